@@ -1,0 +1,205 @@
+import { sql } from "drizzle-orm";
+import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import type { Requires } from "../protocol/pipeline.ts";
+import type { Role } from "../protocol/token.ts";
+import type { Scope } from "../protocol/variable.ts";
+
+/* Times are ISO 8601 text, so that they sort and read alike everywhere. */
+
+export const organization = sqliteTable("organization", {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  locationHint: text("location_hint"),
+  createdAt: text("created_at").notNull(),
+});
+
+export const token = sqliteTable(
+  "token",
+  {
+    id: text().primaryKey(),
+    orgId: text("org_id").notNull(),
+    /** SHA-256 of the token, in hexadecimal digits. */
+    hash: text().notNull().unique(),
+    name: text().notNull(),
+    kind: text({ enum: ["api", "registration"] }).notNull(),
+    role: text().$type<Role>(),
+    labels: text({ mode: "json" }).$type<string[]>(),
+    expiresAt: text("expires_at"),
+    lastUsedAt: text("last_used_at"),
+    version: integer().notNull().default(1),
+    createdAt: text("created_at").notNull(),
+  },
+  (table) => [index("token_by_org").on(table.orgId, table.id)],
+);
+
+export const variable = sqliteTable(
+  "variable",
+  {
+    id: text().primaryKey(),
+    orgId: text("org_id").notNull(),
+    scope: text().$type<Scope>().notNull(),
+    /** Id of the organization, group, repository or pipeline whose variable this is. */
+    ownerId: text("owner_id").notNull(),
+    key: text().notNull(),
+    /** The text of a plain variable. */
+    value: text(),
+    /** The sealed text of a secret. */
+    sealed: text(),
+    isSecret: integer("is_secret", { mode: "boolean" }).notNull(),
+    description: text(),
+    isActive: integer("is_active", { mode: "boolean" }).notNull(),
+    allowOverride: integer("allow_override", { mode: "boolean" }).notNull(),
+    version: integer().notNull().default(1),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+    lastUsedAt: text("last_used_at"),
+    lastUsedBy: text("last_used_by"),
+  },
+  (table) => [
+    uniqueIndex("variable_by_owner").on(table.orgId, table.scope, table.ownerId, table.key),
+    index("variable_by_org").on(table.orgId, table.id),
+  ],
+);
+
+export const variableGroup = sqliteTable(
+  "variable_group",
+  {
+    id: text().primaryKey(),
+    orgId: text("org_id").notNull(),
+    name: text().notNull(),
+    description: text(),
+    version: integer().notNull().default(1),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+  },
+  (table) => [
+    uniqueIndex("variable_group_by_name").on(table.orgId, table.name),
+    index("variable_group_by_org").on(table.orgId, table.id),
+  ],
+);
+
+export const repository = sqliteTable(
+  "repository",
+  {
+    id: text().primaryKey(),
+    orgId: text("org_id").notNull(),
+    gitHostRepoId: integer("git_host_repo_id").notNull(),
+    cloneHost: text("clone_host").notNull(),
+    fullName: text("full_name").notNull(),
+    cloneUrl: text("clone_url").notNull(),
+    defaultBranch: text("default_branch").notNull(),
+    defaultPipelineId: text("default_pipeline_id"),
+    isActive: integer("is_active", { mode: "boolean" }).notNull(),
+    version: integer().notNull().default(1),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+  },
+  (table) => [
+    uniqueIndex("repository_by_host_id").on(table.orgId, table.cloneHost, table.gitHostRepoId),
+    index("repository_by_org").on(table.orgId, table.id),
+  ],
+);
+
+export const credential = sqliteTable("credential", {
+  repoId: text("repo_id").primaryKey(),
+  orgId: text("org_id").notNull(),
+  kind: text({ enum: ["token", "ssh-key"] }).notNull(),
+  username: text(),
+  sealed: text().notNull(),
+  version: integer().notNull().default(1),
+  updatedAt: text("updated_at").notNull(),
+});
+
+export const pipeline = sqliteTable(
+  "pipeline",
+  {
+    id: text().primaryKey(),
+    orgId: text("org_id").notNull(),
+    repoId: text("repo_id").notNull(),
+    name: text().notNull(),
+    configPath: text("config_path").notNull(),
+    definition: text(),
+    requires: text({ mode: "json" }).$type<Requires>().notNull(),
+    timeoutSeconds: integer("timeout_seconds").notNull(),
+    maxParallel: integer("max_parallel"),
+    maxAttempts: integer("max_attempts").notNull(),
+    isActive: integer("is_active", { mode: "boolean" }).notNull(),
+    version: integer().notNull().default(1),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+  },
+  (table) => [
+    uniqueIndex("pipeline_by_name").on(table.repoId, table.name),
+    index("pipeline_by_org").on(table.orgId, table.id),
+  ],
+);
+
+/** The groups of a pipeline, in order: a later one wins. */
+export const pipelineGroup = sqliteTable(
+  "pipeline_group",
+  {
+    pipelineId: text("pipeline_id").notNull(),
+    position: integer().notNull(),
+    groupId: text("group_id").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.pipelineId, table.position] }),
+    index("pipeline_group_by_group").on(table.groupId),
+  ],
+);
+
+/** Builds as the pool last told them: a projection, never newer than the pool. `record` is the whole build. */
+export const build = sqliteTable(
+  "build",
+  {
+    id: text().primaryKey(),
+    orgId: text("org_id").notNull(),
+    repoId: text("repo_id").notNull(),
+    pipelineId: text("pipeline_id"),
+    branch: text().notNull(),
+    status: text().notNull(),
+    /** Counts the pool's changes of this build: a late repeat of an older one changes nothing. */
+    poolVersion: integer("pool_version").notNull(),
+    record: text().notNull(),
+    finishedAt: text("finished_at"),
+  },
+  (table) => [
+    index("build_by_org").on(table.orgId, table.id),
+    index("build_by_repo").on(table.orgId, table.repoId, table.id),
+    index("build_by_pipeline").on(table.orgId, table.pipelineId, table.id),
+    index("build_by_branch").on(table.orgId, table.branch, table.id),
+    index("build_by_status").on(table.orgId, table.status, table.id),
+  ],
+);
+
+export const audit = sqliteTable(
+  "audit",
+  {
+    id: text().primaryKey(),
+    orgId: text("org_id").notNull(),
+    at: text().notNull(),
+    actor: text().notNull(),
+    action: text().notNull(),
+    subject: text().notNull(),
+    requestId: text("request_id"),
+    detail: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
+  },
+  (table) => [
+    index("audit_by_org").on(table.orgId, table.id),
+    index("audit_by_subject").on(table.orgId, table.subject, table.id),
+    index("audit_by_action").on(table.orgId, table.action, table.id),
+    index("audit_by_actor").on(table.orgId, table.actor, table.id),
+  ],
+);
+
+/**
+ * Never holds a row. An INSERT of a failed precondition's name breaks the check of that name,
+ * so the whole batch it stands in rolls back and the error says which one failed (`db/guard.ts`).
+ */
+export const guard = sqliteTable("guard", { failed: text().notNull() }, (table) => [
+  check("token_live", sql`${table.failed} <> 'token_live'`),
+  check("unchanged", sql`${table.failed} <> 'unchanged'`),
+  check("owner_exists", sql`${table.failed} <> 'owner_exists'`),
+  check("unused", sql`${table.failed} <> 'unused'`),
+  check("within_limit", sql`${table.failed} <> 'within_limit'`),
+]);

@@ -1,0 +1,97 @@
+import * as z from "zod";
+import { Build, BuildReason, Step } from "./build.ts";
+import { Id, Timestamp } from "./common.ts";
+import { Requires } from "./pipeline.ts";
+import { CommitSha } from "./repository.ts";
+
+/*
+ * THE AGENT'S STORY. It registers once (`protocol/agent.ts`) and then, for ever:
+ *   GET  /buildagent/{id}/poll?wait=50     204, or 200 with a Job. A job names its lease.
+ *   POST /build/{id}/start                 only this confirms that the job arrived; refused: drop it.
+ *   POST /buildagent/{id}/heartbeat        every heartbeatSeconds with the lease, which it extends.
+ *   POST /build/{id}/progress              what it found out: commit, steps, values to mask.
+ *   PUT  /build/{id}/log?offset=N          the log, masked; `next` is what is safely stored.
+ *   POST /build/{id}/finish                the result; or /release, when the job is for another agent.
+ * Each call about a build carries `X-Lease: N`. A stale lease gets 409 and changes nothing.
+ */
+
+/** Header that carries the lease of the build an agent speaks about. */
+export const LEASE_HEADER = "X-Lease";
+
+/** Header with a random id an agent program makes at its start: another one means that it was restarted. */
+export const BOOT_HEADER = "X-Boot-Id";
+
+/** A whole number that only grows. */
+export const Lease = z.int().nonnegative();
+
+export const PollQuery = z.object({
+  wait: z.coerce.number("must be a number of seconds").min(0, "must be 0 to 60").max(60, "must be 0 to 60").default(0),
+});
+
+export const Credential = z.object({
+  kind: z.enum(["token", "ssh-key"]),
+  username: z.string().nullable(),
+  value: z.string(),
+});
+
+/** What an agent needs for one build. `env` has the composed values; those of `secretKeys` are to be masked. */
+export const Job = z.object({
+  build: Build,
+  lease: Lease,
+  leaseExpiresAt: Timestamp,
+  repository: z.object({ fullName: z.string(), cloneUrl: z.string(), credential: Credential.nullish() }),
+  pipeline: z.object({ name: z.string(), configPath: z.string(), definition: z.string().nullable() }),
+  env: z.record(z.string(), z.string()),
+  secretKeys: z.array(z.string()),
+  runKeys: z
+    .array(z.string())
+    .meta({ description: "Keys of env that envVariables of the run set: they outrank the file's env" }),
+  requires: Requires,
+  timeoutSeconds: z.int(),
+});
+export type Job = z.infer<typeof Job>;
+
+/** `cancel` asks the agent to stop the build; with reason lease-lost it is no longer its own at all. */
+export const Heartbeat = z.object({
+  cancel: z.boolean(),
+  leaseExpiresAt: Timestamp.optional(),
+  reason: z.enum(["canceled", "timeout", "lease-lost"]).optional(),
+});
+export type Heartbeat = z.infer<typeof Heartbeat>;
+
+export const Progress = z.object({
+  commitSha: CommitSha.optional(),
+  steps: z.array(Step).max(1000).optional(),
+  masks: z.array(z.string().max(65_536)).max(1000).optional(),
+  summary: z.string().max(65_536).optional(),
+});
+export type Progress = z.infer<typeof Progress>;
+
+export const Release = z.object({ reason: z.string().max(2000), requires: Requires.optional() });
+export type Release = z.infer<typeof Release>;
+
+export const Finish = z.object({
+  status: z.enum(["succeeded", "failed", "canceled"]),
+  exitCode: z.int().min(0, "must be 0 to 255").max(255, "must be 0 to 255").nullish(),
+  reason: BuildReason.nullish(),
+  message: z.string().max(4000).nullish(),
+});
+export type Finish = z.infer<typeof Finish>;
+
+export const LogQuery = z.object({
+  offset: z.coerce.number("must be a whole number").int("must be a whole number").nonnegative("must not be negative"),
+  final: z.enum(["true", "false"]).optional(),
+});
+
+/** Bytes sent under this lease that are stored for good: send from here on. */
+export const LogAccepted = z.object({ next: z.int() });
+
+/** Bytes one log chunk may have. */
+export const LOG_CHUNK_LIMIT = 1024 * 1024;
+
+/** Stored bytes one build's log may have. */
+export const LOG_LIMIT = 100 * 1024 * 1024;
+
+/** A message pushed to a waiting agent: a reason to look, never the thing itself. */
+export const Hint = z.object({ type: z.enum(["look", "cancel"]), buildId: Id.optional() });
+export type Hint = z.infer<typeof Hint>;

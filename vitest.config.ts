@@ -1,0 +1,40 @@
+import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
+import { defineConfig } from "vitest/config";
+
+const PLAIN = ["test/domain/**/*.test.ts", "test/agent/**/*.test.ts"];
+const HOUSE = ["test/house/**/*.test.ts"];
+const END_TO_END = ["test/e2e/**/*.test.ts"];
+
+/** Three kinds of test: plain programs, the service inside workerd, and the whole from outside. */
+export default defineConfig(async () => ({
+  test: {
+    projects: [
+      { test: { name: "plain", include: PLAIN, testTimeout: 60_000 } },
+      {
+        plugins: [
+          cloudflareTest({
+            wrangler: { configPath: "./wrangler.toml" },
+            miniflare: {
+              bindings: {
+                OPERATOR_TOKEN: "mro_test_operator_token_of_the_tests_000000",
+                TOKEN_KEYS: `k1:${btoa("token key of the tests, 32 bytes")}`,
+                SECRETS_KEYS: `s1:${btoa("sealing key of the tests, 32 by.")}`,
+                CLONE_PROTOCOLS: "https,ssh,file",
+                TEST_MIGRATIONS: await readD1Migrations("migrations"),
+              },
+            },
+          }),
+        ],
+        test: {
+          name: "workerd",
+          include: ["test/**/*.test.ts"],
+          exclude: [...PLAIN, ...HOUSE, ...END_TO_END],
+          setupFiles: ["./test/support/apply-migrations.ts"],
+          testTimeout: 30_000,
+        },
+      },
+      { test: { name: "house", include: HOUSE } },
+      { test: { name: "e2e", include: END_TO_END, testTimeout: 120_000, hookTimeout: 120_000 } },
+    ],
+  },
+}));
