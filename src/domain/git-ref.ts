@@ -1,0 +1,23 @@
+const FULL_REF = /^refs\/(?:tags|pull)\//;
+
+/**
+ * What is wrong with the name of a branch, or of a full `refs/tags/...` or `refs/pull/...`; null when nothing is.
+ * The rules are those of git-check-ref-format(1).
+ */
+export const branchProblem = (text: string): string | null => {
+  if (text === "") return "must not be empty";
+  if (!text.isWellFormed()) return "must be valid Unicode";
+  if (text.startsWith("-")) return "must not begin with -";
+  if (text.startsWith("refs/") && !FULL_REF.test(text))
+    return "must be a branch's name, refs/tags/... or refs/pull/...";
+  if (text === "@" || text === "HEAD") return "must be the name of a branch";
+  if (/[\x00-\x20\x7f~^:?*[\\]/.test(text)) return "must not have spaces, control characters or any of ~ ^ : ? * [ \\";
+  if (text.includes("..") || text.includes("@{")) return "must not have .. or @{";
+  if (text.endsWith(".")) return "must not end with a dot";
+  for (const part of text.split("/")) {
+    if (part === "") return "must not begin or end with / or have //";
+    if (part.startsWith(".")) return "must not have a part that begins with a dot";
+    if (part.endsWith(".lock")) return "must not have a part that ends with .lock";
+  }
+  return null;
+};
