@@ -1,0 +1,2 @@
+/** Name of the object that holds an organization's agents and live builds: the one seam for sharding it later. */
+export const poolName = (orgId: string): string => orgId;
