@@ -1,0 +1,74 @@
+/** How a value looks when some program has escaped it. Values are binary strings: one character for each byte. */
+export type Escape = (value: string) => string[];
+
+const byteHex = (char: string): string => char.charCodeAt(0).toString(16).padStart(2, "0");
+
+const unicode = (binary: string): string => {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
+      Uint8Array.from(binary, (char) => char.charCodeAt(0)),
+    );
+  } catch {
+    return binary;
+  }
+};
+
+const codeUnit = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
+
+/** RFC 3986 in both cases of its digits; JavaScript's and Python's looser sets; HTML forms with `+` for a space. */
+const percent: Escape = (value) => {
+  const encode = (unsafe: RegExp) => value.replace(unsafe, (char) => `%${byteHex(char).toUpperCase()}`);
+  const strict = encode(/[^A-Za-z0-9\-._~]/g);
+  return [
+    strict,
+    strict.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
+    encode(/[^A-Za-z0-9\-._~!*'()]/g),
+    encode(/[^A-Za-z0-9\-._~/]/g),
+    encode(/[^A-Za-z0-9\-._~!*'();,/?:@&=+$#]/g),
+    strict.replaceAll("%20", "+"),
+    encode(/[^A-Za-z0-9\-._*]/g).replaceAll("%20", "+"),
+  ];
+};
+
+const SHORT: Record<string, string> = { "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+/** As JSON.stringify writes it, and as Go (safe for HTML), Python (ASCII only) and PHP (escaped slashes) do. */
+const json: Escape = (value) => {
+  const plain = value.replace(/["\\]/g, "\\$&").replace(/[\x00-\x1f]/g, (char) => SHORT[char] ?? codeUnit(char));
+  const ascii = unicode(plain).replace(/[^\x00-\x7f]/g, codeUnit);
+  return [plain, plain.replace(/[<>&]/g, codeUnit), ascii, plain.replaceAll("/", "\\/"), ascii.replaceAll("/", "\\/")];
+};
+
+const xml: Escape = (value) => {
+  const text = value.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  const attribute = text.replaceAll('"', "&quot;");
+  return [text, attribute, ...["&#39;", "&apos;", "&#x27;"].map((quote) => attribute.replaceAll("'", quote))];
+};
+
+/** `$'...'`: what bash prints when a value has control characters, and in the C locale also beyond ASCII. */
+const ansiC: Escape = (value) => {
+  const octal = (char: string) => `\\${char.charCodeAt(0).toString(8).padStart(3, "0")}`;
+  const plain = value
+    .replace(/['\\]/g, "\\$&")
+    .replaceAll("\x1b", "\\E")
+    .replace(/[\x00-\x1f\x7f]/g, (char) => SHORT[char] ?? octal(char));
+  return [plain, plain.replace(/[\x80-\xff]/g, octal)];
+};
+
+/** Quoting by bash (`set -x`, `@Q`, `%q`, `export -p`), dash, Python's shlex, and doubling by make, SQL and CSV. */
+const shell: Escape = (value) => [
+  value.replaceAll("'", "'\\''"),
+  value.replaceAll("'", `'"'"'`),
+  value.replace(/'+/g, (quotes) => `'"${quotes}"'`).replace(/^'|'$/g, ""),
+  value.replace(/[ !"$&'()*,;<>?[\]^`{|}\\]/g, "\\$&").replace(/^[#~]/, "\\$&"),
+  value.replace(/["\\$`]/g, "\\$&"),
+  value.replaceAll("$", "$$$$"),
+  value.replaceAll("'", "''"),
+  value.replaceAll('"', '""'),
+  value.replaceAll("\\", "\\\\"),
+];
+
+/** What `echo $VALUE` makes of line breaks. */
+const unquotedWords: Escape = (value) => (/[\r\n]/.test(value) ? [value.trim().replace(/\s+/g, " ")] : []);
+
+export const ESCAPES: Escape[] = [percent, json, xml, ansiC, shell, unquotedWords];

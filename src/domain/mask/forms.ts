@@ -1,0 +1,89 @@
+import { ESCAPES } from "./escapes.ts";
+
+/** An encoded form shorter than this, in bytes, would mask too much that is no secret. */
+const ENCODED_MIN = 8;
+/** A line of a value shorter than this, in characters, is not masked by itself. */
+const LINE_MIN = 4;
+
+/** `plain` forms are sought byte for byte; `wrapped` ones also where line breaks cut them, as base64 is printed. */
+export interface Forms {
+  plain: Uint8Array[];
+  wrapped: Uint8Array[];
+}
+
+const toBytes = (secret: string | Uint8Array): Uint8Array =>
+  typeof secret === "string" ? new TextEncoder().encode(secret) : secret;
+
+/** One character for each byte, so that one set of rules serves text and binary values. */
+const toBinary = (bytes: Uint8Array): string => {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  return text;
+};
+
+const fromBinary = (text: string): Uint8Array => Uint8Array.from(text, (char) => char.charCodeAt(0));
+
+/** Characters of UTF-8 in a binary string: continuation bytes do not count. */
+const characters = (binary: string): number => binary.replace(/[\x80-\xBF]/g, "").length;
+
+const hex = (binary: string): string =>
+  [...binary].map((char) => char.charCodeAt(0).toString(16).padStart(2, "0")).join("");
+
+/**
+ * What is fixed in the base64 of any text that has the value behind `offset` (mod 3) other bytes,
+ * and, where the value is also the text's end, the rest with its padding.
+ */
+const base64At = (binary: string, offset: number): string[] => {
+  const whole = btoa("\0".repeat(offset) + binary);
+  const from = Math.ceil((offset * 8) / 6);
+  const fixed = whole.slice(from, Math.floor(((offset + binary.length) * 8) / 6));
+  return [fixed, whole.slice(from)];
+};
+
+/** Without the quotes that someone stored along with the value. */
+const unquoted = (text: string): string[] => {
+  const inner = /^(["'])([\s\S]*)\1$/.exec(text)?.[2];
+  return inner === undefined || inner.length < ENCODED_MIN ? [] : [inner];
+};
+
+const plainForms = (value: string): string[] => {
+  const lines = value
+    .split(/\r\n|\r|\n/)
+    .map((line) => line.trim())
+    .filter((line) => characters(line) >= LINE_MIN);
+  const core = value.replace(/[\r\n]+$/, "");
+  const encoded = [...unquoted(core), ...ESCAPES.flatMap((rule) => rule(core))];
+  return [
+    value,
+    value.replace(/\r?\n/g, "\r\n"),
+    ...lines,
+    ...encoded.filter((form) => form.length >= ENCODED_MIN && form.trim() !== ""),
+  ];
+};
+
+const wrappedForms = (value: string): string[] => {
+  const core = value.replace(/[\r\n]+$/, "");
+  const digits = hex(core);
+  return [0, 1, 2]
+    .flatMap((offset) => base64At(core, offset))
+    .concat(digits, digits.toUpperCase())
+    .filter((form) => form.length >= ENCODED_MIN);
+};
+
+const distinct = (texts: Iterable<string>): Uint8Array[] => [...new Set(texts)].map(fromBinary);
+
+/** The forms of each secret, apart by how they are sought. Empty secrets have none. */
+export const formsApart = (secrets: Iterable<string | Uint8Array>): Forms => {
+  const values = [...new Set([...secrets].map((secret) => toBinary(toBytes(secret))))].filter((value) => value !== "");
+  return { plain: distinct(values.flatMap(plainForms)), wrapped: distinct(values.flatMap(wrappedForms)) };
+};
+
+/**
+ * Every byte form under which a secret may show up: raw; each line of 4 characters or more; LF as CRLF; base64 at
+ * all three offsets, hex, and the escapes of URLs, JSON, XML and shells (encoded forms of 8 bytes or more).
+ */
+export const formsOf = (secrets: Iterable<string | Uint8Array>): Uint8Array[] => {
+  const { plain, wrapped } = formsApart(secrets);
+  const url = wrapped.map((form) => form.map((byte) => (byte === 0x2b ? 0x2d : byte === 0x2f ? 0x5f : byte)));
+  return distinct([...plain, ...wrapped, ...url].map(toBinary));
+};
