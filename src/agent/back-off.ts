@@ -1,0 +1,26 @@
+/** Seconds a service may make us wait with Retry-After. */
+const LONGEST_RETRY_AFTER = 600;
+
+export interface BackOff {
+  /** Milliseconds before the first repeat. */
+  first: number;
+  /** Milliseconds no wait is longer than. */
+  longest: number;
+}
+
+export const PATIENT: BackOff = { first: 1000, longest: 60_000 };
+
+/**
+ * Milliseconds to wait before repeat number `repeat` (from 0): doubling, and each anywhere from a half to the whole,
+ * so that agents cut off together do not come back together.
+ */
+export const delayOf = (repeat: number, { first, longest }: BackOff, random: number): number =>
+  Math.min(longest, first * 2 ** Math.min(repeat, 30)) * (0.5 + random / 2);
+
+/** Milliseconds a Retry-After header asks for, at most ten minutes; null when absent, malformed, or not in the future. */
+export const retryAfterOf = (header: string | null, now: number): number | null => {
+  if (header === null) return null;
+  const text = header.trim();
+  const milliseconds = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  return milliseconds > 0 ? Math.min(milliseconds, LONGEST_RETRY_AFTER * 1000) : null;
+};

@@ -1,0 +1,61 @@
+import { compile, Masker, maskText, type Needles } from "../domain/mask/mask.ts";
+
+/** Where the masked bytes go. */
+export interface LogSink {
+  readonly size: number;
+  write(bytes: Uint8Array): void;
+}
+
+/** The one way into a build's log: whatever is written is masked before it is kept anywhere. */
+export class BuildLog {
+  readonly #sink: LogSink;
+  readonly #onTrouble: (error: unknown) => void;
+  #needles: Needles;
+  #masker: Masker;
+  #atLineStart = true;
+
+  /** `onTrouble` hears of a sink that takes no more, a full disk for one; the log then goes on without it. */
+  constructor(secrets: Iterable<string>, sink: LogSink, onTrouble: (error: unknown) => void) {
+    this.#sink = sink;
+    this.#onTrouble = onTrouble;
+    this.#needles = compile(secrets);
+    this.#masker = new Masker(this.#needles);
+  }
+
+  write(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    this.#atLineStart = bytes.at(-1) === 0x0a;
+    this.#keep(this.#masker.push(bytes));
+  }
+
+  /** The agent's own words, on lines of their own. */
+  say(text: string): void {
+    const line = `${this.#atLineStart ? "" : "\n"}${text.replace(/\n*$/, "\n")}`;
+    this.write(new TextEncoder().encode(line));
+  }
+
+  /** Values masked from here on. */
+  addSecrets(secrets: string[]): void {
+    this.#needles = compile(secrets, this.#needles);
+    this.#masker.add(secrets);
+  }
+
+  mask(text: string): string {
+    return maskText(this.#needles, text);
+  }
+
+  /** Lets go what may have begun a secret. @returns the log's length in bytes, where the next part begins. */
+  flush(): number {
+    this.#keep(this.#masker.end());
+    this.#masker = new Masker(this.#needles);
+    return this.#sink.size;
+  }
+
+  #keep(bytes: Uint8Array): void {
+    try {
+      if (bytes.length > 0) this.#sink.write(bytes);
+    } catch (error) {
+      this.#onTrouble(error);
+    }
+  }
+}

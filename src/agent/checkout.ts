@@ -1,0 +1,164 @@
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import { cloneUrlProblem } from "../domain/clone-url.ts";
+import { branchProblem } from "../domain/git-ref.ts";
+import type { Job } from "../protocol/jobs.ts";
+import { withCredential } from "./clone-credential.ts";
+import { BuildFailure } from "./failure.ts";
+import { type GitOutput, type GitPlace, git } from "./git.ts";
+import { gitTrouble } from "./git-trouble.ts";
+import type { ProcessTree } from "./process-tree.ts";
+
+export interface CheckoutOptions {
+  /** Commits of history, 0 for all. */
+  depth: number;
+  submodules: boolean | "recursive";
+  lfs: boolean;
+  fetchTags: boolean;
+}
+
+/** A repository that has been fetched and whose commit is known, but none of whose files is on disk yet. */
+export interface Fetched {
+  commitSha: string;
+  place: GitPlace;
+}
+
+export interface Source {
+  branch: string;
+  commitSha: string | null;
+  repository: Job["repository"];
+}
+
+export interface Surroundings {
+  /** The empty folder that becomes the workspace. */
+  workspace: string;
+  /** The build's own folder, outside the workspace, for files that live as long as one command. */
+  private: string;
+  tree: ProcessTree;
+  mark: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+/** Depths of history looked through for a commit that is not the branch's head; 0 is all of it. */
+const DEEPER = [100, 0];
+
+/** https and ssh always; file and http only where the service handed out such an address. */
+export const protocolsFor = (cloneUrl: string): string[] => {
+  const scheme = /^(file|http):/.exec(cloneUrl)?.[1];
+  return scheme ? ["https", "ssh", scheme] : ["https", "ssh"];
+};
+
+const remoteRef = (branch: string): string => (branch.startsWith("refs/") ? branch : `refs/heads/${branch}`);
+const localRef = (branch: string): string => (branch.startsWith("refs/") ? branch : `refs/remotes/origin/${branch}`);
+
+const remoteSection = (url: string): string => {
+  const escaped = url.replaceAll("\\", "\\\\").replaceAll('"', '\\"');
+  return `[remote "origin"]\n\turl = "${escaped}"\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n`;
+};
+
+const must = (output: GitOutput, doing: string): GitOutput => {
+  if (output.code !== 0) throw gitTrouble(doing, output.stderr);
+  return output;
+};
+
+/**
+ * Fetches the branch into a new repository and settles which commit is built.
+ * @throws BuildFailure checkout-failed with git's own words, or commit-not-on-branch.
+ */
+export const fetchSource = async (source: Source, at: Surroundings): Promise<Fetched> => {
+  const { cloneUrl } = source.repository;
+  const protocols = protocolsFor(cloneUrl);
+  const wrong = cloneUrlProblem(cloneUrl, protocols) ?? branchProblem(source.branch);
+  if (wrong) throw new BuildFailure("checkout-failed", `the clone address or branch is not usable: ${wrong}`);
+  const place: GitPlace = { folder: at.workspace, protocols, tree: at.tree, mark: at.mark, signal: at.signal };
+  must(await git(place, ["init", "--quiet", "--template=", "."]), "git init");
+  appendFileSync(join(at.workspace, ".git/config"), remoteSection(cloneUrl));
+  await fetchDepth(source, place, at, 1);
+  const head = await commitOf(place, localRef(source.branch));
+  const commitSha = source.commitSha ?? head;
+  if (commitSha !== head) await proveOnBranch(source, place, at, commitSha);
+  return { commitSha, place };
+};
+
+/** `depth` 0 fetches all history. Servers of the old, plain HTTP kind have no shallow clones. */
+const fetchDepth = async (
+  source: Source,
+  place: GitPlace,
+  at: Surroundings,
+  depth: number,
+  tags = false,
+): Promise<void> => {
+  const refspecs = [`+${remoteRef(source.branch)}:${localRef(source.branch)}`];
+  const run = (range: string[]): Promise<GitOutput> =>
+    withCredential(source.repository.credential ?? null, source.repository.cloneUrl, at.private, (extra) =>
+      git(
+        place,
+        ["fetch", "--quiet", "--force", tags ? "--tags" : "--no-tags", ...range, "--", "origin", ...refspecs],
+        extra,
+      ),
+    );
+  const output = await run(depth === 0 ? ["--unshallow"] : [`--depth=${depth}`]);
+  if (output.code !== 0 && /shallow/.test(output.stderr)) must(await run([]), "git fetch");
+  else must(output, "git fetch");
+};
+
+const commitOf = async (place: GitPlace, ref: string): Promise<string> => {
+  const output = must(
+    await git(place, ["rev-parse", "--verify", "--end-of-options", `${ref}^{commit}`]),
+    "git rev-parse",
+  );
+  return output.stdout.toString("latin1").trim();
+};
+
+/** Hosts serve the commits of forks by their hash too: only what the branch itself contains may be built. */
+const proveOnBranch = async (source: Source, place: GitPlace, at: Surroundings, commitSha: string): Promise<void> => {
+  for (const depth of DEEPER) {
+    await fetchDepth(source, place, at, depth);
+    const { code } = await git(place, ["merge-base", "--is-ancestor", commitSha, localRef(source.branch)]);
+    if (code === 0) return;
+  }
+  throw new BuildFailure(
+    "commit-not-on-branch",
+    `commit ${commitSha} is not on ${source.branch} of ${source.repository.fullName}: push it there, or build the branch that has it`,
+  );
+};
+
+/**
+ * The text of a file as the commit has it, never through the file system: what is no regular file is refused.
+ * @throws BuildFailure pipeline-invalid.
+ */
+export const readCommitted = async ({ commitSha, place }: Fetched, path: string, limit: number): Promise<string> => {
+  const refuse = (what: string): BuildFailure => new BuildFailure("pipeline-invalid", `${path}: ${what}`);
+  const listed = must(
+    await git(place, ["--literal-pathspecs", "ls-tree", "-z", "--full-tree", commitSha, "--", path]),
+    "git ls-tree",
+  );
+  const [mode, , hash] = listed.stdout.toString("utf8").split(/[ \t\0]/, 3);
+  if (!mode || !hash)
+    throw refuse(`commit ${commitSha} has no such file: add it, or change the pipeline's configPath or definition`);
+  if (mode === "120000") throw refuse("is a symbolic link: the pipeline file must be a regular file");
+  if (mode !== "100644" && mode !== "100755") throw refuse("is no regular file");
+  const { stdout } = must(await git(place, ["cat-file", "blob", hash]), "git cat-file");
+  if (stdout.length > limit) throw refuse(`is larger than ${limit} bytes`);
+  return stdout.toString("utf8");
+};
+
+/** Writes the commit's files into the workspace; the last of git before a step runs. */
+export const checkOut = async (
+  source: Source,
+  { commitSha, place }: Fetched,
+  at: Surroundings,
+  options: CheckoutOptions,
+): Promise<void> => {
+  if (options.depth !== 1 || options.fetchTags) await fetchDepth(source, place, at, options.depth, options.fetchTags);
+  must(await git(place, ["checkout", "--quiet", "--force", "--detach", commitSha]), "git checkout");
+  const withHost = (args: string[], doing: string): Promise<GitOutput> =>
+    withCredential(source.repository.credential ?? null, source.repository.cloneUrl, at.private, async (extra) =>
+      must(await git(place, args, extra), doing),
+    );
+  if (options.submodules) {
+    const recursive = options.submodules === "recursive" ? ["--recursive"] : [];
+    await withHost(["submodule", "--quiet", "update", "--init", "--force", "--depth=1", ...recursive], "git submodule");
+  }
+  if (options.lfs) await withHost(["lfs", "pull"], "git lfs pull");
+};

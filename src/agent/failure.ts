@@ -1,0 +1,31 @@
+import type { BuildReason } from "../protocol/build.ts";
+
+/** A build that ends other than by its steps' own result; `message` is for the person whose build it is. */
+export class BuildFailure extends Error {
+  readonly reason: BuildReason;
+  constructor(reason: BuildReason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** This agent does not have what the pipeline file requires: the build is for another one. */
+export class WrongAgent extends Error {}
+
+const LOCAL: Record<string, string> = {
+  ENOSPC: "the agent's disk is full: free some space, or move its work folder with --work",
+  EDQUOT: "the disk quota of the agent's user is used up: free some space, or move its work folder with --work",
+  EROFS: "the agent's work folder is on a read-only disk",
+  EACCES: "the agent may not write to its work folder",
+  EMFILE: "the agent has too many files open: raise its limit (ulimit -n)",
+  ENOMEM: "the agent's machine is out of memory",
+};
+
+/** What went wrong on the agent's own machine, in words a person can act on. */
+export const localFailure = (error: unknown): BuildFailure => {
+  if (error instanceof BuildFailure) return error;
+  const { code, path, message } = error as NodeJS.ErrnoException;
+  const known = code === undefined ? undefined : LOCAL[code];
+  if (known) return new BuildFailure("agent-error", path ? `${known} (${path})` : known);
+  return new BuildFailure("agent-error", `the agent failed: ${message ?? "unknown error"}`);
+};

@@ -1,0 +1,40 @@
+import { Heartbeat } from "../protocol/jobs.ts";
+import type { BackOff } from "./back-off.ts";
+import type { Bell } from "./bell.ts";
+import type { Client } from "./client.ts";
+
+export type CancelReason = NonNullable<Heartbeat["reason"]>;
+
+/** A lease is short: after a cut the next try must come well before its end. */
+const EAGER: BackOff = { first: 500, longest: 5000 };
+
+export interface HeartbeatLoop {
+  client: Client;
+  agentId: string;
+  lease: number;
+  everySeconds: number;
+  /** Rung when there is reason to ask at once. */
+  nudge: Bell;
+  onCancel: (reason: CancelReason) => void;
+  signal: AbortSignal;
+}
+
+/** Keeps the lease of the build under way, and hears whether it is to be stopped. Ends with the signal. */
+export const keepLease = async ({ client, agentId, lease, everySeconds, nudge, onCancel, signal }: HeartbeatLoop) => {
+  while (!signal.aborted) {
+    await nudge.wait(everySeconds * 1000, signal);
+    if (signal.aborted) return;
+    const answer = await client.send({
+      method: "POST",
+      path: `/buildagent/${agentId}/heartbeat`,
+      body: {},
+      lease,
+      signal,
+      timeout: 10_000,
+      backOff: EAGER,
+    });
+    const heartbeat = Heartbeat.safeParse(answer.body).data;
+    if (answer.status === 409) onCancel("lease-lost");
+    else if (answer.status === 200 && heartbeat?.cancel) onCancel(heartbeat.reason ?? "canceled");
+  }
+};
