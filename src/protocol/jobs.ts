@@ -95,3 +95,7 @@ export const LOG_LIMIT = 100 * 1024 * 1024;
 /** A message pushed to a waiting agent: a reason to look, never the thing itself. */
 export const Hint = z.object({ type: z.enum(["look", "cancel"]), buildId: Id.optional() });
 export type Hint = z.infer<typeof Hint>;
+
+/** Texts by which the two ends of the hints' socket know of each other; answered without waking the service. */
+export const HINT_PING = "ping";
+export const HINT_PONG = "pong";
