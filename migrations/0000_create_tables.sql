@@ -124,6 +124,7 @@ CREATE TABLE `variable` (
 	`key` text NOT NULL,
 	`value` text,
 	`sealed` text,
+	`sealed_version` integer DEFAULT 0 NOT NULL,
 	`is_secret` integer NOT NULL,
 	`description` text,
 	`is_active` integer NOT NULL,

@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import type { LocationHint } from "../protocol/organization.ts";
 import type { Requires } from "../protocol/pipeline.ts";
 import type { Role } from "../protocol/token.ts";
 import type { Scope } from "../protocol/variable.ts";
@@ -9,7 +10,7 @@ import type { Scope } from "../protocol/variable.ts";
 export const organization = sqliteTable("organization", {
   id: text().primaryKey(),
   name: text().notNull(),
-  locationHint: text("location_hint"),
+  locationHint: text("location_hint").$type<LocationHint>(),
   createdAt: text("created_at").notNull(),
 });
 
@@ -43,8 +44,9 @@ export const variable = sqliteTable(
     key: text().notNull(),
     /** The text of a plain variable. */
     value: text(),
-    /** The sealed text of a secret. */
+    /** The sealed text of a secret, and which sealing of it this is: part of what the seal is bound to. */
     sealed: text(),
+    sealedVersion: integer("sealed_version").notNull().default(0),
     isSecret: integer("is_secret", { mode: "boolean" }).notNull(),
     description: text(),
     isActive: integer("is_active", { mode: "boolean" }).notNull(),

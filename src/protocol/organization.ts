@@ -4,6 +4,8 @@ import { Name, OrgId, Timestamp } from "./common.ts";
 /** Places a Durable Object can be asked to live near. */
 export const LocationHint = z.enum(["wnam", "enam", "sam", "weur", "eeur", "apac", "oc", "afr", "me"]);
 
+export type LocationHint = z.infer<typeof LocationHint>;
+
 export const Organization = z.object({
   id: OrgId,
   name: Name,

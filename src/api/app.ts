@@ -1,0 +1,126 @@
+import { Hono, type Context as HonoContext, type MiddlewareHandler } from "hono";
+import { v7 as uuid } from "uuid";
+import { readConfig } from "../config.ts";
+import { BOOT_HEADER, LEASE_HEADER } from "../protocol/jobs.ts";
+import { PROBLEMS } from "../protocol/problem.ts";
+import { Context } from "../services/context.ts";
+import { identify } from "../services/identify.ts";
+import { invalid, Refusal } from "../services/refusal.ts";
+import { jsonBody } from "./body.ts";
+import { problemResponse, refusalOf } from "./problems.ts";
+import { ROUTES, type Route } from "./routes.ts";
+import { validator } from "./validation.ts";
+
+export const BOOKMARK_HEADER = "Millrace-Bookmark";
+
+type Variables = { context: Context; requestId: string };
+export type Kit = { Bindings: Env; Variables: Variables };
+
+/** Opens the request: who calls is known, but not yet admitted. */
+const open =
+  ({ method, verb }: Route): MiddlewareHandler<Kit> =>
+  async (c, next) => {
+    const caller = await identify(c.env, c.req.header("Authorization") ?? null);
+    const context = new Context({
+      ...{ env: c.env, config: readConfig(c.env), caller, access: verb.access, now: new Date() },
+      ...{ requestId: c.get("requestId"), bookmark: c.req.header(BOOKMARK_HEADER) ?? null },
+      ...{ bootId: c.req.header(BOOT_HEADER)?.slice(0, 100) ?? null },
+      writes: method !== "GET" || caller.kind === "agent",
+      later: (work) => c.executionCtx.waitUntil(work),
+    });
+    c.set("context", context);
+    context.lease = leaseOf(c.req.header(LEASE_HEADER));
+    await next();
+    const bookmark = context.db.bookmark;
+    if (bookmark) c.header(BOOKMARK_HEADER, bookmark);
+  };
+
+const leaseOf = (text: string | undefined): number | null => {
+  if (text === undefined) return null;
+  if (!/^\d{1,16}$/.test(text)) throw invalid(LEASE_HEADER, "must be the number of a lease");
+  return Number(text);
+};
+
+const input = (c: HonoContext<Kit>, { verb }: Route) => {
+  const valid = c.req.valid as unknown as (target: string) => unknown;
+  return {
+    params: verb.params ? valid("param") : undefined,
+    query: verb.query ? valid("query") : undefined,
+    body: verb.body ? valid("json") : undefined,
+  };
+};
+
+const answer = async (c: HonoContext<Kit>, route: Route): Promise<Response> => {
+  const { verb, status } = route;
+  const context = c.get("context");
+  if ("stream" in verb) return verb.stream(c, context, { ...input(c, route), body: undefined });
+  const result = await verb.run(context, input(c, route));
+  if (status === 204) return c.body(null, 204);
+  if (status === 201) c.header("Location", locationOf(route, result as { id: string }));
+  return c.json(result as object, status);
+};
+
+/** Where a created thing is found: its collection's path and its id. */
+const locationOf = ({ path }: Route, { id }: { id: string }): string => {
+  const [, noun = "", second] = path.split("/");
+  if (path.endsWith("/build")) return `/build/${id}`;
+  if (path.endsWith("/token")) return `/token/${id}`;
+  return noun === "secrets" ? `/secrets/${second}/${id}` : `/${noun}/${id}`;
+};
+
+/** What is wrong with a request is told only to callers who are admitted: 401 and 403 come before it. */
+const TOLD_AFTER_ADMISSION = new Set(["malformed-body", "unsupported-media-type", "too-large", "invalid", "not-found"]);
+
+const refuse = async (c: HonoContext<Kit>, error: unknown): Promise<Refusal> => {
+  const refusal = refusalOf(error);
+  const context: Context | undefined = c.get("context");
+  if (!context || !TOLD_AFTER_ADMISSION.has(refusal.kind)) return refusal;
+  try {
+    await context.admit();
+    return refusal;
+  } catch (earlier) {
+    return refusalOf(earlier);
+  }
+};
+
+export const createApp = (): Hono<Kit> => {
+  const app = new Hono<Kit>();
+  app.use(async (c, next) => {
+    c.set("requestId", uuid());
+    await next();
+    c.header("X-Request-Id", c.get("requestId"));
+    c.header("X-Content-Type-Options", "nosniff");
+  });
+  for (const route of ROUTES) {
+    const { verb } = route;
+    const checks = [
+      ...(verb.body ? [jsonBody] : []),
+      ...(verb.params ? [validator("param", verb.params)] : []),
+      ...(verb.query ? [validator("query", verb.query)] : []),
+      ...(verb.body ? [validator("json", verb.body)] : []),
+    ];
+    app.on(route.method, [route.path], open(route), ...(checks as MiddlewareHandler<Kit>[]), (c) => answer(c, route));
+  }
+  for (const [path, routes] of Map.groupBy(ROUTES, (route) => route.path)) {
+    const methods = routes.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+    app.all(path, (c) => {
+      const refused = problemResponse(new Refusal("method-not-allowed", "See Allow."), c.get("requestId"));
+      refused.headers.set("Allow", methods.join(", "));
+      return refused;
+    });
+  }
+  app.notFound((c) => problemResponse(new Refusal("not-found", "There is no such path."), c.get("requestId")));
+  app.onError(async (error, c) => {
+    const refusal = await refuse(c, error);
+    const requestId = c.get("requestId");
+    if (PROBLEMS[refusal.kind][0] >= 500) console.error(JSON.stringify({ requestId, error: describe(refusal) }));
+    return problemResponse(refusal, requestId);
+  });
+  return app;
+};
+
+/** For our own log: names and stacks, where a message could quote what was sent. */
+const describe = (refusal: Refusal): string => {
+  const cause = refusal.extras.cause;
+  return cause instanceof Error ? `${refusal.message} ${cause.name}: ${cause.stack ?? ""}` : refusal.message;
+};

@@ -1,0 +1,61 @@
+import type { MiddlewareHandler } from "hono";
+import { invalid, Refusal } from "../services/refusal.ts";
+
+/** Bytes a JSON body may have. */
+export const BODY_LIMIT = 1024 * 1024;
+
+/**
+ * Reads a body of at most `limit` bytes.
+ * @throws Refusal too-large, before the rest is read
+ */
+export const readBytes = async (request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> => {
+  const tooLarge = new Refusal("too-large", `The body may have at most ${limit} bytes.`);
+  if (Number(request.headers.get("Content-Length") ?? 0) > limit) throw tooLarge;
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body ?? []) {
+    size += chunk.length;
+    if (size > limit) throw tooLarge;
+    chunks.push(chunk);
+  }
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+};
+
+const decode = (bytes: Uint8Array): string => {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
+  } catch {
+    throw new Refusal("malformed-body", "The body is not UTF-8.");
+  }
+};
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text, (key, value) => {
+      if (key === "__proto__") throw invalid("", "has a field with a name that is not allowed");
+      return value;
+    });
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    throw new Refusal("malformed-body", "The body is not JSON.");
+  }
+};
+
+/** Leaves the body as text that is JSON for the validator behind it. @throws Refusal for every other body */
+export const jsonBody: MiddlewareHandler = async (c, next) => {
+  const type = c.req.header("Content-Type") ?? "";
+  if (!/^application\/([a-z0-9.-]+\+)?json(;|$)/i.test(type)) {
+    throw new Refusal("unsupported-media-type", "Send the body as application/json.");
+  }
+  const text = decode(await readBytes(c.req.raw, BODY_LIMIT));
+  if (text.trim() === "") throw new Refusal("malformed-body", "The body is empty.");
+  parse(text);
+  c.req.bodyCache.text = text;
+  await next();
+};

@@ -1,0 +1,97 @@
+import type * as z from "zod";
+import * as agents from "../services/agents.ts";
+import * as audit from "../services/audit.ts";
+import * as builds from "../services/builds.ts";
+import { previewEnvironment } from "../services/environment.ts";
+import * as groups from "../services/groups.ts";
+import * as jobs from "../services/jobs.ts";
+import * as organizations from "../services/organizations.ts";
+import * as pipelines from "../services/pipelines.ts";
+import * as repositories from "../services/repositories.ts";
+import * as tokens from "../services/tokens.ts";
+import * as triggers from "../services/triggers.ts";
+import * as variables from "../services/variables.ts";
+import type { Verb } from "../services/verb.ts";
+import type { StreamRoute } from "./streams.ts";
+import { followLog, poll, writeLog } from "./streams.ts";
+
+type Method = "GET" | "POST" | "PUT" | "DELETE";
+
+/** One route: all that is known of it stands here and in its verb. `status` is that of its success. */
+export interface Route {
+  method: Method;
+  path: string;
+  status: 200 | 201 | 204;
+  // biome-ignore lint/suspicious/noExplicitAny: a table of verbs with different inputs
+  verb: Verb<any, any, any, z.ZodType> | StreamRoute;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: as above
+type AnyVerb = Verb<any, any, any, any> | StreamRoute;
+
+const get = (path: string, verb: AnyVerb): Route => ({ method: "GET", path, status: 200, verb });
+const create = (path: string, verb: AnyVerb): Route => ({ method: "POST", path, status: 201, verb });
+const act = (path: string, verb: AnyVerb): Route => ({ method: "POST", path, status: 200, verb });
+const tell = (path: string, verb: AnyVerb): Route => ({ method: "POST", path, status: 204, verb });
+const put = (path: string, verb: AnyVerb): Route => ({ method: "PUT", path, status: 200, verb });
+const remove = (path: string, verb: AnyVerb): Route => ({ method: "DELETE", path, status: 204, verb });
+
+/** The API. Who may call what stands in each verb's `access`. */
+export const ROUTES: Route[] = [
+  get("/organization", organizations.listOrganizations),
+  create("/organization", organizations.createOrganization),
+  create("/organization/:id/token", organizations.createAdminToken),
+
+  get("/token", tokens.listTokens),
+  create("/token", tokens.createToken),
+  get("/token/self", tokens.ownToken),
+  remove("/token/:id", tokens.revokeToken),
+
+  get("/secrets/variables", variables.listVariables),
+  create("/secrets/variables", variables.createVariable),
+  get("/secrets/variables/:id", variables.getVariable),
+  put("/secrets/variables/:id", variables.updateVariable),
+  remove("/secrets/variables/:id", variables.removeVariable),
+
+  get("/secrets/groups", groups.listGroups),
+  create("/secrets/groups", groups.createGroup),
+  get("/secrets/groups/:id", groups.getGroup),
+  put("/secrets/groups/:id", groups.updateGroup),
+  remove("/secrets/groups/:id", groups.removeGroup),
+
+  get("/repository", repositories.listRepositories),
+  create("/repository", repositories.connectRepository),
+  get("/repository/:id", repositories.getRepository),
+  put("/repository/:id", repositories.updateRepository),
+  remove("/repository/:id", repositories.removeRepository),
+  create("/repository/:id/build", triggers.triggerRepositoryBuild),
+
+  get("/pipeline", pipelines.listPipelines),
+  create("/pipeline", pipelines.createPipeline),
+  get("/pipeline/:id", pipelines.getPipeline),
+  put("/pipeline/:id", pipelines.updatePipeline),
+  remove("/pipeline/:id", pipelines.removePipeline),
+  get("/pipeline/:id/environment", previewEnvironment),
+
+  get("/build", builds.listBuilds),
+  create("/build", triggers.triggerBuild),
+  get("/build/:id", builds.getBuild),
+  act("/build/:id/cancel", builds.cancelBuild),
+  get("/build/:id/log", followLog),
+
+  get("/buildagent", agents.listAgents),
+  create("/buildagent/register", agents.registerAgent),
+  get("/buildagent/:id", agents.getAgent),
+  put("/buildagent/:id", agents.updateAgent),
+  remove("/buildagent/:id", agents.removeAgent),
+
+  get("/buildagent/:id/poll", poll),
+  act("/buildagent/:id/heartbeat", jobs.heartbeat),
+  act("/build/:id/start", jobs.startBuild),
+  tell("/build/:id/progress", jobs.reportProgress),
+  act("/build/:id/release", jobs.releaseBuild),
+  put("/build/:id/log", writeLog),
+  act("/build/:id/finish", jobs.finishBuild),
+
+  get("/audit", audit.listAudit),
+];

@@ -1,0 +1,44 @@
+import type { Context as HonoContext } from "hono";
+import type * as z from "zod";
+import { PathId } from "../protocol/common.ts";
+import { LOG_CHUNK_LIMIT, LogQuery, PollQuery } from "../protocol/jobs.ts";
+import type { Access } from "../services/access.ts";
+import type { Context } from "../services/context.ts";
+import { appendLog } from "../services/logs.ts";
+import type { Input } from "../services/verb.ts";
+import { pollForJob } from "../services/waiting.ts";
+import type { Kit } from "./app.ts";
+import { readBytes } from "./body.ts";
+
+/** A route whose request or answer is not one JSON value. */
+export interface StreamRoute {
+  access: Access;
+  params?: z.ZodType;
+  query?: z.ZodType;
+  body?: undefined;
+  output?: z.ZodType;
+  // biome-ignore lint/suspicious/noExplicitAny: checked by the schemas beside it
+  stream(c: HonoContext<Kit>, context: Context, input: Input<any, any, undefined>): Promise<Response>;
+}
+
+export const poll: StreamRoute = {
+  access: { agent: true },
+  params: PathId,
+  query: PollQuery,
+  async stream(c, context, { params, query }) {
+    if (context.caller.kind !== "agent") await context.admit();
+    if (c.req.header("Upgrade")?.toLowerCase() === "websocket") return context.connectToPool(params.id, null);
+    const job = await pollForJob(context, params.id, query.wait, c.req.raw.signal);
+    return job ? c.json(job) : c.body(null, 204);
+  },
+};
+
+export const writeLog: StreamRoute = {
+  access: { agent: true },
+  params: PathId,
+  query: LogQuery,
+  async stream(c, context, { params, query }) {
+    const bytes = await readBytes(c.req.raw, LOG_CHUNK_LIMIT);
+    return c.json(await appendLog(context, params.id, { offset: query.offset, final: query.final === "true", bytes }));
+  },
+};

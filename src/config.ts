@@ -1,0 +1,29 @@
+import * as z from "zod";
+
+const Seconds = z.coerce.number().int().positive();
+
+const Config = z.object({
+  CLONE_PROTOCOLS: z.string().transform((text) => text.split(",").map((name) => name.trim())),
+  START_SECONDS: Seconds,
+  LEASE_SECONDS: Seconds,
+  HEARTBEAT_SECONDS: Seconds,
+  POLL_SECONDS: Seconds.max(60),
+});
+export type Config = z.infer<typeof Config>;
+
+const parsed = new WeakMap<object, Config>();
+
+/** The deployment's variables, parsed once. @throws z.ZodError naming the variable that is wrong. */
+export const readConfig = (env: Env): Config => {
+  const known = parsed.get(env);
+  if (known) return known;
+  const config = Config.parse(env);
+  parsed.set(env, config);
+  return config;
+};
+
+/** How long a lease may stand unstarted, and how long without a heartbeat, in milliseconds. */
+export const poolTimes = (env: Env): { startMs: number; leaseMs: number } => {
+  const config = readConfig(env);
+  return { startMs: config.START_SECONDS * 1000, leaseMs: config.LEASE_SECONDS * 1000 };
+};

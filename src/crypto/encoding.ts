@@ -1,0 +1,31 @@
+/** Bytes as base64, and back; `undefined` where the text is none. */
+export const toBase64 = (bytes: Uint8Array): string => {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 0x8000) text += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
+  return btoa(text);
+};
+
+export const fromBase64 = (text: string): Uint8Array<ArrayBuffer> | undefined => {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+};
+
+export const toHex = (bytes: Uint8Array): string =>
+  Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+/** Each part with its length before it, so that no two lists of parts give the same bytes. */
+export const lengthPrefixed = (parts: readonly string[]): Uint8Array<ArrayBuffer> => {
+  const encoded = parts.map((part) => new TextEncoder().encode(part));
+  const bytes = new Uint8Array(encoded.reduce((sum, part) => sum + 4 + part.length, 0));
+  const view = new DataView(bytes.buffer);
+  let at = 0;
+  for (const part of encoded) {
+    view.setUint32(at, part.length);
+    bytes.set(part, at + 4);
+    at += 4 + part.length;
+  }
+  return bytes;
+};

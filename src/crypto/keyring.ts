@@ -1,0 +1,96 @@
+import { fromBase64, lengthPrefixed, toBase64 } from "./encoding.ts";
+import { type NamedKey, parseKeys } from "./keys.ts";
+
+/** The key that sealed the value is not on the keyring. */
+export class KeyUnknown extends Error {
+  override name = "KeyUnknown";
+}
+
+/** The sealed value is damaged, or was sealed for another place: deliberately not told apart. */
+export class SealBroken extends Error {
+  override name = "SealBroken";
+}
+
+const FORMAT = "m1";
+const IV_BYTES = 12;
+
+/**
+ * AES-256-GCM under named keys. A sealed value reads `m1.KEYID.BASE64(iv, ciphertext, tag)` and opens only in the
+ * context it was sealed in: the format, the key's id and each part of the context are associated data.
+ */
+export class Keyring {
+  readonly ids: readonly string[];
+  readonly #keys: Map<string, NamedKey>;
+  readonly #imported = new Map<string, Promise<CryptoKey>>();
+
+  constructor(keys: NamedKey[]) {
+    this.ids = keys.map((key) => key.id);
+    this.#keys = new Map(keys.map((key) => [key.id, key]));
+  }
+
+  /** The id of the key that seals. */
+  get current(): string {
+    return this.ids[0] ?? "";
+  }
+
+  async seal(plain: string | Uint8Array<ArrayBuffer>, context: readonly string[]): Promise<string> {
+    const id = this.current;
+    const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
+    const bytes = typeof plain === "string" ? new TextEncoder().encode(plain) : plain;
+    const algorithm = { name: "AES-GCM", iv, additionalData: lengthPrefixed([FORMAT, id, ...context]) };
+    const sealed = new Uint8Array(await crypto.subtle.encrypt(algorithm, await this.#key(id), bytes));
+    const whole = new Uint8Array(IV_BYTES + sealed.length);
+    whole.set(iv);
+    whole.set(sealed, IV_BYTES);
+    return `${FORMAT}.${id}.${toBase64(whole)}`;
+  }
+
+  /** @throws KeyUnknown, SealBroken */
+  async open(sealed: string, context: readonly string[]): Promise<Uint8Array<ArrayBuffer>> {
+    const [format, id = "", base64 = "", ...rest] = sealed.split(".");
+    if (format !== FORMAT || rest.length > 0) throw new SealBroken();
+    const key = await this.#key(id);
+    const whole = fromBase64(base64);
+    if (!whole || whole.length < IV_BYTES + 16 || toBase64(whole) !== base64) throw new SealBroken();
+    const additionalData = lengthPrefixed([FORMAT, id, ...context]);
+    const algorithm = { name: "AES-GCM", iv: whole.subarray(0, IV_BYTES), additionalData };
+    try {
+      return new Uint8Array(await crypto.subtle.decrypt(algorithm, key, whole.subarray(IV_BYTES)));
+    } catch {
+      throw new SealBroken();
+    }
+  }
+
+  /** @throws KeyUnknown, SealBroken */
+  async openText(sealed: string, context: readonly string[]): Promise<string> {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await this.open(sealed, context));
+  }
+
+  #key(id: string): Promise<CryptoKey> {
+    const named = this.#keys.get(id);
+    if (!named) throw new KeyUnknown();
+    let imported = this.#imported.get(id);
+    if (!imported) {
+      imported = crypto.subtle.importKey("raw", named.bytes, "AES-GCM", false, ["encrypt", "decrypt"]);
+      this.#imported.set(id, imported);
+    }
+    return imported;
+  }
+}
+
+/** The id of the key a sealed value was sealed with. */
+export const keyIdOf = (sealed: string): string => sealed.split(".")[1] ?? "";
+
+const loaded = new Map<string, Keyring>();
+
+/**
+ * The keyring of the Worker secret `SECRETS_KEYS`, parsed once per isolate.
+ * @throws KeysUnusable
+ */
+export const loadKeyring = (text: string | undefined): Keyring => {
+  const known = loaded.get(text ?? "");
+  if (known) return known;
+  const keyring = new Keyring(parseKeys(text));
+  loaded.set(text ?? "", keyring);
+  return keyring;
+};

@@ -1,0 +1,89 @@
+import { lengthPrefixed, toHex } from "./encoding.ts";
+import { type NamedKey, parseKeys } from "./keys.ts";
+
+/** Prefixes of tokens: a person's or program's, a registration's, an agent's, the operator's. */
+export type TokenPrefix = "mrt" | "mrr" | "mra" | "mro";
+
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+const SECRET_LENGTH = 30;
+const TAG_LENGTH = 12;
+const SHAPE = /^(mrt|mrr|mra)_([a-z0-9-]{1,64})_([A-Za-z0-9]{30})([A-Za-z0-9]{12})$/;
+
+/** `length` characters of base62, each equally likely: bytes of 248 and more are thrown away. */
+export const randomText = (length: number): string => {
+  let text = "";
+  while (text.length < length) {
+    for (const byte of crypto.getRandomValues(new Uint8Array(length))) {
+      if (byte < 248 && text.length < length) text += ALPHABET[byte % 62];
+    }
+  }
+  return text;
+};
+
+const sha256 = async (text: string): Promise<Uint8Array> =>
+  new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+
+/** What is stored of a token: its SHA-256 in hexadecimal digits. */
+export const hashToken = async (token: string): Promise<string> => toHex(await sha256(token));
+
+/** Whether two texts are equal, in a time that does not tell where they differ. */
+export const sameText = async (left: string, right: string): Promise<boolean> => {
+  const [a, b] = await Promise.all([sha256(left), sha256(right)]);
+  return a.reduce((difference, byte, index) => difference | (byte ^ (b[index] ?? 0)), 0) === 0;
+};
+
+/**
+ * Makes and recognizes tokens `KIND_slug_SECRETTAG`. The tag is an HMAC under the Worker secret `TOKEN_KEYS`,
+ * so a forged token is refused before a database or an object is asked.
+ */
+export class TokenMint {
+  readonly #keys: NamedKey[];
+  readonly #imported = new Map<string, Promise<CryptoKey>>();
+
+  constructor(keys: NamedKey[]) {
+    this.#keys = keys;
+  }
+
+  async mint(prefix: TokenPrefix, orgId: string): Promise<string> {
+    const secret = randomText(SECRET_LENGTH);
+    const [first] = this.#keys;
+    if (!first) throw new RangeError("a mint needs a key");
+    return `${prefix}_${orgId}_${secret}${await this.#tag(first, prefix, orgId, secret)}`;
+  }
+
+  /** The kind and organization of a token whose tag is right under any of the keys; else `undefined`. */
+  async recognize(token: string): Promise<{ prefix: TokenPrefix; orgId: string } | undefined> {
+    const [, prefix, orgId = "", secret = "", tag = ""] = SHAPE.exec(token) ?? [];
+    if (!prefix) return undefined;
+    for (const key of this.#keys) {
+      if (await sameText(await this.#tag(key, prefix, orgId, secret), tag)) {
+        return { prefix: prefix as TokenPrefix, orgId };
+      }
+    }
+    return undefined;
+  }
+
+  async #tag(key: NamedKey, ...parts: string[]): Promise<string> {
+    let imported = this.#imported.get(key.id);
+    if (!imported) {
+      imported = crypto.subtle.importKey("raw", key.bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+      this.#imported.set(key.id, imported);
+    }
+    const mac = new Uint8Array(await crypto.subtle.sign("HMAC", await imported, lengthPrefixed(parts)));
+    return Array.from(mac.subarray(0, TAG_LENGTH), (byte) => ALPHABET[byte % 62]).join("");
+  }
+}
+
+const loaded = new Map<string, TokenMint>();
+
+/**
+ * The mint of the Worker secret `TOKEN_KEYS`, parsed once per isolate.
+ * @throws KeysUnusable
+ */
+export const loadMint = (text: string | undefined): TokenMint => {
+  const known = loaded.get(text ?? "");
+  if (known) return known;
+  const mint = new TokenMint(parseKeys(text));
+  loaded.set(text ?? "", mint);
+  return mint;
+};

@@ -1,0 +1,48 @@
+import { type SQL, sql } from "drizzle-orm";
+import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { Database } from "./open.ts";
+
+/** What can be demanded of the database at the moment a batch commits. */
+export type Precondition = "token_live" | "unchanged" | "owner_exists" | "unused" | "within_limit";
+
+/** The batch was rolled back because this no longer held. */
+export class PreconditionFailed extends Error {
+  override name = "PreconditionFailed";
+  readonly precondition: Precondition;
+  constructor(precondition: Precondition) {
+    super(precondition);
+    this.precondition = precondition;
+  }
+}
+
+/** The batch was rolled back because a row with the same unique columns exists. */
+export class UniqueBroken extends Error {
+  override name = "UniqueBroken";
+}
+
+/** A statement that rolls its batch back unless `condition` holds; it writes no row. */
+export const demand = (db: Database, precondition: Precondition, condition: SQL) =>
+  db.run(sql`INSERT INTO guard (failed) SELECT ${precondition} WHERE NOT (${condition})`);
+
+/** Rolls the batch back unless the row still is the version that was read. */
+export const demandUnchanged = (
+  db: Database,
+  table: SQLiteTable & { id: SQLiteColumn; version: SQLiteColumn },
+  row: { id: string; version: number },
+) =>
+  demand(
+    db,
+    "unchanged",
+    sql`EXISTS (SELECT 1 FROM ${table} WHERE ${table.id} = ${row.id} AND ${table.version} = ${row.version})`,
+  );
+
+/** The reason for which D1 rolled a batch back, or the error itself where it is another. */
+export const explainRollback = (error: unknown): unknown => {
+  const text = describeChain(error);
+  const failed = /CHECK constraint failed: (\w+)/.exec(text)?.[1];
+  if (failed) return new PreconditionFailed(failed as Precondition);
+  return text.includes("UNIQUE constraint failed") ? new UniqueBroken() : error;
+};
+
+const describeChain = (error: unknown): string =>
+  error instanceof Error ? `${error.message} ${describeChain(error.cause)}` : "";

@@ -1,0 +1,85 @@
+import { and, eq, gt, isNull, or } from "drizzle-orm";
+import { type DrizzleD1Database, drizzle } from "drizzle-orm/d1";
+import * as schema from "./schema.ts";
+
+/** What D1 was asked for one request. */
+export interface Tally {
+  rounds: number;
+  rowsRead: number;
+  rowsWritten: number;
+}
+
+/** Passes everything on to D1 and counts it. */
+const metered = (session: D1DatabaseSession, tally: Tally): D1Database => {
+  const batch = async <T>(statements: D1PreparedStatement[]): Promise<D1Result<T>[]> => {
+    tally.rounds += 1;
+    const results = await session.batch<T>(statements);
+    for (const { meta } of results) {
+      tally.rowsRead += meta.rows_read;
+      tally.rowsWritten += meta.rows_written;
+    }
+    return results;
+  };
+  return { prepare: (query: string) => session.prepare(query), batch } as unknown as D1Database;
+};
+
+export type Database = DrizzleD1Database<typeof schema>;
+type Batch = Parameters<Database["batch"]>[0];
+export type Query = Batch[number];
+type Answers<Q extends readonly Query[]> = { -readonly [K in keyof Q]: Q[K]["_"]["result"] };
+
+/** The row of a live token. */
+export type TokenRow = typeof schema.token.$inferSelect;
+
+/** Thrown where the caller's token is not, or no longer, a live one. */
+export class TokenNotLive extends Error {
+  override name = "TokenNotLive";
+}
+
+/**
+ * The only door to D1, one for each request. With a token's hash, the first batch begins with the check of that token,
+ * and nothing of the batch is given out before `admit` has judged it: check and answer are one round trip.
+ */
+export class Door {
+  readonly tally: Tally = { rounds: 0, rowsRead: 0, rowsWritten: 0 };
+  /** For building queries; they run only in `read` and `write`. */
+  readonly sql: Database;
+  readonly #session: D1DatabaseSession;
+  #unchecked: { hash: string; now: string; admit: (token: TokenRow) => void } | undefined;
+
+  constructor(db: D1Database, constraint: string) {
+    this.#session = db.withSession(constraint);
+    this.sql = drizzle(metered(this.#session, this.tally), { schema });
+  }
+
+  /** From now on the first batch checks the token with this hash. */
+  expect(hash: string, now: string, admit: (token: TokenRow) => void): void {
+    this.#unchecked = { hash, now, admit };
+  }
+
+  /** How a later request can be made to see at least what this one saw. */
+  get bookmark(): string | null {
+    return this.#session.getBookmark();
+  }
+
+  /**
+   * Runs queries in one round trip, all or nothing.
+   * @throws TokenNotLive, and whatever `admit` throws
+   */
+  async run<const Q extends readonly Query[]>(...queries: Q): Promise<Answers<Q>> {
+    const unchecked = this.#unchecked;
+    if (!unchecked) {
+      return (queries.length === 0 ? [] : await this.sql.batch(queries as unknown as Batch)) as Answers<Q>;
+    }
+    const live = this.sql.select().from(schema.token).where(isLive(unchecked.hash, unchecked.now));
+    const [[token], ...answers] = (await this.sql.batch([live, ...queries] as unknown as Batch)) as [TokenRow[]];
+    if (!token) throw new TokenNotLive();
+    unchecked.admit(token);
+    this.#unchecked = undefined;
+    return answers as unknown as Answers<Q>;
+  }
+}
+
+/** The token with this hash, unless it has expired; a revoked one is gone. */
+export const isLive = (hash: string, now: string) =>
+  and(eq(schema.token.hash, hash), or(isNull(schema.token.expiresAt), gt(schema.token.expiresAt, now)));

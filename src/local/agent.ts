@@ -1,0 +1,33 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Client } from "./client.ts";
+import { ROOT } from "./service.ts";
+
+const agent = (args: string[], stdin: "pipe" | "ignore"): ChildProcess =>
+  spawn(process.execPath, [join(ROOT, "src/agent/main.ts"), ...args], {
+    cwd: ROOT,
+    stdio: [stdin, "inherit", "inherit"],
+  });
+
+/** Registers an agent with a short-lived token, unless its state folder already has an identity. */
+const register = async (client: Client, state: string): Promise<void> => {
+  const expiresAt = new Date(Date.now() + 10 * 60_000).toISOString();
+  const wanted = { name: "local agent", kind: "registration", expiresAt };
+  const { token, id } = await client.call<{ token: string; id: string }>("POST", "/token", wanted);
+  const child = agent(
+    ["register", "--url", client.url, "--token-file", "-", "--name", "local", "--state", state],
+    "pipe",
+  );
+  child.stdin?.end(`${token}\n`);
+  const [code] = await once(child, "exit");
+  await client.call("DELETE", `/token/${id}`);
+  if (code !== 0) throw new Error(`The agent could not be registered (exit code ${code}): see above.`);
+};
+
+/** Starts an agent of the local service as a process of its own. */
+export const startAgent = async (client: Client, state: string, isKnown: boolean): Promise<ChildProcess> => {
+  if (!isKnown || !existsSync(state)) await register(client, state);
+  return agent(["start", "--state", state], "ignore");
+};

@@ -1,0 +1,34 @@
+/** A caller of the API that throws what the service answers when it is a problem. */
+export class Client {
+  readonly url: string;
+  readonly token: string;
+  constructor(url: string, token: string) {
+    this.url = url;
+    this.token = token;
+  }
+
+  async call<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const response = await fetch(this.url + path, {
+      method,
+      headers: { Authorization: `Bearer ${this.token}`, ...(body ? { "Content-Type": "application/json" } : {}) },
+      body: body ? JSON.stringify(body) : undefined,
+    });
+    const text = await response.text();
+    if (!response.ok) throw new ServiceProblem(response.status, `${method} ${path}: ${response.status} ${text}`);
+    return (text ? JSON.parse(text) : undefined) as T;
+  }
+
+  /** The one that is there already, or the one made now. */
+  async ensure<T>(path: string, isWanted: (record: T) => boolean, body: unknown): Promise<T> {
+    const found = (await this.call<T[]>("GET", path)).find(isWanted);
+    return found ?? (await this.call<T>("POST", path, body));
+  }
+}
+
+export class ServiceProblem extends Error {
+  readonly status: number;
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}

@@ -1,0 +1,13 @@
+import { join } from "node:path";
+import { ensureDevVars, migrate, ROOT, startService } from "./service.ts";
+
+/* The service alone, with its local database brought up to date. */
+const port = Number(process.env.PORT ?? 8787);
+const envFile = join(ROOT, ".dev.vars");
+const state = join(ROOT, ".wrangler/state");
+ensureDevVars(envFile);
+await migrate(state);
+const service = await startService({ port, state, envFile });
+console.log(`Millrace answers at ${service.url}. The operator's token is OPERATOR_TOKEN in .dev.vars.`);
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.on(signal, () => service.stop().then(() => process.exit(0)));

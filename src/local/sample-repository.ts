@@ -1,0 +1,43 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const PIPELINE = `# What Millrace runs for this repository. Variables are in the environment; secrets are masked in the log.
+env:
+  GREETING: hello from \${{ build.branch }}
+
+steps:
+  - name: Say hello
+    run: |
+      echo "$GREETING, build $MILLRACE_BUILD_NUMBER of \${{ build.repository }}"
+      echo "region=$REGION stage=$STAGE owner=$OWNER shared=$SHARED"
+  - name: Try to print the secrets
+    run: |
+      echo "organization: $ORG_TOKEN"
+      echo "group:        $GROUP_TOKEN"
+      echo "repository:   $REPO_TOKEN"
+      echo "pipeline:     $PIPELINE_TOKEN"
+  - name: Test
+    run: bash test.sh
+`;
+const TEST = `set -eu
+for n in 1 2 3; do echo "ok $n - the water runs"; done
+`;
+
+/** Makes a small git repository with a pipeline file in `folder`, once. Gives its clone address. */
+export const makeSampleRepository = (folder: string): string => {
+  const bare = join(folder, "sample.git");
+  if (existsSync(join(bare, "HEAD"))) return `file://${bare}`;
+  const work = join(folder, "sample");
+  rmSync(work, { recursive: true, force: true });
+  mkdirSync(work, { recursive: true });
+  writeFileSync(join(work, ".millrace.yml"), PIPELINE);
+  writeFileSync(join(work, "test.sh"), TEST);
+  const author = ["-c", "user.name=Millrace", "-c", "user.email=sample@millrace.invalid", "-c", "commit.gpgsign=false"];
+  const git = (...args: string[]) => execFileSync("git", args, { cwd: work, stdio: ["ignore", "ignore", "pipe"] });
+  git("init", "--quiet", "--initial-branch=main");
+  git("add", ".");
+  git(...author, "commit", "--quiet", "--message", "A first pipeline");
+  git("clone", "--quiet", "--bare", work, bare);
+  return `file://${bare}`;
+};

@@ -1,0 +1,90 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { freshKeyset } from "./keyset.ts";
+
+export const ROOT = join(import.meta.dirname, "../..");
+const WRANGLER = join(ROOT, "node_modules/wrangler/bin/wrangler.js");
+
+/** Secrets and settings of local work, made once: clones from folders and plain http are allowed here. */
+export const ensureDevVars = (path: string): Record<string, string> => {
+  if (!existsSync(path)) {
+    const lines = Object.entries({ ...freshKeyset(), CLONE_PROTOCOLS: "https,ssh,http,file" });
+    writeFileSync(path, lines.map(([name, value]) => `${name}=${value}\n`).join(""), { mode: 0o600 });
+  }
+  const lines = readFileSync(path, "utf8").split("\n").filter(Boolean);
+  return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]));
+};
+
+const wrangler = (args: string[], stdio: "inherit" | "pipe"): ChildProcess =>
+  spawn(process.execPath, [WRANGLER, ...args], {
+    cwd: ROOT,
+    env: { ...process.env, CI: "1", WRANGLER_SEND_METRICS: "false", NO_COLOR: process.stdout.isTTY ? "" : "1" },
+    stdio: ["ignore", stdio, stdio],
+  });
+
+/** What a child printed, and its end. @throws where it ended with another code than 0 */
+const finished = async (child: ChildProcess, what: string): Promise<void> => {
+  let printed = "";
+  child.stdout?.on("data", (bytes) => {
+    printed += bytes;
+  });
+  child.stderr?.on("data", (bytes) => {
+    printed += bytes;
+  });
+  const [code] = await once(child, "exit");
+  if (code !== 0) throw new Error(`${what} failed (exit code ${code}):\n${printed}`);
+};
+
+/** Brings the local database to the newest migration. */
+export const migrate = (state: string): Promise<void> =>
+  finished(wrangler(["d1", "migrations", "apply", "millrace", "--local", "--persist-to", state], "pipe"), "Migrating");
+
+export interface Service {
+  url: string;
+  process: ChildProcess;
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs `wrangler dev` on loopback and waits until it answers.
+ * @param vars settings that stand above those of wrangler.toml
+ */
+export const startService = async (options: {
+  port: number;
+  state: string;
+  envFile: string;
+  vars?: Record<string, string>;
+  quiet?: boolean;
+}): Promise<Service> => {
+  const { port, state, envFile, vars = {}, quiet } = options;
+  const settings = Object.entries(vars).flatMap(([name, value]) => ["--var", `${name}:${value}`]);
+  const where = ["--port", String(port), "--ip", "127.0.0.1", "--inspector-port", "0", "--persist-to", state];
+  const args = ["dev", ...where, "--env-file", envFile, "--show-interactive-dev-session=false", ...settings];
+  const child = wrangler([...args, "--log-level", "warn"], quiet ? "pipe" : "inherit");
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on("data", (bytes) => {
+      printed = (printed + bytes).slice(-20_000);
+    });
+  }
+  const url = `http://127.0.0.1:${port}`;
+  while (!(await answers(url))) {
+    if (child.exitCode !== null) throw new Error(`wrangler dev ended (exit code ${child.exitCode}).\n${printed}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  const stop = async () => {
+    if (child.exitCode !== null) return;
+    const ended = once(child, "exit");
+    child.kill("SIGTERM");
+    await ended;
+  };
+  return { url, process: child, stop };
+};
+
+const answers = (url: string): Promise<boolean> =>
+  fetch(`${url}/token/self`, { signal: AbortSignal.timeout(2000) }).then(
+    (response) => response.status === 401,
+    () => false,
+  );

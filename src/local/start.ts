@@ -1,0 +1,71 @@
+import { once } from "node:events";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Build } from "../protocol/build.ts";
+import { startAgent } from "./agent.ts";
+import { Client } from "./client.ts";
+import { ended, prepareDemo, printLog } from "./demo.ts";
+import { openOrganization } from "./organization.ts";
+import { makeSampleRepository } from "./sample-repository.ts";
+import { ensureDevVars, migrate, ROOT, startService } from "./service.ts";
+
+/* From nothing to a build that ran: the service, an organization, a repository, an agent. Again: where it was. */
+const ORG = "acme";
+const port = Number(process.env.PORT ?? 8787);
+const folder = join(ROOT, ".millrace");
+const localFile = join(folder, "local.json");
+const agentState = join(folder, "agent");
+const envFile = join(ROOT, ".dev.vars");
+const databaseFolder = join(ROOT, ".wrangler/state");
+
+const step = (text: string) => console.log(process.stdout.isTTY ? `\x1b[36m==>\x1b[0m ${text}` : `==> ${text}`);
+
+mkdirSync(folder, { recursive: true });
+const { OPERATOR_TOKEN = "" } = ensureDevVars(envFile);
+step("Bringing the local database up to date");
+await migrate(databaseFolder);
+step(`Starting the service on port ${port}`);
+const service = await startService({ port, state: databaseFolder, envFile });
+const wasKnown = existsSync(localFile) && existsSync(databaseFolder);
+const local = await openOrganization(service.url, ORG, OPERATOR_TOKEN, localFile);
+const client = new Client(local.url, local.token);
+
+step("Connecting a sample repository with variables and secrets at every scope");
+const repository = await prepareDemo(client, ORG, makeSampleRepository(folder));
+
+step("Starting an agent");
+if (!wasKnown) rmSync(agentState, { recursive: true, force: true });
+const agent = await startAgent(client, agentState, wasKnown);
+const stop = async (code: number) => {
+  if (agent.exitCode === null) {
+    const gone = once(agent, "exit");
+    agent.kill("SIGTERM");
+    await gone;
+  }
+  await service.stop();
+  process.exit(code);
+};
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop(0));
+
+const build = await client.call<Build>("POST", `/repository/${repository.id}/build`, { branch: "main" });
+step(`Build #${build.number} of ${repository.fullName}; its log:`);
+await printLog(client, build.id, (text) => process.stdout.write(text));
+const { status, message } = await ended(client, build.id);
+step(`Build #${build.number} ${status}`);
+if (status !== "succeeded") {
+  console.error(message ?? "See the log above.");
+  await stop(1);
+}
+writeFileSync(localFile, `${JSON.stringify(local, null, 2)}\n`, { mode: 0o600 });
+console.log(`
+Millrace is at ${local.url}, organization ${ORG}, admin token:
+  ${local.token}
+(also in .millrace/local.json). Try next:
+
+  export MILLRACE_TOKEN=${local.token}
+  curl -H "Authorization: Bearer $MILLRACE_TOKEN" ${local.url}/build
+  curl -H "Authorization: Bearer $MILLRACE_TOKEN" ${local.url}/build/${build.id}/log
+  curl -H "Authorization: Bearer $MILLRACE_TOKEN" -H "Content-Type: application/json" \\
+       -d '{"branch":"main"}' ${local.url}/repository/${repository.id}/build
+
+Stop with Ctrl-C; \`npm start\` picks up where it was.`);

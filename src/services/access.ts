@@ -1,0 +1,47 @@
+import { ROLES, type Role } from "../protocol/token.ts";
+import { Refusal } from "./refusal.ts";
+
+/** Who may call a verb: people and programs from a role upwards, the operator, registrations, agents. */
+export interface Access {
+  role?: Role;
+  operator?: true;
+  registration?: true;
+  agent?: true;
+}
+
+export type CallerKind = "api" | "operator" | "registration" | "agent";
+
+/** What the token says of itself: its tag was verified, but whether it is live only its owner knows. */
+export interface Caller {
+  kind: CallerKind;
+  orgId: string;
+  tokenHash: string;
+}
+
+/** A caller whose token is live and may call the verb. `labels` are those a registration may grant at most. */
+export interface Admitted {
+  actor: string;
+  kind: CallerKind;
+  role: Role | null;
+  labels: string[] | null;
+  agentId: string | null;
+}
+
+/** @throws Refusal forbidden */
+export const checkAccess = (access: Access, kind: CallerKind, role: Role | null): void => {
+  const allowed =
+    kind === "api"
+      ? access.role !== undefined && role !== null && ROLES.indexOf(role) >= ROLES.indexOf(access.role)
+      : access[kind] === true;
+  if (!allowed) throw new Refusal("forbidden", describe(access));
+};
+
+const describe = ({ role, operator, registration, agent }: Access): string => {
+  const may = [
+    role && `a token with role ${role} or more`,
+    registration && "a registration token",
+    agent && "an agent's own token",
+    operator && "the operator's token",
+  ].filter((text) => text);
+  return `This needs ${may.join(", or ")}.`;
+};

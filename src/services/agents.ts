@@ -1,0 +1,77 @@
+import * as z from "zod";
+import { hashToken } from "../crypto/token.ts";
+import { Agent, AgentChange, AgentRegistration, RegisteredAgent } from "../protocol/agent.ts";
+import { PathId } from "../protocol/common.ts";
+import type { Context } from "./context.ts";
+import { invalid, Refusal, settled } from "./refusal.ts";
+import { updateOf, verb, writablePart } from "./verb.ts";
+
+/** An agent's token opens its own path only. @throws Refusal forbidden */
+const checkOwnPath = async (context: Context, id: string): Promise<void> => {
+  const { agentId } = await context.admit();
+  if (agentId !== null && agentId !== id) throw new Refusal("forbidden", "An agent may call its own path only.");
+};
+
+export const actorOf = (context: Context) => ({ actor: context.admitted.actor, requestId: context.requestId });
+
+export const registerAgent = verb({
+  access: { role: "maintainer", registration: true },
+  body: AgentRegistration,
+  output: RegisteredAgent,
+  async run(context, { body }) {
+    const { labels: grantable } = await context.admit();
+    const labels = [...new Set(body.labels ?? [])];
+    if (grantable && labels.some((label) => !grantable.includes(label))) {
+      throw invalid("/labels", "has a label that this registration token may not grant");
+    }
+    const secret = await context.mint.mint("mra", context.orgId);
+    const { name, platform, canBuildIOS, canBuildAndroid, canBuildWeb } = body;
+    const agent = settled(
+      await (await context.pool()).registerAgent({
+        ...{ id: context.newId(), orgId: context.orgId, tokenHash: await hashToken(secret), actor: actorOf(context) },
+        ...{ name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels },
+        ...{ version: body.version ?? null, isEphemeral: body.isEphemeral ?? false },
+      }),
+    );
+    const { HEARTBEAT_SECONDS: heartbeatSeconds, POLL_SECONDS: pollSeconds } = context.config;
+    return { ...agent, token: secret, heartbeatSeconds, pollSeconds };
+  },
+});
+
+export const listAgents = verb({
+  access: { role: "viewer" },
+  output: z.array(Agent),
+  run: async (context) => (await context.pool()).listAgents(),
+});
+
+export const getAgent = verb({
+  access: { role: "viewer", agent: true },
+  params: PathId,
+  output: Agent,
+  async run(context, { params }) {
+    await checkOwnPath(context, params.id);
+    return settled(await (await context.pool()).getAgent(params.id));
+  },
+});
+
+export const updateAgent = verb({
+  access: { role: "maintainer", agent: true },
+  params: PathId,
+  body: updateOf(Agent, AgentChange),
+  output: Agent,
+  async run(context, { params, body }) {
+    await checkOwnPath(context, params.id);
+    const pool = await context.pool();
+    const change = writablePart(body, AgentChange, settled(await pool.getAgent(params.id)));
+    return settled(await pool.updateAgent(params.id, change, actorOf(context)));
+  },
+});
+
+export const removeAgent = verb({
+  access: { role: "maintainer", agent: true },
+  params: PathId,
+  async run(context, { params }) {
+    await checkOwnPath(context, params.id);
+    settled(await (await context.pool()).removeAgent(params.id, actorOf(context)));
+  },
+});

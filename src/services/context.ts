@@ -1,0 +1,217 @@
+import { and, eq, isNull, lt, or, sql } from "drizzle-orm";
+import { v7 as uuid } from "uuid";
+import type { Config } from "../config.ts";
+import { type Keyring, loadKeyring } from "../crypto/keyring.ts";
+import { KeysUnusable } from "../crypto/keys.ts";
+import { loadMint, type TokenMint } from "../crypto/token.ts";
+import { auditRow } from "../db/audit.ts";
+import { demand, explainRollback, PreconditionFailed, UniqueBroken } from "../db/guard.ts";
+import { Door, type Query, type TokenRow } from "../db/open.ts";
+import { token } from "../db/schema.ts";
+import { buildLogName } from "../domain/log-name.ts";
+import { poolName } from "../domain/pool/name.ts";
+import type { AgentPool } from "../objects/agent-pool.ts";
+import type { BuildLog } from "../objects/build-log.ts";
+import { BOOT_HEADER } from "../protocol/jobs.ts";
+import { type Access, type Admitted, type Caller, checkAccess } from "./access.ts";
+import { invalid, Refusal, settled } from "./refusal.ts";
+
+const USE_NOTED_EVERY_MS = 60_000;
+
+export interface Change {
+  /** noun.verb */
+  action: string;
+  subject: string;
+  /** The organization it belongs to, where that is not the caller's (the operator has none). */
+  orgId?: string;
+  /** Names and numbers, never values. */
+  detail?: Record<string, unknown>;
+}
+
+interface Parts {
+  env: Env;
+  config: Config;
+  caller: Caller;
+  access: Access;
+  requestId: string;
+  now: Date;
+  /** Where a client asked to read its own writes: what an earlier answer gave it. */
+  bookmark: string | null;
+  /** What an agent program calls its present run. */
+  bootId: string | null;
+  writes: boolean;
+  later(work: Promise<unknown>): void;
+}
+
+/** What a use case has at hand for one request, and the gate its caller comes through. */
+export class Context {
+  readonly config: Config;
+  readonly caller: Caller;
+  readonly requestId: string;
+  readonly now: Date;
+  readonly db: Door;
+  /** The lease an agent names in its header. */
+  lease: number | null = null;
+  readonly #parts: Parts;
+  #admitted: Admitted | undefined;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.config = parts.config;
+    this.caller = parts.caller;
+    this.requestId = parts.requestId;
+    this.now = parts.now;
+    this.db = new Door(parts.env.DB, parts.writes ? "first-primary" : (parts.bookmark ?? "first-unconstrained"));
+    const { kind, tokenHash } = parts.caller;
+    if (kind === "api" || kind === "registration") {
+      this.db.expect(tokenHash, this.at, (row) => this.#admitToken(row));
+    }
+  }
+
+  get bootId(): string | null {
+    return this.#parts.bootId;
+  }
+
+  get orgId(): string {
+    return this.caller.orgId;
+  }
+
+  /** The request's time as stored. */
+  get at(): string {
+    return this.now.toISOString();
+  }
+
+  newId(): string {
+    return uuid({ msecs: this.now.getTime() });
+  }
+
+  /** Checks the caller unless that has been done: for verbs whose first step is no question to D1. */
+  async admit(): Promise<Admitted> {
+    const { kind, tokenHash } = this.caller;
+    if (!this.#admitted && kind === "agent") {
+      const { agentId } = settled(await this.poolOf(this.orgId).authenticateAgent(tokenHash));
+      checkAccess(this.#parts.access, kind, null);
+      this.#admitted = { actor: `agent:${agentId}`, kind, role: null, labels: null, agentId };
+    }
+    if (!this.#admitted && kind === "operator") {
+      checkAccess(this.#parts.access, kind, null);
+      this.#admitted = { actor: "operator", kind, role: null, labels: null, agentId: null };
+    }
+    if (!this.#admitted) await this.db.run();
+    return this.admitted;
+  }
+
+  /** The caller, once the first answer of D1 or `admit` has let it in. */
+  get admitted(): Admitted {
+    if (!this.#admitted) throw new Error("The caller was not admitted before its name was needed");
+    return this.#admitted;
+  }
+
+  #admitToken(row: TokenRow): void {
+    checkAccess(this.#parts.access, row.kind, row.role);
+    const { kind, role, labels } = row;
+    this.#admitted = { actor: `token:${row.id}`, kind, role, labels, agentId: null };
+    if (Date.parse(row.lastUsedAt ?? "") + USE_NOTED_EVERY_MS > this.now.getTime()) return;
+    this.#parts.later(this.#noteUse(row.id));
+  }
+
+  async #noteUse(id: string): Promise<void> {
+    const before = new Date(this.now.getTime() - USE_NOTED_EVERY_MS).toISOString();
+    const stale = or(isNull(token.lastUsedAt), lt(token.lastUsedAt, before));
+    const { sql: builder } = new Door(this.#parts.env.DB, "first-primary");
+    await builder.batch([
+      builder
+        .update(token)
+        .set({ lastUsedAt: this.at })
+        .where(and(eq(token.id, id), stale)),
+    ]);
+  }
+
+  /**
+   * Commits statements with their audit row in one batch, if the caller's token is live at that moment.
+   * @throws Refusal where D1 rolled it back: `existing` finds the row that was already there
+   */
+  async write(change: Change, statements: Query[], existing?: Query): Promise<void> {
+    const { actor } = await this.admit();
+    const db = this.db.sql;
+    const live = sql`EXISTS (SELECT 1 FROM ${token} WHERE ${token.hash} = ${this.caller.tokenHash}
+      AND (${token.expiresAt} IS NULL OR ${token.expiresAt} > ${this.at}))`;
+    const guards = this.caller.kind === "operator" ? [] : [demand(db, "token_live", live)];
+    const { at, requestId } = this;
+    const { action, subject, orgId = this.orgId, detail = {} } = change;
+    const row = auditRow(db, { id: this.newId(), orgId, at, actor, action, subject, requestId, detail });
+    try {
+      await this.db.run(...guards, ...statements, row);
+    } catch (error) {
+      throw await this.#refusalFor(explainRollback(error), existing);
+    }
+  }
+
+  async #refusalFor(reason: unknown, existing: Query | undefined): Promise<unknown> {
+    if (reason instanceof UniqueBroken && existing) {
+      const [rows] = (await this.db.run(existing)) as [{ id: string }[]];
+      return new Refusal("duplicate", "There is already one like this: see existingId.", { existingId: rows[0]?.id });
+    }
+    if (!(reason instanceof PreconditionFailed)) return reason;
+    switch (reason.precondition) {
+      case "token_live":
+        return new Refusal("unauthenticated", "The token is not, or no longer, valid.");
+      case "unchanged":
+        return new Refusal("conflict", "It was changed at the same moment: read it again and repeat.");
+      case "owner_exists":
+        return invalid("", "An id in the request is not one of this organization.");
+      case "unused":
+        return new Refusal("in-use", "Something still uses it.");
+      case "within_limit":
+        return new Refusal("limit-reached", "A limit of the organization is reached.");
+    }
+  }
+
+  /** The pool of the caller's organization, once the caller is admitted. */
+  async pool(): Promise<DurableObjectStub<AgentPool>> {
+    await this.admit();
+    return this.poolOf(this.orgId);
+  }
+
+  /** The pool itself, for calls that it judges by the agent's token. */
+  poolOf(orgId: string, locationHint?: DurableObjectLocationHint): DurableObjectStub<AgentPool> {
+    return this.#parts.env.AGENT_POOL.getByName(poolName(orgId), locationHint ? { locationHint } : undefined);
+  }
+
+  /** A socket to the pool on which hints for the agent come, until `deadline` (milliseconds since 1970) if there is one. */
+  connectToPool(agentId: string, deadline: number | null) {
+    const { tokenHash } = this.caller;
+    const headers: Record<string, string> = { Upgrade: "websocket", "X-Agent-Id": agentId, "X-Token-Hash": tokenHash };
+    if (this.bootId !== null) headers[BOOT_HEADER] = this.bootId;
+    if (deadline !== null) headers["X-Deadline"] = String(deadline);
+    return this.poolOf(this.orgId).fetch("https://pool/wait", { headers });
+  }
+
+  logOf(buildId: string): DurableObjectStub<BuildLog> {
+    return this.#parts.env.BUILD_LOG.getByName(buildLogName(this.orgId, buildId));
+  }
+
+  /** Work that the answer does not wait for. */
+  later(work: Promise<unknown>): void {
+    this.#parts.later(work);
+  }
+
+  /** @throws Refusal keyring-unavailable */
+  get keyring(): Keyring {
+    return usable("SECRETS_KEYS", () => loadKeyring(this.#parts.env.SECRETS_KEYS));
+  }
+
+  get mint(): TokenMint {
+    return usable("TOKEN_KEYS", () => loadMint(this.#parts.env.TOKEN_KEYS));
+  }
+}
+
+/** What `load` makes of a Worker secret. @throws Refusal keyring-unavailable, naming the secret and what is wrong */
+export const usable = <T>(name: string, load: () => T): T => {
+  try {
+    return load();
+  } catch (error) {
+    if (!(error instanceof KeysUnusable)) throw error;
+    throw new Refusal("keyring-unavailable", `The Worker secret ${name} cannot be used: ${error.message}.`);
+  }
+};

@@ -1,0 +1,51 @@
+import * as z from "zod";
+import { pipeline } from "../db/schema.ts";
+import { compose, EnvironmentTooLarge, type ScopedVariable, withoutSecret } from "../domain/compose.ts";
+import { PathId } from "../protocol/common.ts";
+import { EnvironmentEntry } from "../protocol/pipeline.ts";
+import { groupIdsOf, onePipeline } from "./pipelines.ts";
+import { notFound, Refusal } from "./refusal.ts";
+import { variablesOfBuild } from "./scopes.ts";
+import type { VariableRow } from "./variables.ts";
+import { verb } from "./verb.ts";
+
+/** A stored row as composition sees it, with its value opened, or null where nobody is to see it. */
+export const scoped = <V extends string | null>(row: VariableRow, value: V): ScopedVariable<V> => {
+  const { id, scope, ownerId, key, isSecret, isActive, allowOverride, version } = row;
+  return {
+    id,
+    scope,
+    groupId: scope === "group" ? ownerId : null,
+    key,
+    value,
+    isSecret,
+    isActive,
+    allowOverride,
+    version,
+  };
+};
+
+/** What a build of the pipeline would be given: per key the winner and what it overrides. */
+export const previewEnvironment = verb({
+  access: { role: "viewer" },
+  params: PathId,
+  query: z.strictObject({ branch: z.string().max(250).optional() }),
+  output: z.array(EnvironmentEntry),
+  async run(context, { params }) {
+    const { db, orgId } = context;
+    const one = db.sql
+      .select({ repoId: pipeline.repoId, groups: groupIdsOf })
+      .from(pipeline)
+      .where(onePipeline(context, params.id));
+    const [[found]] = await db.run(one);
+    if (!found) throw notFound();
+    const [rows] = await db.run(variablesOfBuild(db.sql, orgId, found.repoId, params.id));
+    const variables = rows.map((row) => scoped(row, row.isSecret ? null : row.value));
+    const input = { variables, groupIds: JSON.parse(found.groups) as string[], run: {}, secretKeys: [] };
+    try {
+      return compose(input, "trusted").map(withoutSecret);
+    } catch (error) {
+      throw error instanceof EnvironmentTooLarge ? new Refusal("too-large", `${error.message}.`) : error;
+    }
+  },
+});

@@ -1,0 +1,123 @@
+import { and, eq } from "drizzle-orm";
+import { KeyUnknown, SealBroken } from "../crypto/keyring.ts";
+import { pipeline, repository } from "../db/schema.ts";
+import { type ComposedEntry, compose, EnvironmentTooLarge } from "../domain/compose.ts";
+import type { Grant } from "../domain/pool/commands.ts";
+import type { Job } from "../protocol/jobs.ts";
+import type { Context } from "./context.ts";
+import { scoped } from "./environment.ts";
+import { groupIdsOf } from "./pipelines.ts";
+import { Refusal, settled } from "./refusal.ts";
+import { variablesOfBuild } from "./scopes.ts";
+import { inputsContext } from "./triggers.ts";
+import { sealContext } from "./variables.ts";
+
+const RETRY_AFTER_SECONDS = 5;
+
+/** The environment can never be composed as things stand: the build fails, and says this. */
+class Uncomposable extends Error {
+  override name = "Uncomposable";
+}
+
+/** Step 2: what the build draws from, read at the primary. */
+const read = async (context: Context, grant: Grant) => {
+  const { sql } = context.db;
+  const own = and(eq(repository.orgId, context.orgId), eq(repository.id, grant.repoId));
+  const joined = sql
+    .select({ repository, pipeline, groups: groupIdsOf })
+    .from(repository)
+    .leftJoin(pipeline, and(eq(pipeline.repoId, repository.id), eq(pipeline.id, grant.pipelineId ?? "")))
+    .where(own);
+  const variables = variablesOfBuild(sql, context.orgId, grant.repoId, grant.pipelineId);
+  const [[found], rows] = await context.db.run(joined, variables);
+  if (!found) throw new Uncomposable("The repository is gone.");
+  if (grant.pipelineId && !found.pipeline) throw new Uncomposable("The pipeline is gone.");
+  return { ...found, rows };
+};
+
+/** Step 3: opens every value, or nothing is handed out. */
+const composed = async (context: Context, grant: Grant, read_: Awaited<ReturnType<typeof read>>) => {
+  const { keyring, orgId } = context;
+  const variables = await Promise.all(
+    read_.rows.map(async (row) =>
+      scoped(row, row.isSecret ? await keyring.openText(row.sealed ?? "", sealContext(row)) : (row.value ?? "")),
+    ),
+  );
+  const run: Record<string, string> = grant.inputs
+    ? JSON.parse(await keyring.openText(grant.inputs, inputsContext(orgId, grant.buildId)))
+    : {};
+  const groupIds: string[] = JSON.parse(read_.groups ?? "[]");
+  return compose({ variables, groupIds, run, secretKeys: grant.secretKeys }, "trusted");
+};
+
+const jobOf = (grant: Grant, found: Awaited<ReturnType<typeof read>>, entries: ComposedEntry[]) => ({
+  lease: grant.fence,
+  repository: { fullName: found.repository.fullName, cloneUrl: found.repository.cloneUrl },
+  pipeline: {
+    name: found.pipeline?.name ?? found.repository.fullName,
+    configPath: found.pipeline?.configPath ?? ".millrace.yml",
+    definition: found.pipeline?.definition ?? null,
+  },
+  env: Object.fromEntries(entries.map(({ key, value }) => [key, value])),
+  secretKeys: entries.filter((entry) => entry.isSecret).map((entry) => entry.key),
+  runKeys: entries.filter((entry) => entry.scope === "run").map((entry) => entry.key),
+  requires: grant.requires,
+  timeoutSeconds: grant.timeoutSeconds,
+});
+
+/** Steps 2 to 6 for a lease that was granted. Whatever fails, either the build waits again or it fails and says why. */
+const deliver = async (context: Context, agentId: string, grant: Grant): Promise<Job> => {
+  const { buildId, fence } = grant;
+  const pool = context.poolOf(context.orgId);
+  const found = await read(context, grant);
+  const entries = await composed(context, grant, found);
+  const secrets = entries.filter((entry) => entry.isSecret).map((entry) => entry.value);
+  const opening = { fence, tokenHash: context.caller.tokenHash, attempt: grant.build.attempt + 1, secrets };
+  settled(await context.logOf(buildId).open(opening));
+  const environment = entries.map(({ key, scope, isSecret, version }) => ({ key, scope, isSecret, version }));
+  const variableIds = entries.flatMap((entry) => entry.variableId ?? []);
+  const { requestId } = context;
+  const { build, leaseExpiresAt } = settled(
+    await pool.deliver({ buildId, fence, agentId, environment, variableIds, requestId }),
+  );
+  return { build, leaseExpiresAt, ...jobOf(grant, found, entries) };
+};
+
+/**
+ * Gives the agent the next build that it may have, composed for this answer alone; `null` where none waits.
+ * @throws Refusal unavailable where a part of the service is away: the build has gone back, no attempt is used
+ */
+export const handOut = async (context: Context, agentId: string): Promise<Job | null> => {
+  const pool = context.poolOf(context.orgId);
+  const grant = settled(await pool.claim({ agentId, tokenHash: context.caller.tokenHash, bootId: context.bootId }));
+  if (!grant) return null;
+  const { buildId, fence } = grant;
+  try {
+    return await deliver(context, agentId, grant);
+  } catch (error) {
+    if (error instanceof Refusal && error.kind === "lease-lost") return null;
+    const why = unopenable(error);
+    if (why !== null) {
+      await pool.failClaim({ buildId, fence, reason: "environment", message: why });
+      return handOut(context, agentId);
+    }
+    await context
+      .poolOf(context.orgId)
+      .unclaim({ buildId, fence, notBefore: context.now.getTime() + RETRY_AFTER_SECONDS * 1000 });
+    if (error instanceof Refusal) throw error;
+    const detail =
+      error instanceof KeyUnknown
+        ? `A secret was sealed with a key that is not on the keyring, which knows: ${context.keyring.ids.join(", ")}.`
+        : "The build's environment could not be read just now. Nothing was handed out.";
+    throw new Refusal(error instanceof KeyUnknown ? "keyring-unavailable" : "unavailable", detail, {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+      cause: error,
+    });
+  }
+};
+
+/** Why the environment can never be handed out as it stands; `null` where trying again may help. */
+const unopenable = (error: unknown): string | null => {
+  if (error instanceof Uncomposable || error instanceof EnvironmentTooLarge) return error.message;
+  return error instanceof SealBroken ? "A secret's sealed value is damaged: set its value again." : null;
+};

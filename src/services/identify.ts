@@ -1,0 +1,29 @@
+import { hashToken, loadMint, sameText, type TokenPrefix } from "../crypto/token.ts";
+import type { Caller, CallerKind } from "./access.ts";
+import { usable } from "./context.ts";
+import { Refusal } from "./refusal.ts";
+
+const KINDS: Record<Exclude<TokenPrefix, "mro">, CallerKind> = { mrt: "api", mrr: "registration", mra: "agent" };
+const OPERATOR_TOKEN_LENGTH = 32;
+
+/**
+ * Who the Authorization header says is calling. A forged token is refused here, with nothing asked of anyone.
+ * @throws Refusal unauthenticated; keyring-unavailable where the service cannot tell
+ */
+export const identify = async (
+  env: Pick<Env, "OPERATOR_TOKEN" | "TOKEN_KEYS">,
+  authorization: string | null,
+): Promise<Caller> => {
+  const [, token = ""] = /^Bearer ([\x21-\x7e]{1,200})$/i.exec(authorization ?? "") ?? [];
+  if (token === "") throw new Refusal("unauthenticated", "Send the header `Authorization: Bearer <token>`.");
+  const tokenHash = await hashToken(token);
+  const operator = env.OPERATOR_TOKEN ?? "";
+  if (operator.length >= OPERATOR_TOKEN_LENGTH && (await sameText(token, operator))) {
+    return { kind: "operator", orgId: "", tokenHash };
+  }
+  const recognized = await usable("TOKEN_KEYS", () => loadMint(env.TOKEN_KEYS)).recognize(token);
+  if (!recognized || recognized.prefix === "mro") {
+    throw new Refusal("unauthenticated", "The token is not, or no longer, valid.");
+  }
+  return { kind: KINDS[recognized.prefix], orgId: recognized.orgId, tokenHash };
+};

@@ -1,0 +1,44 @@
+import type * as z from "zod";
+import { didYouMean } from "../domain/did-you-mean.ts";
+import { type FieldError, Refusal } from "./refusal.ts";
+
+type ObjectSchema = { shape?: Record<string, unknown> };
+
+const pointerOf = (path: PropertyKey[]): string =>
+  path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+
+/** The texts of zod that quote what was sent are replaced: no answer repeats input. */
+const detailOf = (issue: z.core.$ZodIssue, schema: z.ZodType): string => {
+  switch (issue.code) {
+    case "unrecognized_keys": {
+      const known = issue.path.length === 0 ? Object.keys((schema as ObjectSchema).shape ?? {}) : [];
+      const meant = issue.keys.map((key) => didYouMean(key, known)).filter((name) => name !== undefined);
+      const hint = meant.length > 0 ? `did you mean ${meant.join(", ")}?` : `known are ${known.join(", ")}`;
+      return known.length > 0 ? `has an unknown field: ${hint}` : "has an unknown field";
+    }
+    case "invalid_type":
+      return issue.input === undefined && issue.path.length > 0
+        ? `is required (${issue.expected})`
+        : `must be ${issue.expected}`;
+    case "invalid_value":
+      return `must be one of ${issue.values.map(String).join(", ")}`;
+    case "invalid_key":
+      return "has a name that is not allowed: letters, digits and _, not beginning with a digit or MILLRACE_";
+    case "invalid_union":
+      return "must be text, a number or a boolean";
+    default:
+      return issue.message;
+  }
+};
+
+/** A name inside the body may be anything, a secret too: only our own fields' names are repeated. */
+const pathOf = (issue: z.core.$ZodIssue): PropertyKey[] =>
+  issue.path[0] === "envVariables" ? ["envVariables"] : issue.path;
+
+export const validationRefusal = (error: z.core.$ZodError, schema: z.ZodType): Refusal => {
+  const errors: FieldError[] = error.issues.map((issue) => ({
+    pointer: pointerOf(pathOf(issue)),
+    detail: detailOf(issue, schema),
+  }));
+  return new Refusal("invalid", "The request is not valid: see errors.", { errors });
+};

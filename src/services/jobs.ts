@@ -1,0 +1,95 @@
+import { Build } from "../protocol/build.ts";
+import { PathId } from "../protocol/common.ts";
+import { Finish, Heartbeat, Progress, Release } from "../protocol/jobs.ts";
+import type { Context } from "./context.ts";
+import { invalid, Refusal, settled } from "./refusal.ts";
+import { verb } from "./verb.ts";
+
+/** The agent that calls, with the lease it names. @throws Refusal where it is none, or names none */
+export const holderOf = async (context: Context, buildId: string) => {
+  const { agentId } = await context.admit();
+  if (agentId === null) throw new Refusal("forbidden", "This needs an agent's own token.");
+  if (context.lease === null) throw invalid("X-Lease", "this header must name the lease");
+  return { agentId, tokenHash: context.caller.tokenHash, buildId, fence: context.lease };
+};
+
+export const startBuild = verb({
+  access: { agent: true },
+  params: PathId,
+  output: Build,
+  async run(context, { params }) {
+    const holder = await holderOf(context, params.id);
+    return settled(await context.poolOf(context.orgId).start(holder));
+  },
+});
+
+/** Texts of an agent, with every secret of its build masked as the log's are. */
+const masked = async (context: Context, buildId: string, fence: number, texts: string[]): Promise<string[]> => {
+  if (texts.length === 0) return [];
+  const { tokenHash } = context.caller;
+  return settled(await context.logOf(buildId).maskTexts({ fence, tokenHash, texts }));
+};
+
+export const reportProgress = verb({
+  access: { agent: true },
+  params: PathId,
+  body: Progress,
+  async run(context, { params, body }) {
+    const holder = await holderOf(context, params.id);
+    const { buildId, fence, tokenHash } = holder;
+    if (body.masks?.length) settled(await context.logOf(buildId).addMasks({ fence, tokenHash, values: body.masks }));
+    const names = body.steps?.map((step) => step.name) ?? [];
+    const texts = await masked(context, buildId, fence, body.summary === undefined ? names : [...names, body.summary]);
+    const steps = body.steps?.map((step, index) => ({ ...step, name: texts[index] ?? "" }));
+    const summary = body.summary === undefined ? undefined : texts.at(-1);
+    settled(await context.poolOf(context.orgId).progress({ ...holder, commitSha: body.commitSha, steps, summary }));
+  },
+});
+
+export const releaseBuild = verb({
+  access: { agent: true },
+  params: PathId,
+  body: Release,
+  output: Build,
+  async run(context, { params, body }) {
+    const holder = await holderOf(context, params.id);
+    const [reason = ""] = await masked(context, params.id, holder.fence, [body.reason]);
+    return settled(await context.poolOf(context.orgId).release({ ...holder, reason, requires: body.requires }));
+  },
+});
+
+export const finishBuild = verb({
+  access: { agent: true },
+  params: PathId,
+  body: Finish,
+  output: Build,
+  async run(context, { params, body }) {
+    const holder = await holderOf(context, params.id);
+    const pool = context.poolOf(context.orgId);
+    const { status, exitCode = null, reason = null } = body;
+    const texts = body.message ? await masked(context, params.id, holder.fence, [body.message]) : [];
+    const build = settled(await pool.finish({ ...holder, status, exitCode, reason, message: texts[0] ?? null }));
+    await context.logOf(params.id).close({ fence: holder.fence });
+    return build;
+  },
+});
+
+export const heartbeat = verb({
+  access: { agent: true },
+  params: PathId,
+  output: Heartbeat,
+  async run(context, { params }) {
+    const { tokenHash, kind } = context.caller;
+    if (kind !== "agent") await context.admit();
+    const beat = { agentId: params.id, tokenHash, bootId: context.bootId, fence: context.lease };
+    const answer = await context.poolOf(context.orgId).heartbeat(beat);
+    if (!answer.ok && answer.refusal.kind === "unauthenticated") await refuseForeignPath(context, params.id);
+    return settled(answer);
+  },
+});
+
+/** Tells an agent on another's path (403) from a token that is none any more (401). */
+export const refuseForeignPath = async (context: Context, agentId: string): Promise<void> => {
+  const admitted = await context.admit();
+  if (admitted.agentId !== agentId) throw new Refusal("forbidden", "An agent may call its own path only.");
+};

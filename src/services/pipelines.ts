@@ -1,0 +1,158 @@
+import { and, asc, eq, type SQL, sql } from "drizzle-orm";
+import * as z from "zod";
+import { demand, demandUnchanged } from "../db/guard.ts";
+import type { Database } from "../db/open.ts";
+import { pipeline, pipelineGroup, repository, variable, variableGroup } from "../db/schema.ts";
+import { PathId } from "../protocol/common.ts";
+import { NewPipeline, Pipeline, PipelineChange, PipelineFilter } from "../protocol/pipeline.ts";
+import type { Context } from "./context.ts";
+import { notFound } from "./refusal.ts";
+import { buildsUnderWay } from "./repositories.ts";
+import { checkOwnOrg, updateOf, verb, writablePart } from "./verb.ts";
+
+export type PipelineRow = typeof pipeline.$inferSelect;
+
+/** A pipeline's groups as a JSON array, in order. */
+export const groupIdsOf = sql<string>`(SELECT json_group_array(group_id) FROM
+  (SELECT group_id FROM ${pipelineGroup} WHERE ${pipelineGroup.pipelineId} = ${pipeline.id} ORDER BY position))`;
+
+export const pipelineRecord = ({ version: _, ...row }: PipelineRow, groupIds: string[]): Pipeline => {
+  const { id, orgId, repoId, name, configPath, definition, ...rest } = row;
+  return { id, orgId, repoId, name, configPath, definition, groupIds, ...rest };
+};
+
+export const onePipeline = (context: Context, id: string) =>
+  and(eq(pipeline.orgId, context.orgId), eq(pipeline.id, id));
+
+const find = async (context: Context, id: string): Promise<{ row: PipelineRow; groupIds: string[] }> => {
+  const query = context.db.sql
+    .select({ row: pipeline, groups: groupIdsOf })
+    .from(pipeline)
+    .where(onePipeline(context, id));
+  const [[found]] = await context.db.run(query);
+  if (!found) throw notFound();
+  return { row: found.row, groupIds: JSON.parse(found.groups) };
+};
+
+/** Holds while each of the groups is one of the organization. */
+const groupsExist = (context: Context, groupIds: string[]): SQL => sql`(SELECT count(*) FROM ${variableGroup}
+  WHERE ${variableGroup.orgId} = ${context.orgId}
+  AND ${variableGroup.id} IN (SELECT value FROM json_each(${JSON.stringify(groupIds)}))) = ${groupIds.length}`;
+
+const attach = (db: Database, pipelineId: string, groupIds: string[]) =>
+  db.run(sql`INSERT INTO ${pipelineGroup} (pipeline_id, position, group_id)
+    SELECT ${pipelineId}, key, value FROM json_each(${JSON.stringify(groupIds)})`);
+
+const sameName = (context: Context, { repoId, name }: PipelineRow) =>
+  context.db.sql
+    .select({ id: pipeline.id })
+    .from(pipeline)
+    .where(and(eq(pipeline.repoId, repoId), eq(pipeline.name, name), eq(pipeline.orgId, context.orgId)));
+
+export const createPipeline = verb({
+  access: { role: "maintainer" },
+  body: NewPipeline,
+  output: Pipeline,
+  async run(context, { body }) {
+    await context.admit();
+    checkOwnOrg(context, body.orgId);
+    const groupIds = body.groupIds ?? [];
+    const row: PipelineRow = {
+      ...{ id: context.newId(), orgId: context.orgId, repoId: body.repoId, name: body.name },
+      ...{ configPath: body.configPath ?? ".millrace.yml", definition: body.definition ?? null },
+      ...{ requires: body.requires ?? {}, timeoutSeconds: body.timeoutSeconds ?? 3600 },
+      ...{ maxParallel: body.maxParallel ?? null, maxAttempts: body.maxAttempts ?? 2, isActive: body.isActive ?? true },
+      ...{ version: 1, createdAt: context.at, updatedAt: context.at },
+    };
+    const db = context.db.sql;
+    const repoExists = sql`EXISTS (SELECT 1 FROM ${repository} WHERE ${repository.id} = ${row.repoId} AND ${repository.orgId} = ${context.orgId})`;
+    const first = sql`NOT EXISTS (SELECT 1 FROM ${pipeline} WHERE ${pipeline.repoId} = ${row.repoId} AND ${pipeline.id} <> ${row.id})`;
+    const becomeDefault = db
+      .update(repository)
+      .set({ defaultPipelineId: row.id, version: sql`${repository.version} + 1`, updatedAt: context.at })
+      .where(and(eq(repository.id, row.repoId), sql`${repository.defaultPipelineId} IS NULL`, first));
+    await context.write(
+      { action: "pipeline.create", subject: row.id, detail: auditDetail(row, groupIds) },
+      [
+        demand(db, "owner_exists", sql`${repoExists} AND ${groupsExist(context, groupIds)}`),
+        db.insert(pipeline).values(row),
+        attach(db, row.id, groupIds),
+        becomeDefault,
+      ],
+      sameName(context, row),
+    );
+    return pipelineRecord(row, groupIds);
+  },
+});
+
+const auditDetail = ({ repoId, name, isActive }: PipelineRow, groupIds: string[]) => ({
+  repoId,
+  name,
+  isActive,
+  groupIds,
+});
+
+export const listPipelines = verb({
+  access: { role: "viewer" },
+  query: PipelineFilter,
+  output: z.array(Pipeline),
+  async run({ db, orgId }, { query }) {
+    const wanted = and(eq(pipeline.orgId, orgId), query.repoId ? eq(pipeline.repoId, query.repoId) : undefined);
+    const all = db.sql.select({ row: pipeline, groups: groupIdsOf }).from(pipeline).where(wanted);
+    const [rows] = await db.run(all.orderBy(asc(pipeline.id)));
+    return rows.map(({ row, groups }) => pipelineRecord(row, JSON.parse(groups)));
+  },
+});
+
+export const getPipeline = verb({
+  access: { role: "viewer" },
+  params: PathId,
+  output: Pipeline,
+  async run(context, { params }) {
+    const { row, groupIds } = await find(context, params.id);
+    return pipelineRecord(row, groupIds);
+  },
+});
+
+export const updatePipeline = verb({
+  access: { role: "maintainer" },
+  params: PathId,
+  body: updateOf(Pipeline, PipelineChange),
+  output: Pipeline,
+  async run(context, { params, body }) {
+    const { row, groupIds: before } = await find(context, params.id);
+    const { groupIds = before, ...change } = writablePart(body, PipelineChange, pipelineRecord(row, before));
+    const next = { ...row, ...change, version: row.version + 1, updatedAt: context.at };
+    const db = context.db.sql;
+    await context.write(
+      { action: "pipeline.update", subject: row.id, detail: auditDetail(next, groupIds) },
+      [
+        demand(db, "owner_exists", groupsExist(context, groupIds)),
+        demandUnchanged(db, pipeline, row),
+        db.update(pipeline).set(next).where(onePipeline(context, row.id)),
+        db.delete(pipelineGroup).where(eq(pipelineGroup.pipelineId, row.id)),
+        attach(db, row.id, groupIds),
+      ],
+      sameName(context, next),
+    );
+    return pipelineRecord(next, groupIds);
+  },
+});
+
+export const removePipeline = verb({
+  access: { role: "maintainer" },
+  params: PathId,
+  async run(context, { params }) {
+    const { row, groupIds } = await find(context, params.id);
+    if (await (await context.pool()).hasLiveBuilds({ pipelineId: row.id })) throw buildsUnderWay();
+    const db = context.db.sql;
+    const owned = and(eq(variable.orgId, context.orgId), eq(variable.scope, "pipeline"), eq(variable.ownerId, row.id));
+    const noDefault = { defaultPipelineId: null, version: sql`${repository.version} + 1` };
+    await context.write({ action: "pipeline.delete", subject: row.id, detail: auditDetail(row, groupIds) }, [
+      db.delete(variable).where(owned),
+      db.delete(pipelineGroup).where(eq(pipelineGroup.pipelineId, row.id)),
+      db.update(repository).set(noDefault).where(eq(repository.defaultPipelineId, row.id)),
+      db.delete(pipeline).where(onePipeline(context, row.id)),
+    ]);
+  },
+});

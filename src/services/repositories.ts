@@ -1,0 +1,138 @@
+import { and, asc, eq, inArray, or, sql } from "drizzle-orm";
+import * as z from "zod";
+import { demand, demandUnchanged } from "../db/guard.ts";
+import { credential, pipeline, pipelineGroup, repository, variable } from "../db/schema.ts";
+import { cloneHost, cloneUrlProblem } from "../domain/clone-url.ts";
+import { branchProblem } from "../domain/git-ref.ts";
+import { PathId } from "../protocol/common.ts";
+import { NewRepository, Repository, RepositoryChange } from "../protocol/repository.ts";
+import type { Context } from "./context.ts";
+import { invalid, notFound, Refusal } from "./refusal.ts";
+import { checkOwnOrg, updateOf, verb, writablePart } from "./verb.ts";
+
+export type RepositoryRow = typeof repository.$inferSelect;
+
+export const repositoryRecord = ({ version: _, cloneHost: __, ...row }: RepositoryRow): Repository => row;
+
+const check = (context: Context, { cloneUrl, defaultBranch }: { cloneUrl?: string; defaultBranch?: string | null }) => {
+  const urlProblem = cloneUrl && cloneUrlProblem(cloneUrl, context.config.CLONE_PROTOCOLS);
+  if (urlProblem) throw invalid("/cloneUrl", urlProblem);
+  const problem = defaultBranch && branchProblem(defaultBranch);
+  if (problem) throw invalid("/defaultBranch", problem);
+};
+
+export const oneRepository = (context: Context, id: string) =>
+  and(eq(repository.orgId, context.orgId), eq(repository.id, id));
+
+const find = async (context: Context, id: string): Promise<RepositoryRow> => {
+  const [[row]] = await context.db.run(context.db.sql.select().from(repository).where(oneRepository(context, id)));
+  if (!row) throw notFound();
+  return row;
+};
+
+const sameHostId = (context: Context, row: RepositoryRow) =>
+  context.db.sql
+    .select({ id: repository.id })
+    .from(repository)
+    .where(
+      and(
+        eq(repository.orgId, context.orgId),
+        eq(repository.cloneHost, row.cloneHost),
+        eq(repository.gitHostRepoId, row.gitHostRepoId),
+      ),
+    );
+
+const auditDetail = ({ fullName, cloneUrl, isActive }: RepositoryRow) => ({ fullName, cloneUrl, isActive });
+
+export const connectRepository = verb({
+  access: { role: "maintainer" },
+  body: NewRepository,
+  output: Repository,
+  async run(context, { body }) {
+    await context.admit();
+    checkOwnOrg(context, body.orgId);
+    check(context, body);
+    const { gitHostRepoId, fullName, cloneUrl } = body;
+    const row: RepositoryRow = {
+      ...{ id: context.newId(), orgId: context.orgId, gitHostRepoId, fullName, cloneUrl },
+      ...{ cloneHost: cloneHost(cloneUrl), defaultBranch: body.defaultBranch ?? "main", defaultPipelineId: null },
+      ...{ isActive: true, version: 1, createdAt: context.at, updatedAt: context.at },
+    };
+    await context.write(
+      { action: "repository.connect", subject: row.id, detail: auditDetail(row) },
+      [context.db.sql.insert(repository).values(row)],
+      sameHostId(context, row),
+    );
+    return repositoryRecord(row);
+  },
+});
+
+export const listRepositories = verb({
+  access: { role: "viewer" },
+  output: z.array(Repository),
+  async run({ db, orgId }) {
+    const all = db.sql.select().from(repository).where(eq(repository.orgId, orgId)).orderBy(asc(repository.id));
+    return (await db.run(all))[0].map(repositoryRecord);
+  },
+});
+
+export const getRepository = verb({
+  access: { role: "viewer" },
+  params: PathId,
+  output: Repository,
+  run: async (context, { params }) => repositoryRecord(await find(context, params.id)),
+});
+
+export const updateRepository = verb({
+  access: { role: "maintainer" },
+  params: PathId,
+  body: updateOf(Repository, RepositoryChange),
+  output: Repository,
+  async run(context, { params, body }) {
+    const row = await find(context, params.id);
+    const change = writablePart(body, RepositoryChange, repositoryRecord(row));
+    check(context, change);
+    const next = { ...row, ...change, version: row.version + 1, updatedAt: context.at };
+    next.cloneHost = cloneHost(next.cloneUrl);
+    const db = context.db.sql;
+    const ownPipeline =
+      next.defaultPipelineId === null
+        ? sql`1`
+        : sql`EXISTS (SELECT 1 FROM ${pipeline} WHERE ${pipeline.id} = ${next.defaultPipelineId} AND ${pipeline.repoId} = ${row.id})`;
+    await context.write(
+      { action: "repository.update", subject: row.id, detail: auditDetail(next) },
+      [
+        demand(db, "owner_exists", ownPipeline),
+        demandUnchanged(db, repository, row),
+        db.update(repository).set(next).where(oneRepository(context, row.id)),
+      ],
+      sameHostId(context, next),
+    );
+    return repositoryRecord(next);
+  },
+});
+
+export const removeRepository = verb({
+  access: { role: "maintainer" },
+  params: PathId,
+  async run(context, { params }) {
+    const row = await find(context, params.id);
+    if (await (await context.pool()).hasLiveBuilds({ repoId: row.id })) throw buildsUnderWay();
+    const db = context.db.sql;
+    const pipelines = db.select({ id: pipeline.id }).from(pipeline).where(eq(pipeline.repoId, row.id));
+    const owned = or(
+      and(eq(variable.scope, "repository"), eq(variable.ownerId, row.id)),
+      and(eq(variable.scope, "pipeline"), inArray(variable.ownerId, pipelines)),
+    );
+    await context.write({ action: "repository.delete", subject: row.id, detail: auditDetail(row) }, [
+      db.delete(variable).where(and(eq(variable.orgId, context.orgId), owned)),
+      db.delete(credential).where(eq(credential.repoId, row.id)),
+      db.delete(pipelineGroup).where(inArray(pipelineGroup.pipelineId, pipelines)),
+      db.delete(pipeline).where(eq(pipeline.repoId, row.id)),
+      db.delete(repository).where(oneRepository(context, row.id)),
+    ]);
+  },
+});
+
+export const buildsUnderWay = () =>
+  new Refusal("in-use", "A build of it is waiting or running: wait for it or cancel it first.");

@@ -1,0 +1,21 @@
+import { and, eq, inArray, or } from "drizzle-orm";
+import type { Database } from "../db/open.ts";
+import { pipelineGroup, variable } from "../db/schema.ts";
+
+/** Active variables of every scope that one build draws from. */
+export const variablesOfBuild = (db: Database, orgId: string, repoId: string, pipelineId: string | null) => {
+  const groups = db
+    .select({ id: pipelineGroup.groupId })
+    .from(pipelineGroup)
+    .where(eq(pipelineGroup.pipelineId, pipelineId ?? ""));
+  const scopes = or(
+    and(eq(variable.scope, "organization"), eq(variable.ownerId, orgId)),
+    and(eq(variable.scope, "repository"), eq(variable.ownerId, repoId)),
+    and(eq(variable.scope, "pipeline"), eq(variable.ownerId, pipelineId ?? "")),
+    and(eq(variable.scope, "group"), inArray(variable.ownerId, groups)),
+  );
+  return db
+    .select()
+    .from(variable)
+    .where(and(eq(variable.orgId, orgId), eq(variable.isActive, true), scopes));
+};

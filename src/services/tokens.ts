@@ -1,0 +1,69 @@
+import { and, asc, eq } from "drizzle-orm";
+import * as z from "zod";
+import { hashToken } from "../crypto/token.ts";
+import { token } from "../db/schema.ts";
+import { PathId } from "../protocol/common.ts";
+import { CreatedToken, NewToken, Token } from "../protocol/token.ts";
+import { invalid, notFound } from "./refusal.ts";
+import { verb } from "./verb.ts";
+
+type Row = typeof token.$inferSelect;
+
+export const tokenRecord = ({ hash: _, version: __, ...record }: Row): Token => record;
+
+export const createToken = verb({
+  access: { role: "admin" },
+  body: NewToken,
+  output: CreatedToken,
+  async run(context, { body }) {
+    const { name, kind } = body;
+    if (kind === "registration" && body.role) throw invalid("/role", "belongs to tokens of kind api");
+    if (kind === "api" && body.labels) throw invalid("/labels", "belong to tokens of kind registration");
+    const expiresAt = body.expiresAt ? new Date(body.expiresAt).toISOString() : null;
+    if (expiresAt && expiresAt <= context.at) throw invalid("/expiresAt", "must lie in the future");
+    await context.admit();
+    const secret = await context.mint.mint(kind === "api" ? "mrt" : "mrr", context.orgId);
+    const role = kind === "api" ? (body.role ?? "member") : null;
+    const labels = kind === "registration" ? (body.labels ?? []) : null;
+    const row: Row = {
+      ...{ id: context.newId(), orgId: context.orgId, hash: await hashToken(secret), name, kind, role, labels },
+      ...{ expiresAt, lastUsedAt: null, version: 1, createdAt: context.at },
+    };
+    const change = { action: "token.create", subject: row.id, detail: { name, kind, role, labels, expiresAt } };
+    await context.write(change, [context.db.sql.insert(token).values(row)]);
+    return { ...tokenRecord(row), token: secret };
+  },
+});
+
+export const listTokens = verb({
+  access: { role: "admin" },
+  output: z.array(Token),
+  async run({ db, orgId }) {
+    const [rows] = await db.run(db.sql.select().from(token).where(eq(token.orgId, orgId)).orderBy(asc(token.id)));
+    return rows.map(tokenRecord);
+  },
+});
+
+export const ownToken = verb({
+  access: { role: "viewer" },
+  output: Token,
+  async run({ db, caller }) {
+    const [[row]] = await db.run(db.sql.select().from(token).where(eq(token.hash, caller.tokenHash)));
+    if (!row) throw notFound();
+    return tokenRecord(row);
+  },
+});
+
+export const revokeToken = verb({
+  access: { role: "admin" },
+  params: PathId,
+  async run(context, { params }) {
+    const { sql } = context.db;
+    const mine = and(eq(token.orgId, context.orgId), eq(token.id, params.id));
+    const [[row]] = await context.db.run(sql.select().from(token).where(mine));
+    if (!row) throw notFound();
+    await context.write({ action: "token.revoke", subject: row.id, detail: { name: row.name } }, [
+      sql.delete(token).where(mine),
+    ]);
+  },
+});

@@ -1,0 +1,216 @@
+import { and, asc, eq, type SQL, sql } from "drizzle-orm";
+import * as z from "zod";
+import type { Keyring } from "../crypto/keyring.ts";
+import { demand, demandUnchanged } from "../db/guard.ts";
+import type { Database } from "../db/open.ts";
+import { pipeline, repository, variable, variableGroup } from "../db/schema.ts";
+import { secretWarnings } from "../domain/secret-warnings.ts";
+import { PathId } from "../protocol/common.ts";
+import {
+  NewVariable,
+  type Scope,
+  VALUE_LIMIT,
+  Variable,
+  VariableChange,
+  VariableFilter,
+} from "../protocol/variable.ts";
+import type { Context } from "./context.ts";
+import { invalid, notFound, Refusal } from "./refusal.ts";
+import { checkOwnOrg, updateOf, verb, writablePart } from "./verb.ts";
+
+export type VariableRow = typeof variable.$inferSelect;
+
+/** What a variable's sealed value is bound to: moved to any other place it does not open. */
+export const sealContext = (row: Pick<VariableRow, "orgId" | "scope" | "ownerId" | "id" | "key" | "sealedVersion">) => [
+  ...["variable", row.orgId, row.scope, row.ownerId],
+  ...[row.id, row.key, String(row.sealedVersion)],
+];
+
+const OWNER_FIELDS = { repository: "repoId", group: "groupId", pipeline: "pipelineId" } as const;
+
+export const variableRecord = (row: VariableRow): Variable => {
+  const owned = (scope: Scope) => (row.scope === scope ? row.ownerId : null);
+  return {
+    ...{ id: row.id, key: row.key, isSecret: row.isSecret, scope: row.scope, orgId: row.orgId },
+    ...(row.isSecret ? {} : { value: row.value ?? "" }),
+    ...{ repoId: owned("repository"), groupId: owned("group"), pipelineId: owned("pipeline") },
+    ...{ description: row.description, isActive: row.isActive, allowOverride: row.allowOverride, version: row.version },
+    ...{ createdAt: row.createdAt, updatedAt: row.updatedAt, lastUsedAt: row.lastUsedAt },
+  };
+};
+
+const checkValue = (value: string, isSecret: boolean): void => {
+  if (new TextEncoder().encode(value).length > VALUE_LIMIT) {
+    throw new Refusal("too-large", "A value may have at most 48 KiB of UTF-8.");
+  }
+  if (isSecret && value === "") throw invalid("/value", "must not be empty for a secret");
+};
+
+/** The id of the scope's owner, from the one field that this scope has. @throws Refusal */
+const ownerOf = (context: Context, body: z.infer<typeof NewVariable>): string => {
+  checkOwnOrg(context, body.orgId);
+  const field = body.scope === "organization" ? "orgId" : OWNER_FIELDS[body.scope];
+  for (const other of Object.values(OWNER_FIELDS)) {
+    if (other !== field && body[other] != null) throw invalid(`/${other}`, `does not belong to scope ${body.scope}`);
+  }
+  if (body.scope === "group" && body.orgId == null) throw invalid("/orgId", "is required for scope group");
+  const owner = body[field];
+  if (owner == null) throw invalid(`/${field}`, `is required for scope ${body.scope}`);
+  return owner;
+};
+
+const OWNER_TABLES = { repository, group: variableGroup, pipeline };
+
+/** Holds while the owner of a scope exists in the organization. */
+const ownerExists = (scope: Scope, orgId: string, ownerId: string): SQL => {
+  if (scope === "organization") return sql`1`;
+  const table = OWNER_TABLES[scope];
+  return sql`EXISTS (SELECT 1 FROM ${table} WHERE ${table.id} = ${ownerId} AND ${table.orgId} = ${orgId})`;
+};
+
+const store = async (keyring: () => Keyring, row: VariableRow, value: string): Promise<VariableRow> => {
+  if (!row.isSecret) return { ...row, value, sealed: null };
+  const resealed = { ...row, value: null, sealedVersion: row.version };
+  return { ...resealed, sealed: await keyring().seal(value, sealContext(resealed)) };
+};
+
+const auditDetail = ({ key, scope, ownerId, isSecret, isActive, version }: VariableRow) => ({
+  ...{ key, scope, ownerId, isSecret, isActive, version },
+});
+
+const sameKey = (db: Database, { orgId, scope, ownerId, key }: VariableRow) =>
+  db
+    .select({ id: variable.id })
+    .from(variable)
+    .where(
+      and(eq(variable.orgId, orgId), eq(variable.scope, scope), eq(variable.ownerId, ownerId), eq(variable.key, key)),
+    );
+
+export const createVariable = verb({
+  access: { role: "maintainer" },
+  body: NewVariable,
+  output: Variable,
+  async run(context, { body }) {
+    await context.admit();
+    const { key, isSecret, scope } = body;
+    const ownerId = ownerOf(context, body);
+    checkValue(body.value, isSecret);
+    const fresh: VariableRow = {
+      ...{
+        id: context.newId(),
+        orgId: context.orgId,
+        scope,
+        ownerId,
+        key,
+        value: null,
+        sealed: null,
+        sealedVersion: 0,
+      },
+      ...{ isSecret, description: body.description ?? null, isActive: body.isActive ?? true },
+      ...{ allowOverride: body.allowOverride ?? true, version: 1, createdAt: context.at, updatedAt: context.at },
+      ...{ lastUsedAt: null, lastUsedBy: null },
+    };
+    const row = await store(() => context.keyring, fresh, body.value);
+    const db = context.db.sql;
+    await context.write(
+      { action: "variable.create", subject: row.id, detail: auditDetail(row) },
+      [demand(db, "owner_exists", ownerExists(scope, context.orgId, ownerId)), db.insert(variable).values(row)],
+      sameKey(db, row),
+    );
+    return { ...variableRecord(row), ...warned(row, body.value) };
+  },
+});
+
+const warned = (row: VariableRow, value: string | undefined) => {
+  const warnings = row.isSecret && value !== undefined ? secretWarnings(value) : [];
+  return warnings.length > 0 ? { warnings } : {};
+};
+
+export const listVariables = verb({
+  access: { role: "viewer" },
+  query: VariableFilter,
+  output: z.array(Variable),
+  async run(context, { query }) {
+    if (query.orgId !== undefined && query.orgId !== context.orgId) {
+      await context.admit();
+      checkOwnOrg(context, query.orgId);
+    }
+    const owners = Object.entries(OWNER_FIELDS).flatMap(([scope, field]) => {
+      const id = query[field];
+      return id === undefined ? [] : [eq(variable.scope, scope as Scope), eq(variable.ownerId, id)];
+    });
+    const { db } = context;
+    const wanted = and(
+      eq(variable.orgId, context.orgId),
+      query.scope && eq(variable.scope, query.scope),
+      ...owners,
+      query.includeInactive ? undefined : eq(variable.isActive, true),
+    );
+    const [rows] = await db.run(db.sql.select().from(variable).where(wanted).orderBy(asc(variable.id)));
+    return rows.map(variableRecord);
+  },
+});
+
+const one = (context: Context, id: string) => and(eq(variable.orgId, context.orgId), eq(variable.id, id));
+
+const find = async (context: Context, id: string): Promise<VariableRow> => {
+  const [[row]] = await context.db.run(context.db.sql.select().from(variable).where(one(context, id)));
+  if (!row) throw notFound();
+  return row;
+};
+
+export const getVariable = verb({
+  access: { role: "viewer" },
+  params: PathId,
+  output: Variable,
+  run: async (context, { params }) => variableRecord(await find(context, params.id)),
+});
+
+export const updateVariable = verb({
+  access: { role: "maintainer" },
+  params: PathId,
+  body: updateOf(Variable, VariableChange),
+  output: Variable,
+  async run(context, { params, body }) {
+    const row = await find(context, params.id);
+    const { value, ...change } = writablePart(body, VariableChange, variableRecord(row));
+    const next = { ...row, ...change, version: row.version + 1, updatedAt: context.at };
+    if (row.isSecret && !next.isSecret && value === undefined) {
+      throw invalid("/isSecret", "a secret becomes a plain variable only together with a new value");
+    }
+    if (value !== undefined) checkValue(value, next.isSecret);
+    const moved = next.isSecret !== row.isSecret || (row.isSecret && next.key !== row.key);
+    let changed: VariableRow = next;
+    if (value !== undefined) changed = await store(() => context.keyring, next, value);
+    else if (moved) {
+      const kept = row.isSecret
+        ? await context.keyring.openText(row.sealed ?? "", sealContext(row))
+        : (row.value ?? "");
+      checkValue(kept, next.isSecret);
+      changed = await store(() => context.keyring, next, kept);
+    }
+    const db = context.db.sql;
+    const { lastUsedAt: _, lastUsedBy: __, ...columns } = changed;
+    await context.write(
+      {
+        action: "variable.update",
+        subject: row.id,
+        detail: { ...auditDetail(changed), valueChanged: value !== undefined },
+      },
+      [demandUnchanged(db, variable, row), db.update(variable).set(columns).where(one(context, row.id))],
+      sameKey(db, changed),
+    );
+    return { ...variableRecord(changed), ...warned(changed, value) };
+  },
+});
+
+export const removeVariable = verb({
+  access: { role: "maintainer" },
+  params: PathId,
+  async run(context, { params }) {
+    const row = await find(context, params.id);
+    await context.write({ action: "variable.delete", subject: row.id, detail: auditDetail(row) }, [
+      context.db.sql.delete(variable).where(one(context, row.id)),
+    ]);
+  },
+});

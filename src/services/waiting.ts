@@ -1,0 +1,41 @@
+import type { Job } from "../protocol/jobs.ts";
+import type { Context } from "./context.ts";
+import { handOut } from "./hand-out.ts";
+
+/** Resolves at the first hint, at the time limit, or when the client is gone. */
+const firstHint = (socket: WebSocket, milliseconds: number, gone: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    const wake = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    socket.addEventListener("message", wake);
+    socket.addEventListener("close", wake);
+    socket.addEventListener("error", wake);
+    gone.addEventListener("abort", wake);
+  });
+
+/**
+ * A long poll: waits here, in a Worker that costs nothing while it does, on a socket the pool can sleep behind.
+ * Gives `null` after `seconds` without a build.
+ */
+export const pollForJob = async (
+  context: Context,
+  agentId: string,
+  seconds: number,
+  gone: AbortSignal,
+): Promise<Job | null> => {
+  const job = await handOut(context, agentId);
+  if (job || seconds === 0 || gone.aborted) return job;
+  const deadline = context.now.getTime() + seconds * 1000;
+  const { webSocket: socket } = await context.connectToPool(agentId, deadline);
+  if (!socket) return null;
+  socket.accept();
+  try {
+    await firstHint(socket, seconds * 1000, gone);
+  } finally {
+    socket.close(1000);
+  }
+  return gone.aborted ? null : handOut(context, agentId);
+};

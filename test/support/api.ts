@@ -1,0 +1,83 @@
+import { env, exports } from "cloudflare:workers";
+import { expect } from "vitest";
+import type { Agent } from "../../src/protocol/agent.ts";
+import type { Pipeline } from "../../src/protocol/pipeline.ts";
+import type { Problem, ProblemKind } from "../../src/protocol/problem.ts";
+import type { Repository } from "../../src/protocol/repository.ts";
+import type { Role } from "../../src/protocol/token.ts";
+
+export interface Answer<T> {
+  status: number;
+  headers: Headers;
+  body: T;
+  text: string;
+}
+
+/** One call of the API, as any client would make it. `body` that is text is sent as it is. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look at answers of every shape
+export const call = async <T = any>(
+  token: string | null,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer<T>> => {
+  const raw = typeof body === "string" || body instanceof Uint8Array;
+  const response = await exports.default.fetch(
+    new Request(`https://millrace.test${path}`, {
+      method,
+      headers: {
+        ...(token === null ? {} : { Authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+        ...headers,
+      },
+      body: body === undefined ? undefined : raw ? (body as BodyInit) : JSON.stringify(body),
+    }),
+  );
+  const text = await response.text();
+  const isJson = response.headers.get("Content-Type")?.includes("json") && text !== "";
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text, text };
+};
+
+let count = 0;
+
+/** An organization of the test's own, with its admin's token. */
+export const newOrganization = async (): Promise<{ orgId: string; admin: string }> => {
+  const orgId = `org-${++count}-${crypto.randomUUID().slice(0, 8)}`;
+  const { status, body } = await call(env.OPERATOR_TOKEN ?? "", "POST", "/organization", { id: orgId, name: "Test" });
+  expect(status).toBe(201);
+  return { orgId, admin: body.token };
+};
+
+export const newToken = async (admin: string, role: Role): Promise<string> =>
+  (await created(admin, "/token", { name: role, kind: "api", role })).token;
+
+// biome-ignore lint/suspicious/noExplicitAny: as above
+export const created = async <T = any>(token: string, path: string, body: unknown): Promise<T> => {
+  const answer = await call<T>(token, "POST", path, body);
+  expect(answer, answer.text).toMatchObject({ status: 201 });
+  return answer.body;
+};
+
+export const newRepository = (token: string, gitHostRepoId = 1): Promise<Repository> =>
+  created(token, "/repository", {
+    gitHostRepoId,
+    fullName: `acme/app-${gitHostRepoId}`,
+    cloneUrl: `https://git.example/acme/app-${gitHostRepoId}.git`,
+  });
+
+export const newPipeline = (token: string, repoId: string, more: object = {}): Promise<Pipeline> =>
+  created(token, "/pipeline", { repoId, name: "ci", ...more });
+
+export const newAgent = (token: string, more: object = {}): Promise<Agent & { token: string }> =>
+  created(token, "/buildagent/register", {
+    ...{ name: "agent", platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true },
+    ...more,
+  });
+
+/** A problem of this kind, with a request id, that says nothing of what was sent. */
+export const expectProblem = (answer: Answer<Problem>, status: number, kind: ProblemKind): void => {
+  expect(answer, answer.text).toMatchObject({ status, body: { status, type: `/problems/${kind}` } });
+  expect(answer.headers.get("Content-Type")).toBe("application/problem+json");
+  expect(answer.body.requestId).toBe(answer.headers.get("X-Request-Id"));
+};
