@@ -1,0 +1,33 @@
+/** Edits (insert, delete, replace, swap of neighbours) from `a` to `b`, letter case apart. */
+const distance = (a: string, b: string): number => {
+  let before: number[] = [];
+  let above = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const same = a[row - 1] === b[column - 1] ? 0 : 1;
+      let least = Math.min(above[column]! + 1, current[column - 1]! + 1, above[column - 1]! + same);
+      if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1])
+        least = Math.min(least, before[column - 2]! + 1);
+      current.push(least);
+    }
+    before = above;
+    above = current;
+  }
+  return above[b.length]!;
+};
+
+const plain = (text: string): string => text.toLowerCase().replaceAll(/[-_ ]/g, "");
+
+/** The one of `known` that a person who wrote `text` most likely meant; undefined when none is near. */
+export const didYouMean = (text: string, known: Iterable<string>): string | undefined => {
+  if (text.length > 64) return undefined;
+  let best: string | undefined;
+  let least = Math.floor(plain(text).length / 3) + 1;
+  for (const name of known) {
+    if (Math.abs(name.length - text.length) > 8) continue;
+    const edits = distance(plain(text), plain(name));
+    if (edits < least) [best, least] = [name, edits];
+  }
+  return best;
+};

@@ -1,0 +1,69 @@
+import { data } from "@actions/expressions";
+import type { ExpressionData, Pair } from "@actions/expressions/data/expressiondata";
+
+export type Data = ExpressionData;
+
+/** A text or number that came from a secret; what is computed of it is one too. */
+export class SecretText extends data.StringData {}
+export class SecretNumber extends data.NumberData {}
+
+/** Whether printing this would print something of a secret. */
+export const isSecretData = (value: Data): boolean => value instanceof SecretText || value instanceof SecretNumber;
+
+/** What to say of a key that is not there; `always` also where an unknown name would be null. */
+export interface Missing {
+  message: string;
+  suggestion?: string | undefined;
+  always?: boolean;
+}
+
+/**
+ * The library's dictionary loses keys that are names of Object.prototype (`constructor`, `__proto__`), and finds keys
+ * in any letter case. This one keeps all, and with `missing` finds exact names only.
+ */
+export class Dictionary extends data.Dictionary {
+  readonly #pairs = new Map<string, Data>();
+  readonly #folded = new Map<string, Data>();
+  readonly missing: ((key: string) => Missing | null) | undefined;
+
+  constructor(pairs: Iterable<readonly [string, Data]>, missing?: (key: string) => Missing | null) {
+    super();
+    this.missing = missing;
+    for (const [key, value] of pairs) this.add(key, value);
+  }
+  override add(key: string, value: Data): void {
+    const folded = key.toLowerCase();
+    if (!this.#pairs.has(key)) this.#pairs.set(key, value);
+    if (!this.#folded.has(folded)) this.#folded.set(folded, value);
+  }
+  /** Adds a pair or replaces its value. */
+  set(key: string, value: Data): void {
+    this.#pairs.set(key, value);
+    this.#folded.set(key.toLowerCase(), value);
+  }
+  override get(key: string): Data | undefined {
+    return this.#pairs.get(key) ?? (this.missing ? undefined : this.#folded.get(key.toLowerCase()));
+  }
+  override values(): Data[] {
+    return [...this.#pairs.values()];
+  }
+  override pairs(): Pair[] {
+    return [...this.#pairs].map(([key, value]) => ({ key, value }));
+  }
+}
+
+export const text = (value: string, isSecret = false): Data =>
+  isSecret ? new SecretText(value) : new data.StringData(value);
+
+/** Plain JSON as data. Depth is the caller's to cap. */
+export const toData = (value: unknown, isSecret = false): Data => {
+  if (typeof value === "string") return text(value, isSecret);
+  if (typeof value === "number") return isSecret ? new SecretNumber(value) : new data.NumberData(value);
+  if (typeof value === "boolean") return new data.BooleanData(value);
+  if (value === null || value === undefined) return new data.Null();
+  if (!Array.isArray(value))
+    return new Dictionary(Object.entries(value).map(([key, one]) => [key, toData(one, isSecret)]));
+  const array = new data.Array();
+  for (const one of value) array.add(toData(one, isSecret));
+  return array;
+};

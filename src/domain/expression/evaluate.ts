@@ -1,0 +1,118 @@
+import { data, Evaluator } from "@actions/expressions";
+import {
+  type ContextAccess,
+  Expr,
+  type FunctionCall,
+  IndexAccess,
+  Literal,
+  type Logical,
+  Star,
+} from "@actions/expressions/ast";
+import { type Token, TokenType } from "@actions/expressions/lexer";
+import { falsy } from "@actions/expressions/result";
+import { type Data, Dictionary, isSecretData } from "./data.ts";
+import { functionsFor, type JobStatus, RESULT_LIMIT } from "./functions.ts";
+import { ExpressionMistake } from "./mistake.ts";
+import type { Expression } from "./parse.ts";
+
+/** What names mean: a context, or a variable by its bare name; missing when neither. */
+export interface Scope {
+  names: Dictionary;
+  status: JobStatus;
+}
+
+/** Unknown names are null everywhere in `if`; elsewhere only left of `||`. */
+export type Unknown = "null" | "mistake";
+
+/** A value in the place of the expression that made it, so that nothing is evaluated twice. */
+class Held extends Expr {
+  readonly value: Data;
+  constructor(value: Data) {
+    super();
+    this.value = value;
+  }
+  override accept<R>(): R {
+    return this.value as R;
+  }
+}
+
+class NamedEvaluator extends Evaluator {
+  readonly #expression: Expression;
+  readonly #names: Dictionary;
+  #lenient: boolean;
+
+  constructor(expression: Expression, root: Expr, scope: Scope, unknown: Unknown) {
+    super(root, scope.names, functionsFor(scope.status));
+    this.#expression = expression;
+    this.#names = scope.names;
+    this.#lenient = unknown === "null";
+  }
+
+  #find(holder: Dictionary, key: string, token: Token | undefined): Data {
+    const found = holder.get(key);
+    const missing = found === undefined ? holder.missing?.(key) : null;
+    if (missing && (missing.always || !this.#lenient))
+      throw new ExpressionMistake(missing.message, token && this.#expression.offsets.get(token), missing.suggestion);
+    return found ?? new data.Null();
+  }
+
+  override visitContextAccess(access: ContextAccess): Data {
+    return this.#find(this.#names, access.name.lexeme, access.name);
+  }
+
+  override visitIndexAccess(access: IndexAccess): Data {
+    const holder = this.eval(access.expr);
+    if (holder instanceof Dictionary && holder.missing && !(access.index instanceof Star)) {
+      const token = access.index instanceof Literal ? access.index.token : undefined;
+      return this.#find(holder, this.eval(access.index).coerceString(), token);
+    }
+    return super.visitIndexAccess(new IndexAccess(new Held(holder), access.index));
+  }
+
+  override visitLogical(logical: Logical): Data {
+    if (logical.operator.type !== TokenType.OR) return super.visitLogical(logical);
+    const outer = this.#lenient;
+    try {
+      let result: Data = new data.Null();
+      for (const [index, arg] of logical.args.entries()) {
+        this.#lenient = outer || index < logical.args.length - 1;
+        result = this.eval(arg);
+        if (!falsy(result)) return result;
+      }
+      return result;
+    } finally {
+      this.#lenient = outer;
+    }
+  }
+
+  override visitFunctionCall(call: FunctionCall): Data {
+    try {
+      return super.visitFunctionCall(call);
+    } catch (error) {
+      if (!(error instanceof ExpressionMistake) || error.offset > 0) throw error;
+      throw new ExpressionMistake(error.message, this.#expression.offsets.get(call.functionName), error.suggestion);
+    }
+  }
+}
+
+/** The value of an expression; an empty one is null. @throws {ExpressionMistake} */
+export const evaluate = (expression: Expression, scope: Scope, unknown: Unknown): Data => {
+  if (!expression.root) return new data.Null();
+  const value = new NamedEvaluator(expression, expression.root, scope, unknown).evaluate();
+  if (value.primitive && value.coerceString().length > RESULT_LIMIT)
+    throw new ExpressionMistake("The result is too large");
+  return value;
+};
+
+/** A value as text, and whether that shows something of a secret. @throws {ExpressionMistake} for an array or object */
+export const evaluateText = (expression: Expression, scope: Scope): { text: string; isSecret: boolean } => {
+  const value = evaluate(expression, scope, "mistake");
+  if (!value.primitive) throw new ExpressionMistake("This is an object or array: write toJSON(...) to make it text");
+  return { text: value.coerceString(), isSecret: isSecretData(value) };
+};
+
+/** Whether the condition of `if` holds. One that does not ask for the status means `success() && (...)`. */
+export const evaluateCondition = (expression: Expression, scope: Scope): boolean => {
+  if (!expression.asksStatus && scope.status !== "success") return false;
+  return expression.root === null || !falsy(evaluate(expression, scope, "null"));
+};

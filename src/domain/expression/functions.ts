@@ -1,0 +1,157 @@
+import { data, wellKnownFunctions } from "@actions/expressions";
+import type { FunctionDefinition } from "@actions/expressions/funcs/info";
+import { type Data, isSecretData, text, toData } from "./data.ts";
+import { ExpressionMistake } from "./mistake.ts";
+
+/** Characters the result of any function may have. */
+export const RESULT_LIMIT = 256 * 1024;
+
+/** Levels of arrays and objects a value may have. */
+export const DEPTH_LIMIT = 64;
+
+/** Characters all functions of one expression may make together. */
+const WORK_LIMIT = 16 * RESULT_LIMIT;
+
+/** Collects a result, and refuses to let it grow beyond the limit: 299 characters of format() can make 100 MB. */
+class Result {
+  readonly #parts: string[] = [];
+  #length = 0;
+  isSecret = false;
+
+  add(part: string): void {
+    this.#length += part.length;
+    if (this.#length > RESULT_LIMIT) throw new ExpressionMistake("The result is too large");
+    this.#parts.push(part);
+  }
+  addData(value: Data): void {
+    this.isSecret ||= isSecretData(value);
+    this.add(value.coerceString());
+  }
+  done(): Data {
+    return text(this.#parts.join(""), this.isSecret);
+  }
+}
+
+const format = (pattern: Data, ...values: Data[]): Data => {
+  const result = new Result();
+  result.isSecret = isSecretData(pattern);
+  for (const [piece, literal, index] of pattern.coerceString().matchAll(/(\{\{|\}\}|[^{}]+)|\{([0-9]+)[^}]*\}|[{}]/g)) {
+    if (literal !== undefined) result.add(literal === "{{" || literal === "}}" ? literal.slice(1) : literal);
+    else if (index === undefined || piece.includes("{", 1))
+      throw new ExpressionMistake("A { or } in the pattern of format() is not doubled and is not a {0}");
+    else {
+      const value = values[Number(index)];
+      if (value === undefined)
+        throw new ExpressionMistake("The pattern of format() names more values than it is given");
+      result.addData(value);
+    }
+  }
+  return result.done();
+};
+
+const join = (list: Data, separator?: Data): Data => {
+  if (list.primitive) return list.kind === data.Kind.String ? list : text(list.coerceString(), isSecretData(list));
+  if (list.kind !== data.Kind.Array) return text("");
+  const result = new Result();
+  for (const [index, one] of (list as data.Array).values().entries()) {
+    if (index > 0) {
+      if (separator?.primitive) result.addData(separator);
+      else result.add(",");
+    }
+    result.addData(one);
+  }
+  return result.done();
+};
+
+const toJson = (value: Data): Data => {
+  const result = new Result();
+  const write = (one: Data, indent: string): void => {
+    if (one.kind === data.Kind.Array || one.kind === data.Kind.Dictionary) {
+      const isArray = one.kind === data.Kind.Array;
+      const pairs = isArray
+        ? (one as data.Array).values().map((item) => ({ key: null, value: item }))
+        : (one as data.Dictionary).pairs();
+      const inner = `${indent}  `;
+      result.add(isArray ? "[" : "{");
+      for (const [index, pair] of pairs.entries()) {
+        result.add(`${index > 0 ? "," : ""}\n${inner}`);
+        if (pair.key !== null) result.add(`${JSON.stringify(pair.key)}: `);
+        write(pair.value, inner);
+      }
+      result.add(`${pairs.length > 0 ? `\n${indent}` : ""}${isArray ? "]" : "}"}`);
+      return;
+    }
+    result.isSecret ||= isSecretData(one);
+    if (one.kind === data.Kind.Null) result.add("null");
+    else if (one.kind === data.Kind.String) result.add(JSON.stringify(one.coerceString()));
+    else result.add(JSON.stringify((one as data.NumberData | data.BooleanData).value));
+  };
+  write(value, "");
+  return result.done();
+};
+
+const depth = (value: unknown, limit: number): number => {
+  if (typeof value !== "object" || value === null) return 0;
+  if (limit === 0) return 1;
+  return 1 + Math.max(0, ...new Set(Object.values(value).map((one) => depth(one, limit - 1))));
+};
+
+const fromJson = (value: Data): Data => {
+  const source = value.coerceString();
+  if (source.length > RESULT_LIMIT) throw new ExpressionMistake("The text for fromJSON() is too large");
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(source);
+  } catch {
+    throw new ExpressionMistake("The text given to fromJSON() is not JSON");
+  }
+  if (depth(parsed, DEPTH_LIMIT) > DEPTH_LIMIT) throw new ExpressionMistake("The JSON is nested too deeply");
+  return toData(parsed, isSecretData(value));
+};
+
+const choose = (...args: Data[]): Data => {
+  for (let index = 0; index < args.length - 1; index += 2) {
+    const condition = args[index]!;
+    if (condition.kind !== data.Kind.Boolean)
+      throw new ExpressionMistake("The conditions of case() must be true or false");
+    if ((condition as data.BooleanData).value) return args[index + 1]!;
+  }
+  return args.at(-1)!;
+};
+
+/** How a job stands: success until a step fails, cancelled once it is asked to stop. */
+export type JobStatus = "success" | "failure" | "cancelled";
+
+const CALLS = {
+  format,
+  join,
+  tojson: toJson,
+  fromjson: fromJson,
+  case: choose,
+  contains: wellKnownFunctions.contains!.call,
+  startswith: wellKnownFunctions.startswith!.call,
+  endswith: wellKnownFunctions.endswith!.call,
+};
+
+/** The functions of one evaluation, by their names in lower case. Together they may make a bounded amount of text. */
+export const functionsFor = (status: JobStatus): Map<string, FunctionDefinition> => {
+  let made = 0;
+  const counted =
+    (call: (...args: never[]) => Data) =>
+    (...args: Data[]): Data => {
+      const result = call(...(args as never[]));
+      made += result.primitive ? result.coerceString().length : 0;
+      if (made > WORK_LIMIT) throw new ExpressionMistake("The expression makes too much text");
+      return result;
+    };
+  const calls = {
+    ...CALLS,
+    success: () => new data.BooleanData(status === "success"),
+    failure: () => new data.BooleanData(status === "failure"),
+    cancelled: () => new data.BooleanData(status === "cancelled"),
+    always: () => new data.BooleanData(true),
+  };
+  return new Map(
+    Object.entries(calls).map(([name, call]) => [name, { name, minArgs: 0, maxArgs: 255, call: counted(call) }]),
+  );
+};

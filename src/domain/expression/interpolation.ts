@@ -1,0 +1,24 @@
+/** An expression in a text: `start` at its `${{`, `end` after its `}}`, `inner` what is between. */
+export interface Span {
+  start: number;
+  end: number;
+  inner: string;
+  /** Where `inner` begins. */
+  innerStart: number;
+}
+
+/** The expressions in a text, in order; `open` is where a `${{` begins that is never closed. `}}` in quotes is text. */
+export const spansOf = (text: string): { spans: Span[]; open?: number } => {
+  const spans: Span[] = [];
+  for (let start = text.indexOf("${{"); start >= 0; ) {
+    let end = start + 3;
+    for (let quoted = false; quoted || !text.startsWith("}}", end); end++) {
+      if (end >= text.length) return { spans, open: start };
+      if (text[end] === "'") quoted = !quoted;
+    }
+    const leading = /^\s*/.exec(text.slice(start + 3, end))![0].length;
+    spans.push({ start, end: end + 2, inner: text.slice(start + 3, end).trim(), innerStart: start + 3 + leading });
+    start = text.indexOf("${{", end + 2);
+  }
+  return { spans };
+};

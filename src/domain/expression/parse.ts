@@ -1,0 +1,100 @@
+import { type Expr, ExpressionError, Lexer, Parser } from "@actions/expressions";
+import { type Token, TokenType } from "@actions/expressions/lexer";
+import { didYouMean } from "../did-you-mean.ts";
+import { ExpressionMistake } from "./mistake.ts";
+import { FUNCTION_NAMES, STATUS_FUNCTIONS } from "./names.ts";
+
+/** A parsed expression; `root` is null when it is empty. */
+export interface Expression {
+  text: string;
+  root: Expr | null;
+  /** Where in `text` a token of the tree begins. */
+  offsets: Map<Token, number>;
+  /** Whether it asks for the job's status itself: then `if` does not add `success()`. */
+  asksStatus: boolean;
+}
+
+const lex = (text: string): Token[] => {
+  try {
+    return new Lexer(text).lex().tokens;
+  } catch (error) {
+    const position = /Located at position (\d+)/.exec(error instanceof Error ? error.message : "")?.[1];
+    if (position === undefined) throw new ExpressionMistake("This expression is too long", 0);
+    const offset = Number(position) - 1;
+    const message =
+      text[offset] === "'"
+        ? "This text has no closing '"
+        : text[offset] === '"'
+          ? "Texts are quoted with '"
+          : "This cannot be read here";
+    throw new ExpressionMistake(message, offset);
+  }
+};
+
+/** The library keeps line and column, which go wrong after a line break in a text; between tokens is only space. */
+const offsetsOf = (text: string, tokens: Token[]): Map<Token, number> => {
+  let end = 0;
+  return new Map(
+    tokens.map((token) => {
+      while (/[ \t\r\n]/.test(text[end] ?? "")) end++;
+      const start = end;
+      end += token.lexeme.length;
+      return [token, start];
+    }),
+  );
+};
+
+/** The library unescapes the first '' of a text only. */
+const unescaped = (token: Token): Token =>
+  token.type === TokenType.STRING ? { ...token, value: token.lexeme.slice(1, -1).replaceAll("''", "'") } : token;
+
+const functions = STATUS_FUNCTIONS.map((name) => ({ name, minArgs: 0, maxArgs: 0 }));
+const known = new Map(FUNCTION_NAMES.map((name) => [name.toLowerCase(), name]));
+
+const MESSAGES: [RegExp, string][] = [
+  [/^Unexpected end/, "The expression ends too early"],
+  [/^Exceeded max expression depth/, "The expression is nested too deeply"],
+  [/^Too few/, "This function needs more arguments"],
+  [/^Too many/, "This function takes fewer arguments"],
+  [/^Even number/, "case() takes pairs of condition and value, then one value for all else"],
+  [/^Unexpected symbol/, "This is not expected here"],
+];
+
+/**
+ * Reads one expression, the text between `${{` and `}}`. Names of variables are not looked up yet.
+ * @throws {ExpressionMistake}
+ */
+export const parseExpression = (text: string): Expression => {
+  const tokens = lex(text).map(unescaped);
+  const offsets = offsetsOf(text, tokens);
+  const names: string[] = [];
+  let asksStatus = false;
+  for (const [index, token] of tokens.entries()) {
+    if (token.type !== TokenType.IDENTIFIER || tokens[index - 1]?.type === TokenType.DOT) continue;
+    if (tokens[index + 1]?.type !== TokenType.LEFT_PAREN) {
+      names.push(token.lexeme);
+      continue;
+    }
+    const name = known.get(token.lexeme.toLowerCase());
+    if (name === undefined)
+      throw new ExpressionMistake(
+        "There is no such function",
+        offsets.get(token),
+        didYouMean(token.lexeme, FUNCTION_NAMES),
+      );
+    asksStatus ||= STATUS_FUNCTIONS.some((status) => status === name);
+  }
+  try {
+    const root = new Parser(
+      tokens,
+      names,
+      functions.map((one) => ({ ...one })),
+    ).parse() as Expr | undefined;
+    return { text, root: root ?? null, offsets, asksStatus };
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    const token = tokens.find((one) => one.range.start === error.pos);
+    const message = MESSAGES.find(([pattern]) => pattern.test(error.message))?.[1] ?? "This expression cannot be read";
+    throw new ExpressionMistake(message, token && offsets.get(token));
+  }
+};

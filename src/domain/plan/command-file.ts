@@ -1,0 +1,69 @@
+/** What a step wrote to one of its command files; `problems` count lines from 1 and quote nothing. */
+export interface CommandFile {
+  entries: { name: string; value: string }[];
+  problems: { line: number; message: string }[];
+}
+
+/** Bytes a command file may have. */
+export const COMMAND_FILE_LIMIT = 1024 * 1024;
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,254}$/;
+
+/**
+ * Reads the file of MILLRACE_OUTPUT or MILLRACE_ENV: lines of `NAME=value`, or a value of several lines as
+ *     NAME<<END
+ *     ...
+ *     END
+ * where END is any word. Empty lines are nothing. As the value of an environment variable a NUL is refused.
+ */
+export const readCommandFile = (content: string): CommandFile => {
+  const lines = content.split(/\r?\n/);
+  const result: CommandFile = { entries: [], problems: [] };
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at]!;
+    const begin = at;
+    if (line === "") continue;
+    const [, name = "", operator, rest = ""] = /^([^=<]*)(=|<<)(.*)$/s.exec(line) ?? [];
+    let value = rest;
+    if (operator === "<<") {
+      const end = lines.indexOf(rest, at + 1);
+      if (rest === "" || end < 0) {
+        result.problems.push({ line: begin + 1, message: "the line that ends this value is missing" });
+        return result;
+      }
+      value = lines.slice(at + 1, end).join("\n");
+      at = end;
+    }
+    if (operator === undefined) result.problems.push({ line: begin + 1, message: "must be NAME=value or NAME<<END" });
+    else if (!NAME.test(name))
+      result.problems.push({ line: begin + 1, message: "the name must be letters, digits, _ and -" });
+    else if (value.includes("\0")) result.problems.push({ line: begin + 1, message: "the value has a NUL character" });
+    else result.entries.push({ name, value });
+  }
+  return result;
+};
+
+/** The environment that a MILLRACE_ENV file asks for: names of variables only, the service's own never. */
+export const readEnvFile = (content: string): CommandFile => {
+  const file = readCommandFile(content);
+  const allowed = ({ name }: { name: string }) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !/^MILLRACE_/i.test(name);
+  const refused = file.entries.filter((entry) => !allowed(entry));
+  const message = "a name must be letters, digits and _, and not begin with MILLRACE_";
+  return {
+    entries: file.entries.filter(allowed),
+    problems: [...file.problems, ...refused.map(() => ({ line: 0, message }))],
+  };
+};
+
+/** The values that a MILLRACE_MASK file asks to be masked: one a line, or several lines as `<<END` to `END`. */
+export const readMaskFile = (content: string): string[] => {
+  const lines = content.split(/\r?\n/);
+  const masks: string[] = [];
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at]!;
+    const end = line.startsWith("<<") && line.length > 2 ? lines.indexOf(line.slice(2), at + 1) : -1;
+    masks.push(end < 0 ? line : lines.slice(at + 1, end).join("\n"));
+    if (end >= 0) at = end;
+  }
+  return masks.filter((mask) => mask !== "");
+};

@@ -1,0 +1,44 @@
+import type { JobStatus } from "../expression/functions.ts";
+
+export type Outcome = "success" | "failure" | "cancelled" | "skipped";
+
+/** How a step ended: `outcome` is what happened, `conclusion` what counts after `continue-on-error`. */
+export interface StepResult {
+  outcome: Outcome;
+  conclusion: Outcome;
+  exitCode: number | null;
+  outputs: Record<string, string>;
+}
+
+/** What later steps can know of earlier ones; `env` is what was written to MILLRACE_ENV. */
+export interface JobSoFar {
+  status: JobStatus;
+  steps: StepResult[];
+  env: Record<string, string>;
+}
+
+export const JOB_START: JobSoFar = { status: "success", steps: [], env: {} };
+
+/** What a step left behind. */
+export interface StepEnd {
+  outcome: Outcome;
+  exitCode: number | null;
+  outputs: Record<string, string>;
+  env: Record<string, string>;
+}
+
+/** The job after one more step. A cancelled job stays so; a failed step that may fail changes nothing. */
+export const afterStep = (soFar: JobSoFar, step: { continueOnError: boolean }, end: StepEnd): JobSoFar => {
+  const forgiven = end.outcome === "failure" && step.continueOnError;
+  const conclusion = forgiven ? "success" : end.outcome;
+  const { outcome, exitCode, outputs } = end;
+  const worse = conclusion === "cancelled" || (conclusion === "failure" && soFar.status === "success");
+  return {
+    status: worse ? conclusion : soFar.status,
+    steps: [...soFar.steps, { outcome, conclusion, exitCode, outputs }],
+    env: { ...soFar.env, ...end.env },
+  };
+};
+
+/** The job once it is asked to stop: only steps that ask for it by `if` still run. */
+export const afterCancel = (soFar: JobSoFar): JobSoFar => ({ ...soFar, status: "cancelled" });
