@@ -3,7 +3,7 @@ import { v7 as uuid } from "uuid";
 import { readConfig } from "../config.ts";
 import { BOOT_HEADER, LEASE_HEADER } from "../protocol/jobs.ts";
 import { PROBLEMS } from "../protocol/problem.ts";
-import { Context } from "../services/context.ts";
+import { Context, entityTag } from "../services/context.ts";
 import { identify } from "../services/identify.ts";
 import { invalid, Refusal } from "../services/refusal.ts";
 import { jsonBody } from "./body.ts";
@@ -29,11 +29,19 @@ const open =
       later: (work) => c.executionCtx.waitUntil(work),
     });
     c.set("context", context);
+    context.ifMatch = tags(c.req.header("If-Match"));
+    context.idempotencyKey = idempotencyKey(c.req.header("Idempotency-Key"));
     context.lease = leaseOf(c.req.header(LEASE_HEADER));
     await next();
     const bookmark = context.db.bookmark;
     if (bookmark) c.header(BOOKMARK_HEADER, bookmark);
   };
+
+const idempotencyKey = (text: string | undefined): string | null => {
+  if (text === undefined) return null;
+  if (!/^[\x21-\x7e]{1,200}$/.test(text)) throw invalid("Idempotency-Key", "must be 1 to 200 visible characters");
+  return text;
+};
 
 const leaseOf = (text: string | undefined): number | null => {
   if (text === undefined) return null;
@@ -55,10 +63,27 @@ const answer = async (c: HonoContext<Kit>, route: Route): Promise<Response> => {
   const context = c.get("context");
   if ("stream" in verb) return verb.stream(c, context, { ...input(c, route), body: undefined });
   const result = await verb.run(context, input(c, route));
+  if (context.version !== null && status !== 204) c.header("ETag", entityTag(context.version));
+  if (context.nextCursor !== null) c.header("Link", `<${nextPage(c.req.url, context.nextCursor)}>; rel="next"`);
   if (status === 204) return c.body(null, 204);
+  if (route.method === "GET" && context.version !== null && names(c.req.header("If-None-Match"), context.version)) {
+    return c.body(null, 304);
+  }
   if (status === 201) c.header("Location", locationOf(route, result as { id: string }));
   return c.json(result as object, status);
 };
+
+const nextPage = (url: string, cursor: string): string => {
+  const { pathname, searchParams } = new URL(url);
+  searchParams.set("cursor", cursor);
+  return `${pathname}?${searchParams}`;
+};
+
+const tags = (header: string | undefined): string[] | null =>
+  header === undefined ? null : header.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
+
+const names = (header: string | undefined, version: number): boolean =>
+  tags(header)?.some((tag) => tag === "*" || tag === entityTag(version)) ?? false;
 
 /** Where a created thing is found: its collection's path and its id. */
 const locationOf = ({ path }: Route, { id }: { id: string }): string => {

@@ -19,21 +19,22 @@ const eventOf = (message: FollowMessage): string => {
 export const eventStream = (socket: WebSocket): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder();
   let alive: ReturnType<typeof setInterval> | undefined;
+  let isOpen = true;
   const stop = () => {
+    isOpen = false;
     clearInterval(alive);
     socket.close();
   };
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        let isOpen = true;
         const finish = () => {
           if (isOpen) controller.close();
-          isOpen = false;
           stop();
         };
         socket.accept();
         socket.addEventListener("message", ({ data }) => {
+          if (!isOpen) return;
           const message = FollowMessage.parse(JSON.parse(String(data)));
           controller.enqueue(encoder.encode(eventOf(message)));
           if (message.type === "end") finish();
@@ -41,7 +42,9 @@ export const eventStream = (socket: WebSocket): ReadableStream<Uint8Array> => {
         socket.addEventListener("close", finish);
         alive = setInterval(() => controller.enqueue(encoder.encode(":\n\n")), KEEP_ALIVE);
       },
-      pull: () => socket.send(MORE),
+      pull() {
+        if (isOpen) socket.send(MORE);
+      },
       cancel: stop,
     },
     { highWaterMark: 0 },

@@ -12,8 +12,9 @@ import * as tokens from "../services/tokens.ts";
 import * as triggers from "../services/triggers.ts";
 import * as variables from "../services/variables.ts";
 import type { Verb } from "../services/verb.ts";
+import { showLog } from "./log.ts";
 import type { StreamRoute } from "./streams.ts";
-import { followLog, poll, writeLog } from "./streams.ts";
+import { poll, writeLog } from "./streams.ts";
 
 type Method = "GET" | "POST" | "PUT" | "DELETE";
 
@@ -77,7 +78,7 @@ export const ROUTES: Route[] = [
   create("/build", triggers.triggerBuild),
   get("/build/:id", builds.getBuild),
   act("/build/:id/cancel", builds.cancelBuild),
-  get("/build/:id/log", followLog),
+  get("/build/:id/log", showLog),
 
   get("/buildagent", agents.listAgents),
   create("/buildagent/register", agents.registerAgent),

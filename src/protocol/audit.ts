@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { Id, OrgId, Timestamp } from "./common.ts";
+import { PAGE } from "./page.ts";
 
 /** One change or hand-out: who, what, when. Names of keys, never values. */
 export const AuditEntry = z.object({
@@ -20,4 +21,5 @@ export const AuditFilter = z.strictObject({
   subject: z.string().max(100).optional(),
   since: z.iso.datetime({ offset: true }).optional(),
   until: z.iso.datetime({ offset: true }).optional(),
+  ...PAGE,
 });

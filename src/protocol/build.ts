@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { Id, Labels, OrgId, Timestamp } from "./common.ts";
+import { PAGE } from "./page.ts";
 import { Origin } from "./pipeline.ts";
 import { Branch, CommitSha } from "./repository.ts";
 import { Key } from "./variable.ts";
@@ -104,4 +105,5 @@ export const BuildFilter = z.strictObject({
   pipelineId: Id.optional(),
   branch: z.string().max(250).optional(),
   status: BuildStatus.optional(),
+  ...PAGE,
 });

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { Description, Id, Name, OrgId, QueryFlag, Timestamp } from "./common.ts";
+import { PAGE } from "./page.ts";
 import { Variable } from "./variable.ts";
 
 /** A named collection of variables that pipelines attach, in order. */
@@ -29,4 +30,5 @@ export const GroupChange = z.strictObject({
 export const GroupFilter = z.strictObject({
   orgId: OrgId.optional(),
   includeVariables: QueryFlag.default(false),
+  ...PAGE,
 });

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { Id, Labels, Name, OrgId, Timestamp } from "./common.ts";
+import { PAGE } from "./page.ts";
 import { SCOPES } from "./variable.ts";
 
 export const PLATFORM_NAMES = ["other", "macos", "linux", "windows"] as const;
@@ -83,7 +84,7 @@ export const PipelineChange = z.strictObject({
   isActive: z.boolean().optional(),
 });
 
-export const PipelineFilter = z.strictObject({ repoId: Id.optional() });
+export const PipelineFilter = z.strictObject({ repoId: Id.optional(), ...PAGE });
 
 /** Where the value of a key comes from: a stored scope, or the run itself. */
 export const Origin = z.enum([...SCOPES, "run", "service"]);

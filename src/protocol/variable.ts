@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { Description, Id, OrgId, QueryFlag, Timestamp } from "./common.ts";
+import { PAGE } from "./page.ts";
 
 export const SCOPES = ["organization", "group", "repository", "pipeline"] as const;
 export const Scope = z.enum(SCOPES);
@@ -68,4 +69,5 @@ export const VariableFilter = z.strictObject({
   pipelineId: Id.optional(),
   scope: Scope.optional(),
   includeInactive: QueryFlag.default(false),
+  ...PAGE,
 });

@@ -2,7 +2,9 @@ import * as z from "zod";
 import { hashToken } from "../crypto/token.ts";
 import { Agent, AgentChange, AgentRegistration, RegisteredAgent } from "../protocol/agent.ts";
 import { PathId } from "../protocol/common.ts";
+import { PageQuery } from "../protocol/page.ts";
 import type { Context } from "./context.ts";
+import { pageOf } from "./paging.ts";
 import { invalid, Refusal, settled } from "./refusal.ts";
 import { updateOf, verb, writablePart } from "./verb.ts";
 
@@ -40,8 +42,14 @@ export const registerAgent = verb({
 
 export const listAgents = verb({
   access: { role: "viewer" },
+  query: PageQuery,
   output: z.array(Agent),
-  run: async (context) => (await context.pool()).listAgents(),
+  async run(context, { query }) {
+    const agents = await (await context.pool()).listAgents();
+    const { cursor, limit } = query;
+    const later = cursor ? agents.filter(({ id }) => id > cursor) : agents;
+    return pageOf(context, later.slice(0, limit === undefined ? undefined : limit + 1), query);
+  },
 });
 
 export const getAgent = verb({

@@ -5,10 +5,11 @@ import { Build, BuildFilter } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
 import { actorOf } from "./agents.ts";
 import type { Context } from "./context.ts";
+import { before, pageOf, rowsFor } from "./paging.ts";
 import { notFound, settled } from "./refusal.ts";
 import { verb } from "./verb.ts";
 
-const PAGE = 50;
+const PAGE_LENGTH = 50;
 
 /** The build as its owner knows it: the pool while it remembers it, D1 after that. @throws Refusal not-found */
 export const findBuild = async (context: Context, id: string): Promise<Build> => {
@@ -31,22 +32,20 @@ export const listBuilds = verb({
   access: { role: "viewer" },
   query: BuildFilter,
   output: z.array(Build),
-  async run({ db, orgId }, { query }) {
+  async run(context, { query }) {
+    const { db, orgId } = context;
+    const page = { limit: PAGE_LENGTH, ...query };
     const wanted = and(
       eq(build.orgId, orgId),
       query.repoId ? eq(build.repoId, query.repoId) : undefined,
       query.pipelineId ? eq(build.pipelineId, query.pipelineId) : undefined,
       query.branch ? eq(build.branch, query.branch) : undefined,
       query.status ? eq(build.status, query.status) : undefined,
+      before(build.id, page),
     );
-    const newest = db.sql
-      .select({ record: build.record })
-      .from(build)
-      .where(wanted)
-      .orderBy(desc(build.id))
-      .limit(PAGE);
-    const [rows] = await db.run(newest);
-    return rows.map((row) => JSON.parse(row.record) as Build);
+    const all = db.sql.select({ id: build.id, record: build.record }).from(build).where(wanted);
+    const [rows] = await db.run(all.orderBy(desc(build.id)).limit(rowsFor(page)));
+    return pageOf(context, rows, page).map((row) => JSON.parse(row.record) as Build);
   },
 });
 

@@ -52,6 +52,12 @@ export class Context {
   readonly db: Door;
   /** The lease an agent names in its header. */
   lease: number | null = null;
+  /** What the answer's headers say: where the next page begins, and the record's version. */
+  nextCursor: string | null = null;
+  version: number | null = null;
+  /** Versions a client names in If-Match; null where it names none. */
+  ifMatch: string[] | null = null;
+  idempotencyKey: string | null = null;
   readonly #parts: Parts;
   #admitted: Admitted | undefined;
 
@@ -79,6 +85,13 @@ export class Context {
   /** The request's time as stored. */
   get at(): string {
     return this.now.toISOString();
+  }
+
+  /** Notes the version for the ETag. @throws Refusal stale-version where the client expects another */
+  checkVersion(version: number): void {
+    const matches = this.ifMatch?.some((tag) => tag === "*" || tag === entityTag(version));
+    if (matches === false) throw new Refusal("stale-version", "It was changed since you read it: read it again.");
+    this.version = version;
   }
 
   newId(): string {
@@ -205,6 +218,9 @@ export class Context {
     return usable("TOKEN_KEYS", () => loadMint(this.#parts.env.TOKEN_KEYS));
   }
 }
+
+/** The ETag of a record in this version. */
+export const entityTag = (version: number): string => `"v${version}"`;
 
 /** What `load` makes of a Worker secret. @throws Refusal keyring-unavailable, naming the secret and what is wrong */
 export const usable = <T>(name: string, load: () => T): T => {

@@ -5,6 +5,7 @@ import { pipelineGroup, variable, variableGroup } from "../db/schema.ts";
 import { PathId } from "../protocol/common.ts";
 import { Group, GroupChange, GroupFilter, NewGroup } from "../protocol/group.ts";
 import type { Context } from "./context.ts";
+import { after, pageOf, rowsFor } from "./paging.ts";
 import { notFound } from "./refusal.ts";
 import { variableRecord } from "./variables.ts";
 import { checkOwnOrg, updateOf, verb, writablePart } from "./verb.ts";
@@ -22,6 +23,7 @@ const find = async (context: Context, id: string): Promise<Row & { count: number
   const query = context.db.sql.select({ row: variableGroup, count }).from(variableGroup).where(one(context, id));
   const [[found]] = await context.db.run(query);
   if (!found) throw notFound();
+  context.checkVersion(found.row.version);
   return { ...found.row, count: found.count };
 };
 
@@ -42,16 +44,25 @@ export const listGroups = verb({
     const groups = db
       .select({ row: variableGroup, count })
       .from(variableGroup)
-      .where(eq(variableGroup.orgId, context.orgId))
-      .orderBy(asc(variableGroup.id));
-    if (!query.includeVariables) return (await context.db.run(groups))[0].map(({ row, count }) => record(row, count));
+      .where(and(eq(variableGroup.orgId, context.orgId), after(variableGroup.id, query)))
+      .orderBy(asc(variableGroup.id))
+      .limit(rowsFor(query));
+    const paged = (found: { row: Row; count: number }[]) =>
+      pageOf(
+        context,
+        found.map(({ row, count }) => ({ ...row, count })),
+        query,
+      );
+    if (!query.includeVariables) {
+      return paged((await context.db.run(groups))[0]).map(({ count, ...row }) => record(row, count));
+    }
     const all = and(eq(variable.orgId, context.orgId), eq(variable.scope, "group"));
     const [rows, variables] = await context.db.run(
       groups,
       db.select().from(variable).where(all).orderBy(asc(variable.id)),
     );
     const byGroup = Map.groupBy(variables, (row) => row.ownerId);
-    return rows.map(({ row, count }) => ({
+    return paged(rows).map(({ count, ...row }) => ({
       ...record(row, count),
       variables: (byGroup.get(row.id) ?? []).map(variableRecord),
     }));
@@ -74,6 +85,7 @@ export const createGroup = verb({
       [context.db.sql.insert(variableGroup).values(row)],
       sameName(context, row.name),
     );
+    context.version = row.version;
     return record(row, 0);
   },
 });
@@ -103,6 +115,7 @@ export const updateGroup = verb({
       [demandUnchanged(db, variableGroup, row), db.update(variableGroup).set(next).where(one(context, row.id))],
       sameName(context, next.name),
     );
+    context.version = next.version;
     return record(next, count);
   },
 });
@@ -116,6 +129,7 @@ export const removeGroup = verb({
     const unused = sql`NOT EXISTS (SELECT 1 FROM ${pipelineGroup} WHERE ${pipelineGroup.groupId} = ${row.id})`;
     const mine = and(eq(variable.orgId, context.orgId), eq(variable.scope, "group"), eq(variable.ownerId, row.id));
     await context.write({ action: "group.delete", subject: row.id, detail: { name: row.name, variables: row.count } }, [
+      demandUnchanged(db, variableGroup, row),
       demand(db, "unused", unused),
       db.delete(variable).where(mine),
       db.delete(variableGroup).where(one(context, row.id)),

@@ -1,6 +1,7 @@
+import { findBuild } from "./builds.ts";
 import type { Context } from "./context.ts";
 import { holderOf } from "./jobs.ts";
-import { settled } from "./refusal.ts";
+import { Refusal, settled } from "./refusal.ts";
 
 interface Chunk {
   /** Bytes this lease sent before. */
@@ -15,4 +16,38 @@ export const appendLog = async (context: Context, buildId: string, chunk: Chunk)
   const { next, leaked } = settled(await context.logOf(buildId).append({ fence, tokenHash, ...chunk }));
   if (leaked) settled(await context.poolOf(context.orgId).flagLeak({ buildId, fence }));
   return { next };
+};
+
+interface Part {
+  attempt?: number;
+  start?: number;
+  /** Exclusive. */
+  end?: number;
+  /** The last so many bytes. */
+  suffix?: number;
+}
+
+/** Stored bytes of a build's log, as a stream. */
+export const readLog = async (context: Context, buildId: string, { attempt, start, end, suffix }: Part) => {
+  await findBuild(context, buildId);
+  const log = context.logOf(buildId);
+  if (suffix === undefined) return settled(await log.read({ attempt, start, end }));
+  const { size } = settled(await log.read({ attempt, end: 0 }));
+  return settled(await log.read({ attempt, start: Math.max(0, size - suffix), end: size }));
+};
+
+/** A socket on which the log's text comes as it is written (`protocol/follow.ts`). */
+export const followLog = async (
+  context: Context,
+  buildId: string,
+  attempt: number | undefined,
+  from: string,
+): Promise<WebSocket> => {
+  await findBuild(context, buildId);
+  const query = new URLSearchParams({ from, ...(attempt === undefined ? {} : { attempt: String(attempt) }) });
+  const { webSocket } = await context
+    .logOf(buildId)
+    .fetch(`https://log/follow?${query}`, { headers: { Upgrade: "websocket" } });
+  if (!webSocket) throw new Refusal("unavailable", "The log cannot be followed just now.", { retryAfterSeconds: 5 });
+  return webSocket;
 };

@@ -6,6 +6,7 @@ import { pipeline, pipelineGroup, repository, variable, variableGroup } from "..
 import { PathId } from "../protocol/common.ts";
 import { NewPipeline, Pipeline, PipelineChange, PipelineFilter } from "../protocol/pipeline.ts";
 import type { Context } from "./context.ts";
+import { after, pageOf, rowsFor } from "./paging.ts";
 import { notFound } from "./refusal.ts";
 import { buildsUnderWay } from "./repositories.ts";
 import { checkOwnOrg, updateOf, verb, writablePart } from "./verb.ts";
@@ -31,6 +32,7 @@ const find = async (context: Context, id: string): Promise<{ row: PipelineRow; g
     .where(onePipeline(context, id));
   const [[found]] = await context.db.run(query);
   if (!found) throw notFound();
+  context.checkVersion(found.row.version);
   return { row: found.row, groupIds: JSON.parse(found.groups) };
 };
 
@@ -81,6 +83,7 @@ export const createPipeline = verb({
       ],
       sameName(context, row),
     );
+    context.version = row.version;
     return pipelineRecord(row, groupIds);
   },
 });
@@ -96,11 +99,14 @@ export const listPipelines = verb({
   access: { role: "viewer" },
   query: PipelineFilter,
   output: z.array(Pipeline),
-  async run({ db, orgId }, { query }) {
-    const wanted = and(eq(pipeline.orgId, orgId), query.repoId ? eq(pipeline.repoId, query.repoId) : undefined);
+  async run(context, { query }) {
+    const { db, orgId } = context;
+    const ofRepository = query.repoId ? eq(pipeline.repoId, query.repoId) : undefined;
+    const wanted = and(eq(pipeline.orgId, orgId), ofRepository, after(pipeline.id, query));
     const all = db.sql.select({ row: pipeline, groups: groupIdsOf }).from(pipeline).where(wanted);
-    const [rows] = await db.run(all.orderBy(asc(pipeline.id)));
-    return rows.map(({ row, groups }) => pipelineRecord(row, JSON.parse(groups)));
+    const [rows] = await db.run(all.orderBy(asc(pipeline.id)).limit(rowsFor(query)));
+    const found = rows.map(({ row, groups }) => ({ id: row.id, row, groups }));
+    return pageOf(context, found, query).map(({ row, groups }) => pipelineRecord(row, JSON.parse(groups)));
   },
 });
 
@@ -135,6 +141,7 @@ export const updatePipeline = verb({
       ],
       sameName(context, next),
     );
+    context.version = next.version;
     return pipelineRecord(next, groupIds);
   },
 });
@@ -149,6 +156,7 @@ export const removePipeline = verb({
     const owned = and(eq(variable.orgId, context.orgId), eq(variable.scope, "pipeline"), eq(variable.ownerId, row.id));
     const noDefault = { defaultPipelineId: null, version: sql`${repository.version} + 1` };
     await context.write({ action: "pipeline.delete", subject: row.id, detail: auditDetail(row, groupIds) }, [
+      demandUnchanged(db, pipeline, row),
       db.delete(variable).where(owned),
       db.delete(pipelineGroup).where(eq(pipelineGroup.pipelineId, row.id)),
       db.update(repository).set(noDefault).where(eq(repository.defaultPipelineId, row.id)),

@@ -5,8 +5,10 @@ import { credential, pipeline, pipelineGroup, repository, variable } from "../db
 import { cloneHost, cloneUrlProblem } from "../domain/clone-url.ts";
 import { branchProblem } from "../domain/git-ref.ts";
 import { PathId } from "../protocol/common.ts";
+import { PageQuery } from "../protocol/page.ts";
 import { NewRepository, Repository, RepositoryChange } from "../protocol/repository.ts";
 import type { Context } from "./context.ts";
+import { after, pageOf, rowsFor } from "./paging.ts";
 import { invalid, notFound, Refusal } from "./refusal.ts";
 import { checkOwnOrg, updateOf, verb, writablePart } from "./verb.ts";
 
@@ -27,6 +29,7 @@ export const oneRepository = (context: Context, id: string) =>
 const find = async (context: Context, id: string): Promise<RepositoryRow> => {
   const [[row]] = await context.db.run(context.db.sql.select().from(repository).where(oneRepository(context, id)));
   if (!row) throw notFound();
+  context.checkVersion(row.version);
   return row;
 };
 
@@ -63,16 +66,24 @@ export const connectRepository = verb({
       [context.db.sql.insert(repository).values(row)],
       sameHostId(context, row),
     );
+    context.version = row.version;
     return repositoryRecord(row);
   },
 });
 
 export const listRepositories = verb({
   access: { role: "viewer" },
+  query: PageQuery,
   output: z.array(Repository),
-  async run({ db, orgId }) {
-    const all = db.sql.select().from(repository).where(eq(repository.orgId, orgId)).orderBy(asc(repository.id));
-    return (await db.run(all))[0].map(repositoryRecord);
+  async run(context, { query }) {
+    const wanted = and(eq(repository.orgId, context.orgId), after(repository.id, query));
+    const all = context.db.sql
+      .select()
+      .from(repository)
+      .where(wanted)
+      .orderBy(asc(repository.id))
+      .limit(rowsFor(query));
+    return pageOf(context, (await context.db.run(all))[0], query).map(repositoryRecord);
   },
 });
 
@@ -108,6 +119,7 @@ export const updateRepository = verb({
       ],
       sameHostId(context, next),
     );
+    context.version = next.version;
     return repositoryRecord(next);
   },
 });
@@ -125,6 +137,7 @@ export const removeRepository = verb({
       and(eq(variable.scope, "pipeline"), inArray(variable.ownerId, pipelines)),
     );
     await context.write({ action: "repository.delete", subject: row.id, detail: auditDetail(row) }, [
+      demandUnchanged(db, repository, row),
       db.delete(variable).where(and(eq(variable.orgId, context.orgId), owned)),
       db.delete(credential).where(eq(credential.repoId, row.id)),
       db.delete(pipelineGroup).where(inArray(pipelineGroup.pipelineId, pipelines)),

@@ -3,7 +3,9 @@ import * as z from "zod";
 import { hashToken } from "../crypto/token.ts";
 import { token } from "../db/schema.ts";
 import { PathId } from "../protocol/common.ts";
+import { PageQuery } from "../protocol/page.ts";
 import { CreatedToken, NewToken, Token } from "../protocol/token.ts";
+import { after, pageOf, rowsFor } from "./paging.ts";
 import { invalid, notFound } from "./refusal.ts";
 import { verb } from "./verb.ts";
 
@@ -37,19 +39,24 @@ export const createToken = verb({
 
 export const listTokens = verb({
   access: { role: "admin" },
+  query: PageQuery,
   output: z.array(Token),
-  async run({ db, orgId }) {
-    const [rows] = await db.run(db.sql.select().from(token).where(eq(token.orgId, orgId)).orderBy(asc(token.id)));
-    return rows.map(tokenRecord);
+  async run(context, { query }) {
+    const { db, orgId } = context;
+    const wanted = and(eq(token.orgId, orgId), after(token.id, query));
+    const [rows] = await db.run(db.sql.select().from(token).where(wanted).orderBy(asc(token.id)).limit(rowsFor(query)));
+    return pageOf(context, rows, query).map(tokenRecord);
   },
 });
 
 export const ownToken = verb({
   access: { role: "viewer" },
   output: Token,
-  async run({ db, caller }) {
+  async run(context) {
+    const { db, caller } = context;
     const [[row]] = await db.run(db.sql.select().from(token).where(eq(token.hash, caller.tokenHash)));
     if (!row) throw notFound();
+    context.checkVersion(row.version);
     return tokenRecord(row);
   },
 });
@@ -62,6 +69,7 @@ export const revokeToken = verb({
     const mine = and(eq(token.orgId, context.orgId), eq(token.id, params.id));
     const [[row]] = await context.db.run(sql.select().from(token).where(mine));
     if (!row) throw notFound();
+    context.checkVersion(row.version);
     await context.write({ action: "token.revoke", subject: row.id, detail: { name: row.name } }, [
       sql.delete(token).where(mine),
     ]);

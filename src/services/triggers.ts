@@ -1,5 +1,6 @@
 import { and, eq } from "drizzle-orm";
 import type * as z from "zod";
+import { hashToken } from "../crypto/token.ts";
 import { pipeline, repository } from "../db/schema.ts";
 import { overridesRefused } from "../domain/compose.ts";
 import { refusedInRun } from "../domain/env-names.ts";
@@ -64,6 +65,12 @@ const checkOverrides = async (context: Context, trigger: Trigger, repoId: string
   }
 };
 
+/** The same caller, key and request within a day mean the same build. */
+const idempotencyOf = async (context: Context, wanted: object) => {
+  const { idempotencyKey: key, caller } = context;
+  return key === null ? null : { key, caller: caller.tokenHash, bodyHash: await hashToken(JSON.stringify(wanted)) };
+};
+
 const trigger = async (context: Context, wanted: Trigger, retryOf: string | null = null): Promise<Build> => {
   const found = await resolve(context, wanted);
   const problem = branchProblem(wanted.branch);
@@ -89,7 +96,11 @@ const trigger = async (context: Context, wanted: Trigger, retryOf: string | null
       },
       ...{ trigger: retryOf ? "retry" : "api", priority: wanted.priority ?? 0, secretKeys: wanted.secretKeys ?? [] },
       ...{ timeoutSeconds: found.pipeline?.timeoutSeconds ?? 3600, maxParallel: found.pipeline?.maxParallel ?? null },
-      ...{ maxAttempts: found.pipeline?.maxAttempts ?? 2, idempotency: null, actor: actorOf(context) },
+      ...{
+        maxAttempts: found.pipeline?.maxAttempts ?? 2,
+        idempotency: await idempotencyOf(context, wanted),
+        actor: actorOf(context),
+      },
     }),
   );
 };

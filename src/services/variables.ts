@@ -15,6 +15,7 @@ import {
   VariableFilter,
 } from "../protocol/variable.ts";
 import type { Context } from "./context.ts";
+import { after, pageOf, rowsFor } from "./paging.ts";
 import { invalid, notFound, Refusal } from "./refusal.ts";
 import { checkOwnOrg, updateOf, verb, writablePart } from "./verb.ts";
 
@@ -117,6 +118,7 @@ export const createVariable = verb({
       [demand(db, "owner_exists", ownerExists(scope, context.orgId, ownerId)), db.insert(variable).values(row)],
       sameKey(db, row),
     );
+    context.version = row.version;
     return { ...variableRecord(row), ...warned(row, body.value) };
   },
 });
@@ -145,9 +147,12 @@ export const listVariables = verb({
       query.scope && eq(variable.scope, query.scope),
       ...owners,
       query.includeInactive ? undefined : eq(variable.isActive, true),
+      after(variable.id, query),
     );
-    const [rows] = await db.run(db.sql.select().from(variable).where(wanted).orderBy(asc(variable.id)));
-    return rows.map(variableRecord);
+    const [rows] = await db.run(
+      db.sql.select().from(variable).where(wanted).orderBy(asc(variable.id)).limit(rowsFor(query)),
+    );
+    return pageOf(context, rows, query).map(variableRecord);
   },
 });
 
@@ -156,6 +161,7 @@ const one = (context: Context, id: string) => and(eq(variable.orgId, context.org
 const find = async (context: Context, id: string): Promise<VariableRow> => {
   const [[row]] = await context.db.run(context.db.sql.select().from(variable).where(one(context, id)));
   if (!row) throw notFound();
+  context.checkVersion(row.version);
   return row;
 };
 
@@ -200,6 +206,7 @@ export const updateVariable = verb({
       [demandUnchanged(db, variable, row), db.update(variable).set(columns).where(one(context, row.id))],
       sameKey(db, changed),
     );
+    context.version = changed.version;
     return { ...variableRecord(changed), ...warned(changed, value) };
   },
 });
@@ -210,6 +217,7 @@ export const removeVariable = verb({
   async run(context, { params }) {
     const row = await find(context, params.id);
     await context.write({ action: "variable.delete", subject: row.id, detail: auditDetail(row) }, [
+      demandUnchanged(context.db.sql, variable, row),
       context.db.sql.delete(variable).where(one(context, row.id)),
     ]);
   },

@@ -1,0 +1,66 @@
+import type { Context as HonoContext } from "hono";
+import * as z from "zod";
+import { PathId } from "../protocol/common.ts";
+import { EventId } from "../protocol/follow.ts";
+import { followLog, readLog } from "../services/logs.ts";
+import { invalid } from "../services/refusal.ts";
+import { eventStream } from "./event-stream.ts";
+import type { StreamRoute } from "./streams.ts";
+
+const Query = z.strictObject({
+  attempt: z.coerce
+    .number("must be a whole number")
+    .int("must be a whole number")
+    .min(0, "must not be negative")
+    .optional(),
+});
+
+/** Hostile output stays text: no sniffing, no script, no frame. */
+const INERT = {
+  "X-Content-Type-Options": "nosniff",
+  "Content-Security-Policy": "sandbox; default-src 'none'",
+  "Cache-Control": "no-store",
+};
+
+interface Range {
+  start?: number;
+  end?: number;
+  suffix?: number;
+}
+
+/** The one range of a Range header; several, or another unit, count as none, as HTTP allows. */
+const rangeOf = (header: string | undefined): Range | null => {
+  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? "") ?? [];
+  if (first === "" && last === "") return null;
+  if (first === "") return { suffix: Number(last) };
+  return { start: Number(first), end: last === "" ? undefined : Number(last) + 1 };
+};
+
+const eventId = (header: string | undefined): string => {
+  if (header === undefined) return "0";
+  if (!EventId.safeParse(header).success) throw invalid("Last-Event-ID", "must be the id of an event: attempt:offset");
+  return header;
+};
+
+/** The log as text, whole or in part, or as events that follow it to its end. */
+export const showLog: StreamRoute = {
+  access: { role: "viewer" },
+  params: PathId,
+  query: Query,
+  async stream(c, context, { params, query }) {
+    if (c.req.header("Accept")?.includes("text/event-stream")) {
+      const socket = await followLog(context, params.id, query.attempt, eventId(c.req.header("Last-Event-ID")));
+      return c.body(eventStream(socket), 200, { ...INERT, "Content-Type": "text/event-stream" });
+    }
+    const range = rangeOf(c.req.header("Range"));
+    const log = await readLog(context, params.id, { attempt: query.attempt, ...range });
+    const headers = { ...INERT, "Content-Type": "text/plain; charset=utf-8", "Accept-Ranges": "bytes" };
+    if (!range) return c.body(log.body, 200, { ...headers, "Content-Length": String(log.size) });
+    if (log.start >= log.end) return unsatisfiable(c, log.size);
+    const contentRange = `bytes ${log.start}-${log.end - 1}/${log.isComplete ? log.size : "*"}`;
+    return c.body(log.body, 206, { ...headers, "Content-Range": contentRange });
+  },
+};
+
+const unsatisfiable = (c: HonoContext, size: number): Response =>
+  c.body(null, 416, { ...INERT, "Content-Range": `bytes */${size}` });

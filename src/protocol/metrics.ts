@@ -1,0 +1,36 @@
+import * as z from "zod";
+import { OrgId, Timestamp } from "./common.ts";
+import { Requires } from "./pipeline.ts";
+
+/** What waits for one kind of agent: enough to decide how many more of them are worth starting. */
+export const RequirementMetrics = z.object({
+  requires: Requires,
+  waiting: z.int(),
+  running: z.int(),
+  oldestWaitSeconds: z.number(),
+  agents: z.int().meta({ description: "Online agents that could take such a build" }),
+  idle: z.int(),
+});
+
+/** The pool at one moment, for dashboards and for whatever starts and stops agents. */
+export const Metrics = z.object({
+  orgId: OrgId,
+  at: Timestamp,
+  builds: z.object({ waiting: z.int(), assigned: z.int(), running: z.int(), canceling: z.int() }),
+  oldestWaitSeconds: z.number(),
+  agents: z.object({
+    registered: z.int(),
+    online: z.int(),
+    idle: z.int(),
+    busy: z.int(),
+    draining: z.int(),
+    offline: z.int(),
+  }),
+  outbox: z.object({
+    builds: z.int().meta({ description: "Builds that lists do not show as they are yet" }),
+    failures: z.int().meta({ description: "Failed attempts in a row to write to the database" }),
+    parked: z.int().meta({ description: "Rows that could never be written and were set aside" }),
+  }),
+  byRequirement: z.array(RequirementMetrics),
+});
+export type Metrics = z.infer<typeof Metrics>;

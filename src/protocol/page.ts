@@ -1,0 +1,33 @@
+import * as z from "zod";
+import { Id } from "./common.ts";
+
+const decodeCursor = (text: string): string => {
+  try {
+    return atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+  } catch {
+    return "";
+  }
+};
+
+/** Opaque to clients: where the page before ended. */
+export const Cursor = z
+  .string()
+  .max(100)
+  .transform(decodeCursor)
+  .refine((id) => Id.safeParse(id).success, "must be one that an earlier page gave");
+
+export const encodeCursor = (id: string): string =>
+  btoa(id).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+
+/** What every list takes to be read in pages. */
+export const PAGE = {
+  limit: z.coerce
+    .number("must be 1 to 200")
+    .int("must be 1 to 200")
+    .min(1, "must be 1 to 200")
+    .max(200, "must be 1 to 200")
+    .optional(),
+  cursor: Cursor.optional(),
+};
+
+export const PageQuery = z.strictObject(PAGE);

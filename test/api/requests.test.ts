@@ -1,0 +1,101 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { call, expectProblem, newAgent, newOrganization, newToken } from "../support/api.ts";
+
+const PATH = "/secrets/variables";
+
+describe("the Authorization header", () => {
+  const forged = (token: string) => token.slice(0, -1) + (token.endsWith("A") ? "B" : "A");
+
+  it("is refused in every form that is no live token, before the body is looked at", async () => {
+    const { orgId, admin } = await newOrganization();
+    const { admin: other } = await newOrganization();
+    const revoked = await newToken(admin, "admin");
+    const { id } = (await call(revoked, "GET", "/token/self")).body;
+    await call(admin, "DELETE", `/token/${id}`);
+    const expired = await newToken(admin, "admin");
+    const past = "2020-01-01T00:00:00.000Z";
+    const { id: expiredId } = (await call(expired, "GET", "/token/self")).body;
+    await env.DB.prepare("UPDATE token SET expires_at = ? WHERE id = ?").bind(past, expiredId).run();
+    const agent = await newAgent(admin);
+    await call(admin, "DELETE", `/buildagent/${agent.id}`);
+    const headers: (string | null)[] = [
+      ...[null, "", "Bearer", "Bearer ", "bearer", admin, `Basic ${admin}`, `Token ${admin}`, `Bearer  ${admin}`],
+      ...[`Bearer ${admin} x`, `Bearer ${admin},${admin}`, `Bearer "${admin}"`, `Bearer ${admin.slice(0, -1)}`],
+      ...[`Bearer ${admin}A`, `Bearer ${forged(admin)}`, `Bearer ${admin.toUpperCase()}`, `Bearer ${admin.slice(4)}`],
+      ...[`Bearer ${admin.replace("mrt_", "mro_")}`, `Bearer ${admin.replace("mrt_", "mra_")}`],
+      ...[`Bearer ${admin.replace(orgId, other.split("_")[1] ?? "")}`, `Bearer ${revoked}`, `Bearer ${expired}`],
+      ...[`Bearer ${agent.token}`, "Bearer null", `Bearer ${"x".repeat(10_000)}`, "Bearer ../../etc/passwd"],
+      ...[`Bearer mro_${"A".repeat(42)}`, "Bearer \u00e9\u00e9"],
+    ];
+    expect(headers.length).toBeGreaterThanOrEqual(25);
+    for (const header of headers) {
+      const extra: Record<string, string> = header === null ? {} : { Authorization: header };
+      for (const body of [{ key: "K" }, "{", ""]) {
+        const answer = await call(null, "POST", PATH, body, extra);
+        expectProblem(answer, 401, "unauthenticated");
+        expect(answer.headers.get("WWW-Authenticate")).toContain("Bearer");
+        expect(answer.text).not.toContain(admin.slice(-20));
+      }
+    }
+  });
+
+  it("asks nothing of D1 for a forged token", async () => {
+    const { admin } = await newOrganization();
+    expect((await call(admin, "GET", PATH)).headers.get("Millrace-Bookmark")).not.toBeNull();
+    expect((await call(forged(admin), "GET", PATH)).headers.get("Millrace-Bookmark")).toBeNull();
+  });
+});
+
+describe("a body", () => {
+  it.each([
+    ["empty", "", 400, "malformed-body"],
+    ["blank", "  \n", 400, "malformed-body"],
+    ["cut short", '{"key":', 400, "malformed-body"],
+    ["with a trailing comma", '{"key":"a",}', 400, "malformed-body"],
+    ["that is not UTF-8", new Uint8Array([0x7b, 0xff, 0x7d]), 400, "malformed-body"],
+    ["null", "null", 422, "invalid"],
+    ["an array", "[]", 422, "invalid"],
+    ["a text", '"hello"', 422, "invalid"],
+    ["a number", "1", 422, "invalid"],
+    ["with __proto__", '{"__proto__":{"isSecret":false}}', 422, "invalid"],
+    ["with an escaped __proto__", '{"a":{"\\u005f_proto__":1}}', 422, "invalid"],
+    ["with constructor", '{"constructor":{}}', 422, "invalid"],
+    ["over the limit", `{"key":"${"x".repeat(1024 * 1024)}"}`, 413, "too-large"],
+  ] as const)("%s is refused", async (_, body, status, kind) => {
+    const { admin } = await newOrganization();
+    const answer = await call(admin, "POST", PATH, body);
+    expectProblem(answer, status, kind);
+    expect((await call(admin, "GET", PATH)).body).toEqual([]);
+  });
+
+  it.each(["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/jsonx"])(
+    "of type %s is refused",
+    async (type) => {
+      const { admin } = await newOrganization();
+      expectProblem(await call(admin, "POST", PATH, "{}", { "Content-Type": type }), 415, "unsupported-media-type");
+    },
+  );
+
+  it("of a caller who may not write is not judged", async () => {
+    const { admin } = await newOrganization();
+    const viewer = await newToken(admin, "viewer");
+    for (const body of ["", "{", "{}"]) expectProblem(await call(viewer, "POST", PATH, body), 403, "forbidden");
+  });
+});
+
+describe("a path", () => {
+  it("that names nothing is a 404", async () => {
+    const { admin } = await newOrganization();
+    expectProblem(await call(admin, "GET", "/nothing"), 404, "not-found");
+    expectProblem(await call(admin, "GET", `${PATH}/not-a-uuid`), 404, "not-found");
+  });
+
+  it("with another method is a 405 that names the methods there are", async () => {
+    const { admin } = await newOrganization();
+    const answer = await call(admin, "DELETE", PATH);
+    expectProblem(answer, 405, "method-not-allowed");
+    expect(answer.headers.get("Allow")).toBe("GET, HEAD, POST");
+    expect((await call(admin, "HEAD", PATH)).status).toBe(200);
+  });
+});

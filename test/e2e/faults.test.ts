@@ -1,0 +1,126 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ended } from "../../src/local/demo.ts";
+import type { Client } from "../../src/local/client.ts";
+import type { Build } from "../../src/protocol/build.ts";
+import type { Pipeline } from "../../src/protocol/pipeline.ts";
+import { type RunningAgent, startAgent } from "../support/local/agent.ts";
+import { connect, makeRepository } from "../support/local/repository.ts";
+import { type LocalService, startLocalService } from "../support/local/service.ts";
+
+/* Short leases, so that what waits for their end does not wait long. */
+const VARS = { START_SECONDS: "3", LEASE_SECONDS: "4", HEARTBEAT_SECONDS: "1", POLL_SECONDS: "5" };
+
+let service: LocalService;
+let client: Client;
+const agents: RunningAgent[] = [];
+
+beforeAll(async () => {
+  service = await startLocalService(VARS);
+  client = await service.newOrganization("acme");
+});
+afterAll(async () => {
+  await Promise.all(agents.map((agent) => agent.stop()));
+  await service?.remove();
+});
+
+const start = async (name: string, options = {}): Promise<RunningAgent> => {
+  const agent = await startAgent(client, service.folder, name, options);
+  agents.push(agent);
+  return agent;
+};
+
+const logOf = async (id: string, query = ""): Promise<string> => {
+  const headers = { Authorization: `Bearer ${client.token}` };
+  return (await fetch(`${client.url}/build/${id}/log${query}`, { headers })).text();
+};
+
+/** A build that counts its lines until the file `go` exists. */
+const startBuild = async (go: string): Promise<Build> => {
+  const git = makeRepository(service.folder, {
+    ".millrace.yml": `steps:
+  - run: |
+      echo begun
+      n=0
+      while [ ! -e ${go} ]; do n=$((n+1)); echo "line $n"; sleep 0.05; done
+      echo "lines: $n"
+`,
+  });
+  const repository = await connect(client, git);
+  const pipeline = await client.call<Pipeline>("POST", "/pipeline", { repoId: repository.id, name: "ci" });
+  const build = await client.call<Build>("POST", "/build", { pipelineId: pipeline.id, branch: "main" });
+  await expect.poll(() => logOf(build.id), { timeout: 30_000 }).toContain("line 3\n");
+  return build;
+};
+
+const get = (id: string): Promise<Build> => client.call<Build>("GET", `/build/${id}`);
+
+/** Every line from 1 to the count that the build itself printed at its end, once each and in order. */
+const expectWhole = (log: string): void => {
+  const count = Number(/^lines: (\d+)$/m.exec(log)?.[1]);
+  const lines = [...log.matchAll(/^line (\d+)$/gm)].map((match) => Number(match[1]));
+  expect(lines).toEqual(Array.from({ length: count }, (_, index) => index + 1));
+};
+
+/** Calls the service as the agent with this state folder would. */
+const asAgent = async (state: string, lease: string, method: string, path: string, body: BodyInit, type: string) => {
+  const { token } = JSON.parse(readFileSync(join(state, "identity.json"), "utf8"));
+  const headers = { Authorization: `Bearer ${token}`, "X-Lease": lease, "Content-Type": type };
+  return fetch(client.url + path, { method, headers, body });
+};
+
+describe("a build", () => {
+  it("whose agent is killed is run again by another, and what the dead one still sends is refused", async () => {
+    const go = join(service.folder, "go-kill");
+    const first = await start("first");
+    const { id } = await startBuild(go);
+    const before = await get(id);
+    first.process.kill("SIGKILL");
+    await start("second");
+    await expect.poll(async () => (await get(id)).agentId, { timeout: 30_000 }).not.toBe(before.agentId);
+    await expect.poll(async () => (await get(id)).status, { timeout: 30_000 }).toBe("running");
+    for (const lease of ["1", String(Date.parse(before.startedAt ?? "")), String(Date.now() - 1)]) {
+      const finish = JSON.stringify({ status: "succeeded", exitCode: 0 });
+      const refused = await asAgent(first.state, lease, "POST", `/build/${id}/finish`, finish, "application/json");
+      expect(refused.status).toBe(409);
+      const log = await asAgent(first.state, lease, "PUT", `/build/${id}/log?offset=0`, "zombie", "application/octet-stream");
+      expect(log.status).toBe(409);
+    }
+    writeFileSync(go, "");
+    expect(await ended(client, id)).toMatchObject({ status: "succeeded", attempt: 2 });
+    const log = await logOf(id);
+    expectWhole(log);
+    expect(log).not.toContain("zombie");
+    expect(await logOf(id, "?attempt=1")).toContain("line 3\n");
+  });
+
+  it("whose agent freezes for longer than its lease ends in one hand only", async () => {
+    const go = join(service.folder, "go-freeze");
+    const { id } = await startBuild(go);
+    const holder = agents.find((agent) => agent.process.exitCode === null && agent.process.signalCode === null);
+    const before = await get(id);
+    holder?.process.kill("SIGSTOP");
+    await start("third");
+    await expect.poll(async () => (await get(id)).attempt, { timeout: 30_000 }).toBe(2);
+    await expect.poll(async () => (await get(id)).status, { timeout: 30_000 }).toBe("running");
+    const after = await get(id);
+    expect(after.agentId).not.toBe(before.agentId);
+    holder?.process.kill("SIGCONT");
+    await expect.poll(() => holder?.printed(), { timeout: 30_000 }).toMatch(/lease/i);
+    writeFileSync(go, "");
+    expect(await ended(client, id)).toMatchObject({ status: "succeeded", attempt: 2, agentId: after.agentId });
+    expectWhole(await logOf(id));
+  });
+
+  it("goes on through a restart of the service, with no byte of its log lost or doubled", async () => {
+    const go = join(service.folder, "go-restart");
+    const { id } = await startBuild(go);
+    await service.restart();
+    const size = (await logOf(id)).length;
+    await expect.poll(async () => (await logOf(id)).length, { timeout: 30_000 }).toBeGreaterThan(size);
+    writeFileSync(go, "");
+    expect(await ended(client, id)).toMatchObject({ status: "succeeded", attempt: 1 });
+    expectWhole(await logOf(id));
+  });
+});

@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync } from "node:fs";
+import { join } from "node:path";
+import type { Client } from "../../../src/local/client.ts";
+import { ROOT } from "../../../src/local/service.ts";
+
+export interface RunningAgent {
+  process: ChildProcess;
+  state: string;
+  printed(): string;
+  /** Ends it as an operator would, and waits until it is gone. */
+  stop(): Promise<number | null>;
+}
+
+const MAIN = join(ROOT, "src/agent/main.ts");
+
+const run = (args: string[], stdin: "pipe" | "ignore"): ChildProcess =>
+  spawn(process.execPath, [MAIN, ...args], { stdio: [stdin, "pipe", "pipe"], env: { ...process.env, NO_COLOR: "1" } });
+
+const collect = (child: ChildProcess): (() => string) => {
+  let text = "";
+  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (bytes) => (text += bytes));
+  return () => text;
+};
+
+/** Registers and starts a real agent process, by the commands a person would type. */
+export const startAgent = async (
+  client: Client,
+  folder: string,
+  name: string,
+  options: { register?: string[]; start?: string[]; url?: string } = {},
+): Promise<RunningAgent> => {
+  const state = mkdtempSync(join(folder, `${name}-`));
+  const { token } = await client.call<{ token: string }>("POST", "/token", {
+    ...{ name, kind: "registration", labels: ["special"] },
+  });
+  const url = options.url ?? client.url;
+  const registering = ["register", "--url", url, "--token-file", "-", "--name", name, "--state", state];
+  const registration = run([...registering, ...(options.register ?? [])], "pipe");
+  const printedByRegister = collect(registration);
+  registration.stdin?.end(`${token}\n`);
+  const [code] = await once(registration, "exit");
+  if (code !== 0) throw new Error(`register ended with ${code}: ${printedByRegister()}`);
+  return startRegistered(state, options.start);
+};
+
+/** Starts the agent whose identity lies in `state`. */
+export const startRegistered = (state: string, more: string[] = []): RunningAgent => {
+  const child = run(["start", "--state", state, ...more], "ignore");
+  const printed = collect(child);
+  return {
+    ...{ process: child, state, printed },
+    async stop() {
+      if (child.exitCode === null && child.signalCode === null) {
+        const gone = once(child, "exit");
+        child.kill("SIGTERM");
+        await gone;
+      }
+      return child.exitCode;
+    },
+  };
+};

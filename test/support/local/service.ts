@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "../../../src/local/client.ts";
+import { ensureDevVars, migrate, type Service, startService } from "../../../src/local/service.ts";
+
+export const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer().on("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() =>
+        address && typeof address === "object" ? resolve(address.port) : reject(new Error("no port")),
+      );
+    });
+  });
+
+export interface LocalService extends Service {
+  folder: string;
+  stateFolder: string;
+  port: number;
+  operator: Client;
+  newOrganization(id: string): Promise<Client>;
+  /** Ends the service and starts it again on the same port and state. */
+  restart(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** A real `wrangler dev` with a state folder of its own. */
+export const startLocalService = async (vars: Record<string, string> = {}): Promise<LocalService> => {
+  const folder = mkdtempSync(join(tmpdir(), "millrace-e2e-"));
+  const envFile = join(folder, "dev.vars");
+  const stateFolder = join(folder, "state");
+  const { OPERATOR_TOKEN = "" } = ensureDevVars(envFile);
+  await migrate(stateFolder);
+  const port = await freePort();
+  const options = { port, state: stateFolder, envFile, vars, quiet: true };
+  let service = await startService(options);
+  const operator = new Client(service.url, OPERATOR_TOKEN);
+  return {
+    ...{ url: service.url, folder, stateFolder, port, operator },
+    get process() {
+      return service.process;
+    },
+    stop: () => service.stop(),
+    async newOrganization(id) {
+      const { token } = await operator.call<{ token: string }>("POST", "/organization", { id, name: id });
+      return new Client(service.url, token);
+    },
+    async restart() {
+      await service.stop();
+      service = await startService(options);
+    },
+    async remove() {
+      await service.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};
