@@ -5,8 +5,7 @@ import { poolName } from "../../src/domain/pool/name.ts";
 import type { AgentPool } from "../../src/objects/agent-pool.ts";
 
 const actor = { actor: "token:test", requestId: "r1" };
-const pool = (orgId: string) =>
-  (env.AGENT_POOL as DurableObjectNamespace<AgentPool>).getByName(poolName(orgId));
+const pool = (orgId: string) => (env.AGENT_POOL as DurableObjectNamespace<AgentPool>).getByName(poolName(orgId));
 
 const newBuild = (orgId: string, over: Partial<NewBuild> = {}): NewBuild => ({
   id: crypto.randomUUID(),
@@ -72,7 +71,14 @@ describe("a build's life", () => {
     });
     await stub.flush();
     expect(await row()).toMatchObject({ status: "succeeded" });
-    const { results } = await env.DB.prepare("SELECT action FROM audit WHERE subject = ? ORDER BY id").bind(wanted.id).all();
-    expect(results.map(({ action }) => action).sort()).toEqual(["build.create", "build.deliver", "build.finish", "build.start"]);
+    const { results } = await env.DB.prepare("SELECT action FROM audit WHERE subject = ? ORDER BY id")
+      .bind(wanted.id)
+      .all();
+    expect(results.map(({ action }) => action)).toEqual([
+      "build.create",
+      "build.deliver",
+      "build.start",
+      "build.finish",
+    ]);
   });
 });

@@ -1,0 +1,113 @@
+import type { Actor, AgentChange, Claim, NewAgent } from "./commands.ts";
+import {
+  audit,
+  type Decision,
+  decided,
+  noAgent,
+  refused,
+  type Setting,
+  speaker,
+  underWay,
+  unknownToken,
+} from "./decision.ts";
+import type { AgentFacts, Change } from "./facts.ts";
+import { lose } from "./lease.ts";
+import { LIMITS } from "./rules.ts";
+import type { PoolState } from "./state.ts";
+
+export const register = (state: PoolState, wanted: NewAgent, setting: Setting): Decision<string> => {
+  const { id, orgId, actor, name } = wanted;
+  if (state.orgId !== null && state.orgId !== orgId) return noAgent();
+  if (state.agents.has(id)) return refused("conflict", "There is already an agent with this id.");
+  if (state.agents.size >= LIMITS.agents) {
+    return refused("limit-reached", `There are ${LIMITS.agents} agents already: remove some that are gone.`);
+  }
+  const changes: Change[] = [
+    { kind: "agent", agent: newAgent(wanted, setting.now) },
+    ...audit(actor, "agent.register", id, { name }, setting),
+  ];
+  if (state.orgId === null) changes.push({ kind: "org", orgId });
+  return decided(id, changes);
+};
+
+const newAgent = (wanted: NewAgent, now: number): AgentFacts => {
+  const { id, name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, tokenHash } = wanted;
+  return {
+    ...{ id, name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, tokenHash },
+    labels: wanted.labels ?? [],
+    version: wanted.version ?? null,
+    isDraining: false,
+    isEphemeral: wanted.isEphemeral ?? false,
+    createdAt: now,
+    heardAt: now,
+    bootId: null,
+    pastBoots: [],
+    ignored: 0,
+    ignoredAt: 0,
+    spentAt: null,
+  };
+};
+
+export const update = (
+  state: PoolState,
+  { agentId, change, actor }: { agentId: string; change: AgentChange; actor: Actor },
+  setting: Setting,
+): Decision<string> => {
+  const agent = state.agents.get(agentId);
+  if (!agent) return noAgent();
+  const fields = Object.entries(change).filter(
+    ([field, value]) =>
+      value !== undefined && JSON.stringify(value) !== JSON.stringify(agent[field as keyof AgentChange]),
+  );
+  if (fields.length === 0) return decided(agentId);
+  return decided(agentId, [
+    { kind: "agent", agent: { ...agent, ...Object.fromEntries(fields) } },
+    ...audit(actor, "agent.update", agentId, { fields: fields.map(([field]) => field) }, setting),
+  ]);
+};
+
+/** The agent is gone from this moment: its token opens nothing, and its build waits for another. */
+export const remove = (
+  state: PoolState,
+  { agentId, actor }: { agentId: string; actor: Actor },
+  setting: Setting,
+): Decision<null> => {
+  const agent = state.agents.get(agentId);
+  if (!agent) return noAgent();
+  const buildId = setting.rules.freedByRemoval(state.holding.get(agentId));
+  const held = buildId === undefined ? undefined : underWay(state, buildId);
+  return decided(null, [
+    ...(held ? lose(held, undefined, "removed", setting) : []),
+    { kind: "agent-gone", agentId },
+    ...audit(actor, "agent.remove", agentId, { name: agent.name }, setting),
+  ]);
+};
+
+/** Who a token belongs to: the pool is the judge of agents' tokens. */
+export const authenticate = (state: PoolState, { tokenHash }: { tokenHash: string }): Decision<{ agentId: string }> => {
+  const agentId = state.agentByToken.get(tokenHash);
+  return agentId === undefined ? unknownToken() : decided({ agentId });
+};
+
+/** The agent waits to be woken, until `until` or (null) as long as its socket is open. */
+export const wait = (state: PoolState, call: Claim & { until: number | null }, setting: Setting): Decision<null> => {
+  const agent = speaker(state, setting, call);
+  if (!agent) return unknownToken();
+  if (setting.rules.isStale(agent, call.bootId)) return refused("conflict", "This agent was started again elsewhere.");
+  const { agentId, until } = call;
+  return decided(null, [
+    { kind: "heard", agentId, at: setting.now },
+    { kind: "waiter", agentId, waiter: { until, ignored: 0, ignoredAt: 0 } },
+  ]);
+};
+
+/** The last of the agent's sockets is closed: what it was told to look for goes to another. */
+export const leave = (state: PoolState, { agentId }: { agentId: string }, { now }: Setting): Decision<null> => {
+  if (!state.waiting.has(agentId)) return decided(null);
+  const offered = state.offered.get(agentId);
+  return decided(null, [
+    { kind: "heard", agentId, at: now },
+    { kind: "waiter", agentId, waiter: null },
+    ...(offered ? [{ kind: "offer", buildId: offered, offer: null } as const] : []),
+  ]);
+};

@@ -1,0 +1,72 @@
+import type { NewBuild } from "./commands.ts";
+import { audit, type Decision, decided, refused, type Setting } from "./decision.ts";
+import type { BuildFacts, Change, JobFacts } from "./facts.ts";
+import { LIMITS } from "./rules.ts";
+import type { PoolState } from "./state.ts";
+
+export interface Enqueued {
+  buildId: string;
+  /** False where the idempotency key had made it already. */
+  isNew: boolean;
+}
+
+/** A build is born: it has its number, waits in the queue, and is the only one of its idempotency key. */
+export const enqueue = (state: PoolState, wanted: NewBuild, setting: Setting): Decision<Enqueued> => {
+  const { now, rules } = setting;
+  const { idempotency, id, orgId, actor } = wanted;
+  if (state.orgId !== null && state.orgId !== orgId) return refused("not-found", "There is nothing with this id here.");
+  const known = idempotency && state.records.keyed(idempotency.caller, idempotency.key);
+  if (known && rules.keyStands(known.at, now)) {
+    if (known.bodyHash === idempotency.bodyHash) return decided({ buildId: known.buildId, isNew: false });
+    return refused("idempotency-mismatch", "This Idempotency-Key was used for another request: use a new one.");
+  }
+  if (state.builds.has(id)) return refused("conflict", "There is already a build with this id.");
+  if (state.queue.size >= LIMITS.queued) {
+    return refused("limit-reached", `${LIMITS.queued} builds are waiting: let some of them run first.`);
+  }
+  const build = newBuild(state, wanted, setting);
+  const { inputs, secretKeys, requires, priority } = wanted;
+  const changes: Change[] = [
+    { kind: "build", build },
+    { kind: "job", job: newJob(wanted) },
+    { kind: "inputs", buildId: id, inputs: { inputs, secretKeys, requires, priority }, at: now },
+    { kind: "number", repoId: build.repoId, number: build.number },
+    ...rules.outbox(build, now),
+    ...audit(actor, "build.create", id, { repoId: build.repoId, branch: build.branch, number: build.number }, setting),
+  ];
+  if (state.orgId === null) changes.push({ kind: "org", orgId });
+  if (idempotency) {
+    const { caller, key, bodyHash } = idempotency;
+    changes.push({ kind: "key", caller, key, keyed: { buildId: id, bodyHash, at: now } });
+  }
+  return decided({ buildId: id, isNew: true }, changes);
+};
+
+const newBuild = (state: PoolState, wanted: NewBuild, { now, rules }: Setting): BuildFacts => {
+  const { id, repoId, pipelineId, pipelineVersion, branch, commitSha, trigger, priority, retryOf } = wanted;
+  return {
+    ...{ id, repoId, pipelineId, pipelineVersion, branch, commitSha, trigger, priority, retryOf },
+    seq: state.seq + 1,
+    number: rules.nextNumber(state.records, repoId),
+    status: "queued",
+    exitCode: null,
+    reason: null,
+    leak: false,
+    queuedAt: now,
+    startedAt: null,
+    finishedAt: null,
+    version: 1,
+  };
+};
+
+const newJob = ({ id, requires, timeoutSeconds, maxParallel, maxAttempts }: NewBuild): JobFacts => ({
+  ...{ buildId: id, requires, timeoutSeconds, maxParallel, maxAttempts },
+  attempt: 0,
+  unstarted: 0,
+  releasedBy: [],
+  notBefore: 0,
+  lease: null,
+  fence: 0,
+  agentId: null,
+  result: null,
+});

@@ -1,0 +1,108 @@
+import type { AgentCode, Explanation, WaitCode } from "../../protocol/explain.ts";
+import { PLATFORM_NAMES, type Requires } from "../../protocol/pipeline.ts";
+import type { Setting } from "./decision.ts";
+import type { AgentFacts, BuildFacts, JobFacts } from "./facts.ts";
+import { liveOf } from "./match.ts";
+import { isOnline } from "./record.ts";
+import type { PoolState } from "./state.ts";
+
+type Reason = { code: AgentCode; words: string };
+type AgentView = Explanation["agents"][number];
+/** Reasons that pass by themselves; with any other the agent will never take the build as both are now. */
+const PASSING: readonly AgentCode[] = ["offline", "busy", "draining", "unresponsive"];
+
+const lacks = (agent: AgentFacts, { platform, ios, android, web, labels }: Requires): Reason[] => {
+  const reasons: Reason[] = [];
+  const its = PLATFORM_NAMES[agent.platform] ?? "other";
+  if (platform && its !== platform) reasons.push({ code: "platform", words: `is on ${its}, not ${platform}` });
+  if (ios && !agent.canBuildIOS) reasons.push({ code: "canBuildIOS", words: "lacks canBuildIOS" });
+  if (android && !agent.canBuildAndroid) reasons.push({ code: "canBuildAndroid", words: "lacks canBuildAndroid" });
+  if (web && !agent.canBuildWeb) reasons.push({ code: "canBuildWeb", words: "lacks canBuildWeb" });
+  const missing = (labels ?? []).filter((label) => !agent.labels.includes(label));
+  if (missing.length > 0) {
+    reasons.push({ code: "labels", words: `lacks the label${missing.length > 1 ? "s" : ""} ${missing.join(", ")}` });
+  }
+  return reasons;
+};
+
+const isUnresponsive = (agent: AgentFacts, setting: Setting): boolean =>
+  !setting.rules.takesBuilds({ ...agent, isDraining: false, spentAt: null }, setting.now);
+
+const reasonsOf = (state: PoolState, agent: AgentFacts, job: JobFacts, setting: Setting, pingedAt: number) => {
+  const reasons = lacks(agent, job.requires);
+  if (job.releasedBy.includes(agent.id)) reasons.push({ code: "gave-it-back", words: "gave this build back" });
+  if (!isOnline(state, agent, setting.now, pingedAt)) reasons.push({ code: "offline", words: "is offline" });
+  if (agent.isDraining || agent.spentAt !== null) reasons.push({ code: "draining", words: "takes no new builds" });
+  if (isUnresponsive(agent, setting)) {
+    reasons.push({ code: "unresponsive", words: "took two builds, started neither, and sent no heartbeat since" });
+  }
+  if (state.holding.has(agent.id)) reasons.push({ code: "busy", words: "is busy with another build" });
+  return reasons;
+};
+
+const viewOf = (agent: AgentFacts, reasons: Reason[]): AgentView => ({
+  agentId: agent.id,
+  name: agent.name,
+  codes: reasons.map(({ code }) => code),
+  words:
+    reasons.length === 0
+      ? `${agent.name} could take it now.`
+      : `${agent.name} ${reasons.map(({ words }) => words).join(", ")}.`,
+});
+
+const isCapable = ({ codes }: AgentView): boolean => codes.every((code) => PASSING.includes(code));
+
+/** Why the queued build waits, the most binding reason first. */
+const waitOf = (
+  state: PoolState,
+  build: BuildFacts,
+  job: JobFacts,
+  agents: AgentView[],
+  ahead: number,
+  now: number,
+) => {
+  const live = liveOf(state, build.pipelineId);
+  const say = (code: WaitCode, words: string) => ({ code, words });
+  if (agents.length === 0) return say("no-agents", "No agent is registered.");
+  if (!agents.some(isCapable)) return say("no-capable-agent", "No registered agent has what this build requires.");
+  if (job.maxParallel !== null && live >= job.maxParallel) {
+    return say("max-parallel", `Its pipeline runs ${live} builds at a time at most (maxParallel), and does.`);
+  }
+  if (job.notBefore > now) {
+    return say(
+      "dependency-away",
+      "It could not be handed out, because a part of the service was away; it is tried again soon.",
+    );
+  }
+  if (!agents.some(({ codes }) => codes.length === 0)) {
+    return say("all-busy", "Every agent that could take it is busy, draining or offline.");
+  }
+  if (ahead > 0) return say("behind-others", `${ahead} builds are before it in the queue.`);
+  return say("next", "It is next, and an agent could take it now.");
+};
+
+/** Why a build waits, agent by agent, or who has it. `pingedAt` tells what sockets know of an agent's life. */
+export const explain = (
+  state: PoolState,
+  build: BuildFacts,
+  job: JobFacts,
+  setting: Setting,
+  pingedAt: (agentId: string) => number,
+): Explanation => {
+  const { id: buildId, status } = build;
+  if (status !== "queued") return { buildId, status, ...placeOf(state, build, job), ahead: null, agents: [] };
+  const agents = [...state.agents.values()]
+    .map((agent) => viewOf(agent, reasonsOf(state, agent, job, setting, pingedAt(agent.id))))
+    .sort((left, right) => left.codes.length - right.codes.length);
+  const ahead = state.queue.ahead(build);
+  return { buildId, status, ...waitOf(state, build, job, agents, ahead, setting.now), ahead, agents };
+};
+
+const placeOf = (state: PoolState, { status, reason }: BuildFacts, { agentId }: JobFacts) => {
+  const name = (agentId && state.agents.get(agentId)?.name) ?? "an agent";
+  if (status === "assigned")
+    return { code: "assigned", words: `It was handed to ${name}, which has not started it yet.` } as const;
+  if (status === "running") return { code: "running", words: `It runs on ${name}.` } as const;
+  if (status === "canceling") return { code: "canceling", words: `It was canceled; ${name} is stopping it.` } as const;
+  return { code: "ended", words: `It has ended: ${status}${reason ? ` (${reason})` : ""}.` } as const;
+};

@@ -1,0 +1,61 @@
+import { AGENT_STATUS, type Agent } from "../../protocol/agent.ts";
+import type { Build } from "../../protocol/build.ts";
+import type { AgentFacts, BuildFacts, JobFacts, Report } from "./facts.ts";
+import type { PoolState } from "./state.ts";
+
+/** Milliseconds for which an agent counts as online after it was heard from. */
+export const ONLINE_MS = 90_000;
+
+const timestamp = (at: number): string => new Date(at).toISOString();
+const timestampOf = (at: number | null): string | null => (at === null ? null : timestamp(at));
+
+/** The build as the world sees it. */
+export const toBuild = (orgId: string, build: BuildFacts, job: JobFacts, report: Report): Build => {
+  const { id, number, repoId, pipelineId, branch, commitSha, status, trigger, priority, retryOf, leak } = build;
+  return {
+    ...{ id, number, orgId, repoId, pipelineId, branch, commitSha, status, trigger, priority },
+    agentId: status === "queued" ? null : job.agentId,
+    attempt: job.attempt,
+    exitCode: build.exitCode,
+    reason: build.reason,
+    message: report.message,
+    leak,
+    environment: report.environment,
+    steps: report.steps,
+    summary: report.summary,
+    retryOf,
+    queuedAt: timestamp(build.queuedAt),
+    startedAt: timestampOf(build.startedAt),
+    finishedAt: timestampOf(build.finishedAt),
+  };
+};
+
+/** When the agent gave its last sign of life. `pingedAt` is what its socket knows of it. */
+export const heardAt = (state: PoolState, agent: AgentFacts, pingedAt = 0): number =>
+  Math.max(agent.heardAt, state.heard.get(agent.id) ?? 0, pingedAt);
+
+/** Heard from of late; a poll that waits is heard. */
+export const isOnline = (state: PoolState, agent: AgentFacts, now: number, pingedAt = 0): boolean => {
+  const until = state.waiting.get(agent.id)?.until ?? 0;
+  return until > now || now - heardAt(state, agent, pingedAt) < ONLINE_MS;
+};
+
+const statusOf = (agent: AgentFacts, isBusy: boolean, online: boolean): number => {
+  if (!online) return AGENT_STATUS.offline;
+  if (agent.isDraining || agent.spentAt !== null) return AGENT_STATUS.draining;
+  return isBusy ? AGENT_STATUS.busy : AGENT_STATUS.idle;
+};
+
+/** The agent as the world sees it: the nine fields of old first. */
+export const toAgent = (state: PoolState, orgId: string, agent: AgentFacts, now: number, pingedAt = 0): Agent => {
+  const { id, name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels, version, isEphemeral } = agent;
+  const online = isOnline(state, agent, now, pingedAt);
+  const currentBuildId = state.holding.get(id) ?? null;
+  return {
+    ...{ id, name, platform, status: statusOf(agent, currentBuildId !== null, online), isOnline: online },
+    ...{ canBuildIOS, canBuildAndroid, canBuildWeb },
+    lastHeartbeatAt: timestamp(heardAt(state, agent, pingedAt)),
+    ...{ orgId, labels, version, isDraining: agent.isDraining, isEphemeral, currentBuildId },
+    createdAt: timestamp(agent.createdAt),
+  };
+};

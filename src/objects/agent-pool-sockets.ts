@@ -1,0 +1,79 @@
+import type { Push } from "../domain/pool/decision.ts";
+import { HINT_PING, HINT_PONG } from "../protocol/jobs.ts";
+
+/** What a socket remembers while the object sleeps. `until` is null for a socket of an agent's own. */
+interface Attachment {
+  agentId: string;
+  until: number | null;
+  openedAt: number;
+}
+
+/** The sockets on which agents, and Workers that poll for them, wait for a hint while the object sleeps. */
+export class HintSockets {
+  readonly #ctx: DurableObjectState;
+
+  constructor(ctx: DurableObjectState) {
+    this.#ctx = ctx;
+    ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(HINT_PING, HINT_PONG));
+  }
+
+  /** Opens a socket that may sleep, and gives the end that goes to the client. */
+  accept(attachment: Attachment): WebSocket {
+    const { 0: client, 1: server } = new WebSocketPair();
+    this.#ctx.acceptWebSocket(server, [attachment.agentId]);
+    server.serializeAttachment(attachment);
+    return client;
+  }
+
+  /** Sends each hint to the sockets of its agent. One that cannot be sent is lost, which costs nothing. */
+  push(pushes: readonly Push[], now: number): void {
+    for (const { agentId, hint } of pushes) {
+      for (const socket of this.#open(agentId, now)) {
+        const isOwn = attachmentOf(socket).until === null;
+        if (hint.type === "look" || isOwn) socket.send(JSON.stringify(hint));
+      }
+    }
+  }
+
+  /** Until when an agent can be reached: null for as long as its own socket is open, undefined where not at all. */
+  reachableUntil(agentId: string, now: number, besides?: WebSocket): number | null | undefined {
+    const ends = this.#open(agentId, now)
+      .filter((socket) => socket !== besides)
+      .map((socket) => attachmentOf(socket).until);
+    if (ends.length === 0) return undefined;
+    return ends.includes(null) ? null : Math.max(...ends.map((end) => end ?? 0));
+  }
+
+  /** Everyone who waits, after the object woke. */
+  waiting(now: number): { agentId: string; until: number | null }[] {
+    const ids = new Set(this.#ctx.getWebSockets().map((socket) => attachmentOf(socket).agentId));
+    return [...ids].flatMap((agentId) => {
+      const until = this.reachableUntil(agentId, now);
+      return until === undefined ? [] : [{ agentId, until }];
+    });
+  }
+
+  /** The last sign of life on an agent's own sockets, in milliseconds since 1970; 0 where there is none. */
+  pingedAt(agentId: string): number {
+    const signs = this.#ctx.getWebSockets(agentId).map((socket) => {
+      const { until, openedAt } = attachmentOf(socket);
+      const ping = this.#ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? 0;
+      return until === null ? Math.max(openedAt, ping) : 0;
+    });
+    return Math.max(0, ...signs);
+  }
+
+  /** Closes what is left of an agent that was removed. */
+  dismiss(agentId: string): void {
+    for (const socket of this.#ctx.getWebSockets(agentId)) socket.close(4401, "The agent was removed");
+  }
+
+  #open(agentId: string, now: number): WebSocket[] {
+    return this.#ctx.getWebSockets(agentId).filter((socket) => {
+      const { until } = attachmentOf(socket);
+      return socket.readyState === WebSocket.OPEN && (until === null || until > now);
+    });
+  }
+}
+
+export const attachmentOf = (socket: WebSocket): Attachment => socket.deserializeAttachment() as Attachment;

@@ -1,0 +1,154 @@
+import type { RetryInputs } from "../domain/pool/commands.ts";
+import {
+  type AgentFacts,
+  type BuildFacts,
+  type Change,
+  type JobFacts,
+  type KeyedBuild,
+  NO_REPORT,
+  type Records,
+  type Report,
+} from "../domain/pool/facts.ts";
+import { apply, emptyState, isTerminal, type PoolState } from "../domain/pool/state.ts";
+import { type Letter, TABLES, writesOf } from "./agent-pool-tables.ts";
+
+/** Milliseconds for which a build can be repeated with what was given to its run. */
+const INPUTS_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
+/** Rows that one round of forgetting removes from a table, so that it never holds up the queue. */
+const FORGET_AT_ONCE = 500;
+
+export interface BuildRecord {
+  build: BuildFacts;
+  job: JobFacts;
+  report: Report;
+}
+
+type Texts = Record<string, string | null>;
+
+/** What the pool keeps on disk: facts as JSON, one row each, written as the machine says. */
+export class PoolStorage implements Records {
+  readonly #sql: SqlStorage;
+  readonly #newId: (at: number) => string;
+
+  constructor(sql: SqlStorage, newId: (at: number) => string) {
+    this.#sql = sql;
+    this.#newId = newId;
+    sql.exec(TABLES);
+  }
+
+  /** The state as it was when the last transaction committed. */
+  load(): PoolState {
+    const state = emptyState(this);
+    const changes: Change[] = [];
+    const { org, fence } = Object.fromEntries(
+      this.#rows("SELECT name, value FROM meta").map((row) => [row.name, row.value]),
+    );
+    if (org) changes.push({ kind: "org", orgId: org });
+    if (fence) changes.push({ kind: "fence", fence: Number(fence) });
+    for (const { facts } of this.#rows("SELECT facts FROM agent ORDER BY id")) {
+      changes.push({ kind: "agent", agent: JSON.parse(facts!) as AgentFacts });
+    }
+    const live =
+      "SELECT b.facts AS build, j.facts AS job FROM build b JOIN job j ON j.build_id = b.id WHERE ended_at IS NULL ORDER BY b.seq";
+    for (const { build, job } of this.#rows(live)) {
+      changes.push({ kind: "build", build: JSON.parse(build!) }, { kind: "job", job: JSON.parse(job!) });
+    }
+    for (const { build_id } of this.#rows("SELECT build_id FROM dirty")) {
+      changes.push({ kind: "dirty", buildId: build_id!, at: 0 });
+    }
+    if (this.letters(1).length > 0) changes.push({ kind: "flush", at: 0, failures: 0 });
+    apply(state, changes);
+    return state;
+  }
+
+  store(changes: readonly Change[]): void {
+    for (const change of changes) {
+      if (change.kind === "forget") this.#forget(change.before);
+      else for (const [query, ...bindings] of writesOf(change, this.#newId)) this.#write(query, ...bindings);
+    }
+  }
+
+  /** Drops what nobody can ask for any more; a build that D1 does not know yet stays. */
+  #forget(before: number): void {
+    const old = `SELECT id FROM build WHERE ended_at < ${before} AND id NOT IN (SELECT build_id FROM dirty) LIMIT ${FORGET_AT_ONCE}`;
+    const ids = JSON.stringify(this.#rows(old).map((row) => row.id));
+    for (const table of ["job", "report"]) {
+      this.#write(`DELETE FROM ${table} WHERE build_id IN (SELECT value FROM json_each(?))`, ids);
+    }
+    this.#write("DELETE FROM build WHERE id IN (SELECT value FROM json_each(?))", ids);
+    this.#write("DELETE FROM idempotency WHERE at < ?", before);
+    const stale = "SELECT rowid FROM inputs ORDER BY rowid LIMIT ?";
+    this.#write(`DELETE FROM inputs WHERE rowid IN (${stale}) AND at < ?`, FORGET_AT_ONCE, before - INPUTS_KEPT_MS);
+  }
+
+  ended(buildId: string): { build: BuildFacts; job: JobFacts } | undefined {
+    const found = this.record(buildId);
+    return found && isTerminal(found.build) ? found : undefined;
+  }
+
+  keyed(caller: string, key: string): KeyedBuild | undefined {
+    const [row] = this.#rows("SELECT facts FROM idempotency WHERE caller = ? AND name = ?", caller, key);
+    return row && (JSON.parse(row.facts!) as KeyedBuild);
+  }
+
+  lastNumber(repoId: string): number {
+    const [row] = this.#rows("SELECT last FROM number WHERE repo_id = ?", repoId);
+    return Number(row?.last ?? 0);
+  }
+
+  lastSeq(): number {
+    const [row] = this.#rows("SELECT max(seq) AS last FROM build");
+    return Number(row?.last ?? 0);
+  }
+
+  /** All that is known of a build, live or ended within 24 hours. */
+  record(buildId: string): BuildRecord | undefined {
+    return this.#records("b.id = ?", buildId)[0];
+  }
+
+  recordsUnderWay(): BuildRecord[] {
+    return this.#records("b.ended_at IS NULL ORDER BY b.seq");
+  }
+
+  recordsOf(buildIds: string[]): BuildRecord[] {
+    return this.#records("b.id IN (SELECT value FROM json_each(?))", JSON.stringify(buildIds));
+  }
+
+  #records(where: string, ...bindings: unknown[]): BuildRecord[] {
+    const query = `SELECT b.facts AS build, j.facts AS job, r.facts AS report FROM build b
+      JOIN job j ON j.build_id = b.id LEFT JOIN report r ON r.build_id = b.id WHERE ${where}`;
+    return this.#rows(query, ...bindings).map(({ build, job, report }) => ({
+      build: JSON.parse(build!),
+      job: JSON.parse(job!),
+      report: { ...NO_REPORT, ...JSON.parse(report ?? "{}") },
+    }));
+  }
+
+  inputs(buildId: string): RetryInputs | undefined {
+    const [row] = this.#rows("SELECT facts FROM inputs WHERE build_id = ?", buildId);
+    return row && (JSON.parse(row.facts!) as RetryInputs);
+  }
+
+  /** What others were not told yet, oldest first. */
+  letters(limit: number): { seq: number; letter: Letter }[] {
+    const waiting = this.#rows("SELECT seq, body FROM letter ORDER BY seq LIMIT ?", limit);
+    return waiting.map(({ seq, body }) => ({ seq: Number(seq), letter: JSON.parse(body!) }));
+  }
+
+  /** Sets aside what can never be delivered, with the reason, for people to look at. */
+  park(what: string, reason: string): void {
+    this.#write("INSERT INTO parked (what, reason) VALUES (?, ?)", what, reason);
+  }
+
+  parkedCount(): number {
+    return Number(this.#rows("SELECT count(*) AS count FROM parked")[0]?.count ?? 0);
+  }
+
+  #rows(query: string, ...bindings: unknown[]): Texts[] {
+    return this.#sql.exec<Texts>(query, ...bindings).toArray();
+  }
+
+  #write(query: string, ...bindings: unknown[]): void {
+    this.#sql.exec(query, ...bindings);
+  }
+}
