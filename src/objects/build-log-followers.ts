@@ -57,9 +57,7 @@ export class BuildLogFollowers {
 
   /** Something was written, opened or closed. */
   wake(): void {
-    for (const socket of this.#ctx.getWebSockets()) {
-      if (socket.readyState === WebSocket.OPEN) this.#advance(socket);
-    }
+    for (const socket of this.#ctx.getWebSockets()) this.#advance(socket);
   }
 
   dismiss(): void {
@@ -68,13 +66,13 @@ export class BuildLogFollowers {
 
   #advance(socket: WebSocket): void {
     const follower = read(socket);
-    if (!follower.isWaiting) return;
+    if (!follower.isWaiting || socket.readyState !== WebSocket.OPEN) return;
     const segments = this.#store.segments();
     const shown = shownOf(segments, follower.attempt);
     const segment = segments.find(({ fence }) => fence === follower.fence) ?? shown;
     const complete = isComplete(segment, this.#store);
     if (segment && follower.at < segment.size) {
-      const bytes = this.#store.read(segment.fence, follower.at, segment.size, PIECE);
+      const bytes = this.#store.read(segment.fence, follower.at, Math.min(segment.size, follower.at + PIECE));
       const isLast = complete && follower.at + bytes.length === segment.size;
       const length = isLast ? bytes.length : wholeCharacters(bytes);
       if (length === 0) return;

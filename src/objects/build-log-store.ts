@@ -106,12 +106,12 @@ export class BuildLogStore {
     }
   }
 
-  /** Stored bytes from `start` on, up to `end` and about `limit`; none at the end of what there is. */
-  read(fence: number, start: number, end: number, limit: number): Uint8Array<ArrayBuffer> {
+  /** Stored bytes from `start` to `end`, at most. */
+  read(fence: number, start: number, end: number): Uint8Array<ArrayBuffer> {
     const rows = this.#storage.sql.exec<{ start: number; bytes: ArrayBuffer }>(
       `SELECT start, bytes FROM chunk WHERE fence = ?1 AND start < ?3 AND start >=
          (SELECT coalesce(max(start), 0) FROM chunk WHERE fence = ?1 AND start <= ?2) ORDER BY start`,
-      ...[fence, start, Math.min(end, start + limit)],
+      ...[fence, start, end],
     );
     const parts = [...rows].map((row) =>
       new Uint8Array(row.bytes).subarray(Math.max(0, start - row.start), Math.max(0, end - row.start)),

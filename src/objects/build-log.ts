@@ -253,7 +253,7 @@ export class BuildLog extends DurableObject<Env> {
     return new ReadableStream({
       type: "bytes",
       pull: (controller) => {
-        const piece = at < end ? this.#store.read(fence, at, end, PIECE) : new Uint8Array();
+        const piece = at < end ? this.#store.read(fence, at, Math.min(end, at + PIECE)) : new Uint8Array();
         at += piece.length;
         if (piece.length > 0) controller.enqueue(piece);
         else controller.close();

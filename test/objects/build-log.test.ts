@@ -256,7 +256,7 @@ describe("followers", () => {
     for (const all of rest) {
       expect(textOf(all)).toBe("two *** \r\nid: 9\rdata: x\ndone");
       expect(all.endsWith("event: end\ndata: null\n\n")).toBe(true);
-      expect(all.match(/^id: .*$/gm)).toEqual(["id: 1:27", "id: 1:31"]);
+      expect(all.match(/^id: .*$/gm)).toEqual(["id: 1:28", "id: 1:32"]);
     }
   });
 
