@@ -1,6 +1,5 @@
-import { type Dictionary, isSecretData, text, toData } from "../expression/data.ts";
+import { type Dictionary, text, toData } from "../expression/data.ts";
 import { evaluateCondition, evaluateText, type Scope } from "../expression/evaluate.ts";
-import type { JobStatus } from "../expression/functions.ts";
 import { ExpressionMistake } from "../expression/mistake.ts";
 import { outputs, scopeOf, shaped, variables } from "../expression/scope.ts";
 import type { JobSoFar } from "./job-so-far.ts";
@@ -178,13 +177,10 @@ const toRun = (step: PlanStep, name: string, layers: Layers): StepToRun => {
     ...references,
   ]);
   const { shell, timeoutMinutes, continueOnError } = step;
-  const known = new Set(
-    layers.env.pairs().flatMap((pair) => (isSecretData(pair.value) ? [pair.value.coerceString()] : [])),
-  );
   return {
     ...{ kind: "run", name, shell, script: step.run.text, env, timeoutMinutes, continueOnError },
     workingDirectory: workingDirectory || null,
-    masks: [...new Set([...layers.masks, ...known])],
+    masks: [...layers.masks],
   };
 };
 
@@ -227,5 +223,3 @@ export const stepNames = (plan: Plan): string[] =>
   plan.job.steps.map((step) =>
     step.name?.every((part) => typeof part === "string") ? step.name.join("") : step.firstLine,
   );
-
-export type { JobStatus };

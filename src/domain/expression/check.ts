@@ -1,0 +1,137 @@
+import {
+  Binary,
+  ContextAccess,
+  type Expr,
+  FunctionCall,
+  Grouping,
+  IndexAccess,
+  Literal,
+  Logical,
+  Star,
+  Unary,
+} from "@actions/expressions/ast";
+import { type Token, TokenType } from "@actions/expressions/lexer";
+import { didYouMean } from "../did-you-mean.ts";
+import type { Unknown } from "./evaluate.ts";
+import { ExpressionMistake } from "./mistake.ts";
+import { CONTEXT_NAMES, meansVariable, SHAPES } from "./names.ts";
+import type { Expression } from "./parse.ts";
+
+/** What is known before a build: ids of earlier steps always, variables where the pipeline is known. */
+export interface KnownNames {
+  /** Ids of the steps before; null where no step has run yet. */
+  steps: string[] | null;
+  variables?: {
+    vars: Set<string>;
+    secrets: Set<string>;
+    /** Everything in the environment at this place; null when a step may have added to it. */
+    env: Set<string> | null;
+  };
+}
+
+/** What GitHub's contexts are called here. */
+const ELSEWHERE = new Map([
+  ["github.sha", "build.commit"],
+  ["github.ref", "build.branch"],
+  ["github.ref_name", "build.branch"],
+  ["github.head_ref", "build.branch"],
+  ["github.run_id", "build.id"],
+  ["github.run_number", "build.number"],
+  ["github.run_attempt", "build.attempt"],
+  ["github.repository", "repository.fullName"],
+  ["github.event_name", "build.trigger"],
+  ["runner.os", "agent.platform"],
+  ["runner.name", "agent.name"],
+]);
+
+const isContext = (name: string): boolean => (CONTEXT_NAMES as readonly string[]).includes(name);
+
+class Checker {
+  readonly mistakes: ExpressionMistake[] = [];
+  readonly #expression: Expression;
+  readonly #known: KnownNames;
+
+  constructor(expression: Expression, known: KnownNames) {
+    this.#expression = expression;
+    this.#known = known;
+  }
+
+  #say(token: Token, message: string, suggestion?: string): void {
+    this.mistakes.push(new ExpressionMistake(message, this.#expression.offsets.get(token), suggestion));
+  }
+
+  #among(names: Iterable<string>, key: string, token: Token, message: string): void {
+    const known = [...names];
+    if (!known.includes(key)) this.#say(token, message, didYouMean(key, known));
+  }
+
+  /** `context.key` with a key that is written out. */
+  #property(context: string, key: string, token: Token, lenient: boolean): void {
+    const { steps, variables } = this.#known;
+    if (context === "steps") {
+      if (steps === null) this.#say(token, "No step has run yet where this is evaluated");
+      else this.#among(steps, key, token, "There is no earlier step with this id");
+    } else if (context === "vars" || context === "secrets") {
+      const [own, other] = context === "vars" ? (["vars", "secrets"] as const) : (["secrets", "vars"] as const);
+      if (!variables || variables[own].has(key)) return;
+      if (variables[other].has(key))
+        this.#say(token, other === "secrets" ? "This is a secret" : "This is not a secret", `${other}.${key}`);
+      else if (!lenient) this.#among(variables[own], key, token, "There is no variable of this name");
+    } else if (context === "env") {
+      if (variables?.env && !lenient) this.#among(variables.env, key, token, "There is no variable of this name");
+    } else this.#among(SHAPES[context as keyof typeof SHAPES], key, token, "This context has no such property");
+  }
+
+  #bare(token: Token, lenient: boolean): void {
+    const name = token.lexeme;
+    if (isContext(name)) return;
+    if (!meansVariable(name)) this.#say(token, "This is a function: call it with ( )", `${name}()`);
+    else if (name.includes("-")) this.#say(token, "No variable can have this name");
+    else if (this.#known.variables?.env && !lenient)
+      this.#among(this.#known.variables.env, name, token, "There is no variable of this name");
+  }
+
+  #index({ expr, index }: IndexAccess, lenient: boolean): void {
+    if (!(index instanceof Literal) && !(index instanceof Star)) this.walk(index, lenient);
+    const key = index instanceof Literal ? index.literal.coerceString() : undefined;
+    if (expr instanceof ContextAccess) {
+      const name = expr.name.lexeme;
+      if (isContext(name)) {
+        if (key !== undefined) this.#property(name, key, (index as Literal).token, lenient);
+        return;
+      }
+      const instead = ELSEWHERE.get(`${name}.${key}`) ?? didYouMean(name, CONTEXT_NAMES);
+      this.#say(expr.name, "There is no such context", instead);
+      return;
+    }
+    this.walk(expr, lenient);
+    const inSteps =
+      expr instanceof IndexAccess && expr.expr instanceof ContextAccess && expr.expr.name.lexeme === "steps";
+    if (inSteps && key !== undefined)
+      this.#among(SHAPES.step, key, (index as Literal).token, "A step has no such property");
+  }
+
+  walk(node: Expr, lenient: boolean): void {
+    if (node instanceof ContextAccess) this.#bare(node.name, lenient);
+    else if (node instanceof IndexAccess) this.#index(node, lenient);
+    else if (node instanceof FunctionCall) for (const arg of node.args) this.walk(arg, lenient);
+    else if (node instanceof Unary) this.walk(node.expr, lenient);
+    else if (node instanceof Grouping) this.walk(node.group, lenient);
+    else if (node instanceof Binary) {
+      this.walk(node.left, lenient);
+      this.walk(node.right, lenient);
+    } else if (node instanceof Logical) this.#logical(node, lenient);
+  }
+
+  #logical({ operator, args }: Logical, lenient: boolean): void {
+    for (const [index, arg] of args.entries())
+      this.walk(arg, lenient || (operator.type === TokenType.OR && index < args.length - 1));
+  }
+}
+
+/** Every wrong name in an expression, as far as that is known before a build. */
+export const wrongNames = (expression: Expression, known: KnownNames, unknown: Unknown): ExpressionMistake[] => {
+  const checker = new Checker(expression, known);
+  if (expression.root) checker.walk(expression.root, unknown === "null");
+  return checker.mistakes;
+};

@@ -1,0 +1,133 @@
+import { isScalar } from "yaml";
+import { Label } from "../../protocol/common.ts";
+import { SHELLS } from "./plan.ts";
+import {
+  choice,
+  either,
+  type Field,
+  flag,
+  list,
+  mapping,
+  name,
+  type Reader,
+  record,
+  text,
+  wholeNumber,
+} from "./reader.ts";
+
+/** Steps one file may have. */
+export const STEP_LIMIT = 500;
+
+const field = <Value>(reader: Reader<Value>, description: string): Field<Value> => ({ reader, description });
+
+const KEY = {
+  pattern: /^(?!MILLRACE_)[A-Za-z_][A-Za-z0-9_]{0,254}$/,
+  message: "The name of a variable must be letters, digits and _, not begin with a digit, and not with MILLRACE_",
+};
+const env = field(record(KEY, text({}, true)), "Variables for the steps, by name. Values may use ${{ }}.");
+const timeout = field(wholeNumber(1, 1440), "Minutes after which it is stopped.");
+const workingDirectory = field(text(), "Folder the commands run in, relative to the checkout. May use ${{ }}.");
+const shell = field(choice(...SHELLS), "What runs the script; bash unless said otherwise.");
+const label = name(
+  new RegExp(Label.toJSONSchema().pattern ?? ""),
+  "A label must be 1 to 100 of A-Z a-z 0-9 _ . : / = -",
+);
+
+const REQUIRES = mapping({
+  platform: field(choice("macos", "linux", "windows"), "Operating system of the agent."),
+  ios: field(flag, "The agent can build for iOS."),
+  android: field(flag, "The agent can build for Android."),
+  web: field(flag, "The agent can build for the web."),
+  labels: field(list(label, { atMost: 50 }), "Labels the agent has, all of them."),
+});
+
+const CHECKOUT = mapping({
+  depth: field(wholeNumber(0, 1_000_000), "Commits to fetch, 1 unless said otherwise; 0 is the whole history."),
+  submodules: field(choice<boolean | "recursive">(false, true, "recursive"), "Whether submodules are fetched too."),
+  lfs: field(flag, "Whether the files of Git LFS are fetched."),
+  "fetch-tags": field(flag, "Whether tags are fetched."),
+});
+
+const condition = either(flag, (node) => isScalar(node) && typeof node.value === "boolean", text());
+
+const STEP = mapping(
+  {
+    id: field(
+      name(/^[A-Za-z_][A-Za-z0-9_-]{0,99}$/, "An id must be letters, digits, _ and -, not beginning with a digit"),
+      "Name by which later steps refer to this one: steps.ID.outputs.NAME.",
+    ),
+    name: field(text(), "What people see. May use ${{ }}."),
+    run: {
+      ...field(text(), "The script. Each ${{ }} in it is given to the shell as a variable, never pasted."),
+      required: true,
+    },
+    shell,
+    env,
+    if: field(
+      condition,
+      "Condition to run the step; without success(), failure(), always() or cancelled() it means success() && (...).",
+    ),
+    "working-directory": workingDirectory,
+    "timeout-minutes": timeout,
+    "continue-on-error": field(flag, "Whether the build goes on, and can succeed, when this step fails."),
+  },
+  {
+    uses: "Actions are not run here: write the commands in `run`. The checkout is made before the first step",
+    with: "`with` belongs to actions: give values to the script by `env`",
+    script: "Write the script in `run`",
+    command: "Write the script in `run`",
+    commands: "Write the commands in `run`, one a line after `run: |`",
+    environment: "Write `env`",
+    "allow-failure": "Write `continue-on-error`",
+    when: "Write `if`",
+    timeout: "Write `timeout-minutes`",
+    needs: "Steps run in the order they are written in: `needs` is not needed",
+  },
+);
+
+const ONE_JOB = "One build is one job: write its `steps` at the top level";
+
+/** The language of pipeline files: what reads them, and through its schema what documents them. */
+export const PIPELINE_FILE = mapping(
+  {
+    name: field(text(), "What people see. May use ${{ }}."),
+    env,
+    defaults: field(
+      mapping({
+        run: field(
+          mapping({ shell, "working-directory": workingDirectory }),
+          "For every step that does not say otherwise.",
+        ),
+      }),
+      "What steps have when they do not say otherwise.",
+    ),
+    requires: field(REQUIRES, "What the agent must have, besides what the pipeline asks for."),
+    "timeout-minutes": field(
+      wholeNumber(1, 1440),
+      "Minutes after which the build is stopped; the pipeline's own limit holds too.",
+    ),
+    checkout: field(CHECKOUT, "How the commit is fetched."),
+    steps: { ...field(list(STEP, { atLeast: 1, atMost: STEP_LIMIT }), "What is done, in order."), required: true },
+  },
+  {
+    jobs: ONE_JOB,
+    stages: ONE_JOB,
+    on: "When to build is not decided in the file: builds are triggered by the API",
+    trigger: "When to build is not decided in the file: builds are triggered by the API",
+    "runs-on": "Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
+    image: "Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
+    container: "Steps run on the agent itself: write what it must have in `requires`",
+    services: "Steps run on the agent itself: start services in a step",
+    strategy: "There is no matrix: write a pipeline for each case",
+    script: "Write the commands as `steps`, each with its `run`",
+    run: "Write the commands as `steps`, each with its `run`",
+    variables: "Write `env`",
+    environment: "Write `env`",
+    permissions: "A build has no token of the service: this key is not needed",
+    concurrency: "How many builds run at once is the pipeline's `maxParallel`",
+  },
+);
+
+type ReadBy<R> = R extends Reader<infer Value> ? Value : never;
+export type PipelineFile = ReadBy<typeof PIPELINE_FILE>;
+export type StepOfFile = ReadBy<typeof STEP>;

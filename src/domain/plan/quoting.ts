@@ -1,0 +1,52 @@
+import type { Span } from "../expression/interpolation.ts";
+
+/**
+ * How a script quotes the place of an expression: `bare` outside quotes, `quoted` inside double ones, `heredoc` in the
+ * body of one, `comment` where nothing is read, or refused with what to write instead.
+ */
+export type Quoting = "bare" | "quoted" | "heredoc" | "comment" | { refused: string };
+
+const BY_ENV = "give the value a name under `env:` and write";
+
+export const REFUSED = {
+  single: `Inside single quotes the value would not be filled in: use double quotes, or ${BY_ENV} "$NAME"`,
+  heredoc: `In a heredoc with a quoted end word the value would not be filled in: take the quotes off the word, or ${BY_ENV} it as a variable`,
+  word: "The end word of a heredoc is taken as written: write it without an expression",
+  escaped: "The backslash would take the value apart: leave it out",
+  backtick: "Inside backticks quoting goes wrong: use $( )",
+  arithmetic:
+    "The shell runs code that it finds in a value that it takes for a number or an index: test the value as text first, or compute in another program",
+  code: `The value would become a part of a program that is run: ${BY_ENV} "$NAME" in single quotes, or pass it as an argument`,
+  name: "The shell runs code that it finds in the name of a variable: write the name in the script",
+} as const;
+
+/** Walks a script and tells of every expression in it how it is quoted. */
+export abstract class QuotingScanner {
+  readonly text: string;
+  readonly #spans: Span[];
+  readonly found: Quoting[] = [];
+  at = 0;
+
+  constructor(text: string, spans: Span[]) {
+    this.text = text;
+    this.#spans = spans;
+  }
+
+  /** Notes the expression that begins here, if one does, and steps over it. */
+  span(quoting: Quoting): boolean {
+    const span = this.#spans[this.found.length];
+    if (span?.start !== this.at) return false;
+    this.found.push(quoting);
+    this.at = span.end;
+    return true;
+  }
+
+  sees(text: string): boolean {
+    return this.text.startsWith(text, this.at);
+  }
+
+  /** Steps on to the end of the line; the line break itself stays. */
+  comment(): void {
+    while (this.at < this.text.length && !this.sees("\n")) if (!this.span("comment")) this.at++;
+  }
+}

@@ -1,0 +1,270 @@
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type LineCounter,
+  type Node,
+  type Pair,
+  type Scalar,
+  visit,
+  type YAMLMap,
+} from "yaml";
+import { didYouMean } from "../did-you-mean.ts";
+import type { Mistake, Place } from "./mistake.ts";
+
+/** Nodes that may be read in one file, what aliases stand for counted each time. */
+const VISIT_LIMIT = 50_000;
+
+/** Aliases, or sheer size, make the file more than will be read. */
+export class TooMuch extends Error {}
+
+/** What each alias stands for: the last node before it with that anchor. */
+const aliasesOf = (document: Document.Parsed): Map<Node, Node> => {
+  const anchors = new Map<string, Node>();
+  const targets = new Map<Node, Node>();
+  visit(document, {
+    Node(_, node) {
+      if (!isAlias(node)) {
+        if (node.anchor) anchors.set(node.anchor, node);
+        return;
+      }
+      const target = anchors.get(node.source);
+      if (target) targets.set(node, target);
+    },
+  });
+  return targets;
+};
+
+/** A document that is being read: where its nodes stand, and what was found wrong. */
+export class Reading {
+  readonly source: string;
+  readonly mistakes: Mistake[] = [];
+  readonly #aliases: Map<Node, Node>;
+  readonly #lines: LineCounter;
+  #visits = 0;
+
+  constructor(source: string, document: Document.Parsed, lines: LineCounter) {
+    this.source = source;
+    this.#aliases = aliasesOf(document);
+    this.#lines = lines;
+  }
+
+  place(offset: number): Place {
+    const { line, col } = this.#lines.linePos(offset);
+    return { line, column: col };
+  }
+
+  mistake(where: Node | number, message: string, suggestion?: string): void {
+    const offset = typeof where === "number" ? where : (where.range?.[0] ?? 0);
+    this.mistakes.push({ ...this.place(offset), message, ...(suggestion === undefined ? {} : { suggestion }) });
+  }
+
+  /** The node itself, or what an alias stands for. */
+  resolve(node: Node): Node | undefined {
+    this.#visits++;
+    if (this.#visits > VISIT_LIMIT) throw new TooMuch();
+    return isAlias(node) ? this.#aliases.get(node) : node;
+  }
+}
+
+export type JsonSchema = { [key: string]: unknown };
+
+/** Reads one kind of node: the schema and the check are one thing, so that they cannot differ. */
+export interface Reader<Value> {
+  schema: JsonSchema;
+  /** Undefined when it is not of this kind; what is wrong with it is then among the mistakes. */
+  read(node: Node, reading: Reading): Value | undefined;
+}
+
+/** A scalar with its value and its node, for what has to be found again in the source. */
+export interface Written {
+  text: string;
+  node: Scalar;
+}
+
+const scalarOf = (node: Node, reading: Reading, expected: string): Scalar | undefined => {
+  const found = reading.resolve(node);
+  if (isScalar(found) && found.value !== null) return found;
+  reading.mistake(node, `This must be ${expected}`);
+  return undefined;
+};
+
+/** Text; a number or a boolean is text as it is written, so that `1.10` stays `1.10`. */
+export const text = (schema: JsonSchema = {}, emptyAllowed = false): Reader<Written> => ({
+  schema: { type: ["string", "number", "boolean"], ...schema },
+  read(node, reading) {
+    const scalar = scalarOf(node, reading, "text");
+    if (!scalar) return undefined;
+    const value = typeof scalar.value === "string" ? scalar.value : (scalar.source ?? String(scalar.value));
+    if (value.includes("\0")) reading.mistake(node, "This must not have a NUL character");
+    else if (value !== "" || emptyAllowed) return { text: value, node: scalar };
+    else reading.mistake(node, "This must not be empty");
+    return undefined;
+  },
+});
+
+/** Text that has to satisfy a pattern. */
+export const name = (pattern: RegExp, message: string): Reader<Written> => ({
+  schema: { type: "string", pattern: pattern.source },
+  read(node, reading) {
+    const written = text().read(node, reading);
+    if (!written || pattern.test(written.text)) return written;
+    reading.mistake(node, message);
+    return undefined;
+  },
+});
+
+export const flag: Reader<boolean> = {
+  schema: { type: "boolean" },
+  read(node, reading) {
+    const found = reading.resolve(node);
+    if (isScalar(found) && typeof found.value === "boolean") return found.value;
+    reading.mistake(node, "This must be true or false");
+    return undefined;
+  },
+};
+
+export const wholeNumber = (minimum: number, maximum: number): Reader<number> => ({
+  schema: { type: "integer", minimum, maximum },
+  read(node, reading) {
+    const found = reading.resolve(node);
+    const value = isScalar(found) ? found.value : undefined;
+    if (typeof value === "number" && Number.isInteger(value) && value >= minimum && value <= maximum) return value;
+    reading.mistake(node, `This must be a whole number from ${minimum} to ${maximum}`);
+    return undefined;
+  },
+});
+
+export const choice = <Name extends string | boolean>(...names: readonly Name[]): Reader<Name> => ({
+  schema: { enum: names },
+  read(node, reading) {
+    const found = reading.resolve(node);
+    const value = isScalar(found) ? found.value : undefined;
+    const match = names.find((one) => one === value);
+    if (match !== undefined) return match;
+    const near = typeof value === "string" ? didYouMean(value, names.map(String)) : undefined;
+    reading.mistake(node, `This must be one of: ${names.join(", ")}`, near);
+    return undefined;
+  },
+});
+
+export const list = <Item>(item: Reader<Item>, limits: { atLeast?: number; atMost: number }): Reader<Item[]> => ({
+  schema: { type: "array", items: item.schema, minItems: limits.atLeast ?? 0, maxItems: limits.atMost },
+  read(node, reading) {
+    const found = reading.resolve(node);
+    if (!isSeq(found)) {
+      reading.mistake(node, "This must be a list");
+      return undefined;
+    }
+    if (found.items.length < (limits.atLeast ?? 0)) reading.mistake(node, "This must not be empty");
+    if (found.items.length > limits.atMost) reading.mistake(node, `This must have at most ${limits.atMost} items`);
+    const items = found.items.slice(0, limits.atMost).map((one) => item.read(one as Node, reading));
+    return items.filter((one) => one !== undefined);
+  },
+});
+
+/** Where the key of a pair stands, and its text; undefined for keys that are no text. */
+const keyOf = (pair: Pair<unknown, unknown>, reading: Reading): { key: string; node: Node } | undefined => {
+  const node = pair.key as Node;
+  if (isScalar(node) && node.value !== null) return { key: node.source ?? String(node.value), node };
+  reading.mistake(node, "A key must be text");
+  return undefined;
+};
+
+const isNothing = (node: unknown): boolean => !node || (isScalar(node) && node.value === null && !node.source);
+
+const pairsOf = (node: Node, reading: Reading): { key: string; node: Node; value: Node }[] | undefined => {
+  const found = reading.resolve(node);
+  if (!isMap(found)) {
+    reading.mistake(node, "This must be a mapping, with `key: value` on each line");
+    return undefined;
+  }
+  const seen = new Set<string>();
+  return found.items.flatMap((pair) => {
+    const key = keyOf(pair, reading);
+    if (!key) return [];
+    if (seen.has(key.key)) reading.mistake(key.node, "This key is there twice");
+    else if (key.key === "<<") reading.mistake(key.node, "Mappings are not merged: write the keys, or alias the whole");
+    else if (isNothing(pair.value)) reading.mistake(key.node, "This key has no value");
+    else {
+      seen.add(key.key);
+      return [{ ...key, value: pair.value as Node }];
+    }
+    seen.add(key.key);
+    return [];
+  });
+};
+
+/** A mapping whose keys are free. */
+export const record = <Value>(
+  key: { pattern: RegExp; message: string },
+  value: Reader<Value>,
+): Reader<{ key: string; node: Node; value: Value }[]> => ({
+  schema: { type: "object", propertyNames: { pattern: key.pattern.source }, additionalProperties: value.schema },
+  read(node, reading) {
+    return pairsOf(node, reading)?.flatMap((pair) => {
+      if (!key.pattern.test(pair.key)) {
+        reading.mistake(pair.node, key.message);
+        return [];
+      }
+      const read = value.read(pair.value, reading);
+      return read === undefined ? [] : [{ key: pair.key, node: pair.node, value: read }];
+    });
+  },
+});
+
+/** One key of a mapping. */
+export interface Field<Value> {
+  reader: Reader<Value>;
+  description: string;
+  required?: boolean;
+}
+
+type Fields = Record<string, Field<unknown>>;
+type ValueOf<F> = F extends Field<infer Value> ? Value : never;
+export type MappingOf<F extends Fields> = { [Key in keyof F]?: ValueOf<F[Key]> } & { node: Node };
+
+/** A mapping with known keys. `foreign` says what to write instead of keys that other systems have. */
+export const mapping = <F extends Fields>(fields: F, foreign: Record<string, string> = {}): Reader<MappingOf<F>> => {
+  const known = new Map(Object.entries(fields));
+  const advice = new Map(Object.entries(foreign));
+  const required = [...known].filter(([, field]) => field.required).map(([key]) => key);
+  const properties = Object.fromEntries(
+    [...known].map(([key, { reader, description }]) => [key, { description, ...reader.schema }]),
+  );
+  return {
+    schema: { type: "object", properties, additionalProperties: false, ...(required.length > 0 ? { required } : {}) },
+    read(node, reading) {
+      const pairs = pairsOf(node, reading);
+      if (!pairs) return undefined;
+      const result: Record<string, unknown> = { node };
+      const instead = new Set<string>();
+      for (const pair of pairs) {
+        const field = known.get(pair.key);
+        const told = advice.get(pair.key);
+        if (field) {
+          result[pair.key] = field.reader.read(pair.value, reading);
+        } else if (told !== undefined) {
+          instead.add(told);
+          reading.mistake(pair.node, told);
+        } else reading.mistake(pair.node, "There is no such key here", didYouMean(pair.key, known.keys()));
+      }
+      const present = new Set((reading.resolve(node) as YAMLMap).items.map((pair) => String(pair.key)));
+      for (const key of required) {
+        if (!present.has(key) && instead.size === 0) reading.mistake(node, `The key \`${key}\` is missing here`);
+      }
+      return result as MappingOf<F>;
+    },
+  };
+};
+
+/** Either of two kinds, told apart by whether the node is a mapping, a list or a scalar. */
+export const either = <A, B>(first: Reader<A>, isFirst: (node: Node) => boolean, second: Reader<B>): Reader<A | B> => ({
+  schema: { anyOf: [first.schema, second.schema] },
+  read(node, reading) {
+    const found = reading.resolve(node);
+    return found && isFirst(found) ? first.read(node, reading) : second.read(node, reading);
+  },
+});

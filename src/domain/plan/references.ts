@@ -1,0 +1,55 @@
+import { type Span, spansOf } from "../expression/interpolation.ts";
+import type { Shell } from "./plan.ts";
+import { pwshQuoting } from "./pwsh-quoting.ts";
+import type { Quoting } from "./quoting.ts";
+import { shellQuoting } from "./shell-quoting.ts";
+
+/** A script in which variables stand for its expressions. Offsets count from the beginning of `run`. */
+export interface References {
+  script: string;
+  expressions: { name: string; expression: string; offset: number }[];
+  problems: { offset: number; message: string }[];
+}
+
+const NO_REFERENCE = {
+  python: 'Python would take this for a part of the program: name the value under `env:` and read os.environ["NAME"]',
+  node: "Node would take this for a part of the program: name the value under `env:` and read process.env.NAME",
+} as const;
+
+const quotingOf = (run: string, spans: Span[], shell: Shell): Quoting[] => {
+  if (shell === "pwsh") return pwshQuoting(run, spans);
+  if (shell === "bash" || shell === "sh") return shellQuoting(run, spans);
+  return spans.map(() => ({ refused: NO_REFERENCE[shell] }));
+};
+
+const reference = (name: string, quoting: Quoting, shell: Shell): string => {
+  if (shell === "pwsh") return `\${env:${name}}`;
+  return quoting === "bare" ? `"\${${name}}"` : `\${${name}}`;
+};
+
+/**
+ * Takes the expressions out of a script: each is to be evaluated once into the variable named, and the script refers
+ * to that. So a value is only ever a value, whoever sent it. Outside quotes the reference gets double quotes of its
+ * own and is one word. An expression in a comment is left where it is and never evaluated.
+ */
+export const referencesOf = (run: string, shell: Shell): References => {
+  const { spans, open } = spansOf(run);
+  const quoting = quotingOf(run, spans, shell);
+  const result: References = { script: "", expressions: [], problems: [] };
+  let end = 0;
+  for (const [index, span] of spans.entries()) {
+    const how = quoting[index] ?? "comment";
+    result.script += run.slice(end, span.start);
+    end = span.end;
+    if (how === "comment") result.script += run.slice(span.start, span.end);
+    else if (typeof how === "object") result.problems.push({ offset: span.start, message: how.refused });
+    else {
+      const name = `MILLRACE_EXPR_${result.expressions.length + 1}`;
+      result.expressions.push({ name, expression: span.inner, offset: span.innerStart });
+      result.script += reference(name, how, shell);
+    }
+  }
+  result.script += run.slice(end);
+  if (open !== undefined) result.problems.push({ offset: open, message: "This ${{ is never closed by }}" });
+  return result;
+};

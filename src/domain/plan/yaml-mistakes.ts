@@ -1,0 +1,22 @@
+import type { YAMLError } from "yaml";
+
+const BY_CODE: Partial<Record<YAMLError["code"], string>> = {
+  BAD_ALIAS: "This alias has no anchor before it",
+  BAD_DQ_ESCAPE: "There is no such escape in double quotes: write single quotes, or a second backslash",
+  BAD_INDENT: "The indentation does not fit what is above",
+  BAD_SCALAR_START: "A value cannot begin with this character: put it in quotes",
+  BLOCK_AS_IMPLICIT_KEY: "A value with `: ` in it needs quotes around it",
+  BLOCK_IN_FLOW: "Between { } or [ ] everything has to be written with { } and [ ]",
+  MISSING_CHAR: "Something is missing here: a `:` after a key, a space, a comma or a closing quote",
+  MULTILINE_IMPLICIT_KEY: "A key must be on one line, with a `:` after it",
+  MULTIPLE_DOCS: "A pipeline file is one document: leave out the second `---`",
+  RESOURCE_EXHAUSTION: "The file is nested too deeply",
+  TAB_AS_INDENT: "Indent with spaces, not tabs",
+  TAG_RESOLVE_FAILED: "Tags have no meaning here: leave it out",
+};
+
+/** What to tell of an error of the YAML library, whose own messages would quote the file. */
+export const yamlMessage = (error: YAMLError): string => {
+  if (/^Missing closing ['"]quote/.test(error.message)) return "This text has no closing quote";
+  return BY_CODE[error.code] ?? "This is not YAML as it could be read";
+};
