@@ -1,6 +1,9 @@
 /** Seconds a service may make us wait with Retry-After. */
 const LONGEST_RETRY_AFTER = 600;
 
+/** RFC 9110; Date.parse by itself reads a date into almost anything. */
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
 export interface BackOff {
   /** Milliseconds before the first repeat. */
   first: number;
@@ -21,6 +24,6 @@ export const delayOf = (repeat: number, { first, longest }: BackOff, random: num
 export const retryAfterOf = (header: string | null, now: number): number | null => {
   if (header === null) return null;
   const text = header.trim();
-  const milliseconds = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  const milliseconds = /^\d+$/.test(text) ? Number(text) * 1000 : HTTP_DATE.test(text) ? Date.parse(text) - now : 0;
   return milliseconds > 0 ? Math.min(milliseconds, LONGEST_RETRY_AFTER * 1000) : null;
 };

@@ -1,10 +1,21 @@
-import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { ProcessTree } from "./process-tree.ts";
 import { StepOutput } from "./step-output.ts";
 import { giveTo, type StepUser } from "./step-user.ts";
 
 const PREFIX = "build-";
+const OWNER = "build-id";
 
 /** The folder of one build: a fresh workspace, and beside it the files that are between agent and steps. */
 export interface BuildFolder {
@@ -55,8 +66,18 @@ const openUp = (path: string): void => {
   for (const name of readdirSync(path)) openUp(join(path, name));
 };
 
-/** What an agent that was killed has left behind. */
-export const removeLeftovers = async (work: string): Promise<void> => {
+/** Writes down whose folder it is, for an agent that comes after one that was killed. */
+export const nameBuild = (folder: BuildFolder, buildId: string): void =>
+  writeFileSync(join(folder.path, OWNER), buildId, { mode: 0o600 });
+
+/** Ends what a killed agent's builds have left running, and removes what they have left on disk. */
+export const removeLeftovers = async (work: string, grace: number): Promise<void> => {
   mkdirSync(work, { recursive: true });
-  for (const name of readdirSync(work)) if (name.startsWith(PREFIX)) await removeBuildFolder(join(work, name));
+  for (const name of readdirSync(work)) {
+    if (!name.startsWith(PREFIX)) continue;
+    const path = join(work, name);
+    const owner = join(path, OWNER);
+    if (existsSync(owner)) await new ProcessTree(readFileSync(owner, "utf8")).end(grace);
+    await removeBuildFolder(path);
+  }
 };

@@ -10,6 +10,7 @@ export interface LogSink {
 export class BuildLog {
   readonly #sink: LogSink;
   readonly #onTrouble: (error: unknown) => void;
+  readonly #known: Set<string>;
   #needles: Needles;
   #masker: Masker;
   #atLineStart = true;
@@ -18,7 +19,8 @@ export class BuildLog {
   constructor(secrets: Iterable<string>, sink: LogSink, onTrouble: (error: unknown) => void) {
     this.#sink = sink;
     this.#onTrouble = onTrouble;
-    this.#needles = compile(secrets);
+    this.#known = new Set(secrets);
+    this.#needles = compile(this.#known);
     this.#masker = new Masker(this.#needles);
   }
 
@@ -34,10 +36,14 @@ export class BuildLog {
     this.write(new TextEncoder().encode(line));
   }
 
-  /** Values masked from here on. */
-  addSecrets(secrets: string[]): void {
-    this.#needles = compile(secrets, this.#needles);
-    this.#masker.add(secrets);
+  /** Values masked from here on. @returns those that were not masked already. */
+  addSecrets(secrets: string[]): string[] {
+    const fresh = secrets.filter((secret) => secret !== "" && !this.#known.has(secret));
+    if (fresh.length === 0) return fresh;
+    for (const secret of fresh) this.#known.add(secret);
+    this.#needles = compile(fresh, this.#needles);
+    this.#masker.add(fresh);
+    return fresh;
   }
 
   mask(text: string): string {

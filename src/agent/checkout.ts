@@ -2,6 +2,7 @@ import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { cloneUrlProblem } from "../domain/clone-url.ts";
 import { branchProblem } from "../domain/git-ref.ts";
+import type { Checkout } from "../domain/plan/plan.ts";
 import type { Job } from "../protocol/jobs.ts";
 import { withCredential } from "./clone-credential.ts";
 import { BuildFailure } from "./failure.ts";
@@ -9,17 +10,11 @@ import { type GitOutput, type GitPlace, git } from "./git.ts";
 import { gitTrouble } from "./git-trouble.ts";
 import type { ProcessTree } from "./process-tree.ts";
 
-export interface CheckoutOptions {
-  /** Commits of history, 0 for all. */
-  depth: number;
-  submodules: boolean | "recursive";
-  lfs: boolean;
-  fetchTags: boolean;
-}
-
 /** A repository that has been fetched and whose commit is known, but none of whose files is on disk yet. */
 export interface Fetched {
   commitSha: string;
+  /** As its author wrote it. */
+  message: string;
   place: GitPlace;
 }
 
@@ -35,7 +30,6 @@ export interface Surroundings {
   /** The build's own folder, outside the workspace, for files that live as long as one command. */
   private: string;
   tree: ProcessTree;
-  mark: Record<string, string>;
   signal?: AbortSignal;
 }
 
@@ -70,14 +64,14 @@ export const fetchSource = async (source: Source, at: Surroundings): Promise<Fet
   const protocols = protocolsFor(cloneUrl);
   const wrong = cloneUrlProblem(cloneUrl, protocols) ?? branchProblem(source.branch);
   if (wrong) throw new BuildFailure("checkout-failed", `the clone address or branch is not usable: ${wrong}`);
-  const place: GitPlace = { folder: at.workspace, protocols, tree: at.tree, mark: at.mark, signal: at.signal };
+  const place: GitPlace = { folder: at.workspace, protocols, tree: at.tree, signal: at.signal };
   must(await git(place, ["init", "--quiet", "--template=", "."]), "git init");
   appendFileSync(join(at.workspace, ".git/config"), remoteSection(cloneUrl));
   await fetchDepth(source, place, at, 1);
   const head = await commitOf(place, localRef(source.branch));
-  const commitSha = source.commitSha ?? head;
-  if (commitSha !== head) await proveOnBranch(source, place, at, commitSha);
-  return { commitSha, place };
+  if (source.commitSha === null || source.commitSha === head.commitSha) return { ...head, place };
+  await proveOnBranch(source, place, at, source.commitSha);
+  return { ...(await commitOf(place, source.commitSha)), place };
 };
 
 /** `depth` 0 fetches all history. Servers of the old, plain HTTP kind have no shallow clones. */
@@ -102,12 +96,20 @@ const fetchDepth = async (
   else must(output, "git fetch");
 };
 
-const commitOf = async (place: GitPlace, ref: string): Promise<string> => {
-  const output = must(
-    await git(place, ["rev-parse", "--verify", "--end-of-options", `${ref}^{commit}`]),
-    "git rev-parse",
-  );
-  return output.stdout.toString("latin1").trim();
+const commitOf = async (place: GitPlace, revision: string): Promise<Omit<Fetched, "place">> => {
+  const show = [
+    "log",
+    "-1",
+    "--no-color",
+    "--no-show-signature",
+    "--format=%H%n%B",
+    "--end-of-options",
+    revision,
+    "--",
+  ];
+  const text = must(await git(place, show), "git log").stdout.toString("utf8");
+  const [commitSha = ""] = text.split("\n", 1);
+  return { commitSha, message: text.slice(commitSha.length + 1).trimEnd() };
 };
 
 /** Hosts serve the commits of forks by their hash too: only what the branch itself contains may be built. */
@@ -148,7 +150,7 @@ export const checkOut = async (
   source: Source,
   { commitSha, place }: Fetched,
   at: Surroundings,
-  options: CheckoutOptions,
+  options: Checkout,
 ): Promise<void> => {
   if (options.depth !== 1 || options.fetchTags) await fetchDepth(source, place, at, options.depth, options.fetchTags);
   must(await git(place, ["checkout", "--quiet", "--force", "--detach", commitSha]), "git checkout");
@@ -156,7 +158,7 @@ export const checkOut = async (
     withCredential(source.repository.credential ?? null, source.repository.cloneUrl, at.private, async (extra) =>
       must(await git(place, args, extra), doing),
     );
-  if (options.submodules) {
+  if (options.submodules !== "none") {
     const recursive = options.submodules === "recursive" ? ["--recursive"] : [];
     await withHost(["submodule", "--quiet", "update", "--init", "--force", "--depth=1", ...recursive], "git submodule");
   }

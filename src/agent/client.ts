@@ -43,7 +43,8 @@ export class Refused extends Stop {
 export interface ClientOptions {
   url: string;
   token: string;
-  bootId: string;
+  /** Names this run of the agent program; only the one that polls has it. */
+  bootId?: string;
   backOff?: BackOff;
 }
 
@@ -64,7 +65,7 @@ const isTransient = (status: number): boolean => status === 429 || status === 40
 export class Client {
   readonly url: string;
   readonly #token: string;
-  readonly #bootId: string;
+  readonly #bootId: string | undefined;
   readonly #backOff: BackOff;
 
   constructor({ url, token, bootId, backOff = PATIENT }: ClientOptions) {
@@ -76,7 +77,7 @@ export class Client {
 
   /** Headers that say who calls; the hints' WebSocket sends the same. */
   headers(): Record<string, string> {
-    return { Authorization: `Bearer ${this.#token}`, [BOOT_HEADER]: this.#bootId };
+    return { Authorization: `Bearer ${this.#token}`, ...(this.#bootId && { [BOOT_HEADER]: this.#bootId }) };
   }
 
   /** @throws Refused on 401, Unreachable when the tries are used up, the signal's reason when it is aborted. */

@@ -1,4 +1,8 @@
 import type { BuildReason } from "../protocol/build.ts";
+import type { Heartbeat } from "../protocol/jobs.ts";
+import type { Requires } from "../protocol/pipeline.ts";
+
+export type CancelReason = NonNullable<Heartbeat["reason"]>;
 
 /** A build that ends other than by its steps' own result; `message` is for the person whose build it is. */
 export class BuildFailure extends Error {
@@ -10,7 +14,22 @@ export class BuildFailure extends Error {
 }
 
 /** This agent does not have what the pipeline file requires: the build is for another one. */
-export class WrongAgent extends Error {}
+export class WrongAgent extends Error {
+  readonly requires: Requires;
+  constructor(message: string, requires: Requires) {
+    super(message);
+    this.requires = requires;
+  }
+}
+
+/** The build is to stop before its end, and why. */
+export class Cancel extends Error {
+  readonly reason: CancelReason;
+  constructor(reason: CancelReason) {
+    super(`stopped: ${reason}`);
+    this.reason = reason;
+  }
+}
 
 const LOCAL: Record<string, string> = {
   ENOSPC: "the agent's disk is full: free some space, or move its work folder with --work",

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import type { ProcessTree } from "./process-tree.ts";
+import { type ProcessTree, signalGroup } from "./process-tree.ts";
 
 /** Bytes of a git command's output kept: a pipeline file has far fewer, an error message too. */
 const KEPT = 4 * 1024 * 1024;
@@ -38,8 +38,6 @@ export interface GitPlace {
   folder: string;
   protocols: string[];
   tree: ProcessTree;
-  /** MILLRACE_BUILD_ID=... and the like, so that git's own children can be found. */
-  mark: Record<string, string>;
   signal?: AbortSignal;
 }
 
@@ -49,13 +47,13 @@ export interface GitExtra {
   env?: Record<string, string>;
 }
 
-const environment = ({ protocols, mark }: GitPlace, extra: GitExtra): NodeJS.ProcessEnv => {
+const environment = ({ protocols, tree }: GitPlace, extra: GitExtra): NodeJS.ProcessEnv => {
   const own = Object.entries(process.env).filter(
     ([name]) => !REPOSITORY_VARIABLES.has(name) && !/^(?:MILLRACE_|GIT_CONFIG_(?:KEY|VALUE)_)/.test(name),
   );
   return {
     ...Object.fromEntries(own),
-    ...mark,
+    ...tree.mark,
     GIT_TERMINAL_PROMPT: "0",
     SSH_ASKPASS_REQUIRE: "never",
     GCM_INTERACTIVE: "never",
@@ -93,8 +91,9 @@ export const git = (place: GitPlace, args: string[], extra: GitExtra = {}): Prom
     };
     child.stdout.on("data", keep(out));
     child.stderr.on("data", keep(err));
+    // The transport is a child of git's, and may be waiting for a host that never answers.
     const interrupt = (): void => {
-      child.kill("SIGTERM");
+      if (child.pid !== undefined) signalGroup(child.pid, "SIGKILL");
     };
     place.signal?.addEventListener("abort", interrupt, { once: true });
     const settle = (action: () => void): void => {

@@ -2,8 +2,7 @@ import { Heartbeat } from "../protocol/jobs.ts";
 import type { BackOff } from "./back-off.ts";
 import type { Bell } from "./bell.ts";
 import type { Client } from "./client.ts";
-
-export type CancelReason = NonNullable<Heartbeat["reason"]>;
+import type { CancelReason } from "./failure.ts";
 
 /** A lease is short: after a cut the next try must come well before its end. */
 const EAGER: BackOff = { first: 500, longest: 5000 };
@@ -27,7 +26,6 @@ export const keepLease = async ({ client, agentId, lease, everySeconds, nudge, o
     const answer = await client.send({
       method: "POST",
       path: `/buildagent/${agentId}/heartbeat`,
-      body: {},
       lease,
       signal,
       timeout: 10_000,

@@ -12,13 +12,14 @@ const KILL_FOR = 5000;
  * the build's id in its environment, by a known parent, or, when steps have a user of their own, by that user.
  */
 export class ProcessTree {
-  readonly #mark: string;
+  /** What a child is given in its environment, so that it and its children can be found. */
+  readonly mark: Record<string, string>;
   readonly #uid: number | null;
   readonly #groups = new Set<number>();
   readonly #known = new Map<number, string>();
 
   constructor(buildId: string, uid: number | null = null) {
-    this.#mark = `${MARK}=${buildId}`;
+    this.mark = { [MARK]: buildId };
     this.#uid = uid;
   }
 
@@ -29,7 +30,7 @@ export class ProcessTree {
 
   /** Those of the tree that live now. */
   living(): number[] {
-    const rows = processTable(this.#mark).filter((row) => row.pid !== process.pid);
+    const rows = processTable(`${MARK}=${this.mark[MARK]}`).filter((row) => row.pid !== process.pid);
     const found = new Map(rows.filter((row) => this.#isOurs(row)).map((row) => [row.pid, row]));
     for (let before = -1; before !== found.size; ) {
       before = found.size;
@@ -68,13 +69,18 @@ export class ProcessTree {
 }
 
 /** One that has just ended, or may not be signalled (a set-uid program), is for the next look to judge. */
-const signalAll = (pids: number[], signal: NodeJS.Signals): void => {
-  for (const pid of pids) {
-    try {
-      process.kill(pid, signal);
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code !== "ESRCH" && code !== "EPERM") throw error;
-    }
+const signalOne = (pid: number, signal: NodeJS.Signals): void => {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ESRCH" && code !== "EPERM") throw error;
   }
 };
+
+const signalAll = (pids: number[], signal: NodeJS.Signals): void => {
+  for (const pid of pids) signalOne(pid, signal);
+};
+
+/** All of the process group that `leader` leads. */
+export const signalGroup = (leader: number, signal: NodeJS.Signals): void => signalOne(-leader, signal);

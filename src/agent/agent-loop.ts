@@ -1,0 +1,91 @@
+import { randomUUID } from "node:crypto";
+import { announce } from "./announce.ts";
+import { type BuildFolder, makeBuildFolder, removeBuildFolder, removeLeftovers } from "./build-folder.ts";
+import { runJob } from "./build-session.ts";
+import { platformCode } from "./capabilities.ts";
+import { Client, wordOf } from "./client.ts";
+import { Hints } from "./hints.ts";
+import { forgetIdentity, type Identity, loadIdentity } from "./identity.ts";
+import { lockFolder } from "./lock.ts";
+import { nextJob } from "./poll.ts";
+import { removeFromService } from "./register.ts";
+import type { StepUser } from "./step-user.ts";
+import { VERSION } from "./version.ts";
+
+export interface AgentOptions {
+  state: string;
+  /** Where the folders of builds lie. */
+  work: string;
+  once: boolean;
+  user: StepUser | null;
+  /** Milliseconds between SIGTERM and SIGKILL of a step. */
+  grace: number;
+  /** Aborted: take nothing new, finish what is under way. */
+  drain: AbortSignal;
+  /** Aborted: stop what is under way too. */
+  interrupt: AbortSignal;
+}
+
+/** Takes builds one after the other until it is told to stop, or after one with `once`. */
+export const runAgent = async (options: AgentOptions): Promise<void> => {
+  const identity = loadIdentity(options.state);
+  const unlock = lockFolder(options.state);
+  const end = new AbortController();
+  try {
+    await removeLeftovers(options.work, options.grace);
+    const client = new Client({ url: identity.url, token: identity.token, bootId: randomUUID() });
+    await introduce(client, identity, options.drain);
+    const hints = new Hints({
+      client,
+      agentId: identity.id,
+      everySeconds: identity.heartbeatSeconds,
+      signal: end.signal,
+    });
+    const listening = hints.run();
+    await hints.settled(5000);
+    announce.info(`agent ${identity.name} waits for builds of ${identity.orgId} from ${identity.url}`);
+    await takeBuilds(client, identity, hints, options);
+    end.abort();
+    await listening;
+    if (identity.isEphemeral) {
+      await removeFromService(identity);
+      forgetIdentity(options.state);
+      announce.info(`agent ${identity.name} is deregistered`);
+    }
+  } catch (error) {
+    if (!options.drain.aborted || error !== options.drain.reason) throw error;
+  } finally {
+    end.abort();
+    unlock();
+  }
+};
+
+const takeBuilds = async (client: Client, identity: Identity, hints: Hints, options: AgentOptions): Promise<void> => {
+  let next: Promise<BuildFolder> | null = null;
+  try {
+    while (!options.drain.aborted) {
+      next ??= makeBuildFolder(options.work, options.user);
+      const folder = await next;
+      const { pollSeconds, id: agentId } = identity;
+      const job = await nextJob({ client, agentId, hints, pollSeconds, signal: options.drain }).catch((error) => {
+        if (options.drain.aborted) return null;
+        throw error;
+      });
+      if (job === null) return;
+      next = null;
+      const { user, grace, interrupt } = options;
+      await runJob(job, { client, identity, folder, user, grace, interrupt, cancelHint: hints.cancel });
+      if (options.once || identity.isEphemeral) return;
+    }
+  } finally {
+    if (next) await removeBuildFolder((await next).path);
+  }
+};
+
+/** What it is and can may have changed since it registered; a service that refuses keeps what it knew. */
+const introduce = async (client: Client, identity: Identity, signal: AbortSignal): Promise<void> => {
+  const { canBuildIOS, canBuildAndroid, canBuildWeb } = identity;
+  const body = { platform: platformCode(), canBuildIOS, canBuildAndroid, canBuildWeb, version: VERSION };
+  const answer = await client.send({ method: "PUT", path: `/buildagent/${identity.id}`, body, signal });
+  if (answer.status !== 200) announce.warn(`the service keeps what it knew of this agent: ${wordOf(answer)}`);
+};

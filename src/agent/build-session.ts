@@ -1,0 +1,139 @@
+import type { Finish, Job } from "../protocol/jobs.ts";
+import { announce } from "./announce.ts";
+import type { Bell } from "./bell.ts";
+import { type BuildFolder, removeBuildFolder } from "./build-folder.ts";
+import { BuildLog } from "./build-log.ts";
+import { type Client, wordOf } from "./client.ts";
+import { Cancel, type CancelReason, localFailure, WrongAgent } from "./failure.ts";
+import { keepLease } from "./heartbeat.ts";
+import type { Identity } from "./identity.ts";
+import { sendLog } from "./log-sender.ts";
+import { LogSpool } from "./log-spool.ts";
+import { ProcessTree } from "./process-tree.ts";
+import { ProgressReport } from "./progress.ts";
+import { performBuild } from "./runner.ts";
+import type { StepUser } from "./step-user.ts";
+
+export interface Session {
+  client: Client;
+  identity: Identity;
+  folder: BuildFolder;
+  user: StepUser | null;
+  /** Milliseconds between SIGTERM and SIGKILL. */
+  grace: number;
+  /** Rung when the service hints at a cancel. */
+  cancelHint: Bell;
+  /** Aborted when this agent is to stop the build at once. */
+  interrupt: AbortSignal;
+}
+
+/** The characters a message may have on the wire. */
+const MESSAGE_LIMIT = 4000;
+
+/** Takes one job from its start to its finish. @throws Refused when the agent was removed meanwhile. */
+export const runJob = async (job: Job, session: Session): Promise<void> => {
+  const { client, folder } = session;
+  const { lease } = job;
+  const name = `build ${job.build.number} of ${job.repository.fullName}`;
+  const started = await client.send({ method: "POST", path: `/build/${job.build.id}/start`, lease });
+  if (started.status !== 200) return announce.warn(`${name} is not ours to start: ${wordOf(started)}`);
+  announce.info(`${name} (${job.build.id}) begins on ${job.build.branch}`);
+
+  const over = new AbortController();
+  const cancel = new AbortController();
+  let fatal: unknown = null;
+  const onTrouble = (error: unknown): void => {
+    if (over.signal.aborted) return;
+    fatal = error;
+    cancel.abort(new Cancel("lease-lost"));
+    over.abort(error);
+  };
+  const onCancel = (reason: CancelReason): void => {
+    if (!cancel.signal.aborted) announce.warn(`${name} is to stop: ${reason}`);
+    cancel.abort(new Cancel(reason));
+    if (reason === "lease-lost") over.abort(new Cancel(reason));
+  };
+  const interrupt = (): void => onCancel("canceled");
+  session.interrupt.addEventListener("abort", interrupt, { once: true });
+
+  const tree = new ProcessTree(job.build.id, session.user?.uid ?? null);
+  const spool = new LogSpool(folder.spool);
+  const log = new BuildLog(secretsOf(job), spool, (error) => cancel.abort(localFailure(error)));
+  const progress = new ProgressReport({ client, buildId: job.build.id, lease, signal: over.signal, onTrouble });
+  const heartbeats = keepLease({
+    client,
+    agentId: session.identity.id,
+    lease,
+    everySeconds: session.identity.heartbeatSeconds,
+    nudge: session.cancelHint,
+    onCancel,
+    signal: over.signal,
+  }).catch(onTrouble);
+  const sending = sendLog({
+    client,
+    buildId: job.build.id,
+    lease,
+    spool,
+    beforeBytes: () => progress.flushed(),
+    signal: over.signal,
+  }).catch(onTrouble);
+
+  try {
+    const ending = await performBuild(job, { ...session, tree, log, progress, cancel }).catch((error: unknown) =>
+      endingOf(error, log),
+    );
+    const survivors = await tree.end(session.grace);
+    if (survivors.length > 0) announce.error(`${name}: processes ${survivors.join(", ")} cannot be ended`);
+    log.flush();
+    spool.close();
+    await sending;
+    await progress.flushed();
+    if (!over.signal.aborted) await report(job, ending, session.client, over.signal, log, name).catch(onTrouble);
+    else announce.warn(`${name} is dropped: its lease is lost`);
+  } finally {
+    session.interrupt.removeEventListener("abort", interrupt);
+    over.abort(new Cancel("lease-lost"));
+    await heartbeats;
+    spool.dispose();
+    await removeBuildFolder(folder.path).catch((error: unknown) => announce.error(localFailure(error).message));
+  }
+  if (fatal !== null) throw fatal;
+};
+
+/** All that may not be printed: the job's secrets and the clone credential. */
+const secretsOf = (job: Job): string[] => {
+  const values = job.secretKeys.map((key) => (Object.hasOwn(job.env, key) ? (job.env[key] ?? "") : ""));
+  return [...values, job.repository.credential?.value ?? ""].filter((value) => value !== "");
+};
+
+type Ending = Finish | WrongAgent;
+
+/** What came instead of a result, as a result; the log says it too. */
+const endingOf = (error: unknown, log: BuildLog): Ending => {
+  if (error instanceof WrongAgent) return error;
+  if (error instanceof Cancel) {
+    log.say(`The build was stopped: ${error.reason}`);
+    return { status: "canceled", exitCode: null, reason: error.reason === "timeout" ? "timeout" : "canceled" };
+  }
+  const failure = localFailure(error);
+  log.say(failure.message);
+  return { status: "failed", exitCode: null, reason: failure.reason, message: failure.message };
+};
+
+const report = async (
+  job: Job,
+  ending: Ending,
+  client: Client,
+  signal: AbortSignal,
+  log: BuildLog,
+  name: string,
+): Promise<void> => {
+  const isRelease = ending instanceof WrongAgent;
+  const body = isRelease
+    ? { reason: ending.message, requires: ending.requires }
+    : { ...ending, message: ending.message ? log.mask(ending.message).slice(0, MESSAGE_LIMIT) : null };
+  const path = `/build/${job.build.id}/${isRelease ? "release" : "finish"}`;
+  const answer = await client.send({ method: "POST", path, body, lease: job.lease, signal });
+  if (answer.status !== 200) return announce.warn(`${name}: its end was refused: ${wordOf(answer)}`);
+  announce.info(isRelease ? `${name} goes back: ${ending.message}` : `${name} ${ending.status}`);
+};

@@ -1,0 +1,28 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { PLATFORM } from "../protocol/agent.ts";
+
+export interface Capabilities {
+  canBuildIOS: boolean;
+  canBuildAndroid: boolean;
+  canBuildWeb: boolean;
+}
+
+export const platformCode = (): number =>
+  process.platform === "darwin" ? PLATFORM.macos : process.platform === "linux" ? PLATFORM.linux : PLATFORM.other;
+
+const answers = (command: string, args: string[]): boolean => {
+  try {
+    execFileSync(command, args, { stdio: "ignore", timeout: 20_000 });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** What this machine can build by what is installed: Xcode itself, an Android SDK, npm. */
+export const detectCapabilities = (): Capabilities => ({
+  canBuildIOS: process.platform === "darwin" && answers("xcodebuild", ["-version"]),
+  canBuildAndroid: [process.env.ANDROID_HOME, process.env.ANDROID_SDK_ROOT].some((path) => path && existsSync(path)),
+  canBuildWeb: answers("npm", ["--version"]),
+});

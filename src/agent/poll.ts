@@ -1,0 +1,40 @@
+import { Job } from "../protocol/jobs.ts";
+import { announce } from "./announce.ts";
+import { Bell } from "./bell.ts";
+import { type Client, Refused, wordOf } from "./client.ts";
+import type { Hints } from "./hints.ts";
+
+/** Milliseconds before asking again after an answer that makes no sense. */
+const AFTER_NONSENSE = 10_000;
+
+export interface PollOptions {
+  client: Client;
+  agentId: string;
+  hints: Hints;
+  pollSeconds: number;
+  signal: AbortSignal;
+}
+
+/**
+ * Waits for work: with the hints' socket open it looks when told to, and once every `pollSeconds` in any case; without
+ * it, the service holds the question open. @throws Refused, or the signal's reason.
+ */
+export const nextJob = async ({ client, agentId, hints, pollSeconds, signal }: PollOptions): Promise<Job> => {
+  for (;;) {
+    signal.throwIfAborted();
+    const wait = hints.isOpen ? 0 : Math.min(60, pollSeconds);
+    const answer = await client.send({
+      method: "GET",
+      path: `/buildagent/${agentId}/poll?wait=${wait}`,
+      signal,
+      timeout: (wait + 20) * 1000,
+    });
+    if (answer.status === 403 || answer.status === 404) throw new Refused(client.url);
+    const job = answer.status === 200 ? Job.safeParse(answer.body) : null;
+    if (job?.success) return job.data;
+    if (answer.status !== 204) {
+      announce.error(`the service's answer to a poll is not understood (${wordOf(answer)}): is this agent too old?`);
+      await new Bell().wait(AFTER_NONSENSE, signal);
+    } else if (hints.isOpen) await hints.look.wait(pollSeconds * 1000, signal);
+  }
+};

@@ -1,0 +1,123 @@
+import type { JobFacts } from "../domain/plan/evaluate.ts";
+import { describeMistake } from "../domain/plan/mistake.ts";
+import { parsePlan } from "../domain/plan/parse.ts";
+import type { Plan } from "../domain/plan/plan.ts";
+import type { Finish, Job } from "../protocol/jobs.ts";
+import { DEFINITION_LIMIT } from "../protocol/pipeline.ts";
+import type { BuildFolder } from "./build-folder.ts";
+import type { BuildLog } from "./build-log.ts";
+import { checkOut, type Fetched, fetchSource, readCommitted, type Source, type Surroundings } from "./checkout.ts";
+import { BuildFailure, Cancel, WrongAgent } from "./failure.ts";
+import type { Identity } from "./identity.ts";
+import type { ProcessTree } from "./process-tree.ts";
+import type { ProgressReport } from "./progress.ts";
+import { lacking, platformName } from "./requirements.ts";
+import { buildVariables } from "./step-environment.ts";
+import { giveTo, type StepUser } from "./step-user.ts";
+import { runSteps } from "./steps.ts";
+
+/** Characters of all steps' summaries together, as the wire has it. */
+const SUMMARY_LIMIT = 65_536;
+
+export interface Surrounding {
+  identity: Identity;
+  folder: BuildFolder;
+  user: StepUser | null;
+  grace: number;
+  tree: ProcessTree;
+  log: BuildLog;
+  progress: ProgressReport;
+  /** Aborted with a Cancel, or with what makes it pointless to go on. */
+  cancel: AbortController;
+}
+
+/** Checks out, reads the plan, runs its steps. @throws BuildFailure, WrongAgent, Cancel */
+export const performBuild = async (job: Job, around: Surrounding): Promise<Finish> => {
+  const { log, folder, tree, cancel, user, progress, identity } = around;
+  const deadline = deadlineAfter(job.timeoutSeconds, cancel);
+  let fileDeadline: NodeJS.Timeout | null = null;
+  try {
+    const { branch, commitSha } = job.build;
+    log.say(`--- Checkout of ${job.repository.fullName}, ${branch}`);
+    const source: Source = { branch, commitSha, repository: job.repository };
+    const at: Surroundings = {
+      workspace: folder.workspace,
+      private: folder.path,
+      tree,
+      signal: cancel.signal,
+    };
+    const fetched = await fetchSource(source, at);
+    progress.report({ commitSha: fetched.commitSha });
+    log.say(`commit ${fetched.commitSha}`);
+    const { file, plan } = await planOf(job, fetched);
+    const lacks = lacking(plan.job.requires, identity);
+    if (lacks.length > 0)
+      throw new WrongAgent(
+        `${file} requires what agent ${identity.name} lacks: ${lacks.join(", ")}`,
+        plan.job.requires,
+      );
+    if (plan.job.timeoutMinutes !== null) fileDeadline = deadlineAfter(plan.job.timeoutMinutes * 60, cancel);
+    await checkOut(source, fetched, at, plan.job.checkout);
+    if (user) giveTo(user, folder.workspace);
+    const fixed = buildVariables(job, fetched.commitSha, identity.name, identity.url);
+    const { succeeded, exitCode } = await runSteps({
+      ...{ plan, file, fixed, folder, tree, log, user },
+      facts: factsOf(job, fetched, fixed, identity),
+      grace: around.grace,
+      signal: cancel.signal,
+      listener: {
+        steps: (steps) => progress.report({ steps: steps.map((step) => ({ ...step, name: log.mask(step.name) })) }),
+        masks: (masks) => progress.report({ masks }),
+        summary: summaryTo(log, progress),
+      },
+    });
+    return { status: succeeded ? "succeeded" : "failed", exitCode };
+  } finally {
+    clearTimeout(deadline);
+    if (fileDeadline) clearTimeout(fileDeadline);
+  }
+};
+
+/** Stops the build when its time is over. */
+export const deadlineAfter = (seconds: number, cancel: AbortController): NodeJS.Timeout =>
+  setTimeout(() => cancel.abort(new Cancel("timeout")), seconds * 1000);
+
+const planOf = async (job: Job, fetched: Fetched): Promise<{ file: string; plan: Plan }> => {
+  const { definition, configPath } = job.pipeline;
+  const file = definition === null ? configPath : "definition";
+  const text = definition ?? (await readCommitted(fetched, configPath, DEFINITION_LIMIT));
+  return { file, plan: planFrom(text, file) };
+};
+
+/** @throws BuildFailure pipeline-invalid with every mistake on a line of its own. */
+export const planFrom = (text: string, file: string): Plan => {
+  const { plan, mistakes = [] } = parsePlan(text);
+  if (plan) return plan;
+  throw new BuildFailure("pipeline-invalid", mistakes.map((mistake) => describeMistake(file, mistake)).join("\n"));
+};
+
+const factsOf = (
+  { build, env, secretKeys, runKeys, repository: { fullName, cloneUrl } }: Job,
+  { commitSha, message }: Fetched,
+  fixed: Record<string, string>,
+  { id, name }: Identity,
+): JobFacts => ({
+  env: { CI: "true", ...env, ...fixed },
+  secretKeys,
+  runKeys,
+  build: {
+    ...{ id: build.id, number: build.number, branch: build.branch, attempt: build.attempt, trigger: build.trigger },
+    ...{ commit: commitSha, message },
+  },
+  repository: { id: build.repoId, fullName, cloneUrl },
+  agent: { id, name, platform: platformName() },
+});
+
+/** Summaries of all steps, one after the other. */
+const summaryTo = (log: BuildLog, progress: ProgressReport): ((text: string) => void) => {
+  let whole = "";
+  return (text) => {
+    whole = `${whole}${log.mask(text)}`.slice(0, SUMMARY_LIMIT);
+    progress.report({ summary: whole });
+  };
+};

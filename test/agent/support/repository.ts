@@ -1,0 +1,47 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { testFolder } from "./folder.ts";
+
+const IDENTITY = {
+  GIT_AUTHOR_NAME: "A. Miller",
+  GIT_AUTHOR_EMAIL: "a@mill.invalid",
+  GIT_COMMITTER_NAME: "A. Miller",
+  GIT_COMMITTER_EMAIL: "a@mill.invalid",
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_CONFIG_NOSYSTEM: "1",
+};
+
+export interface TestRepository {
+  /** The working copy, to change. */
+  folder: string;
+  cloneUrl: string;
+  git(...args: string[]): string;
+  /** Writes the files and commits them. @returns the commit */
+  commit(files: Record<string, string>, message?: string): string;
+}
+
+/** A real git repository on branch main, with one commit of `files`, that can be cloned by a file: address. */
+export const testRepository = (files: Record<string, string>): TestRepository => {
+  const folder = join(testFolder(), "mill.git");
+  mkdirSync(folder);
+  const git = (...args: string[]): string =>
+    execFileSync("git", args, {
+      cwd: folder,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, ...IDENTITY },
+    }).trim();
+  git("init", "--quiet", "--initial-branch=main");
+  const commit = (changed: Record<string, string>, message = "change"): string => {
+    for (const [path, text] of Object.entries(changed)) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), text);
+    }
+    git("add", "--all");
+    git("commit", "--quiet", "--allow-empty", "--message", message);
+    return git("rev-parse", "HEAD");
+  };
+  commit(files, "first");
+  return { folder, cloneUrl: `file://${folder}`, git, commit };
+};
