@@ -13,6 +13,7 @@ CREATE INDEX `audit_by_org` ON `audit` (`org_id`,`id`);--> statement-breakpoint
 CREATE INDEX `audit_by_subject` ON `audit` (`org_id`,`subject`,`id`);--> statement-breakpoint
 CREATE INDEX `audit_by_action` ON `audit` (`org_id`,`action`,`id`);--> statement-breakpoint
 CREATE INDEX `audit_by_actor` ON `audit` (`org_id`,`actor`,`id`);--> statement-breakpoint
+CREATE INDEX `audit_by_time` ON `audit` (`at`);--> statement-breakpoint
 CREATE TABLE `build` (
 	`id` text PRIMARY KEY NOT NULL,
 	`org_id` text NOT NULL,
@@ -30,6 +31,8 @@ CREATE INDEX `build_by_repo` ON `build` (`org_id`,`repo_id`,`id`);--> statement-
 CREATE INDEX `build_by_pipeline` ON `build` (`org_id`,`pipeline_id`,`id`);--> statement-breakpoint
 CREATE INDEX `build_by_branch` ON `build` (`org_id`,`branch`,`id`);--> statement-breakpoint
 CREATE INDEX `build_by_status` ON `build` (`org_id`,`status`,`id`);--> statement-breakpoint
+CREATE INDEX `build_under_way` ON `build` (`org_id`) WHERE status IN ('queued', 'assigned', 'running', 'canceling');--> statement-breakpoint
+CREATE INDEX `build_by_end` ON `build` (`finished_at`);--> statement-breakpoint
 CREATE TABLE `credential` (
 	`repo_id` text PRIMARY KEY NOT NULL,
 	`org_id` text NOT NULL,

@@ -1,13 +1,15 @@
 import * as z from "zod";
 
-const Seconds = z.coerce.number().int().positive();
+const Whole = z.coerce.number().int().positive();
 
 const Config = z.object({
   CLONE_PROTOCOLS: z.string().transform((text) => text.split(",").map((name) => name.trim())),
-  START_SECONDS: Seconds,
-  LEASE_SECONDS: Seconds,
-  HEARTBEAT_SECONDS: Seconds,
-  POLL_SECONDS: Seconds.max(60),
+  START_SECONDS: Whole,
+  LEASE_SECONDS: Whole,
+  HEARTBEAT_SECONDS: Whole,
+  POLL_SECONDS: Whole.max(60),
+  BUILD_DAYS: Whole,
+  AUDIT_DAYS: Whole,
 });
 export type Config = z.infer<typeof Config>;
 

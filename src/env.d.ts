@@ -8,6 +8,8 @@ interface Env {
   LEASE_SECONDS: string;
   HEARTBEAT_SECONDS: string;
   POLL_SECONDS: string;
+  BUILD_DAYS: string;
+  AUDIT_DAYS: string;
   OPERATOR_TOKEN: string | undefined;
   TOKEN_KEYS: string | undefined;
   SECRETS_KEYS: string | undefined;

@@ -29,6 +29,7 @@ const open =
       later: (work) => c.executionCtx.waitUntil(work),
     });
     c.set("context", context);
+    await context.enter();
     context.ifMatch = tags(c.req.header("If-Match"));
     context.idempotencyKey = idempotencyKey(c.req.header("Idempotency-Key"));
     context.lease = leaseOf(c.req.header(LEASE_HEADER));
@@ -50,7 +51,7 @@ const leaseOf = (text: string | undefined): number | null => {
 };
 
 const input = (c: HonoContext<Kit>, { verb }: Route) => {
-  const valid = c.req.valid as unknown as (target: string) => unknown;
+  const valid = (target: string): unknown => c.req.valid(target as never);
   return {
     params: verb.params ? valid("param") : undefined,
     query: verb.query ? valid("query") : undefined,
@@ -88,7 +89,7 @@ const names = (header: string | undefined, version: number): boolean =>
 /** Where a created thing is found: its collection's path and its id. */
 const locationOf = ({ path }: Route, { id }: { id: string }): string => {
   const [, noun = "", second] = path.split("/");
-  if (path.endsWith("/build")) return `/build/${id}`;
+  if (/\/(build|retry)$/.test(path)) return `/build/${id}`;
   if (path.endsWith("/token")) return `/token/${id}`;
   return noun === "secrets" ? `/secrets/${second}/${id}` : `/${noun}/${id}`;
 };

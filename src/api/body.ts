@@ -56,6 +56,6 @@ export const jsonBody: MiddlewareHandler = async (c, next) => {
   const text = decode(await readBytes(c.req.raw, BODY_LIMIT));
   if (text.trim() === "") throw new Refusal("malformed-body", "The body is empty.");
   parse(text);
-  c.req.bodyCache.text = text;
+  c.req.bodyCache.text = Promise.resolve(text) as unknown as string;
   await next();
 };

@@ -78,6 +78,7 @@ export const ROUTES: Route[] = [
   create("/build", triggers.triggerBuild),
   get("/build/:id", builds.getBuild),
   act("/build/:id/cancel", builds.cancelBuild),
+  create("/build/:id/retry", triggers.retryBuild),
   get("/build/:id/log", showLog),
 
   get("/buildagent", agents.listAgents),

@@ -1,6 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database } from "./open.ts";
+import { guard } from "./schema.ts";
 
 /** What can be demanded of the database at the moment a batch commits. */
 export type Precondition = "token_live" | "unchanged" | "owner_exists" | "unused" | "within_limit";
@@ -22,7 +23,7 @@ export class UniqueBroken extends Error {
 
 /** A statement that rolls its batch back unless `condition` holds; it writes no row. */
 export const demand = (db: Database, precondition: Precondition, condition: SQL) =>
-  db.run(sql`INSERT INTO guard (failed) SELECT ${precondition} WHERE NOT (${condition})`);
+  db.insert(guard).select(sql`SELECT ${precondition} WHERE NOT (${condition})`);
 
 /** Rolls the batch back unless the row still is the version that was read. */
 export const demandUnchanged = (

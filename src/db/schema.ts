@@ -171,6 +171,8 @@ export const build = sqliteTable(
     index("build_by_pipeline").on(table.orgId, table.pipelineId, table.id),
     index("build_by_branch").on(table.orgId, table.branch, table.id),
     index("build_by_status").on(table.orgId, table.status, table.id),
+    index("build_under_way").on(table.orgId).where(sql`status IN ('queued', 'assigned', 'running', 'canceling')`),
+    index("build_by_end").on(table.finishedAt),
   ],
 );
 
@@ -191,6 +193,7 @@ export const audit = sqliteTable(
     index("audit_by_subject").on(table.orgId, table.subject, table.id),
     index("audit_by_action").on(table.orgId, table.action, table.id),
     index("audit_by_actor").on(table.orgId, table.actor, table.id),
+    index("audit_by_time").on(table.at),
   ],
 );
 

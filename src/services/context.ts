@@ -98,6 +98,12 @@ export class Context {
     return uuid({ msecs: this.now.getTime() });
   }
 
+  /** Turns away at once whoever D1 would not: the operator and agents on a route that is not theirs. */
+  async enter(): Promise<void> {
+    const { kind } = this.caller;
+    if (kind === "operator" || (kind === "agent" && !this.#parts.access.agent)) await this.admit();
+  }
+
   /** Checks the caller unless that has been done: for verbs whose first step is no question to D1. */
   async admit(): Promise<Admitted> {
     const { kind, tokenHash } = this.caller;

@@ -14,8 +14,8 @@ type Row = typeof variableGroup.$inferSelect;
 
 const record = ({ version: _, ...row }: Row, variableCount: number): Group => ({ ...row, variableCount });
 
-const owned = and(eq(variable.scope, "group"), eq(variable.orgId, variableGroup.orgId));
-const count = sql<number>`(SELECT count(*) FROM ${variable} WHERE ${owned} AND ${variable.ownerId} = ${variableGroup.id})`;
+const count = sql<number>`(SELECT count(*) FROM variable AS v
+  WHERE v.org_id = variable_group.org_id AND v.scope = 'group' AND v.owner_id = variable_group.id)`;
 
 const one = (context: Context, id: string) => and(eq(variableGroup.orgId, context.orgId), eq(variableGroup.id, id));
 

@@ -6,6 +6,7 @@ import type { Grant } from "../domain/pool/commands.ts";
 import type { Job } from "../protocol/jobs.ts";
 import type { Context } from "./context.ts";
 import { scoped } from "./environment.ts";
+import { refuseForeignPath } from "./jobs.ts";
 import { groupIdsOf } from "./pipelines.ts";
 import { Refusal, settled } from "./refusal.ts";
 import { variablesOfBuild } from "./scopes.ts";
@@ -22,17 +23,16 @@ class Uncomposable extends Error {
 /** Step 2: what the build draws from, read at the primary. */
 const read = async (context: Context, grant: Grant) => {
   const { sql } = context.db;
-  const own = and(eq(repository.orgId, context.orgId), eq(repository.id, grant.repoId));
-  const joined = sql
-    .select({ repository, pipeline, groups: groupIdsOf })
-    .from(repository)
-    .leftJoin(pipeline, and(eq(pipeline.repoId, repository.id), eq(pipeline.id, grant.pipelineId ?? "")))
-    .where(own);
-  const variables = variablesOfBuild(sql, context.orgId, grant.repoId, grant.pipelineId);
-  const [[found], rows] = await context.db.run(joined, variables);
-  if (!found) throw new Uncomposable("The repository is gone.");
-  if (grant.pipelineId && !found.pipeline) throw new Uncomposable("The pipeline is gone.");
-  return { ...found, rows };
+  const ofRepository = and(eq(repository.orgId, context.orgId), eq(repository.id, grant.repoId));
+  const ofPipeline = and(eq(pipeline.repoId, grant.repoId), eq(pipeline.id, grant.pipelineId ?? ""));
+  const [[foundRepository], [foundPipeline], rows] = await context.db.run(
+    sql.select().from(repository).where(ofRepository),
+    sql.select({ pipeline, groups: groupIdsOf }).from(pipeline).where(ofPipeline),
+    variablesOfBuild(sql, context.orgId, grant.repoId, grant.pipelineId),
+  );
+  if (!foundRepository) throw new Uncomposable("The repository is gone.");
+  if (grant.pipelineId && !foundPipeline) throw new Uncomposable("The pipeline is gone.");
+  return { repository: foundRepository, ...foundPipeline, rows };
 };
 
 /** Step 3: opens every value, or nothing is handed out. */
@@ -89,7 +89,9 @@ const deliver = async (context: Context, agentId: string, grant: Grant): Promise
  */
 export const handOut = async (context: Context, agentId: string): Promise<Job | null> => {
   const pool = context.poolOf(context.orgId);
-  const grant = settled(await pool.claim({ agentId, tokenHash: context.caller.tokenHash, bootId: context.bootId }));
+  const claimed = await pool.claim({ agentId, tokenHash: context.caller.tokenHash, bootId: context.bootId });
+  if (!claimed.ok && claimed.refusal.kind === "unauthenticated") await refuseForeignPath(context, agentId);
+  const grant = settled(claimed);
   if (!grant) return null;
   const { buildId, fence } = grant;
   try {

@@ -15,7 +15,7 @@ export type PipelineRow = typeof pipeline.$inferSelect;
 
 /** A pipeline's groups as a JSON array, in order. */
 export const groupIdsOf = sql<string>`(SELECT json_group_array(group_id) FROM
-  (SELECT group_id FROM ${pipelineGroup} WHERE ${pipelineGroup.pipelineId} = ${pipeline.id} ORDER BY position))`;
+  (SELECT group_id FROM pipeline_group WHERE pipeline_id = pipeline.id ORDER BY position))`;
 
 export const pipelineRecord = ({ version: _, ...row }: PipelineRow, groupIds: string[]): Pipeline => {
   const { id, orgId, repoId, name, configPath, definition, ...rest } = row;
@@ -42,8 +42,7 @@ const groupsExist = (context: Context, groupIds: string[]): SQL => sql`(SELECT c
   AND ${variableGroup.id} IN (SELECT value FROM json_each(${JSON.stringify(groupIds)}))) = ${groupIds.length}`;
 
 const attach = (db: Database, pipelineId: string, groupIds: string[]) =>
-  db.run(sql`INSERT INTO ${pipelineGroup} (pipeline_id, position, group_id)
-    SELECT ${pipelineId}, key, value FROM json_each(${JSON.stringify(groupIds)})`);
+  db.insert(pipelineGroup).select(sql`SELECT ${pipelineId}, key, value FROM json_each(${JSON.stringify(groupIds)})`);
 
 const sameName = (context: Context, { repoId, name }: PipelineRow) =>
   context.db.sql

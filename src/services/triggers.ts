@@ -1,4 +1,4 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq, inArray } from "drizzle-orm";
 import type * as z from "zod";
 import { hashToken } from "../crypto/token.ts";
 import { pipeline, repository } from "../db/schema.ts";
@@ -6,9 +6,10 @@ import { overridesRefused } from "../domain/compose.ts";
 import { refusedInRun } from "../domain/env-names.ts";
 import { branchProblem } from "../domain/git-ref.ts";
 import { mergeRequires } from "../domain/requires.ts";
-import { Build, BuildTrigger, RepositoryTrigger } from "../protocol/build.ts";
+import { Build, BuildTrigger, RepositoryTrigger, TERMINAL } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
 import { actorOf } from "./agents.ts";
+import { findBuild } from "./builds.ts";
 import type { Context } from "./context.ts";
 import { type FieldError, invalid, notFound, Refusal, settled } from "./refusal.ts";
 import { variablesOfBuild } from "./scopes.ts";
@@ -27,19 +28,38 @@ const resolve = async (context: Context, trigger: Trigger) => {
     await context.admit();
     throw invalid("/repoId", "or pipelineId is required");
   }
-  const chosen = pipelineId ? eq(pipeline.id, pipelineId) : eq(pipeline.id, repository.defaultPipelineId);
-  const wanted = and(
-    eq(repository.orgId, context.orgId),
-    pipelineId ? eq(pipeline.id, pipelineId) : undefined,
-    repoId ? eq(repository.id, repoId) : undefined,
-  );
-  const query = context.db.sql
-    .select({ repository, pipeline })
+  const { sql: db } = context.db;
+  const { orgId } = context;
+  const ownerOfPipeline = db
+    .select({ id: pipeline.repoId })
+    .from(pipeline)
+    .where(eq(pipeline.id, pipelineId ?? ""));
+  const defaultOfRepository = db
+    .select({ id: repository.defaultPipelineId })
     .from(repository)
-    .leftJoin(pipeline, and(eq(pipeline.repoId, repository.id), chosen))
-    .where(wanted);
-  const [[found]] = await context.db.run(query);
-  if (!found) throw invalid(pipelineId ? "/pipelineId" : "/repoId", "is not one of this organization and repository");
+    .where(eq(repository.id, repoId ?? ""));
+  const [[ofRepository], [ofPipeline]] = await context.db.run(
+    db
+      .select()
+      .from(repository)
+      .where(
+        and(eq(repository.orgId, orgId), repoId ? eq(repository.id, repoId) : inArray(repository.id, ownerOfPipeline)),
+      ),
+    db
+      .select()
+      .from(pipeline)
+      .where(
+        and(
+          eq(pipeline.orgId, orgId),
+          pipelineId ? eq(pipeline.id, pipelineId) : inArray(pipeline.id, defaultOfRepository),
+        ),
+      ),
+  );
+  if (!ofRepository) throw invalid(repoId ? "/repoId" : "/pipelineId", "is not one of this organization");
+  if (pipelineId && ofPipeline?.repoId !== ofRepository.id) {
+    throw invalid("/pipelineId", "is not a pipeline of this organization and repository");
+  }
+  const found = { repository: ofRepository, pipeline: ofPipeline };
   if (!found.repository.isActive) throw new Refusal("conflict", "The repository is not active.");
   if (found.pipeline && !found.pipeline.isActive) throw new Refusal("conflict", "The pipeline is not active.");
   return found;
@@ -104,6 +124,29 @@ const trigger = async (context: Context, wanted: Trigger, retryOf: string | null
     }),
   );
 };
+
+/** What the run of an earlier build was given. @throws Refusal conflict once nobody remembers it */
+const inputsOf = async (context: Context, build: Build): Promise<Trigger> => {
+  const { inputs, secretKeys, requires, priority } = settled(await (await context.pool()).inputsOf(build.id));
+  const text = inputs && (await context.keyring.openText(inputs, inputsContext(context.orgId, build.id)));
+  return {
+    ...{ repoId: build.repoId, pipelineId: build.pipelineId, branch: build.branch, commitSha: build.commitSha },
+    ...{ envVariables: text ? JSON.parse(text) : {}, secretKeys, priority, labels: requires.labels ?? [] },
+  };
+};
+
+export const retryBuild = verb({
+  access: { role: "member" },
+  params: PathId,
+  output: Build,
+  async run(context, { params }) {
+    const build = await findBuild(context, params.id);
+    if (!TERMINAL.some((status) => status === build.status)) {
+      throw new Refusal("conflict", "The build has not ended: cancel it first, or wait.");
+    }
+    return trigger(context, await inputsOf(context, build), build.id);
+  },
+});
 
 export const triggerBuild = verb({
   access: { role: "member" },
