@@ -46,6 +46,12 @@ const run = async (body: object): Promise<{ build: Build; log: string }> => {
   return { build, log: await logOf(id) };
 };
 
+/** Whether a process is there and is not merely waiting to be reaped. */
+const runs = (pid: string): boolean => {
+  const stat = `/proc/${pid}/stat`;
+  return existsSync(stat) && !/\) [ZX] /.test(readFileSync(stat, "utf8"));
+};
+
 const setSecret = (body: object) =>
   client.call<{ id: string }>("POST", "/secrets/variables", { isSecret: true, ...body });
 
@@ -180,6 +186,6 @@ steps:
     expect(await ended(client, id)).toMatchObject({ status: "canceled" });
     const pids = readFileSync(pidFile, "utf8").trim().split("\n");
     expect(pids).toHaveLength(2);
-    for (const pid of pids) expect(existsSync(`/proc/${pid}`)).toBe(false);
+    for (const pid of pids) expect(runs(pid)).toBe(false);
   });
 });

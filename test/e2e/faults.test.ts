@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ended } from "../../src/local/demo.ts";
 import type { Client } from "../../src/local/client.ts";
+import { ended } from "../../src/local/demo.ts";
 import type { Build } from "../../src/protocol/build.ts";
 import type { Pipeline } from "../../src/protocol/pipeline.ts";
 import { type RunningAgent, startAgent } from "../support/local/agent.ts";
@@ -10,7 +10,7 @@ import { connect, makeRepository } from "../support/local/repository.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";
 
 /* Short leases, so that what waits for their end does not wait long. */
-const VARS = { START_SECONDS: "3", LEASE_SECONDS: "4", HEARTBEAT_SECONDS: "1", POLL_SECONDS: "5" };
+const VARS = { START_SECONDS: "3", LEASE_SECONDS: "7", HEARTBEAT_SECONDS: "1", POLL_SECONDS: "5" };
 
 let service: LocalService;
 let client: Client;
@@ -84,7 +84,14 @@ describe("a build", () => {
       const finish = JSON.stringify({ status: "succeeded", exitCode: 0 });
       const refused = await asAgent(first.state, lease, "POST", `/build/${id}/finish`, finish, "application/json");
       expect(refused.status).toBe(409);
-      const log = await asAgent(first.state, lease, "PUT", `/build/${id}/log?offset=0`, "zombie", "application/octet-stream");
+      const log = await asAgent(
+        first.state,
+        lease,
+        "PUT",
+        `/build/${id}/log?offset=0`,
+        "zombie",
+        "application/octet-stream",
+      );
       expect(log.status).toBe(409);
     }
     writeFileSync(go, "");

@@ -1,0 +1,408 @@
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { processTable } from "../../src/agent/process-table.ts";
+import { type AgentService, agentService, jobOf } from "./support/agent-service.ts";
+import { agentProgram } from "./support/command-line.ts";
+import { testFolder } from "./support/folder.ts";
+import { testRepository } from "./support/repository.ts";
+import { until } from "./support/until.ts";
+
+const playedService = async (): Promise<AgentService> => {
+  const service = await agentService();
+  onTestFinished(() => service.close());
+  return service;
+};
+
+const register = async (url: string, ...more: string[]): Promise<string> => {
+  const state = join(testFolder(), "state");
+  const args = ["register", "--url", url, "--token-file", "-", "--name", "wheel", "--labels", "big", "--web", ...more];
+  const { code, stderr } = await agentProgram([...args, "--state", state], { input: "mrr_acme_secret\n" }).ended;
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  return state;
+};
+
+const pipeline = (steps: string): Record<string, string> => ({ ".millrace.yml": `steps:\n${steps}` });
+
+/** Registers, lets the service hand out one job, and waits for the agent to end. */
+const buildOnce = async (service: AgentService, job: ReturnType<typeof jobOf>, ...more: string[]) => {
+  const state = await register(service.url);
+  service.jobs.push(job);
+  const run = agentProgram(["start", "--once", "--grace", "1", "--state", state, ...more]);
+  const ended = await run.ended;
+  return { ...ended, state, log: service.logs.get(job.build.id) ?? "", end: service.ends[0] };
+};
+
+describe("the agent's life", () => {
+  it("registers, takes a build, runs it, tells all of it, and leaves nothing behind", async () => {
+    const service = await playedService();
+    const repository = testRepository(
+      pipeline(`  - name: Greet
+    run: |
+      echo "hello $NAME from $MILLRACE_BRANCH at $MILLRACE_COMMIT"
+      echo "to stderr" > /dev/stderr
+      for c in s e c r e t - v a l u e; do printf %s $c; done; echo
+      echo "key $KEY"
+  - name: Leave something running
+    run: setsid sleep 1000 & sleep 1000 &
+`),
+    );
+    const job = jobOf(repository.cloneUrl, 1, { env: { NAME: "mill", KEY: "secret-value" }, secretKeys: ["KEY"] });
+    const { code, log, end, state } = await buildOnce(service, job);
+    const head = repository.git("rev-parse", "HEAD");
+    expect(code).toBe(0);
+    expect(end).toMatchObject({ kind: "finish", lease: "1001", body: { status: "succeeded", exitCode: 0 } });
+    expect(log).toBe(
+      `--- Checkout of acme/mill, main\ncommit ${head}\n--- Greet\nhello mill from main at ${head}\nto stderr\n***\nkey ***\n` +
+        "--- Leave something running\n",
+    );
+    expect(service.progress[0]).toMatchObject({ commitSha: head });
+    const steps = service.progress.at(-1)?.steps as { name: string; status: string; logOffset: number }[];
+    expect(steps.map(({ name, status }) => [name, status])).toEqual([
+      ["Greet", "succeeded"],
+      ["Leave something running", "succeeded"],
+    ]);
+    expect(steps.map(({ logOffset }) => log.slice(logOffset).split("\n")[0])).toEqual([
+      "--- Greet",
+      "--- Leave something running",
+    ]);
+    expect(readdirSync(join(state, "work"))).toEqual([]);
+    expect(existsSync(join(state, "lock"))).toBe(false);
+    expect(JSON.stringify(service.seen.map(({ body }) => body.toString()))).not.toContain("secret-value");
+  });
+
+  it.each([
+    ["a failed pipe", "  - run: false | cat\n", { status: "failed", exitCode: 1 }],
+    ["an exit code", "  - run: exit 42\n  - run: echo never\n", { status: "failed", exitCode: 42 }],
+    ["a command that is not there", "  - run: no-such-command\n", { status: "failed", exitCode: 127 }],
+    ["a signal", "  - run: kill -KILL $$\n", { status: "failed", exitCode: 137 }],
+    ["a forgiven failure", "  - run: exit 3\n    continue-on-error: true\n", { status: "succeeded", exitCode: 0 }],
+    [
+      "a mistake in the file",
+      "  - rum: echo\n",
+      { status: "failed", reason: "pipeline-invalid", message: expect.stringMatching(/^\.millrace\.yml:2:5: .*run/m) },
+    ],
+    ["a folder that is not there", "  - run: pwd\n    working-directory: gone\n", { status: "failed", exitCode: 127 }],
+  ])("reports %s", async (_, steps, expected) => {
+    const service = await playedService();
+    const { end, log } = await buildOnce(service, jobOf(testRepository(pipeline(steps)).cloneUrl, 2));
+    expect(end?.body).toMatchObject(expected);
+    expect(log).not.toContain("never");
+    if ("message" in expected) expect(log).toContain(".millrace.yml:2:5:");
+  });
+
+  it.each([
+    ["a branch that is not there", { branch: "gone" }, "checkout-failed", /no such branch/],
+    ["a commit that is not on the branch", { commitSha: "0".repeat(40) }, "commit-not-on-branch", /is not on main/],
+  ])("fails a build with %s and says what to do", async (_, change, reason, message) => {
+    const service = await playedService();
+    const job = jobOf(testRepository(pipeline("  - run: true\n")).cloneUrl, 3);
+    const { end, log } = await buildOnce(service, { ...job, build: { ...job.build, ...change } });
+    expect(end?.body).toMatchObject({ status: "failed", reason, message: expect.stringMatching(message) });
+    expect(log).toMatch(message);
+  });
+
+  it("runs no command that hides in a branch, a variable or a run's own variable", async () => {
+    const service = await playedService();
+    const branch = "x$(touch${IFS}marker)";
+    const repository = testRepository(
+      pipeline(`  - env:
+      INNER: \${{ build.branch }}
+    run: |
+      echo "1 \${{ build.branch }}"
+      echo "2 $INNER \${{ env.INNER }} $MILLRACE_BRANCH"
+      echo "3 \${{ EVIL }} $EVIL"
+      ls
+`),
+    );
+    repository.git("branch", branch);
+    const job = jobOf(repository.cloneUrl, 4, { env: { EVIL: "`touch marker`;touch marker" }, runKeys: ["EVIL"] });
+    const { log, end } = await buildOnce(service, { ...job, build: { ...job.build, branch } });
+    expect(end?.body).toMatchObject({ status: "succeeded" });
+    expect(log).toContain(`1 ${branch}\n2 ${branch} ${branch} ${branch}\n3 ${job.env.EVIL} ${job.env.EVIL}\n`);
+    expect(log).not.toMatch(/^marker$/m);
+  });
+
+  it("gives a build back when the file asks for what it lacks", async () => {
+    const service = await playedService();
+    const text = "requires:\n  ios: true\n  labels: [big, golden]\nsteps:\n  - run: true\n";
+    const { end } = await buildOnce(service, jobOf(testRepository({ ".millrace.yml": text }).cloneUrl, 5));
+    expect(end).toMatchObject({
+      kind: "release",
+      body: {
+        reason: expect.stringContaining("iOS, label golden"),
+        requires: { ios: true, labels: ["big", "golden"] },
+      },
+    });
+  });
+
+  it("drops a build that is not its own any more before it touches anything", async () => {
+    const service = await playedService();
+    const problem = { type: "/problems/lease-lost", title: "Lost", status: 409, detail: "gone", requestId: "r" };
+    service.interfere = ({ path }) => (path.endsWith("/start") ? { status: 409, body: problem } : null);
+    const { stderr, code } = await buildOnce(service, jobOf("file:///nowhere/x.git", 6));
+    expect(stderr).toContain("is not ours to start: 409 Lost; gone");
+    expect(code).toBe(0);
+    expect(service.ends).toEqual([]);
+  });
+
+  it("masks what a step made up and asked to be masked, and tells the service before the bytes", async () => {
+    const service = await playedService();
+    const steps = `  - run: |
+      echo made-up-token >> "$MILLRACE_MASK"
+      echo "it is made-up-token"
+  - run: echo "still made-up-token"
+`;
+    const { log } = await buildOnce(service, jobOf(testRepository(pipeline(steps)).cloneUrl, 7));
+    expect(log).toContain("it is ***\n");
+    expect(log).toContain("still ***\n");
+    const masksAt = service.seen.findIndex(
+      ({ path, body }) => path.endsWith("/progress") && body.includes("made-up-token"),
+    );
+    const bytesAt = service.seen.findIndex(({ path, body }) => path.endsWith("/log") && body.includes("it is"));
+    expect(masksAt).toBeGreaterThan(-1);
+    expect(bytesAt).toBeGreaterThan(masksAt);
+  });
+
+  it("hides its token from steps: not in their environment, nor in any process's arguments", async () => {
+    const service = await playedService();
+    const steps = `  - run: |
+      cat /proc/$PPID/cmdline /proc/$PPID/environ /proc/self/environ | tr '\\0' '\\n'
+`;
+    const { log, state } = await buildOnce(service, jobOf(testRepository(pipeline(steps)).cloneUrl, 8));
+    expect(readFileSync(join(state, "identity.json"), "utf8")).toContain("mra_acme_token");
+    expect(log).toContain("main.ts");
+    expect(log).not.toContain("mra_");
+    expect(log).not.toContain("mrr_");
+  });
+});
+
+describe("stopping a build", () => {
+  const SLEEPER = pipeline(`  - run: |
+      trap '' TERM
+      setsid sleep 1000 &
+      echo ready
+      while :; do sleep 1000; done
+  - run: echo never
+  - if: cancelled()
+    run: echo tidied
+`);
+
+  const started = async () => {
+    const service = await playedService();
+    const state = await register(service.url);
+    const job = jobOf(testRepository(SLEEPER).cloneUrl, 9);
+    service.jobs.push(job);
+    const run = agentProgram(["start", "--once", "--grace", "1", "--state", state]);
+    await until(() => service.logs.get(job.build.id)?.includes("ready"));
+    return { service, run, log: () => service.logs.get(job.build.id) ?? "" };
+  };
+
+  it("ends the whole tree when the service hints, and says so", async () => {
+    const { service, run, log } = await started();
+    service.heartbeat = { cancel: true, reason: "canceled" };
+    service.hint({ type: "cancel" });
+    await run.ended;
+    expect(service.ends).toMatchObject([{ kind: "finish", body: { status: "canceled", reason: "canceled" } }]);
+    expect(log()).toContain("tidied\n");
+    expect(log()).not.toContain("never");
+    const steps = service.progress.at(-1)?.steps as { status: string }[];
+    expect(steps.map(({ status }) => status)).toEqual(["canceled", "skipped", "succeeded"]);
+  });
+
+  it("drops it without a word when the lease is lost", async () => {
+    const { service, run, log } = await started();
+    service.heartbeat = { cancel: true, reason: "lease-lost" };
+    const { code } = await run.ended;
+    expect(code).toBe(0);
+    expect(service.ends).toEqual([]);
+    expect(log()).not.toContain("tidied");
+  });
+
+  it("finishes it on the first SIGTERM and stops it on the second", async () => {
+    const { service, run } = await started();
+    run.kill("SIGTERM");
+    await until(() => run.output().includes("is finished first"));
+    expect(service.ends).toEqual([]);
+    run.kill("SIGTERM");
+    const { code } = await run.ended;
+    expect(service.ends).toMatchObject([{ kind: "finish", body: { status: "canceled" } }]);
+    expect(code).toBe(0);
+  });
+
+  it("stops at the time limit of the file", async () => {
+    const service = await playedService();
+    const job = jobOf(testRepository(pipeline("  - run: sleep 1000\n")).cloneUrl, 10, { timeoutSeconds: 1 });
+    const { end, log } = await buildOnce(service, job);
+    expect(end?.body).toMatchObject({
+      status: "failed",
+      reason: "timeout",
+      message: expect.stringContaining("at most 1 seconds"),
+    });
+    expect(log).toContain("longer than");
+  });
+});
+
+describe("staying an agent", () => {
+  it("waits for hints on the socket, looks when told to, and ends cleanly on SIGTERM", async () => {
+    const service = await playedService();
+    const state = await register(service.url);
+    const repository = testRepository(pipeline("  - run: echo built\n"));
+    const run = agentProgram(["start", "--state", state]);
+    await until(() => service.sockets() === 1);
+    await until(() => service.seen.some(({ path, query }) => path.endsWith("/poll") && query.get("wait") === "0"));
+    service.jobs.push(jobOf(repository.cloneUrl, 11), jobOf(repository.cloneUrl, 12));
+    service.hint({ type: "look" });
+    await until(() => service.ends.length === 2);
+    run.kill("SIGTERM");
+    expect((await run.ended).code).toBe(0);
+    const boots = service.seen.filter(({ path }) => path.endsWith("/poll")).map(({ headers }) => headers["x-boot-id"]);
+    expect(new Set(boots).size).toBe(1);
+    expect(existsSync(join(state, "lock"))).toBe(false);
+  });
+
+  it("polls with patience where there is no WebSocket", async () => {
+    const service = await playedService();
+    const state = await register(service.url);
+    service.interfere = ({ method }) => (method === "UPGRADE" ? { status: 426 } : null);
+    service.jobs.push(jobOf(testRepository(pipeline("  - run: true\n")).cloneUrl, 13));
+    const { stderr } = await agentProgram(["start", "--once", "--state", state]).ended;
+    expect(service.ends).toHaveLength(1);
+    expect(stderr).toContain("no hints by WebSocket (status 426): polling instead");
+    const poll = service.seen.find(({ path }) => path.endsWith("/poll"));
+    expect(poll?.query.get("wait")).not.toBe("0");
+  });
+
+  it("comes through a service that fails, cuts connections and asks for time, with the whole log and one end", async () => {
+    const service = await playedService();
+    const repository = testRepository(pipeline("  - run: for n in 1 2 3 4 5; do echo line $n; sleep 0.3; done\n"));
+    const seen = new Map<string, number>();
+    service.interfere = ({ path, method }) => {
+      if (path.startsWith("/buildagent/register")) return null;
+      const count = (seen.get(path + method) ?? 0) + 1;
+      seen.set(path + method, count);
+      if (count === 1) return { status: 503, headers: { "Retry-After": "1" } };
+      return count === 2 && path.endsWith("/log") ? { drop: true } : null;
+    };
+    const { end, log } = await buildOnce(service, jobOf(repository.cloneUrl, 14));
+    expect(end?.body).toMatchObject({ status: "succeeded" });
+    expect(service.ends).toHaveLength(1);
+    expect(log).toMatch(/line 1\nline 2\nline 3\nline 4\nline 5\n$/);
+  });
+
+  it("stops with a word on what to do when it was removed", async () => {
+    const service = await playedService();
+    const state = await register(service.url);
+    service.interfere = () => ({ status: 401 });
+    const { code, stderr } = await agentProgram(["start", "--state", state]).ended;
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/Register it again/);
+  });
+
+  it("ends the build under way when it is removed in the middle of it", async () => {
+    const service = await playedService();
+    const state = await register(service.url);
+    const job = jobOf(testRepository(pipeline("  - run: echo ready; sleep 1000\n")).cloneUrl, 15);
+    service.jobs.push(job);
+    const run = agentProgram(["start", "--grace", "1", "--state", state]);
+    await until(() => service.logs.get(job.build.id)?.includes("ready"));
+    service.interfere = () => ({ status: 401 });
+    expect((await run.ended).code).toBe(3);
+    expect(readdirSync(join(state, "work"))).toEqual([]);
+  });
+
+  it("is gone from service and disk after its one build when it is ephemeral", async () => {
+    const service = await playedService();
+    const state = await register(service.url, "--ephemeral");
+    service.jobs.push(jobOf(testRepository(pipeline("  - run: true\n")).cloneUrl, 16));
+    const { code } = await agentProgram(["start", "--state", state]).ended;
+    expect(code).toBe(0);
+    expect(service.ends).toHaveLength(1);
+    expect(service.seen.at(-1)).toMatchObject({ method: "DELETE" });
+    expect(existsSync(join(state, "identity.json"))).toBe(false);
+  });
+
+  it("ends what an agent that was killed has left running", async () => {
+    const service = await playedService();
+    const state = await register(service.url);
+    const job = jobOf(testRepository(pipeline("  - run: echo pid $$; exec sleep 1000\n")).cloneUrl, 17);
+    service.jobs.push(job);
+    const killed = agentProgram(["start", "--state", state]);
+    const [, pid] = await until(() => /pid (\d+)/.exec(service.logs.get(job.build.id) ?? ""));
+    killed.kill("SIGKILL");
+    await killed.ended;
+    expect(processTable("").map((row) => row.pid)).toContain(Number(pid));
+    const next = agentProgram(["start", "--grace", "1", "--state", state]);
+    await until(() => next.output().includes("waits for builds"));
+    expect(existsSync(`/proc/${pid}/environ`) && readFileSync(`/proc/${pid}/stat`, "latin1").includes(") S")).toBe(
+      false,
+    );
+    next.kill("SIGTERM");
+    expect((await next.ended).code).toBe(0);
+  });
+});
+
+describe("the state folder", () => {
+  it("is closed to others, and so is the identity in it", async () => {
+    const service = await playedService();
+    const state = await register(service.url);
+    expect(statSync(state).mode & 0o777).toBe(0o700);
+    expect(statSync(join(state, "identity.json")).mode & 0o777).toBe(0o600);
+  });
+
+  it("serves one agent at a time", async () => {
+    const service = await playedService();
+    const state = await register(service.url);
+    const first = agentProgram(["start", "--state", state]);
+    await until(() => first.output().includes("waits for builds"));
+    const second = await agentProgram(["start", "--state", state]).ended;
+    expect(second.code).toBe(4);
+    expect(second.stderr).toContain(`process ${first.pid}`);
+    expect((await agentProgram(["deregister", "--state", state]).ended).code).toBe(4);
+    first.kill("SIGKILL");
+    await first.ended;
+    const third = agentProgram(["start", "--state", state]);
+    await until(() => third.output().includes("waits for builds"));
+    third.kill("SIGINT");
+    expect((await third.ended).code).toBe(0);
+  });
+
+  it("is registered once, seen by status, and forgotten by deregister", async () => {
+    const service = await playedService();
+    const state = await register(service.url);
+    const again = await agentProgram(
+      ["register", "--url", service.url, "--token-file", "-", "--name", "x", "--state", state],
+      { input: "t" },
+    ).ended;
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("holds the agent wheel already") });
+    const seen = await agentProgram(["status", "--state", state]).ended;
+    expect(seen.code).toBe(0);
+    expect(seen.stdout).toMatch(/name {6}wheel\n.*not running.*seen as {3}idle/s);
+    expect(seen.stdout).not.toContain("mra_");
+    expect((await agentProgram(["deregister", "--state", state]).ended).code).toBe(0);
+    expect((await agentProgram(["start", "--state", state]).ended).code).toBe(3);
+  });
+
+  it("takes a registration token from a file that only its owner can read", async () => {
+    const service = await playedService();
+    const folder = testFolder();
+    const file = join(folder, "token");
+    const run = () =>
+      agentProgram([
+        "register",
+        "--url",
+        service.url,
+        "--token-file",
+        file,
+        "--name",
+        "x",
+        "--state",
+        join(folder, "s"),
+      ]).ended;
+    writeFileSync(file, "mrr_acme_token\n", { mode: 0o644 });
+    expect(await run()).toMatchObject({ code: 2, stderr: expect.stringContaining("chmod 600") });
+    chmodSync(file, 0o600);
+    expect((await run()).code).toBe(0);
+    expect(service.seen.at(-1)?.headers.authorization).toBe("Bearer mrr_acme_token");
+  });
+});

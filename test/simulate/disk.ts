@@ -1,0 +1,130 @@
+import type {
+  AgentFacts,
+  AuditFact,
+  BuildFacts,
+  Change,
+  JobFacts,
+  KeyedBuild,
+  Records,
+} from "../../src/domain/pool/facts.ts";
+import { apply, emptyState, isTerminal, type PoolState } from "../../src/domain/pool/state.ts";
+
+interface Rows {
+  orgId: string | null;
+  fence: number;
+  agents: Map<string, AgentFacts>;
+  builds: Map<string, BuildFacts>;
+  jobs: Map<string, JobFacts>;
+  numbers: Map<string, number>;
+  keys: Map<string, KeyedBuild>;
+  dirty: Set<string>;
+  letters: Map<number, { audit: AuditFact | null }>;
+  posted: number;
+}
+
+const emptyRows = (): Rows => ({
+  orgId: null,
+  fence: 0,
+  agents: new Map(),
+  builds: new Map(),
+  jobs: new Map(),
+  numbers: new Map(),
+  keys: new Map(),
+  dirty: new Set(),
+  letters: new Map(),
+  posted: 0,
+});
+
+/** What survives a crash: the same facts as the object's tables, without the tables. Facts are never changed in place. */
+export class Disk implements Records {
+  rows = emptyRows();
+
+  store(changes: readonly Change[]): void {
+    const { rows } = this;
+    for (const change of changes) {
+      switch (change.kind) {
+        case "org":
+          rows.orgId = change.orgId;
+          break;
+        case "fence":
+          rows.fence = change.fence;
+          break;
+        case "build":
+          rows.builds.set(change.build.id, change.build);
+          break;
+        case "job":
+          rows.jobs.set(change.job.buildId, change.job);
+          break;
+        case "number":
+          rows.numbers.set(change.repoId, change.number);
+          break;
+        case "key":
+          rows.keys.set(`${change.caller} ${change.key}`, change.keyed);
+          break;
+        case "agent":
+          rows.agents.set(change.agent.id, change.agent);
+          break;
+        case "agent-gone":
+          rows.agents.delete(change.agentId);
+          break;
+        case "dirty":
+          rows.dirty.add(change.buildId);
+          break;
+        case "clean":
+          rows.dirty.delete(change.buildId);
+          break;
+        case "audit":
+          rows.letters.set(++rows.posted, { audit: change.entry });
+          break;
+        case "close":
+          rows.letters.set(++rows.posted, { audit: null });
+          break;
+        case "sent":
+          for (const seq of change.letters) rows.letters.delete(seq);
+          break;
+      }
+    }
+  }
+
+  load(): PoolState {
+    const { orgId, fence, agents, builds, jobs, dirty, letters } = this.rows;
+    const state = emptyState(this);
+    const changes: Change[] = [{ kind: "fence", fence }];
+    if (orgId !== null) changes.push({ kind: "org", orgId });
+    for (const agent of agents.values()) changes.push({ kind: "agent", agent });
+    for (const build of builds.values()) {
+      if (!isTerminal(build)) changes.push({ kind: "build", build }, { kind: "job", job: jobs.get(build.id)! });
+    }
+    for (const buildId of dirty) changes.push({ kind: "dirty", buildId, at: 0 });
+    if (letters.size > 0) changes.push({ kind: "flush", at: 0, failures: 0 });
+    apply(state, changes);
+    return state;
+  }
+
+  copy(): Rows {
+    const { orgId, fence, agents, builds, jobs, numbers, keys, dirty, letters, posted } = this.rows;
+    return {
+      ...{ orgId, fence, posted, agents: new Map(agents), builds: new Map(builds), jobs: new Map(jobs) },
+      ...{ numbers: new Map(numbers), keys: new Map(keys), dirty: new Set(dirty), letters: new Map(letters) },
+    };
+  }
+
+  ended(buildId: string) {
+    const build = this.rows.builds.get(buildId);
+    return build && isTerminal(build) ? { build, job: this.rows.jobs.get(buildId)! } : undefined;
+  }
+
+  keyed(caller: string, key: string) {
+    return this.rows.keys.get(`${caller} ${key}`);
+  }
+
+  lastNumber(repoId: string) {
+    return this.rows.numbers.get(repoId) ?? 0;
+  }
+
+  lastSeq() {
+    let last = 0;
+    for (const { seq } of this.rows.builds.values()) last = Math.max(last, seq);
+    return last;
+  }
+}
