@@ -1,19 +1,15 @@
 import { Dictionary } from "./dictionary.ts";
+import { Filter } from "./filter.ts";
 import { formsApart } from "./forms.ts";
-import { Scanner } from "./scanner.ts";
-import { Unwrapped } from "./unwrapped.ts";
+import { type Needles, Scanner } from "./scanner.ts";
 import { Window } from "./window.ts";
+import { WRAP_MIN, Wraps } from "./wraps.ts";
 
 export { formsOf } from "./forms.ts";
+export type { Needles } from "./scanner.ts";
 
 /** What stands in the place of a secret. */
 export const MASK = "***";
-
-/** The needles of a set of secrets; immutable, so that many maskers may share them. */
-export interface Needles {
-  readonly plain: Dictionary;
-  readonly wrapped: Dictionary;
-}
 
 export type Secrets = Iterable<string | Uint8Array>;
 
@@ -27,24 +23,18 @@ export interface MaskerPosition {
   readonly run: number;
 }
 
-interface Span {
-  start: number;
-  end: number;
-}
-
 /** Input is taken in slices of this many bytes, so that memory stays small whatever is pushed. */
 const SLICE = 64 * 1024;
 const MASK_BYTES = new TextEncoder().encode(MASK);
 
 const isNeedles = (secrets: Secrets | Needles): secrets is Needles => "plain" in secrets;
 
-/** Prepares the search for secrets, the costly part of a masker. */
+/** Prepares the search for secrets, the costly part of a masker; many maskers may share it. */
 export const compile = (secrets: Secrets, known?: Needles): Needles => {
-  const { plain, wrapped } = formsApart(secrets);
-  return {
-    plain: new Dictionary([...plain, ...(known?.plain.needles() ?? [])]),
-    wrapped: new Dictionary([...wrapped, ...(known?.wrapped.needles() ?? [])]),
-  };
+  const forms = formsApart(secrets);
+  const plain = new Dictionary([...forms.plain, ...(known?.plain.needles() ?? [])]);
+  const wrapped = new Dictionary([...forms.wrapped, ...(known?.wrapped.needles() ?? [])]);
+  return { plain, wrapped, filter: new Filter(plain, wrapped) };
 };
 
 /**
@@ -53,12 +43,11 @@ export const compile = (secrets: Secrets, known?: Needles): Needles => {
  */
 export class Masker {
   #needles: Needles;
-  readonly #raw: Window;
-  readonly #unwrapped: Unwrapped;
-  #plain: Scanner;
-  #wrapped: Scanner;
-  /** Found and not yet let go, by start, of each scanner. */
-  #spans: [Span[], Span[]] = [[], []];
+  readonly #window: Window;
+  readonly #wraps: Wraps;
+  #scanner: Scanner;
+  /** Found and not yet let go, ascending. */
+  #spans: { start: number; end: number }[] = [];
   #offset: number;
   #covered: number;
   #hits = 0;
@@ -68,18 +57,15 @@ export class Masker {
     this.#needles = isNeedles(secrets) ? secrets : compile(secrets);
     this.#offset = resume.offset;
     this.#covered = resume.covered;
-    this.#raw = new Window(resume.offset);
-    this.#unwrapped = new Unwrapped(resume.offset, resume.run);
-    this.#plain = new Scanner(this.#needles.plain, resume.offset);
-    this.#wrapped = new Scanner(this.#needles.wrapped, resume.offset);
+    this.#window = new Window(resume.offset);
+    this.#wraps = new Wraps(this.#window, resume.run);
+    this.#scanner = new Scanner(this.#needles, this.#window, this.#wraps, resume.offset);
   }
 
   /** Takes bytes and gives those that may be let go. */
   push(chunk: Uint8Array): Uint8Array {
     for (let at = 0; at < chunk.length; at += SLICE) {
-      const slice = chunk.subarray(at, at + SLICE);
-      this.#raw.append(slice);
-      this.#unwrapped.append(slice);
+      this.#window.append(chunk.subarray(at, at + SLICE));
       this.#search(false);
     }
     return this.#take();
@@ -94,13 +80,13 @@ export class Masker {
   /** These secrets count for every byte not yet let go, and for all later ones. */
   add(secrets: Secrets): void {
     this.#needles = compile(secrets, this.#needles);
-    this.#plain = new Scanner(this.#needles.plain, this.#offset);
-    this.#wrapped = new Scanner(this.#needles.wrapped, this.#unwrapped.window.start);
-    this.#spans = [[], []];
+    this.#scanner = new Scanner(this.#needles, this.#window, this.#wraps, this.#offset);
+    this.#spans = [];
   }
 
   get position(): MaskerPosition {
-    return { offset: this.#offset, covered: this.#covered, run: this.#unwrapped.run };
+    const run = this.#wraps.runBefore(this.#offset - this.#window.base);
+    return { offset: this.#offset, covered: this.#covered, run };
   }
 
   /** How many masks were written. */
@@ -109,57 +95,43 @@ export class Masker {
   }
 
   #search(final: boolean): void {
-    const view = this.#unwrapped;
-    this.#plain.scan(this.#raw, final, (start, end) => {
-      join(this.#spans[0], start, end);
+    this.#scanner.scan(final, (start, end) => {
+      const last = this.#spans.at(-1);
+      if (last && start <= last.end) last.end = Math.max(last.end, end);
+      else this.#spans.push({ start, end });
     });
-    this.#wrapped.scan(view.window, final, (start, end) => {
-      join(this.#spans[1], view.streamOffset(start), view.streamOffset(end - 1) + 1);
-    });
-    this.#release(Math.min(this.#plain.settled, view.streamOffset(this.#wrapped.settled)));
+    this.#release(this.#scanner.settled);
   }
 
-  /** Writes out all before `until`, where everything that begins has been found. */
+  /** Writes out all before `until`, where everything that begins has been found, and the mask that begins there. */
   #release(until: number): void {
-    const [first, second] = this.#spans;
-    while (true) {
-      const from = first[0] && !(second[0] && second[0].start < first[0].start) ? first : second;
-      const span = from[0];
-      if (!span || span.start > until) break;
-      from.shift();
-      this.#pass(span.start);
-      if (span.start > this.#covered) {
+    for (const { start, end } of this.#spans) {
+      this.#pass(start);
+      if (start > this.#covered) {
         this.#out.append(MASK_BYTES);
         this.#hits++;
       }
-      this.#covered = Math.max(this.#covered, span.end);
+      this.#covered = Math.max(this.#covered, end);
     }
+    this.#spans = [];
     this.#pass(until);
-    this.#offset = until;
-    this.#raw.drop(until);
-    this.#unwrapped.drop(until);
+    this.#window.drop(until - WRAP_MIN);
   }
 
   /** Lets the bytes up to here through, but for what a mask covers. */
   #pass(until: number): void {
     const from = Math.max(this.#offset, this.#covered);
-    if (from < until) this.#out.append(this.#raw.slice(from, until));
+    if (from < until) this.#out.append(this.#window.slice(from, until));
     this.#offset = Math.max(this.#offset, until);
   }
 
   #take(): Uint8Array {
-    const out = this.#out;
-    const bytes = out.slice(out.start, out.end).slice();
-    out.drop(out.end);
+    const { start, end } = this.#out;
+    const bytes = this.#out.slice(start, end).slice();
+    this.#out.drop(end);
     return bytes;
   }
 }
-
-const join = (spans: Span[], start: number, end: number): void => {
-  const last = spans.at(-1);
-  if (last && start <= last.end) last.end = Math.max(last.end, end);
-  else spans.push({ start, end });
-};
 
 /** Masks a whole text at once. */
 export const maskText = (secrets: Secrets | Needles, text: string): string => {

@@ -1,104 +1,95 @@
-import { type Dictionary, MIX } from "./dictionary.ts";
+import { Cursor } from "./cursor.ts";
+import type { Dictionary } from "./dictionary.ts";
+import { type Filter, MIX } from "./filter.ts";
 import type { Window } from "./window.ts";
+import type { Wraps } from "./wraps.ts";
 
-/** Finds the needles of a dictionary in a window, from left to right; for each place only the longest. */
+/** What is sought: needles byte for byte, needles that line breaks may cut, and the filter of both. */
+export interface Needles {
+  readonly plain: Dictionary;
+  readonly wrapped: Dictionary;
+  readonly filter: Filter;
+}
+
+/** Finds needles in a window, from left to right; of those that begin at one place only the longest. */
 export class Scanner {
-  readonly #dictionary: Dictionary;
+  readonly #filter: Filter;
+  readonly #window: Window;
+  readonly #wraps: Wraps;
+  readonly #plain: Cursor;
+  readonly #wrapped: Cursor;
   /** Every needle that begins before this stream offset has been found. */
   settled: number;
-  /** The candidate at `settled`: its first `#depth` bytes begin the needles `#low..#high`, none if equal. */
-  #depth = 0;
-  #low = 0;
-  #high = 0;
-  #matched = 0;
+  /** Before this stream offset every place is tried: a wrap there hides needles from the filter. */
+  #tryTo = 0;
 
-  constructor(dictionary: Dictionary, offset: number) {
-    this.#dictionary = dictionary;
+  constructor(needles: Needles, window: Window, wraps: Wraps, offset: number) {
+    this.#filter = needles.filter;
+    this.#window = window;
+    this.#wraps = wraps;
+    this.#plain = new Cursor(needles.plain, window, null);
+    this.#wrapped = new Cursor(needles.wrapped, window, wraps);
     this.settled = offset;
   }
 
   /** Calls `found` with stream offsets, starts ascending. `final` says that no more bytes will follow. */
-  scan(window: Window, final: boolean, found: (start: number, end: number) => void): void {
-    const { bytes, base } = window;
-    const end = window.end - base;
+  scan(final: boolean, found: (start: number, end: number) => void): void {
+    const { bytes, base } = this.#window;
+    const end = this.#window.end - base;
+    const [plain, wrapped] = [this.#plain, this.#wrapped];
     let at = this.settled - base;
     while (at < end) {
-      if (this.#high === this.#low) {
-        at = this.#candidate(bytes, at, end);
+      if (!plain.isAlive && !wrapped.isAlive) {
+        at = this.#candidate(at, end);
         if (at === end) break;
-        this.#begin(bytes[at]!);
+        plain.begin(bytes[at]!);
+        wrapped.begin(bytes[at]!);
       }
-      const known = this.#matched;
-      this.#follow(bytes, at, end);
-      if (this.#matched > known) found(base + at, base + at + this.#matched);
-      if (this.#high > this.#low && !final) break;
-      this.#high = this.#low = 0;
+      plain.follow(at, end);
+      wrapped.follow(at, end);
+      const length = Math.max(plain.matched, wrapped.matched);
+      if (length > 0) found(base + at, base + at + length);
+      if ((plain.isAlive || wrapped.isAlive) && !final) break;
+      plain.stop();
+      wrapped.stop();
       at++;
     }
     this.settled = base + at;
   }
 
-  /** The next place from `at` on where a needle may begin; the last three places always may. */
-  #candidate(bytes: Uint8Array, at: number, end: number): number {
-    const { filter, shift, short, buckets, size } = this.#dictionary;
-    if (size === 0) return end;
-    if (at + 3 < end) {
-      let four = (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!;
-      if (short) {
-        for (let last = at + 3; last < end; last++) {
-          four = (four << 8) | bytes[last]!;
-          if (filter[Math.imul(four, MIX) >>> shift] !== 0 || short[four >>> 24] !== 0) return last - 3;
-        }
-      } else {
-        for (let last = at + 3; last < end; last++) {
-          four = (four << 8) | bytes[last]!;
-          if (filter[Math.imul(four, MIX) >>> shift] !== 0) return last - 3;
-        }
+  /** The next place from `at` on where a needle may begin. */
+  #candidate(at: number, end: number): number {
+    if (at < this.#tryTo - this.#window.base) return at;
+    const { words, bytes } = this.#window;
+    const { words: hashes, shift, pairs, first } = this.#filter;
+    const last = end >>> 2;
+    let word = (at + 3) >>> 2;
+    for (let before = words[word - 1] ?? 0; word < last; word++) {
+      const four = words[word]!;
+      let places = hashes[Math.imul(four, MIX) >>> shift]!;
+      if (pairs !== null) {
+        places |= pairs[four & 0xffff]! | (pairs[(before >>> 24) | ((four & 0xff) << 8)]! << 1);
+        places |= (pairs[before >>> 16]! << 2) | (pairs[(before >>> 8) & 0xffff]! << 3);
+        before = four;
       }
-      at = end - 3;
-    }
-    while (at < end && buckets[bytes[at]!] === buckets[bytes[at]! + 1]) at++;
-    return at;
-  }
-
-  #begin(first: number): void {
-    this.#low = this.#dictionary.buckets[first]!;
-    this.#high = this.#dictionary.buckets[first + 1]!;
-    this.#depth = 1;
-    this.#matched = 0;
-  }
-
-  /** Compares the candidate's next bytes until they end (`#high > #low`) or no needle is left. */
-  #follow(text: Uint8Array, at: number, end: number): void {
-    const { bytes, starts } = this.#dictionary;
-    let low = this.#low;
-    let high = this.#high;
-    let depth = this.#depth;
-    while (low < high) {
-      if (starts[low + 1]! - starts[low]! === depth) {
-        this.#matched = depth;
-        low++;
-        continue;
+      // The second term is not 0 if one of the bytes is less than 14, as line breaks are.
+      if (places !== 0 || ((four - 0x0e0e0e0e) & ~four & 0x80808080) !== 0) {
+        const place = this.#placeBefore(word * 4, places, at);
+        if (place >= 0) return place;
       }
-      if (at + depth === end) break;
-      const byte = text[at + depth]!;
-      if (bytes[starts[low]! + depth] !== byte) low = this.#bound(low, high, depth, byte);
-      if (low < high && bytes[starts[high - 1]! + depth] !== byte) high = this.#bound(low, high, depth, byte + 1);
-      depth++;
     }
-    this.#low = low;
-    this.#high = high;
-    this.#depth = depth;
+    for (let place = Math.max(at, last * 4 - 3); place < end; place++) if (first[bytes[place]!] === 1) return place;
+    return end;
   }
 
-  /** The first of the needles whose byte at `depth` is at least `byte`. */
-  #bound(low: number, high: number, depth: number, byte: number): number {
-    const { bytes, starts } = this.#dictionary;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (bytes[starts[middle]! + depth]! < byte) low = middle + 1;
-      else high = middle;
+  /** The first of the `places` before the word at `index` that is not before `at`, or -1. */
+  #placeBefore(index: number, places: number, at: number): number {
+    for (let wrap = Math.max(index, at + 1); wrap < index + 4; wrap++) {
+      if (!this.#wraps.isWrap(wrap)) continue;
+      this.#tryTo = this.#window.base + wrap;
+      return Math.max(at, index - 3);
     }
-    return low;
+    for (let back = 3; back >= 0; back--) if ((places >>> back) & 1 && index - back >= at) return index - back;
+    return -1;
   }
 }

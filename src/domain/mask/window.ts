@@ -1,35 +1,27 @@
-/** The part of a stream that is still needed: bytes are added behind and dropped in front. Offsets are the stream's. */
+/** The part of a stream that is still needed: bytes are added behind and forgotten in front. Offsets are the stream's. */
 export class Window {
+  bytes = new Uint8Array(4096);
+  /** The same memory, four bytes at a time. */
+  words = new Uint32Array(this.bytes.buffer);
   /** Stream offset of `bytes[0]`. */
   base: number;
-  /** Valid up to `end - base`. */
-  bytes = new Uint8Array(1024);
   end: number;
-  /** What lies before may be overwritten. */
-  start: number;
+  #start: number;
 
   constructor(offset: number) {
     this.base = offset;
     this.end = offset;
-    this.start = offset;
+    this.#start = offset;
   }
 
-  /** Room for `length` more bytes; gives the index in `bytes` where they go. The caller then moves `end`. */
-  reserve(length: number): number {
-    const kept = this.end - this.start;
-    if (this.end - this.base + length > this.bytes.length) {
-      const fits = kept + length <= this.bytes.length / 2;
-      const target = fits ? this.bytes : new Uint8Array(2 * (kept + length));
-      target.set(this.bytes.subarray(this.start - this.base, this.end - this.base));
-      this.bytes = target;
-      this.base = this.start;
-    }
-    return this.end - this.base;
+  /** Offset of the first byte that is still known. */
+  get start(): number {
+    return this.#start;
   }
 
   append(chunk: Uint8Array): void {
-    const at = this.reserve(chunk.length);
-    this.bytes.set(chunk, at);
+    this.#makeRoom(chunk.length);
+    this.bytes.set(chunk, this.end - this.base);
     this.end += chunk.length;
   }
 
@@ -38,6 +30,19 @@ export class Window {
   }
 
   drop(before: number): void {
-    this.start = before;
+    this.#start = Math.max(this.#start, before);
+  }
+
+  #makeRoom(length: number): void {
+    if (this.end - this.base + length <= this.bytes.length) return;
+    const kept = this.bytes.subarray(this.#start - this.base, this.end - this.base);
+    const needed = kept.length + length;
+    if (needed * 2 > this.bytes.length) {
+      const larger = new Uint8Array(Math.ceil(needed / 2) * 4);
+      larger.set(kept);
+      this.bytes = larger;
+      this.words = new Uint32Array(larger.buffer);
+    } else this.bytes.set(kept);
+    this.base = this.#start;
   }
 }

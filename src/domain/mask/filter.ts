@@ -1,0 +1,61 @@
+import type { Dictionary } from "./dictionary.ts";
+import { FOLD } from "./wraps.ts";
+
+export const MIX = 0x9e3779b1;
+
+/** A needle of this many bytes has, wherever it lies, a whole aligned word within its first seven. */
+const WORD_MIN = 7;
+
+/**
+ * Keeps most of the text away from the dictionaries: every aligned word of four bytes is looked up by its hash, which
+ * tells at which of the places up to three bytes before it a needle may begin. Words are little-endian, as everywhere.
+ */
+export class Filter {
+  /** By hash of a word: bit b is set if a needle may begin b bytes before the word. */
+  readonly words: Uint8Array;
+  readonly shift: number;
+  /** By the first two bytes of a needle too short for words: 1; null without such needles. */
+  readonly pairs: Uint8Array | null;
+  /** By first byte of a needle: 1. */
+  readonly first: Uint8Array;
+
+  constructor(plain: Dictionary, wrapped: Dictionary) {
+    const entries = 4 * (plain.size + wrapped.size) + 1;
+    this.shift = 32 - Math.min(20, Math.max(12, Math.ceil(Math.log2(32 * entries))));
+    this.words = new Uint8Array(2 ** (32 - this.shift));
+    this.first = new Uint8Array(256);
+    const short: Uint8Array[] = [];
+    for (let n = 0; n < plain.size; n++) {
+      const needle = plain.needle(n);
+      if (needle.length < WORD_MIN) short.push(needle);
+      else this.#add(needle);
+      this.first[needle[0]!] = 1;
+    }
+    for (let n = 0; n < wrapped.size; n++) {
+      const head = wrapped.needle(n).slice(0, WORD_MIN);
+      this.#add(head);
+      this.#add(head.map((byte) => (byte === 0x2b ? 0x2d : byte === 0x2f ? 0x5f : byte)));
+    }
+    for (let byte = 0; byte < 256; byte++) {
+      if (wrapped.buckets[FOLD[byte]!] !== wrapped.buckets[FOLD[byte]! + 1]) this.first[byte] = 1;
+    }
+    this.pairs = short.length > 0 ? pairsOf(short) : null;
+  }
+
+  #add(needle: Uint8Array): void {
+    for (let at = 0; at < 4; at++) {
+      const word = needle[at]! | (needle[at + 1]! << 8) | (needle[at + 2]! << 16) | (needle[at + 3]! << 24);
+      const hash = Math.imul(word, MIX) >>> this.shift;
+      this.words[hash] = this.words[hash]! | (1 << at);
+    }
+  }
+}
+
+const pairsOf = (needles: Uint8Array[]): Uint8Array => {
+  const pairs = new Uint8Array(65536);
+  for (const [first, second] of needles) {
+    if (second !== undefined) pairs[first! | (second << 8)] = 1;
+    else for (let any = 0; any < 256; any++) pairs[first! | (any << 8)] = 1;
+  }
+  return pairs;
+};
