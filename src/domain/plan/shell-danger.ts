@@ -1,101 +1,109 @@
 import { REFUSED } from "./quoting.ts";
 
-/** Programs that run a part of their arguments or input as code, and the options that take it. */
-const INTERPRETERS: [name: RegExp, option: RegExp][] = [
-  [/^(?:ba|da|z|k|a|mk|c|tc|fi)?sh$/, /^-[a-zA-Z]*c$/],
-  [/^(?:su|runuser|sg)$/, /^(?:-[a-zA-Z]*c|--command)$/],
-  [/^(?:python|pypy)[0-9.]*$/, /^-[a-zA-Z]*c$/],
-  [/^(?:node|nodejs|bun|deno)$/, /^(?:-[a-zA-Z]*[ep]|--eval|--print|eval)$/],
-  [/^(?:perl|ruby|lua|osascript)[0-9.]*$/, /^-[a-zA-Z0-9]*[eE]$/],
-  [/^php[0-9.]*$/, /^-r$/],
-  [/^(?:pwsh|powershell)$/, /^-(?:c|command)$/i],
-  [/^(?:sed|gsed)$/, /^(?:-[a-zA-Z]*e|--expression)$/],
-  [/^(?:xargs|parallel|watch)$/, /^never$/],
+/** A program that runs text as code: the option that takes it, and whether it reads it from its input otherwise. */
+interface Interpreter {
+  name: RegExp;
+  option: RegExp;
+  readsInput: boolean;
+}
+
+const INTERPRETERS: Interpreter[] = [
+  { name: /^(?:ba|da|z|k|a|mk|c|tc|fi)?sh$/, option: /^-[a-zA-Z]*c$/, readsInput: true },
+  { name: /^(?:su|runuser|sg)$/, option: /^(?:-[a-zA-Z]*c|--command)$/, readsInput: true },
+  { name: /^(?:python|pypy)[0-9.]*$/, option: /^-[a-zA-Z]*c$/, readsInput: true },
+  { name: /^(?:node|nodejs|bun|deno)$/, option: /^(?:-[a-zA-Z]*[ep]|--eval|--print|eval)$/, readsInput: true },
+  { name: /^(?:perl|ruby|lua|osascript)[0-9.]*$/, option: /^-[a-zA-Z0-9]*[eE]$/, readsInput: true },
+  { name: /^php[0-9.]*$/, option: /^-r$/, readsInput: true },
+  { name: /^(?:pwsh|powershell)$/, option: /^-(?:c|command)$/i, readsInput: true },
+  { name: /^g?sed$/, option: /^(?:-[a-zA-Z]*e|--expression)$/, readsInput: false },
 ];
 
-/** Programs whose first argument that is no option is code; the options listed take an argument of their own. */
-const FIRST_ARGUMENT: [name: RegExp, withArgument: RegExp, code: RegExp][] = [
-  [
-    /^(?:sed|gsed)$/,
-    /^(?:-e|--expression|-f|--file|-l|--line-length)$/,
-    /^(?:-[a-zA-Z]*[ef]|--expression.*|--file.*)$/,
-  ],
-  [/^[gm]?awk$/, /^-[fFv]$/, /^(?:-f|--file.*)$/],
+/** Programs whose first plain argument is code unless an option brings it; `takes` are options with an argument. */
+const FIRST_ARGUMENT: { name: RegExp; takes: RegExp; brings: RegExp }[] = [
+  { name: /^g?sed$/, takes: /^(?:-[a-zA-Z]*[efl]|--file)$/, brings: /^(?:-[a-zA-Z]*[ef]|--expression.*|--file.*)$/ },
+  { name: /^[gmn]?awk$/, takes: /^-[fFv]$/, brings: /^(?:-f|--file.*)$/ },
 ];
 
-const SSH_OPTION = /^-[BbcDEeFIiJLlmOoPpQRSWw]$/;
+const SSH_TAKES = /^-[BbcDEeFIiJLlmOoPpQRSWw]$/;
+const SHELL_TAKES = /^[-+][oOWX]$/;
+const PREFIXES = new Set(["command", "builtin", "exec", "sudo", "env", "time", "nohup", "nice", "!"]);
+const DECLARING = /^(?:declare|typeset|local|readonly|export)$/;
+const RUN_BY_SHELL = /^(?:PS[0-4]|PROMPT_COMMAND|BASH_ENV|ENV)\+?=/;
+const NAMING = /^(?:unset|read|mapfile|readarray|getopts)$/;
 
 const base = (word: string): string => word.slice(word.lastIndexOf("/") + 1);
 
-const isAssignment = (word: string): boolean => /^[A-Za-z_]\w*\+?=/.test(word);
-const PREFIXES = new Set([
-  "command",
-  "builtin",
-  "exec",
-  "sudo",
-  "env",
-  "time",
-  "nohup",
-  "nice",
-  "!",
-  "then",
-  "do",
-  "else",
-]);
+/** The words of a command past assignments and words like `sudo`: its program first. */
+const fromProgram = (words: string[]): string[] => {
+  const isBefore = (word: string) => /^[A-Za-z_]\w*\+?=/.test(word) || PREFIXES.has(word) || word.startsWith("-");
+  const index = words.findIndex((word) => !isBefore(word));
+  return index < 0 ? [] : words.slice(index);
+};
 
-/** Index of the word that names the command, past assignments and words like `sudo`. */
-const commandIndex = (words: string[]): number =>
-  words.findIndex((word) => !isAssignment(word) && !PREFIXES.has(word) && !word.startsWith("-"));
+const plainOf = (args: string[], takes: RegExp): string[] =>
+  args.filter((word, index) => !/^[-+]./.test(word) && !takes.test(args[index - 1] ?? ""));
 
-const DECLARING = /^(?:declare|typeset|local|readonly|export)$/;
-const NAMING = /^(?:unset|read|mapfile|readarray|getopts)$/;
+/** Whether the word after `words` is what an interpreter among them will run. */
+const isCode = (words: string[]): boolean =>
+  words.some((word, index) => {
+    const interpreter = INTERPRETERS.find(({ name }) => name.test(base(word)));
+    const args = words.slice(index + 1);
+    return (
+      interpreter?.option.test(args.at(-1) ?? "") && plainOf(args, SHELL_TAKES).every((one) => one === args.at(-1))
+    );
+  });
 
-const inBuiltin = (command: string, args: string[], current: string): string | null => {
-  if (command === "eval" || command === "trap" || command === "let") return REFUSED.code;
-  if (DECLARING.test(command)) {
+const isFirstArgument = (program: string, args: string[]): boolean =>
+  FIRST_ARGUMENT.some(
+    ({ name, takes, brings }) =>
+      name.test(program) &&
+      !args.some((word) => brings.test(word)) &&
+      !takes.test(args.at(-1) ?? "") &&
+      plainOf(args, takes).length === 0,
+  );
+
+const inBuiltin = (builtin: string, args: string[], current: string): string | null => {
+  if (builtin === "eval" || builtin === "trap" || builtin === "let" || builtin === "alias") return REFUSED.code;
+  if (DECLARING.test(builtin)) {
     if (args.some((word) => /^-[a-zA-Z]*[in]/.test(word))) return REFUSED.arithmetic;
     return current.includes("=") ? null : REFUSED.name;
   }
-  if (NAMING.test(command)) return REFUSED.name;
-  if (command === "printf" && args.at(-1) === "-v") return REFUSED.name;
-  if ((command === "test" || command === "[") && /^-[vR]$/.test(args.at(-1) ?? "")) return REFUSED.name;
-  if (command === "wait" && args.at(-1) === "-p") return REFUSED.name;
-  return null;
+  const last = args.at(-1) ?? "";
+  const isName =
+    NAMING.test(builtin) ||
+    (builtin === "printf" && last === "-v") ||
+    (builtin === "wait" && last === "-p") ||
+    (/^(?:test|\[)$/.test(builtin) && /^-[vR]$/.test(last));
+  return isName ? REFUSED.name : null;
 };
-
-const isCodeOf = (words: string[]): boolean => {
-  const last = words.at(-1) ?? "";
-  return words.some((word) => INTERPRETERS.some(([name, option]) => name.test(base(word)) && option.test(last)));
-};
-
-const isFirstArgument = (command: string, args: string[]): boolean =>
-  FIRST_ARGUMENT.some(([name, withArgument, code]) => {
-    if (!name.test(command) || args.some((word) => code.test(word))) return false;
-    const plain = args.filter((word, index) => !word.startsWith("-") && !withArgument.test(args[index - 1] ?? ""));
-    return plain.length === 0 && !withArgument.test(args.at(-1) ?? "");
-  });
-
-const isRemote = (command: string, args: string[]): boolean =>
-  command === "ssh" && args.some((word, index) => !word.startsWith("-") && !SSH_OPTION.test(args[index - 1] ?? ""));
 
 /**
  * Why a reference may not stand in a simple command, after `words` and at the end of `current`: there its value would
  * be run as code although it is not pasted. Null when it may.
  */
 export const dangerIn = (words: string[], current: string): string | null => {
-  const index = commandIndex(words);
-  if (index < 0) return null;
-  const command = base(words[index]!);
-  const args = words.slice(index + 1);
-  if (isCodeOf(words) || isFirstArgument(command, args) || isRemote(command, args)) return REFUSED.code;
-  return inBuiltin(command, args, current);
+  if (RUN_BY_SHELL.test(current)) return REFUSED.code;
+  const [program = "", ...args] = fromProgram(words);
+  const isRemote = program === "ssh" && plainOf(args, SSH_TAKES).length > 0;
+  if (isRemote || isCode(words) || isFirstArgument(base(program), args)) return REFUSED.code;
+  return inBuiltin(program, args, current);
 };
 
-/** Whether a heredoc on a line with these words is a program for one of them. */
-export const readsProgram = (words: string[]): boolean =>
-  words.some(
-    (word) => base(word) === "ssh" || INTERPRETERS.some(([name]) => name.test(base(word)) && !/sed$/.test(word)),
-  );
+/** Whether a command runs what it is given on its input as a program. */
+export const readsProgram = (words: string[]): boolean => {
+  const [program = "", ...args] = fromProgram(words);
+  if (program === "source" || program === ".") return true;
+  if (program === "ssh") return plainOf(args, SSH_TAKES).length <= 1;
+  if (/^(?:xargs|parallel)$/.test(program))
+    return words.some((word) => INTERPRETERS.some(({ name }) => name.test(base(word))));
+  return words.some((word, index) => {
+    const interpreter = INTERPRETERS.find(({ name }) => name.test(base(word)));
+    if (!interpreter?.readsInput) return false;
+    const rest = words.slice(index + 1);
+    if (rest.some((one) => interpreter.option.test(one))) return false;
+    return rest.includes("-s") || rest.includes("-") || plainOf(rest, SHELL_TAKES).length === 0;
+  });
+};
 
 /** Whether `[[ ]]` with these words takes its operands for numbers or names. */
 export const isArithmeticTest = (words: string[]): boolean =>

@@ -6,20 +6,36 @@ interface Heredoc {
   word: string;
   isQuoted: boolean;
   stripsTabs: boolean;
+  isProgram: boolean;
 }
 
-/** A simple command as far as it has been read. */
-interface Command {
-  words: string[];
-  current: string;
-  /** Index of the first expression inside `[[`, while one is open. */
-  testFrom: number | null;
+/** A list of commands, and the one that is being read. Indices count expressions found. */
+class Commands {
+  words: string[] = [];
+  current = "";
+  /** Where `[[` was opened, while it is open. */
+  testFrom: number | null = null;
+  /** What the command's input comes from: here-strings, and bodies still to be read. */
+  inputs: [from: number, to: number][] = [];
+  heredocs: Heredoc[] = [];
+  /** The pipeline so far. */
+  readonly from: number;
+  pipelineFrom: number;
+  pipelineHeredocs: Heredoc[] = [];
+  isPiped = false;
+  cases = 0;
+
+  constructor(from: number) {
+    this.from = from;
+    this.pipelineFrom = from;
+  }
 }
 
 const KEYWORDS = new Set(["if", "then", "elif", "else", "while", "until", "do", "!", "{", "time", "coproc"]);
+const CLOSERS = new Set(["}", "done", "fi", "esac"]);
 const BLANK = /[ \t\r]/;
-const PARAMETER_NAME = /[!#]?(?:\w+|[#?@*$!-])?/y;
 const ENDS_WORD = /[\s;&|<>()]/;
+const PARAMETER_NAME = /[!#]?(?:\w+|[#?@*$!-])?/y;
 
 /*
  * Reads bash and sh as far as quoting goes. Should it misjudge a strange script, a value could be split into words or
@@ -27,11 +43,10 @@ const ENDS_WORD = /[\s;&|<>()]/;
  */
 class ShellScanner extends QuotingScanner {
   #heredocs: Heredoc[] = [];
-  #lineWords: string[] = [];
   #end = this.text.length;
 
   run(): Quoting[] {
-    while (this.at < this.#end) this.#commands(null);
+    while (this.#more()) this.#commands(null);
     return this.found;
   }
 
@@ -39,75 +54,102 @@ class ShellScanner extends QuotingScanner {
     return this.at < this.#end;
   }
 
+  #refuse(from: number, to: number, refused: string): void {
+    for (let index = from; index < to; index++) if (this.found[index] !== "comment") this.found[index] = { refused };
+  }
+
   /** Commands up to `closer`, which belongs to them. */
   #commands(closer: ")" | null): void {
-    const command: Command = { words: [], current: "", testFrom: null };
-    let cases = 0;
+    const list = new Commands(this.found.length);
     while (this.#more()) {
       const c = this.text[this.at]!;
-      if (c === ")" && closer && cases === 0) {
-        this.at++;
-        return;
-      }
+      if (c === ")" && closer && list.cases === 0) break;
       if (c === "\n") {
         this.at++;
-        if (command.testFrom === null) command.words = [];
+        this.#endOfCommand(list, "\n");
         this.#heredocBodies();
       } else if (BLANK.test(c)) this.at++;
       else if (c === "#") this.comment();
-      else if (c === "<" || c === ">") this.#redirection();
-      else if (c === "(") this.#parenthesis(command);
+      else if (c === "<" || c === ">") this.#redirection(list);
+      else if (c === "(") this.#parenthesis(list);
       else if (ENDS_WORD.test(c)) {
-        this.at++;
-        if (command.testFrom === null) command.words = [];
+        const operator = /^(?:\|\||&&|\|&|;;&?|;&|.)/.exec(this.text.slice(this.at, this.at + 3))![0];
+        this.at += operator.length;
+        this.#endOfCommand(list, operator);
       } else {
-        this.#word(command);
-        const word = command.current;
-        const isFirst = command.words.length === 0;
-        if (isFirst && word === "case") cases++;
-        if (isFirst && word === "esac") cases = Math.max(0, cases - 1);
-        this.#endOfWord(command, isFirst);
+        this.#word(list);
+        this.#endOfWord(list);
       }
     }
+    this.#endOfCommand(list, "");
+    if (closer) this.at++;
   }
 
-  #endOfWord(command: Command, isFirst: boolean): void {
-    const word = command.current;
-    this.#lineWords.push(word);
-    command.words.push(word);
-    command.current = "";
-    if (isFirst && word === "[[") command.testFrom = this.found.length;
-    else if (isFirst && KEYWORDS.has(word)) command.words = [];
-    if (word === "]]" && command.testFrom !== null) {
-      if (isArithmeticTest(command.words)) this.#refuseFrom(command.testFrom);
-      command.testFrom = null;
+  #endOfWord(list: Commands): void {
+    const word = list.current;
+    const isFirst = list.words.length === 0;
+    list.words.push(word);
+    list.current = "";
+    if (isFirst && word === "case") list.cases++;
+    if (isFirst && word === "esac") list.cases = Math.max(0, list.cases - 1);
+    if (isFirst && word === "[[") list.testFrom = this.found.length;
+    else if (isFirst && KEYWORDS.has(word)) list.words = [];
+    if (word === "]]" && list.testFrom !== null) {
+      if (isArithmeticTest(list.words)) this.#refuse(list.testFrom, this.found.length, REFUSED.arithmetic);
+      list.testFrom = null;
     }
   }
 
-  #refuseFrom(index: number): void {
-    for (let at = index; at < this.found.length; at++) this.found[at] = { refused: REFUSED.arithmetic };
+  /** What feeds an interpreter is a program: its heredocs and here-strings, and the pipeline before it. */
+  #endOfCommand(list: Commands, operator: string): void {
+    if (list.testFrom !== null && operator !== "") return;
+    if (list.words.length === 0 && operator === "\n") return;
+    if (readsProgram(list.words)) {
+      for (const [from, to] of list.inputs) this.#refuse(from, to, REFUSED.code);
+      for (const heredoc of list.heredocs) heredoc.isProgram = true;
+      if (list.isPiped) {
+        this.#refuse(list.pipelineFrom, this.found.length, REFUSED.code);
+        for (const heredoc of list.pipelineHeredocs) heredoc.isProgram = true;
+      }
+    }
+    list.isPiped = operator === "|" || operator === "|&";
+    list.pipelineHeredocs = list.isPiped ? [...list.pipelineHeredocs, ...list.heredocs] : [];
+    if (!list.isPiped) list.pipelineFrom = this.found.length;
+    else if (CLOSERS.has(list.words[0] ?? "")) list.pipelineFrom = list.from;
+    list.words = [];
+    list.inputs = [];
+    list.heredocs = [];
   }
 
-  #parenthesis(command: Command): void {
-    if (this.sees("((") && command.words.length === 0) {
+  #parenthesis(list: Commands): void {
+    if (this.sees("((") && list.words.length === 0) {
       this.at += 2;
       this.#arithmetic("))");
       return;
     }
     this.at++;
-    if (command.testFrom !== null) return;
+    if (list.testFrom !== null) return;
     this.#commands(")");
-    command.words = [];
+    list.words = [];
   }
 
-  #redirection(): void {
-    const operator = /^(?:<<<|<<-?|[<>]\(|[<>]+[&|]?)/.exec(this.text.slice(this.at, this.at + 3))![0];
+  #redirection(list: Commands): void {
+    const operator = /^(?:<<<|<<-|<<|[<>]\(|[<>]+[&|]?)/.exec(this.text.slice(this.at, this.at + 3))![0];
+    const from = this.found.length;
     this.at += operator.length;
-    if (operator === "<(" || operator === ">(") this.#commands(")");
-    else if (operator === "<<" || operator === "<<-") this.#heredocWord(operator === "<<-");
+    if (operator === "<(" || operator === ">(") {
+      this.#commands(")");
+      list.inputs.push([from, this.found.length]);
+    } else if (operator === "<<<") {
+      while (BLANK.test(this.text[this.at] ?? "")) this.at++;
+      const { current } = list;
+      this.#word(list);
+      list.current = current;
+      list.inputs.push([from, this.found.length]);
+    } else if (operator === "<<" || operator === "<<-") this.#heredocWord(list, operator === "<<-");
   }
 
-  #heredocWord(stripsTabs: boolean): void {
+  #heredocWord(list: Commands, stripsTabs: boolean): void {
     while (BLANK.test(this.text[this.at] ?? "")) this.at++;
     const start = this.at;
     for (let quote = ""; this.#more(); ) {
@@ -119,71 +161,70 @@ class ShellScanner extends QuotingScanner {
       this.at += c === "\\" ? 2 : 1;
     }
     const written = this.text.slice(start, this.at);
-    this.#heredocs.push({ word: written.replaceAll(/[\\'"]/g, ""), isQuoted: /[\\'"]/.test(written), stripsTabs });
+    const isQuoted = /[\\'"]/.test(written);
+    const heredoc = { word: written.replaceAll(/[\\'"]/g, ""), isQuoted, stripsTabs, isProgram: false };
+    this.#heredocs.push(heredoc);
+    list.heredocs.push(heredoc);
   }
 
   #heredocBodies(): void {
-    const isProgram = readsProgram(this.#lineWords);
-    this.#lineWords = [];
     for (const heredoc of this.#heredocs.splice(0)) {
-      const refused = heredoc.isQuoted ? REFUSED.heredoc : isProgram ? REFUSED.code : null;
       const outer = this.#end;
-      const end = this.#bodyEnd(heredoc);
-      this.#end = end.body;
+      const body = this.#bodyEnd(heredoc);
+      this.#end = body.end;
       while (this.#more()) {
-        if (heredoc.isQuoted) {
-          if (!this.span({ refused: REFUSED.heredoc })) this.at++;
-        } else this.#expanding(refused ? { refused } : "heredoc");
+        if (!heredoc.isQuoted) this.#expanding(heredoc.isProgram ? { refused: REFUSED.code } : "heredoc");
+        else if (!this.span({ refused: REFUSED.heredoc })) this.at++;
       }
       this.#end = outer;
-      this.at = Math.max(this.at, end.after);
+      this.at = Math.max(this.at, body.after);
     }
   }
 
-  #bodyEnd({ word, stripsTabs }: Heredoc): { body: number; after: number } {
+  #bodyEnd({ word, stripsTabs }: Heredoc): { end: number; after: number } {
     for (let start = this.at; start < this.#end; ) {
       const found = this.text.indexOf("\n", start);
       const end = found < 0 || found > this.#end ? this.#end : found;
       const line = this.text.slice(start, end).replace(/\r$/, "");
-      if ((stripsTabs ? line.replace(/^\t+/, "") : line) === word) return { body: start, after: end };
+      if ((stripsTabs ? line.replace(/^\t+/, "") : line) === word) return { end: start, after: end };
       start = end + 1;
     }
-    return { body: this.#end, after: this.#end };
+    return { end: this.#end, after: this.#end };
   }
 
-  #word(command: Command): void {
+  #word(list: Commands): void {
     while (this.#more()) {
       const c = this.text[this.at]!;
-      if (this.span(this.#inCommand(command, "bare"))) command.current += "\0";
+      if (this.span(this.#inCommand(list, "bare"))) list.current += "\0";
       else if (c === "'") this.#single("'");
-      else if (c === '"') this.#double(command);
+      else if (c === '"') this.#double(list);
       else if (this.sees("$'")) {
         this.at++;
         this.#single("\\");
       } else if (c === "\\" || c === "$" || c === "`") {
         const start = this.at;
-        this.#expanding(this.#inCommand(command, "bare"));
-        command.current += this.text.slice(start, Math.min(this.at, start + 2)).replace(/^\\/, "");
-      } else if (c === "(" && /[=@?*+!]$/.test(command.current)) {
+        this.#expanding(this.#inCommand(list, "bare"));
+        list.current += this.text.slice(start, Math.min(this.at, start + 2)).replace(/^\\/, "");
+      } else if (c === "(" && /[=@?*+!]$/.test(list.current)) {
         this.at++;
         this.#commands(")");
-      } else if (c === "[" && command.words.length === 0 && /^[A-Za-z_]\w*$/.test(command.current)) {
+      } else if (c === "[" && list.words.length === 0 && /^[A-Za-z_]\w*$/.test(list.current)) {
         this.at++;
         this.#arithmetic("]");
       } else if (ENDS_WORD.test(c)) return;
       else {
-        command.current += c;
+        list.current += c;
         this.at++;
       }
     }
   }
 
-  #inCommand({ words, current }: Command, quoting: "bare" | "quoted"): Quoting {
+  #inCommand({ words, current }: Commands, quoting: "bare" | "quoted"): Quoting {
     const refused = dangerIn(words, current);
     return refused === null ? quoting : { refused };
   }
 
-  /** After the opening of a single quote; with `\` as escape it is the form `$'...'`. */
+  /** At the opening of a single quote; with `\` as escape it is that of `$'...'`. */
   #single(kind: "'" | "\\"): void {
     this.at++;
     while (this.#more() && !this.sees("'")) {
@@ -193,12 +234,12 @@ class ShellScanner extends QuotingScanner {
     this.at++;
   }
 
-  #double(command: Command | null): void {
+  #double(list: Commands | null, inside: Quoting = "quoted"): void {
     this.at++;
     while (this.#more() && !this.sees('"')) {
       const before = this.at;
-      this.#expanding(command ? this.#inCommand(command, "quoted") : "quoted");
-      if (command) command.current += this.text.slice(before, before + 1);
+      this.#expanding(list ? this.#inCommand(list, "quoted") : inside);
+      if (list) list.current += this.text[before];
     }
     this.at++;
   }
@@ -216,8 +257,10 @@ class ShellScanner extends QuotingScanner {
       this.at += 2;
       this.#arithmetic("]");
     } else if (this.sees("$(")) {
+      const from = this.found.length;
       this.at += 2;
       this.#commands(")");
+      if (typeof quoting === "object") this.#refuse(from, this.found.length, quoting.refused);
     } else if (this.sees("${")) this.#parameter(quoting);
     else if (this.sees("`")) this.#backticks();
     else this.at++;
@@ -259,10 +302,10 @@ class ShellScanner extends QuotingScanner {
     }
     const isNumeric = this.sees(":") && !/[-=?+]/.test(this.text[this.at + 1] ?? "");
     const inside: Quoting = isNumeric ? { refused: REFUSED.arithmetic } : quoting;
-    const isBare = quoting === "bare";
     while (this.#more() && !this.sees("}")) {
-      if (isBare && this.sees("'")) this.#single("'");
-      else if (this.sees('"') && quoting !== "heredoc") this.#double(null);
+      if (quoting === "bare" && this.sees("'")) this.#single("'");
+      else if (this.sees('"') && quoting !== "heredoc")
+        this.#double(null, typeof inside === "object" ? inside : "quoted");
       else this.#expanding(inside);
     }
     this.at++;
