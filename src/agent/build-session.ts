@@ -1,10 +1,10 @@
 import type { Finish, Job } from "../protocol/jobs.ts";
 import { announce } from "./announce.ts";
 import type { Bell } from "./bell.ts";
-import { type BuildFolder, removeBuildFolder } from "./build-folder.ts";
+import { type BuildFolder, nameBuild, removeBuildFolder } from "./build-folder.ts";
 import { BuildLog } from "./build-log.ts";
 import { type Client, wordOf } from "./client.ts";
-import { Cancel, type CancelReason, localFailure, WrongAgent } from "./failure.ts";
+import { BuildFailure, Cancel, type CancelReason, localFailure, WrongAgent } from "./failure.ts";
 import { keepLease } from "./heartbeat.ts";
 import type { Identity } from "./identity.ts";
 import { sendLog } from "./log-sender.ts";
@@ -39,6 +39,7 @@ export const runJob = async (job: Job, session: Session): Promise<void> => {
   if (started.status !== 200) return announce.warn(`${name} is not ours to start: ${wordOf(started)}`);
   announce.info(`${name} (${job.build.id}) begins on ${job.build.branch}`);
 
+  nameBuild(folder, job.build.id);
   const over = new AbortController();
   const cancel = new AbortController();
   let fatal: unknown = null;
@@ -80,7 +81,7 @@ export const runJob = async (job: Job, session: Session): Promise<void> => {
 
   try {
     const ending = await performBuild(job, { ...session, tree, log, progress, cancel }).catch((error: unknown) =>
-      endingOf(error, log),
+      endingOf(error, job, log),
     );
     const survivors = await tree.end(session.grace);
     if (survivors.length > 0) announce.error(`${name}: processes ${survivors.join(", ")} cannot be ended`);
@@ -109,16 +110,19 @@ const secretsOf = (job: Job): string[] => {
 type Ending = Finish | WrongAgent;
 
 /** What came instead of a result, as a result; the log says it too. */
-const endingOf = (error: unknown, log: BuildLog): Ending => {
+const endingOf = (error: unknown, job: Job, log: BuildLog): Ending => {
   if (error instanceof WrongAgent) return error;
-  if (error instanceof Cancel) {
-    log.say(`The build was stopped: ${error.reason}`);
-    return { status: "canceled", exitCode: null, reason: error.reason === "timeout" ? "timeout" : "canceled" };
+  if (error instanceof Cancel && error.reason !== "timeout") {
+    log.say("The build was canceled");
+    return { status: "canceled", exitCode: null, reason: "canceled" };
   }
-  const failure = localFailure(error);
+  const failure = error instanceof Cancel ? overtime(job) : localFailure(error);
   log.say(failure.message);
   return { status: "failed", exitCode: null, reason: failure.reason, message: failure.message };
 };
+
+const overtime = ({ timeoutSeconds }: Job): BuildFailure =>
+  new BuildFailure("timeout", `the build took longer than its time limit (at most ${timeoutSeconds} seconds)`);
 
 const report = async (
   job: Job,

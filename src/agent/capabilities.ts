@@ -20,9 +20,11 @@ const answers = (command: string, args: string[]): boolean => {
   }
 };
 
-/** What this machine can build by what is installed: Xcode itself, an Android SDK, npm. */
-export const detectCapabilities = (): Capabilities => ({
-  canBuildIOS: process.platform === "darwin" && answers("xcodebuild", ["-version"]),
-  canBuildAndroid: [process.env.ANDROID_HOME, process.env.ANDROID_SDK_ROOT].some((path) => path && existsSync(path)),
-  canBuildWeb: answers("npm", ["--version"]),
+/** What this machine can build by what is installed (Xcode itself, an Android SDK, npm), where it is not told. */
+export const capabilitiesOf = (told: Partial<Capabilities>): Capabilities => ({
+  canBuildIOS: told.canBuildIOS ?? (process.platform === "darwin" && answers("xcodebuild", ["-version"])),
+  canBuildAndroid:
+    told.canBuildAndroid ??
+    [process.env.ANDROID_HOME, process.env.ANDROID_SDK_ROOT].some((path) => Boolean(path) && existsSync(path ?? "")),
+  canBuildWeb: told.canBuildWeb ?? answers("npm", ["--version"]),
 });

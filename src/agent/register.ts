@@ -1,6 +1,6 @@
 import { AgentRegistration, RegisteredAgent } from "../protocol/agent.ts";
 import { announce } from "./announce.ts";
-import { type Capabilities, detectCapabilities, platformCode } from "./capabilities.ts";
+import { type Capabilities, capabilitiesOf, platformCode } from "./capabilities.ts";
 import { Client, Refused, Unreachable, wordOf } from "./client.ts";
 import { EXIT, Stop } from "./exit-codes.ts";
 import {
@@ -34,7 +34,7 @@ export const register = async (options: RegisterOptions): Promise<Identity> => {
       `${options.state} holds the agent ${known.name} already: deregister it, or use another --state`,
       EXIT.usage,
     );
-  const capabilities = { ...detectCapabilities(), ...definedOf(options) };
+  const capabilities = capabilitiesOf(options);
   const registration = AgentRegistration.safeParse({
     name: options.name,
     platform: platformCode(),
@@ -60,11 +60,6 @@ export const register = async (options: RegisterOptions): Promise<Identity> => {
   saveIdentity(options.state, identity);
   return identity;
 };
-
-const definedOf = ({ canBuildIOS, canBuildAndroid, canBuildWeb }: RegisterOptions): Partial<Capabilities> =>
-  Object.fromEntries(
-    Object.entries({ canBuildIOS, canBuildAndroid, canBuildWeb }).filter(([, value]) => value !== undefined),
-  );
 
 const reached = async <T>(call: Promise<T>): Promise<T> => {
   try {

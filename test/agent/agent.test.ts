@@ -1,8 +1,9 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { saveIdentity } from "../../src/agent/identity.ts";
 import { processTable } from "../../src/agent/process-table.ts";
-import { type AgentService, agentService, jobOf } from "./support/agent-service.ts";
+import { type AgentService, agentService, IDENTITY, jobOf } from "./support/agent-service.ts";
 import { agentProgram } from "./support/command-line.ts";
 import { testFolder } from "./support/folder.ts";
 import { testRepository } from "./support/repository.ts";
@@ -14,6 +15,7 @@ const playedService = async (): Promise<AgentService> => {
   return service;
 };
 
+/** By the command line, as a person does it. */
 const register = async (url: string, ...more: string[]): Promise<string> => {
   const state = join(testFolder(), "state");
   const args = ["register", "--url", url, "--token-file", "-", "--name", "wheel", "--labels", "big", "--web", ...more];
@@ -22,11 +24,18 @@ const register = async (url: string, ...more: string[]): Promise<string> => {
   return state;
 };
 
+/** What registering leaves behind, for tests that are about what comes after. */
+const registered = async (url: string, isEphemeral = false): Promise<string> => {
+  const state = join(testFolder(), "state");
+  saveIdentity(state, { ...IDENTITY, url, isEphemeral });
+  return state;
+};
+
 const pipeline = (steps: string): Record<string, string> => ({ ".millrace.yml": `steps:\n${steps}` });
 
 /** Registers, lets the service hand out one job, and waits for the agent to end. */
 const buildOnce = async (service: AgentService, job: ReturnType<typeof jobOf>, ...more: string[]) => {
-  const state = await register(service.url);
+  const state = await registered(service.url);
   service.jobs.push(job);
   const run = agentProgram(["start", "--once", "--grace", "1", "--state", state, ...more]);
   const ended = await run.ended;
@@ -190,7 +199,7 @@ describe("stopping a build", () => {
 
   const started = async () => {
     const service = await playedService();
-    const state = await register(service.url);
+    const state = await registered(service.url);
     const job = jobOf(testRepository(SLEEPER).cloneUrl, 9);
     service.jobs.push(job);
     const run = agentProgram(["start", "--once", "--grace", "1", "--state", state]);
@@ -246,7 +255,7 @@ describe("stopping a build", () => {
 describe("staying an agent", () => {
   it("waits for hints on the socket, looks when told to, and ends cleanly on SIGTERM", async () => {
     const service = await playedService();
-    const state = await register(service.url);
+    const state = await registered(service.url);
     const repository = testRepository(pipeline("  - run: echo built\n"));
     const run = agentProgram(["start", "--state", state]);
     await until(() => service.sockets() === 1);
@@ -263,7 +272,7 @@ describe("staying an agent", () => {
 
   it("polls with patience where there is no WebSocket", async () => {
     const service = await playedService();
-    const state = await register(service.url);
+    const state = await registered(service.url);
     service.interfere = ({ method }) => (method === "UPGRADE" ? { status: 426 } : null);
     service.jobs.push(jobOf(testRepository(pipeline("  - run: true\n")).cloneUrl, 13));
     const { stderr } = await agentProgram(["start", "--once", "--state", state]).ended;
@@ -292,7 +301,7 @@ describe("staying an agent", () => {
 
   it("stops with a word on what to do when it was removed", async () => {
     const service = await playedService();
-    const state = await register(service.url);
+    const state = await registered(service.url);
     service.interfere = () => ({ status: 401 });
     const { code, stderr } = await agentProgram(["start", "--state", state]).ended;
     expect(code).toBe(3);
@@ -301,7 +310,7 @@ describe("staying an agent", () => {
 
   it("ends the build under way when it is removed in the middle of it", async () => {
     const service = await playedService();
-    const state = await register(service.url);
+    const state = await registered(service.url);
     const job = jobOf(testRepository(pipeline("  - run: echo ready; sleep 1000\n")).cloneUrl, 15);
     service.jobs.push(job);
     const run = agentProgram(["start", "--grace", "1", "--state", state]);
@@ -313,7 +322,7 @@ describe("staying an agent", () => {
 
   it("is gone from service and disk after its one build when it is ephemeral", async () => {
     const service = await playedService();
-    const state = await register(service.url, "--ephemeral");
+    const state = await registered(service.url, true);
     service.jobs.push(jobOf(testRepository(pipeline("  - run: true\n")).cloneUrl, 16));
     const { code } = await agentProgram(["start", "--state", state]).ended;
     expect(code).toBe(0);
@@ -324,7 +333,7 @@ describe("staying an agent", () => {
 
   it("ends what an agent that was killed has left running", async () => {
     const service = await playedService();
-    const state = await register(service.url);
+    const state = await registered(service.url);
     const job = jobOf(testRepository(pipeline("  - run: echo pid $$; exec sleep 1000\n")).cloneUrl, 17);
     service.jobs.push(job);
     const killed = agentProgram(["start", "--state", state]);
@@ -352,7 +361,7 @@ describe("the state folder", () => {
 
   it("serves one agent at a time", async () => {
     const service = await playedService();
-    const state = await register(service.url);
+    const state = await registered(service.url);
     const first = agentProgram(["start", "--state", state]);
     await until(() => first.output().includes("waits for builds"));
     const second = await agentProgram(["start", "--state", state]).ended;

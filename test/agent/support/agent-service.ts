@@ -1,4 +1,5 @@
 import { WebSocketServer } from "ws";
+import type { Identity } from "../../../src/agent/identity.ts";
 import type { Job } from "../../../src/protocol/jobs.ts";
 import { type Reply, type ScriptedService, type Seen, scriptedService } from "./scripted-service.ts";
 
@@ -22,6 +23,21 @@ const agentRecord = {
   isEphemeral: false,
   currentBuildId: null,
   createdAt: NOW,
+};
+
+/** The agent that this service knows. */
+export const IDENTITY: Omit<Identity, "url"> = {
+  id: AGENT,
+  orgId: "acme",
+  name: "wheel",
+  token: "mra_acme_token",
+  isEphemeral: false,
+  canBuildIOS: false,
+  canBuildAndroid: false,
+  canBuildWeb: true,
+  labels: ["big"],
+  heartbeatSeconds: 1,
+  pollSeconds: 1,
 };
 
 export const jobOf = (cloneUrl: string, number: number, change: Partial<Job> = {}): Job => ({
