@@ -9,7 +9,7 @@ env:
 steps:
   - name: Say hello
     run: |
-      echo "$GREETING, build $MILLRACE_BUILD_NUMBER of \${{ build.repository }}"
+      echo "$GREETING, build $MILLRACE_BUILD_NUMBER of \${{ repository.fullName }}"
       echo "region=$REGION stage=$STAGE owner=$OWNER shared=$SHARED"
   - name: Try to print the secrets
     run: |

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Build } from "../protocol/build.ts";
 import { startAgent } from "./agent.ts";
@@ -26,7 +26,7 @@ step("Bringing the local database up to date");
 await migrate(databaseFolder);
 step(`Starting the service on port ${port}`);
 const service = await startService({ port, state: databaseFolder, envFile });
-const wasKnown = existsSync(localFile) && existsSync(databaseFolder);
+const wasKnown = existsSync(localFile) && JSON.parse(readFileSync(localFile, "utf8")).url === service.url;
 const local = await openOrganization(service.url, ORG, OPERATOR_TOKEN, localFile);
 const client = new Client(local.url, local.token);
 
