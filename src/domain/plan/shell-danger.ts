@@ -15,6 +15,7 @@ const INTERPRETERS: Interpreter[] = [
   { name: /^(?:perl|ruby|lua|osascript)[0-9.]*$/, option: /^-[a-zA-Z0-9]*[eE]$/, readsInput: true },
   { name: /^php[0-9.]*$/, option: /^-r$/, readsInput: true },
   { name: /^(?:pwsh|powershell)$/, option: /^-(?:c|command)$/i, readsInput: true },
+  { name: /^env$/, option: /^(?:-[a-zA-Z0-9]*S|--split-string)$/, readsInput: false },
   { name: /^g?sed$/, option: /^(?:-[a-zA-Z]*e|--expression)$/, readsInput: false },
 ];
 

@@ -43,6 +43,7 @@ const PARAMETER_NAME = /[!#]?(?:\w+|[#?@*$!-])?/y;
  */
 class ShellScanner extends QuotingScanner {
   #heredocs: Heredoc[] = [];
+  #depth = 0;
   #end = this.text.length;
 
   run(): Quoting[] {
@@ -61,6 +62,7 @@ class ShellScanner extends QuotingScanner {
   /** Commands up to `closer`, which belongs to them. */
   #commands(closer: ")" | null): void {
     const list = new Commands(this.found.length);
+    if (closer) this.#depth++;
     while (this.#more()) {
       const c = this.text[this.at]!;
       if (c === ")" && closer && list.cases === 0) break;
@@ -82,7 +84,9 @@ class ShellScanner extends QuotingScanner {
       }
     }
     this.#endOfCommand(list, "");
-    if (closer) this.at++;
+    if (!closer) return;
+    this.#depth--;
+    this.at++;
   }
 
   #endOfWord(list: Commands): void {
@@ -186,7 +190,11 @@ class ShellScanner extends QuotingScanner {
       const found = this.text.indexOf("\n", start);
       const end = found < 0 || found > this.#end ? this.#end : found;
       const line = this.text.slice(start, end).replace(/\r$/, "");
-      if ((stripsTabs ? line.replace(/^\t+/, "") : line) === word) return { end: start, after: end };
+      const read = stripsTabs ? line.replace(/^\t+/, "") : line;
+      if (read === word) return { end: start, after: end };
+      // In a substitution bash takes the word with the closing parenthesis right after it, too.
+      if (this.#depth > 0 && read.startsWith(`${word})`))
+        return { end: start, after: start + line.indexOf(")", word.length) };
       start = end + 1;
     }
     return { end: this.#end, after: this.#end };
