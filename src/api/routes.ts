@@ -12,9 +12,10 @@ import * as tokens from "../services/tokens.ts";
 import * as triggers from "../services/triggers.ts";
 import * as variables from "../services/variables.ts";
 import type { Verb } from "../services/verb.ts";
+import * as waits from "../services/waits.ts";
 import { showLog } from "./log.ts";
 import type { StreamRoute } from "./streams.ts";
-import { poll, writeLog } from "./streams.ts";
+import { poll, showMetrics, writeLog } from "./streams.ts";
 
 type Method = "GET" | "POST" | "PUT" | "DELETE";
 
@@ -78,10 +79,12 @@ export const ROUTES: Route[] = [
   create("/build", triggers.triggerBuild),
   get("/build/:id", builds.getBuild),
   act("/build/:id/cancel", builds.cancelBuild),
+  get("/build/:id/explain", waits.explainBuild),
   create("/build/:id/retry", triggers.retryBuild),
   get("/build/:id/log", showLog),
 
   get("/buildagent", agents.listAgents),
+  get("/buildagent/metrics", showMetrics),
   create("/buildagent/register", agents.registerAgent),
   get("/buildagent/:id", agents.getAgent),
   put("/buildagent/:id", agents.updateAgent),

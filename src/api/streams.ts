@@ -7,6 +7,7 @@ import type { Context } from "../services/context.ts";
 import { appendLog } from "../services/logs.ts";
 import type { Input } from "../services/verb.ts";
 import { pollForJob } from "../services/waiting.ts";
+import { prometheusText, readMetrics } from "../services/waits.ts";
 import type { Kit } from "./app.ts";
 import { readBytes } from "./body.ts";
 
@@ -30,6 +31,17 @@ export const poll: StreamRoute = {
     if (c.req.header("Upgrade")?.toLowerCase() === "websocket") return context.connectToPool(params.id, null);
     const job = await pollForJob(context, params.id, query.wait, c.req.raw.signal);
     return job ? c.json(job) : c.body(null, 204);
+  },
+};
+
+/** Metrics as JSON, or as Prometheus text for whoever asks for plain text or OpenMetrics. */
+export const showMetrics: StreamRoute = {
+  access: readMetrics.access,
+  output: readMetrics.output,
+  async stream(c, context, input) {
+    const wantsText = /text\/plain|openmetrics/.test(c.req.header("Accept") ?? "");
+    if (!wantsText) return c.json(await readMetrics.run(context, input));
+    return c.body(await prometheusText(context), 200, { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" });
   },
 };
 

@@ -101,3 +101,18 @@ export const EnvironmentEntry = z.object({
   version: z.int().nullable(),
   overrides: z.array(z.object({ scope: Origin, groupId: Id.nullable(), variableId: Id.nullable() })),
 });
+
+/** A pipeline file to be checked; with a pipeline or repository, also against the variables it would be given. */
+export const PipelineCheck = z.strictObject({
+  definition: z.string().max(DEFINITION_LIMIT, "must have at most 262144 characters"),
+  repoId: Id.nullish(),
+  pipelineId: Id.nullish(),
+});
+
+/** Every mistake at once, each where it stands; lines and columns count from 1. */
+export const CheckedPipeline = z.object({
+  isValid: z.boolean(),
+  mistakes: z.array(
+    z.object({ line: z.int(), column: z.int(), message: z.string(), suggestion: z.string().optional() }),
+  ),
+});

@@ -5,6 +5,7 @@ import type { Database } from "../db/open.ts";
 import { pipeline, pipelineGroup, repository, variable, variableGroup } from "../db/schema.ts";
 import { PathId } from "../protocol/common.ts";
 import { NewPipeline, Pipeline, PipelineChange, PipelineFilter } from "../protocol/pipeline.ts";
+import { checkDefinition } from "./checks.ts";
 import type { Context } from "./context.ts";
 import { after, pageOf, rowsFor } from "./paging.ts";
 import { notFound } from "./refusal.ts";
@@ -57,6 +58,7 @@ export const createPipeline = verb({
   async run(context, { body }) {
     await context.admit();
     checkOwnOrg(context, body.orgId);
+    checkDefinition(body.definition);
     const groupIds = body.groupIds ?? [];
     const row: PipelineRow = {
       ...{ id: context.newId(), orgId: context.orgId, repoId: body.repoId, name: body.name },
@@ -127,6 +129,7 @@ export const updatePipeline = verb({
   async run(context, { params, body }) {
     const { row, groupIds: before } = await find(context, params.id);
     const { groupIds = before, ...change } = writablePart(body, PipelineChange, pipelineRecord(row, before));
+    checkDefinition(change.definition);
     const next = { ...row, ...change, version: row.version + 1, updatedAt: context.at };
     const db = context.db.sql;
     await context.write(
