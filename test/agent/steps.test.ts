@@ -1,0 +1,175 @@
+import { chmodSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { makeBuildFolder, removeBuildFolder } from "../../src/agent/build-folder.ts";
+import { BuildLog } from "../../src/agent/build-log.ts";
+import { BuildFailure, Cancel } from "../../src/agent/failure.ts";
+import { ProcessTree } from "../../src/agent/process-tree.ts";
+import { planFrom } from "../../src/agent/runner.ts";
+import { findStepUser, giveTo, type StepUser } from "../../src/agent/step-user.ts";
+import { type Listener, runSteps } from "../../src/agent/steps.ts";
+import type { Plan } from "../../src/domain/plan/plan.ts";
+import type { Step } from "../../src/protocol/build.ts";
+import { testFolder } from "./support/folder.ts";
+
+const BUILD = "01900000-0000-7000-8000-000000000077";
+
+/** Open to a step's own user, as the folder of a real agent with --run-as is. */
+const workFolder = (): string => {
+  const folder = testFolder();
+  chmodSync(folder, 0o711);
+  return folder;
+};
+
+const runPlan = async (
+  text: string,
+  { change = (plan: Plan) => plan, user = null as StepUser | null, signal = new AbortController().signal } = {},
+) => {
+  const parts: Uint8Array[] = [];
+  const sink = {
+    get size() {
+      return Buffer.concat(parts).length;
+    },
+    write: (bytes: Uint8Array) => void parts.push(bytes),
+  };
+  const log = new BuildLog([], sink, () => {});
+  const tree = new ProcessTree(BUILD, user?.uid);
+  const folder = await makeBuildFolder(workFolder(), user);
+  if (user) giveTo(user, folder.workspace);
+  onTestFinished(() => removeBuildFolder(folder.path));
+  const told = { steps: [] as Step[][], masks: [] as string[], summary: "" };
+  const listener: Listener = {
+    steps: (steps) => void told.steps.push(steps),
+    masks: (masks) => void told.masks.push(...masks),
+    summary: (more) => {
+      told.summary += more;
+    },
+  };
+  const running = runSteps({
+    plan: change(planFrom(text, "p.yml")),
+    facts: {
+      env: {},
+      secretKeys: [],
+      runKeys: [],
+      build: { id: BUILD, number: 1, branch: "main", commit: null, message: null, attempt: 1, trigger: "api" },
+      repository: { id: "r", fullName: "a/b", cloneUrl: "" },
+      agent: { id: "a", name: "wheel", platform: "linux" },
+    },
+    file: "p.yml",
+    fixed: tree.mark,
+    ...{ folder, tree, log, user, signal, listener },
+    grace: 100,
+  });
+  const result = await running.then(
+    (value) => ({ value, error: null }),
+    (error: unknown) => ({ value: null, error }),
+  );
+  await tree.end(100);
+  log.flush();
+  return { ...result, log: Buffer.concat(parts).toString(), told, folder };
+};
+
+describe("the steps of a plan", () => {
+  it("are stopped when they take too long, and the build goes on where it may", async () => {
+    const shorten = (plan: Plan): Plan => {
+      plan.job.steps[0]!.timeoutMinutes = 0.005;
+      return plan;
+    };
+    const text = "steps:\n  - run: sleep 1000\n    continue-on-error: true\n  - run: echo after\n";
+    const { value, log } = await runPlan(text, { change: shorten });
+    expect(value).toEqual({ succeeded: true, exitCode: 0 });
+    expect(log).toMatch(/longer than 0\.005 minutes and was stopped\n--- echo after\nafter\n$/);
+  });
+
+  it("fail the build at a mistake that only shows on the way, with its place", async () => {
+    const { error, told } = await runPlan("steps:\n  - run: echo one\n  - run: echo ${{ GONE }}\n");
+    expect(error).toBeInstanceOf(BuildFailure);
+    expect(error).toMatchObject({ reason: "pipeline-invalid", message: expect.stringMatching(/^p\.yml:3:\d+: /) });
+    expect(told.steps.at(-1)?.map(({ status }) => status)).toEqual(["succeeded", "failed"]);
+  });
+
+  it("are told as they come along, each with where its log begins", async () => {
+    const { told, log } = await runPlan(
+      "steps:\n  - id: a\n    run: echo é\n  - if: false\n    run: echo b\n  - run: echo c\n",
+    );
+    expect(told.steps[0]?.map(({ id, status, logOffset }) => [id, status, logOffset])).toEqual([
+      ["a", "running", 0],
+      [null, "pending", null],
+      [null, "pending", null],
+    ]);
+    const last = told.steps.at(-1) ?? [];
+    expect(last.map(({ status, exitCode }) => [status, exitCode])).toEqual([
+      ["succeeded", 0],
+      ["skipped", null],
+      ["succeeded", 0],
+    ]);
+    expect(
+      Buffer.from(log)
+        .subarray(last[2]?.logOffset ?? 0)
+        .toString(),
+    ).toBe("--- echo c\nc\n");
+  });
+
+  it("do not begin once the build is to stop, but for those that ask for it", async () => {
+    const stop = new AbortController();
+    stop.abort(new Cancel("canceled"));
+    const text =
+      "steps:\n  - run: echo one\n  - if: always()\n    run: echo always\n  - if: cancelled()\n    run: echo tidy\n";
+    const { error, log } = await runPlan(text, { signal: stop.signal });
+    expect(error).toBe(stop.signal.reason);
+    expect(log).toBe("--- echo always\nalways\n--- echo tidy\ntidy\n");
+  });
+
+  it("collect a summary, and masks that also hold for what comes in pieces", async () => {
+    const text = `steps:
+  - run: |
+      echo "## Result" >> "$MILLRACE_SUMMARY"
+      printf '<<END\\nfirst line\\nsecond line\\nEND\\n' >> "$MILLRACE_MASK"
+      for c in f i r s t ' ' l i n e; do printf '%s' "$c"; done; echo
+`;
+    const { told, log } = await runPlan(text);
+    expect(told.summary).toBe("## Result\n");
+    expect(told.masks).toEqual(["first line\nsecond line"]);
+    expect(log.split("\n").slice(1)).toEqual(["***", ""]);
+  });
+
+  it("say it when their program is not there", async () => {
+    const { value, log } = await runPlan("steps:\n  - run: Write-Output x\n    shell: pwsh\n");
+    const isThere = value?.succeeded === true;
+    expect(isThere ? log : `${value?.exitCode} ${log}`).toMatch(
+      isThere ? /x/ : /^127 .*pwsh is not installed on this agent/s,
+    );
+  });
+
+  it("run as a user of their own where the agent may do that, and are refused in clear words where not", async () => {
+    if (process.getuid?.() !== 0)
+      return expect(() => findStepUser("nobody")).toThrow(/needs an agent that runs as root/);
+    const user = findStepUser("nobody");
+    const text = `steps:
+  - run: |
+      id -un; echo "$USER $HOME"; touch mine; echo again > /dev/stderr
+      echo "who=$(id -u)" >> "$MILLRACE_OUTPUT"
+      setsid env -i sleep 1000 &
+  - run: ls -l mine | cut -d' ' -f3; kill -0 $PPID 2> /dev/null || echo may not touch the agent
+`;
+    const { value, log, folder } = await runPlan(text, { user });
+    expect(value).toEqual({ succeeded: true, exitCode: 0 });
+    expect(log).toContain(`nobody\nnobody ${user.home}\nagain\n`);
+    expect(log).toContain("nobody\nmay not touch the agent\n");
+    expect(new ProcessTree(BUILD, user.uid).living()).toEqual([]);
+    expect(statSync(join(folder.workspace, "mine")).uid).toBe(user.uid);
+  });
+});
+
+describe("a build's folder", () => {
+  it("is fresh, closed to others, and gone whatever steps made of it", async () => {
+    const work = testFolder();
+    const [one, other] = [await makeBuildFolder(work, null), await makeBuildFolder(work, null)];
+    expect(one.path).not.toBe(other.path);
+    for (const path of [one.path, one.workspace, one.steps]) expect(statSync(path).mode & 0o077).toBe(0);
+    await removeBuildFolder(one.path);
+    expect(() => readFileSync(one.path)).toThrow(/ENOENT/);
+    await removeBuildFolder(one.path);
+    await removeBuildFolder(other.path);
+  });
+});
