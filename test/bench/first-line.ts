@@ -1,0 +1,44 @@
+import type { Build } from "../../src/protocol/build.ts";
+import type { Pipeline } from "../../src/protocol/pipeline.ts";
+import { startAgent } from "../support/local/agent.ts";
+import { connect, makeRepository } from "../support/local/repository.ts";
+import { ms, quantile } from "./support/figures.ts";
+import { serveBundled } from "./support/served-worker.ts";
+
+const BUILDS = 50;
+const FILE = "steps:\n  - run: echo first-line-$((6 * 7))\n";
+
+/** Milliseconds from the trigger to a follower's sight of the first step's first line, and to the build's end. */
+const once = async (url: string, token: string, pipelineId: string): Promise<{ line: number; end: number }> => {
+  const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+  const begun = performance.now();
+  const body = JSON.stringify({ pipelineId, branch: "main" });
+  const { id } = (await (await fetch(`${url}/build`, { method: "POST", headers, body })).json()) as Build;
+  const log = await fetch(`${url}/build/${id}/log`, { headers: { ...headers, Accept: "text/event-stream" } });
+  let line = Number.NaN;
+  for await (const text of log.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    if (Number.isNaN(line) && text.includes("first-line-42")) line = performance.now() - begun;
+  }
+  return { line, end: performance.now() - begun };
+};
+
+/** Trigger to first line with the real agent and real git, one build after the other. */
+export const benchFirstLine = async (): Promise<void> => {
+  const service = await serveBundled();
+  const client = await service.newOrganization("bench");
+  const git = makeRepository(service.folder, { ".millrace.yml": FILE });
+  const repository = await connect(client, git);
+  const pipeline = await client.call<Pipeline>("POST", "/pipeline", { repoId: repository.id, name: "ci" });
+  const agent = await startAgent(client, service.folder, "bench");
+  const times: { line: number; end: number }[] = [];
+  for (let n = 0; n < BUILDS; n++) times.push(await once(client.url, client.token, pipeline.id));
+  await agent.stop();
+  await service.stop();
+  const lines = times.map(({ line }) => line);
+  const ends = times.map(({ end }) => end);
+  console.log(`trigger to first step line, ${BUILDS} builds, one real agent:`);
+  console.log(`  p50 ${ms(quantile(lines, 0.5))}  p99 ${ms(quantile(lines, 0.99))}   (Buildbot 3.7.0: 111 ms, 206 ms)`);
+  console.log(`  to the log's end: p50 ${ms(quantile(ends, 0.5))}  p99 ${ms(quantile(ends, 0.99))}`);
+};
+
+if (import.meta.main) await benchFirstLine();
