@@ -1,6 +1,11 @@
+import { STEP } from "./checkpoints.ts";
 import type { Dictionary } from "./dictionary.ts";
+import { Track } from "./track.ts";
 import type { Window } from "./window.ts";
 import { FOLD, type Wraps } from "./wraps.ts";
+
+/** Bytes alike from which on it is asked whether a leap over text compared before is possible. */
+const LEAP_FROM = 8;
 
 /** Follows the text from one place on, as long as it may become a needle of the dictionary. */
 export class Cursor {
@@ -8,6 +13,9 @@ export class Cursor {
   readonly #window: Window;
   /** Null for needles that are sought byte for byte. */
   readonly #wraps: Wraps | null;
+  readonly #track: Track;
+  /** Up to this stream offset text has been compared, so that it pays to leap. */
+  #reached = 0;
   /** The needles `#low..#high` begin with the first `#depth` bytes of the text, which took `#length` with its wraps. */
   #low = 0;
   #high = 0;
@@ -20,6 +28,7 @@ export class Cursor {
     this.#dictionary = dictionary;
     this.#window = window;
     this.#wraps = wraps;
+    this.#track = new Track(window, wraps);
   }
 
   /** Whether more text could make a longer needle. */
@@ -43,19 +52,44 @@ export class Cursor {
   /** Compares from where it stands up to `end`, both indices of the window; `start` is where it began. */
   follow(start: number, end: number): void {
     const { bytes: needles, starts } = this.#dictionary;
-    const { bytes: text } = this.#window;
+    const { bytes: text, base } = this.#window;
     const wraps = this.#wraps;
     let low = this.#low;
     let high = this.#high;
     let depth = this.#depth;
     let at = start + this.#length;
     while (low < high) {
-      if (starts[low + 1]! - starts[low]! === depth) {
+      const first = starts[low]!;
+      const length = starts[low + 1]! - first;
+      if (length === depth) {
         this.matched = at - start;
         low++;
         continue;
       }
+      const last = starts[high - 1]!;
+      // As long as the first and the last of the needles agree with the text, so do those between them.
+      if (!wraps) {
+        const from = at - depth;
+        const limit = Math.min(length, end - from, depth < LEAP_FROM ? LEAP_FROM : length);
+        while (
+          depth < limit &&
+          needles[first + depth] === text[from + depth] &&
+          needles[last + depth] === text[from + depth]
+        )
+          depth++;
+        at = from + depth;
+        if (depth === length) continue;
+      }
       if (at === end) break;
+      if (depth === LEAP_FROM && base + start + STEP <= this.#reached) {
+        const leap = this.#track.leap(this.#dictionary.checkpoints, base + start, this.#reached);
+        if (leap) {
+          ({ low, high, depth } = leap);
+          at = leap.at - base;
+          this.matched = Math.max(this.matched, leap.matchedTo - base - start);
+          continue;
+        }
+      }
       let byte = text[at]!;
       if (wraps) {
         if (byte < 14 && wraps.isWrap(at)) {
@@ -66,10 +100,8 @@ export class Cursor {
         }
         byte = FOLD[byte]!;
       }
-      if (needles[starts[low]! + depth] !== byte) low = this.#dictionary.bound(low, high, depth, byte);
-      if (low < high && needles[starts[high - 1]! + depth] !== byte) {
-        high = this.#dictionary.bound(low, high, depth, byte + 1);
-      }
+      if (needles[first + depth] !== byte) low = this.#dictionary.bound(low, high, depth, byte);
+      if (low < high && needles[last + depth] !== byte) high = this.#dictionary.bound(low, high, depth, byte + 1);
       depth++;
       at++;
     }
@@ -77,5 +109,6 @@ export class Cursor {
     this.#high = high;
     this.#depth = depth;
     this.#length = at - start;
+    this.#reached = Math.max(this.#reached, base + at);
   }
 }

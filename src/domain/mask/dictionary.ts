@@ -1,3 +1,5 @@
+import { Checkpoints } from "./checkpoints.ts";
+
 /** Needles of one kind, sorted, in one block of memory: those that share a beginning stand side by side. */
 export class Dictionary {
   readonly size: number;
@@ -6,6 +8,8 @@ export class Dictionary {
   readonly starts: Uint32Array;
   /** Needles that begin with byte b are `buckets[b]..buckets[b + 1]`. */
   readonly buckets: Uint32Array;
+
+  #checkpoints: Checkpoints | undefined;
 
   constructor(needles: Uint8Array[]) {
     const sorted = needles.filter((needle) => needle.length > 0).sort(compareBytes);
@@ -20,6 +24,12 @@ export class Dictionary {
       this.buckets[unique[n]![0]! + 1] = n + 1;
     }
     for (let b = 1; b <= 256; b++) this.buckets[b] = Math.max(this.buckets[b]!, this.buckets[b - 1]!);
+  }
+
+  /** Made when they are first needed, which for most texts is never. */
+  get checkpoints(): Checkpoints {
+    this.#checkpoints ??= new Checkpoints(this);
+    return this.#checkpoints;
   }
 
   needle(n: number): Uint8Array {

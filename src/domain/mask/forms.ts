@@ -21,13 +21,25 @@ const toBinary = (bytes: Uint8Array): string => {
   return text;
 };
 
-const fromBinary = (text: string): Uint8Array => Uint8Array.from(text, (char) => char.charCodeAt(0));
+const fromBinary = (text: string): Uint8Array => {
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
+  return bytes;
+};
 
 /** Characters of UTF-8 in a binary string: continuation bytes do not count. */
 const characters = (binary: string): number => binary.replace(/[\x80-\xBF]/g, "").length;
 
-const hex = (binary: string): string =>
-  [...binary].map((char) => char.charCodeAt(0).toString(16).padStart(2, "0")).join("");
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
+const hex = (binary: string): string => {
+  let text = "";
+  for (let at = 0; at < binary.length; at++) text += HEX[binary.charCodeAt(at)];
+  return text;
+};
+
+/** What no escape changes. */
+const UNESCAPED = /^[A-Za-z0-9_.-]*$/;
 
 /**
  * What is fixed in the base64 of any text that has the value behind `offset` (mod 3) other bytes,
@@ -52,7 +64,8 @@ const plainForms = (value: string): string[] => {
     .map((line) => line.trim())
     .filter((line) => characters(line) >= LINE_MIN);
   const core = value.replace(/[\r\n]+$/, "");
-  const encoded = [...unquoted(core), ...ESCAPES.flatMap((rule) => rule(core))];
+  const escaped = UNESCAPED.test(core) ? [] : ESCAPES.flatMap((rule) => rule(core));
+  const encoded = [...unquoted(core), ...escaped];
   return [
     value,
     value.replace(/\r?\n/g, "\r\n"),

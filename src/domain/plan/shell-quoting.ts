@@ -144,13 +144,22 @@ class ShellScanner extends QuotingScanner {
     if (operator === "<(" || operator === ">(") {
       this.#commands(")");
       list.inputs.push([from, this.found.length]);
-    } else if (operator === "<<<") {
-      while (BLANK.test(this.text[this.at] ?? "")) this.at++;
-      const { current } = list;
-      this.#word(list);
-      list.current = current;
-      list.inputs.push([from, this.found.length]);
     } else if (operator === "<<" || operator === "<<-") this.#heredocWord(list, operator === "<<-");
+    else {
+      this.#operand(list);
+      if (operator === "<<<") list.inputs.push([from, this.found.length]);
+    }
+  }
+
+  /** The word after a redirection, which is none of the command's own. */
+  #operand(list: Commands): void {
+    while (BLANK.test(this.text[this.at] ?? "")) this.at++;
+    const { words, current } = list;
+    list.words = ["<"];
+    list.current = "";
+    this.#word(list);
+    list.words = words;
+    list.current = current;
   }
 
   #heredocWord(list: Commands, stripsTabs: boolean): void {
@@ -213,6 +222,9 @@ class ShellScanner extends QuotingScanner {
         const start = this.at;
         this.#expanding(this.#inCommand(list, "bare"));
         list.current += this.text.slice(start, Math.min(this.at, start + 2)).replace(/^\\/, "");
+      } else if (this.sees("<(") || this.sees(">(")) {
+        this.at += 2;
+        this.#commands(")");
       } else if (c === "(" && /[=@?*+!]$/.test(list.current)) {
         this.at++;
         this.#commands(")");

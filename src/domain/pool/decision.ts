@@ -64,7 +64,7 @@ export const underWay = (state: PoolState, buildId: string): { build: BuildFacts
 
 /** A build whose readers see something new: the record, and its place in the outbox. */
 export const rebuilt = (build: BuildFacts, patch: Partial<BuildFacts>, { rules, now }: Setting): Change[] => {
-  const next = { ...build, ...patch, version: build.version + 1 };
+  const next = { ...build, ...patch, version: rules.nextVersion(build.version, now) };
   return [{ kind: "build", build: next }, ...rules.outbox(next, now)];
 };
 

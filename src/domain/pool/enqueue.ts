@@ -6,7 +6,7 @@ import type { PoolState } from "./state.ts";
 
 export interface Enqueued {
   buildId: string;
-  /** False where the idempotency key had made it already. */
+  /** False where this call, or another with its idempotency key, had made it already. */
   isNew: boolean;
 }
 
@@ -20,7 +20,7 @@ export const enqueue = (state: PoolState, wanted: NewBuild, setting: Setting): D
     if (known.bodyHash === idempotency.bodyHash) return decided({ buildId: known.buildId, isNew: false });
     return refused("idempotency-mismatch", "This Idempotency-Key was used for another request: use a new one.");
   }
-  if (state.builds.has(id)) return refused("conflict", "There is already a build with this id.");
+  if (state.builds.has(id) || state.records.ended(id)) return decided({ buildId: id, isNew: false });
   if (state.queue.size >= LIMITS.queued) {
     return refused("limit-reached", `${LIMITS.queued} builds are waiting: let some of them run first.`);
   }
@@ -55,7 +55,7 @@ const newBuild = (state: PoolState, wanted: NewBuild, { now, rules }: Setting): 
     queuedAt: now,
     startedAt: null,
     finishedAt: null,
-    version: 1,
+    version: rules.nextVersion(0, now),
   };
 };
 

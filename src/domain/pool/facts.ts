@@ -26,7 +26,7 @@ export interface BuildFacts {
   queuedAt: number;
   startedAt: number | null;
   finishedAt: number | null;
-  /** Counts the changes a reader can see, so that a late copy elsewhere is known to be late. */
+  /** Grows with each change a reader can see, so that a late copy elsewhere is known to be late. */
   version: number;
 }
 

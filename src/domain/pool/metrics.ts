@@ -4,7 +4,7 @@ import type { Setting } from "./decision.ts";
 import type { AgentFacts } from "./facts.ts";
 import { needsOf } from "./queue.ts";
 import { toAgent } from "./record.ts";
-import { type PoolState, skillsOf } from "./state.ts";
+import type { PoolState } from "./state.ts";
 
 type ByRequirement = Metrics["byRequirement"][number];
 
@@ -55,7 +55,7 @@ const countAgents = (state: PoolState, orgId: string, now: number, pingedAt: (ag
       agents.draining++;
       continue;
     }
-    const skills = skillsOf(agent);
+    const skills = state.skills.get(agent.id)!;
     const group = alike.get(skills) ?? { agent, online: 0, idle: 0 };
     alike.set(skills, group);
     group.online++;

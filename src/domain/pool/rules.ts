@@ -23,6 +23,8 @@ const IGNORED_LIMIT = 2;
 export interface Rules {
   /** The fence of a new lease: it grows even when the disk or the clock went back. */
   nextFence(last: number, now: number): number;
+  /** The version of a build that changed: as with the fence, later ones win even after a restore. */
+  nextVersion(last: number, now: number): number;
   /** Whether these are the words of the agent that holds the build now. */
   holdsLease(job: JobFacts, agentId: string, fence: number): boolean;
   leaseIsOver(lease: Lease, now: number): boolean;
@@ -73,6 +75,7 @@ const PLATFORMS = ["other", "macos", "linux", "windows"];
 
 export const RULES: Rules = {
   nextFence: (last, now) => Math.max(last + 1, now),
+  nextVersion: (last, now) => Math.max(last + 1, now),
   holdsLease: ({ lease }, agentId, fence) => lease?.fence === fence && lease.agentId === agentId,
   leaseIsOver: (lease, now) => now >= lease.expiresAt,
   mayGrace: (lease) => !lease.graced,

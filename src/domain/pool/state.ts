@@ -37,6 +37,8 @@ export interface PoolState {
   readonly offered: Map<string, string>;
   /** Live builds by pipeline. */
   readonly live: Map<string, number>;
+  /** What each agent can do, as a text that agents alike have in common. */
+  readonly skills: Map<string, string>;
   /** Waiters that could take a build, by what they can do, the longest waiting first. */
   readonly idle: Map<string, Set<string>>;
   readonly placed: Map<string, Placed>;
@@ -68,12 +70,12 @@ export const emptyState = (records: Records): PoolState => ({
   holding: new Map(),
   offered: new Map(),
   live: new Map(),
+  skills: new Map(),
   idle: new Map(),
   placed: new Map(),
 });
 
-/** What an agent can do, as a text that agents alike have in common. */
-export const skillsOf = (agent: AgentFacts): string =>
+const skillsOf = (agent: AgentFacts): string =>
   [
     agent.platform,
     Number(agent.canBuildIOS),
@@ -112,9 +114,9 @@ const note = (state: PoolState, change: Change, builds: Set<string>, agents: Set
       builds.add(change.job.buildId);
       return;
     case "agent": {
-      const before = state.agents.get(change.agent.id);
-      if (before) leaveIdle(state, before);
+      leaveIdle(state, change.agent.id);
       state.agents.set(change.agent.id, change.agent);
+      state.skills.set(change.agent.id, skillsOf(change.agent));
       state.agentByToken.set(change.agent.tokenHash, change.agent.id);
       agents.add(change.agent.id);
       return;
@@ -209,20 +211,20 @@ export const leaseDue = ({ lease, timeoutSeconds }: JobFacts): number | null => 
   return Math.min(lease.expiresAt, lease.startedAt + timeoutSeconds * 1000);
 };
 
-const leaveIdle = (state: PoolState, agent: AgentFacts): void => {
-  const skills = skillsOf(agent);
+const leaveIdle = (state: PoolState, id: string): void => {
+  const skills = state.skills.get(id) ?? "";
   const alike = state.idle.get(skills);
-  if (alike?.delete(agent.id) && alike.size === 0) state.idle.delete(skills);
+  if (alike?.delete(id) && alike.size === 0) state.idle.delete(skills);
 };
 
 const placeAgent = (state: PoolState, id: string): void => {
   const agent = state.agents.get(id);
   if (!agent) return;
-  leaveIdle(state, agent);
+  leaveIdle(state, id);
   if (agent.spentAt !== null) state.agenda.note(`agent:${id}`, agent.spentAt);
   const isFree = !state.holding.has(id) && !state.offered.has(id) && !agent.isDraining && agent.spentAt === null;
   if (!isFree || !state.waiting.has(id)) return;
-  const skills = skillsOf(agent);
+  const skills = state.skills.get(id)!;
   const alike = state.idle.get(skills);
   if (alike) alike.add(id);
   else state.idle.set(skills, new Set([id]));
@@ -231,11 +233,12 @@ const placeAgent = (state: PoolState, id: string): void => {
 const forgetAgent = (state: PoolState, id: string): void => {
   const agent = state.agents.get(id);
   if (!agent) return;
-  leaveIdle(state, agent);
+  leaveIdle(state, id);
   const offered = state.offered.get(id);
   if (offered) state.offers.delete(offered);
   state.offered.delete(id);
   state.agents.delete(id);
+  state.skills.delete(id);
   state.agentByToken.delete(agent.tokenHash);
   state.heard.delete(id);
   state.waiting.delete(id);

@@ -95,6 +95,7 @@ export const nextDue = (state: PoolState): number | null => {
 
 /** When the oldest hint is given up. Nothing is lost if nobody looks then: a timer is enough. */
 export const nextOfferDue = (state: PoolState): number | null => {
-  for (const { at } of state.offers.values()) return at + OFFER_MS;
-  return null;
+  let oldest = Infinity;
+  for (const { at } of state.offers.values()) oldest = Math.min(oldest, at);
+  return oldest === Infinity ? null : oldest + OFFER_MS;
 };

@@ -39,7 +39,8 @@ export const start = (state: PoolState, holder: Holder, setting: Setting): Decis
   if (build.status === "running") return decided(build.id);
   if (!setting.rules.mayStart(build)) return refused("conflict", "The build was canceled: drop it and poll again.");
   const { now, leaseMs } = setting;
-  const started: Lease = { ...lease, startedAt: now, expiresAt: now + leaseMs, graced: false };
+  const expiresAt = Math.max(lease.expiresAt, now + leaseMs);
+  const started: Lease = { ...lease, startedAt: now, expiresAt, graced: false };
   const attempt = job.attempt + 1;
   const changes: Change[] = [
     ...rebuilt(build, { status: "running", startedAt: now }, setting),

@@ -31,6 +31,7 @@ describe("an expression in a script for bash or sh", () => {
     ["in a heredoc with tabs", `cat <<-EOF\n\t${X}\n\tEOF\necho 'a'`, `cat <<-EOF\n\t${ONE}\n\tEOF\necho 'a'`],
     ["in the second heredoc", `cat <<'A' <<B\n'\nA\n${X}\nB`, `cat <<'A' <<B\n'\nA\n${ONE}\nB`],
     ["in a here-string", `tr a b <<< ${X}`, `tr a b <<< "${ONE}"`],
+    ["in what read reads", `read -r A <<< ${X}`, `read -r A <<< "${ONE}"`],
     ["in an array", `A=(a ${X})`, `A=(a "${ONE}")`],
     ["in a test", `[ ${X} = main ] && [ "${X}" -eq 1 ]`, `[ "${ONE}" = main ] && [ "\${MILLRACE_EXPR_2}" -eq 1 ]`],
     ["in [[ ]]", `[[ ${X} == release/* ]]`, `[[ "${ONE}" == release/* ]]`],
