@@ -1,34 +1,26 @@
 import { Hono, type Context as HonoContext, type MiddlewareHandler } from "hono";
-import { v7 as uuid } from "uuid";
-import { readConfig } from "../config.ts";
 import { BOOT_HEADER, LEASE_HEADER } from "../protocol/jobs.ts";
 import { PROBLEMS } from "../protocol/problem.ts";
-import { Context, entityTag } from "../services/context.ts";
+import { type Context, entityTag } from "../services/context.ts";
 import { identify } from "../services/identify.ts";
 import { invalid, Refusal } from "../services/refusal.ts";
+import { type Kit, numbered, openContext } from "../web/kit.ts";
+import { problemResponse, refusalOf } from "../web/problems.ts";
 import { jsonBody } from "./body.ts";
-import { problemResponse, refusalOf } from "./problems.ts";
 import { ROUTES, type Route } from "./routes.ts";
 import { validator } from "./validation.ts";
 
 export const BOOKMARK_HEADER = "Millrace-Bookmark";
-
-type Variables = { context: Context; requestId: string };
-export type Kit = { Bindings: Env; Variables: Variables };
 
 /** Opens the request: who calls is known, but not yet admitted. */
 const open =
   ({ method, verb }: Route): MiddlewareHandler<Kit> =>
   async (c, next) => {
     const caller = await identify(c.env, c.req.header("Authorization") ?? null);
-    const context = new Context({
-      ...{ env: c.env, config: readConfig(c.env), caller, access: verb.access, now: new Date() },
-      ...{ requestId: c.get("requestId"), bookmark: c.req.header(BOOKMARK_HEADER) ?? null },
-      ...{ bootId: c.req.header(BOOT_HEADER)?.slice(0, 100) ?? null },
-      writes: method !== "GET" || caller.kind === "agent",
-      later: (work) => c.executionCtx.waitUntil(work),
+    const context = openContext(c, {
+      ...{ caller, access: verb.access, writes: method !== "GET" || caller.kind === "agent" },
+      ...{ bookmark: c.req.header(BOOKMARK_HEADER) ?? null, bootId: c.req.header(BOOT_HEADER)?.slice(0, 100) ?? null },
     });
-    c.set("context", context);
     await context.enter();
     context.ifMatch = tags(c.req.header("If-Match"));
     context.idempotencyKey = idempotencyKey(c.req.header("Idempotency-Key"));
@@ -111,12 +103,7 @@ const refuse = async (c: HonoContext<Kit>, error: unknown): Promise<Refusal> => 
 
 export const createApp = (): Hono<Kit> => {
   const app = new Hono<Kit>();
-  app.use(async (c, next) => {
-    c.set("requestId", uuid());
-    await next();
-    c.header("X-Request-Id", c.get("requestId"));
-    c.header("X-Content-Type-Options", "nosniff");
-  });
+  app.use(numbered);
   for (const route of ROUTES) {
     const { verb } = route;
     const checks = [

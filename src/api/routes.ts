@@ -13,8 +13,8 @@ import * as triggers from "../services/triggers.ts";
 import * as variables from "../services/variables.ts";
 import type { Verb } from "../services/verb.ts";
 import * as waits from "../services/waits.ts";
-import { showLog } from "./log.ts";
-import type { StreamRoute } from "./streams.ts";
+import type { StreamRoute } from "../web/kit.ts";
+import { showLog } from "../web/log.ts";
 import { poll, showMetrics, writeLog } from "./streams.ts";
 
 type Method = "GET" | "POST" | "PUT" | "DELETE";
@@ -47,6 +47,7 @@ export const ROUTES: Route[] = [
   get("/token", tokens.listTokens),
   create("/token", tokens.createToken),
   get("/token/self", tokens.ownToken),
+  act("/token/:id/rotate", tokens.rotateToken),
   remove("/token/:id", tokens.revokeToken),
 
   get("/secrets/variables", variables.listVariables),

@@ -1,26 +1,10 @@
-import type { Context as HonoContext } from "hono";
-import type * as z from "zod";
 import { PathId } from "../protocol/common.ts";
 import { LOG_CHUNK_LIMIT, LogQuery, PollQuery } from "../protocol/jobs.ts";
-import type { Access } from "../services/access.ts";
-import type { Context } from "../services/context.ts";
 import { appendLog } from "../services/logs.ts";
-import type { Input } from "../services/verb.ts";
 import { pollForJob } from "../services/waiting.ts";
 import { prometheusText, readMetrics } from "../services/waits.ts";
-import type { Kit } from "./app.ts";
+import type { StreamRoute } from "../web/kit.ts";
 import { readBytes } from "./body.ts";
-
-/** A route whose request or answer is not one JSON value. */
-export interface StreamRoute {
-  access: Access;
-  params?: z.ZodType;
-  query?: z.ZodType;
-  body?: undefined;
-  output?: z.ZodType;
-  // biome-ignore lint/suspicious/noExplicitAny: checked by the schemas beside it
-  stream(c: HonoContext<Kit>, context: Context, input: Input<any, any, undefined>): Promise<Response>;
-}
 
 export const poll: StreamRoute = {
   access: { agent: true },

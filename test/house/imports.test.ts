@@ -10,12 +10,18 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
   db: { rooms: ["protocol"], packages: ["drizzle-orm"] },
   objects: { rooms: ["protocol", "domain", "crypto", "db"], packages: ["cloudflare:workers"] },
   services: { rooms: ["protocol", "domain", "crypto", "db"], packages: ["drizzle-orm", "zod", "uuid"] },
-  api: { rooms: ["protocol", "services"], packages: ["hono", "@hono/zod-validator", "zod"] },
+  web: { rooms: ["protocol", "services"], packages: ["hono", "zod", "uuid"] },
+  api: { rooms: ["protocol", "services", "web"], packages: ["hono", "@hono/zod-validator", "zod"] },
   agent: { rooms: ["protocol", "domain"], packages: ["node:", "commander", "ws", "zod"] },
   local: { rooms: ["protocol", "crypto"], packages: ["node:"] },
 };
 /** Types of one room that another may name, and the one file that all above the wire may read. */
-const EXCEPTIONS: Record<string, string[]> = { services: ["objects", "config"], api: ["config"], objects: ["config"] };
+const EXCEPTIONS: Record<string, string[]> = {
+  services: ["objects", "config"],
+  web: ["config"],
+  api: ["config"],
+  objects: ["config"],
+};
 
 interface Import {
   from: string;

@@ -2,7 +2,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { eventStream } from "../../src/api/event-stream.ts";
+import { eventStream } from "../../src/web/event-stream.ts";
 import type { BuildLog, LogResult } from "../../src/objects/build-log.ts";
 
 type Log = DurableObjectStub<BuildLog>;

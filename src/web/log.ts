@@ -5,7 +5,7 @@ import { EventId } from "../protocol/follow.ts";
 import { followLog, readLog } from "../services/logs.ts";
 import { invalid } from "../services/refusal.ts";
 import { eventStream } from "./event-stream.ts";
-import type { StreamRoute } from "./streams.ts";
+import type { StreamRoute } from "./kit.ts";
 
 const Query = z.strictObject({
   attempt: z.coerce
