@@ -15,7 +15,7 @@ import { StepOutput } from "./step-output.ts";
 import { giveTo, type StepUser } from "./step-user.ts";
 
 const PREFIX = "build-";
-const OWNER = "build-id";
+const OWNER = "run-id";
 
 /** The folder of one build: a fresh workspace, and beside it the files that are between agent and steps. */
 export interface BuildFolder {
@@ -67,8 +67,8 @@ const openUp = (path: string): void => {
 };
 
 /** Writes down whose folder it is, for an agent that comes after one that was killed. */
-export const nameBuild = (folder: BuildFolder, buildId: string): void =>
-  writeFileSync(join(folder.path, OWNER), buildId, { mode: 0o600 });
+export const nameRun = (folder: BuildFolder, runId: string): void =>
+  writeFileSync(join(folder.path, OWNER), runId, { mode: 0o600 });
 
 /** Ends what a killed agent's builds have left running, and removes what they have left on disk. */
 export const removeLeftovers = async (work: string, grace: number): Promise<void> => {

@@ -1,7 +1,7 @@
 import type { Finish, Job } from "../protocol/jobs.ts";
 import { announce } from "./announce.ts";
 import type { Bell } from "./bell.ts";
-import { type BuildFolder, nameBuild, removeBuildFolder } from "./build-folder.ts";
+import { type BuildFolder, nameRun, removeBuildFolder } from "./build-folder.ts";
 import { BuildLog } from "./build-log.ts";
 import { type Client, wordOf } from "./client.ts";
 import { BuildFailure, Cancel, type CancelReason, localFailure, WrongAgent } from "./failure.ts";
@@ -39,7 +39,8 @@ export const runJob = async (job: Job, session: Session): Promise<void> => {
   if (started.status !== 200) return announce.warn(`${name} is not ours to start: ${wordOf(started)}`);
   announce.info(`${name} (${job.build.id}) begins on ${job.build.branch}`);
 
-  nameBuild(folder, job.build.id);
+  const runId = `${job.build.id}/${lease}`;
+  nameRun(folder, runId);
   const over = new AbortController();
   const cancel = new AbortController();
   let fatal: unknown = null;
@@ -57,7 +58,7 @@ export const runJob = async (job: Job, session: Session): Promise<void> => {
   const interrupt = (): void => onCancel("canceled");
   session.interrupt.addEventListener("abort", interrupt, { once: true });
 
-  const tree = new ProcessTree(job.build.id, session.user?.uid ?? null);
+  const tree = new ProcessTree(runId, session.user?.uid ?? null);
   const spool = new LogSpool(folder.spool);
   const log = new BuildLog(secretsOf(job), spool, (error) => cancel.abort(localFailure(error)));
   const progress = new ProgressReport({ client, buildId: job.build.id, lease, signal: over.signal, onTrouble });

@@ -103,7 +103,7 @@ const localFacts = async (id: string, env: Record<string, string>, tree: Process
   const commitSha = commit.code === 0 ? commit.stdout.toString("latin1").trim() : null;
   const fullName = basename(process.cwd());
   const about = { build: { id, number: 0, branch }, repository: { fullName }, pipeline: { name: LOCAL } };
-  const fixed = buildVariables(about, commitSha, LOCAL, "");
+  const fixed = { ...tree.mark, ...buildVariables(about, commitSha, LOCAL, "") };
   const facts: JobFacts = {
     env: { CI: "true", ...env, ...fixed },
     secretKeys: [],

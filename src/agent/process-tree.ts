@@ -1,15 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type ProcessRow, processTable } from "./process-table.ts";
 
-/** Name under which every process of a build carries the build's id. */
-export const MARK = "MILLRACE_BUILD_ID";
+/** Name under which every process of a build carries which run of which build it belongs to. */
+export const MARK = "MILLRACE_RUN_ID";
 
 const LOOK_EVERY = 50;
 const KILL_FOR = 5000;
 
 /**
  * Everything that one build has started. A step is its own process group; what left the group with setsid is known by
- * the build's id in its environment, by a known parent, or, when steps have a user of their own, by that user.
+ * the run's id in its environment, by a known parent, or, when steps have a user of their own, by that user.
  */
 export class ProcessTree {
   /** What a child is given in its environment, so that it and its children can be found. */
@@ -18,8 +18,9 @@ export class ProcessTree {
   readonly #groups = new Set<number>();
   readonly #known = new Map<number, string>();
 
-  constructor(buildId: string, uid: number | null = null) {
-    this.mark = { [MARK]: buildId };
+  /** `runId` is of one attempt: another agent on this machine may be at the same build's next one. */
+  constructor(runId: string, uid: number | null = null) {
+    this.mark = { [MARK]: runId };
     this.#uid = uid;
   }
 

@@ -59,7 +59,7 @@ export const performBuild = async (job: Job, around: Surrounding): Promise<Finis
     if (plan.job.timeoutMinutes !== null) fileDeadline = deadlineAfter(plan.job.timeoutMinutes * 60, cancel);
     await checkOut(source, fetched, at, plan.job.checkout);
     if (user) giveTo(user, folder.workspace);
-    const fixed = buildVariables(job, fetched.commitSha, identity.name, identity.url);
+    const fixed = { ...tree.mark, ...buildVariables(job, fetched.commitSha, identity.name, identity.url) };
     const { succeeded, exitCode } = await runSteps({
       ...{ plan, file, fixed, folder, tree, log, user },
       facts: factsOf(job, fetched, fixed, identity),

@@ -1,5 +1,4 @@
 import { inheritedBySteps } from "../domain/env-names.ts";
-import { MARK } from "./process-tree.ts";
 import type { StepUser } from "./step-user.ts";
 
 /** What the agent's own environment gives to steps: PATH, HOME, ANDROID_HOME..., but nothing of git or of Millrace. */
@@ -25,7 +24,7 @@ export const buildVariables = (
   agentName: string,
   url: string,
 ): Record<string, string> => ({
-  [MARK]: build.id,
+  MILLRACE_BUILD_ID: build.id,
   MILLRACE_BUILD_NUMBER: String(build.number),
   MILLRACE_BRANCH: build.branch,
   MILLRACE_COMMIT: commitSha ?? "",

@@ -61,7 +61,7 @@ describe("the process tree of a build", () => {
     expect(alive(pids)).toEqual([]);
   });
 
-  it("finds what outlived its step, by the build's id alone, and leaves another build's processes be", async () => {
+  it("finds what outlived its step, by its mark alone, and leaves those of another run be", async () => {
     const one = await startStep("33333333-3333-7333-8333-333333333333", "setsid sleep 1000 & echo $! > ready");
     const other = await startStep("44444444-4444-7444-8444-444444444444", "setsid sleep 1000 & echo $! > ready");
     expect(await one.ended).toBe(0);
