@@ -52,6 +52,11 @@ CREATE TABLE `guard` (
 	CONSTRAINT "within_limit" CHECK("guard"."failed" <> 'within_limit')
 );
 --> statement-breakpoint
+CREATE TABLE `key_check` (
+	`id` text PRIMARY KEY NOT NULL,
+	`sealed` text NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `organization` (
 	`id` text PRIMARY KEY NOT NULL,
 	`name` text NOT NULL,
@@ -113,11 +118,14 @@ CREATE TABLE `token` (
 	`labels` text,
 	`expires_at` text,
 	`last_used_at` text,
+	`previous_hash` text,
+	`previous_until` text,
 	`version` integer DEFAULT 1 NOT NULL,
 	`created_at` text NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `token_hash_unique` ON `token` (`hash`);--> statement-breakpoint
+CREATE UNIQUE INDEX `token_previous_hash_unique` ON `token` (`previous_hash`);--> statement-breakpoint
 CREATE INDEX `token_by_org` ON `token` (`org_id`,`id`);--> statement-breakpoint
 CREATE TABLE `variable` (
 	`id` text PRIMARY KEY NOT NULL,
@@ -152,4 +160,13 @@ CREATE TABLE `variable_group` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `variable_group_by_name` ON `variable_group` (`org_id`,`name`);--> statement-breakpoint
-CREATE INDEX `variable_group_by_org` ON `variable_group` (`org_id`,`id`);
+CREATE INDEX `variable_group_by_org` ON `variable_group` (`org_id`,`id`);--> statement-breakpoint
+CREATE TABLE `variable_use` (
+	`variable_id` text NOT NULL,
+	`build_id` text NOT NULL,
+	`agent_id` text NOT NULL,
+	`at` text NOT NULL,
+	PRIMARY KEY(`variable_id`, `build_id`, `at`)
+);
+--> statement-breakpoint
+CREATE INDEX `variable_use_by_time` ON `variable_use` (`at`);

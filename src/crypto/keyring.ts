@@ -33,6 +33,12 @@ export class Keyring {
     return this.ids[0] ?? "";
   }
 
+  /** The same keys, sealing with another of them. */
+  withFirst(id: string): Keyring {
+    const keys = [...this.#keys.values()];
+    return new Keyring([...keys.filter((key) => key.id === id), ...keys.filter((key) => key.id !== id)]);
+  }
+
   async seal(plain: string | Uint8Array<ArrayBuffer>, context: readonly string[]): Promise<string> {
     const id = this.current;
     const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));

@@ -80,6 +80,9 @@ export class Door {
   }
 }
 
-/** The token with this hash, unless it has expired; a revoked one is gone. */
+/** The token with this hash, or with it until its rotation's grace is over, unless it has expired; a revoked one is gone. */
 export const isLive = (hash: string, now: string) =>
-  and(eq(schema.token.hash, hash), or(isNull(schema.token.expiresAt), gt(schema.token.expiresAt, now)));
+  and(
+    or(eq(schema.token.hash, hash), and(eq(schema.token.previousHash, hash), gt(schema.token.previousUntil, now))),
+    or(isNull(schema.token.expiresAt), gt(schema.token.expiresAt, now)),
+  );

@@ -27,6 +27,9 @@ export const token = sqliteTable(
     labels: text({ mode: "json" }).$type<string[]>(),
     expiresAt: text("expires_at"),
     lastUsedAt: text("last_used_at"),
+    /** After a rotation: the hash before, which is good until then. */
+    previousHash: text("previous_hash").unique(),
+    previousUntil: text("previous_until"),
     version: integer().notNull().default(1),
     createdAt: text("created_at").notNull(),
   },
@@ -62,6 +65,30 @@ export const variable = sqliteTable(
     index("variable_by_org").on(table.orgId, table.id),
   ],
 );
+
+/**
+ * Which build was given which variable: a projection of the audit's hand-outs, kept by a trigger on that table,
+ * as are `lastUsedAt` and `lastUsedBy` of the variable.
+ */
+export const variableUse = sqliteTable(
+  "variable_use",
+  {
+    variableId: text("variable_id").notNull(),
+    buildId: text("build_id").notNull(),
+    agentId: text("agent_id").notNull(),
+    at: text().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.variableId, table.buildId, table.at] }),
+    index("variable_use_by_time").on(table.at),
+  ],
+);
+
+/** A text sealed with each key the service ever sealed with: a key that does not open its own is a wrong one. */
+export const keyCheck = sqliteTable("key_check", {
+  id: text().primaryKey(),
+  sealed: text().notNull(),
+});
 
 export const variableGroup = sqliteTable(
   "variable_group",

@@ -32,3 +32,8 @@ export const NewToken = z.strictObject({
 
 /** The record with the token itself, which is shown this once. */
 export const CreatedToken = Token.extend({ token: z.string() });
+
+/** How long the secret before stays good: an hour unless told, a week at most. */
+export const TokenRotation = z.strictObject({
+  graceSeconds: z.int().min(0, "must be 0 to 604800").max(604_800, "must be 0 to 604800").default(3600),
+});

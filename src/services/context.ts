@@ -1,12 +1,11 @@
 import { and, eq, isNull, lt, or, sql } from "drizzle-orm";
 import { v7 as uuid } from "uuid";
 import type { Config } from "../config.ts";
-import { type Keyring, loadKeyring } from "../crypto/keyring.ts";
-import { KeysUnusable } from "../crypto/keys.ts";
+import type { Keyring } from "../crypto/keyring.ts";
 import { loadMint, type TokenMint } from "../crypto/token.ts";
 import { auditRow } from "../db/audit.ts";
 import { demand, explainRollback, PreconditionFailed, UniqueBroken } from "../db/guard.ts";
-import { Door, type Query, type TokenRow } from "../db/open.ts";
+import { Door, isLive, type Query, type TokenRow } from "../db/open.ts";
 import { token } from "../db/schema.ts";
 import { buildLogName } from "../domain/log-name.ts";
 import { poolName } from "../domain/pool/name.ts";
@@ -15,6 +14,7 @@ import type { BuildLog } from "../objects/build-log.ts";
 import { BOOT_HEADER } from "../protocol/jobs.ts";
 import { type Access, type Admitted, type Caller, checkAccess } from "./access.ts";
 import { invalid, Refusal, settled } from "./refusal.ts";
+import { checkedKeyring, usable } from "./sealing.ts";
 
 const USE_NOTED_EVERY_MS = 60_000;
 
@@ -153,8 +153,7 @@ export class Context {
   async write(change: Change, statements: Query[], existing?: Query): Promise<void> {
     const { actor } = await this.admit();
     const db = this.db.sql;
-    const live = sql`EXISTS (SELECT 1 FROM ${token} WHERE ${token.hash} = ${this.caller.tokenHash}
-      AND (${token.expiresAt} IS NULL OR ${token.expiresAt} > ${this.at}))`;
+    const live = sql`EXISTS (SELECT 1 FROM ${token} WHERE ${isLive(this.caller.tokenHash, this.at)})`;
     const guards = this.caller.kind === "operator" ? [] : [demand(db, "token_live", live)];
     const { at, requestId } = this;
     const { action, subject, orgId = this.orgId, detail = {} } = change;
@@ -216,8 +215,8 @@ export class Context {
   }
 
   /** @throws Refusal keyring-unavailable */
-  get keyring(): Keyring {
-    return usable("SECRETS_KEYS", () => loadKeyring(this.#parts.env.SECRETS_KEYS));
+  keyring(): Promise<Keyring> {
+    return checkedKeyring(this.db, this.#parts.env.SECRETS_KEYS);
   }
 
   get mint(): TokenMint {
@@ -227,13 +226,3 @@ export class Context {
 
 /** The ETag of a record in this version. */
 export const entityTag = (version: number): string => `"v${version}"`;
-
-/** What `load` makes of a Worker secret. @throws Refusal keyring-unavailable, naming the secret and what is wrong */
-export const usable = <T>(name: string, load: () => T): T => {
-  try {
-    return load();
-  } catch (error) {
-    if (!(error instanceof KeysUnusable)) throw error;
-    throw new Refusal("keyring-unavailable", `The Worker secret ${name} cannot be used: ${error.message}.`);
-  }
-};

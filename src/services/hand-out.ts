@@ -3,6 +3,7 @@ import { KeyUnknown, SealBroken } from "../crypto/keyring.ts";
 import { pipeline, repository } from "../db/schema.ts";
 import { type ComposedEntry, compose, EnvironmentTooLarge } from "../domain/compose.ts";
 import type { Grant } from "../domain/pool/commands.ts";
+import { inputsContext, variableContext } from "../domain/seal-context.ts";
 import type { Job } from "../protocol/jobs.ts";
 import type { Context } from "./context.ts";
 import { scoped } from "./environment.ts";
@@ -10,8 +11,6 @@ import { refuseForeignPath } from "./jobs.ts";
 import { groupIdsOf } from "./pipelines.ts";
 import { Refusal, settled } from "./refusal.ts";
 import { variablesOfBuild } from "./scopes.ts";
-import { inputsContext } from "./triggers.ts";
-import { sealContext } from "./variables.ts";
 
 const RETRY_AFTER_SECONDS = 5;
 
@@ -37,10 +36,11 @@ const read = async (context: Context, grant: Grant) => {
 
 /** Step 3: opens every value, or nothing is handed out. */
 const composed = async (context: Context, grant: Grant, read_: Awaited<ReturnType<typeof read>>) => {
-  const { keyring, orgId } = context;
+  const { orgId } = context;
+  const keyring = await context.keyring();
   const variables = await Promise.all(
     read_.rows.map(async (row) =>
-      scoped(row, row.isSecret ? await keyring.openText(row.sealed ?? "", sealContext(row)) : (row.value ?? "")),
+      scoped(row, row.isSecret ? await keyring.openText(row.sealed ?? "", variableContext(row)) : (row.value ?? "")),
     ),
   );
   const run: Record<string, string> = grant.inputs
@@ -109,7 +109,7 @@ export const handOut = async (context: Context, agentId: string): Promise<Job | 
     if (error instanceof Refusal) throw error;
     const detail =
       error instanceof KeyUnknown
-        ? `A secret was sealed with a key that is not on the keyring, which knows: ${context.keyring.ids.join(", ")}.`
+        ? `A secret was sealed with a key that is not on the keyring, which knows: ${(await context.keyring()).ids.join(", ")}.`
         : "The build's environment could not be read just now. Nothing was handed out.";
     throw new Refusal(error instanceof KeyUnknown ? "keyring-unavailable" : "unavailable", detail, {
       retryAfterSeconds: RETRY_AFTER_SECONDS,

@@ -1,7 +1,7 @@
 import { hashToken, loadMint, sameText, type TokenPrefix } from "../crypto/token.ts";
 import type { Caller, CallerKind } from "./access.ts";
-import { usable } from "./context.ts";
 import { Refusal } from "./refusal.ts";
+import { usable } from "./sealing.ts";
 
 const KINDS: Record<Exclude<TokenPrefix, "mro">, CallerKind> = { mrt: "api", mrr: "registration", mra: "agent" };
 const OPERATOR_TOKEN_LENGTH = 32;

@@ -16,7 +16,15 @@ const newAdmin = async (context: Context, orgId: string, name: string) => {
   const secret = await context.mint.mint("mrt", orgId);
   const row: typeof token.$inferSelect = {
     ...{ id: context.newId(), orgId, hash: await hashToken(secret), name, kind: "api", role: "admin" },
-    ...{ labels: null, expiresAt: null, lastUsedAt: null, version: 1, createdAt: context.at },
+    ...{
+      labels: null,
+      expiresAt: null,
+      lastUsedAt: null,
+      previousHash: null,
+      previousUntil: null,
+      version: 1,
+      createdAt: context.at,
+    },
   };
   return { secret, row };
 };

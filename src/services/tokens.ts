@@ -1,17 +1,19 @@
 import { and, asc, eq } from "drizzle-orm";
 import * as z from "zod";
 import { hashToken } from "../crypto/token.ts";
+import { demandUnchanged } from "../db/guard.ts";
 import { token } from "../db/schema.ts";
 import { PathId } from "../protocol/common.ts";
 import { PageQuery } from "../protocol/page.ts";
-import { CreatedToken, NewToken, Token } from "../protocol/token.ts";
+import { CreatedToken, NewToken, Token, TokenRotation } from "../protocol/token.ts";
 import { after, pageOf, rowsFor } from "./paging.ts";
 import { invalid, notFound } from "./refusal.ts";
 import { verb } from "./verb.ts";
 
 type Row = typeof token.$inferSelect;
 
-export const tokenRecord = ({ hash: _, version: __, ...record }: Row): Token => record;
+export const tokenRecord = ({ hash: _, previousHash: __, previousUntil: ___, version: ____, ...record }: Row): Token =>
+  record;
 
 export const createToken = verb({
   access: { role: "admin" },
@@ -29,7 +31,7 @@ export const createToken = verb({
     const labels = kind === "registration" ? (body.labels ?? []) : null;
     const row: Row = {
       ...{ id: context.newId(), orgId: context.orgId, hash: await hashToken(secret), name, kind, role, labels },
-      ...{ expiresAt, lastUsedAt: null, version: 1, createdAt: context.at },
+      ...{ expiresAt, lastUsedAt: null, previousHash: null, previousUntil: null, version: 1, createdAt: context.at },
     };
     const change = { action: "token.create", subject: row.id, detail: { name, kind, role, labels, expiresAt } };
     await context.write(change, [context.db.sql.insert(token).values(row)]);
@@ -58,6 +60,29 @@ export const ownToken = verb({
     if (!row) throw notFound();
     context.checkVersion(row.version);
     return tokenRecord(row);
+  },
+});
+
+/** A new secret for the same token; the one before is good until the grace is over. */
+export const rotateToken = verb({
+  access: { role: "admin" },
+  params: PathId,
+  body: TokenRotation,
+  output: CreatedToken,
+  async run(context, { params, body }) {
+    const { sql } = context.db;
+    const mine = and(eq(token.orgId, context.orgId), eq(token.id, params.id));
+    const [[row]] = await context.db.run(sql.select().from(token).where(mine));
+    if (!row) throw notFound();
+    context.checkVersion(row.version);
+    const secret = await context.mint.mint(row.kind === "api" ? "mrt" : "mrr", context.orgId);
+    const previousUntil = new Date(context.now.getTime() + body.graceSeconds * 1000).toISOString();
+    const hash = await hashToken(secret);
+    const next = { ...row, hash, previousHash: row.hash, previousUntil, version: row.version + 1 };
+    const change = { action: "token.rotate", subject: row.id, detail: { name: row.name, previousUntil } };
+    await context.write(change, [demandUnchanged(sql, token, row), sql.update(token).set(next).where(mine)]);
+    context.version = next.version;
+    return { ...tokenRecord(next), token: secret };
   },
 });
 

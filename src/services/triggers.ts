@@ -6,6 +6,7 @@ import { overridesRefused } from "../domain/compose.ts";
 import { refusedInRun } from "../domain/env-names.ts";
 import { branchProblem } from "../domain/git-ref.ts";
 import { mergeRequires } from "../domain/requires.ts";
+import { inputsContext } from "../domain/seal-context.ts";
 import { Build, BuildTrigger, RepositoryTrigger, TERMINAL } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
 import { actorOf } from "./agents.ts";
@@ -17,9 +18,6 @@ import { verb } from "./verb.ts";
 
 type Trigger = z.output<typeof BuildTrigger>;
 const ENVIRONMENT_LIMIT = 256 * 1024;
-
-/** What a run's own values are bound to while they are kept. */
-export const inputsContext = (orgId: string, buildId: string) => ["inputs", orgId, buildId];
 
 /** The repository and pipeline a trigger means. @throws Refusal naming the field at fault */
 const resolve = async (context: Context, trigger: Trigger) => {
@@ -103,7 +101,7 @@ const trigger = async (context: Context, wanted: Trigger, retryOf: string | null
   const run = wanted.envVariables ?? {};
   const inputs =
     Object.keys(run).length > 0
-      ? await context.keyring.seal(JSON.stringify(run), inputsContext(context.orgId, id))
+      ? await (await context.keyring()).seal(JSON.stringify(run), inputsContext(context.orgId, id))
       : null;
   const pool = await context.pool();
   return settled(
@@ -128,7 +126,7 @@ const trigger = async (context: Context, wanted: Trigger, retryOf: string | null
 /** What the run of an earlier build was given. @throws Refusal conflict once nobody remembers it */
 const inputsOf = async (context: Context, build: Build): Promise<Trigger> => {
   const { inputs, secretKeys, requires, priority } = settled(await (await context.pool()).inputsOf(build.id));
-  const text = inputs && (await context.keyring.openText(inputs, inputsContext(context.orgId, build.id)));
+  const text = inputs && (await (await context.keyring()).openText(inputs, inputsContext(context.orgId, build.id)));
   return {
     ...{ repoId: build.repoId, pipelineId: build.pipelineId, branch: build.branch, commitSha: build.commitSha },
     ...{ envVariables: text ? JSON.parse(text) : {}, secretKeys, priority, labels: requires.labels ?? [] },

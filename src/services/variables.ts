@@ -1,9 +1,9 @@
 import { and, asc, eq, type SQL, sql } from "drizzle-orm";
 import * as z from "zod";
-import type { Keyring } from "../crypto/keyring.ts";
 import { demand, demandUnchanged } from "../db/guard.ts";
 import type { Database } from "../db/open.ts";
 import { pipeline, repository, variable, variableGroup } from "../db/schema.ts";
+import { variableContext } from "../domain/seal-context.ts";
 import { secretWarnings } from "../domain/secret-warnings.ts";
 import { PathId } from "../protocol/common.ts";
 import {
@@ -20,12 +20,6 @@ import { invalid, notFound, Refusal } from "./refusal.ts";
 import { checkOwnOrg, updateOf, verb, writablePart } from "./verb.ts";
 
 export type VariableRow = typeof variable.$inferSelect;
-
-/** What a variable's sealed value is bound to: moved to any other place it does not open. */
-export const sealContext = (row: Pick<VariableRow, "orgId" | "scope" | "ownerId" | "id" | "key" | "sealedVersion">) => [
-  ...["variable", row.orgId, row.scope, row.ownerId],
-  ...[row.id, row.key, String(row.sealedVersion)],
-];
 
 const OWNER_FIELDS = { repository: "repoId", group: "groupId", pipeline: "pipelineId" } as const;
 
@@ -69,10 +63,10 @@ const ownerExists = (scope: Scope, orgId: string, ownerId: string): SQL => {
   return sql`EXISTS (SELECT 1 FROM ${table} WHERE ${table.id} = ${ownerId} AND ${table.orgId} = ${orgId})`;
 };
 
-const store = async (keyring: () => Keyring, row: VariableRow, value: string): Promise<VariableRow> => {
+const store = async (context: Context, row: VariableRow, value: string): Promise<VariableRow> => {
   if (!row.isSecret) return { ...row, value, sealed: null };
   const resealed = { ...row, value: null, sealedVersion: row.version };
-  return { ...resealed, sealed: await keyring().seal(value, sealContext(resealed)) };
+  return { ...resealed, sealed: await (await context.keyring()).seal(value, variableContext(resealed)) };
 };
 
 const auditDetail = ({ key, scope, ownerId, isSecret, isActive, version }: VariableRow) => ({
@@ -111,7 +105,7 @@ export const createVariable = verb({
       ...{ allowOverride: body.allowOverride ?? true, version: 1, createdAt: context.at, updatedAt: context.at },
       ...{ lastUsedAt: null, lastUsedBy: null },
     };
-    const row = await store(() => context.keyring, fresh, body.value);
+    const row = await store(context, fresh, body.value);
     const db = context.db.sql;
     await context.write(
       { action: "variable.create", subject: row.id, detail: auditDetail(row) },
@@ -187,13 +181,13 @@ export const updateVariable = verb({
     if (value !== undefined) checkValue(value, next.isSecret);
     const moved = next.isSecret !== row.isSecret || (row.isSecret && next.key !== row.key);
     let changed: VariableRow = next;
-    if (value !== undefined) changed = await store(() => context.keyring, next, value);
+    if (value !== undefined) changed = await store(context, next, value);
     else if (moved) {
       const kept = row.isSecret
-        ? await context.keyring.openText(row.sealed ?? "", sealContext(row))
+        ? await (await context.keyring()).openText(row.sealed ?? "", variableContext(row))
         : (row.value ?? "");
       checkValue(kept, next.isSecret);
-      changed = await store(() => context.keyring, next, kept);
+      changed = await store(context, next, kept);
     }
     const db = context.db.sql;
     const { lastUsedAt: _, lastUsedBy: __, ...columns } = changed;
