@@ -18,16 +18,28 @@ const suits = (agent: AgentFacts, { requires }: JobFacts): boolean => {
   return true;
 };
 
-const roomFor = (state: PoolState, { pipelineId }: BuildFacts, { maxParallel }: JobFacts, alsoOffered: boolean): boolean => {
+const roomFor = (
+  state: PoolState,
+  { pipelineId }: BuildFacts,
+  { maxParallel }: JobFacts,
+  alsoOffered: boolean,
+): boolean => {
   if (maxParallel === null) return true;
   let taken = 0;
   for (const other of state.builds.values()) {
-    if (other.pipelineId === pipelineId && (other.status !== "queued" || (alsoOffered && state.offers.has(other.id)))) taken++;
+    if (other.pipelineId === pipelineId && (other.status !== "queued" || (alsoOffered && state.offers.has(other.id))))
+      taken++;
   }
   return taken < maxParallel;
 };
 
-const isEligible = (state: PoolState, agent: AgentFacts, build: BuildFacts, now: number, alsoOffered: boolean): boolean => {
+const isEligible = (
+  state: PoolState,
+  agent: AgentFacts,
+  build: BuildFacts,
+  now: number,
+  alsoOffered: boolean,
+): boolean => {
   const job = state.jobs.get(build.id)!;
   return (
     build.status === "queued" &&
@@ -42,7 +54,8 @@ const isEligible = (state: PoolState, agent: AgentFacts, build: BuildFacts, now:
 export const firstEligible = (state: PoolState, agent: AgentFacts, now: number): BuildFacts | undefined => {
   let first: BuildFacts | undefined;
   for (const build of state.builds.values()) {
-    const isBefore = !first || build.priority > first.priority || (build.priority === first.priority && build.seq < first.seq);
+    const isBefore =
+      !first || build.priority > first.priority || (build.priority === first.priority && build.seq < first.seq);
     if (isBefore && isEligible(state, agent, build, now, false)) first = build;
   }
   return first;
@@ -71,7 +84,8 @@ export const inspect = (state: PoolState, disk: Disk, now: number, pushes: reado
   must(1, state.holding.size === holders.size, "somebody holds what nobody leased");
   for (const [id, job] of state.jobs) {
     const { pipelineId, status } = state.builds.get(id)!;
-    if (status !== "queued" && job.maxParallel !== null) must(12, live.get(pipelineId!)! <= job.maxParallel, "more builds than maxParallel");
+    if (status !== "queued" && job.maxParallel !== null)
+      must(12, live.get(pipelineId!)! <= job.maxParallel, "more builds than maxParallel");
   }
   must(16, state.dirty.size === disk.rows.dirty.size, "memory and disk differ on the outbox");
   must(17, (disk.rows.dirty.size === 0 && disk.rows.letters.size === 0) || due !== null, "no alarm for the outbox");
@@ -86,11 +100,16 @@ const inspectWaiting = (state: PoolState, now: number, pushes: readonly Push[]):
   if (state.waiting.size === 0) return;
   for (const [agentId, waiter] of state.waiting) {
     const agent = state.agents.get(agentId)!;
-    const isFree = !state.holding.has(agentId) && !state.offered.has(agentId) && !agent.isDraining && agent.spentAt === null;
+    const isFree =
+      !state.holding.has(agentId) && !state.offered.has(agentId) && !agent.isDraining && agent.spentAt === null;
     const isAlert = (waiter.until === null || waiter.until > now) && waiter.ignored < 2 && agent.ignored < 2;
     if (!isFree || !isAlert) continue;
     for (const build of state.builds.values()) {
-      must(17, state.offers.has(build.id) || !isEligible(state, agent, build, now, true), "a waiter sleeps while its build waits");
+      must(
+        17,
+        state.offers.has(build.id) || !isEligible(state, agent, build, now, true),
+        "a waiter sleeps while its build waits",
+      );
     }
   }
 };

@@ -39,9 +39,8 @@ export const claim = (state: PoolState, asked: Claim, setting: Setting): Decisio
   if (rules.isStale(agent, asked.bootId)) return decided(null);
   const held = heldBy(state, agent.id);
   if (held) {
-    const lease = held.job.lease!;
-    const isSame = rules.isUnstarted(lease) && held.build.status === "assigned";
-    return decided(isSame ? granted(held.build.id, lease) : null, followed);
+    const { build, job } = held;
+    return decided(rules.handsOutAgain(build) ? granted(build.id, job.lease!) : null, followed);
   }
   const place = rules.takesBuilds(agent, now) ? firstFor(state, agent, setting) : undefined;
   if (!place) return decided(null, followed);
@@ -104,8 +103,8 @@ const handedOut = (state: PoolState, { buildId, fence }: { buildId: string; fenc
 export const unclaim = (state: PoolState, back: Unclaim, setting: Setting): Decision<null> => {
   const held = handedOut(state, back, setting);
   if (!held) return leaseLost();
+  if (held.job.lease!.startedAt !== null) return refused("conflict", "The build was started.");
   if (held.build.status === "canceling") return decided(null, end(held, CANCELED, null, SYSTEM, setting));
-  if (held.build.status !== "assigned") return refused("conflict", "The build was started.");
   const notBefore = Math.max(back.notBefore, setting.now + UNCLAIM_MS);
   const unstarted = setting.rules.unstartedAfter(held.job, "unclaimed");
   return decided(null, requeue(held, { notBefore, unstarted }, setting));
@@ -115,9 +114,8 @@ export const unclaim = (state: PoolState, back: Unclaim, setting: Setting): Deci
 export const failClaim = (state: PoolState, failed: FailClaim, setting: Setting): Decision<string> => {
   const held = handedOut(state, failed, setting);
   if (!held) return leaseLost();
-  const { status } = held.build;
-  if (status === "canceling") return decided(failed.buildId, end(held, CANCELED, null, SYSTEM, setting));
-  if (status !== "assigned") return refused("conflict", "The build was started.");
-  const outcome = { status: "failed", exitCode: null, reason: failed.reason } as const;
+  if (held.job.lease!.startedAt !== null) return refused("conflict", "The build was started.");
+  const unreadable = { status: "failed", exitCode: null, reason: failed.reason } as const;
+  const outcome = held.build.status === "canceling" ? CANCELED : unreadable;
   return decided(failed.buildId, end(held, outcome, failed.message, SYSTEM, setting));
 };

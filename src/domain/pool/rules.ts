@@ -45,8 +45,8 @@ export interface Rules {
   isAlert(waiter: Waiter, now: number): boolean;
   /** A hint is given up, so that another waiter is woken. */
   offerIsOver(at: number, now: number): boolean;
-  /** An agent without an answer to its poll gets the same lease again. */
-  isUnstarted(lease: Lease): boolean;
+  /** Whether an agent that asks again while it holds a build gets the same one, under the same lease. */
+  handsOutAgain(build: BuildFacts): boolean;
   /** Whether a boot is a restart; a late message of an earlier one is not. */
   isRestart(agent: AgentFacts, bootId: string | null): boolean;
   isStale(agent: AgentFacts, bootId: string | null): boolean;
@@ -99,7 +99,7 @@ export const RULES: Rules = {
   isAlert: ({ until, ignored, ignoredAt }, now) =>
     (until === null || until > now) && (ignored < IGNORED_LIMIT || now >= ignoredAt + UNRESPONSIVE_MS),
   offerIsOver: (at, now) => now >= at + OFFER_MS,
-  isUnstarted: (lease) => lease.startedAt === null,
+  handsOutAgain: (build) => build.status === "assigned",
   isRestart: (agent, bootId) => bootId !== null && bootId !== agent.bootId && !agent.pastBoots.includes(bootId),
   isStale: (agent, bootId) => bootId !== null && agent.pastBoots.includes(bootId),
   tokenFits: (agent, tokenHash) => agent.tokenHash === tokenHash,

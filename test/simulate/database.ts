@@ -1,0 +1,56 @@
+import type { AuditFact } from "../../src/domain/pool/facts.ts";
+import type { Disk } from "./disk.ts";
+import { must } from "./violation.ts";
+
+interface Batch {
+  builds: { buildId: string; version: number; status: string }[];
+  letters: { seq: number; audit: AuditFact | null }[];
+  hasMore: boolean;
+}
+
+const AT_ONCE = 20;
+
+/** D1 as the pool writes to it: a batch is all or nothing, and an older version never replaces a newer one. */
+export class Database {
+  readonly builds = new Map<string, { version: number; status: string }>();
+  readonly audits = new Set<number>();
+  /** Builds that D1 knew in a version the pool lost when it was restored. */
+  readonly foreseen = new Set<string>();
+
+  read(disk: Disk, dirty: ReadonlySet<string>): Batch {
+    const builds = [...dirty].slice(0, AT_ONCE).map((buildId) => {
+      const { version, status } = disk.rows.builds.get(buildId)!;
+      return { buildId, version, status };
+    });
+    const letters = [...disk.rows.letters].slice(0, AT_ONCE).map(([seq, { audit }]) => ({ seq, audit }));
+    return { builds, letters, hasMore: disk.rows.letters.size > AT_ONCE };
+  }
+
+  write({ builds, letters }: Batch, disk: Disk): void {
+    for (const { buildId, version, status } of builds) {
+      if ((this.builds.get(buildId)?.version ?? -1) < version) this.builds.set(buildId, { version, status });
+      const known = disk.rows.builds.get(buildId);
+      if (!known) continue;
+      if (known.version >= this.builds.get(buildId)!.version) this.foreseen.delete(buildId);
+      else must(16, this.foreseen.has(buildId), "D1 is newer than the pool");
+    }
+    for (const { seq, audit } of letters) if (audit) this.audits.add(seq);
+  }
+
+  /** The pool went back in time: what D1 knows of its lost future stays until the pool is past it. */
+  restored(disk: Disk): void {
+    for (const [buildId, { version }] of this.builds) {
+      if (version > (disk.rows.builds.get(buildId)?.version ?? -1)) this.foreseen.add(buildId);
+    }
+  }
+
+  /** Nothing waits any more, so both must be equal. */
+  compare(disk: Disk): void {
+    for (const [buildId, { version, status }] of disk.rows.builds) {
+      const known = this.builds.get(buildId);
+      if (this.foreseen.has(buildId)) continue;
+      must(16, known?.version === version && known.status === status, `D1 has ${known?.status} for ${status}`);
+    }
+    must(16, disk.rows.letters.size === 0, "letters were left");
+  }
+}

@@ -1,0 +1,58 @@
+import type { Result } from "../../src/domain/pool/commands.ts";
+import type { Push, Setting } from "../../src/domain/pool/decision.ts";
+import type { Rules } from "../../src/domain/pool/rules.ts";
+import { apply, type PoolState } from "../../src/domain/pool/state.ts";
+import { type Input, nextDue, type Output, play, type Verb } from "../../src/domain/pool/step.ts";
+import { Disk } from "./disk.ts";
+import { LEASE_MS, START_MS, Witness } from "./witness.ts";
+
+/** Sees every call with its answer: for the trace of a replay, and to play the same calls to the real object. */
+export type Onlooker = (now: number, verb: Verb, input: unknown, answer: Result<unknown>, pool: PoolModel) => void;
+
+/** The object around the machine, with a model of its disk, its sockets and its alarm. */
+export class PoolModel {
+  readonly disk = new Disk();
+  readonly witness: Witness;
+  readonly setting: Setting;
+  state: PoolState;
+  alarmAt: number | null = null;
+  commands = 0;
+  readonly #onlooker: Onlooker | undefined;
+  readonly #push: (push: Push) => void;
+
+  constructor(orgId: string, rules: Rules, push: (push: Push) => void, onlooker?: Onlooker) {
+    this.witness = new Witness(orgId, this.disk);
+    this.setting = { now: 0, startMs: START_MS, leaseMs: LEASE_MS, rules };
+    this.state = this.disk.load();
+    this.#push = push;
+    this.#onlooker = onlooker;
+  }
+
+  call<V extends Verb>(now: number, verb: V, input: Input<V>): Result<Output<V>> {
+    const { state, disk, witness, setting } = this;
+    this.commands++;
+    setting.now = now;
+    witness.before(state, verb, input, now);
+    const { answer, pushes } = play(state, verb, input, setting, (changes) => {
+      witness.commit(state, changes);
+      disk.store(changes);
+    });
+    const due = nextDue(state);
+    if (due !== null && (this.alarmAt === null || due < this.alarmAt)) this.alarmAt = due;
+    witness.after(state, answer, pushes);
+    for (const push of pushes) this.#push(push);
+    this.#onlooker?.(now, verb, input, answer, this);
+    return answer;
+  }
+
+  /** The object is gone and comes again with what is on disk; `waiting` are the sockets that outlived it. */
+  reload(waiting: Iterable<[agentId: string, until: number | null]>): void {
+    this.state = this.disk.load();
+    for (const [agentId, until] of waiting) {
+      const waiter = { until, ignored: 0, ignoredAt: 0 };
+      if (this.state.agents.has(agentId)) apply(this.state, [{ kind: "waiter", agentId, waiter }]);
+    }
+    const due = nextDue(this.state);
+    if (due !== null && (this.alarmAt === null || due < this.alarmAt)) this.alarmAt = due;
+  }
+}

@@ -1,0 +1,59 @@
+import { RULES, type Rules } from "../../src/domain/pool/rules.ts";
+import { History } from "./history.ts";
+import { Violation } from "./violation.ts";
+
+export interface Failure {
+  history: number;
+  law: number;
+  what: string;
+}
+
+export interface Tally {
+  histories: number;
+  commands: number;
+  faults: Record<string, number>;
+  failures: Failure[];
+}
+
+/** Plays the histories `from` to below `to` of a seed. With `untilFirst` it stops at the first failure. */
+export const runHistories = (
+  seed: number,
+  from: number,
+  to: number,
+  { rules = RULES, untilFirst = false }: { rules?: Rules; untilFirst?: boolean } = {},
+): Tally => {
+  const tally: Tally = { histories: 0, commands: 0, faults: {}, failures: [] };
+  for (let index = from; index < to; index++) {
+    const failure = playOne(seed, index, rules, tally);
+    if (failure) tally.failures.push(failure);
+    if (failure && untilFirst) break;
+  }
+  return tally;
+};
+
+const playOne = (seed: number, index: number, rules: Rules, tally: Tally): Failure | undefined => {
+  const history = new History(seed, index, rules);
+  tally.histories++;
+  try {
+    history.run();
+  } catch (error) {
+    if (error instanceof Violation) return { history: index, law: error.law, what: error.message };
+    return { history: index, law: 0, what: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  } finally {
+    const { pool, faults } = history.world;
+    tally.commands += pool.commands;
+    for (const [fault, count] of faults) tally.faults[fault] = (tally.faults[fault] ?? 0) + count;
+  }
+  return undefined;
+};
+
+export const merge = (tallies: readonly Tally[]): Tally => {
+  const sum: Tally = { histories: 0, commands: 0, faults: {}, failures: [] };
+  for (const { histories, commands, faults, failures } of tallies) {
+    sum.histories += histories;
+    sum.commands += commands;
+    sum.failures.push(...failures);
+    for (const [fault, count] of Object.entries(faults)) sum.faults[fault] = (sum.faults[fault] ?? 0) + count;
+  }
+  return sum;
+};
