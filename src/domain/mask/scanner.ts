@@ -63,7 +63,7 @@ export class Scanner {
     const { words, bytes } = this.#window;
     const { words: hashes, shift, pairs, first } = this.#filter;
     const last = end >>> 2;
-    let word = (at + 3) >>> 2;
+    let word = at >>> 2;
     for (let before = words[word - 1] ?? 0; word < last; word++) {
       const four = words[word]!;
       let places = hashes[Math.imul(four, MIX) >>> shift]!;

@@ -32,7 +32,7 @@ export class Wraps {
     let run = 0;
     while (run < WRAP_MIN && at - run > start - base && ENCODED[bytes[at - run - 1]!] === 1) run++;
     const reachesOrigin = at - run + base === this.#origin;
-    return reachesOrigin ? run : run;
+    return reachesOrigin ? Math.min(WRAP_MIN, run + this.#runBeforeOrigin) : run;
   }
 
   isWrap(at: number): boolean {

@@ -59,7 +59,13 @@ const scenario = fc
         less: fc.constantFrom(0, 0, 0, 1, 2, 9),
         wrap: fc.constantFrom(0, 0, 0, 20, 23, 64),
         gap: fc.constantFrom("\n", "\r\n", "\n  ", "\n\n\t"),
-        between: fc.oneof(letters("ab \n=", 5), letters("abAB+-_/01", 30), fc.constant("")),
+        early: fc.constantFrom(0, 0, 0, 1, 3, 7),
+        between: fc.oneof(
+          letters("ab \n=", 5),
+          letters("abAB+-_/01", 30),
+          fc.constant("Ab0_-+/".repeat(3)),
+          fc.constant(""),
+        ),
         url: fc.boolean(),
       }),
       { maxLength: 8 },
@@ -72,11 +78,12 @@ const scenario = fc
     const { plain, wrapped } = formsApart(secrets);
     const forms = [...plain, ...wrapped].map(latin);
     const text = pieces
-      .map(({ pick, from, less, wrap, gap, between, url }) => {
+      .map(({ pick, from, less, wrap, early, gap, between, url }) => {
         const form = forms[pick % forms.length]!;
         let piece = form.slice(from === 3 ? 1 : 0, form.length - less);
         if (url) piece = piece.replaceAll("+", "-").replaceAll("/", "_");
         if (wrap > 0) piece = piece.replace(new RegExp(`[^]{${wrap}}`, "g"), `$&${gap}`);
+        if (early > 0) piece = piece.slice(0, early) + gap + piece.slice(early);
         return between + piece;
       })
       .join("");

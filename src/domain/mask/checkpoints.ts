@@ -1,0 +1,80 @@
+import type { Dictionary } from "./dictionary.ts";
+import { addToP, addToQ, joined } from "./fingerprint.ts";
+
+/** Bytes between two checkpoints of a needle. */
+export const STEP = 64;
+
+/** Where a comparison stands that has followed a needle's beginning up to a checkpoint. */
+export interface Checkpoint {
+  low: number;
+  high: number;
+  depth: number;
+  /** Length of the longest needle that ends before `depth`. */
+  matched: number;
+}
+
+/**
+ * The needles' beginnings of 64, 128, ... bytes, by fingerprint. Text that repeats itself as a needle does would else
+ * be compared again from each of its places.
+ */
+export class Checkpoints {
+  readonly longest: number;
+  readonly #keys: Float64Array;
+  readonly #values: Uint32Array;
+
+  constructor(dictionary: Dictionary) {
+    const lengths = Array.from({ length: dictionary.size }, (_, n) => dictionary.needle(n).length);
+    this.longest = lengths.reduce((longest, length) => Math.max(longest, length), 0);
+    const count = lengths.reduce((sum, length) => sum + Math.floor(length / STEP), 0);
+    this.#keys = new Float64Array(2 ** Math.ceil(Math.log2(2 * count + 2))).fill(-1);
+    this.#values = new Uint32Array(4 * this.#keys.length);
+    const prefixes: number[] = [];
+    for (let n = 0; n < dictionary.size; n++) {
+      const needle = dictionary.needle(n);
+      while (prefixes.length > 0 && !startsWith(needle, dictionary.needle(prefixes.at(-1)!))) prefixes.pop();
+      this.#add(
+        needle,
+        n,
+        prefixes.map((prefix) => lengths[prefix]!),
+      );
+      prefixes.push(n);
+    }
+  }
+
+  /** The checkpoint of the beginning with this fingerprint, or -1. */
+  find(fingerprint: number): number {
+    const slot = this.#slot(fingerprint);
+    return this.#keys[slot] === -1 ? -1 : slot;
+  }
+
+  at(checkpoint: number): Checkpoint {
+    const [low, high, depth, matched] = this.#values.subarray(4 * checkpoint, 4 * checkpoint + 4);
+    return { low: low!, high: high!, depth: depth!, matched: matched! };
+  }
+
+  #add(needle: Uint8Array, n: number, endings: number[]): void {
+    let [p, q] = [0, 0];
+    for (let depth = 1; depth <= needle.length; depth++) {
+      p = addToP(p, needle[depth - 1]!);
+      q = addToQ(q, needle[depth - 1]!);
+      if (depth % STEP !== 0) continue;
+      const key = joined(p, q);
+      const slot = this.#slot(key);
+      if (this.#keys[slot] === -1) {
+        this.#keys[slot] = key;
+        this.#values.set([n, n, depth, endings.findLast((length) => length < depth) ?? 0], 4 * slot);
+      }
+      this.#values[4 * slot + 1] = n + 1;
+    }
+  }
+
+  #slot(key: number): number {
+    const mask = this.#keys.length - 1;
+    let slot = (key % 4_294_967_291) & mask;
+    while (this.#keys[slot] !== -1 && this.#keys[slot] !== key) slot = (slot + 1) & mask;
+    return slot;
+  }
+}
+
+const startsWith = (whole: Uint8Array, start: Uint8Array): boolean =>
+  start.length <= whole.length && start.every((byte, at) => whole[at] === byte);

@@ -1,0 +1,75 @@
+import { type Checkpoint, type Checkpoints, STEP } from "./checkpoints.ts";
+import { addToP, addToQ, Powers } from "./fingerprint.ts";
+import type { Window } from "./window.ts";
+import { FOLD, type Wraps } from "./wraps.ts";
+
+/** A track with more than this many bytes behind it forgets them. */
+const LAG = 4096;
+
+/** Fingerprints of the text that was compared before, without its wraps, to leap over it the next time. */
+export class Track {
+  readonly #window: Window;
+  readonly #wraps: Wraps | null;
+  readonly #powers = new Powers(STEP);
+  /** Stream offset of each byte, and the fingerprint of all before it; the fingerprints have one entry more. */
+  #places: number[] = [];
+  #p: number[] = [0];
+  #q: number[] = [0];
+  #next = 0;
+
+  constructor(window: Window, wraps: Wraps | null) {
+    this.#window = window;
+    this.#wraps = wraps;
+  }
+
+  /**
+   * The farthest checkpoint that the text from `start` on reaches before `to`, with where it lies and where the
+   * longest needle ends that was passed. Stream offsets.
+   */
+  leap(checkpoints: Checkpoints, start: number, to: number): (Checkpoint & { at: number; matchedTo: number }) | null {
+    const first = this.#reach(start, to);
+    let found = -1;
+    let low = 0;
+    let high = Math.floor(Math.min(this.#places.length - first, checkpoints.longest) / STEP);
+    // Text that repeats itself mostly reaches as far as it can, so that is tried first.
+    for (let times = high; low < high; times = (low + high + 1) >>> 1) {
+      const end = first + times * STEP;
+      const checkpoint = checkpoints.find(
+        this.#powers.ofRest(this.#p[first]!, this.#q[first]!, this.#p[end]!, this.#q[end]!, times),
+      );
+      if (checkpoint >= 0) [low, found] = [times, checkpoint];
+      else high = times - 1;
+    }
+    if (found < 0) return null;
+    const { depth, matched, ...rest } = checkpoints.at(found);
+    const endOf = (length: number) => this.#places[first + length - 1]! + 1;
+    return { ...rest, depth, matched, at: endOf(depth), matchedTo: matched > 0 ? endOf(matched) : start };
+  }
+
+  /** Takes in the text up to `to`. @returns the index of `start` */
+  #reach(start: number, to: number): number {
+    const known = this.#indexOf(start);
+    if (known < 0 || known > LAG + this.#places.length / 2) {
+      [this.#places, this.#p, this.#q, this.#next] = [[], [0], [0], start];
+    }
+    const { bytes, base, end } = this.#window;
+    while (this.#next < to) {
+      if (this.#wraps?.isWrap(this.#next - base)) this.#next = base + this.#wraps.after(this.#next - base, end - base);
+      const byte = this.#wraps ? FOLD[bytes[this.#next - base]!]! : bytes[this.#next - base]!;
+      this.#p.push(addToP(this.#p[this.#places.length]!, byte));
+      this.#q.push(addToQ(this.#q[this.#places.length]!, byte));
+      this.#places.push(this.#next++);
+    }
+    return this.#indexOf(start);
+  }
+
+  #indexOf(place: number): number {
+    let [low, high] = [0, this.#places.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#places[middle]! < place) low = middle + 1;
+      else high = middle;
+    }
+    return this.#places[low] === place ? low : -1;
+  }
+}
