@@ -45,6 +45,7 @@ export class Door {
   /** For building queries; they run only in `read` and `write`. */
   readonly sql: Database;
   readonly #session: D1DatabaseSession;
+  #asked: { queries: readonly Query[]; resolve(answers: unknown[]): void; reject(error: unknown): void }[] = [];
   #unchecked: { hash: string; now: string; admit: (token: TokenRow) => void } | undefined;
 
   constructor(db: D1Database, constraint: string) {
@@ -63,20 +64,36 @@ export class Door {
   }
 
   /**
-   * Runs queries in one round trip, all or nothing.
+   * Runs queries all or nothing; what is asked in the same turn goes in one round trip.
    * @throws TokenNotLive, and whatever `admit` throws
    */
-  async run<const Q extends readonly Query[]>(...queries: Q): Promise<Answers<Q>> {
-    const unchecked = this.#unchecked;
-    if (!unchecked) {
-      return (queries.length === 0 ? [] : await this.sql.batch(queries as unknown as Batch)) as Answers<Q>;
+  run<const Q extends readonly Query[]>(...queries: Q): Promise<Answers<Q>> {
+    return new Promise((resolve, reject) => {
+      this.#asked.push({ queries, resolve: resolve as (answers: unknown[]) => void, reject });
+      if (this.#asked.length === 1) queueMicrotask(() => this.#ask());
+    });
+  }
+
+  async #ask(): Promise<void> {
+    const asked = this.#asked;
+    this.#asked = [];
+    try {
+      const answers = await this.#batch(asked.flatMap(({ queries }) => queries));
+      for (const { queries, resolve } of asked) resolve(answers.splice(0, queries.length));
+    } catch (error) {
+      for (const { reject } of asked) reject(error);
     }
+  }
+
+  async #batch(queries: Query[]): Promise<unknown[]> {
+    const unchecked = this.#unchecked;
+    if (!unchecked) return queries.length === 0 ? [] : [...(await this.sql.batch(queries as unknown as Batch))];
     const live = this.sql.select().from(schema.token).where(isLive(unchecked.hash, unchecked.now));
-    const [[token], ...answers] = (await this.sql.batch([live, ...queries] as unknown as Batch)) as [TokenRow[]];
+    const [[token], ...answers] = (await this.sql.batch([live, ...queries])) as [TokenRow[], ...unknown[]];
     if (!token) throw new TokenNotLive();
     unchecked.admit(token);
     this.#unchecked = undefined;
-    return answers as unknown as Answers<Q>;
+    return answers;
   }
 }
 
