@@ -2,14 +2,17 @@ import type * as z from "zod";
 import * as agents from "../services/agents.ts";
 import * as audit from "../services/audit.ts";
 import * as builds from "../services/builds.ts";
+import * as credentials from "../services/credentials.ts";
 import { previewEnvironment } from "../services/environment.ts";
 import * as groups from "../services/groups.ts";
 import * as jobs from "../services/jobs.ts";
 import * as organizations from "../services/organizations.ts";
 import * as pipelines from "../services/pipelines.ts";
 import * as repositories from "../services/repositories.ts";
+import * as rewraps from "../services/rewrap.ts";
 import * as tokens from "../services/tokens.ts";
 import * as triggers from "../services/triggers.ts";
+import * as uses from "../services/uses.ts";
 import * as variables from "../services/variables.ts";
 import type { Verb } from "../services/verb.ts";
 import * as waits from "../services/waits.ts";
@@ -44,6 +47,9 @@ export const ROUTES: Route[] = [
   create("/organization", organizations.createOrganization),
   create("/organization/:id/token", organizations.createAdminToken),
 
+  get("/operator/rewrap", rewraps.readSealed),
+  act("/operator/rewrap", rewraps.rewrap),
+
   get("/token", tokens.listTokens),
   create("/token", tokens.createToken),
   get("/token/self", tokens.ownToken),
@@ -52,6 +58,8 @@ export const ROUTES: Route[] = [
 
   get("/secrets/variables", variables.listVariables),
   create("/secrets/variables", variables.createVariable),
+  get("/secrets/unused", uses.listUnused),
+  get("/secrets/variables/:id/uses", uses.listUses),
   get("/secrets/variables/:id", variables.getVariable),
   put("/secrets/variables/:id", variables.updateVariable),
   remove("/secrets/variables/:id", variables.removeVariable),
@@ -67,6 +75,8 @@ export const ROUTES: Route[] = [
   get("/repository/:id", repositories.getRepository),
   put("/repository/:id", repositories.updateRepository),
   remove("/repository/:id", repositories.removeRepository),
+  put("/repository/:id/credential", credentials.setCredential),
+  remove("/repository/:id/credential", credentials.removeCredential),
   create("/repository/:id/build", triggers.triggerRepositoryBuild),
 
   get("/pipeline", pipelines.listPipelines),

@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { poolTimes } from "../config.ts";
+import { loadKeyring } from "../crypto/keyring.ts";
 import { buildLogName } from "../domain/log-name.ts";
 import type * as asked from "../domain/pool/commands.ts";
 import type { Setting } from "../domain/pool/decision.ts";
@@ -15,6 +16,7 @@ import type { Build } from "../protocol/build.ts";
 import type { Explanation } from "../protocol/explain.ts";
 import { BOOT_HEADER, type Heartbeat } from "../protocol/jobs.ts";
 import type { Metrics } from "../protocol/metrics.ts";
+import { countInputs, rewrapInputs } from "./agent-pool-inputs.ts";
 import { Outbox } from "./agent-pool-outbox.ts";
 import { attachmentOf, HintSockets } from "./agent-pool-sockets.ts";
 import { type BuildRecord, PoolStorage } from "./agent-pool-storage.ts";
@@ -84,6 +86,15 @@ export class AgentPool extends DurableObject<Env> {
   async inputsOf(buildId: string): Promise<Result<asked.RetryInputs>> {
     const inputs = this.#storage.inputs(buildId);
     return inputs ? { ok: true, value: inputs } : unknownId();
+  }
+
+  /** How many runs' values are kept under each key of the keyring. */
+  async sealedInputs(): Promise<Record<string, number>> {
+    return countInputs(this.ctx.storage.sql);
+  }
+
+  async rewrapInputs(orgId: string, limit: number): Promise<{ rewrapped: number; unopenable: string[] }> {
+    return rewrapInputs(this.ctx.storage.sql, loadKeyring(this.env.SECRETS_KEYS), orgId, limit);
   }
 
   async hasLiveBuilds(of: { repoId?: string; pipelineId?: string }): Promise<boolean> {

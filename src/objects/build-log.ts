@@ -179,6 +179,12 @@ export class BuildLog extends DurableObject<Env> {
     socket.close();
   }
 
+  /** The id of the key that sealed what this log masks; null once it is closed. */
+  async sealedWith(): Promise<string | null> {
+    const sealed = this.#store.segments().findLast((segment) => segment.sealed !== null)?.sealed;
+    return sealed ? keyIdOf(sealed) : null;
+  }
+
   /** Seals what is still sealed with an older key anew. @returns the id of the key in use, null when nothing is kept */
   async rewrap(): Promise<LogResult<{ keyId: string | null; isChanged: boolean }>> {
     return this.#inTurn(async () => {

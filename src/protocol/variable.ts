@@ -10,7 +10,8 @@ export type Scope = z.infer<typeof Scope>;
 export const Key = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]{0,254}$/, "must be letters, digits and _, not beginning with a digit, at most 255")
-  .refine((key) => !key.startsWith("MILLRACE_"), "must not begin with MILLRACE_");
+  .refine((key) => !key.startsWith("MILLRACE_"), "must not begin with MILLRACE_")
+  .refine((key) => key !== "__proto__", "must not be __proto__");
 
 /** Bytes of UTF-8 that one value may have. */
 export const VALUE_LIMIT = 48 * 1024;
@@ -34,9 +35,13 @@ export const Variable = z.object({
   createdAt: Timestamp,
   updatedAt: Timestamp,
   lastUsedAt: Timestamp.nullable(),
+  lastUsedBy: Id.nullable().meta({ description: "The last build that was given it" }),
   warnings: z.array(z.enum(["short", "mask-text", "common-word"])).optional(),
 });
 export type Variable = z.infer<typeof Variable>;
+
+/** One hand-out of a variable. */
+export const VariableUse = z.object({ buildId: Id, agentId: Id, at: Timestamp });
 
 export const NewVariable = z.strictObject({
   key: Key,

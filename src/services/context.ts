@@ -205,8 +205,8 @@ export class Context {
     return this.poolOf(this.orgId).fetch("https://pool/wait", { headers });
   }
 
-  logOf(buildId: string): DurableObjectStub<BuildLog> {
-    return this.#parts.env.BUILD_LOG.getByName(buildLogName(this.orgId, buildId));
+  logOf(buildId: string, orgId = this.orgId): DurableObjectStub<BuildLog> {
+    return this.#parts.env.BUILD_LOG.getByName(buildLogName(orgId, buildId));
   }
 
   /** Work that the answer does not wait for. */

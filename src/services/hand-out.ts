@@ -1,11 +1,12 @@
 import { and, eq } from "drizzle-orm";
 import { KeyUnknown, SealBroken } from "../crypto/keyring.ts";
-import { pipeline, repository } from "../db/schema.ts";
+import { credential, pipeline, repository } from "../db/schema.ts";
 import { type ComposedEntry, compose, EnvironmentTooLarge } from "../domain/compose.ts";
 import type { Grant } from "../domain/pool/commands.ts";
-import { inputsContext, variableContext } from "../domain/seal-context.ts";
+import { credentialContext, inputsContext, variableContext } from "../domain/seal-context.ts";
 import type { Job } from "../protocol/jobs.ts";
 import type { Context } from "./context.ts";
+import type { CredentialRow } from "./credentials.ts";
 import { scoped } from "./environment.ts";
 import { refuseForeignPath } from "./jobs.ts";
 import { groupIdsOf } from "./pipelines.ts";
@@ -24,14 +25,15 @@ const read = async (context: Context, grant: Grant) => {
   const { sql } = context.db;
   const ofRepository = and(eq(repository.orgId, context.orgId), eq(repository.id, grant.repoId));
   const ofPipeline = and(eq(pipeline.repoId, grant.repoId), eq(pipeline.id, grant.pipelineId ?? ""));
-  const [[foundRepository], [foundPipeline], rows] = await context.db.run(
+  const [[foundRepository], [foundPipeline], rows, [sealedCredential]] = await context.db.run(
     sql.select().from(repository).where(ofRepository),
     sql.select({ pipeline, groups: groupIdsOf }).from(pipeline).where(ofPipeline),
     variablesOfBuild(sql, context.orgId, grant.repoId, grant.pipelineId),
+    sql.select().from(credential).where(eq(credential.repoId, grant.repoId)),
   );
   if (!foundRepository) throw new Uncomposable("The repository is gone.");
   if (grant.pipelineId && !foundPipeline) throw new Uncomposable("The pipeline is gone.");
-  return { repository: foundRepository, ...foundPipeline, rows };
+  return { repository: foundRepository, ...foundPipeline, rows, sealedCredential };
 };
 
 /** Step 3: opens every value, or nothing is handed out. */
@@ -48,6 +50,16 @@ const composed = async (context: Context, grant: Grant, read_: Awaited<ReturnTyp
     : {};
   const groupIds: string[] = JSON.parse(read_.groups ?? "[]");
   return compose({ variables, groupIds, run, secretKeys: grant.secretKeys }, "trusted");
+};
+
+/** The clone credential, opened for this answer alone. */
+const credentialOf = async (
+  context: Context,
+  row: CredentialRow | undefined,
+): Promise<Job["repository"]["credential"]> => {
+  if (!row) return null;
+  const value = await (await context.keyring()).openText(row.sealed, credentialContext(row));
+  return { kind: row.kind, username: row.username, value };
 };
 
 const jobOf = (grant: Grant, found: Awaited<ReturnType<typeof read>>, entries: ComposedEntry[]) => ({
@@ -71,7 +83,9 @@ const deliver = async (context: Context, agentId: string, grant: Grant): Promise
   const pool = context.poolOf(context.orgId);
   const found = await read(context, grant);
   const entries = await composed(context, grant, found);
+  const credential = await credentialOf(context, found.sealedCredential);
   const secrets = entries.filter((entry) => entry.isSecret).map((entry) => entry.value);
+  if (credential) secrets.push(credential.value);
   const opening = { fence, tokenHash: context.caller.tokenHash, attempt: grant.build.attempt + 1, secrets };
   settled(await context.logOf(buildId).open(opening));
   const environment = entries.map(({ key, scope, isSecret, version }) => ({ key, scope, isSecret, version }));
@@ -80,7 +94,8 @@ const deliver = async (context: Context, agentId: string, grant: Grant): Promise
   const { build, leaseExpiresAt } = settled(
     await pool.deliver({ buildId, fence, agentId, environment, variableIds, requestId }),
   );
-  return { build, leaseExpiresAt, ...jobOf(grant, found, entries) };
+  const job = jobOf(grant, found, entries);
+  return { build, leaseExpiresAt, ...job, repository: { ...job.repository, credential } };
 };
 
 /**

@@ -30,7 +30,7 @@ export const variableRecord = (row: VariableRow): Variable => {
     ...(row.isSecret ? {} : { value: row.value ?? "" }),
     ...{ repoId: owned("repository"), groupId: owned("group"), pipelineId: owned("pipeline") },
     ...{ description: row.description, isActive: row.isActive, allowOverride: row.allowOverride, version: row.version },
-    ...{ createdAt: row.createdAt, updatedAt: row.updatedAt, lastUsedAt: row.lastUsedAt },
+    ...{ createdAt: row.createdAt, updatedAt: row.updatedAt, lastUsedAt: row.lastUsedAt, lastUsedBy: row.lastUsedBy },
   };
 };
 

@@ -1,0 +1,43 @@
+import { type Keyring, KeyUnknown, SealBroken } from "../crypto/keyring.ts";
+import { inputsContext } from "../domain/seal-context.ts";
+
+/** The id of the key in a sealed value's text `m1.ID.BASE64`. */
+const KEY_ID = `substr(json_extract(facts, '$.inputs'), 4, instr(substr(json_extract(facts, '$.inputs'), 4), '.') - 1)`;
+const SEALED = "json_extract(facts, '$.inputs') IS NOT NULL";
+
+/** How many runs' values are kept under each key. */
+export const countInputs = (sql: SqlStorage): Record<string, number> => {
+  const rows = sql.exec<{ id: string; count: number }>(
+    `SELECT ${KEY_ID} AS id, count(*) AS count FROM inputs WHERE ${SEALED} GROUP BY id`,
+  );
+  return Object.fromEntries([...rows].map(({ id, count }) => [id, count]));
+};
+
+/** Seals up to `limit` runs' values anew under the current key; what no key opens is named and left as it is. */
+export const rewrapInputs = async (
+  sql: SqlStorage,
+  keyring: Keyring,
+  orgId: string,
+  limit: number,
+): Promise<{ rewrapped: number; unopenable: string[] }> => {
+  const rows = sql.exec<{ build_id: string; facts: string }>(
+    `SELECT build_id, facts FROM inputs WHERE ${SEALED} AND ${KEY_ID} <> ? LIMIT ?`,
+    ...[keyring.current, limit],
+  );
+  const unopenable: string[] = [];
+  let rewrapped = 0;
+  for (const { build_id: buildId, facts } of rows.toArray()) {
+    const kept = JSON.parse(facts) as { inputs: string };
+    const context = inputsContext(orgId, buildId);
+    try {
+      const inputs = await keyring.seal(await keyring.open(kept.inputs, context), context);
+      const next = JSON.stringify({ ...kept, inputs });
+      sql.exec("UPDATE inputs SET facts = ? WHERE build_id = ? AND facts = ?", next, buildId, facts);
+      rewrapped += 1;
+    } catch (error) {
+      if (!(error instanceof KeyUnknown || error instanceof SealBroken)) throw error;
+      unopenable.push(buildId);
+    }
+  }
+  return { rewrapped, unopenable };
+};

@@ -1,0 +1,20 @@
+import * as z from "zod";
+
+/** Everything that is sealed, by the id of the key that sealed it. */
+export const SealedCounts = z.object({
+  currentKeyId: z.string(),
+  knownKeyIds: z.array(z.string()),
+  byKeyId: z.record(z.string(), z.object({ variables: z.int(), credentials: z.int(), inputs: z.int(), logs: z.int() })),
+  isComplete: z.boolean().meta({ description: "Everything is sealed with the current key" }),
+});
+export type SealedCounts = z.infer<typeof SealedCounts>;
+
+export const Rewrap = z.strictObject({
+  limit: z.int().min(1, "must be 1 to 500").max(500, "must be 1 to 500").default(200),
+});
+
+/** One batch: repeat until `isComplete`. What no known key opens is named, and left as it is. */
+export const Rewrapped = SealedCounts.extend({
+  rewrapped: z.int(),
+  unopenable: z.array(z.string()).meta({ description: "Ids of what could not be opened" }),
+});

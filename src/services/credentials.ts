@@ -1,0 +1,67 @@
+import { and, eq, sql } from "drizzle-orm";
+import { demand } from "../db/guard.ts";
+import { credential, repository } from "../db/schema.ts";
+import { credentialContext } from "../domain/seal-context.ts";
+import { PathId } from "../protocol/common.ts";
+import { Credential, NewCredential } from "../protocol/repository.ts";
+import type { Context } from "./context.ts";
+import { invalid, notFound } from "./refusal.ts";
+import { oneRepository } from "./repositories.ts";
+import { verb } from "./verb.ts";
+
+export type CredentialRow = typeof credential.$inferSelect;
+
+const find = async (context: Context, repoId: string) => {
+  const { sql: db } = context.db;
+  const [[owner], [row]] = await context.db.run(
+    db.select().from(repository).where(oneRepository(context, repoId)),
+    db
+      .select()
+      .from(credential)
+      .where(and(eq(credential.orgId, context.orgId), eq(credential.repoId, repoId))),
+  );
+  if (!owner) throw notFound();
+  return { owner, row };
+};
+
+/** What the agent's fetch of a private repository is given. Replaces the one before; its value is never returned. */
+export const setCredential = verb({
+  access: { role: "maintainer" },
+  params: PathId,
+  body: NewCredential,
+  output: Credential,
+  async run(context, { params, body }) {
+    const { owner, row: before } = await find(context, params.id);
+    const { kind, username = null, value } = body;
+    const isSsh = !/^https?:/i.test(owner.cloneUrl);
+    if (isSsh !== (kind === "ssh-key")) throw invalid("/kind", "does not fit the repository's clone address");
+    const version = (before?.version ?? 0) + 1;
+    const { orgId, at } = context;
+    const place = { orgId, repoId: owner.id, kind, version };
+    const sealed = await (await context.keyring()).seal(value, credentialContext(place));
+    const row: CredentialRow = { ...place, username: username ?? null, sealed, updatedAt: at };
+    const db = context.db.sql;
+    const unchanged = before
+      ? sql`EXISTS (SELECT 1 FROM credential WHERE repo_id = ${owner.id} AND version = ${before.version})`
+      : sql`NOT EXISTS (SELECT 1 FROM credential WHERE repo_id = ${owner.id})`;
+    const owned = sql`EXISTS (SELECT 1 FROM repository WHERE id = ${owner.id} AND org_id = ${orgId})`;
+    await context.write({ action: "credential.set", subject: owner.id, detail: { kind, username: row.username } }, [
+      demand(db, "owner_exists", owned),
+      demand(db, "unchanged", unchanged),
+      db.insert(credential).values(row).onConflictDoUpdate({ target: credential.repoId, set: row }),
+    ]);
+    return { kind, username: row.username, updatedAt: at };
+  },
+});
+
+export const removeCredential = verb({
+  access: { role: "maintainer" },
+  params: PathId,
+  async run(context, { params }) {
+    const { row } = await find(context, params.id);
+    if (!row) throw notFound();
+    await context.write({ action: "credential.delete", subject: row.repoId, detail: { kind: row.kind } }, [
+      context.db.sql.delete(credential).where(eq(credential.repoId, row.repoId)),
+    ]);
+  },
+});
