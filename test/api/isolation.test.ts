@@ -23,6 +23,7 @@ const furnish = async (admin: string, orgId: string) => {
 /** A body that the route would take, so that only the id decides. */
 const BODIES: Record<string, unknown> = {
   "/repository/:id/build": { branch: "main" },
+  "/repository/:id/credential": { kind: "token", value: "x" },
   "/build/:id/progress": {},
   "/build/:id/release": { reason: "x" },
   "/build/:id/finish": { status: "failed" },
