@@ -125,6 +125,14 @@ export class SimAgent {
     }
   }
 
+  /** Shows that it lives and asks for work, and hears nothing. */
+  askInVain(): void {
+    if (this.isGone || this.condition !== "up") return;
+    const call = { ...this.speaker, bootId: this.boot };
+    this.world.tell("heartbeat", call);
+    this.world.tell("claim", call);
+  }
+
   /** A job arrives, if anybody is there to take it. */
   receive(buildId: string, fence: number): void {
     if (this.condition !== "up" || this.isGone || this.job?.isStarted) return;

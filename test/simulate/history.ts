@@ -20,7 +20,7 @@ const EVENTS = [
   ["remove", 0.6],
   ["register", 0.6],
   ["evict", 1.5],
-  ["restore", 1],
+  ["restore", 2],
   ["clock", 0.4],
 ] as const;
 const TOTAL = EVENTS.reduce((sum, [, weight]) => sum + weight, 0);
@@ -47,8 +47,18 @@ export class History {
 
   /** @throws Violation where something happens that must never happen */
   run(events = 40 + this.world.chance.below(80)): void {
+    if (this.world.chance.odds(0.02)) this.#playDeaf();
     for (let event = 0; event < events; event++) this.#event();
     this.#calm();
+  }
+
+  /** Behind this network no answer reaches any agent: leases end unstarted, again and again. */
+  #playDeaf(): void {
+    this.#trigger();
+    for (let round = 0; round < 25; round++) {
+      for (const agent of this.agents) agent.askInVain();
+      this.world.pass(31_000);
+    }
   }
 
   #event(): void {

@@ -30,6 +30,7 @@ export const MUTANTS: readonly Mutant[] = [
   wrong("an outage of ours extends leases for ever", { mayGrace: () => true }),
   wrong("no cap on attempts", { hasAttemptLeft: () => true }),
   wrong("one attempt too many", { hasAttemptLeft: (job) => job.attempt <= job.maxAttempts }),
+  wrong("no cap on leases that never start", { hasUnstartedLeft: () => true }),
   wrong("a lease that never started is not counted", { unstartedAfter: (job) => job.unstarted }),
   wrong("a hand-out taken back is counted", { unstartedAfter: (job) => job.unstarted + 1 }),
   wrong("a release uses up an attempt", { attemptAfterRelease: (job) => job.attempt }),

@@ -16,7 +16,7 @@ const EDGES: Record<string, readonly string[]> = {
   canceling: ["canceled"],
 };
 const isOvertime = ({ lease, timeoutSeconds }: JobFacts, now: number) =>
-  now >= lease!.startedAt! + timeoutSeconds * 1000;
+  lease?.stop?.reason === "timeout" || now >= (lease?.startedAt ?? Infinity) + timeoutSeconds * 1000;
 const reportedBy = ({ status, exitCode, reason }: AnyInput): Outcome => ({
   status,
   exitCode: exitCode ?? null,
@@ -400,6 +400,7 @@ export class Witness {
       must(8, job?.lease?.fence === value.fence && job?.lease?.agentId === input.agentId, "an answer that is no lease");
       must(5, value.expiresAt <= (job?.lease?.expiresAt ?? 0), "a promise longer than the lease");
       must(10, !this.memory.builds.get(value.buildId)!.isCanceled, "a canceled build was handed out");
+      must(8, state.builds.get(value.buildId)?.status === "assigned", "a build at work was handed out again");
       this.#promise(value.buildId, value.expiresAt);
       return;
     }
