@@ -2,6 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import { type Keyring, KeyUnknown, keyIdOf, loadKeyring, SealBroken } from "../crypto/keyring.ts";
 import { KeysUnusable } from "../crypto/keys.ts";
 import { compile, Masker, maskText, type Needles } from "../domain/mask/mask.ts";
+import { EventId } from "../protocol/follow.ts";
 import type { ProblemKind } from "../protocol/problem.ts";
 import { BuildLogFollowers, isComplete, shownOf } from "./build-log-followers.ts";
 import { BuildLogStore, type Segment } from "./build-log-store.ts";
@@ -161,14 +162,12 @@ export class BuildLog extends DurableObject<Env> {
    */
   override async fetch(request: Request): Promise<Response> {
     const query = new URL(request.url).searchParams;
-    const [offset = "0", begun] = (query.get("from") ?? "0").split(":").reverse();
+    const from = EventId.parse(query.get("from") ?? "0");
     const pinned = query.get("attempt");
-    const attempt = pinned ?? begun;
-    return this.#followers.accept({
-      attempt: attempt === undefined ? null : Number(attempt),
-      offset: pinned !== null && begun !== undefined && begun !== pinned ? 0 : Number(offset),
-      isPinned: pinned !== null,
-    });
+    if (pinned === null) return this.#followers.accept({ ...from, isPinned: false });
+    const attempt = Number(pinned);
+    const offset = from.attempt === null || from.attempt === attempt ? from.offset : 0;
+    return this.#followers.accept({ attempt, offset, isPinned: true });
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {

@@ -2,8 +2,8 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { eventStream } from "../../src/web/event-stream.ts";
 import type { BuildLog, LogResult } from "../../src/objects/build-log.ts";
+import { eventStream } from "../../src/web/event-stream.ts";
 
 type Log = DurableObjectStub<BuildLog>;
 let builds = 0;
@@ -178,6 +178,25 @@ describe("an object that may be evicted between any two calls", () => {
       }),
       { numRuns: 40 },
     );
+  });
+
+  it("takes calls one by one, though each must open its secrets first", async () => {
+    const log = await opened();
+    await evictDurableObject(log);
+    const answers = await Promise.all([
+      append(log, 0, "one hunter2-"),
+      append(log, 0, "one hunter2-hunter2 two "),
+      append(log, 4, "hunter2-hunter2 two three", true),
+    ]);
+    expect(answers.map((answer) => value(answer).next)).toEqual([4, 24, 29]);
+    expect(await stored(log)).toBe("one *** two three");
+    const [added, , closed] = await Promise.all([
+      log.addMasks({ ...A, values: ["late-value"] }),
+      log.close({ fence: 100 }),
+      append(log, 29, "late-value"),
+    ]);
+    expect(kind(added as LogResult<null>)).toBe("ok");
+    expect(kind(closed)).toBe("lease-lost");
   });
 
   it("keeps no secret in the clear, and forgets the sealed ones at its close", async () => {
