@@ -40,7 +40,7 @@ describe("branchProblem", () => {
       0 &&
     (name.startsWith("refs/") || spawnSync("git", ["check-ref-format", "--branch", name]).status === 0);
 
-  it("says what git says", () => {
+  it("says what git says, but for @, which is HEAD by another name", () => {
     const piece = fc.constantFrom(
       ...["a", "b", "/", ".", "..", "-", "@", "{", "@{", ".lock", "~", "^", ":", "?", "*", "[", "]", "\\", " ", "\t"],
       ...["\n", "\x7f", "é", "𝒳", "$", "(", ")", "`", "'", '"', "HEAD", "refs/tags/", "refs/pull/", "=", "%", "\u200b"],
@@ -51,7 +51,7 @@ describe("branchProblem", () => {
       fc.property(name, (text) => {
         const ours = branchProblem(text) === null;
         accepted += ours ? 1 : 0;
-        expect([text, ours]).toEqual([text, gitAccepts(text)]);
+        expect([text, ours]).toEqual([text, text !== "@" && gitAccepts(text)]);
       }),
       { numRuns: 400 },
     );

@@ -101,7 +101,8 @@ class Checker {
         return;
       }
       const instead = ELSEWHERE.get(`${name}.${key}`) ?? didYouMean(name, CONTEXT_NAMES);
-      this.#say(expr.name, "There is no such context", instead);
+      const only = instead === undefined ? `, only ${CONTEXT_NAMES.join(", ")}` : "";
+      this.#say(expr.name, `There is no such context${only}`, instead);
       return;
     }
     this.walk(expr, lenient);

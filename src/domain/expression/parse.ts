@@ -14,6 +14,9 @@ export interface Expression {
   asksStatus: boolean;
 }
 
+/** Tokens one expression may have: as many levels as these can make fit any stack. */
+const TOKEN_LIMIT = 2000;
+
 const lex = (text: string): Token[] => {
   try {
     return new Lexer(text).lex().tokens;
@@ -66,6 +69,7 @@ const MESSAGES: [RegExp, string][] = [
  */
 export const parseExpression = (text: string): Expression => {
   const tokens = lex(text).map(unescaped);
+  if (tokens.length > TOKEN_LIMIT) throw new ExpressionMistake("This expression is too long");
   const offsets = offsetsOf(text, tokens);
   const names: string[] = [];
   let asksStatus = false;

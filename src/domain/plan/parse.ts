@@ -1,12 +1,13 @@
-import { LineCounter, type Node, parseDocument, type Scalar } from "yaml";
+import { type Document, LineCounter, type Node, parseDocument, type Scalar, visit, type YAMLError } from "yaml";
 import { DEFINITION_LIMIT, type Requires } from "../../protocol/pipeline.ts";
 import type { Mistake } from "./mistake.ts";
+import { tooDeepAt } from "./nesting.ts";
 import { PIPELINE_FILE, type PipelineFile, type StepOfFile } from "./pipeline-file.ts";
 import type { Checkout, EnvEntry, Plan, PlanStep, Script, Shell } from "./plan.ts";
 import { Reading, TooMuch, type Written } from "./reader.ts";
 import { referencesOf } from "./references.ts";
 import { Expressions } from "./template.ts";
-import { yamlMessage } from "./yaml-mistakes.ts";
+import { isUnclosedQuote, yamlMessage } from "./yaml-mistakes.ts";
 
 /** A plan, or everything that is wrong with the file, in its order. */
 export type Parsed = { plan: Plan; mistakes?: undefined } | { plan?: undefined; mistakes: Mistake[] };
@@ -97,28 +98,50 @@ const planOf = (file: PipelineFile, reading: Reading): Plan => {
   };
 };
 
+/** In the order of the file, and one a place: what is said of it later follows from the first. */
 const inOrder = (mistakes: Mistake[]): Mistake[] => {
-  const unique = new Map(mistakes.map((one) => [`${one.line}:${one.column}:${one.message}`, one]));
-  return [...unique.values()].sort((a, b) => a.line - b.line || a.column - b.column);
+  const first = new Map([...mistakes].reverse().map((one) => [`${one.line}:${one.column}`, one]));
+  return [...first.values()].sort((a, b) => a.line - b.line || a.column - b.column);
+};
+
+/** Where to look for an error of YAML: the end of the file tells nothing of a quote that is never closed. */
+const offsetOf = (error: YAMLError, document: Document.Parsed): number => {
+  if (!isUnclosedQuote(error)) return error.pos[0];
+  let opened = error.pos[0];
+  visit(document, {
+    Scalar(_, node) {
+      if (node.type?.startsWith("QUOTE") && node.range && node.range[0] < error.pos[0]) opened = node.range[0];
+    },
+  });
+  return opened;
 };
 
 /** One mistake a line: what follows from a slip in YAML would only confuse. */
-const ofYaml = (text: string): { reading: Reading; contents: Node | null } | { mistakes: Mistake[] } => {
-  const lines = new LineCounter();
-  const options = { lineCounter: lines, prettyErrors: false, uniqueKeys: false, logLevel: "silent" } as const;
-  const document = parseDocument(text, options);
-  const wrong = [...document.errors, ...document.warnings];
-  if (wrong.length === 0) return { reading: new Reading(text, document, lines), contents: document.contents };
-  const places = wrong.map((error) => ({ ...lines.linePos(error.pos[0]), message: yamlMessage(error) }));
-  const first = new Map(places.reverse().map(({ line, col, message }) => [line, { line, column: col, message }]));
-  return { mistakes: [...first.values()].slice(0, 20) };
+const yamlMistakes = (document: Document.Parsed, lines: LineCounter): Mistake[] => {
+  const mistakes = [...document.errors, ...document.warnings].map((error) => {
+    const { line, col } = lines.linePos(offsetOf(error, document));
+    return { line, column: col, message: yamlMessage(error) };
+  });
+  const first = new Map(mistakes.reverse().map((one) => [one.line, one]));
+  return inOrder([...first.values()].slice(-20));
 };
 
 const read = (text: string): Parsed => {
-  const yaml = ofYaml(text);
-  if ("mistakes" in yaml) return { mistakes: inOrder(yaml.mistakes) };
-  const { reading, contents } = yaml;
+  const deep = tooDeepAt(text);
+  if (deep !== null) {
+    const before = text.slice(0, deep).split("\n");
+    return {
+      mistakes: [{ line: before.length, column: before.at(-1)!.length + 1, message: "The file is nested too deeply" }],
+    };
+  }
+  const lines = new LineCounter();
+  const options = { lineCounter: lines, prettyErrors: false, uniqueKeys: false, logLevel: "error" } as const;
+  const document = parseDocument(text, options);
+  const mistakes = yamlMistakes(document, lines);
+  if (mistakes.length > 0) return { mistakes };
+  const { contents } = document;
   if (!contents) return { mistakes: [{ line: 1, column: 1, message: "The file is empty: it needs `steps`" }] };
+  const reading = new Reading(text, document, lines);
   const file = PIPELINE_FILE.read(contents, reading);
   const plan = file && planOf(file, reading);
   return plan && reading.mistakes.length === 0 ? { plan } : { mistakes: inOrder(reading.mistakes) };

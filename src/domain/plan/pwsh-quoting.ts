@@ -5,6 +5,9 @@ import { type Quoting, QuotingScanner, REFUSED } from "./quoting.ts";
 const RUNS_TEXT =
   /(?:^|[\s;|&({])(?:iex|invoke-expression|invoke-command|icm|add-type|pwsh|powershell|cmd|bash|sh)\b[^;|\n]*$/i;
 
+/** Characters before an expression in which such a command is looked for. */
+const FAR = 500;
+
 class PwshScanner extends QuotingScanner {
   run(): Quoting[] {
     while (this.at < this.text.length) this.#step();
@@ -12,8 +15,8 @@ class PwshScanner extends QuotingScanner {
   }
 
   #place(quoting: "bare" | "quoted"): Quoting {
-    const line = this.text.slice(this.text.lastIndexOf("\n", this.at - 1) + 1, this.at);
-    return RUNS_TEXT.test(line) ? { refused: REFUSED.code } : quoting;
+    const before = this.text.slice(Math.max(0, this.at - FAR), this.at);
+    return RUNS_TEXT.test(before) ? { refused: REFUSED.code } : quoting;
   }
 
   /** Up to `closer`, which belongs to it; in an expandable text the values are filled in. */

@@ -32,12 +32,16 @@ export abstract class QuotingScanner {
     this.#spans = spans;
   }
 
+  /** Whether an expression begins here. */
+  get isAtSpan(): boolean {
+    return this.#spans[this.found.length]?.start === this.at;
+  }
+
   /** Notes the expression that begins here, if one does, and steps over it. */
   span(quoting: Quoting): boolean {
-    const span = this.#spans[this.found.length];
-    if (span?.start !== this.at) return false;
+    if (!this.isAtSpan) return false;
+    this.at = this.#spans[this.found.length]!.end;
     this.found.push(quoting);
-    this.at = span.end;
     return true;
   }
 

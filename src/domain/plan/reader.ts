@@ -17,21 +17,23 @@ import type { Mistake, Place } from "./mistake.ts";
 /** Nodes that may be read in one file, what aliases stand for counted each time. */
 const VISIT_LIMIT = 50_000;
 
+/** Mistakes that are told of one file. */
+const MISTAKE_LIMIT = 200;
+
 /** Aliases, or sheer size, make the file more than will be read. */
 export class TooMuch extends Error {}
 
-/** What each alias stands for: the last node before it with that anchor. */
-const aliasesOf = (document: Document.Parsed): Map<Node, Node> => {
+/** What each alias stands for: the last node before it with that anchor, or nothing. */
+const aliasesOf = (document: Document.Parsed): Map<Node, Node | undefined> => {
   const anchors = new Map<string, Node>();
-  const targets = new Map<Node, Node>();
+  const targets = new Map<Node, Node | undefined>();
   visit(document, {
     Node(_, node) {
       if (!isAlias(node)) {
         if (node.anchor) anchors.set(node.anchor, node);
         return;
       }
-      const target = anchors.get(node.source);
-      if (target) targets.set(node, target);
+      targets.set(node, anchors.get(node.source));
     },
   });
   return targets;
@@ -41,7 +43,7 @@ const aliasesOf = (document: Document.Parsed): Map<Node, Node> => {
 export class Reading {
   readonly source: string;
   readonly mistakes: Mistake[] = [];
-  readonly #aliases: Map<Node, Node>;
+  readonly #aliases: Map<Node, Node | undefined>;
   readonly #lines: LineCounter;
   #visits = 0;
 
@@ -49,6 +51,7 @@ export class Reading {
     this.source = source;
     this.#aliases = aliasesOf(document);
     this.#lines = lines;
+    for (const [alias, target] of this.#aliases) if (!target) this.mistake(alias, "This alias has no anchor before it");
   }
 
   place(offset: number): Place {
@@ -56,7 +59,13 @@ export class Reading {
     return { line, column: col };
   }
 
+  /** Whether enough is wrong already: to find the place of each more would take long. */
+  get isFull(): boolean {
+    return this.mistakes.length >= MISTAKE_LIMIT;
+  }
+
   mistake(where: Node | number, message: string, suggestion?: string): void {
+    if (this.isFull) return;
     const offset = typeof where === "number" ? where : (where.range?.[0] ?? 0);
     this.mistakes.push({ ...this.place(offset), message, ...(suggestion === undefined ? {} : { suggestion }) });
   }
@@ -249,7 +258,11 @@ export const mapping = <F extends Fields>(fields: F, foreign: Record<string, str
         } else if (told !== undefined) {
           instead.add(told);
           reading.mistake(pair.node, told);
-        } else reading.mistake(pair.node, "There is no such key here", didYouMean(pair.key, known.keys()));
+        } else {
+          const near = didYouMean(pair.key, known.keys());
+          const only = near === undefined ? `, only ${[...known.keys()].join(", ")}` : "";
+          reading.mistake(pair.node, `There is no such key here${only}`, near);
+        }
       }
       const present = new Set((reading.resolve(node) as YAMLMap).items.map((pair) => String(pair.key)));
       for (const key of required) {

@@ -46,6 +46,7 @@ const plainOf = (args: string[], takes: RegExp): string[] =>
 
 /** Whether the word after `words` is what an interpreter among them will run. */
 const isCode = (words: string[]): boolean =>
+  /^(?:-|eval$)/.test(words.at(-1) ?? "") &&
   words.some((word, index) => {
     const interpreter = INTERPRETERS.find(({ name }) => name.test(base(word)));
     const args = words.slice(index + 1);

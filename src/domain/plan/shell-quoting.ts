@@ -2,6 +2,9 @@ import type { Span } from "../expression/interpolation.ts";
 import { type Quoting, QuotingScanner, REFUSED } from "./quoting.ts";
 import { dangerIn, isArithmeticTest, readsProgram } from "./shell-danger.ts";
 
+const LONGEST_WORD = 256;
+const MOST_WORDS = 32;
+
 interface Heredoc {
   word: string;
   isQuoted: boolean;
@@ -29,12 +32,26 @@ class Commands {
     this.from = from;
     this.pipelineFrom = from;
   }
+
+  /** Adds to the word that is being read; of a long one the beginning will do. */
+  append(text: string): void {
+    if (this.current.length < LONGEST_WORD) this.current += text;
+  }
+
+  /** Ends the word. Of a long command the first words and the last will do, so that looking at them stays cheap. */
+  push(): string {
+    const word = this.current;
+    this.words.push(word);
+    if (this.words.length > MOST_WORDS) this.words.splice(MOST_WORDS / 2, 1);
+    this.current = "";
+    return word;
+  }
 }
 
 const KEYWORDS = new Set(["if", "then", "elif", "else", "while", "until", "do", "!", "{", "time", "coproc"]);
 const CLOSERS = new Set(["}", "done", "fi", "esac"]);
-const BLANK = /[ \t\r]/;
-const ENDS_WORD = /[\s;&|<>()]/;
+const BLANK = /[ \t]/;
+const ENDS_WORD = /[ \t\n;&|<>()]/;
 const PARAMETER_NAME = /[!#]?(?:\w+|[#?@*$!-])?/y;
 
 /*
@@ -90,10 +107,8 @@ class ShellScanner extends QuotingScanner {
   }
 
   #endOfWord(list: Commands): void {
-    const word = list.current;
     const isFirst = list.words.length === 0;
-    list.words.push(word);
-    list.current = "";
+    const word = list.push();
     if (isFirst && word === "case") list.cases++;
     if (isFirst && word === "esac") list.cases = Math.max(0, list.cases - 1);
     if (isFirst && word === "[[") list.testFrom = this.found.length;
@@ -212,8 +227,10 @@ class ShellScanner extends QuotingScanner {
   #word(list: Commands): void {
     while (this.#more()) {
       const c = this.text[this.at]!;
-      if (this.span(this.#inCommand(list, "bare"))) list.current += "\0";
-      else if (c === "'") this.#single("'");
+      if (this.isAtSpan) {
+        this.span(this.#inCommand(list, "bare"));
+        list.append("\0");
+      } else if (c === "'") this.#single("'");
       else if (c === '"') this.#double(list);
       else if (this.sees("$'")) {
         this.at++;
@@ -221,7 +238,7 @@ class ShellScanner extends QuotingScanner {
       } else if (c === "\\" || c === "$" || c === "`") {
         const start = this.at;
         this.#expanding(this.#inCommand(list, "bare"));
-        list.current += this.text.slice(start, Math.min(this.at, start + 2)).replace(/^\\/, "");
+        list.append(this.text.slice(start, Math.min(this.at, start + 2)).replace(/^\\/, ""));
       } else if (this.sees("<(") || this.sees(">(")) {
         this.at += 2;
         this.#commands(")");
@@ -233,7 +250,7 @@ class ShellScanner extends QuotingScanner {
         this.#arithmetic("]");
       } else if (ENDS_WORD.test(c)) return;
       else {
-        list.current += c;
+        list.append(c);
         this.at++;
       }
     }
@@ -257,9 +274,9 @@ class ShellScanner extends QuotingScanner {
   #double(list: Commands | null, inside: Quoting = "quoted"): void {
     this.at++;
     while (this.#more() && !this.sees('"')) {
-      const before = this.at;
-      this.#expanding(list ? this.#inCommand(list, "quoted") : inside);
-      if (list) list.current += this.text[before];
+      const c = this.text[this.at]!;
+      this.#expanding(list && /[$`]/.test(c) ? this.#inCommand(list, "quoted") : inside);
+      list?.append(c);
     }
     this.at++;
   }

@@ -19,7 +19,7 @@ export class Expressions {
 
   /** Notes a mistake at a character of a scalar's value. */
   mistake(node: Scalar, index: number, message: string, suggestion?: string): void {
-    this.reading.mistake(sourceOffset(this.reading.source, node, index), message, suggestion);
+    if (!this.reading.isFull) this.reading.mistake(sourceOffset(this.reading.source, node, index), message, suggestion);
   }
 
   /** The expression that begins at `start` of the scalar's value. */

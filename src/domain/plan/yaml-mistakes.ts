@@ -15,8 +15,13 @@ const BY_CODE: Partial<Record<YAMLError["code"], string>> = {
   TAG_RESOLVE_FAILED: "Tags have no meaning here: leave it out",
 };
 
+export const isUnclosedQuote = (error: YAMLError): boolean => /^Missing closing ['"]quote/.test(error.message);
+
 /** What to tell of an error of the YAML library, whose own messages would quote the file. */
 export const yamlMessage = (error: YAMLError): string => {
-  if (/^Missing closing ['"]quote/.test(error.message)) return "This text has no closing quote";
+  if (isUnclosedQuote(error)) return "This text has no closing quote";
+  if (/end with a [\]}]/.test(error.message))
+    return "A [ or { before this is never closed, or what is in it is not indented";
+  if (/item without - indicator/.test(error.message)) return "The indentation does not fit what is above";
   return BY_CODE[error.code] ?? "This is not YAML as it could be read";
 };

@@ -124,7 +124,7 @@ describe("10,000 hostile texts in a script", () => {
   });
 
   it("would be seen to run something if they were pasted", () => {
-    const values = fc.sample(text, 300);
+    const values = fc.sample(text, 54);
     for (const [index, value] of values.entries()) {
       bash(PLACES[index % PLACES.length]![0]("@").replaceAll("@", value), {});
     }
