@@ -1,0 +1,89 @@
+import * as z from "zod";
+import * as agent from "../../protocol/agent.ts";
+import * as audit from "../../protocol/audit.ts";
+import * as build from "../../protocol/build.ts";
+import * as common from "../../protocol/common.ts";
+import * as explain from "../../protocol/explain.ts";
+import * as group from "../../protocol/group.ts";
+import * as jobs from "../../protocol/jobs.ts";
+import * as metrics from "../../protocol/metrics.ts";
+import * as organization from "../../protocol/organization.ts";
+import * as pipeline from "../../protocol/pipeline.ts";
+import * as problem from "../../protocol/problem.ts";
+import * as repository from "../../protocol/repository.ts";
+import * as rewrap from "../../protocol/rewrap.ts";
+import * as token from "../../protocol/token.ts";
+import * as variable from "../../protocol/variable.ts";
+import { reach, renameReferences } from "./references.ts";
+
+export type JsonSchema = { [keyword: string]: unknown } & {
+  $ref?: string;
+  type?: string | string[];
+  properties?: Record<string, JsonSchema>;
+  items?: JsonSchema;
+  required?: string[];
+};
+export type Schemas = Record<string, JsonSchema>;
+
+const { Credential: JobCredential, ...ofJobs } = jobs;
+
+/** Every schema of the wire keeps its name. */
+const NAMED = Object.entries({
+  ...{ ...common, ...agent, ...audit, ...build, ...explain, ...group, ...ofJobs, JobCredential, ...metrics },
+  ...{ ...organization, ...pipeline, ...problem, ...repository, ...rewrap, ...token, ...variable },
+}).flatMap(([name, value]): [string, z.ZodType][] => (value instanceof z.ZodType ? [[name, value]] : []));
+
+export const nameOf = (schema: unknown): string | undefined => NAMED.find(([, known]) => known === schema)?.[0];
+
+const PLACE = "#/components/schemas/";
+export const referenceTo = (name: string): JsonSchema => ({ $ref: PLACE + name });
+
+/** Patterns that only spell a format out, and the bounds of every whole number, tell a reader nothing. */
+const plain = ({ jsonSchema }: { jsonSchema: JsonSchema }): void => {
+  if (jsonSchema.format === "uuid" || jsonSchema.format === "date-time") delete jsonSchema.pattern;
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+};
+
+const convert = (io: "input" | "output", unnamed: [string, z.ZodType][]): Schemas => {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of [...NAMED, ...unnamed]) registry.add(schema, { id });
+  const options = { io, unrepresentable: "any" as const, override: plain, uri: (id: string) => PLACE + id };
+  const { schemas } = z.toJSONSchema(registry, options as never) as unknown as { schemas: Schemas };
+  return Object.fromEntries(Object.entries(schemas).map(([id, { $schema: _, $id: __, ...schema }]) => [id, schema]));
+};
+
+/** Answers may grow new fields, and clients ignore those they do not know. */
+const opened = <T>(schema: T): T => {
+  const isClosed = (name: string, value: unknown) => name === "additionalProperties" && value === false;
+  return JSON.parse(JSON.stringify(schema, (name, value) => (isClosed(name, value) ? undefined : value))) as T;
+};
+
+export interface WireSchemas {
+  schemas: Schemas;
+  /** The name under which a schema stands when it is sent to the service. */
+  sentName(name: string): string;
+}
+
+/**
+ * JSON Schemas of all that goes in and comes out, by name: those of the wire, and `sent` and `answered` ones that have
+ * no name there. Where the two sides of one differ, what goes in has `Sent` added to its name.
+ */
+export const wireSchemas = (
+  sent: [string, z.ZodType][],
+  answered: [string, z.ZodType][],
+  answers: string[],
+): WireSchemas => {
+  const inputs = convert("input", sent);
+  const outputs = opened(convert("output", answered));
+  const used = reach(answers.map(referenceTo), (reference) => outputs[reference.slice(PLACE.length)]);
+  const differs = (name: string): boolean => JSON.stringify(inputs[name]) !== JSON.stringify(outputs[name]);
+  const taken = new Set([...used].map((reference) => reference.slice(PLACE.length)).filter(differs));
+  const sentName = (name: string): string => (taken.has(name) ? `${name}Sent` : name);
+  const rename = (reference: string): string => PLACE + sentName(reference.slice(PLACE.length));
+  const renamed = Object.entries(inputs).map(([name, schema]) => [sentName(name), renameReferences(schema, rename)]);
+  return { schemas: { ...Object.fromEntries(renamed), ...pick(outputs, used) }, sentName };
+};
+
+const pick = (schemas: Schemas, references: Set<string>): Schemas =>
+  Object.fromEntries(Object.entries(schemas).filter(([name]) => references.has(PLACE + name)));
