@@ -3,7 +3,9 @@ import { announce } from "./announce.ts";
 import { type BuildFolder, makeBuildFolder, removeBuildFolder, removeLeftovers } from "./build-folder.ts";
 import { runJob } from "./build-session.ts";
 import { platformCode } from "./capabilities.ts";
+import { makeRepository } from "./checkout.ts";
 import { Client, wordOf } from "./client.ts";
+import { localFailure } from "./failure.ts";
 import { Hints } from "./hints.ts";
 import { forgetIdentity, type Identity, loadIdentity } from "./identity.ts";
 import { lockFolder } from "./lock.ts";
@@ -62,9 +64,14 @@ export const runAgent = async (options: AgentOptions): Promise<void> => {
 
 const takeBuilds = async (client: Client, identity: Identity, hints: Hints, options: AgentOptions): Promise<void> => {
   let next: Promise<BuildFolder> | null = null;
+  let cleaning = Promise.resolve();
+  const clean = (path: string): void => {
+    const done = removeBuildFolder(path).catch((error: unknown) => announce.error(localFailure(error).message));
+    cleaning = Promise.all([cleaning, done]).then(() => {});
+  };
   try {
     while (!options.drain.aborted) {
-      next ??= makeBuildFolder(options.work, options.user);
+      next ??= prepare(options);
       const folder = await next;
       const { pollSeconds, id: agentId } = identity;
       const job = await nextJob({ client, agentId, hints, pollSeconds, signal: options.drain }).catch((error) => {
@@ -74,12 +81,21 @@ const takeBuilds = async (client: Client, identity: Identity, hints: Hints, opti
       if (job === null) return;
       next = null;
       const { user, grace, interrupt } = options;
-      await runJob(job, { client, identity, folder, user, grace, interrupt, cancelHint: hints.cancel });
+      const session = { client, identity, folder, user, grace, interrupt, cancelHint: hints.cancel };
+      await runJob(job, session).finally(() => clean(folder.path));
       if (options.once || identity.isEphemeral) return;
     }
   } finally {
-    if (next) await removeBuildFolder((await next).path);
+    if (next) clean((await next).path);
+    await cleaning;
   }
+};
+
+/** What a build needs that does not depend on it, made while there is time. */
+const prepare = async ({ work, user }: AgentOptions): Promise<BuildFolder> => {
+  const folder = await makeBuildFolder(work, user);
+  await makeRepository(folder.workspace);
+  return folder;
 };
 
 /** What it is and can may have changed since it registered; a service that refuses keeps what it knew. */

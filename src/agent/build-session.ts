@@ -1,7 +1,7 @@
 import type { Finish, Job } from "../protocol/jobs.ts";
 import { announce } from "./announce.ts";
 import type { Bell } from "./bell.ts";
-import { type BuildFolder, nameRun, removeBuildFolder } from "./build-folder.ts";
+import { type BuildFolder, nameRun } from "./build-folder.ts";
 import { BuildLog } from "./build-log.ts";
 import { type Client, wordOf } from "./client.ts";
 import { BuildFailure, Cancel, type CancelReason, localFailure, WrongAgent } from "./failure.ts";
@@ -57,10 +57,11 @@ export const runJob = async (job: Job, session: Session): Promise<void> => {
   };
   const interrupt = (): void => onCancel("canceled");
   session.interrupt.addEventListener("abort", interrupt, { once: true });
+  if (session.interrupt.aborted) interrupt();
 
   const tree = new ProcessTree(runId, session.user?.uid ?? null);
   const spool = new LogSpool(folder.spool);
-  const log = new BuildLog(secretsOf(job), spool, (error) => cancel.abort(localFailure(error)));
+  const log = new BuildLog(secretsOf(job, session.identity.token), spool, (error) => cancel.abort(localFailure(error)));
   const progress = new ProgressReport({ client, buildId: job.build.id, lease, signal: over.signal, onTrouble });
   const heartbeats = keepLease({
     client,
@@ -76,13 +77,13 @@ export const runJob = async (job: Job, session: Session): Promise<void> => {
     buildId: job.build.id,
     lease,
     spool,
-    beforeBytes: () => progress.flushed(),
+    beforeBytes: () => progress.masksKnown(),
     signal: over.signal,
   }).catch(onTrouble);
 
   try {
-    const ending = await performBuild(job, { ...session, tree, log, progress, cancel }).catch((error: unknown) =>
-      endingOf(error, job, log),
+    const ending = await performBuild(job, { ...session, tree, log, progress, cancel, abandon: over.signal }).catch(
+      (error: unknown) => endingOf(error, job, log),
     );
     const survivors = await tree.end(session.grace);
     if (survivors.length > 0) announce.error(`${name}: processes ${survivors.join(", ")} cannot be ended`);
@@ -97,15 +98,14 @@ export const runJob = async (job: Job, session: Session): Promise<void> => {
     over.abort(new Cancel("lease-lost"));
     await heartbeats;
     spool.dispose();
-    await removeBuildFolder(folder.path).catch((error: unknown) => announce.error(localFailure(error).message));
   }
   if (fatal !== null) throw fatal;
 };
 
-/** All that may not be printed: the job's secrets and the clone credential. */
-const secretsOf = (job: Job): string[] => {
+/** All that may not be printed: the job's secrets, the clone credential, and the agent's own token. */
+const secretsOf = (job: Job, agentToken: string): string[] => {
   const values = job.secretKeys.map((key) => (Object.hasOwn(job.env, key) ? (job.env[key] ?? "") : ""));
-  return [...values, job.repository.credential?.value ?? ""].filter((value) => value !== "");
+  return [...values, job.repository.credential?.value ?? "", agentToken].filter((value) => value !== "");
 };
 
 type Ending = Finish | WrongAgent;

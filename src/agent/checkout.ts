@@ -1,20 +1,19 @@
-import { appendFileSync } from "node:fs";
+import { appendFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { cloneUrlProblem } from "../domain/clone-url.ts";
 import { branchProblem } from "../domain/git-ref.ts";
 import type { Checkout } from "../domain/plan/plan.ts";
 import type { Job } from "../protocol/jobs.ts";
+import { ConfigPath } from "../protocol/pipeline.ts";
 import { withCredential } from "./clone-credential.ts";
+import { type CommitWithFile, readCommit } from "./commit-file.ts";
 import { BuildFailure } from "./failure.ts";
 import { type GitOutput, type GitPlace, git } from "./git.ts";
 import { gitTrouble } from "./git-trouble.ts";
-import type { ProcessTree } from "./process-tree.ts";
+import { ProcessTree } from "./process-tree.ts";
 
 /** A repository that has been fetched and whose commit is known, but none of whose files is on disk yet. */
-export interface Fetched {
-  commitSha: string;
-  /** As its author wrote it. */
-  message: string;
+export interface Fetched extends CommitWithFile {
   place: GitPlace;
 }
 
@@ -22,10 +21,12 @@ export interface Source {
   branch: string;
   commitSha: string | null;
   repository: Job["repository"];
+  /** The file that is read along with the commit. */
+  configPath: string;
 }
 
 export interface Surroundings {
-  /** The empty folder that becomes the workspace. */
+  /** The folder that becomes the workspace, so far an empty repository. */
   workspace: string;
   /** The build's own folder, outside the workspace, for files that live as long as one command. */
   private: string;
@@ -55,8 +56,14 @@ const must = (output: GitOutput, doing: string): GitOutput => {
   return output;
 };
 
+/** An empty repository in an empty folder. It needs nothing of the build, so it can be made before there is one. */
+export const makeRepository = async (folder: string): Promise<void> => {
+  const place: GitPlace = { folder, protocols: [], tree: new ProcessTree("prepare") };
+  must(await git(place, ["init", "--quiet", "--template=", "."]), "git init");
+};
+
 /**
- * Fetches the branch into a new repository and settles which commit is built.
+ * Fetches the branch into the prepared repository and settles which commit is built.
  * @throws BuildFailure checkout-failed with git's own words, or commit-not-on-branch.
  */
 export const fetchSource = async (source: Source, at: Surroundings): Promise<Fetched> => {
@@ -64,14 +71,23 @@ export const fetchSource = async (source: Source, at: Surroundings): Promise<Fet
   const protocols = protocolsFor(cloneUrl);
   const wrong = cloneUrlProblem(cloneUrl, protocols) ?? branchProblem(source.branch);
   if (wrong) throw new BuildFailure("checkout-failed", `the clone address or branch is not usable: ${wrong}`);
+  if (!ConfigPath.safeParse(source.configPath).success)
+    throw new BuildFailure("pipeline-invalid", "the pipeline's configPath is no path inside the repository");
   const place: GitPlace = { folder: at.workspace, protocols, tree: at.tree, signal: at.signal };
-  must(await git(place, ["init", "--quiet", "--template=", "."]), "git init");
   appendFileSync(join(at.workspace, ".git/config"), remoteSection(cloneUrl));
   await fetchDepth(source, place, at, 1);
-  const head = await commitOf(place, localRef(source.branch));
+  const head = await readCommit(place, localRef(source.branch), source.configPath);
   if (source.commitSha === null || source.commitSha === head.commitSha) return { ...head, place };
   await proveOnBranch(source, place, at, source.commitSha);
-  return { ...(await commitOf(place, source.commitSha)), place };
+  return { ...(await readCommit(place, source.commitSha, source.configPath)), place };
+};
+
+/** The host's repository names its objects by SHA-256, which an empty one must have been made for. */
+const remakeRepository = async (place: GitPlace, cloneUrl: string): Promise<void> => {
+  const folder = join(place.folder, ".git");
+  rmSync(folder, { recursive: true });
+  must(await git(place, ["init", "--quiet", "--template=", "--object-format=sha256", "."]), "git init");
+  appendFileSync(join(folder, "config"), remoteSection(cloneUrl));
 };
 
 /** `depth` 0 fetches all history. Servers of the old, plain HTTP kind have no shallow clones. */
@@ -87,29 +103,28 @@ const fetchDepth = async (
     withCredential(source.repository.credential ?? null, source.repository.cloneUrl, at.private, (extra) =>
       git(
         place,
-        ["fetch", "--quiet", "--force", tags ? "--tags" : "--no-tags", ...range, "--", "origin", ...refspecs],
+        [
+          "fetch",
+          "--quiet",
+          "--force",
+          "--no-auto-maintenance",
+          tags ? "--tags" : "--no-tags",
+          ...range,
+          "--",
+          "origin",
+          ...refspecs,
+        ],
         extra,
       ),
     );
-  const output = await run(depth === 0 ? ["--unshallow"] : [`--depth=${depth}`]);
+  const range = depth === 0 ? ["--unshallow"] : [`--depth=${depth}`];
+  let output = await run(range);
+  if (output.code !== 0 && /mismatched algorithms/.test(output.stderr)) {
+    await remakeRepository(place, source.repository.cloneUrl);
+    output = await run(range);
+  }
   if (output.code !== 0 && /shallow/.test(output.stderr)) must(await run([]), "git fetch");
   else must(output, "git fetch");
-};
-
-const commitOf = async (place: GitPlace, revision: string): Promise<Omit<Fetched, "place">> => {
-  const show = [
-    "log",
-    "-1",
-    "--no-color",
-    "--no-show-signature",
-    "--format=%H%n%B",
-    "--end-of-options",
-    revision,
-    "--",
-  ];
-  const text = must(await git(place, show), "git log").stdout.toString("utf8");
-  const [commitSha = ""] = text.split("\n", 1);
-  return { commitSha, message: text.slice(commitSha.length + 1).trimEnd() };
 };
 
 /** Hosts serve the commits of forks by their hash too: only what the branch itself contains may be built. */
@@ -123,26 +138,6 @@ const proveOnBranch = async (source: Source, place: GitPlace, at: Surroundings, 
     "commit-not-on-branch",
     `commit ${commitSha} is not on ${source.branch} of ${source.repository.fullName}: push it there, or build the branch that has it`,
   );
-};
-
-/**
- * The text of a file as the commit has it, never through the file system: what is no regular file is refused.
- * @throws BuildFailure pipeline-invalid.
- */
-export const readCommitted = async ({ commitSha, place }: Fetched, path: string, limit: number): Promise<string> => {
-  const refuse = (what: string): BuildFailure => new BuildFailure("pipeline-invalid", `${path}: ${what}`);
-  const listed = must(
-    await git(place, ["--literal-pathspecs", "ls-tree", "-z", "--full-tree", commitSha, "--", path]),
-    "git ls-tree",
-  );
-  const [mode, , hash] = listed.stdout.toString("utf8").split(/[ \t\0]/, 3);
-  if (!mode || !hash)
-    throw refuse(`commit ${commitSha} has no such file: add it, or change the pipeline's configPath or definition`);
-  if (mode === "120000") throw refuse("is a symbolic link: the pipeline file must be a regular file");
-  if (mode !== "100644" && mode !== "100755") throw refuse("is no regular file");
-  const { stdout } = must(await git(place, ["cat-file", "blob", hash]), "git cat-file");
-  if (stdout.length > limit) throw refuse(`is larger than ${limit} bytes`);
-  return stdout.toString("utf8");
 };
 
 /** Writes the commit's files into the workspace; the last of git before a step runs. */

@@ -67,10 +67,11 @@ const environment = ({ protocols, tree }: GitPlace, extra: GitExtra): NodeJS.Pro
 
 /**
  * Runs git in a process group of its own. The user's HOME, credential helper, proxies and SSH agent stay; prompts,
- * hooks and other protocols are off. `args` are the command and its options; positionals belong after `--`.
+ * hooks and other protocols are off. `args` are the command and its options; positionals belong after `--`. `input` is its
+ * standard input.
  * @throws when git cannot be started, or with the signal's reason.
  */
-export const git = (place: GitPlace, args: string[], extra: GitExtra = {}): Promise<GitOutput> => {
+export const git = (place: GitPlace, args: string[], extra: GitExtra = {}, input = ""): Promise<GitOutput> => {
   const allowed = place.protocols.map((name) => `protocol.${name}.allow=always`);
   const settings = [...SETTINGS, ...allowed, ...(extra.settings ?? [])].flatMap((setting) => ["-c", setting]);
   return new Promise((resolve, reject) => {
@@ -78,7 +79,7 @@ export const git = (place: GitPlace, args: string[], extra: GitExtra = {}): Prom
     const child = spawn("git", [...settings, ...args], {
       cwd: place.folder,
       detached: true,
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: [input === "" ? "ignore" : "pipe", "pipe", "pipe"],
       env: environment(place, extra),
     });
     if (child.pid !== undefined) place.tree.add(child.pid);
@@ -89,8 +90,11 @@ export const git = (place: GitPlace, args: string[], extra: GitExtra = {}): Prom
       kept += chunk.length;
       if (kept <= KEPT) into.push(chunk);
     };
-    child.stdout.on("data", keep(out));
-    child.stderr.on("data", keep(err));
+    child.stdout?.on("data", keep(out));
+    child.stderr?.on("data", keep(err));
+    // One that ended without reading says so by its exit code.
+    child.stdin?.on("error", () => {});
+    child.stdin?.end(input);
     // The transport is a child of git's, and may be waiting for a host that never answers.
     const interrupt = (): void => {
       if (child.pid !== undefined) signalGroup(child.pid, "SIGKILL");

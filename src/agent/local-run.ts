@@ -62,6 +62,7 @@ export const runFile = async (file: string, { env, grace, signal }: LocalRunOpti
       folder: { ...folder, workspace: process.cwd() },
       user: null,
       signal: cancel.signal,
+      abandon: new AbortController().signal,
       listener: { steps: () => {}, masks: () => {}, summary: () => {} },
     });
     return succeeded ? EXIT.done : (exitCode ?? EXIT.failed);

@@ -8,6 +8,8 @@ import type { LogSpool } from "./log-spool.ts";
 
 /** Milliseconds between two chunks while little is written, so that a chatty step does not cost a request a line. */
 const PACE = 250;
+/** Chunks that may go without a pause after a silence, so that what a person waits for is there at once. */
+const BURST = 5;
 /** Bytes that are worth a chunk at once. */
 const PLENTY = 256 * 1024;
 const STALLED: BackOff = { first: 200, longest: 5000 };
@@ -32,6 +34,8 @@ export const sendLog = async ({ client, buildId, lease, spool, beforeBytes, sign
   let next = 0;
   let sent = 0;
   let stalls = 0;
+  let credit = BURST;
+  let paidAt = performance.now();
   for (;;) {
     while (!spool.closed && spool.size <= Math.max(sent, next)) {
       signal.throwIfAborted();
@@ -60,7 +64,10 @@ export const sendLog = async ({ client, buildId, lease, spool, beforeBytes, sign
     sent = end;
     const hasMore = next < end && (isFinal || bytes.length === LOG_CHUNK_LIMIT);
     if (stalls > 0 && hasMore) await never.wait(delayOf(stalls - 1, STALLED, Math.random()), signal);
-    else if (!spool.closed && spool.size - sent < PLENTY) await pause(spool, pace, signal);
+    const now = performance.now();
+    credit = Math.min(BURST, credit + (now - paidAt) / pace) - 1;
+    paidAt = now;
+    if (credit < 0 && !spool.closed && spool.size - sent < PLENTY) await pause(spool, -credit * pace, signal);
   }
 };
 

@@ -21,6 +21,7 @@ export class ProgressReport {
   #pending: Progress | null = null;
   #masks: string[] = [];
   #sending: Promise<void> | null = null;
+  #masksSent: Promise<void> = Promise.resolve();
 
   constructor(route: ProgressRoute) {
     this.#route = route;
@@ -34,6 +35,12 @@ export class ProgressReport {
       .finally(() => {
         this.#sending = null;
       });
+    if (masks.length > 0) this.#masksSent = this.flushed();
+  }
+
+  /** Until the service knows every mask reported so far: before that, no byte that they are for may go. */
+  masksKnown(): Promise<void> {
+    return this.#masksSent;
   }
 
   /** Until everything reported so far has arrived. */

@@ -6,7 +6,8 @@ import type { Finish, Job } from "../protocol/jobs.ts";
 import { DEFINITION_LIMIT } from "../protocol/pipeline.ts";
 import type { BuildFolder } from "./build-folder.ts";
 import type { BuildLog } from "./build-log.ts";
-import { checkOut, type Fetched, fetchSource, readCommitted, type Source, type Surroundings } from "./checkout.ts";
+import { checkOut, type Fetched, fetchSource, type Source, type Surroundings } from "./checkout.ts";
+import { pipelineText } from "./commit-file.ts";
 import { BuildFailure, Cancel, WrongAgent } from "./failure.ts";
 import type { Identity } from "./identity.ts";
 import type { ProcessTree } from "./process-tree.ts";
@@ -29,6 +30,8 @@ export interface Surrounding {
   progress: ProgressReport;
   /** Aborted with a Cancel, or with what makes it pointless to go on. */
   cancel: AbortController;
+  /** Aborted when the build is nobody's here any more. */
+  abandon: AbortSignal;
 }
 
 /** Checks out, reads the plan, runs its steps. @throws BuildFailure, WrongAgent, Cancel */
@@ -39,7 +42,8 @@ export const performBuild = async (job: Job, around: Surrounding): Promise<Finis
   try {
     const { branch, commitSha } = job.build;
     log.say(`--- Checkout of ${job.repository.fullName}, ${branch}`);
-    const source: Source = { branch, commitSha, repository: job.repository };
+    const { configPath } = job.pipeline;
+    const source: Source = { branch, commitSha, repository: job.repository, configPath };
     const at: Surroundings = {
       workspace: folder.workspace,
       private: folder.path,
@@ -49,7 +53,7 @@ export const performBuild = async (job: Job, around: Surrounding): Promise<Finis
     const fetched = await fetchSource(source, at);
     progress.report({ commitSha: fetched.commitSha });
     log.say(`commit ${fetched.commitSha}`);
-    const { file, plan } = await planOf(job, fetched);
+    const { file, plan } = planOf(job, fetched);
     const lacks = lacking(plan.job.requires, identity);
     if (lacks.length > 0)
       throw new WrongAgent(
@@ -65,8 +69,9 @@ export const performBuild = async (job: Job, around: Surrounding): Promise<Finis
       facts: factsOf(job, fetched, fixed, identity),
       grace: around.grace,
       signal: cancel.signal,
+      abandon: around.abandon,
       listener: {
-        steps: (steps) => progress.report({ steps: steps.map((step) => ({ ...step, name: log.mask(step.name) })) }),
+        steps: (steps) => progress.report({ steps }),
         masks: (masks) => progress.report({ masks }),
         summary: summaryTo(log, progress),
       },
@@ -82,10 +87,9 @@ export const performBuild = async (job: Job, around: Surrounding): Promise<Finis
 export const deadlineAfter = (seconds: number, cancel: AbortController): NodeJS.Timeout =>
   setTimeout(() => cancel.abort(new Cancel("timeout")), seconds * 1000);
 
-const planOf = async (job: Job, fetched: Fetched): Promise<{ file: string; plan: Plan }> => {
-  const { definition, configPath } = job.pipeline;
+const planOf = ({ pipeline: { definition, configPath } }: Job, fetched: Fetched): { file: string; plan: Plan } => {
   const file = definition === null ? configPath : "definition";
-  const text = definition ?? (await readCommitted(fetched, configPath, DEFINITION_LIMIT));
+  const text = definition ?? pipelineText(fetched, configPath, DEFINITION_LIMIT);
   return { file, plan: planFrom(text, file) };
 };
 

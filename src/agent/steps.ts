@@ -1,32 +1,19 @@
-import { closeSync, fchownSync, openSync, statSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { type JobFacts, prepareStep, type StepToRun, stepNames } from "../domain/plan/evaluate.ts";
-import {
-  afterCancel,
-  afterStep,
-  JOB_START,
-  type JobSoFar,
-  type Outcome,
-  type StepEnd,
-} from "../domain/plan/job-so-far.ts";
+import { type JobFacts, prepareStep, stepNames } from "../domain/plan/evaluate.ts";
+import { afterCancel, afterStep, JOB_START, type JobSoFar, type Outcome } from "../domain/plan/job-so-far.ts";
 import { describeMistake } from "../domain/plan/mistake.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import type { Step } from "../protocol/build.ts";
 import type { BuildFolder } from "./build-folder.ts";
 import type { BuildLog } from "./build-log.ts";
 import { CommandFiles } from "./command-files.ts";
-import { BuildFailure, Cancel, localFailure } from "./failure.ts";
+import { BuildFailure, Cancel } from "./failure.ts";
 import type { ProcessTree } from "./process-tree.ts";
-import { SHELL_COMMANDS } from "./shells.ts";
-import { inherited } from "./step-environment.ts";
+import { runStep } from "./step.ts";
 import { StepOutput } from "./step-output.ts";
-import { runProcess } from "./step-process.ts";
 import type { StepUser } from "./step-user.ts";
 
 /** Milliseconds that steps which ask for it (`if: always()`) have after a cancel, all together. */
 const TIDY_UP_FOR = 60_000;
-/** The exit code of a step that could not be started, as a shell has it. */
-const NOT_STARTED = 127;
 
 /** Hears how the build comes along. */
 export interface Listener {
@@ -49,6 +36,8 @@ export interface StepsToRun {
   /** Milliseconds between SIGTERM and SIGKILL. */
   grace: number;
   signal: AbortSignal;
+  /** Aborted when not even tidying up makes sense any more. */
+  abandon: AbortSignal;
   listener: Listener;
 }
 
@@ -74,7 +63,7 @@ export const runSteps = async (work: StepsToRun): Promise<StepsResult> => {
   const names = stepNames(plan);
   const rows: Step[] = plan.job.steps.map(({ id }, index) => ({
     id,
-    name: names[index] ?? "",
+    name: log.mask(names[index] ?? ""),
     status: "pending",
     exitCode: null,
     startedAt: null,
@@ -102,22 +91,23 @@ export const runSteps = async (work: StepsToRun): Promise<StepsResult> => {
       if (signal.aborted && tidyUp === null) {
         if (!(signal.reason instanceof Cancel) || signal.reason.reason === "lease-lost") throw signal.reason;
         soFar = afterCancel(soFar);
-        tidyUp = AbortSignal.timeout(TIDY_UP_FOR);
+        tidyUp = AbortSignal.any([AbortSignal.timeout(TIDY_UP_FOR), work.abandon]);
       }
       const prepared = prepareStep(plan, index, facts, soFar);
       if (prepared.kind === "mistake") {
-        tell(index, { name: prepared.name, status: "failed" });
+        tell(index, { name: log.mask(prepared.name), status: "failed" });
         throw new BuildFailure("pipeline-invalid", describeMistake(work.file, prepared.mistake));
       }
       if (prepared.kind === "skip") {
-        tell(index, { name: prepared.name, status: "skipped" });
+        tell(index, { name: log.mask(prepared.name), status: "skipped" });
         soFar = afterStep(soFar, step, { outcome: "skipped", exitCode: null, outputs: {}, env: {} });
         continue;
       }
       addMasks(prepared.masks);
       const logOffset = log.flush();
       log.say(`--- ${prepared.name}`);
-      tell(index, { name: prepared.name, status: "running", startedAt: new Date().toISOString(), logOffset });
+      const name = log.mask(prepared.name);
+      tell(index, { name, status: "running", startedAt: new Date().toISOString(), logOffset });
       current = new CommandFiles(work.folder.steps, index, work.user);
       const end = await runStep(work, prepared, index, current, output, tidyUp ?? signal);
       addMasks(current.newMasks());
@@ -129,73 +119,10 @@ export const runSteps = async (work: StepsToRun): Promise<StepsResult> => {
       if (outcome === "failure" && !step.continueOnError) exitCode ??= end.exitCode;
     }
   } finally {
+    current?.close();
     await output.drain();
     output.close();
   }
   signal.throwIfAborted();
   return { succeeded: soFar.status === "success", exitCode: soFar.status === "success" ? 0 : exitCode };
-};
-
-const runStep = async (
-  work: StepsToRun,
-  step: StepToRun,
-  index: number,
-  files: CommandFiles,
-  output: StepOutput,
-  signal: AbortSignal,
-): Promise<StepEnd> => {
-  const { log, tree, user, folder } = work;
-  const shell = SHELL_COMMANDS[step.shell];
-  const script = join(folder.steps, `${index}.${shell.extension}`);
-  writeScript(script, step.script, user);
-  const place = resolve(folder.workspace, step.workingDirectory ?? ".");
-  if (!statSync(place, { throwIfNoEntry: false })?.isDirectory()) {
-    log.say(`There is no folder for working-directory ${step.workingDirectory ?? ""}`);
-    return { outcome: "failure", exitCode: NOT_STARTED, outputs: {}, env: {} };
-  }
-  const limit = step.timeoutMinutes === null ? null : AbortSignal.timeout(Math.ceil(step.timeoutMinutes * 60_000));
-  const stop = limit ? AbortSignal.any([signal, limit]) : signal;
-  let stopping: Promise<unknown> | null = null;
-  const onStop = (): void => {
-    stopping = tree.end(work.grace);
-  };
-  stop.addEventListener("abort", onStop, { once: true });
-  try {
-    stop.throwIfAborted();
-    const env = { ...inherited(user), ...step.env, ...work.fixed, ...files.env };
-    const running = runProcess({ argv: shell.argv(script), folder: place, env, output: output.fd, user }, tree);
-    const exitCode = await running.catch((error: unknown) => {
-      log.say(startTrouble(error));
-      return NOT_STARTED;
-    });
-    await stopping;
-    await output.drain();
-    if (limit?.aborted) log.say(`The step took longer than ${step.timeoutMinutes} minutes and was stopped`);
-    const { problems, summary, outputs, env: later } = files.readAll();
-    for (const problem of problems) log.say(problem);
-    if (summary !== "") work.listener.summary(summary);
-    const failed = exitCode !== 0 || problems.length > 0 || limit?.aborted;
-    const outcome = signal.aborted ? "cancelled" : failed ? "failure" : "success";
-    return { outcome, exitCode: exitCode === 0 && failed ? 1 : exitCode, outputs, env: later };
-  } catch (error) {
-    if (error !== stop.reason) throw error;
-    return { outcome: "cancelled", exitCode: null, outputs: {}, env: {} };
-  } finally {
-    stop.removeEventListener("abort", onStop);
-  }
-};
-
-/** By its handle, not its name: the folder is the steps' own, and what bears a name there can change. */
-const writeScript = (path: string, text: string, user: StepUser | null): void => {
-  const fd = openSync(path, "wx", 0o600);
-  writeFileSync(fd, text);
-  if (user) fchownSync(fd, user.uid, user.gid);
-  closeSync(fd);
-};
-
-/** A step that cannot be started is a failed step, with a word on what to do. */
-const startTrouble = (error: unknown): string => {
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === "E2BIG") return "The step cannot be started: its environment is larger than this machine allows";
-  return code === undefined ? `The step cannot be started: ${message}` : localFailure(error).message;
 };

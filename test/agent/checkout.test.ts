@@ -12,15 +12,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import {
-  checkOut,
-  type Fetched,
-  fetchSource,
-  protocolsFor,
-  readCommitted,
-  type Source,
-} from "../../src/agent/checkout.ts";
+import { checkOut, fetchSource, makeRepository, protocolsFor, type Source } from "../../src/agent/checkout.ts";
 import { withCredential } from "../../src/agent/clone-credential.ts";
+import { pipelineText } from "../../src/agent/commit-file.ts";
 import { BuildFailure } from "../../src/agent/failure.ts";
 import { git } from "../../src/agent/git.ts";
 import { gitTrouble } from "../../src/agent/git-trouble.ts";
@@ -31,16 +25,18 @@ import { testRepository } from "./support/repository.ts";
 const BUILD = "01900000-0000-7000-8000-000000000002";
 const PLAIN = { depth: 1, submodules: "none", lfs: false, fetchTags: false } as const;
 
-const surroundings = () => {
+const surroundings = async () => {
   const folder = testFolder();
   const workspace = join(folder, "workspace");
   mkdirSync(workspace);
+  await makeRepository(workspace);
   return { workspace, private: folder, tree: new ProcessTree(BUILD) };
 };
 
 const sourceOf = (cloneUrl: string, change: Partial<Source> = {}): Source => ({
   branch: "main",
   commitSha: null,
+  configPath: ".millrace.yml",
   repository: { fullName: "acme/mill", cloneUrl },
   ...change,
 });
@@ -59,7 +55,7 @@ describe("checking out", () => {
     const repository = testRepository({ "a.txt": "one" });
     const head = repository.commit({ "a.txt": "two", "b/c.txt": "three" }, "second\n\nwith more words");
     repository.git("branch", "other");
-    const at = surroundings();
+    const at = await surroundings();
     const source = sourceOf(repository.cloneUrl);
     const fetched = await fetchSource(source, at);
     expect(fetched).toMatchObject({ commitSha: head, message: "second\n\nwith more words" });
@@ -79,7 +75,7 @@ describe("checking out", () => {
     repository.git("checkout", "--quiet", "-b", "fork", "HEAD~3");
     const foreign = repository.commit({ "evil.txt": "x" });
     for (const commitSha of [first, near]) {
-      const at = surroundings();
+      const at = await surroundings();
       const source = sourceOf(repository.cloneUrl, { commitSha });
       const fetched = await fetchSource(source, at);
       expect(fetched.commitSha).toBe(commitSha);
@@ -87,7 +83,7 @@ describe("checking out", () => {
       expect(readFileSync(join(at.workspace, "a.txt"), "utf8")).toBe(commitSha === first ? "0" : "125");
     }
     for (const commitSha of [foreign, "0123456789012345678901234567890123456789"]) {
-      const failure = await failureOf(fetchSource(sourceOf(repository.cloneUrl, { commitSha }), surroundings()));
+      const failure = await failureOf(fetchSource(sourceOf(repository.cloneUrl, { commitSha }), await surroundings()));
       expect(failure.reason).toBe("commit-not-on-branch");
       expect(failure.message).toContain(commitSha);
     }
@@ -104,7 +100,7 @@ describe("checking out", () => {
     const repository = testRepository({ "a.txt": "one" });
     const head = repository.git("rev-parse", "HEAD");
     repository.git("update-ref", branch.startsWith("refs/") ? branch : `refs/heads/${branch}`, head);
-    const at = surroundings();
+    const at = await surroundings();
     const source = sourceOf(repository.cloneUrl, { branch });
     const fetched = await fetchSource(source, at);
     await checkOut(source, fetched, at, PLAIN);
@@ -120,10 +116,11 @@ describe("checking out", () => {
     ["a remote helper", { repository: { fullName: "a/b", cloneUrl: "ext::sh -c touch% marker.git" } }],
     ["a host that is an option", { repository: { fullName: "a/b", cloneUrl: "ssh://-oProxyCommand=touch/x.git" } }],
   ] as [string, Partial<Source>][])("refuses %s before git sees it", async (_, change) => {
-    const at = surroundings();
+    const at = await surroundings();
     const failure = await failureOf(fetchSource(sourceOf(testRepository({}).cloneUrl, change), at));
     expect(failure.reason).toBe("checkout-failed");
-    expect(readdirSync(at.workspace)).toEqual([]);
+    expect(readFileSync(join(at.workspace, ".git/config"), "utf8")).not.toContain("remote");
+    expect(readdirSync(at.workspace)).toEqual([".git"]);
   });
 
   it("allows file and http only where the service handed out such an address", async () => {
@@ -140,7 +137,7 @@ describe("checking out", () => {
     });
     repository.git("update-index", "--add", "--cacheinfo", `160000,${inner.git("rev-parse", "HEAD")},inner`);
     repository.git("commit", "--quiet", "--message", "submodule");
-    const at = surroundings();
+    const at = await surroundings();
     const source = sourceOf(repository.cloneUrl);
     const fetched = await fetchSource(source, at);
     const failure = await failureOf(checkOut(source, fetched, at, { ...PLAIN, submodules: "direct" }));
@@ -154,7 +151,7 @@ describe("checking out", () => {
     repository.git("tag", "v1");
     repository.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner.cloneUrl, "inner");
     repository.commit({ "a.txt": "two" });
-    const at = surroundings();
+    const at = await surroundings();
     const source = sourceOf(repository.cloneUrl);
     const fetched = await fetchSource(source, at);
     await checkOut(source, fetched, at, { depth: 0, submodules: "recursive", lfs: false, fetchTags: true });
@@ -171,7 +168,7 @@ describe("checking out", () => {
       writeFileSync(join(hooks, name), `#!/bin/sh\ntouch ${join(repository.folder, "marker")}\n`);
       chmodSync(join(hooks, name), 0o755);
     }
-    const at = surroundings();
+    const at = await surroundings();
     const source = sourceOf(repository.cloneUrl);
     const fetched = await fetchSource(source, at);
     await checkOut(source, fetched, at, PLAIN);
@@ -181,9 +178,11 @@ describe("checking out", () => {
 
   it("tells a branch, a repository and a disk apart in its words", async () => {
     const repository = testRepository({});
-    const noBranch = await failureOf(fetchSource(sourceOf(repository.cloneUrl, { branch: "gone" }), surroundings()));
+    const noBranch = await failureOf(
+      fetchSource(sourceOf(repository.cloneUrl, { branch: "gone" }), await surroundings()),
+    );
     expect(noBranch).toMatchObject({ reason: "checkout-failed", message: expect.stringContaining("no such branch") });
-    const noRepository = await failureOf(fetchSource(sourceOf("file:///nowhere/mill.git"), surroundings()));
+    const noRepository = await failureOf(fetchSource(sourceOf("file:///nowhere/mill.git"), await surroundings()));
     expect(noRepository.message).toMatch(/there is no such repository.*git says:/s);
     expect(gitTrouble("git fetch", "fatal: write error: No space left on device").message).toContain("disk is full");
     expect(gitTrouble("git fetch", "fatal: could not read Username for 'https://h': x").message).toContain(
@@ -197,7 +196,7 @@ describe("checking out", () => {
     const stuck = createServer(() => cancel.abort(new Error("canceled")));
     await new Promise<void>((resolve) => stuck.listen(0, "127.0.0.1", resolve));
     const { port } = stuck.address() as AddressInfo;
-    const at = { ...surroundings(), signal: cancel.signal };
+    const at = { ...(await surroundings()), signal: cancel.signal };
     const fetching = fetchSource(sourceOf(`http://127.0.0.1:${port}/mill.git`), at);
     await expect(fetching).rejects.toThrow("canceled");
     await at.tree.end(0);
@@ -208,35 +207,55 @@ describe("checking out", () => {
 });
 
 describe("the pipeline file of a commit", () => {
-  const fetchedFrom = async (prepare: (folder: string) => void): Promise<Fetched> => {
-    const repository = testRepository({ "good.yml": "steps: []\n", "folder/x.yml": "x" });
+  const read = async (path: string, prepare: (folder: string) => void = () => {}): Promise<string> => {
+    const repository = testRepository({ "good.yml": "steps: []\n", "folder/in/x.yml": "x" });
     prepare(repository.folder);
     repository.commit({});
-    return fetchSource(sourceOf(repository.cloneUrl), surroundings());
+    const at = await surroundings();
+    const fetched = await fetchSource(sourceOf(repository.cloneUrl, { configPath: path }), at);
+    return pipelineText(fetched, path, 100);
   };
 
   it("is read as the commit has it", async () => {
-    const fetched = await fetchedFrom(() => {});
-    expect(await readCommitted(fetched, "good.yml", 100)).toBe("steps: []\n");
-    expect(await readCommitted(fetched, "folder/x.yml", 100)).toBe("x");
+    expect(await read("good.yml")).toBe("steps: []\n");
+    expect(await read("folder/in/x.yml")).toBe("x");
+    expect(await read("an ünusual name.yml", (folder) => writeFileSync(join(folder, "an ünusual name.yml"), "é"))).toBe(
+      "é",
+    );
+  });
+
+  it("is read from a repository with the longer kind of hash", async () => {
+    const repository = testRepository({ "a.yml": "steps: []", "b/c.txt": "c" }, "sha256");
+    const at = await surroundings();
+    const source = sourceOf(repository.cloneUrl, {
+      configPath: "a.yml",
+      commitSha: repository.git("rev-parse", "HEAD"),
+    });
+    const fetched = await fetchSource(source, at);
+    expect(fetched.commitSha).toHaveLength(64);
+    expect(pipelineText(fetched, "a.yml", 100)).toBe("steps: []");
+    await checkOut(source, fetched, at, PLAIN);
+    expect(readFileSync(join(at.workspace, "b/c.txt"), "utf8")).toBe("c");
   });
 
   it("may not be a link, nor lie behind one, nor be a folder, missing, a pattern or too large", async () => {
     const secret = join(testFolder(), "secret");
     writeFileSync(secret, "steps: [the secret]");
-    const fetched = await fetchedFrom((folder) => {
+    const prepare = (folder: string): void => {
       symlinkSync(secret, join(folder, "link.yml"));
       symlinkSync("folder", join(folder, "behind"));
       writeFileSync(join(folder, "large.yml"), "x".repeat(101));
       expect(lstatSync(join(folder, "link.yml")).isSymbolicLink()).toBe(true);
-    });
-    const said = async (path: string) => (await failureOf(readCommitted(fetched, path, 100))).message;
+    };
+    const said = async (path: string) => (await failureOf(read(path, prepare))).message;
     expect(await said("link.yml")).toBe("link.yml: is a symbolic link: the pipeline file must be a regular file");
-    expect(await said("behind/x.yml")).toContain("no such file");
+    expect(await said("behind/in/x.yml")).toContain("no such file");
     expect(await said("folder")).toContain("is no regular file");
     expect(await said("gone.yml")).toContain("no such file");
+    expect(await said("good.yml/x.yml")).toContain("no such file");
     expect(await said("*.yml")).toContain("no such file");
     expect(await said("large.yml")).toContain("larger than 100 bytes");
+    expect(await said("../good.yml")).toContain("no path inside");
   });
 });
 
@@ -251,7 +270,7 @@ describe("the clone credential", () => {
     });
     await new Promise<void>((resolve) => host.listen(0, "127.0.0.1", resolve));
     const cloneUrl = `http://127.0.0.1:${(host.address() as AddressInfo).port}/acme/mill.git`;
-    const at = surroundings();
+    const at = await surroundings();
     const repository = {
       fullName: "acme/mill",
       cloneUrl,

@@ -57,6 +57,7 @@ const runPlan = async (
     },
     file: "p.yml",
     fixed: tree.mark,
+    abandon: new AbortController().signal,
     ...{ folder, tree, log, user, signal, listener },
     grace: 100,
   });

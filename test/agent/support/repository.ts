@@ -22,7 +22,7 @@ export interface TestRepository {
 }
 
 /** A real git repository on branch main, with one commit of `files`, that can be cloned by a file: address. */
-export const testRepository = (files: Record<string, string>): TestRepository => {
+export const testRepository = (files: Record<string, string>, hash = "sha1"): TestRepository => {
   const folder = join(testFolder(), "mill.git");
   mkdirSync(folder);
   const git = (...args: string[]): string =>
@@ -32,7 +32,7 @@ export const testRepository = (files: Record<string, string>): TestRepository =>
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...process.env, ...IDENTITY },
     }).trim();
-  git("init", "--quiet", "--initial-branch=main");
+  git("init", "--quiet", "--initial-branch=main", `--object-format=${hash}`);
   const commit = (changed: Record<string, string>, message = "change"): string => {
     for (const [path, text] of Object.entries(changed)) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });

@@ -1,0 +1,80 @@
+import { closeSync, fchownSync, openSync, statSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { StepToRun } from "../domain/plan/evaluate.ts";
+import type { StepEnd } from "../domain/plan/job-so-far.ts";
+import type { CommandFiles } from "./command-files.ts";
+import { localFailure } from "./failure.ts";
+import { SHELL_COMMANDS } from "./shells.ts";
+import { inherited } from "./step-environment.ts";
+import type { StepOutput } from "./step-output.ts";
+import { runProcess } from "./step-process.ts";
+import type { StepUser } from "./step-user.ts";
+import type { StepsToRun } from "./steps.ts";
+
+/** The exit code of a step that could not be started, as a shell has it. */
+const NOT_STARTED = 127;
+
+/** Runs one step to its end, to its own time limit, or until the signal is aborted: then with all it has started. */
+export const runStep = async (
+  work: StepsToRun,
+  step: StepToRun,
+  index: number,
+  files: CommandFiles,
+  output: StepOutput,
+  signal: AbortSignal,
+): Promise<StepEnd> => {
+  const { log, tree, user, folder } = work;
+  const shell = SHELL_COMMANDS[step.shell];
+  const script = join(folder.steps, `${index}.${shell.extension}`);
+  writeScript(script, step.script, user);
+  const place = resolve(folder.workspace, step.workingDirectory ?? ".");
+  if (!statSync(place, { throwIfNoEntry: false })?.isDirectory()) {
+    log.say(`There is no folder for working-directory ${step.workingDirectory ?? ""}`);
+    return { outcome: "failure", exitCode: NOT_STARTED, outputs: {}, env: {} };
+  }
+  const limit = step.timeoutMinutes === null ? null : AbortSignal.timeout(Math.ceil(step.timeoutMinutes * 60_000));
+  const stop = limit ? AbortSignal.any([signal, limit]) : signal;
+  let stopping: Promise<unknown> | null = null;
+  const onStop = (): void => {
+    stopping = tree.end(work.grace);
+  };
+  stop.addEventListener("abort", onStop, { once: true });
+  try {
+    stop.throwIfAborted();
+    const env = { ...inherited(user), ...step.env, ...work.fixed, ...files.env };
+    const running = runProcess({ argv: shell.argv(script), folder: place, env, output: output.fd, user }, tree);
+    const exitCode = await running.catch((error: unknown) => {
+      log.say(startTrouble(error));
+      return NOT_STARTED;
+    });
+    await stopping;
+    await output.drain();
+    if (limit?.aborted) log.say(`The step took longer than ${step.timeoutMinutes} minutes and was stopped`);
+    const { problems, summary, outputs, env: later } = files.readAll();
+    for (const problem of problems) log.say(problem);
+    if (summary !== "") work.listener.summary(summary);
+    const failed = exitCode !== 0 || problems.length > 0 || limit?.aborted;
+    const outcome = signal.aborted ? "cancelled" : failed ? "failure" : "success";
+    return { outcome, exitCode: exitCode === 0 && failed ? 1 : exitCode, outputs, env: later };
+  } catch (error) {
+    if (error !== stop.reason) throw error;
+    return { outcome: "cancelled", exitCode: null, outputs: {}, env: {} };
+  } finally {
+    stop.removeEventListener("abort", onStop);
+  }
+};
+
+/** By its handle, not its name: the folder is the steps' own, and what bears a name there can change. */
+const writeScript = (path: string, text: string, user: StepUser | null): void => {
+  const fd = openSync(path, "wx", 0o600);
+  writeFileSync(fd, text);
+  if (user) fchownSync(fd, user.uid, user.gid);
+  closeSync(fd);
+};
+
+/** A step that cannot be started is a failed step, with a word on what to do. */
+const startTrouble = (error: unknown): string => {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === "E2BIG") return "The step cannot be started: its environment is larger than this machine allows";
+  return code === undefined ? `The step cannot be started: ${message}` : localFailure(error).message;
+};
