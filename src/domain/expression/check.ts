@@ -44,6 +44,9 @@ const ELSEWHERE = new Map([
   ["runner.name", "agent.name"],
 ]);
 
+/** Names the service adds to every build. */
+const isOfService = (name: string): boolean => name === "CI" || name.startsWith("MILLRACE_");
+
 const isContext = (name: string): boolean => (CONTEXT_NAMES as readonly string[]).includes(name);
 
 class Checker {
@@ -78,7 +81,8 @@ class Checker {
         this.#say(token, other === "secrets" ? "This is a secret" : "This is not a secret", `${other}.${key}`);
       else if (!lenient) this.#among(variables[own], key, token, "There is no variable of this name");
     } else if (context === "env") {
-      if (variables?.env && !lenient) this.#among(variables.env, key, token, "There is no variable of this name");
+      if (variables?.env && !lenient && !isOfService(key))
+        this.#among(variables.env, key, token, "There is no variable of this name");
     } else this.#among(SHAPES[context as keyof typeof SHAPES], key, token, "This context has no such property");
   }
 
@@ -87,7 +91,7 @@ class Checker {
     if (isContext(name)) return;
     if (!meansVariable(name)) this.#say(token, "This is a function: call it with ( )", `${name}()`);
     else if (name.includes("-")) this.#say(token, "No variable can have this name");
-    else if (this.#known.variables?.env && !lenient)
+    else if (this.#known.variables?.env && !lenient && !isOfService(name))
       this.#among(this.#known.variables.env, name, token, "There is no variable of this name");
   }
 

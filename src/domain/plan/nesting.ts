@@ -19,10 +19,10 @@ export const tooDeepAt = (text: string): number | null => {
     if (token === CST.DOCUMENT || token === CST.FLOW_END || token === CST.SCALAR) continue;
     if (token === "[" || token === "{") flow++;
     else if (token === "]" || token === "}") flow--;
-    else if (token === "-" || token === "?" || token === ":") onLine++;
+    else if (flow === 0 && (token === "-" || token === "?" || token === ":")) onLine++;
     else if (token.includes("\n")) onLine = 0;
     else if (/^[&*!]/.test(token)) marks++;
-    if (flow > DEEPEST || (onLine > DEEPEST && flow === 0) || marks > MOST_MARKS) return offset;
+    if (flow > DEEPEST || onLine > DEEPEST || marks > MOST_MARKS) return offset;
     offset += token.length;
   }
   return null;

@@ -1,0 +1,66 @@
+import { wrongNames } from "../expression/check.ts";
+import type { Unknown } from "../expression/evaluate.ts";
+import type { Mistake } from "./mistake.ts";
+import type { EnvEntry, PlacedExpression, Plan, PlanStep, Template } from "./plan.ts";
+
+/** Names of what the pipeline's build would be given, by kind; the service's own need not be among them. */
+export interface KnownVariables {
+  vars: Iterable<string>;
+  secrets: Iterable<string>;
+}
+
+class Walk {
+  readonly mistakes: Mistake[] = [];
+  readonly #vars: Set<string>;
+  readonly #secrets: Set<string>;
+  /** What is in the environment here; null once a step may have added to it. */
+  env: Set<string> | null;
+
+  constructor({ vars, secrets }: KnownVariables) {
+    this.#vars = new Set(vars);
+    this.#secrets = new Set(secrets);
+    this.env = new Set([...this.#vars, ...this.#secrets]);
+  }
+
+  expression({ expression, at }: PlacedExpression, unknown: Unknown, steps: string[]): void {
+    const variables = { vars: this.#vars, secrets: this.#secrets, env: this.env };
+    for (const { offset, message, suggestion } of wrongNames(expression, { steps, variables }, unknown))
+      this.mistakes.push({ ...at(offset), message, ...(suggestion === undefined ? {} : { suggestion }) });
+  }
+
+  template(template: Template | null, steps: string[]): void {
+    for (const part of template ?? []) if (typeof part !== "string") this.expression(part, "mistake", steps);
+  }
+
+  /** Each entry may use those above it. */
+  entries(entries: EnvEntry[], steps: string[]): void {
+    for (const { key, value } of entries) {
+      this.template(value, steps);
+      this.env?.add(key);
+    }
+  }
+
+  step(step: PlanStep, steps: string[]): void {
+    if (step.if) this.expression(step.if, "null", steps);
+    this.template(step.name, steps);
+    const outside = this.env;
+    this.env = outside && new Set(outside);
+    this.entries(step.env, steps);
+    this.template(step.workingDirectory, steps);
+    for (const { value } of step.run.references) this.expression(value, "mistake", steps);
+    this.env = step.run.text.includes("MILLRACE_ENV") ? null : outside;
+  }
+}
+
+/** Names of variables in a checked plan that its build would not have, or has as the other kind. */
+export const unknownVariables = (plan: Plan, known: KnownVariables): Mistake[] => {
+  const walk = new Walk(known);
+  walk.template(plan.name, []);
+  walk.entries(plan.env, []);
+  const steps: string[] = [];
+  for (const step of plan.job.steps) {
+    walk.step(step, steps);
+    if (step.id) steps.push(step.id);
+  }
+  return walk.mistakes.sort((a, b) => a.line - b.line || a.column - b.column);
+};

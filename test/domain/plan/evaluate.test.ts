@@ -1,0 +1,232 @@
+import { describe, expect, it } from "vitest";
+import { type JobFacts, type PreparedStep, prepareStep, stepNames } from "../../../src/domain/plan/evaluate.ts";
+import { afterCancel, afterStep, JOB_START, type JobSoFar, type StepEnd } from "../../../src/domain/plan/job-so-far.ts";
+import { parsePlan } from "../../../src/domain/plan/parse.ts";
+import type { Plan } from "../../../src/domain/plan/plan.ts";
+
+const FACTS: JobFacts = {
+  env: { CI: "true", PLAIN: "plain", TOKEN: "s3cret", RUN: "of the run", constructor: "c" },
+  secretKeys: ["TOKEN"],
+  runKeys: ["RUN"],
+  build: { id: "b", number: 7, branch: "main", commit: "c0ffee", message: "fix: it", attempt: 2, trigger: "api" },
+  repository: { id: "r", fullName: "acme/app", cloneUrl: "https://host/app.git" },
+  agent: { id: "a", name: "mac-1", platform: "macos" },
+};
+
+const planOf = (file: string): Plan => {
+  const { plan, mistakes } = parsePlan(file);
+  if (!plan) throw new Error(JSON.stringify(mistakes));
+  return plan;
+};
+const prepare = (file: string, soFar: JobSoFar = JOB_START, index = 0, facts = FACTS): PreparedStep =>
+  prepareStep(planOf(file), index, facts, soFar);
+const running = (...args: Parameters<typeof prepare>) => {
+  const step = prepare(...args);
+  if (step.kind !== "run") throw new Error(JSON.stringify(step));
+  return step;
+};
+const ended = (more: Partial<StepEnd> = {}): StepEnd => ({
+  outcome: "success",
+  exitCode: 0,
+  outputs: {},
+  env: {},
+  ...more,
+});
+const STEP = { continueOnError: false };
+
+describe("the environment of a step", () => {
+  it("is composed < the file's < MILLRACE_ENV < the step's < the run's", () => {
+    const file = `
+env: { PLAIN: file, A: "\${{ PLAIN }}", B: "\${{ A }}!", RUN: file, E: file, S: file }
+steps:
+  - env: { S: step, RUN: step, C: "\${{ env.E }} \${{ env.S }} \${{ RUN }}" }
+    run: "true"
+`;
+    const soFar = afterStep(JOB_START, STEP, ended({ env: { E: "written", S: "written", RUN: "written" } }));
+    const plan = planOf(file);
+    const { env } = running(file, { ...soFar, steps: [] });
+    expect(env).toEqual({
+      ...{ CI: "true", TOKEN: "s3cret", constructor: "c" },
+      ...{
+        PLAIN: "file",
+        A: "file",
+        B: "file!",
+        RUN: "of the run",
+        E: "written",
+        S: "step",
+        C: "written step of the run",
+      },
+    });
+    expect(stepNames(plan)).toEqual(["true"]);
+  });
+
+  it("keeps text as it is written", () => {
+    const { env } = running("env: { A: 1.10, B: 0755, C: true, D: '', E: 1e3, F: null-ish }\nsteps: [{ run: x }]");
+    expect(env).toMatchObject({ A: "1.10", B: "0755", C: "true", D: "", E: "1e3", F: "null-ish" });
+  });
+
+  it("has names of Object.prototype", () => {
+    const { env } = running(
+      "env: { toString: a, __proto__: b }\nsteps: [{ run: 'echo ${{ constructor }}${{ env.__proto__ }}' }]",
+    );
+    expect(Object.entries(env)).toEqual(
+      expect.arrayContaining([
+        ["toString", "a"],
+        ["__proto__", "b"],
+        ["MILLRACE_EXPR_1", "c"],
+        ["MILLRACE_EXPR_2", "b"],
+      ]),
+    );
+  });
+});
+
+describe("a step to run", () => {
+  const FILE = `
+defaults: { run: { shell: sh, working-directory: "app/\${{ PLAIN }}" } }
+steps:
+  - name: Deploy \${{ build.number }} with \${{ TOKEN }}
+    timeout-minutes: 5
+    continue-on-error: true
+    run: deploy \${{ secrets.TOKEN }} "\${{ format('{0}@{1}', TOKEN, agent.platform) }}"
+  - shell: bash
+    working-directory: \${{ vars.NOPE || '' }}
+    run: |
+
+      # first
+      second
+`;
+  it("has everything filled in, and what came from secrets among its masks", () => {
+    expect(running(FILE)).toEqual({
+      kind: "run",
+      name: "Deploy 7 with ***",
+      shell: "sh",
+      script: 'deploy "${MILLRACE_EXPR_1}" "${MILLRACE_EXPR_2}"',
+      env: { ...FACTS.env, MILLRACE_EXPR_1: "s3cret", MILLRACE_EXPR_2: "s3cret@macos" },
+      workingDirectory: "app/plain",
+      timeoutMinutes: 5,
+      continueOnError: true,
+      masks: ["s3cret", "s3cret@macos"],
+    });
+    expect(running(FILE, JOB_START, 1)).toMatchObject({
+      name: "# first",
+      shell: "bash",
+      workingDirectory: null,
+      masks: [],
+    });
+  });
+
+  it("knows a secret by whatever name it goes", () => {
+    const file = `
+env: { COPY: "x\${{ TOKEN }}", TOKEN: replaced }
+steps:
+  - name: Use \${{ COPY }} and \${{ TOKEN }}
+    env: { AGAIN: "\${{ env.COPY }}y" }
+    run: echo \${{ AGAIN }}
+`;
+    const { name, masks } = running(file);
+    expect(name).toBe("Use *** and ***");
+    expect(masks).toEqual(expect.arrayContaining(["s3cret", "xs3cret", "replaced", "xs3crety"]));
+  });
+
+  it("does not mask what is too short to be told from any text", () => {
+    const facts = { ...FACTS, env: { TOKEN: '{"n":3,"key":"abcd"}' } };
+    const { masks } = running(
+      "steps: [{ run: 'echo ${{ fromJSON(TOKEN).n }} ${{ fromJSON(TOKEN).key }}' }]",
+      JOB_START,
+      0,
+      facts,
+    );
+    expect(masks).toEqual(["abcd"]);
+  });
+});
+
+describe("a mistake that shows only now", () => {
+  it.each([
+    ["steps:\n  - run: echo ${{ NOPE }}", 2, 19, "There is no variable of this name", undefined],
+    ["steps:\n  - run: echo ${{ PLAIM }}", 2, 19, "There is no variable of this name", "PLAIN"],
+    ["env:\n  A: x\n  B: a ${{ vars.TOKEN }}\nsteps: [{ run: x }]", 3, 17, "This is a secret", "secrets.TOKEN"],
+    ["steps:\n  - run: x\n    if: secrets.PLAIN == 'x'", 3, 17, "This is not a secret", "vars.PLAIN"],
+    [
+      "steps:\n  - run: x\n    name: ${{ fromJSON(PLAIN) }}",
+      3,
+      15,
+      "The text given to fromJSON() is not JSON",
+      undefined,
+    ],
+    [
+      "steps:\n  - run: x\n    name: ${{ vars }}",
+      3,
+      15,
+      "This is an object or array: write toJSON(...) to make it text",
+      undefined,
+    ],
+    [
+      "steps:\n  - run: |\n      echo\n       ${{ fromJSON('\"a\\u0000b\"') }}",
+      4,
+      12,
+      "The result has a NUL character",
+      undefined,
+    ],
+  ])("%j at %i:%i: %s", (file, line, column, message, suggestion) => {
+    const mistake = { line, column, message, ...(suggestion === undefined ? {} : { suggestion }) };
+    expect(prepare(file)).toMatchObject({ kind: "mistake", mistake });
+  });
+
+  it("stops a value that no environment would take", () => {
+    const facts = { ...FACTS, env: { BIG: "x".repeat(70_000) } };
+    expect(prepare("steps: [{ run: 'echo ${{ format(''{0}{0}'', BIG) }}' }]", JOB_START, 0, facts)).toMatchObject({
+      kind: "mistake",
+      mistake: { message: "The result is too large for an environment variable" },
+    });
+  });
+});
+
+describe("what later steps know of earlier ones", () => {
+  const FILE = `
+steps:
+  - id: one
+    run: x
+    continue-on-error: true
+  - id: two
+    run: echo \${{ steps.one.outcome }} \${{ steps.one.conclusion }} \${{ steps.one.exitCode }} \${{ steps.one.outputs.A || 'none' }} \${{ job.status }}
+  - if: failure()
+    name: Tell of \${{ steps.two.outputs.WHAT }}
+    run: x
+  - if: always()
+    run: x
+  - if: cancelled() && steps.two.outcome == 'skipped'
+    run: x
+`;
+  const plan = planOf(FILE);
+  const kinds = (soFar: JobSoFar) => plan.job.steps.map((_, index) => prepareStep(plan, index, FACTS, soFar).kind);
+  const values = ({ env }: { env: Record<string, string> }) =>
+    Object.entries(env).flatMap(([key, value]) => (key.startsWith("MILLRACE_EXPR_") ? [value] : []));
+
+  it("a failure that is allowed changes nothing but the outcome", () => {
+    const soFar = afterStep(JOB_START, plan.job.steps[0]!, ended({ outcome: "failure", exitCode: 3 }));
+    expect(soFar.status).toBe("success");
+    expect(values(running(FILE, soFar, 1))).toEqual(["failure", "success", "3", "none", "success"]);
+  });
+
+  it("a failure leaves only what asks for it", () => {
+    let soFar = afterStep(JOB_START, plan.job.steps[0]!, ended({ outputs: { A: "a" } }));
+    soFar = afterStep(soFar, plan.job.steps[1]!, ended({ outcome: "failure", exitCode: 1, outputs: { WHAT: "it" } }));
+    expect(soFar.status).toBe("failure");
+    expect(kinds(soFar)).toEqual(["skip", "skip", "run", "run", "skip"]);
+    expect(prepareStep(plan, 2, FACTS, soFar)).toMatchObject({ name: "Tell of it" });
+  });
+
+  it("a cancel outranks a failure, before and after it", () => {
+    const failed = afterStep(JOB_START, STEP, ended({ outcome: "failure" }));
+    expect(kinds(afterCancel(failed))).toEqual(["skip", "skip", "skip", "run", "skip"]);
+    expect(afterStep(afterCancel(failed), STEP, ended({ outcome: "failure" })).status).toBe("cancelled");
+    expect(afterStep(failed, STEP, ended({ outcome: "cancelled" })).status).toBe("cancelled");
+    const skipped = afterStep(afterStep(JOB_START, STEP, ended()), STEP, ended({ outcome: "skipped", exitCode: null }));
+    expect(kinds(afterCancel(skipped))).toEqual(["skip", "skip", "skip", "run", "run"]);
+  });
+
+  it("a success leaves what asks for failure", () => {
+    expect(kinds(JOB_START)).toEqual(["run", "mistake", "skip", "run", "skip"]);
+    expect(kinds(afterStep(JOB_START, STEP, ended()))).toEqual(["run", "run", "skip", "run", "skip"]);
+  });
+});

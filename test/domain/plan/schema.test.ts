@@ -1,0 +1,105 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parsePlan } from "../../../src/domain/plan/parse.ts";
+import { PIPELINE_SCHEMA } from "../../../src/domain/plan/schema.ts";
+import { Label } from "../../../src/protocol/common.ts";
+import { Key } from "../../../src/protocol/variable.ts";
+
+type Schema = Record<string, unknown> & { properties?: Record<string, Schema>; items?: Schema };
+const schema = PIPELINE_SCHEMA as unknown as Schema;
+const step = schema.properties?.steps?.items;
+const pattern = (of: unknown) => new RegExp(String(of));
+
+describe("the schema of pipeline files", () => {
+  it("names every key of the language", () => {
+    expect(Object.keys(schema.properties ?? {})).toEqual([
+      ...["name", "env", "defaults", "requires", "timeout-minutes", "checkout", "steps"],
+    ]);
+    expect(Object.keys(step?.properties ?? {})).toEqual([
+      ...["id", "name", "run", "shell", "env", "if", "working-directory", "timeout-minutes", "continue-on-error"],
+    ]);
+    expect(schema).toMatchObject({ required: ["steps"], additionalProperties: false });
+    expect(step).toMatchObject({ required: ["run"], additionalProperties: false });
+    expect(JSON.parse(JSON.stringify(schema))).toEqual(schema);
+  });
+
+  it("describes every key", () => {
+    const undescribed = (node: Schema, path: string): string[] =>
+      Object.entries(node.properties ?? {}).flatMap(([key, child]) => [
+        ...(typeof child.description === "string" && child.description !== "" ? [] : [`${path}.${key}`]),
+        ...undescribed(child, `${path}.${key}`),
+        ...undescribed(child.items ?? {}, `${path}.${key}[]`),
+      ]);
+    expect(undescribed(schema, "")).toEqual([]);
+  });
+
+  it("takes the names of variables that the API takes", () => {
+    const names = schema.properties?.env?.propertyNames as { pattern: string };
+    const text = fc.oneof(
+      fc.string(),
+      fc.stringMatching(/^(MILLRACE_)?[A-Za-z_0-9-]{1,8}$/),
+      fc.constant("A".repeat(256)),
+    );
+    fc.assert(fc.property(text, (name) => pattern(names.pattern).test(name) === Key.safeParse(name).success));
+    const label = schema.properties?.requires?.properties?.labels?.items;
+    fc.assert(fc.property(text, (name) => pattern(label?.pattern).test(name) === Label.safeParse(name).success));
+  });
+});
+
+describe("a whole pipeline file", () => {
+  it("is read with all it says", () => {
+    const { plan, mistakes } = parsePlan(`
+name: All
+env: &env { A: 1.10 }
+defaults: { run: { shell: sh, working-directory: app } }
+requires: { platform: macos, ios: true, android: false, web: true, labels: [gpu, "xcode:26"] }
+timeout-minutes: 30
+checkout: { depth: 0, submodules: true, lfs: true, fetch-tags: true }
+steps:
+  - { id: a, name: A, run: x, shell: pwsh, env: *env, if: false, timeout-minutes: 1, continue-on-error: true }
+  - run: y
+    working-directory: other
+`);
+    expect(mistakes).toBeUndefined();
+    expect(plan).toMatchObject({
+      name: ["All"],
+      env: [{ key: "A", value: ["1.10"], place: { line: 3, column: 13 } }],
+      job: {
+        requires: { platform: "macos", ios: true, android: false, web: true, labels: ["gpu", "xcode:26"] },
+        timeoutMinutes: 30,
+        checkout: { depth: 0, submodules: "direct", lfs: true, fetchTags: true },
+        steps: [
+          {
+            id: "a",
+            shell: "pwsh",
+            env: [{ key: "A" }],
+            timeoutMinutes: 1,
+            continueOnError: true,
+            workingDirectory: ["app"],
+          },
+          {
+            id: null,
+            name: null,
+            shell: "sh",
+            if: null,
+            timeoutMinutes: null,
+            workingDirectory: ["other"],
+            firstLine: "y",
+          },
+        ],
+      },
+    });
+  });
+
+  it("has defaults for what it leaves out", () => {
+    expect(parsePlan("steps: [{ run: x }]").plan).toMatchObject({
+      name: null,
+      job: {
+        requires: {},
+        timeoutMinutes: null,
+        checkout: { depth: 1, submodules: "none", lfs: false, fetchTags: false },
+        steps: [{ shell: "bash", continueOnError: false, workingDirectory: null }],
+      },
+    });
+  });
+});
