@@ -6,14 +6,18 @@ import type { Letter } from "./agent-pool-tables.ts";
 
 /** Rows that go to D1 in one batch. */
 const AT_ONCE = 100;
-/** Attempts after which a row that D1 refuses, while it answers otherwise, is set aside. */
+/** Attempts after which a row that breaks a rule of D1's is set aside. */
 const ATTEMPTS = 5;
+/** What D1 says of a row that it will never take, as opposed to trouble of its own. */
+const ROW_AT_FAULT = /constraint|too big|too large/i;
+
+type Attempt = Omit<Flushed, "hasMore">;
 
 /** One row on its way to D1. */
 interface Parcel {
   name: string;
   statement: D1PreparedStatement;
-  arrived(done: Flushed): void;
+  arrived(done: Attempt): void;
   park(reason: string): void;
 }
 
@@ -31,15 +35,15 @@ export class Outbox {
   }
 
   /** One attempt with the oldest of what waits; says what arrived. */
-  async attempt(orgId: string, dirty: ReadonlySet<string>): Promise<Flushed> {
+  async attempt(orgId: string, dirty: ReadonlySet<string>): Promise<Attempt> {
     const letters = this.#storage.letters(AT_ONCE);
-    const done: Flushed = { builds: [], letters: [], failed: false, hasMore: letters.length === AT_ONCE };
+    const done: Attempt = { builds: [], letters: [], failed: false };
     const closing = letters.map(({ seq, letter }) => this.#close(seq, letter, done));
     const parcels = [
       ...this.#builds(orgId, dirty),
       ...letters.flatMap(({ seq, letter }) => this.#audit(orgId, seq, letter)),
     ];
-    await this.#send(parcels, done);
+    if (!(await this.#send(parcels, done))) done.failed = true;
     await Promise.all(closing);
     return done;
   }
@@ -70,7 +74,7 @@ export class Outbox {
     ];
   }
 
-  async #close(seq: number, letter: Letter, done: Flushed): Promise<void> {
+  async #close(seq: number, letter: Letter, done: Attempt): Promise<void> {
     if (letter.kind !== "close") return;
     try {
       await this.#closeLog(letter.buildId, letter.fence);
@@ -81,32 +85,31 @@ export class Outbox {
     }
   }
 
-  /** Sends all in one batch; where that fails, halves it until the row at fault stands alone. */
-  async #send(parcels: Parcel[], done: Flushed): Promise<void> {
-    if (parcels.length === 0 || done.failed) return;
+  /** Sends all in one batch; where that fails, halves it until the row at fault stands alone. False: D1 is away. */
+  async #send(parcels: Parcel[], done: Attempt): Promise<boolean> {
+    if (parcels.length === 0) return true;
     try {
       await this.#db.batch(parcels.map(({ statement }) => statement));
-      for (const parcel of parcels) parcel.arrived(done);
     } catch (error) {
-      if (!(await answers(this.#db))) {
-        done.failed = true;
-        return;
-      }
-      if (parcels.length === 1) return this.#refuse(parcels[0]!, error, done);
+      if (!(await answers(this.#db))) return false;
       const middle = parcels.length >> 1;
-      await this.#send(parcels.slice(0, middle), done);
-      await this.#send(parcels.slice(middle), done);
+      if (middle > 0)
+        return (await this.#send(parcels.slice(0, middle), done)) && this.#send(parcels.slice(middle), done);
+      this.#refuse(parcels[0]!, error, done);
+      return true;
     }
+    for (const parcel of parcels) parcel.arrived(done);
+    return true;
   }
 
-  #refuse(parcel: Parcel, error: unknown, done: Flushed): void {
+  #refuse(parcel: Parcel, error: unknown, done: Attempt): void {
+    const reason = error instanceof Error ? error.message : "unknown";
     const times = (this.#refused.get(parcel.name) ?? 0) + 1;
     this.#refused.set(parcel.name, times);
-    if (times < ATTEMPTS) {
-      done.hasMore = true;
+    if (times < ATTEMPTS || !ROW_AT_FAULT.test(reason)) {
+      done.failed = true;
       return;
     }
-    const reason = error instanceof Error ? error.message : "unknown";
     console.error("pool: D1 refuses a row, which is set aside", parcel.name, reason);
     parcel.park(reason);
     parcel.arrived(done);

@@ -135,6 +135,11 @@ export class PoolStorage implements Records {
     return waiting.map(({ seq, body }) => ({ seq: Number(seq), letter: JSON.parse(body!) }));
   }
 
+  /** Whether letters are waiting besides these. */
+  hasLettersBesides(sent: readonly number[]): boolean {
+    return Number(this.#rows("SELECT count(*) AS count FROM letter")[0]?.count ?? 0) > sent.length;
+  }
+
   /** Sets aside what can never be delivered, with the reason, for people to look at. */
   park(what: string, reason: string): void {
     this.#write("INSERT INTO parked (what, reason) VALUES (?, ?)", what, reason);

@@ -331,7 +331,8 @@ export class AgentPool extends DurableObject<Env> {
   }
 
   async #attempt(): Promise<void> {
-    this.#play("flushed", await this.#outbox.attempt(this.#orgId(), this.#state.dirty));
+    const done = await this.#outbox.attempt(this.#orgId(), this.#state.dirty);
+    this.#play("flushed", { ...done, hasMore: this.#storage.hasLettersBesides(done.letters) });
   }
 
   async #closeLog(buildId: string, fence: number): Promise<void> {

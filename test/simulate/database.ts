@@ -2,10 +2,9 @@ import type { AuditFact } from "../../src/domain/pool/facts.ts";
 import type { Disk } from "./disk.ts";
 import { must } from "./violation.ts";
 
-interface Batch {
+export interface Batch {
   builds: { buildId: string; version: number; status: string }[];
   letters: { seq: number; audit: AuditFact | null }[];
-  hasMore: boolean;
 }
 
 const AT_ONCE = 20;
@@ -16,6 +15,7 @@ export class Database {
   readonly audits = new Set<number>();
   /** Builds that D1 knew in a version the pool lost when it was restored. */
   readonly foreseen = new Set<string>();
+  #wasRestored = false;
 
   read(disk: Disk, dirty: ReadonlySet<string>): Batch {
     const builds = [...dirty].slice(0, AT_ONCE).map((buildId) => {
@@ -23,7 +23,7 @@ export class Database {
       return { buildId, version, status };
     });
     const letters = [...disk.rows.letters].slice(0, AT_ONCE).map(([seq, { audit }]) => ({ seq, audit }));
-    return { builds, letters, hasMore: disk.rows.letters.size > AT_ONCE };
+    return { builds, letters };
   }
 
   write({ builds, letters }: Batch, disk: Disk): void {
@@ -32,13 +32,15 @@ export class Database {
       const known = disk.rows.builds.get(buildId);
       if (!known) continue;
       if (known.version >= this.builds.get(buildId)!.version) this.foreseen.delete(buildId);
-      else must(16, this.foreseen.has(buildId), "D1 is newer than the pool");
+      else if (this.#wasRestored) this.foreseen.add(buildId);
+      else must(16, false, "D1 is newer than the pool");
     }
     for (const { seq, audit } of letters) if (audit) this.audits.add(seq);
   }
 
   /** The pool went back in time: what D1 knows of its lost future stays until the pool is past it. */
   restored(disk: Disk): void {
+    this.#wasRestored = true;
     for (const [buildId, { version }] of this.builds) {
       if (version > (disk.rows.builds.get(buildId)?.version ?? -1)) this.foreseen.add(buildId);
     }

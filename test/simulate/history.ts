@@ -188,10 +188,8 @@ export class History {
     this.#saved = () => {
       pool.disk.rows = rows;
       pool.witness.memory = memory;
-      world.sockets.clear();
-      world.hinted.clear();
       world.now += 5_000;
-      pool.reload([]);
+      world.evict(true);
       world.database.restored(pool.disk);
     };
   }

@@ -3,7 +3,7 @@ import type { Push } from "../../src/domain/pool/decision.ts";
 import type { Rules } from "../../src/domain/pool/rules.ts";
 import type { Input, Output, Verb } from "../../src/domain/pool/step.ts";
 import { Chance } from "./chance.ts";
-import { Database } from "./database.ts";
+import { type Batch, Database } from "./database.ts";
 import { type Onlooker, PoolModel } from "./pool.ts";
 
 export const ORG = "acme";
@@ -60,6 +60,7 @@ export class World {
   readonly sockets = new Map<string, number | null>();
   now = EPOCH;
   isCalm = false;
+  #flushing: Batch | null = null;
   #ids = 0;
 
   constructor(seed: number, history: number, rules: Rules, onlooker?: Onlooker) {
@@ -148,27 +149,40 @@ export class World {
   }
 
   /** The object is torn down and comes again; sleeping sockets stay, unless a crash took them too. */
-  evict(): void {
-    if (this.chance.odds(0.5)) {
+  evict(isCrash = this.chance.odds(0.5)): void {
+    if (isCrash) {
       this.sockets.clear();
       this.hinted.clear();
     }
+    this.#flushing = null;
     this.pool.reload(this.sockets);
   }
 
+  /** The pool writes to D1; other calls may come between what it reads and what it learns. */
   flush(): void {
     const { database, pool } = this;
+    if (this.#flushing) {
+      this.#flushed(this.#flushing);
+      return;
+    }
     const batch = database.read(pool.disk, pool.state.dirty);
+    this.#flushing = batch;
+    if (this.strikes("D1 write late", 0.05)) this.late.push(() => database.write(batch, pool.disk));
+    if (this.isCalm || this.chance.odds(0.5)) this.#flushed(batch);
+  }
+
+  #flushed(batch: Batch): void {
+    const { database, pool } = this;
+    this.#flushing = null;
     const isAway = this.strikes("D1 away", 0.1);
     if (!isAway) database.write(batch, pool.disk);
-    if (this.strikes("D1 write late", 0.05)) this.late.push(() => database.write(batch, pool.disk));
     if (this.strikes("object evicted", 0.02)) {
       this.evict();
       return;
     }
-    const isUnknown = isAway || this.strikes("D1 outcome unknown", 0.05);
-    const { builds, letters, hasMore } = batch;
-    if (isUnknown) this.tell("flushed", { builds: [], letters: [], failed: true, hasMore });
-    else this.tell("flushed", { builds, letters: letters.map(({ seq }) => seq), failed: false, hasMore });
+    const failed = isAway || this.strikes("D1 outcome unknown", 0.05);
+    const builds = failed ? [] : batch.builds;
+    const letters = failed ? [] : batch.letters.map(({ seq }) => seq);
+    this.tell("flushed", { builds, letters, failed, hasMore: pool.disk.rows.letters.size > letters.length });
   }
 }

@@ -10,8 +10,9 @@ export interface Flushed {
   builds: { buildId: string; version: number }[];
   /** Numbers of the letters that arrived. */
   letters: number[];
+  /** Something could not be sent. */
   failed: boolean;
-  /** More was waiting than one attempt took. */
+  /** There are other letters, which this attempt did not take or which came meanwhile. */
   hasMore: boolean;
 }
 
