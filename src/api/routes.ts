@@ -2,6 +2,7 @@ import type * as z from "zod";
 import * as agents from "../services/agents.ts";
 import * as audit from "../services/audit.ts";
 import * as builds from "../services/builds.ts";
+import { checkPipeline } from "../services/checks.ts";
 import * as credentials from "../services/credentials.ts";
 import { previewEnvironment } from "../services/environment.ts";
 import * as groups from "../services/groups.ts";
@@ -81,6 +82,7 @@ export const ROUTES: Route[] = [
 
   get("/pipeline", pipelines.listPipelines),
   create("/pipeline", pipelines.createPipeline),
+  act("/pipeline/check", checkPipeline),
   get("/pipeline/:id", pipelines.getPipeline),
   put("/pipeline/:id", pipelines.updatePipeline),
   remove("/pipeline/:id", pipelines.removePipeline),

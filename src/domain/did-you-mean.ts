@@ -26,7 +26,8 @@ export const didYouMean = (text: string, known: Iterable<string>): string | unde
   let least = Math.floor(plain(text).length / 3) + 1;
   for (const name of known) {
     if (Math.abs(name.length - text.length) > 8) continue;
-    const edits = distance(plain(text), plain(name));
+    const isShortened = plain(text).length >= 4 && plain(name).startsWith(plain(text));
+    const edits = isShortened ? 1 : distance(plain(text), plain(name));
     if (edits < least) [best, least] = [name, edits];
   }
   return best;

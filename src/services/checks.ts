@@ -1,6 +1,12 @@
+import { and, eq } from "drizzle-orm";
+import { pipeline, repository } from "../db/schema.ts";
+import { type KnownVariables, unknownVariables } from "../domain/plan/known-variables.ts";
 import { parsePlan } from "../domain/plan/parse.ts";
-import type { FieldError } from "./refusal.ts";
-import { Refusal } from "./refusal.ts";
+import { CheckedPipeline, PipelineCheck } from "../protocol/pipeline.ts";
+import type { Context } from "./context.ts";
+import { type FieldError, invalid, Refusal } from "./refusal.ts";
+import { variablesOfBuild } from "./scopes.ts";
+import { verb } from "./verb.ts";
 
 /** What an inline definition must be before it is kept. @throws Refusal with a line and column for each mistake */
 export const checkDefinition = (definition: string | null | undefined): void => {
@@ -12,3 +18,44 @@ export const checkDefinition = (definition: string | null | undefined): void => 
   }));
   if (errors.length > 0) throw new Refusal("invalid", "The definition is not valid: see errors.", { errors });
 };
+
+/** Names of what a build of the pipeline, or of the repository's default one, would be given. */
+const knownTo = async (context: Context, repoId: string | null, pipelineId: string | null): Promise<KnownVariables> => {
+  const { sql: db } = context.db;
+  const { orgId } = context;
+  const [[ofPipeline], [ofRepository]] = await context.db.run(
+    db
+      .select()
+      .from(pipeline)
+      .where(and(eq(pipeline.orgId, orgId), eq(pipeline.id, pipelineId ?? ""))),
+    db
+      .select()
+      .from(repository)
+      .where(and(eq(repository.orgId, orgId), eq(repository.id, repoId ?? ""))),
+  );
+  if (pipelineId && (!ofPipeline || (repoId && ofPipeline.repoId !== repoId))) {
+    throw invalid("/pipelineId", "is not a pipeline of this organization and repository");
+  }
+  if (repoId && !ofRepository) throw invalid("/repoId", "is not one of this organization");
+  const owner = ofPipeline?.repoId ?? ofRepository?.id ?? "";
+  const [rows] = await context.db.run(
+    variablesOfBuild(db, orgId, owner, ofPipeline?.id ?? ofRepository?.defaultPipelineId ?? null),
+  );
+  const secrets = new Set(rows.filter((row) => row.isSecret).map((row) => row.key));
+  return { secrets, vars: rows.map((row) => row.key).filter((key) => !secrets.has(key)) };
+};
+
+/** Every mistake of a pipeline file at once, without a machine; with a pipeline, unknown variables too. */
+export const checkPipeline = verb({
+  access: { role: "viewer" },
+  body: PipelineCheck,
+  output: CheckedPipeline,
+  async run(context, { body }) {
+    await context.admit();
+    const { repoId = null, pipelineId = null } = body;
+    const known = repoId || pipelineId ? await knownTo(context, repoId ?? null, pipelineId ?? null) : null;
+    const { plan, mistakes = [] } = parsePlan(body.definition);
+    const all = plan && known ? unknownVariables(plan, known) : mistakes;
+    return { isValid: all.length === 0, mistakes: all };
+  },
+});
