@@ -1,0 +1,43 @@
+import { expect, it } from "vitest";
+import type { Requires } from "../../../src/protocol/pipeline.ts";
+import { Bench } from "./bench.ts";
+
+const MAC = { platform: 1, canBuildIOS: true, canBuildWeb: true, labels: ["xcode=16", "arm64"] };
+const LINUX = { platform: 2, canBuildAndroid: true, canBuildWeb: true, labels: ["docker", "gpu"] };
+const BARE = { platform: 0, labels: [] };
+
+const CASES: [requires: Requires, fit: ("mac" | "linux" | "bare")[]][] = [
+  [{}, ["mac", "linux", "bare"]],
+  [{ platform: null, ios: null, labels: [] }, ["mac", "linux", "bare"]],
+  [{ platform: "macos" }, ["mac"]],
+  [{ platform: "linux" }, ["linux"]],
+  [{ platform: "windows" }, []],
+  [{ ios: true }, ["mac"]],
+  [{ android: true }, ["linux"]],
+  [{ web: true }, ["mac", "linux"]],
+  [{ ios: false, web: true }, ["mac", "linux"]],
+  [{ ios: true, android: true }, []],
+  [{ labels: ["docker"] }, ["linux"]],
+  [{ labels: ["docker", "gpu"] }, ["linux"]],
+  [{ labels: ["docker", "arm64"] }, []],
+  [{ labels: ["xcode=16"], platform: "macos", ios: true }, ["mac"]],
+  [{ labels: ["xcode=15"] }, []],
+  [{ labels: ["Docker"] }, []],
+];
+
+it.each(CASES)("%j is built by %j", (requires, fit) => {
+  for (const [name, skills] of Object.entries({ mac: MAC, linux: LINUX, bare: BARE })) {
+    const bench = new Bench();
+    const build = bench.build({ requires });
+    expect(bench.agent(skills).take(), name).toBe(fit.includes(name as "mac") ? build : null);
+  }
+});
+
+it("follows an agent's change of what it can do", () => {
+  const bench = new Bench();
+  const build = bench.build({ requires: { labels: ["gpu"] } });
+  const agent = bench.agent(BARE);
+  expect(agent.take()).toBeNull();
+  bench.ok("updateAgent", { agentId: agent.id, change: { labels: ["gpu"] }, actor: { actor: "x", requestId: null } });
+  expect(agent.take()).toBe(build);
+});

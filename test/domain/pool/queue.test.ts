@@ -1,0 +1,103 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { Agenda } from "../../../src/domain/pool/agenda.ts";
+import { needsOf } from "../../../src/domain/pool/queue.ts";
+import { Bench } from "./bench.ts";
+
+describe("the queue", () => {
+  it("gives the higher priority first, and among equals the older build", () => {
+    const bench = new Bench();
+    const [late, first, urgent, last] = [0, 0, 9, -9].map((priority) => bench.build({ priority }));
+    const agents = [1, 2, 3, 4].map(() => bench.agent());
+    expect(agents.map((agent) => agent.take())).toEqual([urgent, late, first, last]);
+  });
+
+  it("never lets a build that an agent may not have stand in its way", () => {
+    const bench = new Bench();
+    bench.build({ priority: 100, requires: { platform: "macos" } });
+    const possible = bench.build();
+    expect(bench.agent().take()).toBe(possible);
+  });
+
+  it("keeps a build's place when it comes back", () => {
+    const bench = new Bench();
+    const first = bench.build();
+    bench.build();
+    const lost = bench.agent();
+    expect(lost.take()).toBe(first);
+    bench.pass(30);
+    expect(bench.agent().take()).toBe(first);
+  });
+
+  it("runs no more builds of a pipeline at once than maxParallel, and others meanwhile", () => {
+    const bench = new Bench();
+    const [one, two] = [1, 2].map(() => bench.build({ pipelineId: "narrow", maxParallel: 1 }));
+    const other = bench.build({ pipelineId: "wide" });
+    const first = bench.agent();
+    const holder = first.work();
+    expect(holder.buildId).toBe(one);
+    expect(bench.agent().take()).toBe(other);
+    expect(bench.agent().take()).toBeNull();
+    bench.ok("finish", { ...holder, status: "succeeded", exitCode: 0 });
+    expect(bench.agent().take()).toBe(two);
+  });
+
+  it("numbers the builds of each repository from one", () => {
+    const bench = new Bench();
+    const made = ["r", "r", "s", "r"].map((repoId) => bench.facts(bench.build({ repoId })).number);
+    expect(made).toEqual([1, 2, 1, 3]);
+  });
+
+  it("takes 10,000 waiting builds and 5,000 agents, and not one more", () => {
+    const bench = new Bench();
+    const many = (count: number, make: () => unknown) => Array.from({ length: count }, make);
+    many(10_000, () => bench.pool.state.queue.add(...queued(bench.wanted().id)));
+    expect(bench.refusal("enqueue", bench.wanted())).toBe("limit-reached");
+    const { agents } = bench.pool.state;
+    bench.agent();
+    const [facts] = agents.values();
+    many(4_999, () => agents.set(`filler-${agents.size}`, facts!));
+    const skills = { platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: false };
+    const actor = { actor: "token:t", requestId: null };
+    const one = { id: "more", orgId: "acme", name: "more", tokenHash: "h", actor, ...skills };
+    expect(bench.refusal("registerAgent", one)).toBe("limit-reached");
+  });
+});
+
+const queued = (id: string) => {
+  const bench = new Bench();
+  const buildId = bench.build({ id });
+  return [bench.pool.state.builds.get(buildId)!, bench.pool.state.jobs.get(buildId)!] as const;
+};
+
+describe("needs", () => {
+  it("are the same text however they are written", () => {
+    const same = [{}, { platform: null }, { ios: false, labels: [] }, { web: null, labels: null }];
+    expect(new Set(same.map(needsOf)).size).toBe(1);
+    expect(needsOf({ labels: ["b", "a"] })).toBe(needsOf({ labels: ["a", "b"] }));
+    const other = [{ ios: true }, { labels: ["ios"] }, { platform: "macos" as const }, { labels: ["a"] }];
+    expect(new Set(other.map(needsOf)).size).toBe(4);
+  });
+});
+
+describe("the agenda", () => {
+  it("yields every key once, at its earliest time or before, in any order of notes", () => {
+    const notes = fc.array(fc.tuple(fc.integer({ min: 0, max: 8 }), fc.integer({ min: 0, max: 100 })), {
+      maxLength: 60,
+    });
+    fc.assert(
+      fc.property(notes, fc.integer({ min: 0, max: 100 }), (noted, now) => {
+        const agenda = new Agenda();
+        const earliest = new Map<string, number>();
+        for (const [key, at] of noted) {
+          agenda.note(`${key}`, at);
+          earliest.set(`${key}`, Math.min(at, earliest.get(`${key}`) ?? Infinity));
+        }
+        const due = [...earliest].filter(([, at]) => at <= now).map(([key]) => key);
+        expect(agenda.take(now).sort()).toEqual(due.sort());
+        const left = [...earliest.values()].filter((at) => at > now);
+        expect(agenda.next()).toBe(left.length > 0 ? Math.min(...left) : null);
+      }),
+    );
+  });
+});
