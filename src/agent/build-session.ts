@@ -35,10 +35,6 @@ export const runJob = async (job: Job, session: Session): Promise<void> => {
   const { client, folder } = session;
   const { lease } = job;
   const name = `build ${job.build.number} of ${job.repository.fullName}`;
-  const started = await client.send({ method: "POST", path: `/build/${job.build.id}/start`, lease });
-  if (started.status !== 200) return announce.warn(`${name} is not ours to start: ${wordOf(started)}`);
-  announce.info(`${name} (${job.build.id}) begins on ${job.build.branch}`);
-
   const runId = `${job.build.id}/${lease}`;
   nameRun(folder, runId);
   const over = new AbortController();
@@ -51,13 +47,24 @@ export const runJob = async (job: Job, session: Session): Promise<void> => {
     over.abort(error);
   };
   const onCancel = (reason: CancelReason): void => {
-    if (!cancel.signal.aborted) announce.warn(`${name} is to stop: ${reason}`);
+    if (!cancel.signal.aborted && reason !== "lease-lost") announce.warn(`${name} is to stop: ${reason}`);
     cancel.abort(new Cancel(reason));
     if (reason === "lease-lost") over.abort(new Cancel(reason));
   };
   const interrupt = (): void => onCancel("canceled");
   session.interrupt.addEventListener("abort", interrupt, { once: true });
   if (session.interrupt.aborted) interrupt();
+
+  const begin = async (): Promise<void> => {
+    const { signal } = over;
+    const answer = await client.send({ method: "POST", path: `/build/${job.build.id}/start`, lease, signal });
+    if (answer.status === 200) return announce.info(`${name} (${job.build.id}) begins on ${job.build.branch}`);
+    announce.warn(`${name} is not ours to start: ${wordOf(answer)}`);
+    onCancel("lease-lost");
+    throw cancel.signal.reason;
+  };
+  const begun = begin();
+  begun.catch(onTrouble);
 
   const tree = new ProcessTree(runId, session.user?.uid ?? null);
   const spool = new LogSpool(folder.spool);
@@ -77,14 +84,20 @@ export const runJob = async (job: Job, session: Session): Promise<void> => {
     buildId: job.build.id,
     lease,
     spool,
-    beforeBytes: () => progress.masksKnown(),
+    beforeBytes: () => begun.then(() => progress.masksKnown()),
     signal: over.signal,
   }).catch(onTrouble);
 
   try {
-    const ending = await performBuild(job, { ...session, tree, log, progress, cancel, abandon: over.signal }).catch(
-      (error: unknown) => endingOf(error, job, log),
-    );
+    const ending = await performBuild(job, {
+      ...session,
+      tree,
+      log,
+      progress,
+      cancel,
+      begun,
+      abandon: over.signal,
+    }).catch((error: unknown) => endingOf(error, job, log));
     const survivors = await tree.end(session.grace);
     if (survivors.length > 0) announce.error(`${name}: processes ${survivors.join(", ")} cannot be ended`);
     log.flush();

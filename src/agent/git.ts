@@ -13,7 +13,7 @@ const REPOSITORY_VARIABLES = new Set(
   ].flatMap((line) => line.split(" ")),
 );
 
-/** Nothing that a repository or a user's own habits bring may run, ask or fetch on its own. */
+/** Nothing that a repository or a user's own habits bring may run, ask or fetch on its own; the copy is thrown away. */
 const SETTINGS = [
   "core.hooksPath=/dev/null",
   "core.fsmonitor=false",
@@ -22,6 +22,7 @@ const SETTINGS = [
   "fetch.recurseSubmodules=false",
   "gc.auto=0",
   "maintenance.auto=false",
+  "core.fsync=none",
   "advice.detachedHead=false",
   "protocol.allow=never",
   "http.lowSpeedLimit=1000",

@@ -30,6 +30,8 @@ export interface Surrounding {
   progress: ProgressReport;
   /** Aborted with a Cancel, or with what makes it pointless to go on. */
   cancel: AbortController;
+  /** Ends when the service has confirmed that the build is ours: nothing of it is run or told before. */
+  begun: Promise<void>;
   /** Aborted when the build is nobody's here any more. */
   abandon: AbortSignal;
 }
@@ -51,6 +53,7 @@ export const performBuild = async (job: Job, around: Surrounding): Promise<Finis
       signal: cancel.signal,
     };
     const fetched = await fetchSource(source, at);
+    await around.begun;
     progress.report({ commitSha: fetched.commitSha });
     log.say(`commit ${fetched.commitSha}`);
     const { file, plan } = planOf(job, fetched);
