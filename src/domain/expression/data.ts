@@ -32,14 +32,15 @@ export class Dictionary extends data.Dictionary {
     for (const [key, value] of pairs) this.add(key, value);
   }
   override add(key: string, value: Data): void {
-    const folded = key.toLowerCase();
     if (!this.#pairs.has(key)) this.#pairs.set(key, value);
+    if (this.missing) return;
+    const folded = key.toLowerCase();
     if (!this.#folded.has(folded)) this.#folded.set(folded, value);
   }
   /** Adds a pair or replaces its value. */
   set(key: string, value: Data): void {
     this.#pairs.set(key, value);
-    this.#folded.set(key.toLowerCase(), value);
+    if (!this.missing) this.#folded.set(key.toLowerCase(), value);
   }
   override get(key: string): Data | undefined {
     return this.#pairs.get(key) ?? (this.missing ? undefined : this.#folded.get(key.toLowerCase()));

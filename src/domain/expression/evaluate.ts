@@ -11,7 +11,7 @@ import {
 import { type Token, TokenType } from "@actions/expressions/lexer";
 import { falsy } from "@actions/expressions/result";
 import { type Data, Dictionary, isSecretData } from "./data.ts";
-import { functionsFor, type JobStatus, RESULT_LIMIT } from "./functions.ts";
+import { FUNCTIONS, type JobStatus, RESULT_LIMIT, WORK_LIMIT } from "./functions.ts";
 import { ExpressionMistake } from "./mistake.ts";
 import type { Expression } from "./parse.ts";
 
@@ -40,9 +40,10 @@ class NamedEvaluator extends Evaluator {
   readonly #expression: Expression;
   readonly #names: Dictionary;
   #lenient: boolean;
+  #made = 0;
 
   constructor(expression: Expression, root: Expr, scope: Scope, unknown: Unknown) {
-    super(root, scope.names, functionsFor(scope.status));
+    super(root, scope.names, FUNCTIONS[scope.status]);
     this.#expression = expression;
     this.#names = scope.names;
     this.#lenient = unknown === "null";
@@ -87,7 +88,10 @@ class NamedEvaluator extends Evaluator {
 
   override visitFunctionCall(call: FunctionCall): Data {
     try {
-      return super.visitFunctionCall(call);
+      const result = super.visitFunctionCall(call);
+      this.#made += result.primitive ? result.coerceString().length : 0;
+      if (this.#made > WORK_LIMIT) throw new ExpressionMistake("The expression makes too much text");
+      return result;
     } catch (error) {
       if (!(error instanceof ExpressionMistake) || error.offset > 0) throw error;
       throw new ExpressionMistake(error.message, this.#expression.offsets.get(call.functionName), error.suggestion);

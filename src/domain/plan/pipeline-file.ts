@@ -21,7 +21,7 @@ export const STEP_LIMIT = 500;
 const field = <Value>(reader: Reader<Value>, description: string): Field<Value> => ({ reader, description });
 
 const KEY = {
-  pattern: /^(?!MILLRACE_)[A-Za-z_][A-Za-z0-9_]{0,254}$/,
+  pattern: /^(?!MILLRACE_|__proto__$)[A-Za-z_][A-Za-z0-9_]{0,254}$/,
   message: "The name of a variable must be letters, digits and _, not begin with a digit, and not with MILLRACE_",
 };
 const env = field(record(KEY, text({}, true)), "Variables for the steps, by name. Values may use ${{ }}.");

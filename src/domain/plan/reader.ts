@@ -102,7 +102,7 @@ const scalarOf = (node: Node, reading: Reading, expected: string): Scalar | unde
 
 /** Text; a number or a boolean is text as it is written, so that `1.10` stays `1.10`. */
 export const text = (schema: JsonSchema = {}, emptyAllowed = false): Reader<Written> => ({
-  schema: { type: ["string", "number", "boolean"], ...schema },
+  schema: { type: ["string", "number", "boolean"], ...(emptyAllowed ? {} : { minLength: 1 }), ...schema },
   read(node, reading) {
     const scalar = scalarOf(node, reading, "text");
     if (!scalar) return undefined;

@@ -1,5 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import * as z from "zod";
 import { parsePlan } from "../../../src/domain/plan/parse.ts";
 import { PIPELINE_SCHEMA } from "../../../src/domain/plan/schema.ts";
 import { Label } from "../../../src/protocol/common.ts";
@@ -43,6 +45,29 @@ describe("the schema of pipeline files", () => {
     fc.assert(fc.property(text, (name) => pattern(names.pattern).test(name) === Key.safeParse(name).success));
     const label = schema.properties?.requires?.properties?.labels?.items;
     fc.assert(fc.property(text, (name) => pattern(label?.pattern).test(name) === Label.safeParse(name).success));
+  });
+});
+
+describe("an editor with the schema", () => {
+  const editor = z.fromJSONSchema(PIPELINE_SCHEMA as Parameters<typeof z.fromJSONSchema>[0]);
+  it.each([
+    ["steps: [{ run: x }]", true],
+    ["steps: [{ run: x, if: true, shell: sh, env: { A: 1, B: '' } }, { run: y, if: always() }]", true],
+    ["checkout: { depth: 0, submodules: recursive }\nsteps: [{ run: x, continue-on-error: true }]", true],
+    ["steps: []", false],
+    ["steps: [{ name: x }]", false],
+    ["steps: [{ run: '' }]", false],
+    ["steps: [{ run: x, shell: zsh }]", false],
+    ["steps: [{ run: x, uses: y }]", false],
+    ["env: { 1A: x }\nsteps: [{ run: x }]", false],
+    ["env: { MILLRACE_A: x }\nsteps: [{ run: x }]", false],
+    ["timeout-minutes: 0\nsteps: [{ run: x }]", false],
+    ["requires: { labels: ['a b'] }\nsteps: [{ run: x }]", false],
+    ["checkout: { submodules: all }\nsteps: [{ run: x }]", false],
+    ["jobs: {}\nsteps: [{ run: x }]", false],
+  ])("and the checker agree on %j: %s", (file, isGood) => {
+    expect(editor.safeParse(parse(file)).success).toBe(isGood);
+    expect(parsePlan(file).plan !== undefined).toBe(isGood);
   });
 });
 

@@ -1,0 +1,61 @@
+import { type JobFacts, prepareStep } from "../../src/domain/plan/evaluate.ts";
+import { JOB_START } from "../../src/domain/plan/job-so-far.ts";
+import { unknownVariables } from "../../src/domain/plan/known-variables.ts";
+import { parsePlan } from "../../src/domain/plan/parse.ts";
+import { ms, quantile } from "./support/figures.ts";
+
+const STEPS = 200;
+const VARIABLES = 100;
+const ROUNDS = 50;
+
+const step = (index: number): string => `
+  - id: step-${index}
+    name: Step ${index} on \${{ build.branch }}
+    if: success() && (vars.V${index % VARIABLES} != 'skip' || contains(fromJSON('["a", "b"]'), V0))
+    env: { LOCAL: "\${{ V1 }}-\${{ secrets.TOKEN }}" }
+    run: |
+      echo "Building \${{ build.branch }} at \${{ build.commit }}" 'as is'
+      cat > notes.txt <<END
+      \${{ format('{0} of {1}', build.number, repository.fullName) }}
+      END
+      make -j4 TARGET=\${{ V${index % VARIABLES} }} LOCAL="$LOCAL"
+`;
+
+const env = Object.fromEntries(Array.from({ length: VARIABLES }, (_, index) => [`V${index}`, `value ${index}`]));
+const FACTS: JobFacts = {
+  ...{ env: { ...env, TOKEN: "a secret value" }, secretKeys: ["TOKEN"], runKeys: [] },
+  build: { id: "b", number: 1, branch: "main", commit: "c0ffee", message: "m", attempt: 1, trigger: "api" },
+  repository: { id: "r", fullName: "acme/app", cloneUrl: "https://host/app.git" },
+  agent: { id: "a", name: "agent", platform: "linux" },
+};
+
+/** Milliseconds of each round, after a few to warm up. */
+const timed = (work: () => void): number[] =>
+  Array.from({ length: ROUNDS + 10 }, () => {
+    const begun = performance.now();
+    work();
+    return performance.now() - begun;
+  }).slice(10);
+
+/** What the language costs: a file of 200 steps from text to what each step is run with. */
+export const benchLanguage = (): void => {
+  const file = `env: { A: "\${{ V1 }}" }\nsteps:${Array.from({ length: STEPS }, (_, index) => step(index)).join("")}`;
+  const { plan, mistakes } = parsePlan(file);
+  if (!plan) throw new Error(JSON.stringify(mistakes));
+  const known = { vars: Object.keys(env), secrets: ["TOKEN"] };
+  const figures: [string, () => void][] = [
+    ["parse and check", () => parsePlan(file)],
+    ["check names against 101 variables", () => unknownVariables(plan, known)],
+    [
+      "evaluate every step",
+      () => plan.job.steps.forEach((_, index) => void prepareStep(plan, index, FACTS, JOB_START)),
+    ],
+  ];
+  console.log(`a pipeline file of ${STEPS} steps, ${(file.length / 1024).toFixed(0)} KiB:`);
+  for (const [name, work] of figures) {
+    const times = timed(work);
+    console.log(`  ${name}: p50 ${ms(quantile(times, 0.5))}  p99 ${ms(quantile(times, 0.99))}`);
+  }
+};
+
+if (import.meta.main) benchLanguage();
