@@ -4,6 +4,11 @@ import { type NamedKey, parseKeys } from "./keys.ts";
 /** The key that sealed the value is not on the keyring. */
 export class KeyUnknown extends Error {
   override name = "KeyUnknown";
+  readonly keyId: string;
+  constructor(keyId: string) {
+    super("The key is not on the keyring");
+    this.keyId = keyId;
+  }
 }
 
 /** The sealed value is damaged, or was sealed for another place: deliberately not told apart. */
@@ -74,7 +79,7 @@ export class Keyring {
 
   #key(id: string): Promise<CryptoKey> {
     const named = this.#keys.get(id);
-    if (!named) throw new KeyUnknown();
+    if (!named) throw new KeyUnknown(id);
     let imported = this.#imported.get(id);
     if (!imported) {
       imported = crypto.subtle.importKey("raw", named.bytes, "AES-GCM", false, ["encrypt", "decrypt"]);

@@ -46,9 +46,7 @@ export class TokenMint {
 
   async mint(prefix: TokenPrefix, orgId: string): Promise<string> {
     const secret = randomText(SECRET_LENGTH);
-    const [first] = this.#keys;
-    if (!first) throw new RangeError("a mint needs a key");
-    return `${prefix}_${orgId}_${secret}${await this.#tag(first, prefix, orgId, secret)}`;
+    return `${prefix}_${orgId}_${secret}${await this.#tag(this.#first(), prefix, orgId, secret)}`;
   }
 
   /** The kind and organization of a token whose tag is right under any of the keys; else `undefined`. */
@@ -63,14 +61,29 @@ export class TokenMint {
     return undefined;
   }
 
+  /** Tells texts apart; says nothing of a text to whoever does not have the key. */
+  async fingerprint(text: string): Promise<string> {
+    return toHex(await this.#mac(this.#first(), "fingerprint", text));
+  }
+
+  #first(): NamedKey {
+    const [first] = this.#keys;
+    if (!first) throw new RangeError("a mint needs a key");
+    return first;
+  }
+
   async #tag(key: NamedKey, ...parts: string[]): Promise<string> {
+    const mac = await this.#mac(key, ...parts);
+    return Array.from(mac.subarray(0, TAG_LENGTH), (byte) => ALPHABET[byte % 62]).join("");
+  }
+
+  async #mac(key: NamedKey, ...parts: string[]): Promise<Uint8Array> {
     let imported = this.#imported.get(key.id);
     if (!imported) {
       imported = crypto.subtle.importKey("raw", key.bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
       this.#imported.set(key.id, imported);
     }
-    const mac = new Uint8Array(await crypto.subtle.sign("HMAC", await imported, lengthPrefixed(parts)));
-    return Array.from(mac.subarray(0, TAG_LENGTH), (byte) => ALPHABET[byte % 62]).join("");
+    return new Uint8Array(await crypto.subtle.sign("HMAC", await imported, lengthPrefixed(parts)));
   }
 }
 

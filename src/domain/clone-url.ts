@@ -3,9 +3,9 @@ const HOST = "[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?";
 const PATH = "[A-Za-z0-9._~!$&'()*+,;=:@%/-]+";
 
 const WITH_SCHEME = new RegExp(
-  `^(https|http|ssh)://(?:(${USER})@)?(${HOST}|\\[[0-9A-Fa-f:.]+\\])(?::[0-9]{1,5})?(/${PATH})$`,
+  `^(https|http|ssh)://(?:(${USER})@)?(${HOST}|\\[[0-9A-Fa-f:.]+\\])(?::([0-9]{1,5}))?(/${PATH})$`,
 );
-const FILE = new RegExp(`^(file)://()()(/${PATH})$`);
+const FILE = new RegExp(`^(file)://()()()(/${PATH})$`);
 /** `user@host:path`; a host of one letter would be a Windows drive, and `::` calls a remote helper. */
 const SCP = new RegExp(`^(?:(${USER})@)?(${HOST}):(?![:-])(${PATH})$`);
 
@@ -13,17 +13,19 @@ interface CloneUrl {
   protocol: string;
   user: string | undefined;
   host: string;
+  port: string | undefined;
   path: string;
 }
 
 const parse = (url: string): CloneUrl | null => {
   const full = WITH_SCHEME.exec(url) ?? FILE.exec(url);
   if (full) {
-    const [, protocol = "", user, host = "", path = ""] = full;
-    return { protocol, user: user || undefined, host: host.toLowerCase(), path };
+    const [, protocol = "", user, host = "", port, path = ""] = full;
+    return { protocol, user: user || undefined, host: host.toLowerCase(), port, path };
   }
   const [, user, host = "", path = ""] = SCP.exec(url) ?? [];
-  return host.length > 1 && !path.startsWith("//") ? { protocol: "ssh", user, host: host.toLowerCase(), path } : null;
+  const isPath = host.length > 1 && !path.startsWith("//");
+  return isPath ? { protocol: "ssh", user, host: host.toLowerCase(), port: undefined, path } : null;
 };
 
 /**
@@ -45,3 +47,9 @@ export const cloneUrlProblem = (url: string, allowedProtocols: string[]): string
 
 /** The host of a valid clone address, in lower case and without port; `localhost` for a local folder. */
 export const cloneHost = (url: string): string => parse(url)?.host || "localhost";
+
+/** Whom a credential for a clone address is shown to: protocol, host and port. */
+export const cloneOrigin = (url: string): string => {
+  const { protocol = "file", host = "", port = "" } = parse(url) ?? {};
+  return `${protocol}://${host}${port && `:${port}`}`;
+};

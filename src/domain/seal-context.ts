@@ -1,4 +1,5 @@
 import type { Scope } from "../protocol/variable.ts";
+import { cloneOrigin } from "./clone-url.ts";
 
 /* What a sealed value is bound to: moved to any other place, it does not open there. One list for each kind. */
 
@@ -19,9 +20,16 @@ export const variableContext = ({ orgId, scope, ownerId, id, key, sealedVersion 
 /** `envVariables` of a run. */
 export const inputsContext = (orgId: string, buildId: string): string[] => ["inputs", orgId, buildId];
 
-/** A repository's clone credential. */
-export const credentialContext = (row: { orgId: string; repoId: string; kind: string; version: number }): string[] => [
-  ...["credential", row.orgId, row.repoId, row.kind, String(row.version)],
+interface SealedCredential {
+  orgId: string;
+  repoId: string;
+  kind: string;
+  version: number;
+}
+
+/** A repository's clone credential: it opens for no other host than the one it was set for. */
+export const credentialContext = ({ orgId, repoId, kind, version }: SealedCredential, cloneUrl: string): string[] => [
+  ...["credential", orgId, repoId, kind, String(version), cloneOrigin(cloneUrl)],
 ];
 
 /** The text that tells whether a key is the one it was. */

@@ -5,6 +5,9 @@ import { inputsContext } from "../domain/seal-context.ts";
 const KEY_ID = `substr(json_extract(facts, '$.inputs'), 4, instr(substr(json_extract(facts, '$.inputs'), 4), '.') - 1)`;
 const SEALED = "json_extract(facts, '$.inputs') IS NOT NULL";
 
+/** Rows read at a time. */
+const PAGE = 50;
+
 /** How many runs' values are kept under each key. */
 export const countInputs = (sql: SqlStorage): Record<string, number> => {
   const rows = sql.exec<{ id: string; count: number }>(
@@ -20,23 +23,30 @@ export const rewrapInputs = async (
   orgId: string,
   limit: number,
 ): Promise<{ rewrapped: number; unopenable: string[] }> => {
-  const rows = sql.exec<{ build_id: string; facts: string }>(
-    `SELECT build_id, facts FROM inputs WHERE ${SEALED} AND ${KEY_ID} <> ? LIMIT ?`,
-    ...[keyring.current, limit],
-  );
   const unopenable: string[] = [];
   let rewrapped = 0;
-  for (const { build_id: buildId, facts } of rows.toArray()) {
-    const kept = JSON.parse(facts) as { inputs: string };
-    const context = inputsContext(orgId, buildId);
-    try {
-      const inputs = await keyring.seal(await keyring.open(kept.inputs, context), context);
-      const next = JSON.stringify({ ...kept, inputs });
-      sql.exec("UPDATE inputs SET facts = ? WHERE build_id = ? AND facts = ?", next, buildId, facts);
-      rewrapped += 1;
-    } catch (error) {
-      if (!(error instanceof KeyUnknown || error instanceof SealBroken)) throw error;
-      unopenable.push(buildId);
+  for (let after = 0; rewrapped < limit; ) {
+    const rows = sql
+      .exec<{ row: number; build_id: string; facts: string }>(
+        `SELECT rowid AS row, build_id, facts FROM inputs
+         WHERE rowid > ? AND ${SEALED} AND ${KEY_ID} <> ? ORDER BY rowid LIMIT ?`,
+        ...[after, keyring.current, Math.min(PAGE, limit - rewrapped)],
+      )
+      .toArray();
+    if (rows.length === 0) break;
+    after = rows.at(-1)?.row ?? 0;
+    for (const { build_id: buildId, facts } of rows) {
+      const kept = JSON.parse(facts) as { inputs: string };
+      const context = inputsContext(orgId, buildId);
+      try {
+        const inputs = await keyring.seal(await keyring.open(kept.inputs, context), context);
+        const next = JSON.stringify({ ...kept, inputs });
+        sql.exec("UPDATE inputs SET facts = ? WHERE build_id = ? AND facts = ?", next, buildId, facts);
+        rewrapped += 1;
+      } catch (error) {
+        if (!(error instanceof KeyUnknown || error instanceof SealBroken)) throw error;
+        unopenable.push(buildId);
+      }
     }
   }
   return { rewrapped, unopenable };

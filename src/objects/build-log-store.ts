@@ -130,7 +130,12 @@ export class BuildLogStore {
       "INSERT INTO closed SELECT ?1 WHERE ?1 > (SELECT coalesce(max(fence), -1) FROM closed)",
       fence,
     );
-    this.#storage.sql.exec("UPDATE segment SET sealed = NULL WHERE fence <= ? AND sealed IS NOT NULL", fence);
+    this.forgetBefore(fence + 1);
+  }
+
+  /** Forgets what the maskers of earlier leases sought: none of them writes any more. */
+  forgetBefore(fence: number): void {
+    this.#storage.sql.exec("UPDATE segment SET sealed = NULL WHERE fence < ? AND sealed IS NOT NULL", fence);
   }
 
   async purge(): Promise<void> {

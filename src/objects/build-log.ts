@@ -69,6 +69,7 @@ export class BuildLog extends DurableObject<Env> {
       const fresh = { fence, tokenHash, attempt, position, size: 0, isFull: false, leakedTo: 0 };
       this.#masking = null;
       this.#store.save({ ...(known ?? fresh), sealed });
+      this.#store.forgetBefore(fence);
       this.#followers.wake();
       return done(null);
     });

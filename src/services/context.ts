@@ -14,7 +14,7 @@ import type { BuildLog } from "../objects/build-log.ts";
 import { BOOT_HEADER } from "../protocol/jobs.ts";
 import { type Access, type Admitted, type Caller, checkAccess } from "./access.ts";
 import { invalid, Refusal, settled } from "./refusal.ts";
-import { checkedKeyring, usable } from "./sealing.ts";
+import { checkedKeyring, openStored, usable } from "./sealing.ts";
 
 const USE_NOTED_EVERY_MS = 60_000;
 
@@ -217,6 +217,11 @@ export class Context {
   /** @throws Refusal keyring-unavailable */
   keyring(): Promise<Keyring> {
     return checkedKeyring(this.db, this.#parts.env.SECRETS_KEYS);
+  }
+
+  /** Opens what is stored. @throws Damaged; Refusal keyring-unavailable */
+  async open(sealed: string, place: string[]): Promise<string> {
+    return openStored(this.db, await this.keyring(), sealed, place);
   }
 
   get mint(): TokenMint {

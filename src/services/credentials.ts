@@ -1,5 +1,5 @@
 import { and, eq, sql } from "drizzle-orm";
-import { demand } from "../db/guard.ts";
+import { demand, demandUnchanged } from "../db/guard.ts";
 import { credential, repository } from "../db/schema.ts";
 import { credentialContext } from "../domain/seal-context.ts";
 import { PathId } from "../protocol/common.ts";
@@ -24,6 +24,12 @@ const find = async (context: Context, repoId: string) => {
   return { owner, row };
 };
 
+/** Holds while the credential is the one that was read, or while there still is none. */
+const still = (repoId: string, row: CredentialRow | undefined) =>
+  row
+    ? sql`EXISTS (SELECT 1 FROM credential WHERE repo_id = ${repoId} AND version = ${row.version})`
+    : sql`NOT EXISTS (SELECT 1 FROM credential WHERE repo_id = ${repoId})`;
+
 /** What the agent's fetch of a private repository is given. Replaces the one before; its value is never returned. */
 export const setCredential = verb({
   access: { role: "maintainer" },
@@ -35,19 +41,15 @@ export const setCredential = verb({
     const { kind, username = null, value } = body;
     const isSsh = !/^https?:/i.test(owner.cloneUrl);
     if (isSsh !== (kind === "ssh-key")) throw invalid("/kind", "does not fit the repository's clone address");
-    const version = (before?.version ?? 0) + 1;
+    const version = Math.max((before?.version ?? 0) + 1, context.now.getTime());
     const { orgId, at } = context;
     const place = { orgId, repoId: owner.id, kind, version };
-    const sealed = await (await context.keyring()).seal(value, credentialContext(place));
+    const sealed = await (await context.keyring()).seal(value, credentialContext(place, owner.cloneUrl));
     const row: CredentialRow = { ...place, username: username ?? null, sealed, updatedAt: at };
     const db = context.db.sql;
-    const unchanged = before
-      ? sql`EXISTS (SELECT 1 FROM credential WHERE repo_id = ${owner.id} AND version = ${before.version})`
-      : sql`NOT EXISTS (SELECT 1 FROM credential WHERE repo_id = ${owner.id})`;
-    const owned = sql`EXISTS (SELECT 1 FROM repository WHERE id = ${owner.id} AND org_id = ${orgId})`;
     await context.write({ action: "credential.set", subject: owner.id, detail: { kind, username: row.username } }, [
-      demand(db, "owner_exists", owned),
-      demand(db, "unchanged", unchanged),
+      demandUnchanged(db, repository, owner),
+      demand(db, "unchanged", still(owner.id, before)),
       db.insert(credential).values(row).onConflictDoUpdate({ target: credential.repoId, set: row }),
     ]);
     return { kind, username: row.username, updatedAt: at };
@@ -61,6 +63,7 @@ export const removeCredential = verb({
     const { row } = await find(context, params.id);
     if (!row) throw notFound();
     await context.write({ action: "credential.delete", subject: row.repoId, detail: { kind: row.kind } }, [
+      demand(context.db.sql, "unchanged", still(row.repoId, row)),
       context.db.sql.delete(credential).where(eq(credential.repoId, row.repoId)),
     ]);
   },

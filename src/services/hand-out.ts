@@ -1,5 +1,4 @@
 import { and, eq } from "drizzle-orm";
-import { KeyUnknown, SealBroken } from "../crypto/keyring.ts";
 import { credential, pipeline, repository } from "../db/schema.ts";
 import { type ComposedEntry, compose, EnvironmentTooLarge } from "../domain/compose.ts";
 import type { Grant } from "../domain/pool/commands.ts";
@@ -11,7 +10,8 @@ import { scoped } from "./environment.ts";
 import { refuseForeignPath } from "./jobs.ts";
 import { groupIdsOf } from "./pipelines.ts";
 import { Refusal, settled } from "./refusal.ts";
-import { variablesOfBuild } from "./scopes.ts";
+import { groupsOfPipeline, variablesOfBuild } from "./scopes.ts";
+import { Damaged } from "./sealing.ts";
 
 const RETRY_AFTER_SECONDS = 5;
 
@@ -25,28 +25,28 @@ const read = async (context: Context, grant: Grant) => {
   const { sql } = context.db;
   const ofRepository = and(eq(repository.orgId, context.orgId), eq(repository.id, grant.repoId));
   const ofPipeline = and(eq(pipeline.repoId, grant.repoId), eq(pipeline.id, grant.pipelineId ?? ""));
-  const [[foundRepository], [foundPipeline], rows, [sealedCredential]] = await context.db.run(
+  const [[foundRepository], [foundPipeline], rows, [sealedCredential], groups] = await context.db.run(
     sql.select().from(repository).where(ofRepository),
     sql.select({ pipeline, groups: groupIdsOf }).from(pipeline).where(ofPipeline),
     variablesOfBuild(sql, context.orgId, grant.repoId, grant.pipelineId),
     sql.select().from(credential).where(eq(credential.repoId, grant.repoId)),
+    groupsOfPipeline(sql, context.orgId, grant.pipelineId),
   );
   if (!foundRepository) throw new Uncomposable("The repository is gone.");
   if (grant.pipelineId && !foundPipeline) throw new Uncomposable("The pipeline is gone.");
+  if (groups.length < JSON.parse(foundPipeline?.groups ?? "[]").length) throw new Uncomposable("A group is gone.");
   return { repository: foundRepository, ...foundPipeline, rows, sealedCredential };
 };
 
 /** Step 3: opens every value, or nothing is handed out. */
 const composed = async (context: Context, grant: Grant, read_: Awaited<ReturnType<typeof read>>) => {
-  const { orgId } = context;
-  const keyring = await context.keyring();
   const variables = await Promise.all(
     read_.rows.map(async (row) =>
-      scoped(row, row.isSecret ? await keyring.openText(row.sealed ?? "", variableContext(row)) : (row.value ?? "")),
+      scoped(row, row.isSecret ? await context.open(row.sealed ?? "", variableContext(row)) : (row.value ?? "")),
     ),
   );
   const run: Record<string, string> = grant.inputs
-    ? JSON.parse(await keyring.openText(grant.inputs, inputsContext(orgId, grant.buildId)))
+    ? JSON.parse(await context.open(grant.inputs, inputsContext(context.orgId, grant.buildId)))
     : {};
   const groupIds: string[] = JSON.parse(read_.groups ?? "[]");
   return compose({ variables, groupIds, run, secretKeys: grant.secretKeys }, "trusted");
@@ -56,9 +56,10 @@ const composed = async (context: Context, grant: Grant, read_: Awaited<ReturnTyp
 const credentialOf = async (
   context: Context,
   row: CredentialRow | undefined,
+  cloneUrl: string,
 ): Promise<Job["repository"]["credential"]> => {
   if (!row) return null;
-  const value = await (await context.keyring()).openText(row.sealed, credentialContext(row));
+  const value = await context.open(row.sealed, credentialContext(row, cloneUrl));
   return { kind: row.kind, username: row.username, value };
 };
 
@@ -83,7 +84,7 @@ const deliver = async (context: Context, agentId: string, grant: Grant): Promise
   const pool = context.poolOf(context.orgId);
   const found = await read(context, grant);
   const entries = await composed(context, grant, found);
-  const credential = await credentialOf(context, found.sealedCredential);
+  const credential = await credentialOf(context, found.sealedCredential, found.repository.cloneUrl);
   const secrets = entries.filter((entry) => entry.isSecret).map((entry) => entry.value);
   if (credential) secrets.push(credential.value);
   const opening = { fence, tokenHash: context.caller.tokenHash, attempt: grant.build.attempt + 1, secrets };
@@ -122,19 +123,13 @@ export const handOut = async (context: Context, agentId: string): Promise<Job | 
       .poolOf(context.orgId)
       .unclaim({ buildId, fence, notBefore: context.now.getTime() + RETRY_AFTER_SECONDS * 1000 });
     if (error instanceof Refusal) throw error;
-    const detail =
-      error instanceof KeyUnknown
-        ? `A secret was sealed with a key that is not on the keyring, which knows: ${(await context.keyring()).ids.join(", ")}.`
-        : "The build's environment could not be read just now. Nothing was handed out.";
-    throw new Refusal(error instanceof KeyUnknown ? "keyring-unavailable" : "unavailable", detail, {
-      retryAfterSeconds: RETRY_AFTER_SECONDS,
-      cause: error,
-    });
+    const detail = "The build's environment could not be read just now. Nothing was handed out.";
+    throw new Refusal("unavailable", detail, { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
   }
 };
 
 /** Why the environment can never be handed out as it stands; `null` where trying again may help. */
 const unopenable = (error: unknown): string | null => {
   if (error instanceof Uncomposable || error instanceof EnvironmentTooLarge) return error.message;
-  return error instanceof SealBroken ? "A secret's sealed value is damaged: set its value again." : null;
+  return error instanceof Damaged ? "A secret's sealed value is damaged: set its value again." : null;
 };

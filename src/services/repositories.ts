@@ -1,8 +1,8 @@
-import { and, asc, eq, inArray, or, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, notExists, or, sql } from "drizzle-orm";
 import * as z from "zod";
 import { demand, demandUnchanged } from "../db/guard.ts";
 import { credential, pipeline, pipelineGroup, repository, variable } from "../db/schema.ts";
-import { cloneHost, cloneUrlProblem } from "../domain/clone-url.ts";
+import { cloneHost, cloneOrigin, cloneUrlProblem } from "../domain/clone-url.ts";
 import { branchProblem } from "../domain/git-ref.ts";
 import { PathId } from "../protocol/common.ts";
 import { PageQuery } from "../protocol/page.ts";
@@ -110,10 +110,16 @@ export const updateRepository = verb({
       next.defaultPipelineId === null
         ? sql`1`
         : sql`EXISTS (SELECT 1 FROM ${pipeline} WHERE ${pipeline.id} = ${next.defaultPipelineId} AND ${pipeline.repoId} = ${row.id})`;
+    const isMoved = cloneOrigin(next.cloneUrl) !== cloneOrigin(row.cloneUrl);
+    const kept = db.select({ repoId: credential.repoId }).from(credential).where(eq(credential.repoId, row.id));
+    if (isMoved && (await context.db.run(kept))[0].length > 0) {
+      throw new Refusal("in-use", "Its clone credential was set for the host before: remove that first.");
+    }
     await context.write(
       { action: "repository.update", subject: row.id, detail: auditDetail(next) },
       [
         demand(db, "owner_exists", ownPipeline),
+        demand(db, "unused", isMoved ? notExists(kept) : sql`1`),
         demandUnchanged(db, repository, row),
         db.update(repository).set(next).where(oneRepository(context, row.id)),
       ],

@@ -1,12 +1,15 @@
-import { and, asc, eq, isNotNull, notLike, sql } from "drizzle-orm";
+import { and, asc, eq, gt, isNotNull, notLike, sql } from "drizzle-orm";
 import { type Keyring, KeyUnknown, SealBroken } from "../crypto/keyring.ts";
+import { auditRow } from "../db/audit.ts";
 import type { Query } from "../db/open.ts";
-import { credential, organization, variable } from "../db/schema.ts";
+import { credential, organization, repository, variable } from "../db/schema.ts";
 import { credentialContext, variableContext } from "../domain/seal-context.ts";
-import { LIVE } from "../protocol/build.ts";
 import { Rewrap, Rewrapped, SealedCounts } from "../protocol/rewrap.ts";
 import type { Context } from "./context.ts";
 import { verb } from "./verb.ts";
+
+/** Rows read and written at a time: of the largest values some 6 MB. */
+const PAGE = 50;
 
 type Kind = "variables" | "credentials" | "inputs" | "logs";
 
@@ -45,9 +48,11 @@ const countAll = async (context: Context): Promise<SealedCounts> => {
   return { currentKeyId: keyring.current, knownKeyIds: [...keyring.ids], byKeyId, isComplete };
 };
 
-/** Builds in an agent's hands: only their logs keep what they mask. */
+/** Builds that were handed out and have not ended: only their logs keep what they mask. */
 const logsOpen = async (context: Context, orgId: string) =>
-  (await context.poolOf(orgId).liveBuilds()).filter(({ status }) => LIVE.some((live) => live === status));
+  (await context.poolOf(orgId).liveBuilds()).filter(
+    ({ status, attempt, environment }) => status !== "queued" || attempt > 0 || environment !== null,
+  );
 
 const openLogKeys = async (context: Context, orgId: string): Promise<string[]> => {
   const live = await logsOpen(context, orgId);
@@ -70,36 +75,76 @@ const reseal = async (keyring: Keyring, sealed: string, place: string[]): Promis
   }
 };
 
-/** Rows of D1: each is written only if it is still what was read, so that a change made meanwhile wins. */
-const rewrapRows = async (context: Context, keyring: Keyring, limit: number): Promise<Done> => {
-  const { sql: db } = context.db;
-  const isOld = (column: typeof variable.sealed | typeof credential.sealed) =>
-    notLike(column, `m1.${keyring.current}.%`);
-  const [variables, credentials] = await context.db.run(
-    db
-      .select()
-      .from(variable)
-      .where(and(isNotNull(variable.sealed), isOld(variable.sealed)))
-      .limit(limit),
-    db.select().from(credential).where(isOld(credential.sealed)).limit(limit),
-  );
-  const unopenable: string[] = [];
-  const writes: Query[] = [];
-  for (const row of variables) {
-    const sealed = await reseal(keyring, row.sealed ?? "", variableContext(row));
-    const same = and(eq(variable.id, row.id), eq(variable.sealed, row.sealed ?? ""));
-    if (sealed === null) unopenable.push(row.id);
-    else writes.push(db.update(variable).set({ sealed }).where(same));
-  }
-  for (const row of credentials) {
-    const sealed = await reseal(keyring, row.sealed, credentialContext(row));
-    const same = and(eq(credential.repoId, row.repoId), eq(credential.sealed, row.sealed));
-    if (sealed === null) unopenable.push(row.repoId);
-    else writes.push(db.update(credential).set({ sealed }).where(same));
-  }
-  await context.db.run(...writes);
-  return { rewrapped: writes.length, unopenable };
+/** A row of D1 that an older key sealed. `replace` writes only if it is still that: a change made meanwhile wins. */
+interface Sealed {
+  id: string;
+  orgId: string;
+  sealed: string;
+  place: string[];
+  replace(sealed: string): Query;
+}
+type Table = (context: Context, current: string, after: string, limit: number) => Promise<Sealed[]>;
+
+const isOld = (column: typeof variable.sealed | typeof credential.sealed, current: string) =>
+  notLike(column, `m1.${current}.%`);
+
+const oldVariables: Table = async ({ db }, current, after, limit) => {
+  const old = and(isOld(variable.sealed, current), gt(variable.id, after));
+  const [rows] = await db.run(db.sql.select().from(variable).where(old).orderBy(asc(variable.id)).limit(limit));
+  return rows.map((row) => {
+    const before = row.sealed ?? "";
+    const same = and(eq(variable.id, row.id), eq(variable.sealed, before));
+    const replace = (sealed: string) =>
+      db.sql.update(variable).set({ sealed }).where(same).returning({ id: variable.id });
+    return { id: row.id, orgId: row.orgId, sealed: before, place: variableContext(row), replace };
+  });
 };
+
+const oldCredentials: Table = async ({ db }, current, after, limit) => {
+  const old = and(isOld(credential.sealed, current), gt(credential.repoId, after));
+  const [rows] = await db.run(
+    db.sql
+      .select({ credential, cloneUrl: repository.cloneUrl })
+      .from(credential)
+      .innerJoin(repository, eq(repository.id, credential.repoId))
+      .where(old)
+      .orderBy(asc(credential.repoId))
+      .limit(limit),
+  );
+  return rows.map(({ credential: row, cloneUrl }) => {
+    const same = and(eq(credential.repoId, row.repoId), eq(credential.sealed, row.sealed));
+    const replace = (sealed: string) =>
+      db.sql.update(credential).set({ sealed }).where(same).returning({ id: credential.repoId });
+    return { id: row.repoId, orgId: row.orgId, sealed: row.sealed, place: credentialContext(row, cloneUrl), replace };
+  });
+};
+
+/** Page by page, past what no key opens; each page with its audit rows is all or nothing. */
+const rewrapTable = async (context: Context, keyring: Keyring, table: Table, limit: number): Promise<Done> => {
+  const done: Done = { rewrapped: 0, unopenable: [] };
+  for (let after = ""; done.rewrapped < limit; ) {
+    const rows = await table(context, keyring.current, after, Math.min(PAGE, limit - done.rewrapped));
+    after = rows.at(-1)?.id ?? "";
+    if (after === "") break;
+    const resealed = await Promise.all(
+      rows.map(async (row) => ({ ...row, fresh: await reseal(keyring, row.sealed, row.place) })),
+    );
+    done.unopenable.push(...resealed.filter(({ fresh }) => fresh === null).map(({ id }) => id));
+    const opened = resealed.filter(({ fresh }) => fresh !== null);
+    const writes = opened.map(({ fresh, replace }) => replace(fresh ?? ""));
+    const written = await context.db.run(...writes, ...told(context, keyring, opened));
+    done.rewrapped += written.slice(0, writes.length).reduce((sum, ids) => sum + (ids as unknown[]).length, 0);
+  }
+  return done;
+};
+
+/** The audit of each organization whose rows are sealed anew. */
+const told = (context: Context, { current: keyId }: Keyring, rows: Sealed[]): Query[] =>
+  [...Map.groupBy(rows, ({ orgId }) => orgId)].map(([orgId, { length: count }]) => {
+    const { actor } = context.admitted;
+    const entry = { id: context.newId(), orgId, at: context.at, actor, requestId: context.requestId };
+    return auditRow(context.db.sql, { ...entry, action: "secrets.rewrap", subject: orgId, detail: { keyId, count } });
+  });
 
 /** What the objects keep sealed: runs' values, and what open logs are masked with. */
 const rewrapObjects = async (context: Context, limit: number): Promise<Done> => {
@@ -140,13 +185,16 @@ export const rewrap = verb({
   async run(context, { body }) {
     await context.admit();
     const keyring = await context.keyring();
-    const rows = await rewrapRows(context, keyring, body.limit);
-    const rest = Math.max(0, body.limit - rows.rewrapped);
-    const objects = rest > 0 ? await rewrapObjects(context, rest) : { rewrapped: 0, unopenable: [] };
+    const parts: Done[] = [];
+    const rest = () => parts.reduce((left, { rewrapped }) => left - rewrapped, body.limit);
+    for (const table of [oldVariables, oldCredentials]) {
+      parts.push(await rewrapTable(context, keyring, table, rest()));
+    }
+    parts.push(await rewrapObjects(context, rest()));
     return {
       ...(await countAll(context)),
-      rewrapped: rows.rewrapped + objects.rewrapped,
-      unopenable: [...rows.unopenable, ...objects.unopenable],
+      rewrapped: body.limit - rest(),
+      unopenable: parts.flatMap(({ unopenable }) => unopenable),
     };
   },
 });

@@ -1,6 +1,14 @@
 import { and, eq, inArray, or } from "drizzle-orm";
 import type { Database } from "../db/open.ts";
-import { pipelineGroup, variable } from "../db/schema.ts";
+import { pipelineGroup, variable, variableGroup } from "../db/schema.ts";
+
+/** The groups attached to a pipeline that are there. */
+export const groupsOfPipeline = (db: Database, orgId: string, pipelineId: string | null) =>
+  db
+    .select({ id: variableGroup.id })
+    .from(pipelineGroup)
+    .innerJoin(variableGroup, eq(variableGroup.id, pipelineGroup.groupId))
+    .where(and(eq(pipelineGroup.pipelineId, pipelineId ?? ""), eq(variableGroup.orgId, orgId)));
 
 /** Active variables of every scope that one build draws from. */
 export const variablesOfBuild = (db: Database, orgId: string, repoId: string, pipelineId: string | null) => {

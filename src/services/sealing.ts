@@ -1,10 +1,13 @@
-import { type Keyring, keyIdOf, loadKeyring, SealBroken } from "../crypto/keyring.ts";
+import { eq } from "drizzle-orm";
+import { type Keyring, KeyUnknown, keyIdOf, loadKeyring, SealBroken } from "../crypto/keyring.ts";
 import { KeysUnusable } from "../crypto/keys.ts";
 import type { Door } from "../db/open.ts";
 import { keyCheck } from "../db/schema.ts";
 import { keyCheckContext } from "../domain/seal-context.ts";
 import { Refusal } from "./refusal.ts";
 
+/** Seconds until a caller may ask again where a key is missing: an operator has to put it back. */
+const RETRY_AFTER_SECONDS = 30;
 const CHECK_TEXT = "this key is the one it was";
 
 /** Keyrings this isolate has checked against the database: keys do not change while it lives. */
@@ -16,7 +19,33 @@ export const usable = <T>(name: string, load: () => T): T => {
     return load();
   } catch (error) {
     if (!(error instanceof KeysUnusable)) throw error;
-    throw new Refusal("keyring-unavailable", `The Worker secret ${name} cannot be used: ${error.message}.`);
+    throw unusable(`The Worker secret ${name} cannot be used: ${error.message}.`);
+  }
+};
+
+const unusable = (detail: string) =>
+  new Refusal("keyring-unavailable", detail, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+
+/** A stored value is not what was sealed for its place. However it was changed, the answer is this one. */
+export class Damaged extends Refusal {
+  constructor() {
+    super("conflict", "A sealed value is damaged: set it again.");
+  }
+}
+
+/**
+ * Opens what is stored. A key's id that nothing was ever sealed with is damage like any other.
+ * @throws Damaged; Refusal keyring-unavailable where its key is not on the keyring, naming the ids that are
+ */
+export const openStored = async (db: Door, keyring: Keyring, sealed: string, place: string[]): Promise<string> => {
+  try {
+    return await keyring.openText(sealed, place);
+  } catch (error) {
+    if (error instanceof SealBroken) throw new Damaged();
+    if (!(error instanceof KeyUnknown)) throw error;
+    const [[used]] = await db.run(db.sql.select().from(keyCheck).where(eq(keyCheck.id, error.keyId)));
+    if (!used) throw new Damaged();
+    throw unusable(`A value was sealed with a key that is not in SECRETS_KEYS, which has: ${keyring.ids.join(", ")}.`);
   }
 };
 
@@ -30,12 +59,13 @@ export const checkedKeyring = async (db: Door, secret: string | undefined): Prom
   if (checked.has(keyring)) return keyring;
   const all = db.sql.select().from(keyCheck);
   const [known] = await db.run(all);
+  await verify(keyring, known);
   const fresh = keyring.ids.filter((id) => !known.some((row) => row.id === id));
   if (fresh.length > 0) {
     const rows = await Promise.all(fresh.map(async (id) => ({ id, sealed: await sealCheck(keyring, id) })));
     const [, stored] = await db.run(db.sql.insert(keyCheck).values(rows).onConflictDoNothing(), all);
     await verify(keyring, stored);
-  } else await verify(keyring, known);
+  }
   checked.add(keyring);
   return keyring;
 };
@@ -51,8 +81,7 @@ const verify = async (keyring: Keyring, rows: { id: string; sealed: string }[]):
       await keyring.open(sealed, keyCheckContext(id));
     } catch (error) {
       if (!(error instanceof SealBroken)) throw error;
-      throw new Refusal(
-        "keyring-unavailable",
+      throw unusable(
         `The key ${id} in SECRETS_KEYS is not the one that was used under this id. Known ids: ${keyring.ids.join(", ")}.`,
       );
     }

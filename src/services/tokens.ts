@@ -2,6 +2,7 @@ import { and, asc, eq } from "drizzle-orm";
 import * as z from "zod";
 import { hashToken } from "../crypto/token.ts";
 import { demandUnchanged } from "../db/guard.ts";
+import { isLive } from "../db/open.ts";
 import { token } from "../db/schema.ts";
 import { PathId } from "../protocol/common.ts";
 import { PageQuery } from "../protocol/page.ts";
@@ -55,8 +56,8 @@ export const ownToken = verb({
   access: { role: "viewer" },
   output: Token,
   async run(context) {
-    const { db, caller } = context;
-    const [[row]] = await db.run(db.sql.select().from(token).where(eq(token.hash, caller.tokenHash)));
+    const { db, caller, at } = context;
+    const [[row]] = await db.run(db.sql.select().from(token).where(isLive(caller.tokenHash, at)));
     if (!row) throw notFound();
     context.checkVersion(row.version);
     return tokenRecord(row);
@@ -96,6 +97,7 @@ export const revokeToken = verb({
     if (!row) throw notFound();
     context.checkVersion(row.version);
     await context.write({ action: "token.revoke", subject: row.id, detail: { name: row.name } }, [
+      demandUnchanged(sql, token, row),
       sql.delete(token).where(mine),
     ]);
   },

@@ -1,6 +1,5 @@
 import { and, eq, inArray } from "drizzle-orm";
 import type * as z from "zod";
-import { hashToken } from "../crypto/token.ts";
 import { pipeline, repository } from "../db/schema.ts";
 import { overridesRefused } from "../domain/compose.ts";
 import { refusedInRun } from "../domain/env-names.ts";
@@ -85,8 +84,10 @@ const checkOverrides = async (context: Context, trigger: Trigger, repoId: string
 
 /** The same caller, key and request within a day mean the same build. */
 const idempotencyOf = async (context: Context, wanted: object) => {
-  const { idempotencyKey: key, caller } = context;
-  return key === null ? null : { key, caller: caller.tokenHash, bodyHash: await hashToken(JSON.stringify(wanted)) };
+  const { idempotencyKey: key, admitted, mint } = context;
+  return key === null
+    ? null
+    : { key, caller: admitted.actor, bodyHash: await mint.fingerprint(JSON.stringify(wanted)) };
 };
 
 const trigger = async (context: Context, wanted: Trigger, retryOf: string | null = null): Promise<Build> => {
@@ -126,7 +127,7 @@ const trigger = async (context: Context, wanted: Trigger, retryOf: string | null
 /** What the run of an earlier build was given. @throws Refusal conflict once nobody remembers it */
 const inputsOf = async (context: Context, build: Build): Promise<Trigger> => {
   const { inputs, secretKeys, requires, priority } = settled(await (await context.pool()).inputsOf(build.id));
-  const text = inputs && (await (await context.keyring()).openText(inputs, inputsContext(context.orgId, build.id)));
+  const text = inputs && (await context.open(inputs, inputsContext(context.orgId, build.id)));
   return {
     ...{ repoId: build.repoId, pipelineId: build.pipelineId, branch: build.branch, commitSha: build.commitSha },
     ...{ envVariables: text ? JSON.parse(text) : {}, secretKeys, priority, labels: requires.labels ?? [] },

@@ -1,6 +1,6 @@
 import { eq, inArray, lt, sql } from "drizzle-orm";
 import { Door } from "../db/open.ts";
-import { audit, build } from "../db/schema.ts";
+import { audit, build, variableUse } from "../db/schema.ts";
 import { buildLogName } from "../domain/log-name.ts";
 import { poolName } from "../domain/pool/name.ts";
 
@@ -41,9 +41,11 @@ export const keepUp = async (
     .from(audit)
     .where(lt(audit.at, before(retention.auditDays)))
     .limit(BATCH);
+  const oldUses = sql`SELECT rowid FROM variable_use WHERE at < ${before(retention.auditDays)} LIMIT ${BATCH}`;
   const removeBuilds = old.map(({ id }) => db.sql.delete(build).where(eq(build.id, id)));
   const [removed] = await db.run(
     db.sql.delete(audit).where(inArray(audit.id, expired)).returning({ id: audit.id }),
+    db.sql.delete(variableUse).where(sql`rowid IN (${oldUses})`),
     ...removeBuilds,
   );
   return { pools: pools.length, buildsRemoved: old.length, auditRemoved: removed.length };

@@ -181,12 +181,12 @@ export const updateVariable = verb({
     if (value !== undefined) checkValue(value, next.isSecret);
     const moved = next.isSecret !== row.isSecret || (row.isSecret && next.key !== row.key);
     let changed: VariableRow = next;
+    let shown = value;
     if (value !== undefined) changed = await store(context, next, value);
     else if (moved) {
-      const kept = row.isSecret
-        ? await (await context.keyring()).openText(row.sealed ?? "", variableContext(row))
-        : (row.value ?? "");
+      const kept = row.isSecret ? await context.open(row.sealed ?? "", variableContext(row)) : (row.value ?? "");
       checkValue(kept, next.isSecret);
+      if (!row.isSecret) shown = kept;
       changed = await store(context, next, kept);
     }
     const db = context.db.sql;
@@ -201,7 +201,7 @@ export const updateVariable = verb({
       sameKey(db, changed),
     );
     context.version = changed.version;
-    return { ...variableRecord(changed), ...warned(changed, value) };
+    return { ...variableRecord(changed), ...warned(changed, shown) };
   },
 });
 
