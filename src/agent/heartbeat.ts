@@ -4,8 +4,8 @@ import type { Bell } from "./bell.ts";
 import type { Client } from "./client.ts";
 import type { CancelReason } from "./failure.ts";
 
-/** A lease is short: after a cut the next try must come well before its end. */
-const EAGER: BackOff = { first: 500, longest: 5000 };
+/** A lease is a few heartbeats long: after a cut the next try must come well before its end. */
+const eager = (everySeconds: number): BackOff => ({ first: everySeconds * 50, longest: (everySeconds * 1000) / 3 });
 
 export interface HeartbeatLoop {
   client: Client;
@@ -29,7 +29,7 @@ export const keepLease = async ({ client, agentId, lease, everySeconds, nudge, o
       lease,
       signal,
       timeout: 10_000,
-      backOff: EAGER,
+      backOff: eager(everySeconds),
     });
     const heartbeat = Heartbeat.safeParse(answer.body).data;
     if (answer.status === 409) onCancel("lease-lost");
