@@ -1,5 +1,8 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
+import { buildAssets } from "./src/assets/build.ts";
+
+await buildAssets();
 
 const PLAIN = ["test/domain/**/*.test.ts", "test/agent/**/*.test.ts"];
 const HOUSE = ["test/house/**/*.test.ts"];

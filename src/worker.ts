@@ -1,14 +1,20 @@
 import { createApp } from "./api/app.ts";
 import { readConfig } from "./config.ts";
+import { createDashboard } from "./dashboard/app.tsx";
 import { keepUp } from "./services/upkeep.ts";
 
 export { AgentPool } from "./objects/agent-pool.ts";
 export { BuildLog } from "./objects/build-log.ts";
 
 const app = createApp();
+const dashboard = createDashboard();
 
 export default {
-  fetch: app.fetch,
+  fetch(request, env, ctx) {
+    const { pathname } = new URL(request.url);
+    const isPage = pathname === "/app" || pathname.startsWith("/app/");
+    return (isPage ? dashboard : app).fetch(request, env, ctx);
+  },
   async scheduled(_, env) {
     const { BUILD_DAYS: buildDays, AUDIT_DAYS: auditDays } = readConfig(env);
     const done = await keepUp(env, new Date(), { buildDays, auditDays });

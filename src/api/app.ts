@@ -5,7 +5,7 @@ import { type Context, entityTag } from "../services/context.ts";
 import { identify } from "../services/identify.ts";
 import { invalid, Refusal } from "../services/refusal.ts";
 import { type Kit, numbered, openContext } from "../web/kit.ts";
-import { problemResponse, refusalOf } from "../web/problems.ts";
+import { describe, problemResponse, refusalOf } from "../web/problems.ts";
 import { jsonBody } from "./body.ts";
 import { ROUTES, type Route } from "./routes.ts";
 import { validator } from "./validation.ts";
@@ -130,10 +130,4 @@ export const createApp = (): Hono<Kit> => {
     return problemResponse(refusal, requestId);
   });
   return app;
-};
-
-/** For our own log: names and stacks, where a message could quote what was sent. */
-const describe = (refusal: Refusal): string => {
-  const cause = refusal.extras.cause;
-  return cause instanceof Error ? `${refusal.message} ${cause.name}: ${cause.stack ?? ""}` : refusal.message;
 };

@@ -1,31 +1,9 @@
 import type { MiddlewareHandler } from "hono";
 import { invalid, Refusal } from "../services/refusal.ts";
+import { readBytes } from "../web/body.ts";
 
 /** Bytes a JSON body may have. */
 export const BODY_LIMIT = 1024 * 1024;
-
-/**
- * Reads a body of at most `limit` bytes.
- * @throws Refusal too-large, before the rest is read
- */
-export const readBytes = async (request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> => {
-  const tooLarge = new Refusal("too-large", `The body may have at most ${limit} bytes.`);
-  if (Number(request.headers.get("Content-Length") ?? 0) > limit) throw tooLarge;
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of request.body ?? []) {
-    size += chunk.length;
-    if (size > limit) throw tooLarge;
-    chunks.push(chunk);
-  }
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
-};
 
 const decode = (bytes: Uint8Array): string => {
   try {

@@ -1,15 +1,16 @@
 import { PathId } from "../protocol/common.ts";
-import { LOG_CHUNK_LIMIT, LogQuery, PollQuery } from "../protocol/jobs.ts";
+import { Job, LOG_CHUNK_LIMIT, LogAccepted, LogQuery, PollQuery } from "../protocol/jobs.ts";
 import { appendLog } from "../services/logs.ts";
 import { pollForJob } from "../services/waiting.ts";
 import { prometheusText, readMetrics } from "../services/waits.ts";
+import { readBytes } from "../web/body.ts";
 import type { StreamRoute } from "../web/kit.ts";
-import { readBytes } from "./body.ts";
 
 export const poll: StreamRoute = {
   access: { agent: true },
   params: PathId,
   query: PollQuery,
+  output: Job,
   async stream(c, context, { params, query }) {
     if (context.caller.kind !== "agent") await context.admit();
     if (c.req.header("Upgrade")?.toLowerCase() === "websocket") return context.connectToPool(params.id, null);
@@ -33,6 +34,7 @@ export const writeLog: StreamRoute = {
   access: { agent: true },
   params: PathId,
   query: LogQuery,
+  output: LogAccepted,
   async stream(c, context, { params, query }) {
     const bytes = await readBytes(c.req.raw, LOG_CHUNK_LIMIT);
     return c.json(await appendLog(context, params.id, { offset: query.offset, final: query.final === "true", bytes }));

@@ -54,3 +54,9 @@ export const problemResponse = (refusal: Refusal, requestId: string): Response =
   if (retryAfterSeconds !== undefined) headers.set("Retry-After", String(retryAfterSeconds));
   return new Response(JSON.stringify(problem), { status: problem.status, headers });
 };
+
+/** For our own log: names and stacks, where a message could quote what was sent. */
+export const describe = (refusal: Refusal): string => {
+  const cause = refusal.extras.cause;
+  return cause instanceof Error ? `${refusal.message} ${cause.name}: ${cause.stack ?? ""}` : refusal.message;
+};

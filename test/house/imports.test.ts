@@ -12,6 +12,11 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
   services: { rooms: ["protocol", "domain", "crypto", "db"], packages: ["drizzle-orm", "zod", "uuid"] },
   web: { rooms: ["protocol", "services"], packages: ["hono", "zod", "uuid"] },
   api: { rooms: ["protocol", "services", "web"], packages: ["hono", "@hono/zod-validator", "zod"] },
+  dashboard: {
+    rooms: ["protocol", "services", "web"],
+    packages: ["hono", "zod", "markdown-it", "anser", "dist/assets.json"],
+  },
+  assets: { rooms: [], packages: ["node:", "esbuild"] },
   agent: { rooms: ["protocol", "domain"], packages: ["node:", "commander", "ws", "zod"] },
   local: { rooms: ["protocol", "crypto"], packages: ["node:"] },
 };

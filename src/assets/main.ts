@@ -1,0 +1,3 @@
+import { buildAssets } from "./build.ts";
+
+await buildAssets();

@@ -1,0 +1,3 @@
+import { showLog } from "./log/show.ts";
+
+showLog();

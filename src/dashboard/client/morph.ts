@@ -1,0 +1,47 @@
+/** What a person is in the middle of using stays as it is. */
+const isInUse = (element: Element): boolean =>
+  element === document.activeElement && element.matches("input, textarea, select");
+
+const copyAttributes = (from: Element, to: Element): void => {
+  for (const { name } of [...to.attributes]) {
+    if (!from.hasAttribute(name) && name !== "open") to.removeAttribute(name);
+  }
+  for (const { name, value } of from.attributes) if (to.getAttribute(name) !== value) to.setAttribute(name, value);
+};
+
+const isSame = (left: Node, right: Node): boolean =>
+  left.nodeType === right.nodeType &&
+  left.nodeName === right.nodeName &&
+  (!(left instanceof Element) || left.id === (right as Element).id);
+
+const become = (now: Node, next: Node): void => {
+  if (now instanceof Element && next instanceof Element) {
+    if (isInUse(now)) return;
+    copyAttributes(next, now);
+    if (!now.hasAttribute("data-keep")) morphChildren(now, next);
+  } else if (now.nodeValue !== next.nodeValue) now.nodeValue = next.nodeValue;
+};
+
+/**
+ * Makes the children of `now` what those of `next` are, keeping every node that stays: focus, an open fold and a
+ * selection survive. Elements with an id are the same wherever they stand.
+ */
+export const morphChildren = (now: Element, next: Element): void => {
+  const named = new Map([...now.children].filter(({ id }) => id).map((child) => [child.id, child]));
+  let at = now.firstChild;
+  for (const wanted of [...next.childNodes]) {
+    const known = wanted instanceof Element && wanted.id ? named.get(wanted.id) : undefined;
+    if (known && known !== at) now.insertBefore(known, at);
+    else if (at && isSame(at, wanted)) at = at.nextSibling;
+    else {
+      now.insertBefore(document.importNode(wanted, true), at);
+      continue;
+    }
+    become((known ?? (at ? at.previousSibling : now.lastChild)) as Node, wanted);
+  }
+  while (at) {
+    const gone = at;
+    at = at.nextSibling;
+    gone.remove();
+  }
+};

@@ -1,0 +1,7 @@
+import { tick } from "./clock.ts";
+import { listen } from "./keys.ts";
+import { keepLive } from "./live.ts";
+
+setInterval(tick, 1000);
+listen();
+keepLive();

@@ -1,0 +1,100 @@
+import { html } from "hono/html";
+import type { Child } from "hono/jsx";
+import { ROLES } from "../protocol/token.ts";
+import type { Context } from "../services/context.ts";
+import { noticeOf } from "./notices.ts";
+import type { Section, View } from "./page.ts";
+import { Keys } from "./parts/keys.tsx";
+import { fileAt, type ScriptName } from "./static.ts";
+
+interface DocumentParts {
+  title: string;
+  scripts?: ("page.js" | ScriptName)[];
+  children?: Child;
+}
+
+/** The document around every page: our own sheet and modules, and nothing of anyone else's. */
+export const Document = ({ title, scripts = [], children }: DocumentParts) =>
+  html`<!doctype html>${(
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{title} - Millrace</title>
+        <link rel="icon" href={fileAt("mark.svg")} type="image/svg+xml" />
+        <link rel="stylesheet" href={fileAt("page.css")} />
+        {scripts.map((name) => (
+          <script type="module" src={fileAt(name)}></script>
+        ))}
+      </head>
+      <body>{children}</body>
+    </html>
+  )}`;
+
+const NAV: { section: Section; href: string; name: string; role: (typeof ROLES)[number]; key: string }[] = [
+  { section: "builds", href: "/app/builds", name: "Builds", role: "viewer", key: "g b" },
+  { section: "agents", href: "/app/agents", name: "Agents", role: "viewer", key: "g a" },
+  { section: "repositories", href: "/app/repositories", name: "Repositories", role: "viewer", key: "g r" },
+  { section: "variables", href: "/app/variables", name: "Variables", role: "viewer", key: "g v" },
+  { section: "tokens", href: "/app/tokens", name: "Tokens", role: "admin", key: "g t" },
+  { section: "audit", href: "/app/audit", name: "Audit", role: "admin", key: "g u" },
+];
+
+/** Whether what a role may do is to be offered. */
+export const may = (context: Context, role: (typeof ROLES)[number]): boolean => {
+  const own = context.admitted.role;
+  return own !== null && ROLES.indexOf(own) >= ROLES.indexOf(role);
+};
+
+interface FrameParts {
+  context: Context;
+  view: View;
+  done: string | null;
+  here: string;
+}
+
+export const Frame = ({ context, view, done }: FrameParts) => {
+  const notice = noticeOf(done);
+  return (
+    <Document title={view.title} scripts={["page.js", ...(view.script ? [view.script] : [])]}>
+      <a class="skip" href="#main">
+        Skip to the page
+      </a>
+      <header class="top">
+        <a class="brand" href="/app/builds">
+          <img src={fileAt("mark.svg")} alt="" width="20" height="20" />
+          Millrace
+        </a>
+        <span class="org">{context.orgId}</span>
+        <nav aria-label="Pages">
+          {NAV.filter(({ role }) => may(context, role)).map(({ section, href, name, key }) => (
+            <a href={href} aria-current={section === view.section ? "page" : undefined} data-key={key}>
+              {name}
+            </a>
+          ))}
+        </nav>
+        <div class="me">
+          <button type="button" class="quiet" popovertarget="keys" data-key="?" aria-label="Keys">
+            ?
+          </button>
+          <span class="role">{context.admitted.role}</span>
+          <form method="post" action="/app/sign-out">
+            <button type="submit" class="quiet">
+              Sign out
+            </button>
+          </form>
+        </div>
+      </header>
+      {notice && (
+        <p class="notice" role="status">
+          {notice}
+        </p>
+      )}
+      <main id="main" tabindex={-1} data-again={view.again}>
+        {view.body}
+      </main>
+      <Keys />
+    </Document>
+  );
+};

@@ -1,0 +1,8 @@
+/** What a page says after a form was obeyed. The list is closed: no address can make a page say anything else. */
+const NOTICES: Record<string, string> = {
+  canceled: "The build is being canceled.",
+  triggered: "The build is in the queue.",
+};
+
+export const noticeOf = (done: string | null): string | null =>
+  done !== null && Object.hasOwn(NOTICES, done) ? (NOTICES[done] ?? null) : null;

@@ -1,0 +1,46 @@
+import type { Child } from "hono/jsx";
+import type { Role } from "../protocol/token.ts";
+import type { Access } from "../services/access.ts";
+import type { Context } from "../services/context.ts";
+import type { Refusal } from "../services/refusal.ts";
+import type { ScriptName } from "./static.ts";
+
+/** What a browser asked for; `entered` and `problem` are there where a form was sent and refused. */
+export interface Asked {
+  params: Record<string, string>;
+  query: URLSearchParams;
+  entered: URLSearchParams | null;
+  problem: Refusal | null;
+}
+
+export type Section = "builds" | "agents" | "repositories" | "variables" | "tokens" | "audit";
+
+/** What a page shows within the frame that all of them have. */
+export interface View {
+  title: string;
+  section: Section;
+  body: Child;
+  script?: ScriptName;
+  /** Seconds until the page looks again for what has changed. */
+  again?: number;
+}
+
+export interface Page {
+  path: string;
+  role: Role;
+  show(context: Context, asked: Asked): Promise<View>;
+}
+
+/** Where a form that was obeyed leads, and which of the known notices greets there. */
+export interface Went {
+  to: string;
+  done?: string;
+}
+
+/** A form's target: `act` obeys it, and `page` is shown again with the problem where it is refused. */
+export interface Form {
+  path: string;
+  access: Access;
+  page: Page;
+  act(context: Context, asked: Asked & { entered: URLSearchParams }): Promise<Went | View>;
+}

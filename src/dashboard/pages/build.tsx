@@ -1,0 +1,228 @@
+import { raw } from "hono/html";
+import type { Build, Step } from "../../protocol/build.ts";
+import type { Explanation } from "../../protocol/explain.ts";
+import { getAgent } from "../../services/agents.ts";
+import { cancelBuild, getBuild } from "../../services/builds.ts";
+import { getPipeline } from "../../services/pipelines.ts";
+import { Refusal } from "../../services/refusal.ts";
+import { getRepository } from "../../services/repositories.ts";
+import { retryBuild } from "../../services/triggers.ts";
+import { explainBuild } from "../../services/waits.ts";
+import { may } from "../frame.tsx";
+import { toHtml } from "../markdown.ts";
+import { isTerminal, outcomeOf } from "../outcome.ts";
+import type { Form, Page } from "../page.ts";
+import { ProblemNotice } from "../parts/problem.tsx";
+import { StateIcon, StateWord, wordOf } from "../parts/state.tsx";
+import { Ago, Took } from "../parts/time.tsx";
+import { plainTail } from "../plain-log.ts";
+
+const AGAIN = 2;
+
+/** What may have been removed since: null then. */
+const ifThere = async <T,>(answer: Promise<T>): Promise<T | null> => {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof Refusal && error.kind === "not-found") return null;
+    throw error;
+  }
+};
+
+const byId = (id: string) => ({ params: { id }, query: undefined, body: undefined });
+
+const StepItem = ({ step, index, now }: { step: Step; index: number; now: Date }) => (
+  <li id={`step-${index}`} data-offset={step.logOffset ?? undefined} data-state={step.status} data-name={step.name}>
+    <a href={`#step-${index}`} class="step">
+      <StateIcon state={step.status} />
+      <span class="step-name">{step.name}</span>
+      <span class="sr"> {wordOf(step.status)}</span>
+      {step.startedAt && <Took from={step.startedAt} to={step.finishedAt} now={now} />}
+      {step.exitCode !== null && step.exitCode !== 0 && <span class="exit">exit {step.exitCode}</span>}
+    </a>
+  </li>
+);
+
+const Waits = ({ why }: { why: Explanation }) => (
+  <section class="waits" id="waits">
+    <h2>Why it waits</h2>
+    <p>
+      {why.words}
+      {why.ahead !== null && why.ahead > 0 && ` ${why.ahead} before it.`}
+    </p>
+    {why.agents.length > 0 && (
+      <ul>
+        {why.agents.map(({ words }) => (
+          <li>{words}</li>
+        ))}
+      </ul>
+    )}
+    {why.code === "no-agents" && (
+      <p>
+        <a href="/app/agents/new">Add an agent</a>
+      </p>
+    )}
+  </section>
+);
+
+const Environment = ({ build }: { build: Build }) =>
+  build.environment && build.environment.length > 0 ? (
+    <details class="environment" id="environment">
+      <summary>
+        Environment: {build.environment.length} {build.environment.length === 1 ? "key" : "keys"}
+      </summary>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Key</th>
+            <th scope="col">From</th>
+            <th scope="col">Kind</th>
+          </tr>
+        </thead>
+        <tbody>
+          {build.environment.map(({ key, scope, isSecret }) => (
+            <tr>
+              <td>
+                <code>{key}</code>
+              </td>
+              <td>{scope}</td>
+              <td>{isSecret ? "secret" : "plain"}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
+  ) : null;
+
+const LogView = ({ build, tail }: { build: Build; tail: string }) => {
+  const source = `/app/builds/${build.id}/log`;
+  return (
+    <div
+      id="log"
+      class="log"
+      data-keep
+      data-src={source}
+      data-attempt={build.attempt}
+      data-live={isTerminal(build) ? undefined : "true"}
+    >
+      <div class="log-bar">
+        <h2>Log</h2>
+        <a href={source}>Raw</a>
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by the keyboard */}
+      <section class="log-lines" tabindex={0} aria-label="Lines of the log">
+        <pre>{tail || "No output yet."}</pre>
+      </section>
+    </div>
+  );
+};
+
+const Actions = ({ build, canAct }: { build: Build; canAct: boolean }) => (
+  <div class="actions">
+    {canAct && !isTerminal(build) && (
+      <form method="post" action={`/app/builds/${build.id}/cancel`}>
+        <button type="submit" data-key="c" disabled={build.status === "canceling"}>
+          Cancel
+        </button>
+      </form>
+    )}
+    {canAct && isTerminal(build) && (
+      <form method="post" action={`/app/builds/${build.id}/retry`}>
+        <button type="submit" data-key="r">
+          Retry
+        </button>
+      </form>
+    )}
+  </div>
+);
+
+export const buildPage: Page = {
+  path: "/builds/:id",
+  role: "viewer",
+  async show(context, { params, problem }) {
+    const { now } = context;
+    const build = await getBuild.run(context, byId(params.id ?? ""));
+    const [repository, pipeline, agent, why, tail] = await Promise.all([
+      ifThere(getRepository.run(context, byId(build.repoId))),
+      build.pipelineId === null ? null : ifThere(getPipeline.run(context, byId(build.pipelineId))),
+      build.agentId === null ? null : ifThere(getAgent.run(context, byId(build.agentId))),
+      build.status === "queued" ? explainBuild.run(context, byId(build.id)) : null,
+      plainTail(context, build.id),
+    ]);
+    const name = repository?.fullName ?? "removed repository";
+    const outcome = outcomeOf(build);
+    return {
+      ...{ title: `#${build.number} ${name}`, section: "builds", script: "build.js" },
+      again: isTerminal(build) ? undefined : AGAIN,
+      body: (
+        <>
+          <ProblemNotice problem={problem} />
+          <div class="head">
+            <h1>
+              <span class="number">#{build.number}</span>{" "}
+              {repository ? <a href={`/app/repositories/${repository.id}`}>{name}</a> : name}
+              {pipeline && (
+                <>
+                  {" / "}
+                  <a href={`/app/pipelines/${pipeline.id}`}>{pipeline.name}</a>
+                </>
+              )}
+            </h1>
+            <Actions build={build} canAct={may(context, "member")} />
+          </div>
+          <p class="facts">
+            <StateWord state={build.status} />
+            {build.startedAt ? (
+              <Took from={build.startedAt} to={build.finishedAt} now={now} />
+            ) : (
+              !isTerminal(build) && <Took from={build.queuedAt} to={null} now={now} />
+            )}
+            {outcome && <span class="outcome">{outcome}</span>}
+            <span class="branch">{build.branch}</span>
+            {build.commitSha && <code title={build.commitSha}>{build.commitSha.slice(0, 7)}</code>}
+            {agent && <span>{agent.name}</span>}
+            {build.attempt > 1 && <span>attempt {build.attempt}</span>}
+            <span>
+              queued <Ago at={build.queuedAt} now={now} />
+            </span>
+            {build.retryOf && <a href={`/app/builds/${build.retryOf}`}>retry of an earlier build</a>}
+          </p>
+          {build.message && <p class="message">{build.message}</p>}
+          {build.leak && (
+            <p class="message">A secret had got past the agent's masker; the service masked it before it was stored.</p>
+          )}
+          {why && <Waits why={why} />}
+          <ol class="steps" id="steps" aria-label="Steps">
+            {build.steps.map((step, index) => (
+              <StepItem step={step} index={index} now={now} />
+            ))}
+          </ol>
+          {build.status !== "queued" && <LogView build={build} tail={tail} />}
+          {build.summary && (
+            <section class="summary" id="summary">
+              <h2>Summary</h2>
+              <div class="prose">{raw(toHtml(build.summary))}</div>
+            </section>
+          )}
+          <Environment build={build} />
+        </>
+      ),
+    };
+  },
+};
+
+export const cancelForm: Form = {
+  ...{ path: "/builds/:id/cancel", access: cancelBuild.access, page: buildPage },
+  async act(context, { params }) {
+    await cancelBuild.run(context, byId(params.id ?? ""));
+    return { to: `/app/builds/${params.id}`, done: "canceled" };
+  },
+};
+
+export const retryForm: Form = {
+  ...{ path: "/builds/:id/retry", access: retryBuild.access, page: buildPage },
+  async act(context, { params }) {
+    const { id } = await retryBuild.run(context, byId(params.id ?? ""));
+    return { to: `/app/builds/${id}`, done: "triggered" };
+  },
+};

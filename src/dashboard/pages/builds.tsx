@@ -1,0 +1,177 @@
+import { type Build, BuildFilter, BuildStatus } from "../../protocol/build.ts";
+import type { Explanation } from "../../protocol/explain.ts";
+import { listAgents } from "../../services/agents.ts";
+import { listBuilds } from "../../services/builds.ts";
+import type { Context } from "../../services/context.ts";
+import { listPipelines } from "../../services/pipelines.ts";
+import { listRepositories } from "../../services/repositories.ts";
+import { explainBuild } from "../../services/waits.ts";
+import { may } from "../frame.tsx";
+import { isTerminal, outcomeOf } from "../outcome.ts";
+import type { Page } from "../page.ts";
+import { StateIcon, wordOf } from "../parts/state.tsx";
+import { Ago, Took } from "../parts/time.tsx";
+
+/** Waiting builds that tell on this page why they wait; each one's own page tells it too. */
+const EXPLAINED = 5;
+const AGAIN = { live: 2, calm: 15 };
+
+interface Names {
+  repository: Map<string, string>;
+  pipeline: Map<string, string>;
+  agent: Map<string, string>;
+  waits: Map<string, Explanation>;
+}
+
+/** A filter's fields that were filled in. @throws never: a value that can match nothing is left to say so */
+const filterOf = (query: URLSearchParams) => {
+  const given = ["repoId", "pipelineId", "branch", "status", "cursor"].flatMap((name) => {
+    const value = query.get(name);
+    return value ? [[name, value]] : [];
+  });
+  const parsed = BuildFilter.safeParse(Object.fromEntries(given));
+  return parsed.success ? parsed.data : {};
+};
+
+const Progress = ({ build, names, now }: { build: Build; names: Names; now: Date }) => {
+  const { status, queuedAt, startedAt, finishedAt, agentId } = build;
+  const agent = agentId === null ? null : (names.agent.get(agentId) ?? null);
+  if (status === "queued") {
+    return (
+      <>
+        waiting <Took from={queuedAt} to={null} now={now} />
+        <span class="why">{names.waits.get(build.id)?.words}</span>
+      </>
+    );
+  }
+  if (!isTerminal(build)) {
+    return (
+      <>
+        {wordOf(status)} <Took from={startedAt ?? queuedAt} to={null} now={now} />
+        <span class="why">{agent}</span>
+      </>
+    );
+  }
+  return (
+    <>
+      {status === "failed" ? (outcomeOf(build) ?? "failed") : status === "canceled" ? "canceled" : null}{" "}
+      {startedAt && <Took from={startedAt} to={finishedAt} now={now} />}
+      <span class="why">
+        <Ago at={finishedAt ?? queuedAt} now={now} />
+      </span>
+    </>
+  );
+};
+
+const Row = ({ build, names, now }: { build: Build; names: Names; now: Date }) => {
+  const pipeline = build.pipelineId && names.pipeline.get(build.pipelineId);
+  return (
+    <li id={`b-${build.id}`} class="row build-row" data-row>
+      <StateIcon state={build.status} />
+      <a href={`/app/builds/${build.id}`} class="what">
+        <span class="sr">{wordOf(build.status)} </span>
+        <span class="number">#{build.number}</span> {names.repository.get(build.repoId) ?? "removed repository"}
+        {pipeline && <span class="pipeline"> / {pipeline}</span>}
+      </a>
+      <span class="ref">
+        <span class="branch">{build.branch}</span>
+        {build.commitSha && <code class="sha">{build.commitSha.slice(0, 7)}</code>}
+      </span>
+      <span class="progress">
+        <Progress build={build} names={names} now={now} />
+      </span>
+    </li>
+  );
+};
+
+const namesOf = <T extends { id: string }>(records: T[], name: (record: T) => string) =>
+  new Map(records.map((record) => [record.id, name(record)]));
+
+const explain = async (context: Context, builds: Build[]): Promise<Map<string, Explanation>> => {
+  const waiting = builds.filter(({ status }) => status === "queued").slice(-EXPLAINED);
+  const explained = await Promise.all(
+    waiting.map(({ id }) => explainBuild.run(context, { params: { id }, query: undefined, body: undefined })),
+  );
+  return new Map(explained.map((explanation) => [explanation.buildId, explanation]));
+};
+
+const Filter = ({ query, repositories }: { query: URLSearchParams; repositories: Map<string, string> }) => (
+  <form method="get" action="/app/builds" class="filter">
+    <label>
+      <span class="sr">Repository</span>
+      <select name="repoId">
+        <option value="">All repositories</option>
+        {[...repositories].map(([id, name]) => (
+          <option value={id} selected={query.get("repoId") === id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+    <label>
+      <span class="sr">State</span>
+      <select name="status">
+        <option value="">Any state</option>
+        {BuildStatus.options.map((status) => (
+          <option value={status} selected={query.get("status") === status}>
+            {wordOf(status)}
+          </option>
+        ))}
+      </select>
+    </label>
+    <label>
+      <span class="sr">Branch</span>
+      <input name="branch" placeholder="Branch" value={query.get("branch") ?? ""} data-key="/" />
+    </label>
+    <button type="submit">Filter</button>
+  </form>
+);
+
+export const buildsPage: Page = {
+  path: "/builds",
+  role: "viewer",
+  async show(context, { query }) {
+    const nothing = { params: undefined, query: {}, body: undefined };
+    const [builds, repositories, pipelines, agents] = await Promise.all([
+      listBuilds.run(context, { ...nothing, query: filterOf(query) }),
+      listRepositories.run(context, nothing),
+      listPipelines.run(context, nothing),
+      listAgents.run(context, nothing),
+    ]);
+    const names: Names = {
+      repository: namesOf(repositories, ({ fullName }) => fullName),
+      pipeline: namesOf(pipelines, ({ name }) => name),
+      agent: namesOf(agents, ({ name }) => name),
+      waits: await explain(context, builds),
+    };
+    const older = new URLSearchParams(query);
+    if (context.nextCursor) older.set("cursor", context.nextCursor);
+    return {
+      ...{ title: "Builds", section: "builds", again: builds.every(isTerminal) ? AGAIN.calm : AGAIN.live },
+      body: (
+        <>
+          <div class="head">
+            <h1>Builds</h1>
+            <Filter query={query} repositories={names.repository} />
+            {may(context, "member") && repositories.length > 0 && (
+              <a class="button primary" href="/app/builds/new">
+                Run build
+              </a>
+            )}
+          </div>
+          <ol class="rows" id="builds" data-announce="build">
+            {builds.map((build) => (
+              <Row build={build} names={names} now={context.now} />
+            ))}
+          </ol>
+          {builds.length === 0 && <p class="empty">No builds here.</p>}
+          {context.nextCursor && (
+            <p class="more">
+              <a href={`/app/builds?${older}`}>Older builds</a>
+            </p>
+          )}
+        </>
+      ),
+    };
+  },
+};

@@ -1,0 +1,32 @@
+import { PROBLEMS, type ProblemKind } from "../../protocol/problem.ts";
+import type { Refusal } from "../../services/refusal.ts";
+import { Document } from "../frame.tsx";
+
+const NEXT: Partial<Record<ProblemKind, string>> = {
+  forbidden: "Ask an admin of your organization for a token with a higher role.",
+  "not-found": "It may have been removed, or belong to another organization.",
+  internal: "Try again; if it stays, tell whoever runs this service the request id below.",
+  unavailable: "Nothing is half-done. Try again in a few seconds.",
+  "keyring-unavailable": "Whoever runs this service has to put its keys right.",
+};
+
+/** A page that says what happened, what to do, and where to go on. */
+export const ProblemPage = ({ problem, requestId }: { problem: Refusal; requestId: string }) => {
+  const [status, title] = PROBLEMS[problem.kind];
+  return (
+    <Document title={title}>
+      <main id="main" class="narrow">
+        <p class="big">{status}</p>
+        <h1>{title}</h1>
+        <p>{problem.message}</p>
+        {NEXT[problem.kind] && <p>{NEXT[problem.kind]}</p>}
+        <p>
+          <a href="/app/builds">Go to the builds</a>
+        </p>
+        <p class="hint">
+          Request <code>{requestId}</code>
+        </p>
+      </main>
+    </Document>
+  );
+};

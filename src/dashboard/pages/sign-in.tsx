@@ -1,0 +1,27 @@
+import type { Refusal } from "../../services/refusal.ts";
+import { Document } from "../frame.tsx";
+import { ProblemNotice } from "../parts/problem.tsx";
+import { fileAt } from "../static.ts";
+
+export const SignInPage = ({ next, problem }: { next: string; problem: Refusal | null }) => (
+  <Document title="Sign in">
+    <main id="main" class="narrow">
+      <h1>
+        <img src={fileAt("mark.svg")} alt="" width="28" height="28" /> Millrace
+      </h1>
+      <p>Builds, agents and secrets of your organization.</p>
+      <ProblemNotice problem={problem} />
+      <form method="post" action="/app/sign-in" class="stack">
+        <input type="hidden" name="next" value={next} />
+        <label for="token">API token</label>
+        <input id="token" name="token" type="password" autocomplete="current-password" required autofocus />
+        <p class="hint">
+          It begins with <code>mrt_</code>. Whoever looks after your organization makes one under Tokens.
+        </p>
+        <button type="submit" class="primary">
+          Sign in
+        </button>
+      </form>
+    </main>
+  </Document>
+);

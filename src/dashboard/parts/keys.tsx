@@ -1,0 +1,25 @@
+const KEYS = [
+  ["g b / g a / g r / g v", "Builds, agents, repositories, variables"],
+  ["j / k", "Next, previous row"],
+  ["Enter", "Open"],
+  ["/", "Search or filter"],
+  ["c / r", "Cancel, retry the build"],
+  ["f", "Follow the log's end"],
+  ["?", "These keys"],
+];
+
+/** What the keyboard does; opens without a script. */
+export const Keys = () => (
+  <aside id="keys" popover="auto" aria-label="Keys">
+    <dl>
+      {KEYS.map(([key, does]) => (
+        <>
+          <dt>
+            <kbd>{key}</kbd>
+          </dt>
+          <dd>{does}</dd>
+        </>
+      ))}
+    </dl>
+  </aside>
+);

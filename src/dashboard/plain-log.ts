@@ -1,0 +1,20 @@
+import type { Context } from "../services/context.ts";
+import { readLog } from "../services/logs.ts";
+import { Refusal } from "../services/refusal.ts";
+
+/** Bytes of a log's end that a page shows without a script. */
+const TAIL = 16 * 1024;
+const ESCAPES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])/g;
+const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f]/g;
+
+/** The end of a build's log as plain text, colours and cursor movements left out; empty where there is none yet. */
+export const plainTail = async (context: Context, buildId: string): Promise<string> => {
+  try {
+    const { body } = await readLog(context, buildId, { suffix: TAIL });
+    const text = await new Response(body).text();
+    return text.replace(ESCAPES, "").replace(CONTROLS, "");
+  } catch (error) {
+    if (error instanceof Refusal && error.kind === "not-found") return "";
+    throw error;
+  }
+};

@@ -1,0 +1,74 @@
+import type { Context as HonoContext } from "hono";
+import { deleteCookie, getCookie, setCookie } from "hono/cookie";
+import type { Caller } from "../services/access.ts";
+import { identify } from "../services/identify.ts";
+import { Refusal } from "../services/refusal.ts";
+import { openSession, SESSION_MS, sealSession } from "../services/sessions.ts";
+import type { Kit } from "../web/kit.ts";
+
+const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
+const SEEN_SECONDS = 60;
+
+const isSecure = (c: HonoContext): boolean => new URL(c.req.url).protocol === "https:";
+
+/** Only the page's own origin may send the cookie back; on loopback there is no certificate to ask for. */
+const sessionCookie = (c: HonoContext) => (isSecure(c) ? "__Host-millrace" : "millrace");
+const seenCookie = (c: HonoContext) => (isSecure(c) ? "__Host-millrace-seen" : "millrace-seen");
+
+const attributes = (c: HonoContext, maxAge: number) => ({
+  ...{ path: "/", httpOnly: true, sameSite: "Strict" as const, secure: isSecure(c), maxAge },
+});
+
+/** @throws Refusal where the connection would carry the cookie in the clear */
+const checkConnection = (c: HonoContext): void => {
+  if (isSecure(c) || LOOPBACK.test(new URL(c.req.url).hostname)) return;
+  throw new Refusal("forbidden", "Signing in needs https, except on this very machine.");
+};
+
+const keep = async (c: HonoContext<Kit>, token: string): Promise<void> => {
+  const sealed = await sealSession(c.env, { token, expiresAt: Date.now() + SESSION_MS });
+  setCookie(c, sessionCookie(c), sealed, attributes(c, SESSION_MS / 1000));
+};
+
+/** Who a token speaks for. @throws Refusal unless it is a person's or program's */
+const personOf = async (c: HonoContext<Kit>, token: string): Promise<Caller> => {
+  const caller = await identify(c.env, `Bearer ${token}`).catch((error) => {
+    throw error instanceof Refusal && error.kind === "unauthenticated"
+      ? new Refusal("unauthenticated", "This is not a token of this service, or no longer.")
+      : error;
+  });
+  if (caller.kind === "api") return caller;
+  throw new Refusal("forbidden", "Pages open with an API token (it begins with mrt_); this is another kind of token.");
+};
+
+/** Signs a person in once `check` finds the token live. */
+export const signIn = async (c: HonoContext<Kit>, token: string, check: (caller: Caller) => Promise<unknown>) => {
+  checkConnection(c);
+  await check(await personOf(c, token));
+  await keep(c, token);
+};
+
+export const signOut = (c: HonoContext): void => {
+  for (const name of [sessionCookie(c), seenCookie(c)]) deleteCookie(c, name, attributes(c, 0));
+};
+
+/** The caller of the session's cookie, or null. A session in its later half is prolonged. */
+export const sessionCaller = async (c: HonoContext<Kit>): Promise<Caller | null> => {
+  const sealed = getCookie(c, sessionCookie(c));
+  if (sealed === undefined) return null;
+  const now = new Date();
+  const session = await openSession(c.env, sealed, now);
+  if (!session) return null;
+  if (session.expiresAt - now.getTime() < SESSION_MS / 2) await keep(c, session.token);
+  return personOf(c, session.token);
+};
+
+/** Lets the pages that follow a change read it, wherever they are served. */
+export const rememberSeen = (c: HonoContext, bookmark: string | null): void => {
+  if (bookmark) setCookie(c, seenCookie(c), bookmark, attributes(c, SEEN_SECONDS));
+};
+
+export const lastSeen = (c: HonoContext): string | null => {
+  const bookmark = getCookie(c, seenCookie(c));
+  return bookmark && /^[0-9a-f-]{1,200}$/.test(bookmark) ? bookmark : null;
+};
