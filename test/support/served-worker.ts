@@ -3,23 +3,22 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
-import { Client } from "../../../src/local/client.ts";
-import { freshKeyset } from "../../../src/local/keyset.ts";
-import { ROOT } from "../../../src/local/service.ts";
-import { freePort } from "../../support/local/service.ts";
+import { unstable_readConfig as readWranglerConfig } from "wrangler";
+import { Client } from "../../src/local/client.ts";
+import { freshKeyset } from "../../src/local/keyset.ts";
+import { ROOT } from "../../src/local/service.ts";
+import { freePort } from "./local/service.ts";
 
 export interface ServedWorker {
   url: string;
   folder: string;
+  /** Path of the bundled module. */
+  script: string;
+  db: D1Database;
   operator: Client;
   newOrganization(id: string): Promise<Client>;
   stop(): Promise<void>;
 }
-
-const VARS = {
-  ...{ CLONE_PROTOCOLS: "https,ssh,file", START_SECONDS: "30", LEASE_SECONDS: "60" },
-  ...{ HEARTBEAT_SECONDS: "15", POLL_SECONDS: "50", BUILD_DAYS: "90", AUDIT_DAYS: "400" },
-};
 
 /** Bundles the Worker as a deployment would. Gives the path of the one module. */
 export const bundle = (folder: string): string => {
@@ -36,18 +35,43 @@ const migrationStatements = (): string[] =>
     .sort()
     .flatMap((name) => readFileSync(join(ROOT, "migrations", name), "utf8").split("--> statement-breakpoint"));
 
-/** The bundled Worker in workerd itself, without the development server's proxy before it. */
-export const serveBundled = async (): Promise<ServedWorker> => {
-  const folder = mkdtempSync(join(tmpdir(), "millrace-bench-"));
+interface RateLimit {
+  name: string;
+  namespace_id: string;
+  simple: { limit: number; period: 10 | 60 };
+}
+
+/** The settings of wrangler.toml, with a limit on requests that nothing here reaches unless it is asked to. */
+const settings = (requestsPerMinute: number) => {
+  const { vars, compatibility_date, compatibility_flags, ratelimits } = readWranglerConfig({
+    config: join(ROOT, "wrangler.toml"),
+  });
+  const limited = ratelimits.map(({ name, namespace_id, simple }: RateLimit) => {
+    return [name, { namespace_id, simple: { ...simple, limit: requestsPerMinute } }] as const;
+  });
+  return {
+    ...{ compatibilityDate: compatibility_date, compatibilityFlags: compatibility_flags },
+    ...{ vars: vars as Record<string, string>, ratelimits: Object.fromEntries(limited) },
+  };
+};
+
+/**
+ * The bundled Worker in workerd itself, without the development server's proxy before it.
+ * @param options.vars settings that stand above those of wrangler.toml
+ */
+export const serveBundled = async (
+  options: { vars?: Record<string, string>; requestsPerMinute?: number } = {},
+): Promise<ServedWorker> => {
+  const folder = mkdtempSync(join(tmpdir(), "millrace-served-"));
   const script = bundle(join(folder, "bundle"));
   const keys = freshKeyset();
   const port = await freePort();
+  const { compatibilityDate, compatibilityFlags, vars, ratelimits } = settings(options.requestsPerMinute ?? 1e9);
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
-      modules: [{ type: "ESModule", path: "worker.js", contents: readFileSync(script, "utf8") }],
-      compatibilityDate: "2026-11-01",
-      compatibilityFlags: ["enable_request_signal", "request_signal_passthrough"],
-      bindings: { ...VARS, ...keys },
+      ...{ modules: [{ type: "ESModule", path: "worker.js", contents: readFileSync(script, "utf8") }] },
+      ...{ compatibilityDate, compatibilityFlags, ratelimits },
+      bindings: { ...vars, CLONE_PROTOCOLS: "https,ssh,file", ...keys, ...options.vars },
       d1Databases: { DB: "millrace" },
       durableObjects: {
         AGENT_POOL: { className: "AgentPool", useSQLite: true },
@@ -58,12 +82,12 @@ export const serveBundled = async (): Promise<ServedWorker> => {
     }),
   );
   await miniflare.ready;
-  const db = await miniflare.getD1Database("DB");
+  const db = (await miniflare.getD1Database("DB")) as unknown as D1Database;
   for (const statement of migrationStatements()) await db.prepare(statement).run();
   const url = `http://127.0.0.1:${port}`;
   const operator = new Client(url, keys.OPERATOR_TOKEN);
   return {
-    ...{ url, folder, operator },
+    ...{ url, folder, script, db, operator },
     async newOrganization(id) {
       const { token } = await operator.call<{ token: string }>("POST", "/organization", { id, name: id });
       return new Client(url, token);

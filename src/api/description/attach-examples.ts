@@ -1,4 +1,3 @@
-import { PROBLEMS } from "../../protocol/problem.ts";
 import type { Example } from "./example.ts";
 import type { Description, Media, Operation, Response } from "./openapi.ts";
 
@@ -10,21 +9,21 @@ const add = (media: Media | undefined, { operation, summary, status }: Example, 
 
 const mediaOf = (content: Record<string, Media> | undefined): Media | undefined => Object.values(content ?? {})[0];
 
-/** A refusal is shared by many operations: an example of one stands there as an answer of its own. */
-const answerOf = (operation: Operation, status: number): Response | undefined => {
+type Responses = Record<string, Response>;
+
+/** The answer with this status: a refusal stands among the shared ones. */
+const answerOf = (operation: Operation, status: number, shared: Responses): Response | undefined => {
   const response = operation.responses[status];
-  return response && !("$ref" in response) ? response : undefined;
+  return response && "$ref" in response ? shared[response.$ref.split("/").at(-1) ?? ""] : response;
 };
 
 /** Puts each example at its operation: the body that is sent, and the answer that comes. */
-export const attachExamples = (paths: Description["paths"], examples: Example[]): void => {
+export const attachExamples = (paths: Description["paths"], shared: Responses, examples: Example[]): void => {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
   for (const example of examples) {
     const operation = operations.find(({ operationId }) => operationId === example.operation);
     if (!operation) throw new Error(`There is an example of ${example.operation}, but no such operation`);
-    add(mediaOf(operation.requestBody?.content), example, example.body);
-    add(mediaOf(answerOf(operation, example.status)?.content), example, example.answer);
+    if (example.status < 400) add(mediaOf(operation.requestBody?.content), example, example.body);
+    add(mediaOf(answerOf(operation, example.status, shared)?.content), example, example.answer);
   }
 };
-
-export const isProblem = (status: number): boolean => Object.values(PROBLEMS).some(([known]) => known === status);

@@ -54,7 +54,7 @@ export const describe = (routes: Route[], examples: Example[]): Description => {
     const path = one.route.path.replace(/:(\w+)/g, "{$1}");
     paths[path] = { ...paths[path], [one.route.method.toLowerCase()]: operationOf(one, wire, responses) };
   }
-  attachExamples(paths, examples);
+  attachExamples(paths, responses, examples);
   const components = { parameters: REQUEST_HEADERS, headers: RESPONSE_HEADERS, responses, schemas: wire.schemas };
   const used = reach(paths, (reference) => {
     const [, , kind = "", name = ""] = reference.split("/");

@@ -55,13 +55,18 @@ const NAMES: Record<string, string> = {
 export const responseHeaders = (components: string[]): Record<string, Reference> =>
   Object.fromEntries(components.map((name) => [NAMES[name], { $ref: `#/components/headers/${name}` }]));
 
+/** Whether the route changes a record that has versions. */
+export const takesIfMatch = ({ method, status }: Route, { versioned }: Operation): boolean =>
+  versioned === true && method !== "GET" && status !== 201;
+
 /** The headers that this route looks at. */
-export const requestHeaders = ({ method, verb }: Route, operation: Operation): Reference[] => {
+export const requestHeaders = (route: Route, operation: Operation): Reference[] => {
+  const { method, verb } = route;
   const isRead = method === "GET";
   const names = [
     ...(isRead && verb.access.role ? ["Bookmark"] : []),
     ...(operation.versioned && isRead ? ["IfNoneMatch"] : []),
-    ...(operation.versioned && (method === "PUT" || method === "DELETE") ? ["IfMatch"] : []),
+    ...(takesIfMatch(route, operation) ? ["IfMatch"] : []),
     ...(operation.idempotent ? ["IdempotencyKey"] : []),
     ...(operation.leased ? ["Lease"] : []),
     ...(operation.id === "heartbeat" ? ["HeldLease"] : []),

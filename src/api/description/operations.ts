@@ -65,7 +65,8 @@ export const OPERATIONS: Record<string, Operation> = {
       "Holds from the next write, hand-out or agent call; a read that a replica serves may trail by its lag.",
   },
   "POST /token/:id/rotate": {
-    ...{ id: "rotateToken", tag: "Tokens", summary: "Replace a token's secret" },
+    ...{ id: "rotateToken", tag: "Tokens", summary: "Replace a token's secret", versioned: true },
+    description: "The one before stays good for `graceSeconds`, so that programs can change over.",
     problems: ["conflict"],
   },
 
@@ -157,6 +158,11 @@ export const OPERATIONS: Record<string, Operation> = {
     ...{ id: "createPipeline", tag: "Pipelines", summary: "Create a pipeline", versioned: true },
     description: "The first pipeline of a repository becomes its default. `groupIds` are in order: a later one wins.",
     problems: ["duplicate", "limit-reached", "conflict"],
+  },
+  "POST /pipeline/check": {
+    ...{ id: "checkPipeline", tag: "Pipelines", summary: "Check a pipeline file without keeping or building it" },
+    description:
+      "Every mistake at once, with its line and column. With a repository or pipeline, variables that nobody set are found too.",
   },
   "GET /pipeline/:id": { id: "getPipeline", tag: "Pipelines", summary: "Show a pipeline", versioned: true },
   "PUT /pipeline/:id": {

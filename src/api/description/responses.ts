@@ -1,6 +1,6 @@
 import { PROBLEMS, type ProblemKind } from "../../protocol/problem.ts";
 import type { Route } from "../routes.ts";
-import { responseHeaders } from "./headers.ts";
+import { responseHeaders, takesIfMatch } from "./headers.ts";
 import type { Media, Reference, Response } from "./openapi.ts";
 import type { Operation } from "./operations.ts";
 import { REMEDIES } from "./remedies.ts";
@@ -11,14 +11,15 @@ const PROBLEM: JsonSchema = { $ref: "#/components/schemas/Problem" };
 const capital = (kind: string): string => kind.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /** Every kind of problem the route can answer with: those of its shape, and those of its own rules. */
-export const problemsOf = ({ method, verb }: Route, operation: Operation): ProblemKind[] => {
-  const { versioned, idempotent, leased, problems = [] } = operation;
+export const problemsOf = (route: Route, operation: Operation): ProblemKind[] => {
+  const { verb } = route;
+  const { idempotent, leased, problems = [] } = operation;
   const isChecked = verb.body || verb.query || idempotent || leased || operation.id === "heartbeat";
   return [
     ...(verb.body ? (["malformed-body"] as const) : []),
     ...(["unauthenticated", "forbidden"] as const),
     ...(verb.params ? (["not-found"] as const) : []),
-    ...(versioned && (method === "PUT" || method === "DELETE") ? (["stale-version"] as const) : []),
+    ...(takesIfMatch(route, operation) ? (["stale-version"] as const) : []),
     ...(verb.body ? (["too-large", "unsupported-media-type"] as const) : []),
     ...(isChecked ? (["invalid"] as const) : []),
     ...problems.filter((kind) => kind !== "too-large" || !verb.body),

@@ -1,0 +1,76 @@
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe as describeApi } from "../../src/api/description/describe.ts";
+import { EXAMPLES } from "../../src/api/description/examples.ts";
+import { OPERATIONS } from "../../src/api/description/operations.ts";
+import { ROUTES } from "../../src/api/routes.ts";
+import { examplesOf } from "../examples/examples.ts";
+import { type Exchange, replay } from "../examples/replay.ts";
+import { blur } from "../examples/settle.ts";
+import { STORY } from "../examples/story.ts";
+import { answerChecker } from "../support/answer-checker.ts";
+import { type ServedWorker, serveBundled } from "../support/served-worker.ts";
+import { typeErrors } from "../support/typed-client.ts";
+
+const description = describeApi(ROUTES, EXAMPLES);
+
+const lint = async (document: object) => {
+  const config = await createConfig({ extends: ["recommended"] });
+  const problems = await lintFromString({ source: JSON.stringify(document), absoluteRef: "/openapi.json", config });
+  return problems.map(({ ruleId, message }) => `${ruleId}: ${message}`);
+};
+
+describe("the description", () => {
+  it("has words for every route, and for no other", () => {
+    expect(Object.keys(OPERATIONS).sort()).toEqual(ROUTES.map(({ method, path }) => `${method} ${path}`).sort());
+    expect(new Set(Object.values(OPERATIONS).map(({ id }) => id)).size).toBe(ROUTES.length);
+  });
+
+  it("has an example of every operation's success", () => {
+    const shown = new Set(EXAMPLES.filter(({ status }) => status < 300).map(({ operation }) => operation));
+    expect(Object.values(OPERATIONS).filter(({ id }) => !shown.has(id))).toEqual([]);
+  });
+
+  it("has nothing that a linter minds", async () => {
+    expect(await lint(description)).toEqual([]);
+    expect(await lint({ ...description, servers: [] })).not.toEqual([]);
+  });
+});
+
+describe("the service", () => {
+  let service: ServedWorker;
+  let exchanges: Exchange[];
+
+  beforeAll(async () => {
+    service = await serveBundled();
+    exchanges = await replay(service.url, service.operator.token, ROUTES, STORY);
+  });
+  afterAll(() => service?.stop());
+
+  it("answers every example as the description shows it", () => {
+    expect(exchanges.map(({ operation, status }) => [operation, status])).toEqual(
+      STORY.map(({ operation, status }) => [operation, status]),
+    );
+    expect(blur(examplesOf(exchanges))).toEqual(blur(EXAMPLES));
+  });
+
+  it("answers by the schema of each operation and status, headers included", () => {
+    const check = answerChecker(description);
+    for (const { operation, status, answer, responseHeaders } of exchanges) {
+      expect(check(operation, status, responseHeaders, answer), `${operation} ${status}`).toEqual([]);
+    }
+    const [made] = exchanges;
+    const changed = { ...(made?.answer as object), createdAt: "yesterday", colour: "red" };
+    expect(check("createOrganization", 201, made?.responseHeaders ?? new Headers(), changed)).toHaveLength(2);
+  });
+
+  it("answers what the generated types say", async () => {
+    expect(await typeErrors(description, exchanges)).toEqual([]);
+    const wrong = exchanges.map((exchange) =>
+      exchange.operation === "getVariable"
+        ? { ...exchange, answer: { ...(exchange.answer as object), key: 1 } }
+        : exchange,
+    );
+    expect(await typeErrors(description, wrong)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,89 @@
+import type { Example } from "../../src/api/description/example.ts";
+import { OPERATIONS } from "../../src/api/description/operations.ts";
+import type { Route } from "../../src/api/routes.ts";
+import type { Step } from "./story.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+type Answers = Record<string, any>;
+
+/** One request as it was sent and what came back. */
+export interface Exchange extends Example {
+  method: string;
+  path: string;
+  responseHeaders: Headers;
+}
+
+/** The same value with `$name.field` replaced by what the answers before had there. */
+const fill = <T>(value: T, answers: Answers): T => {
+  if (typeof value === "string") {
+    const [, name = "", field = ""] = /^\$(\w+)\.(\w+)$/.exec(value) ?? [];
+    return name === "" ? value : answers[name][field];
+  }
+  if (Array.isArray(value)) return value.map((inner) => fill(inner, answers)) as T;
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, fill(inner, answers)])) as T;
+};
+
+const routeOf = (routes: Route[], operation: string): Route => {
+  const found = routes.find(({ method, path }) => OPERATIONS[`${method} ${path}`]?.id === operation);
+  if (!found) throw new Error(`There is no operation ${operation}`);
+  return found;
+};
+
+const TOKENS: Record<NonNullable<Step["as"]>, string> = {
+  ...{ admin: "org", registration: "registration", agent: "agent", operator: "" },
+};
+
+interface Received {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+  answer: any;
+}
+
+const receive = async (response: Response): Promise<Received> => {
+  const { status, headers } = response;
+  const text = await response.text();
+  const isJson = headers.get("Content-Type")?.includes("json");
+  return { status, headers, answer: text === "" ? undefined : isJson ? JSON.parse(text) : text };
+};
+
+/** The first answer that is not an empty list. */
+const first = async (ask: () => Promise<Received>): Promise<Received> => {
+  const received = await ask();
+  if (!Array.isArray(received.answer) || received.answer.length > 0) return received;
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  return first(ask);
+};
+
+/** Sends the steps one after the other, each with what it needs of the answers before. */
+export const replay = async (
+  url: string,
+  operatorToken: string,
+  routes: Route[],
+  steps: Step[],
+): Promise<Exchange[]> => {
+  const answers: Answers = {};
+  const exchanges: Exchange[] = [];
+  for (const { name, follows, ...step } of steps) {
+    const filled = fill(step, answers);
+    const { as = "admin", id, query, headers = {}, body } = filled;
+    const { method, path } = routeOf(routes, step.operation);
+    const search = query ? `?${new URLSearchParams(query)}` : "";
+    const isText = typeof body === "string";
+    const token = as === "operator" ? operatorToken : answers[TOKENS[as]].token;
+    const ask = async () => {
+      const sent = {
+        ...{ Authorization: `Bearer ${token}` },
+        ...(body === undefined ? {} : { "Content-Type": isText ? "application/octet-stream" : "application/json" }),
+        ...Object.fromEntries(Object.entries(headers).map(([header, value]) => [header, String(value)])),
+      };
+      const bytes = body === undefined ? undefined : isText ? body : JSON.stringify(body);
+      return receive(await fetch(url + path.replace(":id", id ?? "") + search, { method, headers: sent, body: bytes }));
+    };
+    const { status, headers: responseHeaders, answer } = await (follows ? first(ask) : ask());
+    if (name) answers[name] = answer;
+    exchanges.push({ ...filled, as, status, answer, method, path, responseHeaders });
+  }
+  return exchanges;
+};
