@@ -13,7 +13,7 @@ export interface References {
 
 const NO_REFERENCE = {
   python: 'Python would take this for a part of the program: name the value under `env:` and read os.environ["NAME"]',
-  node: "Node would take this for a part of the program: name the value under `env:` and read process.env.NAME",
+  node: "Node would take this for a part of the program: name the value under `env:` and read it from the environment of the process",
 } as const;
 
 const quotingOf = (run: string, spans: Span[], shell: Shell): Quoting[] => {

@@ -6,7 +6,8 @@ import { ExpressionMistake } from "../expression/mistake.ts";
 import { parseExpression } from "../expression/parse.ts";
 import { sourceOffset } from "./location.ts";
 import type { PlacedExpression, Template } from "./plan.ts";
-import type { Reading, Written } from "./reader.ts";
+import type { Written } from "./reader.ts";
+import type { Reading } from "./reading.ts";
 
 /** Reads the expressions in one place of the file, and notes what is wrong with them. */
 export class Expressions {
