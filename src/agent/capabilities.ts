@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { PLATFORM } from "../protocol/agent.ts";
+import { PLATFORM_NAMES } from "../protocol/pipeline.ts";
 
 export interface Capabilities {
   canBuildIOS: boolean;
@@ -10,6 +11,8 @@ export interface Capabilities {
 
 export const platformCode = (): number =>
   process.platform === "darwin" ? PLATFORM.macos : process.platform === "linux" ? PLATFORM.linux : PLATFORM.other;
+
+export const platformName = (): (typeof PLATFORM_NAMES)[number] => PLATFORM_NAMES[platformCode()] ?? "other";
 
 const answers = (command: string, args: string[]): boolean => {
   try {

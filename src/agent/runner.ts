@@ -2,17 +2,18 @@ import type { JobFacts } from "../domain/plan/evaluate.ts";
 import { describeMistake } from "../domain/plan/mistake.ts";
 import { parsePlan } from "../domain/plan/parse.ts";
 import type { Plan } from "../domain/plan/plan.ts";
+import { lacking } from "../domain/requires.ts";
 import type { Finish, Job } from "../protocol/jobs.ts";
 import { DEFINITION_LIMIT } from "../protocol/pipeline.ts";
 import type { BuildFolder } from "./build-folder.ts";
 import type { BuildLog } from "./build-log.ts";
+import { platformCode, platformName } from "./capabilities.ts";
 import { checkOut, type Fetched, fetchSource, type Source, type Surroundings } from "./checkout.ts";
 import { pipelineText } from "./commit-file.ts";
 import { BuildFailure, Cancel, WrongAgent } from "./failure.ts";
 import type { Identity } from "./identity.ts";
 import type { ProcessTree } from "./process-tree.ts";
 import type { ProgressReport } from "./progress.ts";
-import { lacking, platformName } from "./requirements.ts";
 import { buildVariables } from "./step-environment.ts";
 import { giveTo, type StepUser } from "./step-user.ts";
 import { runSteps } from "./steps.ts";
@@ -57,10 +58,10 @@ export const performBuild = async (job: Job, around: Surrounding): Promise<Finis
     progress.report({ commitSha: fetched.commitSha });
     log.say(`commit ${fetched.commitSha}`);
     const { file, plan } = planOf(job, fetched);
-    const lacks = lacking(plan.job.requires, identity);
+    const lacks = lacking({ ...identity, platform: platformCode() }, plan.job.requires);
     if (lacks.length > 0)
       throw new WrongAgent(
-        `${file} requires what agent ${identity.name} lacks: ${lacks.join(", ")}`,
+        `${file} requires another agent: ${identity.name} ${lacks.map(({ words }) => words).join(", ")}`,
         plan.job.requires,
       );
     if (plan.job.timeoutMinutes !== null) fileDeadline = deadlineAfter(plan.job.timeoutMinutes * 60, cancel);

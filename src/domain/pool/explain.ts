@@ -1,35 +1,20 @@
 import type { AgentCode, Explanation, WaitCode } from "../../protocol/explain.ts";
-import { PLATFORM_NAMES, type Requires } from "../../protocol/pipeline.ts";
+import { lacking, type Reason } from "../requires.ts";
 import type { Setting } from "./decision.ts";
 import type { AgentFacts, BuildFacts, JobFacts } from "./facts.ts";
 import { liveOf } from "./match.ts";
 import { isOnline } from "./record.ts";
 import type { PoolState } from "./state.ts";
 
-type Reason = { code: AgentCode; words: string };
 type AgentView = Explanation["agents"][number];
 /** Reasons that pass by themselves; with any other the agent will never take the build as both are now. */
 const PASSING: readonly AgentCode[] = ["offline", "busy", "draining", "unresponsive"];
-
-const lacks = (agent: AgentFacts, { platform, ios, android, web, labels }: Requires): Reason[] => {
-  const reasons: Reason[] = [];
-  const its = PLATFORM_NAMES[agent.platform] ?? "other";
-  if (platform && its !== platform) reasons.push({ code: "platform", words: `is on ${its}, not ${platform}` });
-  if (ios && !agent.canBuildIOS) reasons.push({ code: "canBuildIOS", words: "lacks canBuildIOS" });
-  if (android && !agent.canBuildAndroid) reasons.push({ code: "canBuildAndroid", words: "lacks canBuildAndroid" });
-  if (web && !agent.canBuildWeb) reasons.push({ code: "canBuildWeb", words: "lacks canBuildWeb" });
-  const missing = (labels ?? []).filter((label) => !agent.labels.includes(label));
-  if (missing.length > 0) {
-    reasons.push({ code: "labels", words: `lacks the label${missing.length > 1 ? "s" : ""} ${missing.join(", ")}` });
-  }
-  return reasons;
-};
 
 const isUnresponsive = (agent: AgentFacts, setting: Setting): boolean =>
   !setting.rules.takesBuilds({ ...agent, isDraining: false, spentAt: null }, setting.now);
 
 const reasonsOf = (state: PoolState, agent: AgentFacts, job: JobFacts, setting: Setting, pingedAt: number) => {
-  const reasons = lacks(agent, job.requires);
+  const reasons = lacking(agent, job.requires);
   if (job.releasedBy.includes(agent.id)) reasons.push({ code: "gave-it-back", words: "gave this build back" });
   if (!isOnline(state, agent, setting.now, pingedAt)) reasons.push({ code: "offline", words: "is offline" });
   if (agent.isDraining || agent.spentAt !== null) reasons.push({ code: "draining", words: "takes no new builds" });

@@ -1,4 +1,5 @@
 import type { Requires } from "../../protocol/pipeline.ts";
+import { lacking } from "../requires.ts";
 import type { AgentFacts, BuildFacts, Change, JobFacts, Lease, Outcome, Records, Waiter } from "./facts.ts";
 import { inOrder, type Place } from "./queue.ts";
 
@@ -69,10 +70,6 @@ export interface Rules {
   keyStands(at: number, now: number): boolean;
 }
 
-const hasAll = (have: readonly string[], need: readonly string[]): boolean =>
-  need.every((label) => have.includes(label));
-const PLATFORMS = ["other", "macos", "linux", "windows"];
-
 export const RULES: Rules = {
   nextFence: (last, now) => Math.max(last + 1, now),
   nextVersion: (last, now) => Math.max(last + 1, now),
@@ -83,12 +80,7 @@ export const RULES: Rules = {
   hasUnstartedLeft: (job) => job.unstarted < LIMITS.unstarted,
   unstartedAfter: (job, cause) => job.unstarted + (cause === "lost" ? 1 : 0),
   attemptAfterRelease: (job) => job.attempt - 1,
-  meets: (agent, { platform, ios, android, web, labels }) =>
-    (!platform || PLATFORMS[agent.platform] === platform) &&
-    (!ios || agent.canBuildIOS) &&
-    (!android || agent.canBuildAndroid) &&
-    (!web || agent.canBuildWeb) &&
-    hasAll(agent.labels, labels ?? []),
+  meets: (agent, requires) => lacking(agent, requires).length === 0,
   comesFirst: (left, right) => inOrder(left, right) < 0,
   hasRoom: (live, maxParallel) => maxParallel === null || live < maxParallel,
   isDue: (job, now) => job.notBefore <= now,
