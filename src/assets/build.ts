@@ -1,28 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { readdirSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
 import { build } from "esbuild";
+import { HEADERS } from "./headers.ts";
+import { DIST, ROOT, SERVED, write } from "./write.ts";
 
-const ROOT = join(import.meta.dirname, "../..");
-const DIST = join(ROOT, "dist");
-/** The folder that is served as it is, beside the Worker. */
-const SERVED = join(DIST, "assets");
 const STATIC = join(SERVED, "app/static");
 /** What browsers load, each with all it imports. */
 const ENTRIES = ["page.ts", "build.ts", "page.css", "mark.svg"].map((name) => `src/dashboard/client/${name}`);
-
-/** Whoever builds at the same moment writes the same bytes: a file that is right already is left alone. */
-const write = (path: string, bytes: Uint8Array | string): void => {
-  const wanted = Buffer.from(bytes);
-  if (existsSync(path) && readFileSync(path).equals(wanted)) return;
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(`${path}.${process.pid}`, wanted);
-  renameSync(`${path}.${process.pid}`, path);
-};
-
-const HEADERS = `/app/static/*
-  Cache-Control: public, max-age=31536000, immutable
-  X-Content-Type-Options: nosniff
-`;
 
 /** Compiles the browser's side into hashed files, and writes which name has which address to `dist/assets.json`. */
 export const buildAssets = async (): Promise<void> => {

@@ -1,3 +1,4 @@
 import { buildAssets } from "./build.ts";
+import { writeDocuments } from "./documents.ts";
 
-await buildAssets();
+await Promise.all([buildAssets(), writeDocuments()]);

@@ -16,7 +16,7 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
     rooms: ["protocol", "services", "web"],
     packages: ["hono", "zod", "markdown-it", "anser", "dist/assets.json"],
   },
-  assets: { rooms: [], packages: ["node:", "esbuild"] },
+  assets: { rooms: ["protocol", "domain", "api"], packages: ["node:", "esbuild"] },
   agent: { rooms: ["protocol", "domain"], packages: ["node:", "commander", "ws", "zod"] },
   local: { rooms: ["protocol", "crypto"], packages: ["node:"] },
 };

@@ -1,0 +1,21 @@
+/** The viewer sets styles by script; nothing else may come from anywhere but this deployment. */
+const VIEWER_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const PAGE_POLICY =
+  "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const rule = (path: string, headers: Record<string, string>): string =>
+  [path, ...Object.entries({ ...headers, "X-Content-Type-Options": "nosniff" }).map(([k, v]) => `  ${k}: ${v}`)].join(
+    "\n",
+  );
+
+const PUBLIC = { "Access-Control-Allow-Origin": "*" };
+
+/** What the platform adds to files it serves (`_headers`). */
+export const HEADERS = `${[
+  rule("/app/static/*", { "Cache-Control": "public, max-age=31536000, immutable" }),
+  rule("/docs", { "Content-Security-Policy": VIEWER_POLICY, "Referrer-Policy": "no-referrer" }),
+  rule("/problems/*", { "Content-Security-Policy": PAGE_POLICY }),
+  rule("/openapi.json", PUBLIC),
+  rule("/schema/*", PUBLIC),
+].join("\n\n")}\n`;
