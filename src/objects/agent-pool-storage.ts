@@ -37,7 +37,7 @@ export class PoolStorage implements Records {
   }
 
   /** The state as it was when the last transaction committed. */
-  load(): PoolState {
+  load(now: number): PoolState {
     const state = emptyState(this);
     const changes: Change[] = [];
     const { org, fence } = Object.fromEntries(
@@ -54,9 +54,9 @@ export class PoolStorage implements Records {
       changes.push({ kind: "build", build: JSON.parse(build!) }, { kind: "job", job: JSON.parse(job!) });
     }
     for (const { build_id } of this.#rows("SELECT build_id FROM dirty")) {
-      changes.push({ kind: "dirty", buildId: build_id!, at: 0 });
+      changes.push({ kind: "dirty", buildId: build_id!, at: now });
     }
-    if (this.letters(1).length > 0) changes.push({ kind: "flush", at: 0, failures: 0 });
+    if (this.letters(1).length > 0) changes.push({ kind: "flush", at: now, failures: 0 });
     apply(state, changes);
     return state;
   }

@@ -52,7 +52,7 @@ export class AgentPool extends DurableObject<Env> {
     this.#outbox = new Outbox(env.DB, this.#storage, (buildId, fence) => this.#closeLog(buildId, fence));
     ctx.blockConcurrencyWhile(async () => {
       this.#alarmAt = await ctx.storage.getAlarm();
-      this.#state = this.#storage.load();
+      this.#state = this.#storage.load(Date.now());
       const fresh = { ignored: 0, ignoredAt: 0 };
       const waiting = this.#sockets.waiting(Date.now());
       apply(
@@ -235,6 +235,7 @@ export class AgentPool extends DurableObject<Env> {
   }
 
   override webSocketClose(socket: WebSocket): void {
+    socket.close();
     this.#left(socket);
   }
 
@@ -244,13 +245,12 @@ export class AgentPool extends DurableObject<Env> {
 
   /** Rings for everything that is due. Rearmed first: an alarm that fails six times is never rung again. */
   override async alarm(): Promise<void> {
-    this.#alarmAt = Date.now() + SAFETY_MS;
-    await this.ctx.storage.setAlarm(this.#alarmAt);
+    this.#setAlarm(Date.now() + SAFETY_MS);
     try {
       await this.sweep();
       const { at } = this.#state.flush;
       if (at !== null && at <= Date.now()) await this.flush();
-      await this.#arm(true);
+      this.#setAlarm(nextDue(this.#state));
     } catch (error) {
       console.error("pool: the alarm's work failed and will be tried again", error);
     }
@@ -281,18 +281,17 @@ export class AgentPool extends DurableObject<Env> {
     return { now: Date.now(), ...poolTimes(this.env), rules: RULES };
   }
 
-  /** Sets the alarm for what is due next, if it is not set early enough, and the timer for hints nobody follows. */
-  async #arm(anew = false): Promise<void> {
+  /** Sets the alarm for what is due next, unless it rings early enough; and the timer for hints nobody follows. */
+  #arm(): void {
     this.#armTimer();
     const due = nextDue(this.#state);
-    if (due === null) {
-      if (anew) await this.ctx.storage.deleteAlarm();
-      if (anew) this.#alarmAt = null;
-      return;
-    }
-    if (!anew && this.#alarmAt !== null && this.#alarmAt <= due) return;
-    this.#alarmAt = due;
-    await this.ctx.storage.setAlarm(due);
+    if (due !== null && (this.#alarmAt === null || due < this.#alarmAt)) this.#setAlarm(due);
+  }
+
+  #setAlarm(at: number | null): void {
+    this.#alarmAt = at;
+    if (at === null) this.ctx.storage.deleteAlarm();
+    else this.ctx.storage.setAlarm(at);
   }
 
   #armTimer(): void {

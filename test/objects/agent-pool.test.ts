@@ -1,84 +1,138 @@
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import type { NewAgent, NewBuild } from "../../src/domain/pool/commands.ts";
-import { poolName } from "../../src/domain/pool/name.ts";
 import type { AgentPool } from "../../src/objects/agent-pool.ts";
-
-const actor = { actor: "token:test", requestId: "r1" };
-const pool = (orgId: string) => (env.AGENT_POOL as DurableObjectNamespace<AgentPool>).getByName(poolName(orgId));
-
-const newBuild = (orgId: string, over: Partial<NewBuild> = {}): NewBuild => ({
-  id: crypto.randomUUID(),
-  orgId,
-  repoId: "00000000-0000-7000-8000-00000000000a",
-  pipelineId: "00000000-0000-7000-8000-00000000000b",
-  pipelineVersion: 1,
-  branch: "main",
-  commitSha: null,
-  trigger: "api",
-  priority: 0,
-  requires: {},
-  timeoutSeconds: 3600,
-  maxParallel: null,
-  maxAttempts: 2,
-  inputs: "sealed",
-  secretKeys: ["RUN"],
-  retryOf: null,
-  idempotency: null,
-  actor,
-  ...over,
-});
-
-const newAgent = (orgId: string, over: Partial<NewAgent> = {}): NewAgent => {
-  const id = crypto.randomUUID();
-  const skills = { platform: 2, canBuildIOS: false, canBuildAndroid: true, canBuildWeb: true };
-  return { id, orgId, name: "mill", ...skills, tokenHash: `hash of ${id}`, actor, ...over };
-};
-
-const value = <T>(result: { ok: true; value: T } | { ok: false; refusal: unknown }): T => {
-  if (!result.ok) throw new Error(JSON.stringify(result.refusal));
-  return result.value;
-};
+import { actor, busy, newAgent, newBuild, poolOf, registered, value } from "./agent-pool-support.ts";
 
 describe("a build's life", () => {
-  it("goes from the trigger to its end in one agent's hands, and D1 knows it at both ends", async () => {
-    const stub = pool("life");
+  it("goes from the trigger to its end in one agent's hands", async () => {
+    const pool = poolOf("life");
     const wanted = newBuild("life");
-    const build = value(await stub.enqueue(wanted));
-    expect(build).toMatchObject({ number: 1, status: "queued", attempt: 0, environment: null, steps: [] });
-    const row = () => env.DB.prepare("SELECT status FROM build WHERE id = ?").bind(wanted.id).first();
-    expect(await row()).toEqual({ status: "queued" });
-
-    const agent = newAgent("life");
-    value(await stub.registerAgent(agent));
-    const speaker = { agentId: agent.id, tokenHash: agent.tokenHash };
-    const grant = value(await stub.claim({ ...speaker, bootId: "b1" }));
-    expect(grant).toMatchObject({ buildId: wanted.id, inputs: "sealed", secretKeys: ["RUN"] });
+    const build = value(await pool.enqueue(wanted));
+    expect(build).toMatchObject({
+      number: 1,
+      status: "queued",
+      attempt: 0,
+      environment: null,
+      steps: [],
+      orgId: "life",
+    });
+    const speaker = await registered(pool, "life");
+    const grant = value(await pool.claim({ ...speaker, bootId: "b1" }));
+    expect(grant).toMatchObject({ buildId: wanted.id, inputs: "sealed", secretKeys: ["RUN"], timeoutSeconds: 3600 });
     const { fence } = grant!;
     const key = { key: "A", scope: "organization", isSecret: true, version: 1 } as const;
-    const delivered = value(await stub.deliver({ buildId: wanted.id, fence, agentId: agent.id, environment: [key] }));
-    expect(delivered.build.environment).toEqual([key]);
+    const delivered = value(
+      await pool.deliver({ buildId: wanted.id, fence, agentId: speaker.agentId, environment: [key] }),
+    );
+    expect(delivered).toMatchObject({ build: { environment: [key] }, leaseExpiresAt: grant?.leaseExpiresAt });
     const holder = { ...speaker, buildId: wanted.id, fence };
-    expect(value(await stub.start(holder))).toMatchObject({ status: "running", attempt: 1, agentId: agent.id });
-    expect(value(await stub.getAgent(agent.id))).toMatchObject({ status: 2, currentBuildId: wanted.id });
-    expect(value(await stub.heartbeat({ ...holder, bootId: "b1" }))).toMatchObject({ cancel: false });
-    value(await stub.progress({ ...holder, commitSha: "a".repeat(40), summary: "half way" }));
-    const ended = value(await stub.finish({ ...holder, status: "succeeded", exitCode: 0 }));
+    expect(value(await pool.start(holder))).toMatchObject({ status: "running", attempt: 1, agentId: speaker.agentId });
+    expect(value(await pool.getAgent(speaker.agentId))).toMatchObject({ status: 2, currentBuildId: wanted.id });
+    expect(value(await pool.heartbeat({ ...speaker, fence, bootId: "b1" }))).toMatchObject({ cancel: false });
+    value(await pool.progress({ ...holder, commitSha: "a".repeat(40), summary: "half way" }));
+    const ended = value(await pool.finish({ ...holder, status: "succeeded", exitCode: 0 }));
     expect(ended).toMatchObject({ status: "succeeded", exitCode: 0, summary: "half way", commitSha: "a".repeat(40) });
-    expect(value(await stub.finish({ ...holder, status: "succeeded", exitCode: 0 }))).toEqual(ended);
-    expect(await stub.finish({ ...holder, status: "failed", exitCode: 1 })).toMatchObject({
+    expect(value(await pool.finish({ ...holder, status: "succeeded", exitCode: 0 }))).toEqual(ended);
+    expect(await pool.finish({ ...holder, status: "failed", exitCode: 1 })).toMatchObject({
       refusal: { kind: "conflict" },
     });
-    await stub.flush();
-    expect(await row()).toMatchObject({ status: "succeeded" });
+    expect(value(await pool.getBuild(wanted.id))).toEqual(ended);
+    expect(value(await pool.getAgent(speaker.agentId))).toMatchObject({ status: 1, currentBuildId: null });
+  });
+
+  it("closes the log under a lease that is over", async () => {
+    const pool = poolOf("closing");
+    const holder = await busy(pool, "closing");
+    const waiting = () =>
+      runInDurableObject(pool, (_object, { storage }) => storage.sql.exec("SELECT body FROM letter").toArray());
+    value(await pool.finish({ ...holder, status: "succeeded", exitCode: 0 }));
+    expect(JSON.stringify(await waiting())).toContain(`\\"kind\\":\\"close\\",\\"buildId\\":\\"${holder.buildId}\\"`);
+    await pool.flush();
+    expect(await waiting()).toEqual([]);
+  });
+
+  it("keeps what it learnt through a crash, and what is heard of a leak after its end", async () => {
+    const pool = poolOf("crash");
+    const holder = await busy(pool, "crash");
+    value(await pool.progress({ ...holder, summary: "so far" }));
+    await evictDurableObject(pool);
+    expect(value(await pool.getBuild(holder.buildId))).toMatchObject({ status: "running", summary: "so far" });
+    const ended = value(await pool.finish({ ...holder, status: "failed", exitCode: 3, message: "no" }));
+    value(await pool.flagLeak(holder));
+    expect(value(await pool.getBuild(holder.buildId))).toEqual({ ...ended, leak: true });
+  });
+});
+
+describe("the pool", () => {
+  it("lists agents oldest first and live builds only", async () => {
+    const pool = poolOf("lists");
+    const ids = [await registered(pool, "lists"), await registered(pool, "lists")].map(({ agentId }) => agentId);
+    const [first, second] = [newBuild("lists"), newBuild("lists")];
+    for (const build of [first, second]) value(await pool.enqueue(build));
+    value(await pool.cancel({ buildId: first.id, actor }));
+    expect((await pool.listAgents()).map(({ id }) => id).sort()).toEqual(ids.sort());
+    expect((await pool.liveBuilds()).map(({ id }) => id)).toEqual([second.id]);
+    expect(await pool.hasLiveBuilds({ repoId: second.repoId })).toBe(true);
+    expect(await pool.hasLiveBuilds({ pipelineId: second.pipelineId! })).toBe(true);
+    expect(await pool.hasLiveBuilds({ repoId: "another" })).toBe(false);
+    expect(await pool.hasLiveBuilds({})).toBe(false);
+  });
+
+  it("makes one build of many calls at once with one key", async () => {
+    const pool = poolOf("keys");
+    const idempotency = { key: "k", caller: "token:1", bodyHash: "h" };
+    const answers = await Promise.all(Array.from({ length: 8 }, () => pool.enqueue(newBuild("keys", { idempotency }))));
+    expect(new Set(answers.map((answer) => value(answer).id)).size).toBe(1);
+    expect(await pool.liveBuilds()).toHaveLength(1);
+  });
+
+  it("belongs to one organization", async () => {
+    const refused = runInDurableObject(poolOf("mine"), async (pool: AgentPool) => pool.enqueue(newBuild("yours")));
+    await expect(refused).rejects.toThrow("another organization");
+  });
+
+  it("knows agents by their tokens until they are removed", async () => {
+    const pool = poolOf("tokens");
+    const agent = newAgent("tokens", { labels: ["gpu"] });
+    const record = value(await pool.registerAgent(agent));
+    const first = ["id", "name", "platform", "status", "isOnline", "canBuildIOS", "canBuildAndroid", "canBuildWeb"];
+    expect(Object.keys(record).slice(0, 9)).toEqual([...first, "lastHeartbeatAt"]);
+    expect(value(await pool.authenticateAgent(agent.tokenHash))).toEqual({ agentId: agent.id });
+    value(await pool.removeAgent(agent.id, actor));
+    expect(await pool.authenticateAgent(agent.tokenHash)).toMatchObject({ refusal: { kind: "unauthenticated" } });
+    expect(await pool.removeAgent(agent.id, actor)).toMatchObject({ refusal: { kind: "not-found" } });
+    await pool.flush();
     const { results } = await env.DB.prepare("SELECT action FROM audit WHERE subject = ? ORDER BY id")
-      .bind(wanted.id)
+      .bind(agent.id)
       .all();
-    expect(results.map(({ action }) => action)).toEqual([
-      "build.create",
-      "build.deliver",
-      "build.start",
-      "build.finish",
-    ]);
+    expect(results.map(({ action }) => action)).toEqual(["agent.register", "agent.remove"]);
+  });
+
+  it("explains and measures", async () => {
+    const pool = poolOf("explain");
+    const { id } = value(await pool.enqueue(newBuild("explain", { requires: { ios: true } })));
+    await registered(pool, "explain");
+    const { code, agents } = value(await pool.explain(id));
+    expect([code, agents[0]?.codes]).toEqual(["no-capable-agent", ["canBuildIOS"]]);
+    expect(await pool.metrics()).toMatchObject({ orgId: "explain", builds: { waiting: 1 }, agents: { idle: 1 } });
+    expect((await pool.explain("nowhere")).ok).toBe(false);
+  });
+
+  it("is no more after a decision that could not be stored, and then is as the disk has it", async () => {
+    const pool = poolOf("torn");
+    const { id } = value(await pool.enqueue(newBuild("torn")));
+    await runInDurableObject(pool, (_object, { storage }) => {
+      storage.sql.exec("ALTER TABLE job RENAME TO elsewhere");
+    });
+    const torn = runInDurableObject(pool, (object: AgentPool) => object.cancel({ buildId: id, actor }));
+    await expect(torn).rejects.toThrow("could not store");
+    const again = poolOf("torn");
+    await runInDurableObject(again, (_object, { storage }) => {
+      storage.sql.exec("DROP TABLE job");
+      storage.sql.exec("ALTER TABLE elsewhere RENAME TO job");
+    });
+    await evictDurableObject(again);
+    expect(value(await poolOf("torn").getBuild(id)).status).toBe("queued");
   });
 });

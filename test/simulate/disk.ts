@@ -1,11 +1,13 @@
-import type {
-  AgentFacts,
-  AuditFact,
-  BuildFacts,
-  Change,
-  JobFacts,
-  KeyedBuild,
-  Records,
+import {
+  type AgentFacts,
+  type AuditFact,
+  type BuildFacts,
+  type Change,
+  type JobFacts,
+  type KeyedBuild,
+  NO_REPORT,
+  type Records,
+  type Report,
 } from "../../src/domain/pool/facts.ts";
 import { apply, emptyState, isTerminal, type PoolState } from "../../src/domain/pool/state.ts";
 
@@ -15,6 +17,7 @@ interface Rows {
   agents: Map<string, AgentFacts>;
   builds: Map<string, BuildFacts>;
   jobs: Map<string, JobFacts>;
+  reports: Map<string, Report>;
   numbers: Map<string, number>;
   keys: Map<string, KeyedBuild>;
   dirty: Set<string>;
@@ -28,6 +31,7 @@ const emptyRows = (): Rows => ({
   agents: new Map(),
   builds: new Map(),
   jobs: new Map(),
+  reports: new Map(),
   numbers: new Map(),
   keys: new Map(),
   dirty: new Set(),
@@ -54,6 +58,9 @@ export class Disk implements Records {
           break;
         case "job":
           rows.jobs.set(change.job.buildId, change.job);
+          break;
+        case "report":
+          rows.reports.set(change.buildId, { ...(rows.reports.get(change.buildId) ?? NO_REPORT), ...change.report });
           break;
         case "number":
           rows.numbers.set(change.repoId, change.number);
@@ -102,9 +109,17 @@ export class Disk implements Records {
   }
 
   copy(): Rows {
-    const { orgId, fence, agents, builds, jobs, numbers, keys, dirty, letters, posted } = this.rows;
+    const { orgId, fence, agents, builds, jobs, reports, numbers, keys, dirty, letters, posted } = this.rows;
     return {
-      ...{ orgId, fence, posted, agents: new Map(agents), builds: new Map(builds), jobs: new Map(jobs) },
+      ...{
+        orgId,
+        fence,
+        posted,
+        agents: new Map(agents),
+        builds: new Map(builds),
+        jobs: new Map(jobs),
+        reports: new Map(reports),
+      },
       ...{ numbers: new Map(numbers), keys: new Map(keys), dirty: new Set(dirty), letters: new Map(letters) },
     };
   }

@@ -1,0 +1,140 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { AgentPool } from "../../src/objects/agent-pool.ts";
+import { actor, busy, newBuild, type Pool, poolOf, registered, value } from "./agent-pool-support.ts";
+
+const statusInD1 = async (id: string) => {
+  const row = await env.DB.prepare("SELECT status FROM build WHERE id = ?").bind(id).first<{ status: string }>();
+  return row?.status;
+};
+
+const auditsOf = async (subject: string) => {
+  const query = env.DB.prepare("SELECT action FROM audit WHERE subject = ? ORDER BY id").bind(subject);
+  return (await query.all<{ action: string }>()).results.map(({ action }) => action);
+};
+
+const fails = () => Promise.reject(new Error("D1_ERROR: Network connection lost."));
+const silent = () => new Promise<never>(() => {});
+
+/** The same pool on the same disk, in front of a database that does not do its part. */
+const withDatabase = <T>(pool: Pool, call: () => Promise<never>, act: (broken: AgentPool) => Promise<T>): Promise<T> =>
+  runInDurableObject(pool, async (_object, state) => {
+    const statement = { bind: () => statement, run: call, all: call, first: call };
+    const DB = { prepare: () => statement, batch: call } as unknown as D1Database;
+    const broken = new AgentPool(state, { ...env, DB });
+    await state.blockConcurrencyWhile(async () => {});
+    return act(broken);
+  });
+
+describe("D1", () => {
+  it("knows of a build before its trigger is answered, and of its end after the alarm", async () => {
+    const pool = poolOf("known");
+    const { id } = value(await pool.enqueue(newBuild("known")));
+    expect(await statusInD1(id)).toBe("queued");
+    value(await pool.cancel({ buildId: id, actor }));
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 5_000 });
+    expect(await runDurableObjectAlarm(pool)).toBe(true);
+    vi.useRealTimers();
+    expect(await statusInD1(id)).toBe("canceled");
+    expect(await auditsOf(id)).toEqual(["build.create", "build.cancel", "build.finish"]);
+  });
+
+  it("may be away: the pool goes on, remembers through a crash what to tell, and catches up", async () => {
+    const pool = poolOf("away");
+    const wanted = newBuild("away");
+    const made = await withDatabase(pool, fails, (broken) => broken.enqueue(wanted));
+    expect(value(made)).toMatchObject({ status: "queued", number: 1 });
+    expect(await statusInD1(wanted.id)).toBeUndefined();
+    await evictDurableObject(pool);
+    value(await pool.cancel({ buildId: wanted.id, actor }));
+    await pool.flush();
+    expect(await statusInD1(wanted.id)).toBe("canceled");
+    expect(await auditsOf(wanted.id)).toEqual(["build.create", "build.cancel", "build.finish"]);
+  });
+
+  it("may be silent: a trigger is answered all the same", async () => {
+    const pool = poolOf("silent");
+    const made = await withDatabase(pool, silent, (broken) => broken.enqueue(newBuild("silent")));
+    expect(value(made).status).toBe("queued");
+  });
+
+  it("never goes back to an older version, however late that comes", async () => {
+    const pool = poolOf("versions");
+    const { id } = value(await pool.enqueue(newBuild("versions")));
+    const read = () => env.DB.prepare("SELECT * FROM build WHERE id = ?").bind(id).first<Record<string, unknown>>();
+    await env.DB.prepare("UPDATE build SET pool_version = pool_version + 1000000, status = 'newer' WHERE id = ?")
+      .bind(id)
+      .run();
+    const newer = await read();
+    value(await pool.cancel({ buildId: id, actor }));
+    await pool.flush();
+    expect(await read()).toEqual(newer);
+  });
+
+  it("is spared a row that it refuses: the row is set aside, and those behind it arrive", async () => {
+    const pool = poolOf("poison");
+    const trigger =
+      "CREATE TRIGGER refuse BEFORE INSERT ON audit WHEN NEW.org_id = 'poison' AND NEW.action = 'agent.register'";
+    await env.DB.prepare(`${trigger} BEGIN SELECT RAISE(ABORT, 'CHECK constraint failed'); END`).run();
+    const agent = await registered(pool, "poison");
+    const { id } = value(await pool.enqueue(newBuild("poison")));
+    for (let attempt = 0; attempt < 6; attempt++) await pool.flush();
+    expect(await statusInD1(id)).toBe("queued");
+    expect(await auditsOf(id)).toEqual(["build.create"]);
+    expect(await auditsOf(agent.agentId)).toEqual([]);
+    expect((await pool.metrics()).outbox).toEqual({ builds: 0, failures: 0, parked: 1 });
+    await env.DB.prepare("DROP TRIGGER refuse").run();
+  });
+});
+
+describe("the alarm", () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  const later = (milliseconds: number) => vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + milliseconds });
+
+  it("gives the build of a silent agent to another", async () => {
+    const pool = poolOf("lost");
+    const holder = await busy(pool, "lost");
+    later(60_001);
+    expect(await runDurableObjectAlarm(pool)).toBe(true);
+    expect(value(await pool.getBuild(holder.buildId))).toMatchObject({ status: "queued", attempt: 1, agentId: null });
+    expect(await pool.finish({ ...holder, status: "succeeded", exitCode: 0 })).toMatchObject({
+      refusal: { kind: "lease-lost" },
+    });
+  });
+
+  it("is set as long as anything is due, also after the object was torn down", async () => {
+    const pool = poolOf("armed");
+    await busy(pool, "armed");
+    await pool.flush();
+    const alarmAt = () => runInDurableObject(pool, (_object, state) => state.storage.getAlarm());
+    const first = await alarmAt();
+    expect(first).not.toBeNull();
+    await evictDurableObject(pool);
+    expect(await alarmAt()).toBe(first);
+    expect(await runDurableObjectAlarm(pool)).toBe(true);
+    expect(await alarmAt()).not.toBeNull();
+  });
+
+  it("forgets builds a day after their end, but not what a retry of them needs", async () => {
+    const pool = poolOf("old");
+    const { id } = value(await pool.enqueue(newBuild("old")));
+    value(await pool.cancel({ buildId: id, actor }));
+    await pool.flush();
+    later(24 * 60 * 60 * 1000 - 60_000);
+    await pool.sweep();
+    expect((await pool.getBuild(id)).ok).toBe(true);
+    later(2 * 60 * 60 * 1000);
+    await pool.sweep();
+    expect((await pool.getBuild(id)).ok).toBe(false);
+    expect(value(await pool.inputsOf(id))).toEqual({
+      inputs: "sealed",
+      secretKeys: ["RUN"],
+      requires: {},
+      priority: 0,
+    });
+  });
+});
