@@ -18,8 +18,15 @@ import { verb } from "./verb.ts";
 type Trigger = z.output<typeof BuildTrigger>;
 const ENVIRONMENT_LIMIT = 256 * 1024;
 
+interface Origin {
+  /** The build that is retried. */
+  retryOf?: string;
+  /** The repository was named by the path: an unknown one is a path to nothing. */
+  isPath?: true;
+}
+
 /** The repository and pipeline a trigger means. @throws Refusal naming the field at fault */
-const resolve = async (context: Context, trigger: Trigger) => {
+const resolve = async (context: Context, trigger: Trigger, { isPath }: Origin) => {
   const { repoId, pipelineId } = trigger;
   if (!repoId && !pipelineId) {
     await context.admit();
@@ -52,6 +59,7 @@ const resolve = async (context: Context, trigger: Trigger) => {
         ),
       ),
   );
+  if (!ofRepository && isPath) throw notFound();
   if (!ofRepository) throw invalid(repoId ? "/repoId" : "/pipelineId", "is not one of this organization");
   if (pipelineId && ofPipeline?.repoId !== ofRepository.id) {
     throw invalid("/pipelineId", "is not a pipeline of this organization and repository");
@@ -90,8 +98,9 @@ const idempotencyOf = async (context: Context, wanted: object) => {
     : { key, caller: admitted.actor, bodyHash: await mint.fingerprint(JSON.stringify(wanted)) };
 };
 
-const trigger = async (context: Context, wanted: Trigger, retryOf: string | null = null): Promise<Build> => {
-  const found = await resolve(context, wanted);
+const trigger = async (context: Context, wanted: Trigger, origin: Origin = {}): Promise<Build> => {
+  const { retryOf = null } = origin;
+  const found = await resolve(context, wanted, origin);
   const problem = branchProblem(wanted.branch);
   if (problem) throw invalid("/branch", problem);
   const pipelineId = found.pipeline?.id ?? null;
@@ -117,7 +126,7 @@ const trigger = async (context: Context, wanted: Trigger, retryOf: string | null
       ...{ timeoutSeconds: found.pipeline?.timeoutSeconds ?? 3600, maxParallel: found.pipeline?.maxParallel ?? null },
       ...{
         maxAttempts: found.pipeline?.maxAttempts ?? 2,
-        idempotency: await idempotencyOf(context, wanted),
+        idempotency: await idempotencyOf(context, { ...wanted, retryOf }),
         actor: actorOf(context),
       },
     }),
@@ -143,7 +152,7 @@ export const retryBuild = verb({
     if (!TERMINAL.some((status) => status === build.status)) {
       throw new Refusal("conflict", "The build has not ended: cancel it first, or wait.");
     }
-    return trigger(context, await inputsOf(context, build), build.id);
+    return trigger(context, await inputsOf(context, build), { retryOf: build.id });
   },
 });
 
@@ -159,11 +168,5 @@ export const triggerRepositoryBuild = verb({
   params: PathId,
   body: RepositoryTrigger,
   output: Build,
-  async run(context, { params, body }) {
-    const known = context.db.sql.select({ id: repository.id }).from(repository);
-    const mine = and(eq(repository.orgId, context.orgId), eq(repository.id, params.id));
-    const [[found]] = await context.db.run(known.where(mine));
-    if (!found) throw notFound();
-    return trigger(context, { ...body, repoId: params.id });
-  },
+  run: (context, { params, body }) => trigger(context, { ...body, repoId: params.id }, { isPath: true }),
 });
