@@ -58,8 +58,8 @@ export class Keyring {
 
   /** @throws KeyUnknown, SealBroken */
   async open(sealed: string, context: readonly string[]): Promise<Uint8Array<ArrayBuffer>> {
-    const [format, id = "", base64 = "", ...rest] = sealed.split(".");
-    if (format !== FORMAT || rest.length > 0) throw new SealBroken();
+    const [format, id = "", base64, ...rest] = sealed.split(".");
+    if (format !== FORMAT || base64 === undefined || rest.length > 0) throw new SealBroken();
     const key = await this.#key(id);
     const whole = fromBase64(base64);
     if (!whole || whole.length < IV_BYTES + 16 || toBase64(whole) !== base64) throw new SealBroken();
