@@ -6,7 +6,9 @@ import { DIST, ROOT, SERVED, write } from "./write.ts";
 
 const STATIC = join(SERVED, "app/static");
 /** What browsers load, each with all it imports. */
-const ENTRIES = ["page.ts", "build.ts", "page.css", "mark.svg"].map((name) => `src/dashboard/client/${name}`);
+const ENTRIES = ["page.ts", "build.ts", "definition.ts", "page.css", "mark.svg"].map(
+  (name) => `src/dashboard/client/${name}`,
+);
 
 /** Compiles the browser's side into hashed files, and writes which name has which address to `dist/assets.json`. */
 export const buildAssets = async (): Promise<void> => {

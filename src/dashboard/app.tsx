@@ -2,12 +2,15 @@ import { Hono, type Context as HonoContext } from "hono";
 import { PathId } from "../protocol/common.ts";
 import { PROBLEMS } from "../protocol/problem.ts";
 import type { Access } from "../services/access.ts";
-import type { Context } from "../services/context.ts";
+import { checkPipeline } from "../services/checks.ts";
+import { type Context, entityTag } from "../services/context.ts";
 import { Refusal } from "../services/refusal.ts";
 import { readBytes } from "../web/body.ts";
 import { type Kit, numbered, openContext } from "../web/kit.ts";
 import { showLog } from "../web/log.ts";
 import { describe, refusalOf } from "../web/problems.ts";
+import { checked, withBody } from "./ask.ts";
+import { textIn } from "./entered.ts";
 import { Frame } from "./frame.tsx";
 import { guarded, sameOrigin } from "./guard.ts";
 import type { Asked, Form, Page, View, Went } from "./page.ts";
@@ -28,10 +31,10 @@ const open = async (c: C, access: Access, writes: boolean): Promise<Context> => 
   return openContext(c, { caller, access, writes, bookmark: lastSeen(c) });
 };
 
-const asked = (c: C): Asked => ({
-  ...{ params: c.req.param(), query: new URL(c.req.url).searchParams },
-  ...{ entered: null, problem: null },
-});
+const asked = (c: C): Asked => {
+  const { searchParams: query, origin } = new URL(c.req.url);
+  return { params: c.req.param(), query, origin, entered: null, problem: null };
+};
 
 /** A form's fields, with the line ends of this world. */
 const readForm = async (c: C): Promise<URLSearchParams> => {
@@ -41,7 +44,7 @@ const readForm = async (c: C): Promise<URLSearchParams> => {
 };
 
 const render = (c: C, context: Context, view: View, done: string | null, status: 200 | 403 | 404 | 422 = 200) =>
-  c.html(<Frame context={context} view={view} done={done} here={new URL(c.req.url).pathname} />, status);
+  c.html(<Frame context={context} view={view} done={done} />, status);
 
 const showPage = async (c: C, page: Page): Promise<Response> => {
   const context = await open(c, { role: page.role }, false);
@@ -54,6 +57,8 @@ const showPage = async (c: C, page: Page): Promise<Response> => {
 const obey = async (c: C, form: Form): Promise<Response> => {
   const context = await open(c, form.access, true);
   const request = { ...asked(c), entered: await readForm(c) };
+  const version = request.entered.get("version");
+  if (version !== null) context.ifMatch = [entityTag(Number(version))];
   try {
     const went = await form.act(context, request);
     rememberSeen(c, context.db.bookmark);
@@ -75,6 +80,17 @@ const followed = async (c: C): Promise<Response> => {
   if (!success) throw new Refusal("not-found", "There is no such build here.");
   const query = showLog.query?.safeParse(c.req.query());
   return showLog.stream(c, context, { params: c.req.param(), query: query?.data ?? {}, body: undefined });
+};
+
+/** What the definition's field asks while a person types. */
+const checkedDefinition = async (c: C): Promise<Response> => {
+  const context = await open(c, checkPipeline.access, false);
+  const form = await readForm(c);
+  const body = checked(checkPipeline.body, {
+    ...{ definition: form.get("definition") ?? "", repoId: textIn(form, "repoId") },
+    pipelineId: textIn(form, "pipelineId"),
+  });
+  return c.json(await checkPipeline.run(context, withBody(body)));
 };
 
 /** A path of ours alone, so that no link leads a person who signs in elsewhere. */
@@ -105,6 +121,7 @@ export const createDashboard = (): Hono<Kit> => {
     return c.redirect("/app/sign-in", 303);
   });
   app.get("/builds/:id/log", followed);
+  app.post("/pipelines/check", checkedDefinition);
   for (const page of PAGES) app.get(page.path, (c) => showPage(c, page));
   for (const form of FORMS) app.post(form.path, (c) => obey(c, form));
   app.notFound((c) => problemPage(c, new Refusal("not-found", "There is no such page.")));

@@ -1,7 +1,8 @@
 import { html } from "hono/html";
 import type { Child } from "hono/jsx";
-import { ROLES } from "../protocol/token.ts";
+import type { Role } from "../protocol/token.ts";
 import type { Context } from "../services/context.ts";
+import { may } from "./may.ts";
 import { noticeOf } from "./notices.ts";
 import type { Section, View } from "./page.ts";
 import { Keys } from "./parts/keys.tsx";
@@ -32,7 +33,7 @@ export const Document = ({ title, scripts = [], children }: DocumentParts) =>
     </html>
   )}`;
 
-const NAV: { section: Section; href: string; name: string; role: (typeof ROLES)[number]; key: string }[] = [
+const NAV: { section: Section; href: string; name: string; role: Role; key: string }[] = [
   { section: "builds", href: "/app/builds", name: "Builds", role: "viewer", key: "g b" },
   { section: "agents", href: "/app/agents", name: "Agents", role: "viewer", key: "g a" },
   { section: "repositories", href: "/app/repositories", name: "Repositories", role: "viewer", key: "g r" },
@@ -41,17 +42,10 @@ const NAV: { section: Section; href: string; name: string; role: (typeof ROLES)[
   { section: "audit", href: "/app/audit", name: "Audit", role: "admin", key: "g u" },
 ];
 
-/** Whether what a role may do is to be offered. */
-export const may = (context: Context, role: (typeof ROLES)[number]): boolean => {
-  const own = context.admitted.role;
-  return own !== null && ROLES.indexOf(own) >= ROLES.indexOf(role);
-};
-
 interface FrameParts {
   context: Context;
   view: View;
   done: string | null;
-  here: string;
 }
 
 export const Frame = ({ context, view, done }: FrameParts) => {

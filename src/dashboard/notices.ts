@@ -2,6 +2,12 @@
 const NOTICES: Record<string, string> = {
   canceled: "The build is being canceled.",
   triggered: "The build is in the queue.",
+  created: "Created.",
+  saved: "Saved.",
+  removed: "Removed.",
+  draining: "The agent finishes its build and takes no new one.",
+  resumed: "The agent takes builds again.",
+  connected: "The repository is connected.",
 };
 
 export const noticeOf = (done: string | null): string | null =>

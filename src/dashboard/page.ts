@@ -9,6 +9,8 @@ import type { ScriptName } from "./static.ts";
 export interface Asked {
   params: Record<string, string>;
   query: URLSearchParams;
+  /** The address of this service as the browser knows it. */
+  origin: string;
   entered: URLSearchParams | null;
   problem: Refusal | null;
 }

@@ -1,7 +1,9 @@
 import { tick } from "./clock.ts";
+import { offerCopies } from "./copy.ts";
 import { listen } from "./keys.ts";
 import { keepLive } from "./live.ts";
 
 setInterval(tick, 1000);
 listen();
+offerCopies();
 keepLive();

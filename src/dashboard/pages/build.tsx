@@ -4,12 +4,12 @@ import type { Explanation } from "../../protocol/explain.ts";
 import { getAgent } from "../../services/agents.ts";
 import { cancelBuild, getBuild } from "../../services/builds.ts";
 import { getPipeline } from "../../services/pipelines.ts";
-import { Refusal } from "../../services/refusal.ts";
 import { getRepository } from "../../services/repositories.ts";
 import { retryBuild } from "../../services/triggers.ts";
 import { explainBuild } from "../../services/waits.ts";
-import { may } from "../frame.tsx";
+import { byId, ifThere } from "../ask.ts";
 import { toHtml } from "../markdown.ts";
+import { may } from "../may.ts";
 import { isTerminal, outcomeOf } from "../outcome.ts";
 import type { Form, Page } from "../page.ts";
 import { ProblemNotice } from "../parts/problem.tsx";
@@ -18,18 +18,6 @@ import { Ago, Took } from "../parts/time.tsx";
 import { plainTail } from "../plain-log.ts";
 
 const AGAIN = 2;
-
-/** What may have been removed since: null then. */
-const ifThere = async <T,>(answer: Promise<T>): Promise<T | null> => {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof Refusal && error.kind === "not-found") return null;
-    throw error;
-  }
-};
-
-const byId = (id: string) => ({ params: { id }, query: undefined, body: undefined });
 
 const StepItem = ({ step, index, now }: { step: Step; index: number; now: Date }) => (
   <li id={`step-${index}`} data-offset={step.logOffset ?? undefined} data-state={step.status} data-name={step.name}>
@@ -109,7 +97,6 @@ const LogView = ({ build, tail }: { build: Build; tail: string }) => {
         <h2>Log</h2>
         <a href={source}>Raw</a>
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by the keyboard */}
       <section class="log-lines" tabindex={0} aria-label="Lines of the log">
         <pre>{tail || "No output yet."}</pre>
       </section>
@@ -141,7 +128,7 @@ export const buildPage: Page = {
   role: "viewer",
   async show(context, { params, problem }) {
     const { now } = context;
-    const build = await getBuild.run(context, byId(params.id ?? ""));
+    const build = await getBuild.run(context, byId(params.id));
     const [repository, pipeline, agent, why, tail] = await Promise.all([
       ifThere(getRepository.run(context, byId(build.repoId))),
       build.pipelineId === null ? null : ifThere(getPipeline.run(context, byId(build.pipelineId))),
@@ -214,7 +201,7 @@ export const buildPage: Page = {
 export const cancelForm: Form = {
   ...{ path: "/builds/:id/cancel", access: cancelBuild.access, page: buildPage },
   async act(context, { params }) {
-    await cancelBuild.run(context, byId(params.id ?? ""));
+    await cancelBuild.run(context, byId(params.id));
     return { to: `/app/builds/${params.id}`, done: "canceled" };
   },
 };
@@ -222,7 +209,7 @@ export const cancelForm: Form = {
 export const retryForm: Form = {
   ...{ path: "/builds/:id/retry", access: retryBuild.access, page: buildPage },
   async act(context, { params }) {
-    const { id } = await retryBuild.run(context, byId(params.id ?? ""));
+    const { id } = await retryBuild.run(context, byId(params.id));
     return { to: `/app/builds/${id}`, done: "triggered" };
   },
 };

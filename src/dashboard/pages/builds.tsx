@@ -6,9 +6,11 @@ import type { Context } from "../../services/context.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { listRepositories } from "../../services/repositories.ts";
 import { explainBuild } from "../../services/waits.ts";
-import { may } from "../frame.tsx";
+import { byId, namesOf, nothing } from "../ask.ts";
+import { may } from "../may.ts";
 import { isTerminal, outcomeOf } from "../outcome.ts";
 import type { Page } from "../page.ts";
+import { FirstSteps } from "../parts/first-steps.tsx";
 import { StateIcon, wordOf } from "../parts/state.tsx";
 import { Ago, Took } from "../parts/time.tsx";
 
@@ -84,14 +86,9 @@ const Row = ({ build, names, now }: { build: Build; names: Names; now: Date }) =
   );
 };
 
-const namesOf = <T extends { id: string }>(records: T[], name: (record: T) => string) =>
-  new Map(records.map((record) => [record.id, name(record)]));
-
 const explain = async (context: Context, builds: Build[]): Promise<Map<string, Explanation>> => {
   const waiting = builds.filter(({ status }) => status === "queued").slice(-EXPLAINED);
-  const explained = await Promise.all(
-    waiting.map(({ id }) => explainBuild.run(context, { params: { id }, query: undefined, body: undefined })),
-  );
+  const explained = await Promise.all(waiting.map(({ id }) => explainBuild.run(context, byId(id))));
   return new Map(explained.map((explanation) => [explanation.buildId, explanation]));
 };
 
@@ -131,7 +128,6 @@ export const buildsPage: Page = {
   path: "/builds",
   role: "viewer",
   async show(context, { query }) {
-    const nothing = { params: undefined, query: {}, body: undefined };
     const [builds, repositories, pipelines, agents] = await Promise.all([
       listBuilds.run(context, { ...nothing, query: filterOf(query) }),
       listRepositories.run(context, nothing),
@@ -144,6 +140,7 @@ export const buildsPage: Page = {
       agent: namesOf(agents, ({ name }) => name),
       waits: await explain(context, builds),
     };
+    const isFiltered = Object.keys(filterOf(query)).length > 0;
     const older = new URLSearchParams(query);
     if (context.nextCursor) older.set("cursor", context.nextCursor);
     return {
@@ -164,7 +161,14 @@ export const buildsPage: Page = {
               <Row build={build} names={names} now={context.now} />
             ))}
           </ol>
-          {builds.length === 0 && <p class="empty">No builds here.</p>}
+          {builds.length === 0 &&
+            (isFiltered ? (
+              <p class="empty">
+                No build matches. <a href="/app/builds">Show all</a>
+              </p>
+            ) : (
+              <FirstSteps context={context} repositories={repositories.length} agents={agents.length} />
+            ))}
           {context.nextCursor && (
             <p class="more">
               <a href={`/app/builds?${older}`}>Older builds</a>

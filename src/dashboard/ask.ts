@@ -1,0 +1,33 @@
+import type * as z from "zod";
+import { validationRefusal } from "../services/invalid-input.ts";
+import { Refusal } from "../services/refusal.ts";
+
+/** The input of a verb that takes none, or only filters. */
+export const nothing = { params: undefined, query: {}, body: undefined };
+
+/** The input of a verb that makes something. */
+export const withBody = <B>(body: B) => ({ params: undefined, query: undefined, body });
+
+export const byId = (id: string | undefined) => ({ params: { id: id ?? "" }, query: undefined, body: undefined });
+
+/** What may have been removed since: null then. */
+export const ifThere = async <T>(answer: Promise<T>): Promise<T | null> => {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof Refusal && error.kind === "not-found") return null;
+    throw error;
+  }
+};
+
+/** What a form sent, as the verb takes it. @throws Refusal naming each field that is wrong */
+export const checked = <S extends z.ZodType>(schema: S | undefined, sent: unknown): z.output<S> => {
+  if (!schema) throw new TypeError("a form needs a verb that takes a body");
+  const parsed = schema.safeParse(sent);
+  if (!parsed.success) throw validationRefusal(parsed.error, schema);
+  return parsed.data;
+};
+
+/** Names by id, for what refers to records by their ids alone. */
+export const namesOf = <T extends { id: string }>(records: T[], name: (record: T) => string): Map<string, string> =>
+  new Map(records.map((record) => [record.id, name(record)]));

@@ -1,0 +1,61 @@
+interface Mistake {
+  line: number;
+  column: number;
+  message: string;
+  suggestion?: string;
+}
+
+const TYPING_MS = 250;
+
+/** Where a line and column (from 1) lie in the text. */
+const offsetOf = (text: string, { line, column }: Mistake): number =>
+  text
+    .split("\n")
+    .slice(0, line - 1)
+    .reduce((sum, each) => sum + each.length + 1, 0) +
+  column -
+  1;
+
+const item = (area: HTMLTextAreaElement, mistake: Mistake): HTMLElement => {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "quiet";
+  const meant = mistake.suggestion === undefined ? "" : ` Did you mean ${mistake.suggestion}?`;
+  button.textContent = `${mistake.line}:${mistake.column} ${mistake.message}${meant}`;
+  button.addEventListener("click", () => {
+    const at = offsetOf(area.value, mistake);
+    area.focus();
+    area.setSelectionRange(at, at + 1);
+  });
+  const entry = document.createElement("li");
+  entry.append(button);
+  return entry;
+};
+
+const watch = (area: HTMLTextAreaElement): void => {
+  const told = document.createElement("ul");
+  told.className = "mistakes";
+  told.setAttribute("role", "status");
+  area.after(told);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const check = async () => {
+    const definition = area.value;
+    if (definition.trim() === "") return told.replaceChildren();
+    const { check: address = "", repo = "", pipeline = "" } = area.dataset;
+    const body = new URLSearchParams({ definition, repoId: repo, pipelineId: pipeline });
+    const response = await fetch(address, { method: "POST", body });
+    if (!response.ok || area.value !== definition) return;
+    const { mistakes } = (await response.json()) as { mistakes: Mistake[] };
+    area.setAttribute("aria-invalid", String(mistakes.length > 0));
+    const fine = document.createElement("li");
+    fine.textContent = "No mistake found.";
+    told.replaceChildren(...(mistakes.length > 0 ? mistakes.map((mistake) => item(area, mistake)) : [fine]));
+  };
+  area.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(check, TYPING_MS);
+  });
+  check();
+};
+
+for (const area of document.querySelectorAll<HTMLTextAreaElement>("textarea[data-check]")) watch(area);

@@ -1,0 +1,170 @@
+import { type Variable, VariableFilter } from "../../protocol/variable.ts";
+import { createVariable, listVariables } from "../../services/variables.ts";
+import { checked, nothing, withBody } from "../ask.ts";
+import { flagIn, textIn } from "../entered.ts";
+import { may } from "../may.ts";
+import { ownerChoices, ownerFields, ownerKey, ownerPage, readOwners } from "../owners.ts";
+import type { Form, Page } from "../page.ts";
+import { AreaField, CheckField, type Choice, SecretField, SelectField, TextField } from "../parts/field.tsx";
+import { ProblemNotice } from "../parts/problem.tsx";
+import { Ago } from "../parts/time.tsx";
+
+const Owner = ({ of, choices }: { of: Variable; choices: Choice[] }) => {
+  const key = ownerKey(of);
+  const name = choices.find(({ value }) => value === key)?.label ?? of.scope;
+  const page = ownerPage(key);
+  return page ? <a href={page}>{name}</a> : name;
+};
+
+const Row = ({ of, choices, now }: { of: Variable; choices: Choice[]; now: Date }) => (
+  <tr class={of.isActive ? undefined : "inactive"}>
+    <th scope="row">
+      <a href={`/app/variables/${of.id}`}>
+        <code>{of.key}</code>
+      </a>
+      {!of.isActive && <span class="label">inactive</span>}
+    </th>
+    <td>{of.isSecret ? <span class="label">secret</span> : <code class="value">{of.value}</code>}</td>
+    <td>
+      <Owner of={of} choices={choices} />
+      <span class="why">{of.scope}</span>
+    </td>
+    <td>{of.lastUsedAt ? <Ago at={of.lastUsedAt} now={now} /> : <span class="hint">never</span>}</td>
+    <td>{of.description}</td>
+  </tr>
+);
+
+export const VariableTable = ({ variables, choices, now }: { variables: Variable[]; choices: Choice[]; now: Date }) => (
+  <div class="wide">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Key</th>
+          <th scope="col">Value</th>
+          <th scope="col">Of</th>
+          <th scope="col">Last used</th>
+          <th scope="col">Description</th>
+        </tr>
+      </thead>
+      <tbody>
+        {variables.map((variable) => (
+          <Row of={variable} choices={choices} now={now} />
+        ))}
+      </tbody>
+    </table>
+  </div>
+);
+
+const Filter = ({ owner, withInactive, choices }: { owner: string; withInactive: boolean; choices: Choice[] }) => {
+  const all = [{ value: "", label: "Everywhere" }, ...choices];
+  const asked = { params: {}, query: new URLSearchParams(), origin: "", entered: null, problem: null };
+  return (
+    <form method="get" action="/app/variables" class="filter">
+      <SelectField {...{ asked, name: "owner", label: "Of", value: owner, choices: all }} />
+      <label class="check">
+        <input type="checkbox" name="inactive" checked={withInactive} /> inactive ones too
+      </label>
+      <button type="submit">Filter</button>
+    </form>
+  );
+};
+
+const page: Page = {
+  path: "/variables",
+  role: "viewer",
+  async show(context, { query }) {
+    const owner = query.get("owner") ?? "";
+    const includeInactive = query.get("inactive") === "on";
+    const wanted = VariableFilter.safeParse(owner ? ownerFields(owner, context.orgId) : {});
+    const filter = { ...(wanted.success ? wanted.data : {}), includeInactive };
+    const [variables, owners] = await Promise.all([
+      listVariables.run(context, { ...nothing, query: filter }),
+      readOwners(context),
+    ]);
+    const choices = ownerChoices(owners);
+    const canChange = may(context, "maintainer");
+    const forOwner = owner ? `?owner=${encodeURIComponent(owner)}` : "";
+    return {
+      ...{ title: "Variables", section: "variables" },
+      body: (
+        <>
+          <div class="head">
+            <h1>Variables</h1>
+            <Filter owner={owner} withInactive={includeInactive} choices={choices} />
+            <a class="button" href="/app/groups">
+              Groups
+            </a>
+            {canChange && (
+              <a class="button primary" href={`/app/variables/new${forOwner}`}>
+                Add variable
+              </a>
+            )}
+          </div>
+          {variables.length > 0 ? (
+            <VariableTable variables={variables} choices={choices} now={context.now} />
+          ) : (
+            <p class="empty">
+              No variable here. Builds get what is stored for the organization, their groups, repository and pipeline.
+            </p>
+          )}
+        </>
+      ),
+    };
+  },
+};
+
+const newPage: Page = {
+  path: "/variables/new",
+  role: "maintainer",
+  async show(context, asked) {
+    const owner = asked.query.get("owner") ?? `organization:${context.orgId}`;
+    const choices = ownerChoices(await readOwners(context));
+    return {
+      ...{ title: "Add a variable", section: "variables" },
+      body: (
+        <div class="column">
+          <h1>Add a variable</h1>
+          <ProblemNotice problem={asked.problem} />
+          <form method="post" class="stack">
+            <TextField {...{ asked, name: "key", label: "Key", required: true, placeholder: "API_URL" }} />
+            <SelectField {...{ asked, name: "owner", label: "Of", value: owner, choices }} />
+            <CheckField
+              {...{ asked, name: "isSecret", label: "Secret", on: true }}
+              hint="Sealed, masked in logs, and never shown again: not even to you."
+            />
+            <SecretField {...{ asked, name: "value", label: "Value" }} />
+            <AreaField {...{ asked, name: "description", label: "Description", rows: 2 }} />
+            <CheckField {...{ asked, name: "allowOverride", label: "A run may replace it", on: true }} />
+            <button type="submit" class="primary">
+              Add variable
+            </button>
+          </form>
+        </div>
+      ),
+    };
+  },
+};
+
+const createForm: Form = {
+  ...{ path: newPage.path, access: createVariable.access, page: newPage },
+  async act(context, { entered }) {
+    const owner = entered.get("owner") ?? "";
+    const body = checked(createVariable.body, {
+      ...{
+        ...ownerFields(owner, context.orgId),
+        key: entered.get("key")?.trim() ?? "",
+        value: entered.get("value") ?? "",
+      },
+      ...{ isSecret: flagIn(entered, "isSecret"), allowOverride: flagIn(entered, "allowOverride") },
+      description: textIn(entered, "description"),
+    });
+    await createVariable.run(context, withBody(body));
+    return {
+      to: ownerPage(owner)?.startsWith("/app/groups") ? (ownerPage(owner) ?? "") : "/app/variables",
+      done: "created",
+    };
+  },
+};
+
+export const variablesPages: Page[] = [page, newPage];
+export const variablesForms: Form[] = [createForm];
