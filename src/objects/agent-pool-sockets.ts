@@ -30,8 +30,16 @@ export class HintSockets {
     for (const { agentId, hint } of pushes) {
       for (const socket of this.#open(agentId, now)) {
         const isOwn = attachmentOf(socket).until === null;
-        if (hint.type === "look" || isOwn) socket.send(JSON.stringify(hint));
+        if (hint.type === "look" || isOwn) this.#send(socket, JSON.stringify(hint));
       }
+    }
+  }
+
+  #send(socket: WebSocket, text: string): void {
+    try {
+      socket.send(text);
+    } catch (error) {
+      console.warn("pool: a hint could not be sent", error);
     }
   }
 
