@@ -20,7 +20,13 @@ export const ensureDevVars = (path: string): Record<string, string> => {
 const wrangler = (args: string[], stdio: "inherit" | "pipe"): ChildProcess =>
   spawn(process.execPath, [WRANGLER, ...args], {
     cwd: ROOT,
-    env: { ...process.env, CI: "1", WRANGLER_SEND_METRICS: "false", NO_COLOR: process.stdout.isTTY ? "" : "1", CLOUDFLARE_CF_FETCH_ENABLED: "false" },
+    env: {
+      ...process.env,
+      CI: "1",
+      WRANGLER_SEND_METRICS: "false",
+      NO_COLOR: process.stdout.isTTY ? "" : "1",
+      CLOUDFLARE_CF_FETCH_ENABLED: "false",
+    },
     stdio: ["ignore", stdio, stdio],
   });
 
