@@ -34,7 +34,7 @@ export const ownerKey = ({ scope, orgId, groupId, repoId, pipelineId }: Variable
 export const ownerChoices = ({ orgId, groups, repositories, pipelines }: Owners): Choice[] => {
   const names = new Map(repositories.map(({ id, fullName }) => [id, fullName]));
   return [
-    { value: `organization:${orgId}`, label: `organization ${orgId}` },
+    { value: `organization:${orgId}`, label: orgId, group: "Organization" },
     ...groups.map(({ id, name }) => ({ value: `group:${id}`, label: name, group: "Groups" })),
     ...repositories.map(({ id, fullName }) => ({ value: `repository:${id}`, label: fullName, group: "Repositories" })),
     ...pipelines.map(({ id, name, repoId }) => ({

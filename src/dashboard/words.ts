@@ -5,9 +5,10 @@ const DAY = 24 * HOUR;
 
 const two = (number: number): string => String(number).padStart(2, "0");
 
-/** Milliseconds as `48s`, `1m 04s`, `2h 05m` or `3d 04h`. */
+/** Milliseconds as `<1s`, `48s`, `1m 04s`, `2h 05m` or `3d 04h`. */
 export const duration = (milliseconds: number): string => {
   const all = Math.max(0, milliseconds);
+  if (all < SECOND) return "<1s";
   if (all < MINUTE) return `${Math.floor(all / SECOND)}s`;
   if (all < HOUR) return `${Math.floor(all / MINUTE)}m ${two(Math.floor((all % MINUTE) / SECOND))}s`;
   if (all < DAY) return `${Math.floor(all / HOUR)}h ${two(Math.floor((all % HOUR) / MINUTE))}m`;

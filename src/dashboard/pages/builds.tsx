@@ -42,7 +42,9 @@ const Progress = ({ build, names, now }: { build: Build; names: Names; now: Date
     return (
       <>
         waiting <Took from={queuedAt} to={null} now={now} />
-        <span class="why">{names.waits.get(build.id)?.words}</span>
+        <span class="why" title={names.waits.get(build.id)?.words}>
+          {names.waits.get(build.id)?.words}
+        </span>
       </>
     );
   }
@@ -56,8 +58,8 @@ const Progress = ({ build, names, now }: { build: Build; names: Names; now: Date
   }
   return (
     <>
-      {status === "failed" ? (outcomeOf(build) ?? "failed") : status === "canceled" ? "canceled" : null}{" "}
-      {startedAt && <Took from={startedAt} to={finishedAt} now={now} />}
+      {status === "failed" && <span class="outcome">{outcomeOf(build) ?? "failed"}</span>}
+      {status === "canceled" && "canceled"} {startedAt && <Took from={startedAt} to={finishedAt} now={now} />}
       <span class="why">
         <Ago at={finishedAt ?? queuedAt} now={now} />
       </span>

@@ -127,7 +127,7 @@ const newPage: Page = {
           <ProblemNotice problem={asked.problem} />
           <form method="post" class="stack">
             <TextField {...{ asked, name: "key", label: "Key", required: true, placeholder: "API_URL" }} />
-            <SelectField {...{ asked, name: "owner", label: "Of", value: owner, choices }} />
+            <SelectField {...{ asked, name: "owner", label: "Belongs to", value: owner, choices }} />
             <CheckField
               {...{ asked, name: "isSecret", label: "Secret", on: true }}
               hint="Sealed, masked in logs, and never shown again: not even to you."

@@ -28,6 +28,7 @@ export class LogView {
   readonly #store: LogStore;
   readonly #isLive: () => boolean;
   readonly #space = make("div", "log-space");
+  readonly #pin = make("div", "log-pin");
   readonly #block = make("div", "log-block");
   readonly #folds = new Map<string, boolean>();
   #sections: Section[] = [];
@@ -40,10 +41,10 @@ export class LogView {
     this.#store = store;
     this.#isLive = isLive;
     this.isFollowing = isLive();
-    this.#space.append(this.#block);
+    this.#space.append(this.#pin, this.#block);
     scroller.replaceChildren(this.#space);
     scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
-    this.#block.addEventListener("click", (event) => this.#clicked(event));
+    this.#space.addEventListener("click", (event) => this.#clicked(event));
     new ResizeObserver(() => this.plan()).observe(scroller);
   }
 
@@ -128,7 +129,12 @@ export class LogView {
     const header = (event.target as Element).closest<HTMLElement>(".log-head");
     if (!header) return;
     const section = this.#sections.find(({ key }) => key === header.dataset.section);
-    if (section) this.#folds.set(section.key, !section.isOpen);
+    if (!section) return;
+    this.#folds.set(section.key, !section.isOpen);
+    if (this.#pin.contains(header)) {
+      this.#cut();
+      this.#scrollTo(section.top);
+    }
     this.plan();
   }
 
@@ -153,7 +159,18 @@ export class LogView {
     this.#block.style.transform = `translateY(${scroller.scrollTop + top - y}px)`;
     this.#block.style.setProperty("--digits", String(String(this.#store.count).length));
     this.#replace(rows);
+    this.#pinStep(y);
     if (this.isFollowing) scroller.scrollTop = scroller.scrollHeight;
+  }
+
+  /** The name of the step whose lines are at the top stays in sight. */
+  #pinStep(y: number): void {
+    const { section: at, line } = rowAt(this.#sections, y);
+    const section = this.#sections[at];
+    const name = section && line >= 0 ? section.name : null;
+    const pinned = this.#pin.firstElementChild as HTMLElement | null;
+    if (!section || name === null) pinned?.remove();
+    else if (pinned?.dataset.section !== section.key) this.#pin.replaceChildren(this.#header(section, name));
   }
 
   /** A row that says the same already stays, so that a selection and the focus live on. */
