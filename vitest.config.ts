@@ -11,6 +11,7 @@ const END_TO_END = ["test/e2e/**/*.test.ts"];
 /** Three kinds of test: plain programs, the service inside workerd, and the whole from outside. */
 export default defineConfig(async () => ({
   test: {
+    silent: "passed-only" as const,
     projects: [
       { test: { name: "plain", include: PLAIN, testTimeout: 60_000 } },
       {

@@ -2,14 +2,19 @@ import * as z from "zod";
 
 const Whole = z.coerce.number().int().positive();
 
+const Names = z.string().transform((text) => text.split(/[\s,]+/).filter((name) => name !== ""));
+
 const Config = z.object({
-  CLONE_PROTOCOLS: z.string().transform((text) => text.split(",").map((name) => name.trim())),
+  CLONE_PROTOCOLS: Names,
+  DASHBOARD_ORIGINS: Names,
   START_SECONDS: Whole,
   LEASE_SECONDS: Whole,
   HEARTBEAT_SECONDS: Whole,
   POLL_SECONDS: Whole.max(60),
   BUILD_DAYS: Whole,
   AUDIT_DAYS: Whole,
+  TOKEN_REQUESTS_PER_MINUTE: Whole,
+  AGENT_REQUESTS_PER_MINUTE: Whole,
 });
 export type Config = z.infer<typeof Config>;
 

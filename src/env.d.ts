@@ -3,13 +3,18 @@ interface Env {
   DB: D1Database;
   AGENT_POOL: DurableObjectNamespace<import("./objects/agent-pool.ts").AgentPool>;
   BUILD_LOG: DurableObjectNamespace<import("./objects/build-log.ts").BuildLog>;
+  TOKEN_RATE: RateLimit;
+  AGENT_RATE: RateLimit;
   CLONE_PROTOCOLS: string;
+  DASHBOARD_ORIGINS: string;
   START_SECONDS: string;
   LEASE_SECONDS: string;
   HEARTBEAT_SECONDS: string;
   POLL_SECONDS: string;
   BUILD_DAYS: string;
   AUDIT_DAYS: string;
+  TOKEN_REQUESTS_PER_MINUTE: string;
+  AGENT_REQUESTS_PER_MINUTE: string;
   OPERATOR_TOKEN: string | undefined;
   TOKEN_KEYS: string | undefined;
   SECRETS_KEYS: string | undefined;

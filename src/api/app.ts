@@ -3,10 +3,14 @@ import { BOOT_HEADER, LEASE_HEADER } from "../protocol/jobs.ts";
 import { PROBLEMS } from "../protocol/problem.ts";
 import { type Context, entityTag } from "../services/context.ts";
 import { identify } from "../services/identify.ts";
+import { checkRate, ratePolicy } from "../services/rate-limit.ts";
 import { invalid, Refusal } from "../services/refusal.ts";
 import { type Kit, numbered, openContext } from "../web/kit.ts";
 import { describe, problemResponse, refusalOf } from "../web/problems.ts";
+import { logged } from "../web/request-log.ts";
 import { jsonBody } from "./body.ts";
+import { shared } from "./cors.ts";
+import { mountHealth } from "./health.ts";
 import { ROUTES, type Route } from "./routes.ts";
 import { validator } from "./validation.ts";
 
@@ -21,6 +25,8 @@ const open =
       ...{ caller, access: verb.access, writes: method !== "GET" || caller.kind === "agent" },
       ...{ bookmark: c.req.header(BOOKMARK_HEADER) ?? null, bootId: c.req.header(BOOT_HEADER)?.slice(0, 100) ?? null },
     });
+    c.header("RateLimit-Policy", ratePolicy(context.config, caller.kind));
+    await checkRate(c.env, context.config, caller.kind, caller.tokenHash);
     await context.enter();
     context.ifMatch = tags(c.req.header("If-Match"));
     context.idempotencyKey = idempotencyKey(c.req.header("Idempotency-Key"));
@@ -103,7 +109,9 @@ const refuse = async (c: HonoContext<Kit>, error: unknown): Promise<Refusal> => 
 
 export const createApp = (): Hono<Kit> => {
   const app = new Hono<Kit>();
-  app.use(numbered);
+  app.use(numbered, logged);
+  mountHealth(app);
+  app.use(shared);
   for (const route of ROUTES) {
     const { verb } = route;
     const checks = [
@@ -116,9 +124,11 @@ export const createApp = (): Hono<Kit> => {
   }
   for (const [path, routes] of Map.groupBy(ROUTES, (route) => route.path)) {
     const methods = routes.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+    const allow = [...methods, "OPTIONS"].join(", ");
+    app.options(path, (c) => c.body(null, 204, { Allow: allow }));
     app.all(path, (c) => {
       const refused = problemResponse(new Refusal("method-not-allowed", "See Allow."), c.get("requestId"));
-      refused.headers.set("Allow", methods.join(", "));
+      refused.headers.set("Allow", allow);
       return refused;
     });
   }

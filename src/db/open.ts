@@ -1,5 +1,6 @@
 import { and, eq, gt, isNull, or } from "drizzle-orm";
 import { type DrizzleD1Database, drizzle } from "drizzle-orm/d1";
+import { checkMigrations } from "./migrations.ts";
 import * as schema from "./schema.ts";
 
 /** What D1 was asked for one request. */
@@ -44,11 +45,13 @@ export class Door {
   readonly tally: Tally = { rounds: 0, rowsRead: 0, rowsWritten: 0 };
   /** For building queries; they run only in `read` and `write`. */
   readonly sql: Database;
+  readonly #db: D1Database;
   readonly #session: D1DatabaseSession;
   #asked: { queries: readonly Query[]; resolve(answers: unknown[]): void; reject(error: unknown): void }[] = [];
   #unchecked: { hash: string; now: string; admit: (token: TokenRow) => void } | undefined;
 
   constructor(db: D1Database, constraint: string) {
+    this.#db = db;
     this.#session = db.withSession(constraint);
     this.sql = drizzle(metered(this.#session, this.tally), { schema });
   }
@@ -65,7 +68,7 @@ export class Door {
 
   /**
    * Runs queries all or nothing; what is asked in the same turn goes in one round trip.
-   * @throws TokenNotLive, and whatever `admit` throws
+   * @throws TokenNotLive, MigrationsMissing, and whatever `admit` throws
    */
   run<const Q extends readonly Query[]>(...queries: Q): Promise<Answers<Q>> {
     return new Promise((resolve, reject) => {
@@ -78,6 +81,7 @@ export class Door {
     const asked = this.#asked;
     this.#asked = [];
     try {
+      await checkMigrations(this.#db);
       const answers = await this.#batch(asked.flatMap(({ queries }) => queries));
       for (const { queries, resolve } of asked) resolve(answers.splice(0, queries.length));
     } catch (error) {

@@ -126,6 +126,11 @@ export class Context {
     return this.#admitted;
   }
 
+  /** The caller's name for the log, or null while nobody was let in. */
+  get actor(): string | null {
+    return this.#admitted?.actor ?? null;
+  }
+
   #admitToken(row: TokenRow): void {
     checkAccess(this.#parts.access, row.kind, row.role);
     const { kind, role, labels } = row;

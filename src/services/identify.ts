@@ -4,7 +4,7 @@ import { Refusal } from "./refusal.ts";
 import { usable } from "./sealing.ts";
 
 const KINDS: Record<Exclude<TokenPrefix, "mro">, CallerKind> = { mrt: "api", mrr: "registration", mra: "agent" };
-const OPERATOR_TOKEN_LENGTH = 32;
+export const OPERATOR_TOKEN_LENGTH = 32;
 
 /**
  * Who the Authorization header says is calling. A forged token is refused here, with nothing asked of anyone.

@@ -3,6 +3,7 @@ import { PROBLEMS, type Problem, type ProblemKind } from "../protocol/problem.ts
 import { Refusal } from "../services/refusal.ts";
 
 const UNAVAILABLE_RETRY_SECONDS = 5;
+const BEHIND_RETRY_SECONDS = 30;
 
 /** Maps whatever was thrown to one of the closed set of problems; what nobody foresaw is told to the log alone. */
 export const refusalOf = (error: unknown): Refusal => {
@@ -13,6 +14,12 @@ export const refusalOf = (error: unknown): Refusal => {
   if (error instanceof HTTPException && error.status === 400) {
     return new Refusal("malformed-body", "The body is not JSON.");
   }
+  if (isBehind(error)) {
+    return new Refusal("unavailable", "The database awaits its migrations. Nothing is half-done: repeat the request.", {
+      retryAfterSeconds: BEHIND_RETRY_SECONDS,
+      cause: error,
+    });
+  }
   return isAway(error)
     ? new Refusal("unavailable", "A part of the service is away just now. Nothing is half-done: repeat the request.", {
         retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS,
@@ -20,6 +27,13 @@ export const refusalOf = (error: unknown): Refusal => {
       })
     : new Refusal("internal", "Something went wrong on our side. The request id leads us to it.", { cause: error });
 };
+
+/** Whether the code is newer than the database's tables. */
+const isBehind = (error: unknown): boolean =>
+  error instanceof Error &&
+  (error.name === "MigrationsMissing" ||
+    /no such table|no such column|has no column named/.test(error.message) ||
+    isBehind(error.cause));
 
 /** Whether a database or an object did not answer, as against a mistake of ours. */
 const isAway = (error: unknown): boolean => {

@@ -95,7 +95,7 @@ describe("a path", () => {
     const { admin } = await newOrganization();
     const answer = await call(admin, "DELETE", PATH);
     expectProblem(answer, 405, "method-not-allowed");
-    expect(answer.headers.get("Allow")).toBe("GET, HEAD, POST");
+    expect(answer.headers.get("Allow")).toBe("GET, HEAD, POST, OPTIONS");
     expect((await call(admin, "HEAD", PATH)).status).toBe(200);
   });
 });

@@ -7,7 +7,7 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
   protocol: { rooms: [], packages: ["zod"] },
   domain: { rooms: ["protocol"], packages: ["yaml", "@actions/expressions"] },
   crypto: { rooms: [], packages: [] },
-  db: { rooms: ["protocol"], packages: ["drizzle-orm"] },
+  db: { rooms: ["protocol"], packages: ["drizzle-orm", "migrations"] },
   objects: { rooms: ["protocol", "domain", "crypto", "db"], packages: ["cloudflare:workers"] },
   services: { rooms: ["protocol", "domain", "crypto", "db"], packages: ["drizzle-orm", "zod", "uuid"] },
   web: { rooms: ["protocol", "services"], packages: ["hono", "zod", "uuid"] },

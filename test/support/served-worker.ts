@@ -29,11 +29,16 @@ export const bundle = (folder: string): string => {
   return join(folder, "worker.js");
 };
 
-const migrationStatements = (): string[] =>
-  readdirSync(join(ROOT, "migrations"))
-    .filter((name) => name.endsWith(".sql"))
-    .sort()
-    .flatMap((name) => readFileSync(join(ROOT, "migrations", name), "utf8").split("--> statement-breakpoint"));
+/** Applies the migrations and notes them, as wrangler does. */
+const migrate = async (db: D1Database): Promise<void> => {
+  await db.prepare("CREATE TABLE d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE)").run();
+  const names = readdirSync(join(ROOT, "migrations")).filter((name) => name.endsWith(".sql"));
+  for (const name of names.sort()) {
+    const statements = readFileSync(join(ROOT, "migrations", name), "utf8").split("--> statement-breakpoint");
+    for (const statement of statements) await db.prepare(statement).run();
+    await db.prepare("INSERT INTO d1_migrations (name) VALUES (?)").bind(name).run();
+  }
+};
 
 interface RateLimit {
   name: string;
@@ -83,7 +88,7 @@ export const serveBundled = async (
   );
   await miniflare.ready;
   const db = (await miniflare.getD1Database("DB")) as unknown as D1Database;
-  for (const statement of migrationStatements()) await db.prepare(statement).run();
+  await migrate(db);
   const url = `http://127.0.0.1:${port}`;
   const operator = new Client(url, keys.OPERATOR_TOKEN);
   return {

@@ -27,7 +27,11 @@ export const problemsOf = (route: Route, operation: Operation): ProblemKind[] =>
   ];
 };
 
-const HEADERS: Record<number, string[]> = { 401: ["Authenticate"], 429: ["RetryAfter"], 503: ["RetryAfter"] };
+const HEADERS: Record<number, string[]> = {
+  401: ["Authenticate"],
+  429: ["RetryAfter", "RateLimitPolicy"],
+  503: ["RetryAfter"],
+};
 
 /** The answer with one status: several kinds of problem may share it. */
 const problemResponse = (status: number, kinds: ProblemKind[]): Response => ({

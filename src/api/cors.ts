@@ -1,0 +1,30 @@
+import type { MiddlewareHandler } from "hono";
+import { readConfig } from "../config.ts";
+import type { Kit } from "../web/kit.ts";
+
+const SENT = [
+  ...["Authorization", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key", "Last-Event-ID", "Range"],
+  "Millrace-Bookmark",
+];
+const SHOWN = [
+  ...["ETag", "Link", "Location", "Millrace-Bookmark", "RateLimit-Policy", "Retry-After", "Server-Timing"],
+  ...["X-Request-Id", "Content-Range"],
+];
+const PREFLIGHT_SECONDS = 7200;
+
+/** Lets pages of the configured origins call the API. Tokens go in a header, so there are no cookies to guard. */
+export const shared: MiddlewareHandler<Kit> = async (c, next) => {
+  await next();
+  const { DASHBOARD_ORIGINS: origins } = readConfig(c.env);
+  if (origins.length === 0) return;
+  c.header("Vary", "Origin", { append: true });
+  const origin = c.req.header("Origin");
+  if (!origin || !origins.includes(origin)) return;
+  c.header("Access-Control-Allow-Origin", origin);
+  c.header("Access-Control-Expose-Headers", SHOWN.join(", "));
+  const asked = c.req.method === "OPTIONS" && c.req.header("Access-Control-Request-Method");
+  if (!asked) return;
+  c.header("Access-Control-Allow-Methods", c.res.headers.get("Allow") ?? "");
+  c.header("Access-Control-Allow-Headers", SENT.join(", "));
+  c.header("Access-Control-Max-Age", String(PREFLIGHT_SECONDS));
+};

@@ -1,0 +1,18 @@
+import * as z from "zod";
+
+/** One thing the service needs, and what is wrong with it where it is not there. */
+export const Check = z.object({ isOk: z.boolean(), detail: z.string().optional() });
+
+export const Readiness = z.object({
+  isReady: z.boolean(),
+  checks: z.object({
+    settings: Check,
+    operatorToken: Check,
+    tokenKeys: Check,
+    secretsKeys: Check,
+    database: Check,
+    migrations: Check,
+    objects: Check,
+  }),
+});
+export type Readiness = z.infer<typeof Readiness>;

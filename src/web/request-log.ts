@@ -1,0 +1,25 @@
+import type { Context as HonoContext, MiddlewareHandler } from "hono";
+import { matchedRoutes } from "hono/route";
+import type { Kit } from "./kit.ts";
+
+/** The pattern of the route, never the path: a path may hold anything, a secret too. */
+const patternOf = (c: HonoContext<Kit>): string | null =>
+  matchedRoutes(c).find(({ path }) => !path.endsWith("*"))?.path ?? null;
+
+/** One line of JSON for each request, and what it took as `Server-Timing` of an answer that is no refusal. */
+export const logged: MiddlewareHandler<Kit> = async (c, next) => {
+  const begun = Date.now();
+  await next();
+  const context = c.get("context");
+  const { rounds, rowsRead, rowsWritten } = context?.db.tally ?? { rounds: 0, rowsRead: 0, rowsWritten: 0 };
+  const ms = Date.now() - begun;
+  const { status } = c.res;
+  if (status < 400) {
+    c.header("Server-Timing", `total;dur=${ms}, d1;desc="rounds=${rounds} read=${rowsRead} written=${rowsWritten}"`);
+  }
+  const line = {
+    ...{ requestId: c.get("requestId"), method: c.req.method, route: patternOf(c), status, ms },
+    ...{ orgId: context?.orgId || null, caller: context?.actor ?? null, rounds, rowsRead, rowsWritten },
+  };
+  console.log(JSON.stringify(line));
+};

@@ -1,0 +1,186 @@
+import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { createApp } from "../../src/api/app.ts";
+import type { Problem } from "../../src/protocol/problem.ts";
+import { type Answer, call, created, expectProblem, newAgent, newOrganization } from "../support/api.ts";
+
+/** The service in another environment than that of the tests. */
+const ask = async (changed: object, path: string, init: RequestInit = {}): Promise<Response> => {
+  const context = createExecutionContext();
+  const request = new Request(`https://millrace.test${path}`, init);
+  const response = await createApp().fetch(request, { ...env, ...changed }, context);
+  await waitOnExecutionContext(context);
+  return response;
+};
+
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe("GET /readyz", () => {
+  it("is ready where everything is there", async () => {
+    const response = await ask({}, "/readyz");
+    expect(await response.json()).toEqual({
+      isReady: true,
+      checks: {
+        ...{ settings: { isOk: true }, operatorToken: { isOk: true }, tokenKeys: { isOk: true } },
+        ...{
+          secretsKeys: { isOk: true },
+          database: { isOk: true },
+          migrations: { isOk: true },
+          objects: { isOk: true },
+        },
+      },
+    });
+    expect(response.status).toBe(200);
+    expect((await ask({ DB: null, SECRETS_KEYS: "" }, "/healthz")).status).toBe(200);
+  });
+
+  it.each([
+    ["operatorToken", { OPERATOR_TOKEN: undefined }, "OPERATOR_TOKEN is not set"],
+    ["operatorToken", { OPERATOR_TOKEN: "short-canary" }, "OPERATOR_TOKEN has less than 32 characters"],
+    ["tokenKeys", { TOKEN_KEYS: undefined }, "TOKEN_KEYS cannot be used: it is not set"],
+    ["tokenKeys", { TOKEN_KEYS: "canary-of-a-key" }, "entry 1 does not have the form id:base64"],
+    ["secretsKeys", { SECRETS_KEYS: "" }, "SECRETS_KEYS cannot be used: it is not set"],
+    ["secretsKeys", { SECRETS_KEYS: `k9:${btoa("canary, too short")}` }, "key k9 is not 32 bytes"],
+    ["settings", { POLL_SECONDS: "canary" }, "POLL_SECONDS is missing or wrong"],
+    ["database", { DB: { prepare: () => null, withSession: () => env.DB.withSession() } }, "does not answer"],
+  ] as const)("names what is wrong with %s %#, and quotes nothing of it", async (name, changed, detail) => {
+    const response = await ask(changed, "/readyz");
+    const text = await response.text();
+    expect(response.status).toBe(503);
+    expect(JSON.parse(text).checks[name]).toEqual({ isOk: false, detail: expect.stringContaining(detail) });
+    expect(text).not.toContain("canary");
+    expect(text).not.toContain(btoa("canary").slice(0, 7));
+  });
+
+  it("names migrations that are not applied, and until they are each request gets a graceful 503", async () => {
+    const { admin } = await newOrganization();
+    const older = () => ({
+      DB: { withSession: () => env.DB.withSession(), prepare: (sql: string) => env.DB.prepare(sql) },
+    });
+    const [newest] = await env.DB.prepare("SELECT name FROM d1_migrations ORDER BY id DESC LIMIT 1").raw<[string]>();
+    await env.DB.prepare("DELETE FROM d1_migrations WHERE name = ?").bind(newest?.[0]).run();
+    vi.spyOn(console, "error").mockImplementation(() => {});
+    const ready = await ask(older(), "/readyz");
+    const refused = await ask(older(), "/repository", { headers: bearer(admin) });
+    await env.DB.prepare("INSERT INTO d1_migrations (name) VALUES (?)").bind(newest?.[0]).run();
+    const detail = `These are not applied: ${newest?.[0]}.`;
+    expect(ready.status).toBe(503);
+    expect(await ready.json()).toMatchObject({ checks: { migrations: { isOk: false, detail } } });
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get("Retry-After")).toBe("30");
+    expect(await refused.json()).toMatchObject({
+      type: "/problems/unavailable",
+      detail: expect.stringContaining("migrations"),
+    });
+    expect((await ask(older(), "/repository", { headers: bearer(admin) })).status).toBe(200);
+  });
+});
+
+describe("each request", () => {
+  it("leaves one line that says who, what and how much, and no secret", async () => {
+    const { orgId, admin } = await newOrganization();
+    const lines: string[] = [];
+    vi.spyOn(console, "log").mockImplementation((line: string) => lines.push(line));
+    const value = "canary-of-the-log";
+    const body = { key: "K", value, isSecret: true, scope: "organization", orgId };
+    const { id } = await created(admin, "/secrets/variables", body);
+    const answer = await call(admin, "GET", `/secrets/variables/${id}?${value}`);
+    await call(null, "GET", `/${value}`);
+    expect(lines).toHaveLength(3);
+    expect(JSON.parse(lines[1] ?? "")).toEqual({
+      ...{ requestId: answer.headers.get("X-Request-Id"), method: "GET", route: "/secrets/variables/:id", status: 200 },
+      ...{ ms: expect.any(Number), orgId, caller: expect.stringMatching(/^token:[0-9a-f-]{36}$/) },
+      ...{ rounds: 1, rowsRead: 2, rowsWritten: 0 },
+    });
+    expect(JSON.parse(lines[2] ?? "")).toMatchObject({ route: null, status: 404, caller: null });
+    for (const line of lines) for (const secret of [value, admin]) expect(line).not.toContain(secret);
+  });
+
+  it("tells what it took, unless it was refused", async () => {
+    const { admin } = await newOrganization();
+    const { headers } = await call(admin, "GET", "/token/self");
+    expect(headers.get("Server-Timing")).toMatch(/^total;dur=\d+, d1;desc="rounds=1 read=\d+ written=0"$/);
+    expect((await call(admin, "GET", `/build/${crypto.randomUUID()}`)).headers.has("Server-Timing")).toBe(false);
+  });
+});
+
+describe("too many requests", () => {
+  it.each([
+    ["a person's token", 600, async (admin: string) => [admin, "/token/self"] as const],
+    [
+      "an agent's token",
+      1200,
+      async (admin: string) => {
+        const agent = await newAgent(admin);
+        return [agent.token, `/buildagent/${agent.id}`] as const;
+      },
+    ],
+  ])("of %s are refused after %i in a minute, and of nobody else", async (_, limit, prepare) => {
+    const [mine, other] = [await newOrganization(), await newOrganization()];
+    const [token, path] = await prepare(mine.admin);
+    expect((await call(token, "GET", path)).headers.get("RateLimit-Policy")).toBe(`"token";q=${limit};w=60`);
+    let refused: Answer<Problem> | undefined;
+    let sent = 0;
+    while (!refused && sent < 2 * limit + 100) {
+      const answers = await Promise.all(Array.from({ length: 50 }, () => call<Problem>(token, "GET", path)));
+      sent += answers.length;
+      refused = answers.find(({ status }) => status !== 200);
+    }
+    expect(sent).toBeGreaterThanOrEqual(limit - 1);
+    if (!refused) throw new Error(`${sent} requests were not refused`);
+    expectProblem(refused, 429, "rate-limited");
+    expect(refused.headers.get("Retry-After")).toBe("60");
+    expect((await call(other.admin, "GET", "/token/self")).status).toBe(200);
+  });
+});
+
+describe("a page of another origin", () => {
+  const settings = { DASHBOARD_ORIGINS: "https://builds.example, https://other.example" };
+  const preflight = { "Access-Control-Request-Method": "PUT", "Access-Control-Request-Headers": "authorization" };
+
+  it("may call where its origin is configured, refusals included", async () => {
+    const origin = "https://builds.example";
+    const asked = await ask(settings, "/pipeline", { method: "OPTIONS", headers: { Origin: origin, ...preflight } });
+    expect(asked.status).toBe(204);
+    expect(asked.headers.get("Access-Control-Allow-Origin")).toBe(origin);
+    expect(asked.headers.get("Access-Control-Allow-Methods")).toBe("GET, HEAD, POST, OPTIONS");
+    expect(asked.headers.get("Access-Control-Allow-Headers")).toContain("Authorization");
+    expect(asked.headers.get("Access-Control-Allow-Credentials")).toBeNull();
+    const refused = await ask(settings, "/pipeline", { headers: { Origin: origin } });
+    expect(refused.status).toBe(401);
+    expect(refused.headers.get("Access-Control-Allow-Origin")).toBe(origin);
+    const { admin } = await newOrganization();
+    const answer = await ask(settings, "/pipeline", { headers: { Origin: origin, ...bearer(admin) } });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("Access-Control-Expose-Headers")).toContain("ETag");
+    expect(answer.headers.get("Vary")).toBe("Origin");
+  });
+
+  it.each(["https://evil.example", "https://builds.example.evil.example", "null", "http://builds.example"])(
+    "of %s may not",
+    async (origin) => {
+      const asked = await ask(settings, "/pipeline", { method: "OPTIONS", headers: { Origin: origin, ...preflight } });
+      expect(asked.headers.get("Access-Control-Allow-Origin")).toBeNull();
+      expect(asked.headers.get("Vary")).toBe("Origin");
+      const unset = await ask({}, "/pipeline", { headers: { Origin: origin } });
+      expect(unset.headers.get("Access-Control-Allow-Origin")).toBeNull();
+    },
+  );
+});
+
+describe("HEAD and OPTIONS", () => {
+  it("answer as HTTP says, without a body", async () => {
+    const { admin } = await newOrganization();
+    const get = await call(admin, "GET", "/token/self");
+    const head = await call(admin, "HEAD", "/token/self");
+    expect([head.status, head.text, head.headers.get("ETag")]).toEqual([200, "", get.headers.get("ETag")]);
+    const options = await call(null, "OPTIONS", "/secrets/variables/x");
+    expect([options.status, options.headers.get("Allow")]).toEqual([204, "GET, HEAD, PUT, DELETE, OPTIONS"]);
+    expectProblem(await call(null, "OPTIONS", "/nothing"), 404, "not-found");
+  });
+});
