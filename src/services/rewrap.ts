@@ -123,14 +123,15 @@ const oldCredentials: Table = async ({ db }, current, after, limit) => {
 const rewrapTable = async (context: Context, keyring: Keyring, table: Table, limit: number): Promise<Done> => {
   const done: Done = { rewrapped: 0, unopenable: [] };
   for (let after = ""; done.rewrapped < limit; ) {
-    const rows = await table(context, keyring.current, after, Math.min(PAGE, limit - done.rewrapped));
+    const left = limit - done.rewrapped;
+    const rows = await table(context, keyring.current, after, Math.min(PAGE, left + done.unopenable.length));
     after = rows.at(-1)?.id ?? "";
     if (after === "") break;
     const resealed = await Promise.all(
       rows.map(async (row) => ({ ...row, fresh: await reseal(keyring, row.sealed, row.place) })),
     );
     done.unopenable.push(...resealed.filter(({ fresh }) => fresh === null).map(({ id }) => id));
-    const opened = resealed.filter(({ fresh }) => fresh !== null);
+    const opened = resealed.filter(({ fresh }) => fresh !== null).slice(0, left);
     const writes = opened.map(({ fresh, replace }) => replace(fresh ?? ""));
     const written = await context.db.run(...writes, ...told(context, keyring, opened));
     done.rewrapped += written.slice(0, writes.length).reduce((sum, ids) => sum + (ids as unknown[]).length, 0);
@@ -190,7 +191,7 @@ export const rewrap = verb({
     for (const table of [oldVariables, oldCredentials]) {
       parts.push(await rewrapTable(context, keyring, table, rest()));
     }
-    parts.push(await rewrapObjects(context, rest()));
+    if (rest() > 0) parts.push(await rewrapObjects(context, rest()));
     return {
       ...(await countAll(context)),
       rewrapped: body.limit - rest(),
