@@ -16,6 +16,8 @@ import { attachmentOf } from "./agent-pool-sockets.ts";
 import type { BuildRecord } from "./agent-pool-storage.ts";
 
 type Result<T> = asked.Result<T>;
+/** Words of an agent that its token alone may name, which spares the caller asking first whose token it is. */
+type ByToken<T extends asked.Holder> = Omit<T, "agentId"> & { agentId?: string };
 
 /** The agents and live builds of one organization: what may be asked of them, and how that is answered. */
 export class AgentPool extends DurableObject<Env> {
@@ -140,24 +142,24 @@ export class AgentPool extends DurableObject<Env> {
     return this.#buildOf(this.#engine.play("failClaim", failed));
   }
 
-  async start(holder: asked.Holder): Promise<Result<Build>> {
-    return this.#buildOf(this.#engine.play("start", holder));
+  async start(holder: ByToken<asked.Holder>): Promise<Result<Build>> {
+    return this.#buildOf(this.#engine.play("start", this.#known(holder)));
   }
 
   async heartbeat(beat: asked.Beat): Promise<Result<Heartbeat>> {
     return this.#engine.play("heartbeat", beat);
   }
 
-  async progress(told: asked.ProgressOf): Promise<Result<null>> {
-    return this.#engine.play("progress", told);
+  async progress(told: ByToken<asked.ProgressOf>): Promise<Result<null>> {
+    return this.#engine.play("progress", this.#known(told));
   }
 
-  async release(given: asked.ReleaseOf): Promise<Result<Build>> {
-    return this.#buildOf(this.#engine.play("release", given));
+  async release(given: ByToken<asked.ReleaseOf>): Promise<Result<Build>> {
+    return this.#buildOf(this.#engine.play("release", this.#known(given)));
   }
 
-  async finish(told: asked.FinishOf): Promise<Result<Build>> {
-    return this.#buildOf(this.#engine.play("finish", told));
+  async finish(told: ByToken<asked.FinishOf>): Promise<Result<Build>> {
+    return this.#buildOf(this.#engine.play("finish", this.#known(told)));
   }
 
   /** The service masked a secret that the agent had let through. */
@@ -217,6 +219,10 @@ export class AgentPool extends DurableObject<Env> {
   #own(orgId: string): void {
     const name = this.ctx.id.name;
     if (name !== undefined && name !== poolName(orgId)) throw new Error("This is another organization's pool");
+  }
+
+  #known<T extends { agentId?: string; tokenHash: string }>(words: T): T & { agentId: string } {
+    return { ...words, agentId: words.agentId ?? this.#engine.state.agentByToken.get(words.tokenHash) ?? "" };
   }
 
   #toBuild({ build, job, report }: BuildRecord): Build {

@@ -5,12 +5,18 @@ import type { Context } from "./context.ts";
 import { invalid, Refusal, settled } from "./refusal.ts";
 import { verb } from "./verb.ts";
 
-/** The agent that calls, with the lease it names. @throws Refusal where it is none, or names none */
+/**
+ * What an agent says about the lease it names. The pool tells by its token who it is, and whether it is any more.
+ * @throws Refusal where an agent is not what calls, or it names no lease
+ */
 export const holderOf = async (context: Context, buildId: string) => {
-  const { agentId } = await context.admit();
-  if (agentId === null) throw new Refusal("forbidden", "This needs an agent's own token.");
+  const { kind, tokenHash } = context.caller;
+  if (kind !== "agent") {
+    await context.admit();
+    throw new Refusal("forbidden", "This needs an agent's own token.");
+  }
   if (context.lease === null) throw invalid("X-Lease", "this header must name the lease");
-  return { agentId, tokenHash: context.caller.tokenHash, buildId, fence: context.lease };
+  return { tokenHash, buildId, fence: context.lease };
 };
 
 export const startBuild = verb({
@@ -35,6 +41,7 @@ export const reportProgress = verb({
   params: PathId,
   body: Progress,
   async run(context, { params, body }) {
+    await context.admit();
     const holder = await holderOf(context, params.id);
     const { buildId, fence, tokenHash } = holder;
     if (body.masks?.length) settled(await context.logOf(buildId).addMasks({ fence, tokenHash, values: body.masks }));

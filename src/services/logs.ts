@@ -12,6 +12,7 @@ interface Chunk {
 
 /** Stores a chunk of a build's log, masked once more. A secret that the agent had let through is flagged on the build. */
 export const appendLog = async (context: Context, buildId: string, chunk: Chunk): Promise<{ next: number }> => {
+  await context.admit();
   const { fence, tokenHash } = await holderOf(context, buildId);
   const { next, leaked } = settled(await context.logOf(buildId).append({ fence, tokenHash, ...chunk }));
   if (leaked) settled(await context.poolOf(context.orgId).flagLeak({ buildId, fence }));
