@@ -91,7 +91,7 @@ export class Witness {
       now,
       build,
       job,
-      held: state.holding.get(input?.agentId),
+      held: state.index.holding.get(input?.agentId),
       offers: [...state.offers],
       audits: [],
     };
@@ -190,7 +190,7 @@ export class Witness {
       isFresh || agent.ignored < 2 || now >= agent.ignoredAt + 10 * 60_000,
       "a third offer to an agent that ignored two",
     );
-    must(1, !state.holding.has(lease.agentId), "a second lease for one agent");
+    must(1, !state.index.holding.has(lease.agentId), "a second lease for one agent");
     must(10, !this.memory.builds.get(id)!.isCanceled, "a grant of a canceled build");
     must(12, job.notBefore <= now, "a grant of a build that rests");
     must(12, firstEligible(state, facts, now)?.id === id, "not the first eligible build");
@@ -217,7 +217,7 @@ export class Witness {
     const isRelease = byAgent && verb === "release";
     if (isRelease && build?.status === "queued" && lease.startedAt !== null) seen.starts--;
     if (lease.startedAt === null && next.unstarted !== before.unstarted) {
-      must(6, !byService, "a hand-out taken back was counted");
+      must(6, !byService || isLate, "a hand-out taken back was counted");
       seen.unstarted++;
     } else if (lease.startedAt === null && build?.status === "queued")
       must(6, byService || isRelease, "a lease was not counted");
@@ -288,7 +288,7 @@ export class Witness {
   #removed(state: PoolState, { input, held }: Call): void {
     const { agentId } = input;
     this.memory.agents.get(agentId)!.isRemoved = true;
-    must(15, !state.agents.has(agentId) && !state.holding.has(agentId), "a removed agent is still there");
+    must(15, !state.agents.has(agentId) && !state.index.holding.has(agentId), "a removed agent is still there");
     if (held) must(15, state.jobs.get(held)?.lease?.agentId !== agentId, "its build is not free");
   }
 
@@ -405,7 +405,7 @@ export class Witness {
       return;
     }
     const isAble =
-      !state.holding.has(input.agentId) && !agent.isDraining && agent.spentAt === null && agent.ignored < 2;
+      !state.index.holding.has(input.agentId) && !agent.isDraining && agent.spentAt === null && agent.ignored < 2;
     if (isAble) must(12, firstEligible(state, agent, now) === undefined, "an eligible build was withheld");
   }
 
