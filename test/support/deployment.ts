@@ -14,9 +14,17 @@ const WIDE: RateLimit = { limit: async () => ({ success: true }) };
 export const deployedWith = (change: Partial<Env>) => {
   const deployed = { ...env, TOKEN_RATE: WIDE, AGENT_RATE: WIDE, ...change } as Env;
   // biome-ignore lint/suspicious/noExplicitAny: tests look at answers of every shape
-  return async <T = any>(token: string, method: string, path: string, body?: unknown): Promise<Answer<T>> => {
+  return async <T = any>(
+    token: string,
+    method: string,
+    path: string,
+    body?: unknown,
+    more: Record<string, string> = {},
+  ): Promise<Answer<T>> => {
     const ctx = createExecutionContext();
-    const headers = { Authorization: `Bearer ${token}`, ...(body ? { "Content-Type": "application/json" } : {}) };
+    const headers = new Headers(more);
+    if (token) headers.set("Authorization", `Bearer ${token}`);
+    if (body) headers.set("Content-Type", "application/json");
     const request = new Request(`https://millrace.test${path}`, {
       ...{ method, headers, body: body ? JSON.stringify(body) : undefined },
     });

@@ -1,0 +1,191 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it } from "vitest";
+import { ROUTES, type Route } from "../../src/api/routes.ts";
+import { ROLES, type Role } from "../../src/protocol/token.ts";
+import type { Access } from "../../src/services/access.ts";
+import { type Answer, created, newAgent, newOrganization, newToken } from "../support/api.ts";
+import { deployedWith, poolStub } from "../support/deployment.ts";
+import { newWorks, trigger } from "../support/hand-out.ts";
+
+const call = deployedWith({});
+
+/** One thing of each kind of an organization, by the noun its paths begin with. */
+const furnish = async () => {
+  const works = await newWorks();
+  const { admin, orgId, repository, pipeline, agent } = works;
+  const group = await created(admin, "/secrets/groups", { name: "g" });
+  const secret = { key: "K", value: "v", isSecret: true, scope: "organization", orgId };
+  const variable = await created(admin, "/secrets/variables", secret);
+  const { id: buildId } = await trigger(admin, pipeline.id);
+  const token = await created(admin, "/token", { name: "t", kind: "api" });
+  const ids: Record<string, string> = {
+    ...{ "/repository": repository.id, "/pipeline": pipeline.id, "/secrets/groups": group.id, "/build": buildId },
+    ...{ "/buildagent": agent.id, "/secrets/variables": variable.id, "/token": token.id, "/organization": orgId },
+  };
+  return { ...works, ids };
+};
+
+/** Who may call a route, said a second time from the contract's table and not from the routes'. */
+const contracted = ({ method, path }: Route): Access => {
+  if (/^\/(organization|operator)/.test(path)) return { operator: true };
+  if (/\/(start|progress|release|finish|heartbeat|poll)$/.test(path) || (method === "PUT" && path.endsWith("/log")))
+    return { agent: true };
+  if (path === "/buildagent/register") return { role: "maintainer", registration: true };
+  if (path === "/buildagent/:id") return { role: method === "GET" ? "viewer" : "maintainer", agent: true };
+  if (path === "/token/self") return { role: "viewer" };
+  if (/^\/(token|audit)/.test(path)) return { role: "admin" };
+  if (/^\/secrets\/(unused|.*\/uses)$/.test(path)) return { role: "maintainer" };
+  if (method === "GET" || path === "/pipeline/check") return { role: "viewer" };
+  return { role: /\/build$|\/(cancel|retry)$/.test(path) ? "member" : "maintainer" };
+};
+
+/** A body that the route would take, so that only the caller and the id decide. */
+const BODIES: Record<string, unknown> = {
+  "/repository/:id/build": { branch: "main" },
+  "/repository/:id/credential": { kind: "token", value: "x" },
+  "/build/:id/release": { reason: "x" },
+  "/build/:id/finish": { status: "failed" },
+};
+
+type Caller = Role | "nobody" | "operator" | "registration" | "agent" | "other agent";
+
+const mayCall = ({ verb: { access } }: Route, caller: Caller): boolean => {
+  const rank = ROLES.indexOf(caller as Role);
+  if (rank >= 0) return access.role !== undefined && rank >= ROLES.indexOf(access.role);
+  if (caller === "agent" || caller === "other agent") return access.agent === true;
+  return caller !== "nobody" && access[caller as "operator" | "registration"] === true;
+};
+
+/** All that may tell two answers apart, but for the request's id. */
+const strip = ({ status, headers, text }: Answer<unknown>) => {
+  const requestId = headers.get("X-Request-Id") ?? "";
+  const kept = [...headers].filter(([name]) => !["x-request-id", "millrace-bookmark"].includes(name));
+  return { status, kept, text: text.replaceAll(requestId, "") };
+};
+
+/** Everything that is stored, but for when a token was last used. */
+const stored = async (...orgIds: string[]): Promise<string> => {
+  const { results } = await env.DB.prepare(
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite%'",
+  ).all<{ name: string }>();
+  const tables = await env.DB.batch(results.map(({ name }) => env.DB.prepare(`SELECT * FROM ${name}`)));
+  const pools = orgIds.map((orgId) =>
+    runInDurableObject(poolStub(orgId), (_, { storage: { sql } }) =>
+      ["agent", "build", "job", "report", "inputs", "number", "idempotency", "letter"].map((table) =>
+        sql.exec(`SELECT * FROM ${table}`).toArray(),
+      ),
+    ),
+  );
+  const used = (key: string, value: unknown) => (key === "last_used_at" ? null : value);
+  return JSON.stringify([tables.map((table) => table.results), await Promise.all(pools)], used);
+};
+
+describe("the access matrix", () => {
+  let own: Awaited<ReturnType<typeof furnish>>;
+  let foreign: Awaited<ReturnType<typeof furnish>>;
+  let tokens: Record<Caller, string>;
+
+  beforeAll(async () => {
+    [own, foreign] = [await furnish(), await furnish()];
+    const { admin } = own;
+    const registration = await created(admin, "/token", { name: "r", kind: "registration" });
+    tokens = {
+      ...{ nobody: "", admin, operator: env.OPERATOR_TOKEN ?? "", registration: registration.token },
+      ...{ viewer: await newToken(admin, "viewer"), member: await newToken(admin, "member") },
+      ...{ maintainer: await newToken(admin, "maintainer"), agent: own.agent.token },
+      "other agent": (await newAgent(admin)).token,
+    };
+  });
+
+  const callers = (): Caller[] => Object.keys(tokens) as Caller[];
+
+  /** Calls the route as the caller with this id in its path. */
+  const ask = ({ method, path, verb }: Route, caller: Caller, id: string, headers: Record<string, string> = {}) => {
+    const query = path.endsWith("/log") && method === "PUT" ? "?offset=0" : "";
+    const writes = method === "PUT" || method === "POST";
+    const body = writes ? (BODIES[path] ?? (verb.body ? {} : undefined)) : undefined;
+    const lease: Record<string, string> = path.startsWith("/build/") ? { "X-Lease": "1" } : {};
+    return call(tokens[caller], method, path.replace(":id", id) + query, body, { ...lease, ...headers });
+  };
+
+  const nounOf = ({ path }: Route) => Object.keys(own.ids).find((prefix) => path.startsWith(`${prefix}/`)) ?? "";
+
+  it("is the contract's: every route says who may call it, and what the contract says", () => {
+    expect(ROUTES.length).toBeGreaterThan(55);
+    for (const route of ROUTES) {
+      expect(route.verb.access, `${route.method} ${route.path}`).toEqual(contracted(route));
+    }
+  });
+
+  it("turns everybody else away before an id matters, and nothing is stored", async () => {
+    const before = await stored(own.orgId, foreign.orgId);
+    let refusals = 0;
+    for (const route of ROUTES) {
+      for (const caller of callers().filter((one) => !mayCall(route, one))) {
+        const name = `${caller}: ${route.method} ${route.path}`;
+        const noun = nounOf(route);
+        const ids = route.path.includes(":id")
+          ? [own.ids[noun] ?? "", foreign.ids[noun] ?? "", crypto.randomUUID(), "not-an-id"]
+          : [""];
+        const answers = [];
+        for (const id of ids) answers.push(strip(await ask(route, caller, id)));
+        expect(answers[0]?.status, `${name}: ${answers[0]?.text}`).toBe(caller === "nobody" ? 401 : 403);
+        for (const answer of answers) expect(answer, name).toEqual(answers[0]);
+        refusals += answers.length;
+      }
+    }
+    expect(await stored(own.orgId, foreign.orgId)).toBe(before);
+    expect(refusals).toBeGreaterThan(1000);
+  });
+
+  it("answers of another organization's things as of things that do not exist, and stores nothing", async () => {
+    const before = await stored(own.orgId, foreign.orgId);
+    let pairs = 0;
+    for (const route of ROUTES.filter(({ path, verb }) => path.includes(":id") && !verb.access.operator)) {
+      for (const caller of callers().filter((one) => mayCall(route, one))) {
+        const name = `${caller}: ${route.method} ${route.path}`;
+        const theirs = strip(await ask(route, caller, foreign.ids[nounOf(route)] ?? ""));
+        const unknown = strip(await ask(route, caller, crypto.randomUUID()));
+        expect(theirs, name).toEqual(unknown);
+        expect(caller.endsWith("agent") ? [403, 404, 409] : [404], `${name}: ${theirs.text}`).toContain(theirs.status);
+        pairs += 1;
+      }
+    }
+    expect(pairs).toBeGreaterThan(90);
+    expect(await stored(own.orgId, foreign.orgId)).toBe(before);
+    for (const [noun, id] of Object.entries(foreign.ids).filter(([noun]) => noun !== "/organization")) {
+      expect((await call(own.admin, "GET", noun)).text, noun).not.toContain(id);
+    }
+  });
+
+  it("lets in whom it names: with an own id, their answer is about the request and no longer about them", async () => {
+    let admitted = 0;
+    for (const route of ROUTES.toSorted((a, b) => Number(a.method === "DELETE") - Number(b.method === "DELETE"))) {
+      for (const caller of callers().filter((one) => mayCall(route, one))) {
+        const name = `${caller}: ${route.method} ${route.path}`;
+        // A stale tag keeps what the next caller needs: 412 is said to those only who may.
+        const { status, text } = await ask(route, caller, own.ids[nounOf(route)] ?? "", { "If-Match": '"v0"' });
+        const isOtherAgent = caller === "other agent" && route.path.startsWith("/buildagent/:id");
+        // What has no version is gone after the first of them.
+        const mayBeGone = route.method === "DELETE" && /^\/buildagent|\/credential$/.test(route.path);
+        if (isOtherAgent) expect(status, name).toBe(403);
+        else if (!mayBeGone) expect([401, 403, 404, 500], `${name}: ${text}`).not.toContain(status);
+        admitted += 1;
+      }
+    }
+    expect(admitted).toBeGreaterThan(150);
+  });
+
+  it("sees a thing of one's own change where the caller may: the comparison of what is stored can fail", async () => {
+    const before = await stored(own.orgId, foreign.orgId);
+    await created(own.admin, "/secrets/groups", { name: "another" });
+    expect(await stored(own.orgId, foreign.orgId)).not.toBe(before);
+    const { admin } = await newOrganization();
+    const renewed = await stored(own.orgId);
+    await newAgent(admin);
+    expect(await stored(own.orgId)).toBe(renewed);
+    await newAgent(own.admin);
+    expect(await stored(own.orgId)).not.toBe(renewed);
+  });
+});
