@@ -33,13 +33,13 @@ export const previewEnvironment = verb({
   output: z.array(EnvironmentEntry),
   async run(context, { params }) {
     const { db, orgId } = context;
-    const one = db.sql
-      .select({ repoId: pipeline.repoId, groups: groupIdsOf })
-      .from(pipeline)
-      .where(onePipeline(context, params.id));
-    const [[found]] = await db.run(one);
+    const mine = onePipeline(context, params.id);
+    const owner = db.sql.select({ id: pipeline.repoId }).from(pipeline).where(mine);
+    const [[found], rows] = await db.run(
+      db.sql.select({ groups: groupIdsOf }).from(pipeline).where(mine),
+      variablesOfBuild(db.sql, orgId, owner, params.id),
+    );
     if (!found) throw notFound();
-    const [rows] = await db.run(variablesOfBuild(db.sql, orgId, found.repoId, params.id));
     const variables = rows.map((row) => scoped(row, row.isSecret ? null : row.value));
     const input = { variables, groupIds: JSON.parse(found.groups) as string[], run: {}, secretKeys: [] };
     try {

@@ -38,7 +38,6 @@ export const listGroups = verb({
   query: GroupFilter,
   output: z.array(Group),
   async run(context, { query }) {
-    if (query.orgId !== undefined) await context.admit();
     checkOwnOrg(context, query.orgId);
     const { sql: db } = context.db;
     const groups = db

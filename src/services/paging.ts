@@ -1,4 +1,4 @@
-import { gt, lt, type SQL } from "drizzle-orm";
+import { gt, lt, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { encodeCursor } from "../protocol/page.ts";
 import type { Context } from "./context.ts";
@@ -11,7 +11,11 @@ export interface PageOf {
 const EVERYTHING = -1;
 
 /** Rows after the cursor's, oldest first; ids sort by time, so pages stay right while rows come and go. */
-export const after = (id: SQLiteColumn, { cursor }: PageOf): SQL | undefined => (cursor ? gt(id, cursor) : undefined);
+export const after = (id: SQLiteColumn | SQL, { cursor }: PageOf): SQL | undefined =>
+  cursor ? gt(id as SQLiteColumn, cursor) : undefined;
+
+/** The id where other columns find the rows: by its order alone SQLite would rather read all of the organization's. */
+export const sortedId = (id: SQLiteColumn): SQL => sql`+${id}`;
 
 /** The same, newest first. */
 export const before = (id: SQLiteColumn, { cursor }: PageOf): SQL | undefined => (cursor ? lt(id, cursor) : undefined);

@@ -157,11 +157,12 @@ export const removePipeline = verb({
     const db = context.db.sql;
     const owned = and(eq(variable.orgId, context.orgId), eq(variable.scope, "pipeline"), eq(variable.ownerId, row.id));
     const noDefault = { defaultPipelineId: null, version: sql`${repository.version} + 1` };
+    const isDefault = and(eq(repository.id, row.repoId), eq(repository.defaultPipelineId, row.id));
     await context.write({ action: "pipeline.delete", subject: row.id, detail: auditDetail(row, groupIds) }, [
       demandUnchanged(db, pipeline, row),
       db.delete(variable).where(owned),
       db.delete(pipelineGroup).where(eq(pipelineGroup.pipelineId, row.id)),
-      db.update(repository).set(noDefault).where(eq(repository.defaultPipelineId, row.id)),
+      db.update(repository).set(noDefault).where(isDefault),
       db.delete(pipeline).where(onePipeline(context, row.id)),
     ]);
   },

@@ -1,4 +1,5 @@
-import { and, eq, inArray, or } from "drizzle-orm";
+import { and, eq, inArray, or, type SQL, type SQLWrapper } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Database } from "../db/open.ts";
 import { pipelineGroup, variable, variableGroup } from "../db/schema.ts";
 
@@ -10,16 +11,22 @@ export const groupsOfPipeline = (db: Database, orgId: string, pipelineId: string
     .innerJoin(variableGroup, eq(variableGroup.id, pipelineGroup.groupId))
     .where(and(eq(pipelineGroup.pipelineId, pipelineId ?? ""), eq(variableGroup.orgId, orgId)));
 
+/** An id that is known, or the query that finds it. */
+type Sought = string | null | SQLWrapper;
+
+const isAny = (column: SQLiteColumn, sought: Sought): SQL =>
+  typeof sought === "string" || sought === null ? eq(column, sought ?? "") : inArray(column, sought);
+
 /** Active variables of every scope that one build draws from. */
-export const variablesOfBuild = (db: Database, orgId: string, repoId: string, pipelineId: string | null) => {
+export const variablesOfBuild = (db: Database, orgId: string, repoId: Sought, pipelineId: Sought) => {
   const groups = db
     .select({ id: pipelineGroup.groupId })
     .from(pipelineGroup)
-    .where(eq(pipelineGroup.pipelineId, pipelineId ?? ""));
+    .where(isAny(pipelineGroup.pipelineId, pipelineId));
   const scopes = or(
     and(eq(variable.scope, "organization"), eq(variable.ownerId, orgId)),
-    and(eq(variable.scope, "repository"), eq(variable.ownerId, repoId)),
-    and(eq(variable.scope, "pipeline"), eq(variable.ownerId, pipelineId ?? "")),
+    and(eq(variable.scope, "repository"), isAny(variable.ownerId, repoId)),
+    and(eq(variable.scope, "pipeline"), isAny(variable.ownerId, pipelineId)),
     and(eq(variable.scope, "group"), inArray(variable.ownerId, groups)),
   );
   return db

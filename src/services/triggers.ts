@@ -18,6 +18,8 @@ import { verb } from "./verb.ts";
 type Trigger = z.output<typeof BuildTrigger>;
 const ENVIRONMENT_LIMIT = 256 * 1024;
 
+type Variables = Parameters<typeof overridesRefused>[0];
+
 interface Origin {
   /** The build that is retried. */
   retryOf?: string;
@@ -25,7 +27,7 @@ interface Origin {
   isPath?: true;
 }
 
-/** The repository and pipeline a trigger means. @throws Refusal naming the field at fault */
+/** The repository and pipeline a trigger means, and the variables that its own values would override. @throws Refusal naming the field at fault */
 const resolve = async (context: Context, trigger: Trigger, { isPath }: Origin) => {
   const { repoId, pipelineId } = trigger;
   if (!repoId && !pipelineId) {
@@ -42,7 +44,8 @@ const resolve = async (context: Context, trigger: Trigger, { isPath }: Origin) =
     .select({ id: repository.defaultPipelineId })
     .from(repository)
     .where(eq(repository.id, repoId ?? ""));
-  const [[ofRepository], [ofPipeline]] = await context.db.run(
+  const overrides = Object.keys(trigger.envVariables ?? {}).length > 0;
+  const [[ofRepository], [ofPipeline], variables] = await context.db.run(
     db
       .select()
       .from(repository)
@@ -58,31 +61,31 @@ const resolve = async (context: Context, trigger: Trigger, { isPath }: Origin) =
           pipelineId ? eq(pipeline.id, pipelineId) : inArray(pipeline.id, defaultOfRepository),
         ),
       ),
+    overrides
+      ? variablesOfBuild(db, orgId, repoId ?? ownerOfPipeline, pipelineId ?? defaultOfRepository)
+      : variablesOfBuild(db, orgId, null, null).limit(0),
   );
   if (!ofRepository && isPath) throw notFound();
   if (!ofRepository) throw invalid(repoId ? "/repoId" : "/pipelineId", "is not one of this organization");
   if (pipelineId && ofPipeline?.repoId !== ofRepository.id) {
     throw invalid("/pipelineId", "is not a pipeline of this organization and repository");
   }
-  const found = { repository: ofRepository, pipeline: ofPipeline };
+  const found = { repository: ofRepository, pipeline: ofPipeline, variables };
   if (!found.repository.isActive) throw new Refusal("conflict", "The repository is not active.");
   if (found.pipeline && !found.pipeline.isActive) throw new Refusal("conflict", "The pipeline is not active.");
   return found;
 };
 
 /** @throws Refusal naming each key of the run that may not be set */
-const checkOverrides = async (context: Context, trigger: Trigger, repoId: string, pipelineId: string | null) => {
-  const run = trigger.envVariables ?? {};
-  const keys = Object.keys(run);
-  const errors: FieldError[] = keys.filter(refusedInRun).map((key) => ({
-    pointer: `/envVariables/${key}`,
-    detail: "could run code before a step does: set it as a variable",
-  }));
-  if (keys.length > 0) {
-    const [rows] = await context.db.run(variablesOfBuild(context.db.sql, context.orgId, repoId, pipelineId));
-    for (const key of overridesRefused(rows, run)) {
-      errors.push({ pointer: `/envVariables/${key}`, detail: "is a variable that a run may not override" });
-    }
+const checkOverrides = (run: Record<string, string>, variables: Variables): void => {
+  const errors: FieldError[] = Object.keys(run)
+    .filter(refusedInRun)
+    .map((key) => ({
+      pointer: `/envVariables/${key}`,
+      detail: "could run code before a step does: set it as a variable",
+    }));
+  for (const key of overridesRefused(variables, run)) {
+    errors.push({ pointer: `/envVariables/${key}`, detail: "is a variable that a run may not override" });
   }
   if (errors.length > 0) throw new Refusal("invalid", "The request is not valid: see errors.", { errors });
   if (new TextEncoder().encode(JSON.stringify(run)).length > ENVIRONMENT_LIMIT) {
@@ -104,11 +107,11 @@ const trigger = async (context: Context, wanted: Trigger, origin: Origin = {}): 
   const problem = branchProblem(wanted.branch);
   if (problem) throw invalid("/branch", problem);
   const pipelineId = found.pipeline?.id ?? null;
-  await checkOverrides(context, wanted, found.repository.id, pipelineId);
+  const run = wanted.envVariables ?? {};
+  checkOverrides(run, found.variables);
   const requires = mergeRequires(found.pipeline?.requires ?? {}, { labels: wanted.labels ?? [] });
   if (!requires) throw invalid("/labels", "contradict what the pipeline requires");
   const id = context.newId();
-  const run = wanted.envVariables ?? {};
   const inputs =
     Object.keys(run).length > 0
       ? await (await context.keyring()).seal(JSON.stringify(run), inputsContext(context.orgId, id))

@@ -15,7 +15,7 @@ import {
   VariableFilter,
 } from "../protocol/variable.ts";
 import type { Context } from "./context.ts";
-import { after, pageOf, rowsFor } from "./paging.ts";
+import { after, pageOf, rowsFor, sortedId } from "./paging.ts";
 import { invalid, notFound, Refusal } from "./refusal.ts";
 import { checkOwnOrg, updateOf, verb, writablePart } from "./verb.ts";
 
@@ -127,25 +127,21 @@ export const listVariables = verb({
   query: VariableFilter,
   output: z.array(Variable),
   async run(context, { query }) {
-    if (query.orgId !== undefined && query.orgId !== context.orgId) {
-      await context.admit();
-      checkOwnOrg(context, query.orgId);
-    }
+    checkOwnOrg(context, query.orgId);
     const owners = Object.entries(OWNER_FIELDS).flatMap(([scope, field]) => {
       const id = query[field];
       return id === undefined ? [] : [eq(variable.scope, scope as Scope), eq(variable.ownerId, id)];
     });
     const { db } = context;
+    const id = owners.length > 0 || query.scope ? sortedId(variable.id) : variable.id;
     const wanted = and(
       eq(variable.orgId, context.orgId),
       query.scope && eq(variable.scope, query.scope),
       ...owners,
       query.includeInactive ? undefined : eq(variable.isActive, true),
-      after(variable.id, query),
+      after(id, query),
     );
-    const [rows] = await db.run(
-      db.sql.select().from(variable).where(wanted).orderBy(asc(variable.id)).limit(rowsFor(query)),
-    );
+    const [rows] = await db.run(db.sql.select().from(variable).where(wanted).orderBy(asc(id)).limit(rowsFor(query)));
     return pageOf(context, rows, query).map(variableRecord);
   },
 });

@@ -49,7 +49,7 @@ describe("the service", () => {
 
   beforeAll(async () => {
     service = await serveBundled();
-    exchanges = await replay(service.url, service.operator.token, ROUTES, STORY);
+    exchanges = await replay((path, init) => fetch(service.url + path, init), service.operator.token, ROUTES, STORY);
   });
   afterAll(() => service?.stop());
 

@@ -4,7 +4,7 @@ import { EXAMPLES } from "../../src/api/description/examples.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 import { PIPELINE_SCHEMA } from "../../src/domain/plan/schema.ts";
 import { PROBLEMS } from "../../src/protocol/problem.ts";
-import { openBrowser } from "../support/browser.ts";
+import { startChromium } from "../support/browser.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";
 
 let service: LocalService;
@@ -40,13 +40,14 @@ describe("what is served beside the API", () => {
   it("is a reference page that shows every operation and needs no other host", async () => {
     const root = await get("/");
     expect([root.status, root.headers.get("Location")]).toEqual([302, "/docs"]);
-    const browser = await openBrowser(service.url);
+    const chromium = await startChromium(service.url);
+    const browser = await chromium.open();
     await browser.page.goto(`${service.url}/docs`);
     await browser.page.locator(".opblock").first().waitFor();
     expect(await browser.page.locator(".opblock").count()).toBe(ROUTES.length);
     await browser.page.locator("#operations-Variables-createVariable").click();
     await browser.page.getByText("A secret of a group").first().waitFor({ state: "attached" });
     expect(browser.complaints).toEqual([]);
-    await browser.close();
+    await chromium.stop();
   });
 });

@@ -9,6 +9,6 @@ import { STORY } from "./story.ts";
 
 /* Plays the story to the real service and keeps what was said as the description's examples. */
 const { url, operator, stop } = await serveBundled();
-const examples = examplesOf(await replay(url, operator.token, ROUTES, STORY));
+const examples = examplesOf(await replay((path, init) => fetch(url + path, init), operator.token, ROUTES, STORY));
 await stop();
 writeFileSync(join(ROOT, "src/api/description/examples.json"), `${JSON.stringify(examples, null, 2)}\n`);

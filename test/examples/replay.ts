@@ -58,7 +58,7 @@ const first = async (ask: () => Promise<Received>): Promise<Received> => {
 
 /** Sends the steps one after the other, each with what it needs of the answers before. */
 export const replay = async (
-  url: string,
+  send: (path: string, init: RequestInit) => Promise<Response>,
   operatorToken: string,
   routes: Route[],
   steps: Step[],
@@ -79,7 +79,7 @@ export const replay = async (
         ...Object.fromEntries(Object.entries(headers).map(([header, value]) => [header, String(value)])),
       };
       const bytes = body === undefined ? undefined : isText ? body : JSON.stringify(body);
-      return receive(await fetch(url + path.replace(":id", id ?? "") + search, { method, headers: sent, body: bytes }));
+      return receive(await send(path.replace(":id", id ?? "") + search, { method, headers: sent, body: bytes }));
     };
     const { status, headers: responseHeaders, answer } = await (follows ? first(ask) : ask());
     if (name) answers[name] = answer;

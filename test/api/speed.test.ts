@@ -1,0 +1,184 @@
+import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { createApp } from "../../src/api/app.ts";
+import { OPERATIONS } from "../../src/api/description/operations.ts";
+import { ROUTES } from "../../src/api/routes.ts";
+import { type Exchange, replay } from "../examples/replay.ts";
+import { STORY } from "../examples/story.ts";
+import { call, created, newOrganization, newPipeline, newRepository } from "../support/api.ts";
+import { planOf, recording, type Statement } from "../support/recording-database.ts";
+
+interface Cost {
+  rounds: number;
+  read: number;
+  written: number;
+}
+
+/** What an answer says it took. */
+const costOf = (headers: Headers): Cost => {
+  const [, rounds, read, written] =
+    /rounds=(\d+) read=(\d+) written=(\d+)/.exec(headers.get("Server-Timing") ?? "") ?? [];
+  return { rounds: Number(rounds), read: Number(read), written: Number(written) };
+};
+
+/** Operations that look at every row because that is what is asked of them, and a table with a row for each key. */
+const WHOLE = /operator\/rewrap|GET \/organization$/;
+const SMALL = ["key_check"];
+
+/** Steps of a plan that read a table from its beginning to its end. */
+const scansIn = (plan: string[]): string[] =>
+  plan.filter((step) => {
+    const [, table = ""] = /^SCAN (\w+)(?! VIRTUAL)\b/.exec(step) ?? [];
+    return table !== "" && table !== "CONSTANT" && table !== "json_each" && !SMALL.includes(table);
+  });
+
+describe("every operation", () => {
+  const asked: { operation: string; statement: Statement }[] = [];
+  let exchanges: Exchange[];
+
+  beforeAll(async () => {
+    const app = createApp();
+    const send = async (path: string, init: RequestInit): Promise<Response> => {
+      const statements: Statement[] = [];
+      const context = createExecutionContext();
+      const DB = recording(env.DB, statements);
+      const response = await app.fetch(new Request(`https://millrace.test${path}`, init), { ...env, DB }, context);
+      await waitOnExecutionContext(context);
+      asked.push(...statements.map((statement) => ({ operation: `${init.method} ${path}`, statement })));
+      return response;
+    };
+    exchanges = await replay(send, env.OPERATOR_TOKEN ?? "", ROUTES, STORY);
+  });
+
+  it("finds its rows through an index", async () => {
+    const scans: string[] = [];
+    for (const { operation, statement } of asked) {
+      if (WHOLE.test(operation)) continue;
+      const found = scansIn(await planOf(env.DB, statement));
+      scans.push(...found.map((step) => `${operation}: ${step}`));
+    }
+    expect(asked.length).toBeGreaterThan(200);
+    expect(scans).toEqual([]);
+    const unaided = { sql: "SELECT * FROM variable WHERE description = ?", values: ["x"] };
+    expect(scansIn(await planOf(env.DB, unaided))).toEqual(["SCAN variable"]);
+  });
+
+  it("asks D1 once for a read, and twice at most to make something", () => {
+    const tooMany = exchanges.flatMap(({ operation, status, method, responseHeaders }) => {
+      const { rounds } = costOf(responseHeaders);
+      const limit = method === "GET" ? 1 : status === 201 ? 2 : Number.POSITIVE_INFINITY;
+      return rounds > limit ? [`${operation}: ${rounds}`] : [];
+    });
+    expect(tooMany).toEqual([]);
+    expect(
+      exchanges.filter(({ status, responseHeaders }) => status < 400 && Number.isNaN(costOf(responseHeaders).rounds)),
+    ).toEqual([]);
+  });
+});
+
+describe("a list", () => {
+  const COUNT = 30;
+  let admin: string;
+  let orgId: string;
+  const ids: Record<string, string> = {};
+
+  beforeAll(async () => {
+    ({ admin, orgId } = await newOrganization());
+    const [one, two] = [await newRepository(admin, 1), await newRepository(admin, 2)];
+    const pipeline = await newPipeline(admin, one.id);
+    const group = await created(admin, "/secrets/groups", { name: "g" });
+    Object.assign(ids, { repoId: one.id, pipelineId: pipeline.id, groupId: group.id });
+    const owners = [
+      ...[
+        { scope: "organization", orgId },
+        { scope: "group", orgId, groupId: group.id },
+      ],
+      ...[
+        { scope: "repository", repoId: one.id },
+        { scope: "pipeline", pipelineId: pipeline.id },
+      ],
+      { scope: "repository", repoId: two.id },
+    ];
+    for (let n = 0; n < COUNT; n++) {
+      const owner = owners[n % owners.length];
+      await created(admin, "/secrets/variables", { key: `K${n}`, value: "v", isSecret: false, ...owner });
+      const repoId = n % 2 ? one.id : two.id;
+      const { id } = await created(admin, "/build", { repoId, branch: n % 3 ? "main" : "next" });
+      if (n % 5) await call(admin, "POST", `/build/${id}/cancel`);
+    }
+    const queued = async () => (await call(admin, "GET", "/build?status=queued&limit=200")).body.length;
+    await vi.waitUntil(async () => (await queued()) === COUNT / 5, { timeout: 20_000, interval: 100 });
+  });
+
+  /** Every filter of every list alone, and every two of them together. */
+  const filters: [string, Record<string, () => string>][] = [
+    [
+      "/secrets/variables",
+      {
+        ...{ orgId: () => orgId, repoId: () => ids.repoId ?? "", groupId: () => ids.groupId ?? "" },
+        ...{ pipelineId: () => ids.pipelineId ?? "", scope: () => "repository", limit: () => "5" },
+      },
+    ],
+    [
+      "/build",
+      {
+        ...{ repoId: () => ids.repoId ?? "", pipelineId: () => ids.pipelineId ?? "", branch: () => "next" },
+        ...{ status: () => "queued", limit: () => "5" },
+      },
+    ],
+    ["/pipeline", { repoId: () => ids.repoId ?? "", limit: () => "1" }],
+    ["/repository", { limit: () => "1" }],
+    ["/token", { limit: () => "1" }],
+    ["/secrets/groups", { orgId: () => orgId, limit: () => "1" }],
+    [
+      "/audit",
+      {
+        ...{ actor: () => "operator", action: () => "variable.create", subject: () => ids.groupId ?? "" },
+        ...{ since: () => "2020-01-01T00:00:00Z", until: () => "2099-01-01T00:00:00Z", limit: () => "5" },
+      },
+    ],
+  ];
+
+  it.each(filters)("of %s reads what it gives, whatever the filter", async (path, fields) => {
+    const names = Object.keys(fields);
+    for (const name of ["", ...names]) {
+      const query = name === "" ? "" : `?${name}=${encodeURIComponent(fields[name]?.() ?? "")}`;
+      const { status, body, headers } = await call<{ variableCount?: number }[]>(admin, "GET", path + query);
+      expect(status, query).toBe(200);
+      const { rounds, read, written } = costOf(headers);
+      expect({ rounds, written }).toEqual({ rounds: 1, written: 0 });
+      const counted = body.reduce((sum, { variableCount = 0 }) => sum + variableCount, 0);
+      const token = 1;
+      const beginningOfNextPage = 1;
+      const needed = body.length + counted + token + beginningOfNextPage;
+      expect(read, `${path}${query} gave ${body.length}`).toBeLessThanOrEqual(2 * needed);
+    }
+  });
+
+  it.each(filters)("of %s uses an index for every two filters", async (path, fields) => {
+    const names = Object.keys(fields);
+    const pairs = names.flatMap((one, at) => names.slice(at + 1).map((other) => [one, other]));
+    for (const pair of pairs) {
+      const statements: Statement[] = [];
+      const query = new URLSearchParams(pair.map((name) => [name, fields[name]?.() ?? ""]));
+      const request = new Request(`https://millrace.test${path}?${query}`, {
+        headers: { Authorization: `Bearer ${admin}` },
+      });
+      const context = createExecutionContext();
+      const response = await createApp().fetch(request, { ...env, DB: recording(env.DB, statements) }, context);
+      expect(response.status).toBe(200);
+      await waitOnExecutionContext(context);
+      for (const statement of statements) {
+        expect(scansIn(await planOf(env.DB, statement)), String(query)).toEqual([]);
+      }
+    }
+  });
+});
+
+describe("the story", () => {
+  it("has every operation in it", () => {
+    const told = new Set(STORY.map(({ operation }) => operation));
+    expect(Object.values(OPERATIONS).filter(({ id }) => !told.has(id))).toEqual([]);
+  });
+});
