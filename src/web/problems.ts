@@ -38,8 +38,9 @@ const isBehind = (error: unknown): boolean =>
 /** Whether a database or an object did not answer, as against a mistake of ours. */
 const isAway = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false;
-  const { overloaded, retryable, remote } = error as { overloaded?: boolean; retryable?: boolean; remote?: boolean };
-  return overloaded || retryable || remote || error.message.includes("D1_ERROR") || isAway(error.cause);
+  const signs = ["overloaded", "retryable", "remote", "durableObjectReset"];
+  const isSigned = signs.some((sign) => (error as unknown as Record<string, unknown>)[sign] === true);
+  return isSigned || error.message.includes("D1_ERROR") || isAway(error.cause);
 };
 
 export const problemOf = (refusal: Refusal, requestId: string): Problem => {

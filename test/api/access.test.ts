@@ -1,12 +1,12 @@
-import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { ROUTES, type Route } from "../../src/api/routes.ts";
 import { ROLES, type Role } from "../../src/protocol/token.ts";
 import type { Access } from "../../src/services/access.ts";
 import { type Answer, created, newAgent, newOrganization, newToken } from "../support/api.ts";
-import { deployedWith, poolStub } from "../support/deployment.ts";
+import { deployedWith } from "../support/deployment.ts";
 import { newWorks, trigger } from "../support/hand-out.ts";
+import { stored } from "../support/stored.ts";
 
 const call = deployedWith({});
 
@@ -62,23 +62,6 @@ const strip = ({ status, headers, text }: Answer<unknown>) => {
   const requestId = headers.get("X-Request-Id") ?? "";
   const kept = [...headers].filter(([name]) => !["x-request-id", "millrace-bookmark"].includes(name));
   return { status, kept, text: text.replaceAll(requestId, "") };
-};
-
-/** Everything that is stored, but for when a token was last used. */
-const stored = async (...orgIds: string[]): Promise<string> => {
-  const { results } = await env.DB.prepare(
-    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite%'",
-  ).all<{ name: string }>();
-  const tables = await env.DB.batch(results.map(({ name }) => env.DB.prepare(`SELECT * FROM ${name}`)));
-  const pools = orgIds.map((orgId) =>
-    runInDurableObject(poolStub(orgId), (_, { storage: { sql } }) =>
-      ["agent", "build", "job", "report", "inputs", "number", "idempotency", "letter"].map((table) =>
-        sql.exec(`SELECT * FROM ${table}`).toArray(),
-      ),
-    ),
-  );
-  const used = (key: string, value: unknown) => (key === "last_used_at" ? null : value);
-  return JSON.stringify([tables.map((table) => table.results), await Promise.all(pools)], used);
 };
 
 describe("the access matrix", () => {
