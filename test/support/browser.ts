@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 
 const FLAGS = [
@@ -8,6 +5,10 @@ const FLAGS = [
   ...["--disable-component-update", "--disable-sync"],
 ];
 
+/** A machine that is busy with other tests takes its time. */
+const PATIENCE_MS = 60_000;
+
+/** One person's browser: cookies and pages of its own. */
 export interface Browser {
   context: BrowserContext;
   page: Page;
@@ -16,13 +17,29 @@ export interface Browser {
   close(): Promise<void>;
 }
 
-/** Debian's Chromium with an empty profile, watched for whatever a page should never do. */
+/** Debian's Chromium with an empty profile, for any number of people. */
+export const startChromium = async (service: string) => {
+  const process = await chromium.launch({ executablePath: "/usr/bin/chromium", headless: true, args: FLAGS });
+  const open = async (options: BrowserContextOptions = {}): Promise<Browser> => {
+    const context = await process.newContext(options);
+    context.setDefaultTimeout(PATIENCE_MS);
+    const complaints: string[] = [];
+    watch(context, service, complaints);
+    return { context, complaints, page: await context.newPage(), close: () => context.close() };
+  };
+  return { open, stop: () => process.close() };
+};
+
+/** A browser for one person alone. */
 export const openBrowser = async (service: string, options: BrowserContextOptions = {}): Promise<Browser> => {
-  const profile = mkdtempSync(join(tmpdir(), "millrace-chromium-"));
-  const context = await chromium.launchPersistentContext(profile, {
-    ...{ executablePath: "/usr/bin/chromium", headless: true, args: FLAGS, ...options },
-  });
-  const complaints: string[] = [];
+  const chromium = await startChromium(service);
+  return { ...(await chromium.open(options)), close: chromium.stop };
+};
+
+export type Chromium = Awaited<ReturnType<typeof startChromium>>;
+
+/** Notes whatever a page should never do. */
+const watch = (context: BrowserContext, service: string, complaints: string[]): void => {
   context.on("request", (request) => {
     if (!request.url().startsWith(service)) complaints.push(`asked for ${request.url()}`);
   });
@@ -34,13 +51,6 @@ export const openBrowser = async (service: string, options: BrowserContextOption
     complaints.push(`opened a dialog: ${dialog.message()}`);
     dialog.dismiss();
   });
-  return {
-    ...{ context, page: context.pages()[0] ?? (await context.newPage()), complaints },
-    async close() {
-      await context.close();
-      rmSync(profile, { recursive: true, force: true });
-    },
-  };
 };
 
 /** Signs in as a person does. */

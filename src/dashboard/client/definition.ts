@@ -33,10 +33,12 @@ const item = (area: HTMLTextAreaElement, mistake: Mistake): HTMLElement => {
 };
 
 const watch = (area: HTMLTextAreaElement): void => {
+  const status = document.createElement("div");
+  status.setAttribute("role", "status");
   const told = document.createElement("ul");
   told.className = "mistakes";
-  told.setAttribute("role", "status");
-  area.after(told);
+  status.append(told);
+  area.after(status);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const check = async () => {
     const definition = area.value;

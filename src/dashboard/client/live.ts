@@ -3,7 +3,8 @@ import { REFRESHED } from "./events.ts";
 import { parsePage } from "./markup.ts";
 import { morphChildren } from "./morph.ts";
 
-const SLOWEST_SECONDS = 60;
+const SLOWEST_SECONDS = 30;
+const ANSWER_MS = 15_000;
 /** Pixels below the top from which new rows announce themselves in place of pushing what is read. */
 const SCROLLED = 120;
 
@@ -43,7 +44,10 @@ const apply = (next: HTMLElement): void => {
 };
 
 const refresh = async (): Promise<void> => {
-  const response = await fetch(location.href, { headers: { Accept: "text/html" } });
+  const response = await fetch(location.href, {
+    headers: { Accept: "text/html" },
+    signal: AbortSignal.timeout(ANSWER_MS),
+  });
   if (response.redirected) return location.reload();
   if (!response.ok) throw new Error(`${response.status}`);
   const next = parsePage(await response.text()).querySelector("main");

@@ -1,6 +1,8 @@
 import type { LogStore } from "./store.ts";
 
 const RETRY_MS = { first: 500, most: 15_000 };
+/** The service is never silent for longer than a third of this while a connection lives. */
+const SILENT_MS = 45_000;
 
 interface Told {
   /** More bytes are in the store, or it began anew. */
@@ -14,10 +16,11 @@ interface Event {
   data: string;
 }
 
-/** Server-sent events of a response as they arrive. */
-async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Event> {
+/** Server-sent events of a response as they arrive; `heard` is told of every sign of life. */
+async function* eventsOf(body: ReadableStream<Uint8Array>, heard: () => void): AsyncGenerator<Event> {
   let pending = "";
   for await (const text of body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)) {
+    heard();
     const blocks = (pending + text).split("\n\n");
     pending = blocks.pop() ?? "";
     for (const block of blocks) {
@@ -46,17 +49,27 @@ const readStored = async (source: string, attempt: number, store: LogStore, told
 /** Follows to the end, or as long as the connection holds. Gives whether the end was reached. */
 const follow = async (source: string, place: { id: string }, store: LogStore, told: Told): Promise<boolean> => {
   const headers = { Accept: "text/event-stream", "Last-Event-ID": place.id };
-  const response = await fetch(source, { headers });
-  if (!response.ok || !response.body) throw new Error(`${response.status}`);
-  const encoder = new TextEncoder();
-  for await (const { name, id, data } of eventsOf(response.body)) {
-    if (name === "end") return true;
-    if (name === "attempt") store.clear();
-    else store.append(encoder.encode(JSON.parse(data)));
-    place.id = id;
-    told.grew();
+  const silence = new AbortController();
+  let timer = setTimeout(() => silence.abort(), SILENT_MS);
+  const heard = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => silence.abort(), SILENT_MS);
+  };
+  try {
+    const response = await fetch(source, { headers, signal: silence.signal });
+    if (!response.ok || !response.body) throw new Error(`${response.status}`);
+    const encoder = new TextEncoder();
+    for await (const { name, id, data } of eventsOf(response.body, heard)) {
+      if (name === "end") return true;
+      if (name === "attempt") store.clear();
+      else store.append(encoder.encode(JSON.parse(data)));
+      place.id = id;
+      told.grew();
+    }
+    return false;
+  } finally {
+    clearTimeout(timer);
   }
-  return false;
 };
 
 /** Fills the store from the service, and goes on where it was when the connection breaks. */
