@@ -2,13 +2,13 @@ import type { Job } from "../protocol/jobs.ts";
 import type { Context } from "./context.ts";
 import { handOut } from "./hand-out.ts";
 
-/** Resolves at the first hint, at the time limit, or when the client is gone. */
-const firstHint = (socket: WebSocket, milliseconds: number, gone: AbortSignal): Promise<void> =>
+/** Whether there is reason to look, at the first hint or once the socket breaks; not at the time limit. */
+const firstHint = (socket: WebSocket, milliseconds: number, gone: AbortSignal): Promise<boolean> =>
   new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds);
+    const timer = setTimeout(() => resolve(false), milliseconds);
     const wake = () => {
       clearTimeout(timer);
-      resolve();
+      resolve(true);
     };
     socket.addEventListener("message", wake);
     socket.addEventListener("close", wake);
@@ -32,10 +32,6 @@ export const pollForJob = async (
   const { webSocket: socket } = await context.connectToPool(agentId, deadline);
   if (!socket) return null;
   socket.accept();
-  try {
-    await firstHint(socket, seconds * 1000, gone);
-  } finally {
-    socket.close(1000);
-  }
-  return gone.aborted ? null : handOut(context, agentId);
+  const isHinted = await firstHint(socket, seconds * 1000, gone).finally(() => socket.close(1000));
+  return isHinted && !gone.aborted ? handOut(context, agentId) : null;
 };

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { unstable_readConfig as readWranglerConfig } from "wrangler";
 import { Client } from "../../src/local/client.ts";
@@ -20,13 +20,13 @@ export interface ServedWorker {
   stop(): Promise<void>;
 }
 
-/** Bundles the Worker as a deployment would. Gives the path of the one module. */
-export const bundle = (folder: string): string => {
+/** Bundles the Worker, or what stands at `entry`, as a deployment would. Gives the path of the one module. */
+export const bundle = (folder: string, entry = join(ROOT, "src/worker.ts")): string => {
   const wrangler = join(ROOT, "node_modules/wrangler/bin/wrangler.js");
-  execFileSync(process.execPath, [wrangler, "deploy", "--dry-run", "--minify", "--outdir", folder], {
+  execFileSync(process.execPath, [wrangler, "deploy", entry, "--dry-run", "--minify", "--outdir", folder], {
     ...{ cwd: ROOT, stdio: ["ignore", "ignore", "inherit"], env: { ...process.env, CI: "1" } },
   });
-  return join(folder, "worker.js");
+  return join(folder, basename(entry).replace(/ts$/, "js"));
 };
 
 /** Applies the migrations and notes them, as wrangler does. */
@@ -63,12 +63,13 @@ const settings = (requestsPerMinute: number) => {
 /**
  * The bundled Worker in workerd itself, without the development server's proxy before it.
  * @param options.vars settings that stand above those of wrangler.toml
+ * @param options.entry path of another module than the Worker's own, to be served in its stead
  */
 export const serveBundled = async (
-  options: { vars?: Record<string, string>; requestsPerMinute?: number } = {},
+  options: { vars?: Record<string, string>; requestsPerMinute?: number; entry?: string } = {},
 ): Promise<ServedWorker> => {
   const folder = mkdtempSync(join(tmpdir(), "millrace-served-"));
-  const script = bundle(join(folder, "bundle"));
+  const script = bundle(join(folder, "bundle"), options.entry);
   const keys = freshKeyset();
   const port = await freePort();
   const { compatibilityDate, compatibilityFlags, vars, ratelimits } = settings(options.requestsPerMinute ?? 1e9);
@@ -84,6 +85,7 @@ export const serveBundled = async (
       },
       unsafeDirectSockets: [{ host: "127.0.0.1", port }],
       cf: false,
+      handleStructuredLogs: ({ level, message }) => void (level === "error" && console.error(message)),
     }),
   );
   await miniflare.ready;

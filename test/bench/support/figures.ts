@@ -5,3 +5,5 @@ export const quantile = (sample: number[], share: number): number => {
 };
 
 export const ms = (value: number): string => `${value.toFixed(1)} ms`;
+
+export const median = (sample: number[]): number => quantile(sample, 0.5);

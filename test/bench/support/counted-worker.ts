@@ -1,0 +1,122 @@
+import worker, { BuildLog as Log, AgentPool as Pool } from "../../../src/worker.ts";
+import { type Counts, NOTHING } from "./counts.ts";
+
+/** The Worker as it is deployed, with everything counted that is paid for; `/counts` tells, `/clock` moves its time. */
+
+const counts: Counts = { ...NOTHING };
+
+let ahead = 0;
+const RealDate = Date;
+globalThis.Date = class extends RealDate {
+  constructor(...given: unknown[]) {
+    super(...((given.length > 0 ? given : [RealDate.now() + ahead]) as [number]));
+  }
+  static override now(): number {
+    return RealDate.now() + ahead;
+  }
+} as DateConstructor;
+
+const countedBatch = <D extends D1Database | D1DatabaseSession>(db: D): D =>
+  new Proxy(db, {
+    get(target, name) {
+      if (name === "withSession")
+        return (bookmark: string) => countedBatch((target as D1Database).withSession(bookmark));
+      if (name === "prepare") counts.d1Statements += 1;
+      if (name !== "batch") return bound(target, name);
+      return async (statements: D1PreparedStatement[]) => {
+        counts.d1Rounds += 1;
+        const results = await target.batch(statements);
+        for (const { meta } of results) {
+          counts.d1RowsRead += meta.rows_read;
+          counts.d1RowsWritten += meta.rows_written;
+        }
+        return results;
+      };
+    },
+  });
+
+const bound = (target: object, name: string | symbol): unknown => {
+  const found: unknown = Reflect.get(target, name);
+  return typeof found === "function" ? found.bind(target) : found;
+};
+
+/** Every call of an object's method, and every socket opened to it, is a request that is paid for. */
+const countedObjects = <N extends DurableObjectNamespace>(objects: N): N =>
+  new Proxy(objects, {
+    get(target, name) {
+      if (name !== "getByName") return bound(target, name);
+      return (...given: [string]) =>
+        new Proxy(target.getByName(...given), {
+          get(stub, method) {
+            if (typeof Reflect.get(stub, method) !== "function") return undefined;
+            const callable = stub as unknown as Record<string | symbol, (...words: unknown[]) => unknown>;
+            return (...words: unknown[]) => {
+              counts.objectRequests += 1;
+              return callable[method]!(...words);
+            };
+          },
+        });
+    },
+  });
+
+const known = new WeakMap<object, Env>();
+
+const counted = (env: Env): Env => {
+  const seen = known.get(env) ?? {
+    ...env,
+    DB: countedBatch(env.DB),
+    AGENT_POOL: countedObjects(env.AGENT_POOL),
+    BUILD_LOG: countedObjects(env.BUILD_LOG),
+  };
+  known.set(env, seen);
+  return seen;
+};
+
+/** Counts the rows of each statement once its cursor was used up, which is in the same turn, and each alarm that is set. */
+const watch = ({ storage }: DurableObjectState): void => {
+  const { sql } = storage;
+  const exec = sql.exec.bind(sql);
+  const setAlarm = storage.setAlarm.bind(storage);
+  sql.exec = ((...given: Parameters<typeof exec>) => {
+    const cursor = exec(...given);
+    queueMicrotask(() => {
+      counts.objectRowsRead += cursor.rowsRead;
+      counts.objectRowsWritten += cursor.rowsWritten;
+    });
+    return cursor;
+  }) as typeof exec;
+  storage.setAlarm = (at: number | Date) => {
+    counts.objectRowsWritten += 1;
+    return setAlarm(at);
+  };
+};
+
+export class AgentPool extends Pool {
+  constructor(ctx: DurableObjectState, env: Env) {
+    watch(ctx);
+    super(ctx, counted(env));
+  }
+
+  override alarm(): Promise<void> {
+    counts.objectRequests += 1;
+    return super.alarm();
+  }
+}
+
+export class BuildLog extends Log {
+  constructor(ctx: DurableObjectState, env: Env) {
+    watch(ctx);
+    super(ctx, counted(env));
+  }
+}
+
+export default {
+  ...worker,
+  fetch(request, env, ctx) {
+    const { pathname, searchParams } = new URL(request.url);
+    if (pathname === "/clock") ahead += Number(searchParams.get("ahead"));
+    if (pathname === "/counts" || pathname === "/clock") return Response.json(counts);
+    counts.requests += 1;
+    return worker.fetch(request, counted(env), ctx);
+  },
+} satisfies ExportedHandler<Env>;

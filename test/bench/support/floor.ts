@@ -1,0 +1,35 @@
+import { join } from "node:path";
+import { buildSync } from "esbuild";
+import { convertV4MiniflareOptions, Miniflare } from "miniflare";
+import { freePort } from "../../support/local/service.ts";
+
+export interface ServedFloor {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** Serves `floor-worker.ts` in a workerd of its own, as the service is served. */
+export const serveFloor = async (): Promise<ServedFloor> => {
+  const { outputFiles } = buildSync({
+    ...{ entryPoints: [join(import.meta.dirname, "floor-worker.ts")], bundle: true, write: false },
+    ...{ format: "esm", target: "esnext", external: ["cloudflare:*"], minify: true },
+  });
+  const port = await freePort();
+  const miniflare = new Miniflare(
+    convertV4MiniflareOptions({
+      modules: [{ type: "ESModule", path: "floor-worker.js", contents: outputFiles[0]!.text }],
+      compatibilityDate: "2026-11-01",
+      d1Databases: { DB: "floor" },
+      durableObjects: {
+        POOL: { className: "Floor", useSQLite: true },
+        LOG: { className: "Floor", useSQLite: true },
+      },
+      unsafeDirectSockets: [{ host: "127.0.0.1", port }],
+      cf: false,
+    }),
+  );
+  await miniflare.ready;
+  const db = await miniflare.getD1Database("DB");
+  await db.prepare("CREATE TABLE fact (id TEXT PRIMARY KEY, facts TEXT NOT NULL)").run();
+  return { url: `http://127.0.0.1:${port}`, stop: () => miniflare.dispose() };
+};
