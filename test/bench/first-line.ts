@@ -2,8 +2,8 @@ import type { Build } from "../../src/protocol/build.ts";
 import type { Pipeline } from "../../src/protocol/pipeline.ts";
 import { startAgent } from "../support/local/agent.ts";
 import { connect, makeRepository } from "../support/local/repository.ts";
-import { ms, quantile } from "./support/figures.ts";
 import { serveBundled } from "../support/served-worker.ts";
+import { ms, quantile } from "./support/figures.ts";
 
 const BUILDS = 50;
 const FILE = "steps:\n  - run: echo first-line-$((6 * 7))\n";
