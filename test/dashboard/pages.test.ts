@@ -1,0 +1,152 @@
+import { env, exports } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { FORMS, PAGES } from "../../src/dashboard/pages.ts";
+import { ROLES, type Role } from "../../src/protocol/token.ts";
+import { openSession, SESSION_MS, sealSession } from "../../src/services/sessions.ts";
+import { created, newOrganization, newToken } from "../support/api.ts";
+
+const ORIGIN = "https://millrace.test";
+const NOBODY = "01900000-0000-7000-8000-000000000000";
+
+const ask = (
+  path: string,
+  { cookie, ...init }: RequestInit & { cookie?: string; headers?: Record<string, string> } = {},
+) =>
+  exports.default.fetch(
+    new Request(`${ORIGIN}/app${path.replace(":id", NOBODY)}`, {
+      ...{ redirect: "manual", ...init },
+      headers: { ...(cookie ? { Cookie: cookie } : {}), ...init.headers },
+    }),
+  );
+
+const send = (path: string, cookie: string | undefined, headers: Record<string, string>, form = {}) =>
+  ask(path, { cookie, method: "POST", headers, body: new URLSearchParams(form) });
+
+const signIn = async (token: string) => {
+  const answer = await send("/sign-in", undefined, { Origin: ORIGIN }, { token });
+  expect(answer.status).toBe(303);
+  return answer.headers.get("Set-Cookie") ?? "";
+};
+
+const cookieFor = async (role: Role) => {
+  const { admin } = await newOrganization();
+  return (await signIn(await newToken(admin, role))).split(";")[0] as string;
+};
+
+describe("a session", () => {
+  it("is a sealed cookie of this host alone, over https", async () => {
+    const { admin } = await newOrganization();
+    const cookie = await signIn(admin);
+    expect(cookie).toMatch(/^__Host-millrace=m1\.[^;]+; /);
+    for (const attribute of ["HttpOnly", "Secure", "SameSite=Strict", "Path=/", `Max-Age=${SESSION_MS / 1000}`]) {
+      expect(cookie.split("; ")).toContain(attribute);
+    }
+    expect(cookie).not.toContain("Domain");
+    expect(cookie).not.toContain(admin);
+  });
+
+  it("is over at its end, and opens from no other seal of the same key", async () => {
+    const now = new Date("2026-11-21T12:00:00Z");
+    const sealed = await sealSession(env, { token: "t", expiresAt: now.getTime() + 1 });
+    expect(await openSession(env, sealed, now)).toMatchObject({ token: "t" });
+    expect(await openSession(env, sealed, new Date(now.getTime() + 1))).toBeNull();
+    expect(await openSession(env, sealed.replace(/.$/, "x"), now)).toBeNull();
+    expect(
+      await openSession({ SECRETS_KEYS: `s1:${btoa("another key of exactly 32 bytes!")}` }, sealed, now),
+    ).toBeNull();
+  });
+
+  it("does not begin over plain http, except on loopback", async () => {
+    const { admin } = await newOrganization();
+    const over = (origin: string) =>
+      exports.default.fetch(
+        new Request(`${origin}/app/sign-in`, {
+          ...{ method: "POST", redirect: "manual", headers: { Origin: origin } },
+          body: new URLSearchParams({ token: admin }),
+        }),
+      );
+    expect((await over("http://millrace.test")).status).toBe(403);
+    expect((await over("http://localhost:8787")).status).toBe(303);
+    expect((await over("http://127.0.0.1:8787")).headers.get("Set-Cookie")).toMatch(/^millrace=/);
+  });
+
+  it("leads nobody elsewhere after signing in", async () => {
+    const { admin } = await newOrganization();
+    for (const next of [
+      "https://evil.example",
+      "//evil.example",
+      "/app/../evil",
+      "/app/\\evil",
+      "javascript:1",
+      "/x",
+    ]) {
+      const answer = await send("/sign-in", undefined, { Origin: ORIGIN }, { token: admin, next });
+      expect(answer.headers.get("Location")).toBe("/app/builds");
+    }
+    const own = await send("/sign-in", undefined, { Origin: ORIGIN }, { token: admin, next: "/app/agents?x=1" });
+    expect(own.headers.get("Location")).toBe("/app/agents?x=1");
+  });
+});
+
+describe("every form", () => {
+  const paths = [...FORMS.map(({ path }) => path), "/sign-in", "/sign-out", "/pipelines/check"];
+
+  it("is refused unless it comes from a page of this origin", async () => {
+    const cookie = await cookieFor("admin");
+    const others = [{}, { Origin: "null" }, { Origin: "http://millrace.test" }, { Origin: `${ORIGIN}.evil.example` }];
+    const sites = [
+      { Origin: ORIGIN, "Sec-Fetch-Site": "same-site" },
+      { Origin: ORIGIN, "Sec-Fetch-Site": "cross-site" },
+    ];
+    for (const path of paths) {
+      for (const headers of [...others, ...sites] as Record<string, string>[]) {
+        const answer = await send(path, cookie, headers);
+        expect(answer.status, `${path} ${JSON.stringify(headers)}`).toBe(403);
+        expect(await answer.text()).toContain("This came from another site");
+      }
+    }
+  });
+
+  it("is refused below its role, and without a session", async () => {
+    const cookies = Object.fromEntries(await Promise.all(ROLES.map(async (role) => [role, await cookieFor(role)])));
+    for (const { path, access } of FORMS) {
+      const anyone = await send(path, undefined, { Origin: ORIGIN });
+      expect([path, anyone.headers.get("Location")]).toEqual([path, "/app/sign-in"]);
+      for (const role of ROLES.slice(0, ROLES.indexOf(access.role ?? "admin"))) {
+        expect((await send(path, cookies[role], { Origin: ORIGIN })).status, `${role} ${path}`).toBe(403);
+      }
+    }
+  });
+});
+
+describe("every page", () => {
+  it("needs a session, a role, and lets nothing in from elsewhere", async () => {
+    const viewer = await cookieFor("viewer");
+    const admin = await cookieFor("admin");
+    for (const { path, role } of PAGES) {
+      expect((await ask(path)).headers.get("Location")).toMatch(/^\/app\/sign-in\?next=/);
+      if (role !== "viewer") expect((await ask(path, { cookie: viewer })).status, path).toBe(403);
+      const answer = await ask(path, { cookie: admin });
+      expect([200, 404], path).toContain(answer.status);
+      const policy = answer.headers.get("Content-Security-Policy") ?? "";
+      expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+      expect(policy).not.toContain("unsafe");
+      expect(answer.headers.get("Cache-Control")).toBe("no-store");
+      expect(answer.headers.get("X-Content-Type-Options")).toBe("nosniff");
+      expect(await answer.text()).not.toMatch(
+        /<script(?! type="module" src="\/app\/static\/)|<style|\sstyle=|\son\w+=/,
+      );
+    }
+  });
+
+  it("shows nothing of another organization", async () => {
+    const { admin } = await newOrganization();
+    const owner = { fullName: "acme/theirs", cloneUrl: "https://git.example/acme/theirs.git", gitHostRepoId: 1 };
+    const { id } = await created(admin, "/repository", owner);
+    const cookie = await cookieFor("admin");
+    const theirs = await ask(`/repositories/${id}`, { cookie });
+    expect(theirs.status).toBe(404);
+    expect(await theirs.text()).not.toContain("theirs");
+    expect(await (await ask("/repositories", { cookie })).text()).not.toContain("theirs");
+  });
+});
