@@ -8,6 +8,7 @@ import { ended, prepareDemo, printLog } from "./demo.ts";
 import { openOrganization } from "./organization.ts";
 import { makeSampleRepository } from "./sample-repository.ts";
 import { ensureDevVars, migrate, ROOT, startService } from "./service.ts";
+import { offerSignIn } from "./sign-in-link.ts";
 
 /* From nothing to a build that ran: the service, an organization, a repository, an agent. Again: where it was. */
 const ORG = "acme";
@@ -57,7 +58,11 @@ if (status !== "succeeded") {
   await stop(1);
 }
 writeFileSync(localFile, `${JSON.stringify(local, null, 2)}\n`, { mode: 0o600 });
+const link = await offerSignIn(local);
 console.log(`
+Look at it: ${link.url}
+(this link signs one browser in, once)
+
 Millrace is at ${local.url}, organization ${ORG}, admin token:
   ${local.token}
 (also in .millrace/local.json). Try next:

@@ -7,6 +7,7 @@ import { hostile } from "../dashboard/hostile.ts";
 import { log } from "../dashboard/log.ts";
 import { secrets } from "../dashboard/secrets.ts";
 import { session } from "../dashboard/session.ts";
+import { signInLink } from "../dashboard/sign-in-link.ts";
 import type { Stage } from "../dashboard/stage.ts";
 import { withoutScript } from "../dashboard/without-script.ts";
 import { signIn, startChromium } from "../support/browser.ts";
@@ -39,6 +40,7 @@ describe("the dashboard", () => {
   describe("of a log", () => log(stage));
   describe("with secrets", () => secrets(stage));
   describe("for who is signed in", () => session(stage));
+  describe("by the local link", () => signInLink(stage));
   describe("under forged requests", () => forgery(stage));
   describe("without a script", () => withoutScript(stage));
   describe("for everyone", () => accessibility(stage));
