@@ -1,9 +1,10 @@
 import { poolTimes } from "../config.ts";
 import { buildLogName } from "../domain/log-name.ts";
+import { apply } from "../domain/pool/apply.ts";
 import type { Result } from "../domain/pool/commands.ts";
 import type { Setting } from "../domain/pool/decision.ts";
 import { RULES } from "../domain/pool/rules.ts";
-import { apply, type PoolState } from "../domain/pool/state.ts";
+import type { PoolState } from "../domain/pool/state.ts";
 import { decide, type Input, nextDue, nextOfferDue, type Output, play, type Verb } from "../domain/pool/step.ts";
 import { Outbox } from "./agent-pool-outbox.ts";
 import { HintSockets } from "./agent-pool-sockets.ts";

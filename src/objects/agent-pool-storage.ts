@@ -1,3 +1,4 @@
+import { apply } from "../domain/pool/apply.ts";
 import type { RetryInputs } from "../domain/pool/commands.ts";
 import {
   type AgentFacts,
@@ -9,7 +10,7 @@ import {
   type Records,
   type Report,
 } from "../domain/pool/facts.ts";
-import { apply, emptyState, isTerminal, type PoolState } from "../domain/pool/state.ts";
+import { emptyState, isTerminal, type PoolState } from "../domain/pool/state.ts";
 import { type Letter, TABLES, writesOf } from "./agent-pool-tables.ts";
 
 /** Milliseconds for which a build can be repeated with what was given to its run. */

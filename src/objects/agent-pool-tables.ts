@@ -74,6 +74,8 @@ export const writesOf = (change: Exclude<Change, { kind: "forget" }>, newId: (at
     case "waiter":
     case "offer":
     case "flush":
+    case "tried-again":
+    case "woken":
       return [];
   }
 };

@@ -222,7 +222,7 @@ export class AgentPool extends DurableObject<Env> {
   }
 
   #known<T extends { agentId?: string; tokenHash: string }>(words: T): T & { agentId: string } {
-    return { ...words, agentId: words.agentId ?? this.#engine.state.agentByToken.get(words.tokenHash) ?? "" };
+    return { ...words, agentId: words.agentId ?? this.#engine.state.index.agentByToken.get(words.tokenHash) ?? "" };
   }
 
   #toBuild({ build, job, report }: BuildRecord): Build {

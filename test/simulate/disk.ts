@@ -1,3 +1,4 @@
+import { apply } from "../../src/domain/pool/apply.ts";
 import {
   type AgentFacts,
   type AuditFact,
@@ -9,7 +10,7 @@ import {
   type Records,
   type Report,
 } from "../../src/domain/pool/facts.ts";
-import { apply, emptyState, isTerminal, type PoolState } from "../../src/domain/pool/state.ts";
+import { emptyState, isTerminal, type PoolState } from "../../src/domain/pool/state.ts";
 
 interface Rows {
   orgId: string | null;

@@ -73,7 +73,7 @@ export const inspect = (state: PoolState, disk: Disk, now: number, pushes: reado
     if (!lease) continue;
     must(1, !holders.has(lease.agentId), "two builds in one agent's hands");
     holders.add(lease.agentId);
-    must(1, state.holding.get(lease.agentId) === id, "the index of holders is wrong");
+    must(1, state.index.holding.get(lease.agentId) === id, "the index of holders is wrong");
     must(15, state.agents.has(lease.agentId), "a lease of an agent that is gone");
     must(17, due !== null && due <= lease.expiresAt, "no alarm for a lease's end");
     if (lease.startedAt !== null && !lease.stop) {
@@ -81,7 +81,7 @@ export const inspect = (state: PoolState, disk: Disk, now: number, pushes: reado
     }
     if (build.pipelineId) live.set(build.pipelineId, (live.get(build.pipelineId) ?? 0) + 1);
   }
-  must(1, state.holding.size === holders.size, "somebody holds what nobody leased");
+  must(1, state.index.holding.size === holders.size, "somebody holds what nobody leased");
   for (const [id, job] of state.jobs) {
     const { pipelineId, status } = state.builds.get(id)!;
     if (status !== "queued" && job.maxParallel !== null)
@@ -101,7 +101,10 @@ const inspectWaiting = (state: PoolState, now: number, pushes: readonly Push[]):
   for (const [agentId, waiter] of state.waiting) {
     const agent = state.agents.get(agentId)!;
     const isFree =
-      !state.holding.has(agentId) && !state.offered.has(agentId) && !agent.isDraining && agent.spentAt === null;
+      !state.index.holding.has(agentId) &&
+      !state.index.offered.has(agentId) &&
+      !agent.isDraining &&
+      agent.spentAt === null;
     const isAlert = (waiter.until === null || waiter.until > now) && waiter.ignored < 2 && agent.ignored < 2;
     if (!isFree || !isAlert) continue;
     for (const build of state.builds.values()) {

@@ -51,7 +51,6 @@ export const MUTANTS: readonly Mutant[] = [
     takesBuilds: (agent, now) => RULES.takesBuilds({ ...agent, ignored: 0 }, now),
   }),
   wrong("a waiter that wakes without claiming keeps the build to itself", { offerIsOver: () => false }),
-  wrong("a waiter is woken again and again", { offerIsOver: () => true }),
   wrong("nobody is alert enough to be woken", { isAlert: () => false }),
   wrong("an unanswered poll gets another build", { handsOutAgain: () => false }),
   wrong("a poll of a working agent hands its build out again", {

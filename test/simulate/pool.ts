@@ -1,7 +1,8 @@
+import { apply } from "../../src/domain/pool/apply.ts";
 import type { Result } from "../../src/domain/pool/commands.ts";
 import type { Push, Setting } from "../../src/domain/pool/decision.ts";
 import type { Rules } from "../../src/domain/pool/rules.ts";
-import { apply, type PoolState } from "../../src/domain/pool/state.ts";
+import type { PoolState } from "../../src/domain/pool/state.ts";
 import { type Input, nextDue, type Output, play, type Verb } from "../../src/domain/pool/step.ts";
 import { Disk } from "./disk.ts";
 import { LEASE_MS, START_MS, Witness } from "./witness.ts";

@@ -15,6 +15,10 @@ export class Agenda {
     this.#rise(this.#heap.length - 1);
   }
 
+  forget(key: string): void {
+    this.#noted.delete(key);
+  }
+
   /** The earliest time at which something may be due. */
   next(): number | null {
     this.#dropStale();

@@ -74,7 +74,7 @@ export const remove = (
 ): Decision<null> => {
   const agent = state.agents.get(agentId);
   if (!agent) return noAgent();
-  const buildId = setting.rules.freedByRemoval(state.holding.get(agentId));
+  const buildId = setting.rules.freedByRemoval(state.index.holding.get(agentId));
   const held = buildId === undefined ? undefined : underWay(state, buildId);
   return decided(null, [
     ...(held ? lose(held, undefined, "removed", setting) : []),
@@ -85,7 +85,7 @@ export const remove = (
 
 /** Who a token belongs to: the pool is the judge of agents' tokens. */
 export const authenticate = (state: PoolState, { tokenHash }: { tokenHash: string }): Decision<{ agentId: string }> => {
-  const agentId = state.agentByToken.get(tokenHash);
+  const agentId = state.index.agentByToken.get(tokenHash);
   return agentId === undefined ? unknownToken() : decided({ agentId });
 };
 
@@ -104,7 +104,7 @@ export const wait = (state: PoolState, call: Claim & { until: number | null }, s
 /** The last of the agent's sockets is closed: what it was told to look for goes to another. */
 export const leave = (state: PoolState, { agentId }: { agentId: string }, { now }: Setting): Decision<null> => {
   if (!state.waiting.has(agentId)) return decided(null);
-  const offered = state.offered.get(agentId);
+  const offered = state.index.offered.get(agentId);
   return decided(null, [
     { kind: "heard", agentId, at: now },
     { kind: "waiter", agentId, waiter: null },

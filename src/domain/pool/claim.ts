@@ -15,7 +15,7 @@ import {
 } from "./decision.ts";
 import type { AgentFacts, Change, Lease } from "./facts.ts";
 import { CANCELED, end, type Held, requeue } from "./lease.ts";
-import { firstFor } from "./match.ts";
+import { firstFor, NOTHING_PROMISED } from "./match.ts";
 import type { PoolState } from "./state.ts";
 
 /** Milliseconds for which a build at least rests when a dependency was away. */
@@ -42,7 +42,7 @@ export const claim = (state: PoolState, asked: Claim, setting: Setting): Decisio
     const { build, job } = held;
     return decided(rules.handsOutAgain(build) ? granted(build.id, job.lease!) : null, followed);
   }
-  const place = rules.takesBuilds(agent, now) ? firstFor(state, agent, setting) : undefined;
+  const place = rules.takesBuilds(agent, now) ? firstFor(state, agent, NOTHING_PROMISED, setting) : undefined;
   if (!place) return decided(null, followed);
   const { changes, lease } = grant(state, underWay(state, place.id)!, agent, setting);
   return decided(granted(place.id, lease), [...followed, ...changes]);
@@ -51,12 +51,12 @@ export const claim = (state: PoolState, asked: Claim, setting: Setting): Decisio
 const granted = (buildId: string, { fence, expiresAt }: Lease): Granted => ({ buildId, fence, expiresAt });
 
 const forgetOffer = (state: PoolState, { id }: AgentFacts): Change[] => {
-  const buildId = state.offered.get(id);
+  const buildId = state.index.offered.get(id);
   return buildId ? [{ kind: "offer", buildId, offer: null }] : [];
 };
 
 const heldBy = (state: PoolState, agentId: string): Held | undefined => {
-  const buildId = state.holding.get(agentId);
+  const buildId = state.index.holding.get(agentId);
   return buildId === undefined ? undefined : underWay(state, buildId);
 };
 

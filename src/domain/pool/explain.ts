@@ -21,7 +21,7 @@ const reasonsOf = (state: PoolState, agent: AgentFacts, job: JobFacts, setting: 
   if (isUnresponsive(agent, setting)) {
     reasons.push({ code: "unresponsive", words: "took two builds, started neither, and sent no heartbeat since" });
   }
-  if (state.holding.has(agent.id)) reasons.push({ code: "busy", words: "is busy with another build" });
+  if (state.index.holding.has(agent.id)) reasons.push({ code: "busy", words: "is busy with another build" });
   return reasons;
 };
 

@@ -166,6 +166,10 @@ export type Passing =
   | { kind: "heard"; agentId: string; at: number }
   | { kind: "waiter"; agentId: string; waiter: Waiter | null }
   | { kind: "offer"; buildId: string; offer: Offer | null }
+  /** An agent that ignored offers is to be tried once more. */
+  | { kind: "tried-again"; agentId: string }
+  /** All that had become possible was looked at. */
+  | { kind: "woken" }
   | { kind: "flush"; at: number | null; failures: number };
 
 export const NO_REPORT: Report = { environment: null, steps: [], summary: null, message: null };

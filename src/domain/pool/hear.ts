@@ -38,7 +38,7 @@ const alert = (state: PoolState, { id }: AgentFacts): Change[] => {
 
 /** The build that an agent restarted away from, or that was canceled before it had started it. */
 const freed = (state: PoolState, agent: AgentFacts, isRestart: boolean, by: string, setting: Setting): Change[] => {
-  const buildId = state.holding.get(agent.id);
+  const buildId = state.index.holding.get(agent.id);
   const held = buildId === undefined ? undefined : underWay(state, buildId);
   if (!held) return [];
   if (isRestart) return lose(held, agent, "restarted", setting);

@@ -3,25 +3,46 @@ import type { AgentFacts } from "./facts.ts";
 import type { Lane, Place } from "./queue.ts";
 import type { PoolState } from "./state.ts";
 
-export const liveOf = (state: PoolState, pipelineId: string | null): number =>
-  pipelineId === null ? 0 : (state.live.get(pipelineId) ?? 0);
+/** Builds that are as good as taken, and how many of them there are in a pipeline. */
+export interface Promised {
+  has(buildId: string): boolean;
+  in(pipelineId: string): number;
+}
 
-/** Whether this very build, of a lane that fits the agent, may go to it now. */
-const isOpenTo = (state: PoolState, agentId: string, { id }: Place, { now, rules }: Setting): boolean => {
-  const job = state.jobs.get(id)!;
-  return rules.isDue(job, now) && !job.releasedBy.includes(agentId);
+export const NOTHING_PROMISED: Promised = { has: () => false, in: () => 0 };
+
+export const liveOf = (state: PoolState, pipelineId: string | null): number =>
+  pipelineId === null ? 0 : (state.index.live.get(pipelineId) ?? 0);
+
+/** Whether one more build of the lane may be live. */
+export const hasRoom = (state: PoolState, lane: Lane, promised: Promised, { rules }: Setting): boolean => {
+  const { pipelineId, maxParallel } = lane;
+  return rules.hasRoom(liveOf(state, pipelineId) + (pipelineId === null ? 0 : promised.in(pipelineId)), maxParallel);
 };
 
-const fits = (state: PoolState, agent: AgentFacts, lane: Lane, { rules }: Setting): boolean =>
-  rules.meets(agent, lane.requires) && rules.hasRoom(liveOf(state, lane.pipelineId), lane.maxParallel);
-
-/** The first build in queue order that the agent may have: one it may not have never stands in the way. */
-export const firstFor = (state: PoolState, agent: AgentFacts, setting: Setting): Place | undefined => {
+/**
+ * The first build in queue order that the agent may have and that is promised to nobody: one that it may not have
+ * never stands in the way.
+ */
+export const firstFor = (
+  state: PoolState,
+  agent: AgentFacts,
+  promised: Promised,
+  setting: Setting,
+): Place | undefined => {
+  const { meets, comesFirst, isDue } = setting.rules;
+  const isOpen = ({ id }: Place) => {
+    const job = state.jobs.get(id)!;
+    return isDue(job, setting.now) && !promised.has(id) && !job.releasedBy.includes(agent.id);
+  };
   let first: Place | undefined;
-  for (const lane of state.queue.lanes.values()) {
-    if (!fits(state, agent, lane, setting)) continue;
-    const place = lane.places.find((candidate) => isOpenTo(state, agent.id, candidate, setting));
-    if (place && (!first || setting.rules.comesFirst(place, first))) first = place;
+  for (const { requires, lanes } of state.queue.kinds.values()) {
+    if (!meets(agent, requires)) continue;
+    for (const lane of lanes.values()) {
+      if (!hasRoom(state, lane, promised, setting)) continue;
+      const place = lane.places.find(isOpen);
+      if (place && (!first || comesFirst(place, first))) first = place;
+    }
   }
   return first;
 };

@@ -55,7 +55,7 @@ const countAgents = (state: PoolState, orgId: string, now: number, pingedAt: (ag
       agents.draining++;
       continue;
     }
-    const skills = state.skills.get(agent.id)!;
+    const skills = state.index.skills.get(agent.id)!;
     const group = alike.get(skills) ?? { agent, online: 0, idle: 0 };
     alike.set(skills, group);
     group.online++;

@@ -1,6 +1,7 @@
+import { FLUSH_DELAY_MS } from "./apply.ts";
 import { type Decision, decided, type Setting } from "./decision.ts";
 import type { Change } from "./facts.ts";
-import { FLUSH_DELAY_MS, type PoolState } from "./state.ts";
+import type { PoolState } from "./state.ts";
 
 const LONGEST_BACK_OFF_MS = 60_000;
 

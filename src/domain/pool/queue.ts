@@ -8,15 +8,19 @@ export interface Place {
   seq: number;
 }
 
-/** Queued builds that ask for the same, in queue order: whoever may take one of them may take any. */
+/** Queued builds of one pipeline that ask for the same, in queue order: who may take one of them may take any. */
 export interface Lane {
-  key: string;
-  requires: Requires;
-  /** Canonical text of `requires`. */
-  needs: string;
+  kind: Kind;
   pipelineId: string | null;
   maxParallel: number | null;
   places: Place[];
+}
+
+/** Lanes that ask for the same. */
+export interface Kind {
+  needs: string;
+  requires: Requires;
+  lanes: Map<string, Lane>;
 }
 
 export const inOrder = (left: Place, right: Place): number => right.priority - left.priority || left.seq - right.seq;
@@ -29,45 +33,65 @@ export const needsOf = ({ platform, ios, android, web, labels }: Requires): stri
 
 /** The waiting builds by what they ask for, so that a search looks at kinds of builds, not at each of them. */
 export class Queue {
-  readonly lanes = new Map<string, Lane>();
+  readonly kinds = new Map<string, Kind>();
+  readonly #byPipeline = new Map<string, Set<Lane>>();
   size = 0;
 
   add(build: BuildFacts, job: JobFacts): Lane {
-    const needs = needsOf(job.requires);
-    const key = `${build.pipelineId}|${job.maxParallel}|${needs}`;
-    let lane = this.lanes.get(key);
-    if (!lane) {
-      const { requires, maxParallel } = job;
-      lane = { key, requires, needs, pipelineId: build.pipelineId, maxParallel, places: [] };
-      this.lanes.set(key, lane);
-    }
+    const lane = this.#laneFor(build, job);
     const place = { id: build.id, priority: build.priority, seq: build.seq };
-    lane.places.splice(this.#find(lane, place), 0, place);
+    lane.places.splice(rankIn(lane, place), 0, place);
     this.size++;
     return lane;
   }
 
   remove(lane: Lane, build: BuildFacts): void {
-    lane.places.splice(this.#find(lane, build), 1);
-    if (lane.places.length === 0) this.lanes.delete(lane.key);
+    lane.places.splice(rankIn(lane, build), 1);
     this.size--;
+    if (lane.places.length > 0) return;
+    lane.kind.lanes.delete(keyOf(lane));
+    if (lane.kind.lanes.size === 0) this.kinds.delete(lane.kind.needs);
+    if (lane.pipelineId !== null) this.#byPipeline.get(lane.pipelineId)?.delete(lane);
+  }
+
+  /** The waiting lanes of a pipeline. */
+  lanesOf(pipelineId: string): Iterable<Lane> {
+    return this.#byPipeline.get(pipelineId) ?? [];
   }
 
   /** How many queued builds come before this one. */
   ahead(build: BuildFacts): number {
     let count = 0;
-    for (const lane of this.lanes.values()) count += this.#find(lane, build);
+    for (const { lanes } of this.kinds.values()) for (const lane of lanes.values()) count += rankIn(lane, build);
     return count;
   }
 
-  #find({ places }: Lane, place: Place): number {
-    let low = 0;
-    let high = places.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (inOrder(places[middle]!, place) < 0) low = middle + 1;
-      else high = middle;
+  #laneFor({ pipelineId }: BuildFacts, { requires, maxParallel }: JobFacts): Lane {
+    const needs = needsOf(requires);
+    const kind = this.kinds.get(needs) ?? { needs, requires, lanes: new Map<string, Lane>() };
+    this.kinds.set(needs, kind);
+    const fresh: Lane = { kind, pipelineId, maxParallel, places: [] };
+    const known = kind.lanes.get(keyOf(fresh));
+    if (known) return known;
+    kind.lanes.set(keyOf(fresh), fresh);
+    if (pipelineId !== null) {
+      const lanes = this.#byPipeline.get(pipelineId) ?? new Set();
+      this.#byPipeline.set(pipelineId, lanes.add(fresh));
     }
-    return low;
+    return fresh;
   }
 }
+
+const keyOf = ({ pipelineId, maxParallel }: Pick<Lane, "pipelineId" | "maxParallel">) => `${pipelineId} ${maxParallel}`;
+
+/** How many builds of the lane come before this place. */
+const rankIn = ({ places }: Lane, place: Place): number => {
+  let low = 0;
+  let high = places.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (inOrder(places[middle]!, place) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+};

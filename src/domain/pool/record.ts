@@ -50,7 +50,7 @@ const statusOf = (agent: AgentFacts, isBusy: boolean, online: boolean): number =
 export const toAgent = (state: PoolState, orgId: string, agent: AgentFacts, now: number, pingedAt = 0): Agent => {
   const { id, name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels, version, isEphemeral } = agent;
   const online = isOnline(state, agent, now, pingedAt);
-  const currentBuildId = state.holding.get(id) ?? null;
+  const currentBuildId = state.index.holding.get(id) ?? null;
   return {
     ...{ id, name, platform, status: statusOf(agent, currentBuildId !== null, online), isOnline: online },
     ...{ canBuildIOS, canBuildAndroid, canBuildWeb },

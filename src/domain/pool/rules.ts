@@ -15,7 +15,8 @@ export const STOP_GRACE_MS = 5 * 60 * 1000;
 export const OUTAGE_MS = 5_000;
 /** An agent that ignores offers is tried again after so many milliseconds, should it never send a heartbeat. */
 export const UNRESPONSIVE_MS = 10 * 60 * 1000;
-const IGNORED_LIMIT = 2;
+/** Offers in a row that an agent may ignore before it gets no more. */
+export const IGNORED_LIMIT = 2;
 
 /**
  * The judgements on which the machine rests, each in one line and by name. The simulation replaces them one at a

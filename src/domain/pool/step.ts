@@ -1,4 +1,5 @@
 import * as agents from "./agents.ts";
+import { apply } from "./apply.ts";
 import { cancel, flagLeak } from "./cancel.ts";
 import { claim, deliver, failClaim, unclaim } from "./claim.ts";
 import type * as asked from "./commands.ts";
@@ -7,8 +8,8 @@ import { enqueue } from "./enqueue.ts";
 import type { Change } from "./facts.ts";
 import { hear } from "./hear.ts";
 import { type Flushed, flushed } from "./outbox.ts";
-import { OFFER_MS, REMEMBER_MS } from "./rules.ts";
-import { apply, type PoolState } from "./state.ts";
+import { REMEMBER_MS } from "./rules.ts";
+import type { PoolState } from "./state.ts";
 import { sweep, trulyDue } from "./sweep.ts";
 import { wake } from "./wake.ts";
 import { finish, heartbeat, progress, release, start } from "./work.ts";
@@ -75,7 +76,8 @@ export const play = <V extends Verb>(
     return decision.answer;
   };
   const due = state.agenda.take(setting.now);
-  if (due.length > 0 || (nextOfferDue(state) ?? Infinity) <= setting.now) enact(sweep(state, due, setting));
+  const unfollowed = state.index.hints.take(setting.now);
+  if (due.length > 0 || unfollowed.length > 0) enact(sweep(state, due, unfollowed, setting));
   for (const key of due) {
     const at = trulyDue(state, key);
     if (at !== null && at > setting.now) state.agenda.note(key, at);
@@ -94,8 +96,4 @@ export const nextDue = (state: PoolState): number | null => {
 };
 
 /** When the oldest hint is given up. Nothing is lost if nobody looks then: a timer is enough. */
-export const nextOfferDue = (state: PoolState): number | null => {
-  let oldest = Infinity;
-  for (const { at } of state.offers.values()) oldest = Math.min(oldest, at);
-  return oldest === Infinity ? null : oldest + OFFER_MS;
-};
+export const nextOfferDue = (state: PoolState): number | null => state.index.hints.next();

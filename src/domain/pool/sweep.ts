@@ -2,17 +2,29 @@ import { audit, type Decision, decided, type Push, type Setting, SYSTEM, underWa
 import type { Change, JobFacts } from "./facts.ts";
 import { lose } from "./lease.ts";
 import { OUTAGE_MS } from "./rules.ts";
-import { leaseDue, type PoolState } from "./state.ts";
+import { leaseDue, type PoolState, triedAgainAt } from "./state.ts";
 
 /** What is overdue at this time: leases, builds that take too long, hints nobody followed, agents that are done. */
-export const sweep = (state: PoolState, due: readonly string[], setting: Setting): Decision<null> => {
-  const leases = due.filter((key) => key.startsWith("lease:")).map((key) => key.slice("lease:".length));
-  const agents = due.filter((key) => key.startsWith("agent:")).map((key) => key.slice("agent:".length));
+export const sweep = (
+  state: PoolState,
+  due: readonly string[],
+  unfollowed: readonly string[],
+  setting: Setting,
+): Decision<null> => {
+  const of = (what: string) => due.filter((key) => key.startsWith(`${what}:`)).map((key) => key.slice(what.length + 1));
+  const [leases, agents] = [of("lease"), of("agent")];
   const stopped = stopOvertime(state, leases, setting);
   const ended = wasAway(state, leases, setting) ? graceAll(state, setting) : endOver(state, leases, setting);
   return decided(
     null,
-    [...stopped.changes, ...ended, ...removeSpent(state, agents, setting), ...dropOffers(state, setting)],
+    [
+      ...stopped.changes,
+      ...ended,
+      ...removeSpent(state, agents, setting),
+      ...dropOffers(state, unfollowed, setting),
+      ...endRests(state, of("wait"), setting),
+      ...of("alert").map((agentId) => ({ kind: "tried-again", agentId }) as const),
+    ],
     stopped.pushes,
   );
 };
@@ -27,7 +39,7 @@ const wasAway = (state: PoolState, leases: string[], { now, rules }: Setting): b
 /** Every live lease gets its time anew, once: those that had it already and are over end now. */
 const graceAll = (state: PoolState, setting: Setting): Change[] => {
   const { now, startMs, leaseMs, rules } = setting;
-  return [...state.holding.values()].flatMap((id): Change[] => {
+  return [...state.index.holding.values()].flatMap((id): Change[] => {
     const job = state.jobs.get(id)!;
     const lease = job.lease!;
     if (!rules.mayGrace(lease)) return endOver(state, [id], setting);
@@ -65,27 +77,35 @@ const stopOvertime = (state: PoolState, leases: string[], setting: Setting): { c
 const removeSpent = (state: PoolState, agents: string[], setting: Setting): Change[] =>
   agents.flatMap((agentId): Change[] => {
     const agent = state.agents.get(agentId);
-    if (!agent || agent.spentAt === null || setting.now < agent.spentAt || state.holding.has(agentId)) return [];
+    if (!agent || agent.spentAt === null || setting.now < agent.spentAt || state.index.holding.has(agentId)) return [];
     const gone = { kind: "agent-gone", agentId } as const;
     return [gone, ...audit(SYSTEM, "agent.remove", agentId, { name: agent.name, isEphemeral: true }, setting)];
   });
 
-const dropOffers = (state: PoolState, { now, rules }: Setting): Change[] => {
-  const changes: Change[] = [];
-  for (const [buildId, { agentId, at }] of state.offers) {
-    if (!rules.offerIsOver(at, now)) continue;
-    changes.push({ kind: "offer", buildId, offer: null });
+/** From now on these builds may be given again, wherever the clock goes. */
+const endRests = (state: PoolState, resting: string[], { now }: Setting): Change[] =>
+  resting.flatMap((id): Change[] => {
+    const job = state.jobs.get(id);
+    return job && !job.lease && job.notBefore <= now ? [{ kind: "job", job: { ...job, notBefore: 0 } }] : [];
+  });
+
+/** Who did not follow a hint is passed over this time. */
+const dropOffers = (state: PoolState, unfollowed: readonly string[], { now, rules }: Setting): Change[] =>
+  unfollowed.flatMap((buildId): Change[] => {
+    const offer = state.offers.get(buildId);
+    if (!offer || !rules.offerIsOver(offer.at, now)) return [];
+    const { agentId } = offer;
     const waiter = state.waiting.get(agentId);
-    if (!waiter) continue;
-    changes.push({ kind: "waiter", agentId, waiter: { ...waiter, ignored: waiter.ignored + 1, ignoredAt: now } });
-  }
-  return changes;
-};
+    const dropped: Change = { kind: "offer", buildId, offer: null };
+    if (!waiter) return [dropped];
+    return [dropped, { kind: "waiter", agentId, waiter: { ...waiter, ignored: waiter.ignored + 1, ignoredAt: now } }];
+  });
 
 /** When a key taken from the agenda is truly due; null where it no longer is. */
 export const trulyDue = (state: PoolState, key: string): number | null => {
   const id = key.slice(key.indexOf(":") + 1);
   if (key.startsWith("agent:")) return state.agents.get(id)?.spentAt ?? null;
+  if (key.startsWith("alert:")) return triedAgainAt(state, id);
   const job = state.jobs.get(id);
   if (!job) return null;
   return key.startsWith("lease:") ? leaseDue(job) : job.lease || job.notBefore === 0 ? null : job.notBefore;

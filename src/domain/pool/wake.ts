@@ -1,82 +1,94 @@
 import { type Decision, decided, type Push, type Setting } from "./decision.ts";
 import type { Change } from "./facts.ts";
-import { liveOf } from "./match.ts";
-import type { Lane, Place } from "./queue.ts";
+import { firstFor, hasRoom, type Promised } from "./match.ts";
+import type { Lane } from "./queue.ts";
 import type { PoolState } from "./state.ts";
 
-interface Chance {
-  lane: Lane;
-  place: Place;
-  agentId: string;
-}
-
-/** One waiter is told to look for each build that one could take, the first builds first. */
+/**
+ * One waiter is told to look for each build that one could take. Only builds and waiters that may fit each other
+ * since the last time are looked at, builds first: so each goes to who waits longest, not to who has just come.
+ */
 export const wake = (state: PoolState, setting: Setting): Decision<null> => {
-  if (state.idle.size === 0 || state.queue.size === 0) return decided(null);
-  const woken = new Set<string>();
-  const told = new Set<string>(state.offers.keys());
-  const coming = comingTo(state);
-  const changes: Change[] = [];
-  const pushes: Push[] = [];
-  const chances = [...state.queue.lanes.values()];
-  for (;;) {
-    const chance = best(
-      chances.flatMap((lane) => chanceIn(state, lane, woken, told, coming, setting) ?? []),
-      setting,
-    );
-    if (!chance) return decided(null, changes, pushes);
-    const { place, agentId, lane } = chance;
-    woken.add(agentId);
-    told.add(place.id);
-    if (lane.pipelineId) coming.set(lane.pipelineId, (coming.get(lane.pipelineId) ?? 0) + 1);
-    changes.push({ kind: "offer", buildId: place.id, offer: { agentId, at: setting.now } });
-    pushes.push({ agentId, hint: { type: "look", buildId: place.id } });
-  }
-};
-
-/** Builds of a pipeline that a woken waiter is about to claim: they need room as if it had. */
-const comingTo = (state: PoolState): Map<string, number> => {
-  const coming = new Map<string, number>();
-  for (const buildId of state.offers.keys()) {
-    const pipelineId = state.builds.get(buildId)?.pipelineId;
-    if (pipelineId) coming.set(pipelineId, (coming.get(pipelineId) ?? 0) + 1);
-  }
-  return coming;
-};
-
-const best = (chances: Chance[], { rules }: Setting): Chance | undefined =>
-  chances.reduce<Chance | undefined>(
-    (first, chance) => (first && !rules.comesFirst(chance.place, first.place) ? first : chance),
-    undefined,
-  );
-
-const chanceIn = (
-  state: PoolState,
-  lane: Lane,
-  woken: Set<string>,
-  told: Set<string>,
-  coming: Map<string, number>,
-  setting: Setting,
-): Chance | undefined => {
-  const taken = liveOf(state, lane.pipelineId) + (coming.get(lane.pipelineId ?? "") ?? 0);
-  if (!setting.rules.hasRoom(taken, lane.maxParallel)) return undefined;
-  for (const place of lane.places) {
-    const job = state.jobs.get(place.id)!;
-    if (told.has(place.id) || !setting.rules.isDue(job, setting.now)) continue;
-    for (const agentId of waiters(state, lane, woken, setting)) {
-      if (!job.releasedBy.includes(agentId)) return { lane, place, agentId };
+  const { lanes, agents } = state.index.fresh;
+  if (lanes.size === 0 && agents.size === 0) return decided(null);
+  const hints = new Hints(state, setting);
+  if (state.index.idle.size > 0 && state.queue.size > 0) {
+    for (const lane of lanes) wakeFor(state, lane, hints, setting);
+    for (const agentId of agents) {
+      const agent = state.agents.get(agentId)!;
+      const place = hints.isOpenTo(agentId) && firstFor(state, agent, hints, setting);
+      if (place) hints.add(agentId, place.id);
     }
-    if (job.releasedBy.length === 0) return undefined;
+  }
+  return decided(null, [...hints.changes, { kind: "woken" }], hints.pushes);
+};
+
+const wakeFor = (state: PoolState, lane: Lane, hints: Hints, setting: Setting): void => {
+  for (const { id } of lane.places) {
+    if (!hasRoom(state, lane, hints, setting)) return;
+    const job = state.jobs.get(id)!;
+    if (hints.has(id) || !setting.rules.isDue(job, setting.now)) continue;
+    const agentId = waiterFor(state, lane, job.releasedBy, hints, setting);
+    if (agentId !== undefined) hints.add(agentId, id);
+    else if (job.releasedBy.length === 0) return;
+  }
+};
+
+/** The agent that waits longest of those alike, and that is not one of `besides`. */
+const waiterFor = (
+  state: PoolState,
+  { kind }: Lane,
+  besides: readonly string[],
+  hints: Hints,
+  { rules }: Setting,
+): string | undefined => {
+  for (const alike of state.index.idle.values()) {
+    for (const id of alike) {
+      if (!rules.meets(state.agents.get(id)!, kind.requires)) break;
+      if (hints.isOpenTo(id) && !besides.includes(id)) return id;
+    }
   }
   return undefined;
 };
 
-const waiters = function* (state: PoolState, lane: Lane, woken: Set<string>, { now, rules }: Setting) {
-  for (const alike of state.idle.values()) {
-    for (const id of alike) {
-      const agent = state.agents.get(id)!;
-      if (!rules.meets(agent, lane.requires)) break;
-      if (!woken.has(id) && rules.takesBuilds(agent, now) && rules.isAlert(state.waiting.get(id)!, now)) yield id;
-    }
+/** Hints that stand and those given now, which count as if their builds had been claimed. */
+class Hints implements Promised {
+  readonly changes: Change[] = [];
+  readonly pushes: Push[] = [];
+  readonly #state: PoolState;
+  readonly #setting: Setting;
+  readonly #agents = new Set<string>();
+  readonly #builds = new Map<string, string | null>();
+
+  constructor(state: PoolState, setting: Setting) {
+    this.#state = state;
+    this.#setting = setting;
   }
-};
+
+  add(agentId: string, buildId: string): void {
+    this.#agents.add(agentId);
+    this.#builds.set(buildId, this.#state.builds.get(buildId)!.pipelineId);
+    this.changes.push({ kind: "offer", buildId, offer: { agentId, at: this.#setting.now } });
+    this.pushes.push({ agentId, hint: { type: "look", buildId } });
+  }
+
+  has(buildId: string): boolean {
+    return this.#state.offers.has(buildId) || this.#builds.has(buildId);
+  }
+
+  in(pipelineId: string): number {
+    let coming = this.#state.index.coming.get(pipelineId) ?? 0;
+    for (const its of this.#builds.values()) if (its === pipelineId) coming++;
+    return coming;
+  }
+
+  /** Whether the agent could take a build if it were told to look. */
+  isOpenTo(agentId: string): boolean {
+    const { now, rules } = this.#setting;
+    const waiter = this.#state.waiting.get(agentId);
+    const agent = this.#state.agents.get(agentId);
+    return (
+      !!agent && !!waiter && !this.#agents.has(agentId) && rules.takesBuilds(agent, now) && rules.isAlert(waiter, now)
+    );
+  }
+}

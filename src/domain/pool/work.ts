@@ -59,7 +59,7 @@ export const heartbeat = (state: PoolState, beat: Beat, setting: Setting): Decis
   const { agentId, fence = null } = beat;
   if (!speaker(state, setting, beat)) return unknownToken();
   if (fence === null) return decided({ cancel: false });
-  const buildId = beat.buildId ?? state.holding.get(agentId);
+  const buildId = beat.buildId ?? state.index.holding.get(agentId);
   const held = buildId === undefined ? undefined : underWay(state, buildId);
   if (!held || !rules.holdsLease(held.job, agentId, fence)) return decided({ cancel: true, reason: "lease-lost" });
   const { job } = held;
@@ -124,7 +124,8 @@ export const finish = (state: PoolState, told: FinishOf, setting: Setting): Deci
   if (!setting.rules.holdsLease(job, agentId, fence)) return leaseLost();
   if (!setting.rules.mayFinish(build)) return refused("conflict", "The build was not started.");
   const outcome = setting.rules.ending(build, job, reported);
-  const message = outcome.reason === "timeout" ? overtimeMessage(job) : (told.message ?? null);
+  const isOwnWord = outcome.reason !== "timeout" || told.reason === "timeout";
+  const message = (isOwnWord ? told.message : null) ?? (outcome.reason === "timeout" ? overtimeMessage(job) : null);
   const over = { build, job: { ...job, result: reported } };
   return decided(buildId, [
     ...end(over, outcome, message, agentActor(agentId), setting),

@@ -81,6 +81,17 @@ describe("needs", () => {
 });
 
 describe("the agenda", () => {
+  it("forgets what is no longer to be done, and takes it again when noted anew", () => {
+    const agenda = new Agenda();
+    agenda.note("a", 5);
+    agenda.note("b", 7);
+    agenda.forget("a");
+    expect(agenda.next()).toBe(7);
+    agenda.note("a", 6);
+    expect(agenda.take(10)).toEqual(["a", "b"]);
+    expect(agenda.next()).toBeNull();
+  });
+
   it("yields every key once, at its earliest time or before, in any order of notes", () => {
     const notes = fc.array(fc.tuple(fc.integer({ min: 0, max: 8 }), fc.integer({ min: 0, max: 100 })), {
       maxLength: 60,

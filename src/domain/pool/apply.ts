@@ -1,0 +1,94 @@
+import type { Change } from "./facts.ts";
+import { forgetAgent, noteTrial, placeAgent, placeBuild, setAgent, setOffer } from "./places.ts";
+import type { PoolState } from "./state.ts";
+
+/** Milliseconds after a change before it is written to D1, so that changes close together become one. */
+export const FLUSH_DELAY_MS = 1_000;
+
+/** What a list of changes touched, to be put in its place once at the end. */
+interface Touched {
+  builds: Set<string>;
+  agents: Set<string>;
+}
+
+/** Brings the state to where the changes lead. */
+export const apply = (state: PoolState, changes: readonly Change[]): void => {
+  const touched: Touched = { builds: new Set(), agents: new Set() };
+  for (const change of changes) take(state, change, touched);
+  for (const id of touched.builds) placeBuild(state, id, touched.agents);
+  for (const id of touched.agents) placeAgent(state, id);
+};
+
+const take = (state: PoolState, change: Change, { builds, agents }: Touched): void => {
+  switch (change.kind) {
+    case "org":
+      state.orgId = change.orgId;
+      return;
+    case "fence":
+      state.fence = change.fence;
+      return;
+    case "build":
+      state.builds.set(change.build.id, change.build);
+      state.seq = Math.max(state.seq, change.build.seq);
+      builds.add(change.build.id);
+      return;
+    case "job":
+      state.jobs.set(change.job.buildId, change.job);
+      builds.add(change.job.buildId);
+      return;
+    case "agent":
+      setAgent(state, change.agent);
+      noteTrial(state, change.agent.id);
+      agents.add(change.agent.id);
+      return;
+    case "agent-gone":
+      forgetAgent(state, change.agentId);
+      return;
+    case "dirty":
+      state.dirty.add(change.buildId);
+      flushSoon(state, change.at);
+      return;
+    case "clean":
+      state.dirty.delete(change.buildId);
+      return;
+    case "audit":
+      flushSoon(state, change.entry.at);
+      return;
+    case "close":
+      flushSoon(state, change.at);
+      return;
+    case "flush":
+      state.flush = { at: change.at, failures: change.failures };
+      return;
+    case "heard":
+      state.heard.set(change.agentId, change.at);
+      return;
+    case "waiter":
+      if (change.waiter) state.waiting.set(change.agentId, change.waiter);
+      else state.waiting.delete(change.agentId);
+      noteTrial(state, change.agentId);
+      agents.add(change.agentId);
+      return;
+    case "offer":
+      setOffer(state, change.buildId, change.offer, agents);
+      return;
+    case "tried-again":
+      agents.add(change.agentId);
+      return;
+    case "woken":
+      state.index.fresh.lanes.clear();
+      state.index.fresh.agents.clear();
+      return;
+    case "report":
+    case "inputs":
+    case "number":
+    case "key":
+    case "sent":
+    case "forget":
+      return;
+  }
+};
+
+const flushSoon = (state: PoolState, at: number): void => {
+  state.flush.at ??= at + FLUSH_DELAY_MS;
+};

@@ -1,0 +1,155 @@
+import type { AgentFacts, BuildFacts, JobFacts, Offer } from "./facts.ts";
+import { OFFER_MS } from "./rules.ts";
+import { isTerminal, leaseDue, type Placed, type PoolState, triedAgainAt } from "./state.ts";
+
+/* Keeps the indices true to builds, jobs, agents, waiters and offers. Ids of agents concerned are put into `agents`. */
+
+const count = (counts: Map<string, number>, key: string | null, by: 1 | -1): void => {
+  if (key === null) return;
+  const sum = (counts.get(key) ?? 0) + by;
+  if (sum === 0) counts.delete(key);
+  else counts.set(key, sum);
+};
+
+/** A build that waits may fit a waiter now that it did not fit before. */
+const freshen = (state: PoolState, buildId: string): void => {
+  const lane = state.index.placed.get(buildId)?.lane;
+  if (lane) state.index.fresh.lanes.add(lane);
+};
+
+/** A pipeline has room again for one more. */
+const freshenPipeline = (state: PoolState, pipelineId: string | null): void => {
+  if (pipelineId === null) return;
+  for (const lane of state.queue.lanesOf(pipelineId)) {
+    if (lane.maxParallel !== null) state.index.fresh.lanes.add(lane);
+  }
+};
+
+export const setOffer = (state: PoolState, buildId: string, offer: Offer | null, agents: Set<string>): void => {
+  const { offered, coming, hints } = state.index;
+  const pipelineId = state.builds.get(buildId)?.pipelineId ?? null;
+  const before = state.offers.get(buildId);
+  if (before) {
+    state.offers.delete(buildId);
+    offered.delete(before.agentId);
+    hints.forget(buildId);
+    agents.add(before.agentId);
+    count(coming, pipelineId, -1);
+    freshen(state, buildId);
+    freshenPipeline(state, pipelineId);
+  }
+  if (!offer) return;
+  state.offers.set(buildId, offer);
+  offered.set(offer.agentId, buildId);
+  hints.note(buildId, offer.at + OFFER_MS);
+  agents.add(offer.agentId);
+  count(coming, pipelineId, 1);
+};
+
+export const placeBuild = (state: PoolState, id: string, agents: Set<string>): void => {
+  const build = state.builds.get(id)!;
+  const job = state.jobs.get(id);
+  const before = state.index.placed.get(id);
+  const isOver = !job || isTerminal(build);
+  if (build.status !== "queued") setOffer(state, id, null, agents);
+  if (before?.lane) state.queue.remove(before.lane, build);
+  const after = isOver ? null : placeOf(state, build, job);
+  if (after) state.index.placed.set(id, after);
+  else state.index.placed.delete(id);
+  moveHolder(state, id, before?.holder ?? null, after?.holder ?? null, agents);
+  moveLive(state, before?.liveIn ?? null, after?.liveIn ?? null);
+  if (isOver) {
+    state.builds.delete(id);
+    state.jobs.delete(id);
+    return;
+  }
+  if (after?.lane) freshen(state, id);
+  const due = leaseDue(job);
+  if (due !== null) state.agenda.note(`lease:${id}`, due);
+  if (after?.lane && job.notBefore > 0) state.agenda.note(`wait:${id}`, job.notBefore);
+};
+
+const placeOf = (state: PoolState, build: BuildFacts, job: JobFacts): Placed =>
+  build.status === "queued"
+    ? { lane: state.queue.add(build, job), holder: null, liveIn: null }
+    : { lane: null, holder: job.lease?.agentId ?? null, liveIn: build.pipelineId };
+
+const moveHolder = (
+  state: PoolState,
+  id: string,
+  from: string | null,
+  to: string | null,
+  agents: Set<string>,
+): void => {
+  if (from === to) return;
+  const { holding } = state.index;
+  if (from !== null && holding.get(from) === id) holding.delete(from);
+  if (to !== null) holding.set(to, id);
+  for (const agentId of [from, to]) if (agentId !== null) agents.add(agentId);
+};
+
+const moveLive = (state: PoolState, from: string | null, to: string | null): void => {
+  if (from === to) return;
+  count(state.index.live, from, -1);
+  count(state.index.live, to, 1);
+  freshenPipeline(state, from);
+};
+
+const skillsOf = (agent: AgentFacts): string =>
+  [
+    agent.platform,
+    Number(agent.canBuildIOS),
+    Number(agent.canBuildAndroid),
+    Number(agent.canBuildWeb),
+    ...[...agent.labels].sort(),
+  ].join(" ");
+
+export const setAgent = (state: PoolState, agent: AgentFacts): void => {
+  const { index } = state;
+  leaveIdle(state, agent.id);
+  state.agents.set(agent.id, agent);
+  index.skills.set(agent.id, skillsOf(agent));
+  index.agentByToken.set(agent.tokenHash, agent.id);
+};
+
+/** Makes sure that an agent that ignored offers is tried again some time. */
+export const noteTrial = (state: PoolState, agentId: string): void => {
+  const at = triedAgainAt(state, agentId);
+  if (at !== null) state.agenda.note(`alert:${agentId}`, at);
+};
+
+/** Finds out whether an agent is free to be woken. */
+export const placeAgent = (state: PoolState, id: string): void => {
+  const agent = state.agents.get(id);
+  if (!agent) return;
+  const { index } = state;
+  leaveIdle(state, id);
+  if (agent.spentAt !== null) state.agenda.note(`agent:${id}`, agent.spentAt);
+  const isFree = !index.holding.has(id) && !index.offered.has(id) && !agent.isDraining && agent.spentAt === null;
+  if (!isFree || !state.waiting.has(id)) return;
+  const skills = index.skills.get(id)!;
+  const alike = index.idle.get(skills) ?? new Set();
+  index.idle.set(skills, alike.add(id));
+  index.fresh.agents.add(id);
+};
+
+const leaveIdle = ({ index }: PoolState, id: string): void => {
+  const skills = index.skills.get(id) ?? "";
+  const alike = index.idle.get(skills);
+  if (alike?.delete(id) && alike.size === 0) index.idle.delete(skills);
+};
+
+export const forgetAgent = (state: PoolState, id: string): void => {
+  const agent = state.agents.get(id);
+  if (!agent) return;
+  const { index } = state;
+  leaveIdle(state, id);
+  const buildId = index.offered.get(id);
+  if (buildId !== undefined) setOffer(state, buildId, null, new Set());
+  state.agents.delete(id);
+  state.heard.delete(id);
+  state.waiting.delete(id);
+  index.skills.delete(id);
+  index.fresh.agents.delete(id);
+  index.agentByToken.delete(agent.tokenHash);
+};
