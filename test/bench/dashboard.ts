@@ -1,0 +1,64 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { ROOT } from "../../src/local/service.ts";
+import { serveBundled } from "../support/served-worker.ts";
+import { median, ms } from "./support/figures.ts";
+import { KeepAlive } from "./support/keep-alive.ts";
+import { fillOrganization, type Pair } from "./support/page-set.ts";
+
+const ROUNDS = 40;
+const KILOBYTE = 1000;
+
+const gzipped = (bytes: string | Buffer): number => gzipSync(bytes).length;
+
+/** What a browser that has nothing yet is sent for a page: the page, its sheet and its modules. */
+const weight = (html: string): number => {
+  const files = [...html.matchAll(/(?:src|href)="(\/app\/static\/[^"]+)"/g)].map(([, path]) => path as string);
+  const served = [...new Set(files)].map((path) => gzipped(readFileSync(join(ROOT, "dist/assets", path))));
+  return gzipped(html) + served.reduce((sum, size) => sum + size, 0);
+};
+
+const service = await serveBundled();
+const client = await service.newOrganization("bench");
+const http = new KeepAlive(service.url);
+const pairs = await fillOrganization(client, http);
+const signedIn = await fetch(`${service.url}/app/sign-in`, {
+  ...{ method: "POST", redirect: "manual", headers: { Origin: service.url } },
+  body: new URLSearchParams({ token: client.token }),
+});
+const cookie = signedIn.headers.get("Set-Cookie")?.split(";")[0] ?? "";
+
+const taken = async (path: string, asked: { token?: string; headers?: Record<string, string> }): Promise<number> => {
+  const begun = performance.now();
+  const { status } = await http.ask("GET", path, asked);
+  if (status !== 200) throw new Error(`${path}: ${status}`);
+  return performance.now() - begun;
+};
+
+/** Page and call in turns, so that both meet the machine in the same mood. */
+const measure = async ({ page, call }: Pair) => {
+  const asPerson = { headers: { Cookie: cookie } };
+  const asProgram = { token: client.token };
+  const first = await fetch(service.url + page, { headers: { Cookie: cookie } });
+  const rounds = /rounds=(\d+)/.exec(first.headers.get("Server-Timing") ?? "")?.[1] ?? "?";
+  const bytes = weight(await first.text());
+  const pages: number[] = [];
+  const calls: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    pages.push(await taken(page, asPerson));
+    calls.push(await taken(call, asProgram));
+  }
+  return { own: median(pages), api: median(calls), rounds, bytes };
+};
+
+console.log(
+  "  page: server time, the API call it stands on, ratio (goal under 1.5), D1 round trips, kB gzipped (goal 60)",
+);
+for (const pair of pairs) {
+  const { own, api, rounds, bytes } = await measure(pair);
+  const figures = [ms(own), ms(api), (own / api).toFixed(2), `${rounds} D1`, `${(bytes / KILOBYTE).toFixed(1)} kB`];
+  console.log(`    ${pair.name.padEnd(14)}${figures.map((figure) => figure.padStart(10)).join("")}`);
+}
+http.close();
+await service.stop();
