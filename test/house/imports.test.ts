@@ -63,6 +63,15 @@ describe("the rooms", () => {
     expect(sources.flatMap(({ path, text }) => importsOf(path, text).flatMap(breaches))).toEqual([]);
   });
 
+  it("are told in the README by the same table", () => {
+    const cell = (names: string[]) => (names.length > 0 ? names.join(", ") : "-");
+    const rows = Object.entries(ROOMS).map(
+      ([room, { rooms, packages }]) => `| \`${room}\` | ${cell(rooms)} | ${cell(packages)} |`,
+    );
+    const readme = readFileSync("README.md", "utf8").replaceAll(/ +/g, " ").split("\n");
+    expect(readme.filter((line) => rows.includes(line))).toEqual(rows);
+  });
+
   it("keep time and chance out of the domain", () => {
     const impure = /\bDate\.now\(|new Date\(\)|Math\.random\(|crypto\.|\bprocess\.|\bfetch\(/;
     expect(sources.filter(({ path, text }) => path.startsWith("src/domain/") && impure.test(text))).toEqual([]);
