@@ -3,9 +3,8 @@ import type { AgentFacts, BuildFacts, JobFacts } from "../../src/domain/pool/fac
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { nextDue } from "../../src/domain/pool/step.ts";
 import type { Disk } from "./disk.ts";
+import { OFFER_MS } from "./laws.ts";
 import { must } from "./violation.ts";
-
-const OFFER_MS = 2_000;
 
 /** Whether the agent has all that the build asks for, decided without the machine. */
 const suits = (agent: AgentFacts, { requires }: JobFacts): boolean => {

@@ -5,7 +5,8 @@ import type { Rules } from "../../src/domain/pool/rules.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { type Input, nextDue, type Output, play, type Verb } from "../../src/domain/pool/step.ts";
 import { Disk } from "./disk.ts";
-import { LEASE_MS, START_MS, Witness } from "./witness.ts";
+import { LEASE_MS, START_MS } from "./laws.ts";
+import { Witness } from "./witness.ts";
 
 /** Sees every call with its answer: for the trace of a replay, and to play the same calls to the real object. */
 export type Onlooker = (now: number, verb: Verb, input: unknown, answer: Result<unknown>, pool: PoolModel) => void;

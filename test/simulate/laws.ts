@@ -1,0 +1,21 @@
+import { LIVE, TERMINAL } from "../../src/protocol/build.ts";
+
+/* The numbers and words of the invariants, written down a second time: nothing here asks the machine's rules. */
+
+export const DAY_MS = 24 * 60 * 60 * 1000;
+export const START_MS = 30_000;
+export const LEASE_MS = 60_000;
+export const OFFER_MS = 2_000;
+export const GRACE_AFTER_STOP_MS = 5 * 60_000;
+export const UNRESPONSIVE_MS = 10 * 60_000;
+export const UNSTARTED = 20;
+
+export const EDGES: Record<string, readonly string[]> = {
+  queued: ["assigned", "canceled"],
+  assigned: ["running", "queued", "canceling", "failed"],
+  running: ["succeeded", "failed", "queued", "canceling"],
+  canceling: ["canceled"],
+};
+
+export const isLive = (status: string): boolean => (LIVE as readonly string[]).includes(status);
+export const isOver = (status: string): boolean => (TERMINAL as readonly string[]).includes(status);
