@@ -1,5 +1,6 @@
+import type { Build } from "../protocol/build.ts";
 import type { Context } from "../services/context.ts";
-import { readLog } from "../services/logs.ts";
+import { readFound } from "../services/logs.ts";
 import { Refusal } from "../services/refusal.ts";
 
 /** Bytes of a log's end that a page shows without a script. */
@@ -8,9 +9,9 @@ const ESCAPES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f]/g;
 
 /** The end of a build's log as plain text, colours and cursor movements left out; empty where there is none yet. */
-export const plainTail = async (context: Context, buildId: string): Promise<string> => {
+export const plainTail = async (context: Context, build: Build): Promise<string> => {
   try {
-    const { body } = await readLog(context, buildId, { suffix: TAIL });
+    const { body } = await readFound(context, build.id, { suffix: TAIL });
     const text = await new Response(body).text();
     return text.replace(ESCAPES, "").replace(CONTROLS, "");
   } catch (error) {

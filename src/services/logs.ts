@@ -29,8 +29,13 @@ interface Part {
 }
 
 /** Stored bytes of a build's log, as a stream. */
-export const readLog = async (context: Context, buildId: string, { attempt, start, end, suffix }: Part) => {
+export const readLog = async (context: Context, buildId: string, part: Part) => {
   await findBuild(context, buildId);
+  return readFound(context, buildId, part);
+};
+
+/** The same of a build that the caller has been given already. */
+export const readFound = async (context: Context, buildId: string, { attempt, start, end, suffix }: Part) => {
   const log = context.logOf(buildId);
   if (suffix === undefined) return settled(await log.read({ attempt, start, end }));
   const { size } = settled(await log.read({ attempt, end: 0 }));

@@ -3,11 +3,11 @@ import type { Build, Step } from "../../protocol/build.ts";
 import type { Explanation } from "../../protocol/explain.ts";
 import { getAgent } from "../../services/agents.ts";
 import { cancelBuild, getBuild } from "../../services/builds.ts";
-import { getPipeline } from "../../services/pipelines.ts";
-import { getRepository } from "../../services/repositories.ts";
+import { listPipelines } from "../../services/pipelines.ts";
+import { listRepositories } from "../../services/repositories.ts";
 import { retryBuild } from "../../services/triggers.ts";
 import { explainBuild } from "../../services/waits.ts";
-import { byId, ifThere } from "../ask.ts";
+import { byId, ifThere, nothing } from "../ask.ts";
 import { toHtml } from "../markdown.ts";
 import { may } from "../may.ts";
 import { isTerminal, outcomeOf } from "../outcome.ts";
@@ -128,14 +128,18 @@ export const buildPage: Page = {
   role: "viewer",
   async show(context, { params, problem }) {
     const { now } = context;
-    const build = await getBuild.run(context, byId(params.id));
-    const [repository, pipeline, agent, why, tail] = await Promise.all([
-      ifThere(getRepository.run(context, byId(build.repoId))),
-      build.pipelineId === null ? null : ifThere(getPipeline.run(context, byId(build.pipelineId))),
+    const [build, repositories, pipelines] = await Promise.all([
+      getBuild.run(context, byId(params.id)),
+      listRepositories.run(context, nothing),
+      listPipelines.run(context, nothing),
+    ]);
+    const [agent, why, tail] = await Promise.all([
       build.agentId === null ? null : ifThere(getAgent.run(context, byId(build.agentId))),
       build.status === "queued" ? explainBuild.run(context, byId(build.id)) : null,
-      plainTail(context, build.id),
+      build.status === "queued" ? "" : plainTail(context, build),
     ]);
+    const repository = repositories.find(({ id }) => id === build.repoId);
+    const pipeline = pipelines.find(({ id }) => id === build.pipelineId);
     const name = repository?.fullName ?? "removed repository";
     const outcome = outcomeOf(build);
     return {

@@ -74,12 +74,13 @@ const page: Page = {
   path: "/groups/:id",
   role: "viewer",
   async show(context, asked) {
-    const group = await getGroup.run(context, byId(asked.params.id));
-    const { version } = context;
-    const [variables, pipelines] = await Promise.all([
-      listVariables.run(context, { ...nothing, query: { groupId: group.id, includeInactive: true } }),
+    const groupId = asked.params.id ?? "";
+    const [group, variables, pipelines] = await Promise.all([
+      getGroup.run(context, byId(groupId)),
+      listVariables.run(context, { ...nothing, query: { groupId, includeInactive: true } }),
       listPipelines.run(context, nothing),
     ]);
+    const { version } = context;
     const users = pipelines.filter(({ groupIds }) => groupIds.includes(group.id));
     const canChange = may(context, "maintainer");
     const choices = [{ value: `group:${group.id}`, label: group.name }];

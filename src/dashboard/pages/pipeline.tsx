@@ -3,7 +3,7 @@ import type { Pipeline } from "../../protocol/pipeline.ts";
 import { previewEnvironment } from "../../services/environment.ts";
 import { listGroups } from "../../services/groups.ts";
 import { createPipeline, getPipeline, removePipeline, updatePipeline } from "../../services/pipelines.ts";
-import { getRepository } from "../../services/repositories.ts";
+import { getRepository, listRepositories } from "../../services/repositories.ts";
 import { byId, checked, namesOf, nothing, withBody } from "../ask.ts";
 import { may } from "../may.ts";
 import type { Asked, Form, Page, View } from "../page.ts";
@@ -58,21 +58,24 @@ const page: Page = {
   path: "/pipelines/:id",
   role: "viewer",
   async show(context, asked) {
-    const pipeline = await getPipeline.run(context, byId(asked.params.id));
-    const { version } = context;
-    const [repository, groups, environment] = await Promise.all([
-      getRepository.run(context, byId(pipeline.repoId)),
+    const id = byId(asked.params.id);
+    const [pipeline, repositories, groups, environment] = await Promise.all([
+      getPipeline.run(context, id),
+      listRepositories.run(context, nothing),
       listGroups.run(context, allGroups),
-      previewEnvironment.run(context, { ...byId(pipeline.id), query: {} }),
+      previewEnvironment.run(context, { ...id, query: {} }),
     ]);
+    const { version } = context;
+    const repository = repositories.find((each) => each.id === pipeline.repoId);
+    const name = repository?.fullName ?? "removed repository";
     return {
-      ...{ title: `${repository.fullName} / ${pipeline.name}`, section: "repositories", script: "definition.js" },
+      ...{ title: `${name} / ${pipeline.name}`, section: "repositories", script: "definition.js" },
       body: (
         <>
           <ProblemNotice problem={asked.problem} />
           <div class="head">
             <h1>
-              <a href={`/app/repositories/${repository.id}`}>{repository.fullName}</a> / {pipeline.name}
+              <a href={`/app/repositories/${pipeline.repoId}`}>{name}</a> / {pipeline.name}
             </h1>
             <a class="button" href={`/app/builds?pipelineId=${pipeline.id}`}>
               Builds

@@ -103,9 +103,11 @@ const page: Page = {
   path: "/repositories/:id",
   role: "viewer",
   async show(context, asked) {
-    const repository = await getRepository.run(context, byId(asked.params.id));
+    const [repository, pipelines] = await Promise.all([
+      getRepository.run(context, byId(asked.params.id)),
+      listPipelines.run(context, { ...nothing, query: { repoId: asked.params.id ?? "" } }),
+    ]);
     const { version } = context;
-    const pipelines = await listPipelines.run(context, { ...nothing, query: { repoId: repository.id } });
     const canChange = may(context, "maintainer");
     return {
       ...{ title: repository.fullName, section: "repositories" },
