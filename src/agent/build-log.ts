@@ -36,6 +36,14 @@ export class BuildLog {
     this.write(new TextEncoder().encode(line));
   }
 
+  /** Begins a part of the log with a line that names it. @returns where in the log that line begins, in bytes */
+  begin(title: string): number {
+    if (!this.#atLineStart) this.write(new TextEncoder().encode("\n"));
+    const offset = this.flush();
+    this.say(`--- ${title}`);
+    return offset;
+  }
+
   /** Values masked from here on. @returns those that were not masked already. */
   addSecrets(secrets: string[]): string[] {
     const fresh = secrets.filter((secret) => secret !== "" && !this.#known.has(secret));
@@ -50,7 +58,7 @@ export class BuildLog {
     return maskText(this.#needles, text);
   }
 
-  /** Lets go what may have begun a secret. @returns the log's length in bytes, where the next part begins. */
+  /** Lets go what may have begun a secret. @returns the log's length in bytes. */
   flush(): number {
     this.#keep(this.#masker.end());
     this.#masker = new Masker(this.#needles);

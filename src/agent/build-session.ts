@@ -130,13 +130,13 @@ const endingOf = (error: unknown, job: Job, log: BuildLog): Ending => {
     log.say("The build was canceled");
     return { status: "canceled", exitCode: null, reason: "canceled" };
   }
-  const failure = error instanceof Cancel ? overtime(job) : localFailure(error);
+  const failure = error instanceof Cancel ? overtime(error.limit ?? job.timeoutSeconds) : localFailure(error);
   log.say(failure.message);
   return { status: "failed", exitCode: null, reason: failure.reason, message: failure.message };
 };
 
-const overtime = ({ timeoutSeconds }: Job): BuildFailure =>
-  new BuildFailure("timeout", `the build took longer than its time limit (at most ${timeoutSeconds} seconds)`);
+const overtime = (seconds: number): BuildFailure =>
+  new BuildFailure("timeout", `the build took longer than its time limit of ${seconds} seconds`);
 
 const report = async (
   job: Job,

@@ -22,12 +22,14 @@ export class WrongAgent extends Error {
   }
 }
 
-/** The build is to stop before its end, and why. */
+/** The build is to stop before its end, and why; `limit` is the time limit that the agent itself saw run out, in seconds. */
 export class Cancel extends Error {
   readonly reason: CancelReason;
-  constructor(reason: CancelReason) {
+  readonly limit: number | undefined;
+  constructor(reason: CancelReason, limit?: number) {
     super(`stopped: ${reason}`);
     this.reason = reason;
+    this.limit = limit;
   }
 }
 

@@ -89,7 +89,7 @@ export const performBuild = async (job: Job, around: Surrounding): Promise<Finis
 
 /** Stops the build when its time is over. */
 export const deadlineAfter = (seconds: number, cancel: AbortController): NodeJS.Timeout =>
-  setTimeout(() => cancel.abort(new Cancel("timeout")), seconds * 1000);
+  setTimeout(() => cancel.abort(new Cancel("timeout", seconds)), seconds * 1000);
 
 const planOf = ({ pipeline: { definition, configPath } }: Job, fetched: Fetched): { file: string; plan: Plan } => {
   const file = definition === null ? configPath : "definition";

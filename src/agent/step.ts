@@ -49,7 +49,7 @@ export const runStep = async (
     });
     await stopping;
     await output.drain();
-    if (limit?.aborted) log.say(`The step took longer than ${step.timeoutMinutes} minutes and was stopped`);
+    if (limit?.aborted) log.say(`The step took longer than ${minutes(step.timeoutMinutes)} and was stopped`);
     const { problems, summary, outputs, env: later } = files.readAll();
     for (const problem of problems) log.say(problem);
     if (summary !== "") work.listener.summary(summary);
@@ -63,6 +63,8 @@ export const runStep = async (
     stop.removeEventListener("abort", onStop);
   }
 };
+
+const minutes = (count: number | null): string => `${count} ${count === 1 ? "minute" : "minutes"}`;
 
 /** By its handle, not its name: the folder is the steps' own, and what bears a name there can change. */
 const writeScript = (path: string, text: string, user: StepUser | null): void => {

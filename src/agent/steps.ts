@@ -47,6 +47,9 @@ export interface StepsResult {
   exitCode: number | null;
 }
 
+/** Characters of a step's name that are shown. */
+const TITLE_LIMIT = 200;
+
 const STATUS: Record<Outcome, Step["status"]> = {
   success: "succeeded",
   failure: "failed",
@@ -54,16 +57,21 @@ const STATUS: Record<Outcome, Step["status"]> = {
   skipped: "skipped",
 };
 
+/** What a step that did not run leaves behind. */
+const NOTHING = { exitCode: null, outputs: {}, env: {} };
+
 /**
- * Runs the plan's steps in order, each with what the earlier ones left behind.
- * @throws BuildFailure pipeline-invalid at a mistake that only shows now; the signal's reason when it was aborted.
+ * Runs the plan's steps in order, each with what the earlier ones left behind. After a mistake in the file that only
+ * shows now, those still run that ask for it by `if`.
+ * @throws BuildFailure pipeline-invalid for the first such mistake; the signal's reason when it was aborted.
  */
 export const runSteps = async (work: StepsToRun): Promise<StepsResult> => {
   const { plan, facts, signal, listener, log } = work;
   const names = stepNames(plan);
+  const titled = (name: string): string => log.mask(name).trim().replace(/\s+/g, " ").slice(0, TITLE_LIMIT);
   const rows: Step[] = plan.job.steps.map(({ id }, index) => ({
     id,
-    name: log.mask(names[index] ?? ""),
+    name: titled(names[index] ?? ""),
     status: "pending",
     exitCode: null,
     startedAt: null,
@@ -85,6 +93,7 @@ export const runSteps = async (work: StepsToRun): Promise<StepsResult> => {
   });
   let soFar: JobSoFar = JOB_START;
   let exitCode: number | null = null;
+  let mistake: BuildFailure | null = null;
   let tidyUp: AbortSignal | null = null;
   try {
     for (const [index, step] of plan.job.steps.entries()) {
@@ -94,19 +103,22 @@ export const runSteps = async (work: StepsToRun): Promise<StepsResult> => {
         tidyUp = AbortSignal.any([AbortSignal.timeout(TIDY_UP_FOR), work.abandon]);
       }
       const prepared = prepareStep(plan, index, facts, soFar);
-      if (prepared.kind === "mistake") {
-        tell(index, { name: log.mask(prepared.name), status: "failed" });
-        throw new BuildFailure("pipeline-invalid", describeMistake(work.file, prepared.mistake));
-      }
+      if (prepared.kind === "run") addMasks(prepared.masks);
+      const name = titled(prepared.name);
       if (prepared.kind === "skip") {
-        tell(index, { name: log.mask(prepared.name), status: "skipped" });
-        soFar = afterStep(soFar, step, { outcome: "skipped", exitCode: null, outputs: {}, env: {} });
+        tell(index, { name, status: "skipped" });
+        soFar = afterStep(soFar, step, { ...NOTHING, outcome: "skipped" });
         continue;
       }
-      addMasks(prepared.masks);
-      const logOffset = log.flush();
-      log.say(`--- ${prepared.name}`);
-      const name = log.mask(prepared.name);
+      const logOffset = log.begin(name);
+      if (prepared.kind === "mistake") {
+        const failure = new BuildFailure("pipeline-invalid", describeMistake(work.file, prepared.mistake));
+        log.say(failure.message);
+        tell(index, { name, status: "failed", logOffset });
+        soFar = afterStep(soFar, { continueOnError: false }, { ...NOTHING, outcome: "failure" });
+        mistake ??= failure;
+        continue;
+      }
       tell(index, { name, status: "running", startedAt: new Date().toISOString(), logOffset });
       current = new CommandFiles(work.folder.steps, index, work.user);
       const end = await runStep(work, prepared, index, current, output, tidyUp ?? signal);
@@ -124,5 +136,6 @@ export const runSteps = async (work: StepsToRun): Promise<StepsResult> => {
     output.close();
   }
   signal.throwIfAborted();
+  if (mistake) throw mistake;
   return { succeeded: soFar.status === "success", exitCode: soFar.status === "success" ? 0 : exitCode };
 };

@@ -239,14 +239,14 @@ describe("stopping a build", () => {
     expect(code).toBe(0);
   });
 
-  it("stops at the time limit of the file", async () => {
+  it("stops at the time limit of the pipeline", async () => {
     const service = await playedService();
     const job = jobOf(testRepository(pipeline("  - run: sleep 1000\n")).cloneUrl, 10, { timeoutSeconds: 1 });
     const { end, log } = await buildOnce(service, job);
     expect(end?.body).toMatchObject({
       status: "failed",
       reason: "timeout",
-      message: expect.stringContaining("at most 1 seconds"),
+      message: expect.stringContaining("time limit of 1 seconds"),
     });
     expect(log).toContain("longer than");
   });

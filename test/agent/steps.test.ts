@@ -89,9 +89,24 @@ describe("the steps of a plan", () => {
     expect(told.steps.at(-1)?.map(({ status }) => status)).toEqual(["succeeded", "failed"]);
   });
 
+  it("that ask for it clean up after a mistake, which stands in the log where it was made", async () => {
+    const { error, log, told } = await runPlan(
+      "steps:\n  - run: echo ${{ GONE }}\n  - run: echo never\n  - { if: always(), run: echo cleaned }\n  - { if: failure(), name: '${{ WRONG }}', run: x }\n",
+    );
+    expect(error).toMatchObject({ reason: "pipeline-invalid", message: expect.stringMatching(/^p\.yml:2:\d+: /) });
+    expect(told.steps.at(-1)?.map(({ status }) => status)).toEqual(["failed", "skipped", "succeeded", "failed"]);
+    expect(log).toMatch(/^--- .*\np\.yml:2:\d+: .*\n--- echo cleaned\ncleaned\n--- x\np\.yml:5:\d+: .*\n$/);
+  });
+
+  it("have names of one line that is not long", async () => {
+    const { told, log } = await runPlan(`steps:\n  - name: "a\\n  b ${"c".repeat(300)}"\n    run: "true"\n`);
+    expect(told.steps[0]?.[0]?.name).toBe(`a b ${"c".repeat(196)}`);
+    expect(log).toBe(`--- a b ${"c".repeat(196)}\n`);
+  });
+
   it("are told as they come along, each with where its log begins", async () => {
     const { told, log } = await runPlan(
-      "steps:\n  - id: a\n    run: echo é\n  - if: false\n    run: echo b\n  - run: echo c\n",
+      "steps:\n  - id: a\n    run: printf é\n  - if: false\n    run: echo b\n  - run: echo c\n",
     );
     expect(told.steps[0]?.map(({ id, status, logOffset }) => [id, status, logOffset])).toEqual([
       ["a", "running", 0],
