@@ -8,7 +8,7 @@ import type { Written } from "./reader.ts";
 import { Reading, TooMuch } from "./reading.ts";
 import { referencesOf } from "./references.ts";
 import { Expressions } from "./template.ts";
-import { isUnclosedQuote, yamlMessage } from "./yaml-mistakes.ts";
+import { isBareExpression, isUnclosedQuote, yamlMessage } from "./yaml-mistakes.ts";
 
 /** A plan, or everything that is wrong with the file, in its order. */
 export type Parsed = { plan: Plan; mistakes?: undefined } | { plan?: undefined; mistakes: Mistake[] };
@@ -118,10 +118,12 @@ const offsetOf = (error: YAMLError, document: Document.Parsed): number => {
 };
 
 /** One mistake a line: what follows from a slip in YAML would only confuse. */
-const yamlMistakes = (document: Document.Parsed, lines: LineCounter): Mistake[] => {
-  const mistakes = [...document.errors, ...document.warnings].map((error) => {
+const yamlMistakes = (text: string, document: Document.Parsed, lines: LineCounter): Mistake[] => {
+  const errors = [...document.errors, ...document.warnings];
+  const last = errors.findIndex((error) => isBareExpression(error, text));
+  const mistakes = errors.slice(0, last < 0 ? undefined : last + 1).map((error) => {
     const { line, col } = lines.linePos(offsetOf(error, document));
-    return { line, column: col, message: yamlMessage(error) };
+    return { line, column: col, message: yamlMessage(error, text) };
   });
   const first = new Map(mistakes.reverse().map((one) => [one.line, one]));
   return inOrder([...first.values()].slice(-20));
@@ -138,7 +140,7 @@ const read = (text: string): Parsed => {
   const lines = new LineCounter();
   const options = { lineCounter: lines, prettyErrors: false, uniqueKeys: false, logLevel: "error" } as const;
   const document = parseDocument(text, options);
-  const mistakes = yamlMistakes(document, lines);
+  const mistakes = yamlMistakes(text, document, lines);
   if (mistakes.length > 0) return { mistakes };
   const { contents } = document;
   if (!contents) return { mistakes: [{ line: 1, column: 1, message: "The file is empty: it needs `steps`" }] };

@@ -12,16 +12,23 @@ const BY_CODE: Partial<Record<YAMLError["code"], string>> = {
   MULTIPLE_DOCS: "A pipeline file is one document: leave out the second `---`",
   RESOURCE_EXHAUSTION: "The file is nested too deeply",
   TAB_AS_INDENT: "Indent with spaces, not tabs",
-  TAG_RESOLVE_FAILED: "Tags have no meaning here: leave it out",
+  TAG_RESOLVE_FAILED: "What begins with `!` is a tag in YAML: put quotes or ${{ }} around the whole value",
 };
 
 export const isUnclosedQuote = (error: YAMLError): boolean => /^Missing closing ['"]quote/.test(error.message);
 
+/** Whether the error is about the braces of an expression; what comes after it follows from it. */
+export const isBareExpression = (error: YAMLError, source: string): boolean =>
+  source.startsWith("${{", error.pos[0] - 1);
+
 /** What to tell of an error of the YAML library, whose own messages would quote the file. */
-export const yamlMessage = (error: YAMLError): string => {
+export const yamlMessage = (error: YAMLError, source: string): string => {
+  if (isBareExpression(error, source)) return "Between { } or [ ] a value with ${{ }} in it needs quotes around it";
   if (isUnclosedQuote(error)) return "This text has no closing quote";
   if (/end with a [\]}]/.test(error.message))
     return "A [ or { before this is never closed, or what is in it is not indented";
   if (/item without - indicator/.test(error.message)) return "The indentation does not fit what is above";
+  if (/^Unexpected .* at node end/.test(error.message))
+    return "The value has ended before this: put quotes around the whole of it";
   return BY_CODE[error.code] ?? "This is not YAML as it could be read";
 };

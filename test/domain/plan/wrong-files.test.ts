@@ -85,7 +85,19 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ["name: a: b\nsteps:\n  - run: a\n", ["1:7 A value with `: ` in it needs quotes around it"]],
   ["name: @x\nsteps:\n  - run: a\n", ["1:7 A value cannot begin with this character: put it in quotes"]],
   ["name: *x\nsteps:\n  - run: a\n", ["1:7 This alias has no anchor before it"]],
-  ["name: !x y\nsteps:\n  - run: a\n", ["1:7 Tags have no meaning here: leave it out"]],
+  [
+    "steps:\n  - if: !cancelled()\n    run: a\n",
+    ["2:9 What begins with `!` is a tag in YAML: put quotes or ${{ }} around the whole value"],
+  ],
+  [
+    "env: { A: ${{ vars.X }}, B: c }\nsteps:\n  - run: a\n",
+    ["1:12 Between { } or [ ] a value with ${{ }} in it needs quotes around it"],
+  ],
+  [
+    "steps:\n  - { name: [a, ${{ b }}], run: x }\n",
+    ["2:18 Between { } or [ ] a value with ${{ }} in it needs quotes around it"],
+  ],
+  ['steps:\n  - run: "a" b\n', ["2:14 The value has ended before this: put quotes around the whole of it"]],
   [
     "steps:\n  - run: a\n---\nsteps:\n  - run: a\n",
     ["3:1 A pipeline file is one document: leave out the second `---`"],
