@@ -1,7 +1,7 @@
 import type { JobFacts, Outcome } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { firstEligible } from "./inspect.ts";
-import { DAY_MS, GRACE_AFTER_STOP_MS, isLive, isOver, LEASE_MS, OFFER_MS } from "./laws.ts";
+import { DAY_MS, GRACE_AFTER_STOP_MS, isLive, isOver, LEASE_MS, OFFER_MS, OUTAGE_MS } from "./laws.ts";
 import { must } from "./violation.ts";
 import type { AnyInput, Call, Witness } from "./witness.ts";
 
@@ -177,8 +177,15 @@ const beaten = (witness: Witness, state: PoolState, value: AnyInput, call: Call)
   else if (lease.stop) must(10, value.cancel && value.reason === "timeout", "a heartbeat did not tell of the timeout");
   else must(10, !value.cancel, "a heartbeat stopped a build for no reason");
   if (lease.startedAt !== null && !lease.stop) must(5, until >= now + LEASE_MS, "a heartbeat did not extend the lease");
-  if (lease.stop)
-    must(17, until <= Math.max(lease.stop.at + GRACE_AFTER_STOP_MS, seen.promised), "a stopped build is kept alive");
+  if (lease.stop) {
+    const had = call.job!.lease!.expiresAt;
+    const graced = now - had > OUTAGE_MS ? now + LEASE_MS : had;
+    must(
+      17,
+      until <= Math.max(lease.stop.at + GRACE_AFTER_STOP_MS, seen.promised, graced),
+      "a stopped build is kept alive",
+    );
+  }
   promise(witness, input.buildId, until);
 };
 

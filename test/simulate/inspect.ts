@@ -60,8 +60,8 @@ export const firstEligible = (state: PoolState, agent: AgentFacts, now: number):
   return first;
 };
 
-/** What must hold of the state at rest, after any event. */
-export const inspect = (state: PoolState, disk: Disk, now: number, pushes: readonly Push[]): void => {
+/** What must hold of the state at rest, after any event. `latest` is as late as it has ever been. */
+export const inspect = (state: PoolState, disk: Disk, now: number, latest: number, pushes: readonly Push[]): void => {
   const holders = new Set<string>();
   const live = new Map<string, number>();
   const due = nextDue(state);
@@ -88,11 +88,11 @@ export const inspect = (state: PoolState, disk: Disk, now: number, pushes: reado
   }
   must(16, state.dirty.size === disk.rows.dirty.size, "memory and disk differ on the outbox");
   must(17, (disk.rows.dirty.size === 0 && disk.rows.letters.size === 0) || due !== null, "no alarm for the outbox");
-  inspectWaiting(state, now, pushes);
+  inspectWaiting(state, now, latest, pushes);
 };
 
 /** One waiter is woken for each build that one could take, and none is left sleeping. */
-const inspectWaiting = (state: PoolState, now: number, pushes: readonly Push[]): void => {
+const inspectWaiting = (state: PoolState, now: number, latest: number, pushes: readonly Push[]): void => {
   const looks = pushes.filter(({ hint }) => hint.type === "look");
   must(17, new Set(looks.map(({ hint }) => hint.buildId)).size === looks.length, "two were woken for one build");
   for (const { at } of state.offers.values()) must(17, now < at + OFFER_MS, "a hint nobody followed still stands");
@@ -104,7 +104,7 @@ const inspectWaiting = (state: PoolState, now: number, pushes: readonly Push[]):
       !state.index.offered.has(agentId) &&
       !agent.isDraining &&
       agent.spentAt === null;
-    const isAlert = (waiter.until === null || waiter.until > now) && waiter.ignored < 2 && agent.ignored < 2;
+    const isAlert = (waiter.until === null || waiter.until > latest) && waiter.ignored < 2 && agent.ignored < 2;
     if (!isFree || !isAlert) continue;
     for (const build of state.builds.values()) {
       must(

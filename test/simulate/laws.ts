@@ -5,6 +5,8 @@ import { LIVE, TERMINAL } from "../../src/protocol/build.ts";
 export const DAY_MS = 24 * 60 * 60 * 1000;
 export const START_MS = 30_000;
 export const LEASE_MS = 60_000;
+/** Overdue by more, a deadline was missed by the service and not by the agent. */
+export const OUTAGE_MS = 5_000;
 export const OFFER_MS = 2_000;
 export const GRACE_AFTER_STOP_MS = 5 * 60_000;
 export const UNRESPONSIVE_MS = 10 * 60_000;

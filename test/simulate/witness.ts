@@ -56,6 +56,7 @@ export class Witness {
   memory: Memory = { builds: new Map(), agents: new Map(), keys: new Map(), numbers: new Map() };
   /** Never goes back, not even with a restore. */
   maxFence = 0;
+  #latest = 0;
   call!: Call;
 
   constructor(orgId: string, disk: Disk) {
@@ -96,7 +97,8 @@ export class Witness {
       }
     }
     must(16, this.disk.rows.builds.size === this.memory.builds.size, "builds made and builds kept differ");
-    inspect(state, this.disk, call.now, pushes);
+    this.#latest = Math.max(this.#latest, call.now);
+    inspect(state, this.disk, call.now, this.#latest, pushes);
   }
 
   isGenuine({ agentId, tokenHash }: AnyInput): boolean {
