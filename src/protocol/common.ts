@@ -31,4 +31,11 @@ export const Labels = z.array(Label).max(50, "must have at most 50 labels");
 /** A query parameter that is true or false. */
 export const QueryFlag = z.enum(["true", "false"], "must be true or false").transform((text) => text === "true");
 
+/** A query parameter that is a whole number, in digits. */
+export const QueryNumber = (least: number, most: number, problem: string) =>
+  z.preprocess(
+    (text) => (typeof text === "string" && /^\d{1,15}$/.test(text) ? Number(text) : text),
+    z.int(problem).min(least, problem).max(most, problem),
+  );
+
 export const PathId = z.object({ id: Id });

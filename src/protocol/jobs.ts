@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { Build, BuildReason, Step } from "./build.ts";
-import { Id, Timestamp } from "./common.ts";
+import { Id, QueryNumber, Timestamp } from "./common.ts";
 import { Requires } from "./pipeline.ts";
 import { CommitSha } from "./repository.ts";
 
@@ -25,7 +25,7 @@ export const BOOT_HEADER = "X-Boot-Id";
 export const Lease = z.int().nonnegative();
 
 export const PollQuery = z.object({
-  wait: z.coerce.number("must be a number of seconds").min(0, "must be 0 to 60").max(60, "must be 0 to 60").default(0),
+  wait: QueryNumber(0, 60, "must be 0 to 60").default(0),
 });
 
 export const Credential = z.object({
@@ -79,7 +79,7 @@ export const Finish = z.object({
 export type Finish = z.infer<typeof Finish>;
 
 export const LogQuery = z.object({
-  offset: z.coerce.number("must be a whole number").int("must be a whole number").nonnegative("must not be negative"),
+  offset: QueryNumber(0, Number.MAX_SAFE_INTEGER, "must be a whole number"),
   final: z.enum(["true", "false"]).optional(),
 });
 

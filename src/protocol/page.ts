@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { Id } from "./common.ts";
+import { Id, QueryNumber } from "./common.ts";
 
 const decodeCursor = (text: string): string => {
   try {
@@ -21,12 +21,7 @@ export const encodeCursor = (id: string): string =>
 
 /** What every list takes to be read in pages. */
 export const PAGE = {
-  limit: z.coerce
-    .number("must be 1 to 200")
-    .int("must be 1 to 200")
-    .min(1, "must be 1 to 200")
-    .max(200, "must be 1 to 200")
-    .optional(),
+  limit: QueryNumber(1, 200, "must be 1 to 200").optional(),
   cursor: Cursor.optional(),
 };
 

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, isNull, lt, or } from "drizzle-orm";
 import * as z from "zod";
 import { variable, variableUse } from "../db/schema.ts";
-import { PathId } from "../protocol/common.ts";
+import { PathId, QueryNumber } from "../protocol/common.ts";
 import { Variable, VariableUse } from "../protocol/variable.ts";
 import { notFound } from "./refusal.ts";
 import { variableRecord } from "./variables.ts";
@@ -35,7 +35,7 @@ export const listUses = verb({
 export const listUnused = verb({
   access: { role: "maintainer" },
   query: z.strictObject({
-    days: z.coerce.number("must be 1 to 400").int("must be 1 to 400").min(1, "must be 1 to 400").max(400).default(90),
+    days: QueryNumber(1, 400, "must be 1 to 400").default(90),
   }),
   output: z.array(Variable),
   async run({ db, orgId, now }, { query }) {

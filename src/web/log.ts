@@ -1,6 +1,6 @@
 import type { Context as HonoContext } from "hono";
 import * as z from "zod";
-import { PathId } from "../protocol/common.ts";
+import { PathId, QueryNumber } from "../protocol/common.ts";
 import { EventId } from "../protocol/follow.ts";
 import { followLog, readLog } from "../services/logs.ts";
 import { invalid } from "../services/refusal.ts";
@@ -8,11 +8,7 @@ import { eventStream } from "./event-stream.ts";
 import type { StreamRoute } from "./kit.ts";
 
 const Query = z.strictObject({
-  attempt: z.coerce
-    .number("must be a whole number")
-    .int("must be a whole number")
-    .min(0, "must not be negative")
-    .optional(),
+  attempt: QueryNumber(0, 1000, "must be a whole number up to 1000").optional(),
 });
 
 /** Hostile output stays text: no sniffing, no script, no frame. */

@@ -48,35 +48,6 @@ describe("the Authorization header", () => {
 });
 
 describe("a body", () => {
-  it.each([
-    ["empty", "", 400, "malformed-body"],
-    ["blank", "  \n", 400, "malformed-body"],
-    ["cut short", '{"key":', 400, "malformed-body"],
-    ["with a trailing comma", '{"key":"a",}', 400, "malformed-body"],
-    ["that is not UTF-8", new Uint8Array([0x7b, 0xff, 0x7d]), 400, "malformed-body"],
-    ["null", "null", 422, "invalid"],
-    ["an array", "[]", 422, "invalid"],
-    ["a text", '"hello"', 422, "invalid"],
-    ["a number", "1", 422, "invalid"],
-    ["with __proto__", '{"__proto__":{"isSecret":false}}', 422, "invalid"],
-    ["with an escaped __proto__", '{"a":{"\\u005f_proto__":1}}', 422, "invalid"],
-    ["with constructor", '{"constructor":{}}', 422, "invalid"],
-    ["over the limit", `{"key":"${"x".repeat(1024 * 1024)}"}`, 413, "too-large"],
-  ] as const)("%s is refused", async (_, body, status, kind) => {
-    const { admin } = await newOrganization();
-    const answer = await call(admin, "POST", PATH, body);
-    expectProblem(answer, status, kind);
-    expect((await call(admin, "GET", PATH)).body).toEqual([]);
-  });
-
-  it.each(["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/jsonx"])(
-    "of type %s is refused",
-    async (type) => {
-      const { admin } = await newOrganization();
-      expectProblem(await call(admin, "POST", PATH, "{}", { "Content-Type": type }), 415, "unsupported-media-type");
-    },
-  );
-
   it("of a caller who may not write is not judged", async () => {
     const { admin } = await newOrganization();
     const viewer = await newToken(admin, "viewer");

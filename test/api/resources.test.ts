@@ -83,38 +83,6 @@ describe("repositories", () => {
     expect(again.body.existingId).toBe(first.id);
     await created(admin, "/repository", { ...wanted, cloneUrl: "https://other.example/acme/app.git" });
   });
-
-  it.each([
-    "ext::sh -c touch% /tmp/x.git",
-    "--upload-pack=x.git",
-    "ssh://-oProxyCommand=x/acme/app.git",
-    "https://user:password@git.example/acme/app.git",
-    "https://git.example/acme/app%0a.git",
-    "https://git.example/acme/app",
-    "http://git.example/acme/app.git",
-    "",
-  ])("refuse the clone address %j", async (cloneUrl) => {
-    const { admin } = await newOrganization();
-    const answer = await call(admin, "POST", "/repository", { ...wanted, cloneUrl });
-    expectProblem(answer, 422, "invalid");
-    expect(answer.body.errors).toMatchObject([{ pointer: "/cloneUrl" }]);
-    if (cloneUrl) expect(answer.text).not.toContain(cloneUrl);
-  });
-
-  it.each([
-    ["gitHostRepoId", "7"],
-    ["gitHostRepoId", 1.5],
-    ["gitHostRepoId", null],
-    ["fullName", "no-slash"],
-    ["fullName", "a/../b"],
-    ["defaultBranch", "-x"],
-    ["defaultBranch", "a..b"],
-  ])("refuse %s %j", async (field, value) => {
-    const { admin } = await newOrganization();
-    const answer = await call(admin, "POST", "/repository", { ...wanted, [field]: value });
-    expectProblem(answer, 422, "invalid");
-    expect(answer.body.errors).toMatchObject([{ pointer: `/${field}` }]);
-  });
 });
 
 describe("pipelines", () => {
@@ -144,24 +112,6 @@ describe("pipelines", () => {
     const changed = await call(admin, "PUT", `/pipeline/${pipeline.id}`, { groupIds: ids });
     expect(changed.body.groupIds).toEqual(ids);
     expect((await call(admin, "GET", `/pipeline/${pipeline.id}`)).body.groupIds).toEqual(ids);
-  });
-
-  it.each([
-    ["configPath", "../x.yml"],
-    ["configPath", "/etc/passwd"],
-    ["configPath", ".git/config"],
-    ["timeoutSeconds", 0],
-    ["maxAttempts", 4],
-    ["requires", { platform: "amiga" }],
-    ["requires", { laebls: [] }],
-    ["groupIds", [crypto.randomUUID()]],
-    ["repoId", crypto.randomUUID()],
-  ])("refuse %s %j", async (field, value) => {
-    const { admin } = await newOrganization();
-    const repository = await newRepository(admin);
-    const answer = await call(admin, "POST", "/pipeline", { repoId: repository.id, name: "ci", [field]: value });
-    expectProblem(answer, 422, "invalid");
-    expect((await call(admin, "GET", "/pipeline")).body).toEqual([]);
   });
 
   it("show what a build would be given, the winner before what it overrides, and no secret", async () => {

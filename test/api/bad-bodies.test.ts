@@ -1,0 +1,67 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it } from "vitest";
+import { ROUTES, type Route } from "../../src/api/routes.ts";
+import type { ProblemKind } from "../../src/protocol/problem.ts";
+import { call, expectProblem } from "../support/api.ts";
+import { stored } from "../support/stored.ts";
+import { CANARY, furnishBoth, own, UUID } from "./bad-input/stage.ts";
+
+beforeAll(furnishBoth);
+
+const tokenFor = ({ verb: { access } }: Route): string => {
+  if (access.operator) return env.OPERATOR_TOKEN ?? "";
+  return access.role ? own.admin : own.agent.token;
+};
+
+describe("a body on every route that has one", () => {
+  const routes = ROUTES.filter(({ verb }) => verb.body);
+  /** Bodies from agents may have fields of a newer version. */
+  const isLenient = ({ path, verb }: Route) => path === "/buildagent/register" || verb.access.role === undefined;
+
+  const forms: [string, string | Uint8Array, number, ProblemKind, ((route: Route) => boolean)?][] = [
+    ["empty", "", 400, "malformed-body"],
+    ["blank", " \r\n\t", 400, "malformed-body"],
+    ["cut short", `{"${CANARY}":`, 400, "malformed-body"],
+    ["of two values", `{}{"${CANARY}":1}`, 400, "malformed-body"],
+    ["with a comment", `{/*${CANARY}*/}`, 400, "malformed-body"],
+    ["with NaN", '{"a":NaN}', 400, "malformed-body"],
+    ["in UTF-16", new Uint8Array([0xff, 0xfe, 0x7b, 0, 0x7d, 0]), 400, "malformed-body"],
+    ["with an invalid byte", new Uint8Array([0x7b, 0x22, 0xc3, 0x28, 0x22, 0x3a, 0x31, 0x7d]), 400, "malformed-body"],
+    ["null", "null", 422, "invalid"],
+    ["true", "true", 422, "invalid"],
+    ["a number", "17", 422, "invalid"],
+    ["a text", `"${CANARY}"`, 422, "invalid"],
+    ["an array", `[{"name":"${CANARY}"}]`, 422, "invalid"],
+    ["with __proto__", `{"__proto__":{"${CANARY}":1}}`, 422, "invalid"],
+    ["with an unknown field", `{"${CANARY}":1}`, 422, "invalid", (route) => !isLenient(route)],
+    ["with constructor", `{"constructor":{"prototype":"${CANARY}"}}`, 422, "invalid", (route) => !isLenient(route)],
+    ["over the limit", `{"a":"${CANARY.repeat(120_000)}"}`, 413, "too-large"],
+  ];
+
+  it.each(forms)("is refused when it is %s", async (_, body, status, kind, applies = () => true) => {
+    const before = await stored(own.orgId);
+    const fitting = routes.filter(applies);
+    expect(fitting.length).toBeGreaterThan(14);
+    for (const route of fitting) {
+      const path = route.path.replace(":id", route.path.startsWith("/organization") ? own.orgId : UUID);
+      const answer = await call(tokenFor(route), route.method, path, body, { "X-Lease": "1" });
+      expectProblem(answer, status, kind);
+      expect(answer.text, `${route.method} ${route.path}`).not.toContain(CANARY);
+    }
+    expect(await stored(own.orgId)).toBe(before);
+  });
+
+  it.each([
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x",
+    "application/jsonp",
+    "",
+  ])("is refused as %s", async (type) => {
+    for (const route of routes) {
+      const path = route.path.replace(":id", route.path.startsWith("/organization") ? own.orgId : UUID);
+      const answer = await call(tokenFor(route), route.method, path, "{}", { "Content-Type": type, "X-Lease": "1" });
+      expectProblem(answer, 415, "unsupported-media-type");
+    }
+  });
+});

@@ -1,0 +1,37 @@
+import type { Row } from "./row.ts";
+import { CANARY, foreign, own } from "./stage.ts";
+
+const pipeline = (is: string, change: () => object, pointer: string): Row => ({
+  is: `a pipeline with ${is}`,
+  path: "/pipeline",
+  body: () => ({ repoId: own.repository.id, name: CANARY, ...change() }),
+  ...{ status: 422, kind: "invalid", pointer },
+});
+
+export const PIPELINES: Row[] = [
+  ...[
+    "../x.yml",
+    "a/../x.yml",
+    "/etc/passwd",
+    ".git/config",
+    "a/.git/config",
+    "-x",
+    "a\\b",
+    "a//b",
+    "./x",
+    "x\0",
+    "",
+  ].map((configPath) => pipeline(`the path ${JSON.stringify(configPath)}`, () => ({ configPath }), "/configPath")),
+  pipeline("another organization's repository", () => ({ repoId: foreign.repository.id }), ""),
+  pipeline("another organization's group", () => ({ groupIds: [foreign.groupId] }), ""),
+  pipeline("a group twice", () => ({ groupIds: [own.groupId, own.groupId] }), "/groupIds"),
+  pipeline("101 groups", () => ({ groupIds: Array.from({ length: 101 }, () => crypto.randomUUID()) }), "/groupIds"),
+  pipeline("51 labels", () => ({ requires: { labels: Array(51).fill("x") } }), "/requires/labels"),
+  pipeline("a label with a space", () => ({ requires: { labels: [`${CANARY} x`] } }), "/requires/labels/0"),
+  pipeline("a platform that does not exist", () => ({ requires: { platform: "amiga" } }), "/requires/platform"),
+  pipeline("a slip in what it requires", () => ({ requires: { laebls: [] } }), "/requires"),
+  pipeline("no time at all", () => ({ timeoutSeconds: 0 }), "/timeoutSeconds"),
+  pipeline("four attempts", () => ({ maxAttempts: 4 }), "/maxAttempts"),
+  pipeline("a definition that is no YAML", () => ({ definition: `steps: [${CANARY}` }), "/definition"),
+  pipeline("a definition over 256 KiB", () => ({ definition: CANARY.repeat(30_000) }), "/definition"),
+];

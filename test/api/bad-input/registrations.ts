@@ -1,0 +1,22 @@
+import type { ProblemKind } from "../../../src/protocol/problem.ts";
+import type { Row } from "./row.ts";
+import { CANARY, own } from "./stage.ts";
+
+const registration = (is: string, change: object, status: number, kind: ProblemKind, pointer?: string): Row => ({
+  ...{ is: `a registration with ${is}`, as: () => own.token, path: "/buildagent/register", status, kind, pointer },
+  body: {
+    ...{ name: "a", platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true },
+    ...change,
+  },
+});
+
+export const REGISTRATIONS: Row[] = [
+  registration("a label it may not grant", { labels: [CANARY] }, 422, "invalid", "/labels"),
+  registration("a platform that is none", { platform: 4 }, 422, "invalid", "/platform"),
+  registration("a platform by name", { platform: "linux" }, 422, "invalid", "/platform"),
+  registration("no capability", { canBuildIOS: undefined }, 422, "invalid", "/canBuildIOS"),
+  registration("a name of two lines", { name: `${CANARY}\n` }, 422, "invalid", "/name"),
+  registration("no name", { name: "" }, 422, "invalid", "/name"),
+  registration("a name of 201 characters", { name: "x".repeat(201) }, 422, "invalid", "/name"),
+  registration("a version of two lines", { version: `${CANARY}\n` }, 422, "invalid", "/version"),
+];

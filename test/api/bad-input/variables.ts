@@ -1,0 +1,58 @@
+import type { Row } from "./row.ts";
+import { CANARY, foreign, own, UUID } from "./stage.ts";
+
+const variable = (is: string, change: () => object, pointer: string, more: Partial<Row> = {}): Row => ({
+  is: `a variable with ${is}`,
+  path: "/secrets/variables",
+  body: () => ({ key: "K", value: CANARY, isSecret: true, scope: "organization", orgId: own.orgId, ...change() }),
+  ...{ status: 422, kind: "invalid", pointer },
+  ...more,
+});
+
+export const VARIABLES: Row[] = [
+  ...[
+    "1A",
+    "A=B",
+    "A B",
+    "A\nB",
+    "A\0B",
+    "",
+    "A-B",
+    "Ä",
+    "A".repeat(256),
+    "MILLRACE_TOKEN",
+    "A.B",
+    "$A",
+    "constructor\0",
+  ].map((key) => variable(`the name ${JSON.stringify(key).slice(0, 40)}`, () => ({ key }), "/key")),
+  variable("NUL in its value", () => ({ value: `${CANARY}\0` }), "/value"),
+  variable("a value over 48 KiB", () => ({ value: `${CANARY}${"é".repeat(24 * 1024)}` }), "", {
+    status: 413,
+    kind: "too-large",
+  }),
+  variable("an id of its own", () => ({ id: UUID }), ""),
+  variable("a version of its own", () => ({ version: 7 }), ""),
+  variable("a time of its own", () => ({ createdAt: "2020-01-01T00:00:00.000Z" }), ""),
+  variable("another organization", () => ({ orgId: foreign.orgId }), "/orgId"),
+  variable("another organization's repository", () => ({ scope: "repository", repoId: foreign.repository.id }), ""),
+  variable("another organization's pipeline", () => ({ scope: "pipeline", pipelineId: foreign.pipeline.id }), ""),
+  variable("another organization's group", () => ({ scope: "group", groupId: foreign.groupId }), ""),
+  variable("a group for a repository", () => ({ scope: "repository", repoId: own.groupId }), ""),
+  variable("no owner of scope repository", () => ({ scope: "repository" }), "/repoId"),
+  variable("no owner of scope group", () => ({ scope: "group" }), "/groupId"),
+  variable("no organization with scope group", () => ({ scope: "group", orgId: null, groupId: UUID }), "/orgId"),
+  variable("no organization with scope organization", () => ({ orgId: null }), "/orgId"),
+  variable("a value that is no text", () => ({ value: 1 }), "/value"),
+  variable("an empty secret", () => ({ value: "" }), "/value"),
+  variable("no value", () => ({ value: undefined }), "/value"),
+  variable("no key", () => ({ key: undefined }), "/key"),
+  variable("isSecret left out", () => ({ isSecret: undefined }), "/isSecret"),
+  variable("a scope that does not exist", () => ({ scope: "galaxy" }), "/scope"),
+  variable("no owner of its scope", () => ({ scope: "pipeline" }), "/pipelineId"),
+  variable("an owner of another scope", () => ({ repoId: own.repository.id }), "/repoId"),
+  variable("an owner that is no id", () => ({ scope: "repository", repoId: "../etc" }), "/repoId"),
+  variable("isSecret as a text", () => ({ isSecret: "false" }), "/isSecret"),
+  variable("isSecret as a number", () => ({ isSecret: 0 }), "/isSecret"),
+  variable("isSecret null", () => ({ isSecret: null }), "/isSecret"),
+  variable("a description over 2,000 characters", () => ({ description: CANARY.repeat(300) }), "/description"),
+];
