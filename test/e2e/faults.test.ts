@@ -6,6 +6,7 @@ import { ended } from "../../src/local/demo.ts";
 import type { Build } from "../../src/protocol/build.ts";
 import type { Pipeline } from "../../src/protocol/pipeline.ts";
 import { type RunningAgent, startAgent } from "../support/local/agent.ts";
+import { startProxy } from "../support/local/proxy.ts";
 import { connect, makeRepository } from "../support/local/repository.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";
 
@@ -129,5 +130,25 @@ describe("a build", () => {
     writeFileSync(go, "");
     expect(await ended(client, id)).toMatchObject({ status: "succeeded", attempt: 1 });
     expectWhole(await logOf(id));
+  });
+
+  it("goes on through a network that is cut in mid-log, with no byte lost or doubled", async () => {
+    await Promise.all(agents.splice(0).map((agent) => agent.stop()));
+    const proxy = await startProxy(service.port);
+    await start("behind-a-cable", { url: `http://127.0.0.1:${proxy.port}` });
+    const go = join(service.folder, "go-cut");
+    const { id } = await startBuild(go);
+    for (let cut = 0; cut < 3; cut++) {
+      const size = (await logOf(id)).length;
+      proxy.cut();
+      await expect.poll(async () => (await client.call<Build>("GET", `/build/${id}`)).status).toBe("running");
+      proxy.mend();
+      await expect.poll(async () => (await logOf(id)).length, { timeout: 30_000 }).toBeGreaterThan(size);
+    }
+    writeFileSync(go, "");
+    expect(await ended(client, id)).toMatchObject({ status: "succeeded", attempt: 1 });
+    expectWhole(await logOf(id));
+    await Promise.all(agents.splice(0).map((agent) => agent.stop()));
+    proxy.close();
   });
 });
