@@ -1,0 +1,110 @@
+import { execFileSync } from "node:child_process";
+import { globSync, mkdtempSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Client } from "../../src/local/client.ts";
+import { ended } from "../../src/local/demo.ts";
+import type { Build } from "../../src/protocol/build.ts";
+import { type RunningAgent, startAgent } from "../support/local/agent.ts";
+import { connect, makeRepository } from "../support/local/repository.ts";
+import { type LocalService, startLocalService } from "../support/local/service.ts";
+
+let service: LocalService;
+let client: Client;
+const agents: RunningAgent[] = [];
+
+beforeAll(async () => {
+  service = await startLocalService();
+  client = await service.newOrganization("acme");
+  for (const name of ["one", "two"]) agents.push(await startAgent(client, service.folder, name));
+});
+afterAll(async () => {
+  await Promise.all(agents.map((agent) => agent.stop()));
+  await service?.remove();
+});
+
+/** The files of a published package, by the npm client as this machine has it. */
+const published = (name: string): Record<string, string> => {
+  const folder = mkdtempSync(join(service.folder, "package-"));
+  try {
+    const file = execFileSync("npm", ["pack", name, "--silent"], { cwd: folder, encoding: "utf8", timeout: 60_000 });
+    execFileSync("tar", ["xzf", file.trim()], { cwd: folder });
+  } catch {
+    throw new Error(`npm could not fetch ${name}: this test needs the npm registry that this machine is set up for`);
+  }
+  const root = join(folder, "package");
+  const paths = globSync("**/*", { cwd: root, withFileTypes: true }).filter((entry) => entry.isFile());
+  return Object.fromEntries(
+    paths
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .map((path) => [path.slice(root.length + 1), readFileSync(path, "utf8")]),
+  );
+};
+
+/** The build of a repository with these files, with its log. */
+const build = async (files: Record<string, string>): Promise<{ build: Build; log: string }> => {
+  const { id: repoId } = await connect(client, makeRepository(service.folder, files));
+  const { id } = await client.call<Build>("POST", `/repository/${repoId}/build`, { branch: "main" });
+  const result = await ended(client, id);
+  const headers = { Authorization: `Bearer ${client.token}` };
+  return { build: result, log: await (await fetch(`${client.url}/build/${id}/log`, { headers })).text() };
+};
+
+describe("a repository as people have them", () => {
+  it.concurrent("is a published package with its tests", { timeout: 180_000 }, async () => {
+    const files = published("xtend@4.0.2");
+    expect(Object.keys(files)).toContain("test.js");
+    const { build: done, log } = await build({
+      ...files,
+      ".millrace.yml": `checkout: { depth: 0 }
+steps:
+  - name: Install
+    run: npm install --no-audit --no-fund
+  - name: Test \${{ repository.fullName }}
+    run: npm test
+`,
+    });
+    expect(done, log).toMatchObject({ status: "succeeded", steps: [{ exitCode: 0 }, { exitCode: 0 }] });
+    expect(log).toMatch(/^# pass\s+[1-9]/m);
+  });
+
+  it.concurrent("is another, whose pipeline counts its tests for the summary", { timeout: 180_000 }, async () => {
+    const files = published("@fastify/error@4.2.1");
+    expect(Object.keys(files)).toContain("test/index.test.js");
+    const { build: done, log } = await build({
+      ...files,
+      ".millrace.yml": `steps:
+  - name: Leave out what lint, types and benchmarks need
+    run: npm pkg delete devDependencies.eslint devDependencies.neostandard devDependencies.tstyche devDependencies.benchmark
+  - name: Install
+    run: npm install --no-audit --no-fund
+  - name: Test
+    id: test
+    run: |
+      npm run test:unit | tee ../result
+      echo "passed=$(sed -n 's/^.* pass //p' ../result)" >> "$MILLRACE_OUTPUT"
+  - name: Tell
+    run: echo "\${{ steps.test.outputs.passed }} tests" >> "$MILLRACE_SUMMARY"
+`,
+    });
+    expect(done, log).toMatchObject({ status: "succeeded" });
+    expect(done.summary).toMatch(/^[1-9]\d* tests\n$/);
+  });
+
+  it("is a C project, built by make: green as it is, red when its test fails", async () => {
+    const files = {
+      Makefile: "CFLAGS = -Wall -Werror\ncheck: sum\n\t./sum\nsum: main.o sum.o\n\t$(CC) -o $@ $^\n",
+      "sum.h": "int sum(int a, int b);\n",
+      "sum.c": '#include "sum.h"\nint sum(int a, int b) { return a + b; }\n',
+      "main.c":
+        '#include <stdio.h>\n#include "sum.h"\nint main(void) { printf("sum is %d\\n", sum(2, 3)); return sum(2, 3) != 5; }\n',
+      ".millrace.yml": "steps:\n  - { name: Build, run: make -j2 sum }\n  - { name: Check, run: make check }\n",
+    };
+    const green = await build(files);
+    expect(green.build, green.log).toMatchObject({ status: "succeeded" });
+    expect(green.log).toContain("\nsum is 5\n");
+    const red = await build({ ...files, "sum.c": files["sum.c"].replace("a + b", "a - b") });
+    expect(red.build).toMatchObject({ status: "failed", exitCode: 2, steps: [{ exitCode: 0 }, { exitCode: 2 }] });
+    expect(red.log).toContain("\nsum is -1\n");
+  });
+});
