@@ -90,7 +90,7 @@ const ONE_JOB = "One build is one job: write its `steps` at the top level";
 /** The language of pipeline files: what reads them, and through its schema what documents them. */
 export const PIPELINE_FILE = mapping(
   {
-    name: field(text(), "What people see. May use ${{ }}."),
+    name: field(text(), "For readers of the file; elsewhere people see the name the pipeline has in the service."),
     env,
     defaults: field(
       mapping({

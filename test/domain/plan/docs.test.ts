@@ -1,0 +1,65 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import * as z from "zod";
+import { CONTEXT_NAMES, FUNCTION_NAMES, SHAPES } from "../../../src/domain/expression/names.ts";
+import { parsePlan } from "../../../src/domain/plan/parse.ts";
+import { SHELLS } from "../../../src/domain/plan/plan.ts";
+import { PIPELINE_SCHEMA } from "../../../src/domain/plan/schema.ts";
+
+const read = (file: string): string => readFileSync(file, "utf8");
+const page = read("docs/pipelines.md");
+
+/** The YAML blocks of a page, by the line they begin at. */
+const examples = (file: string): [string, string][] =>
+  [...read(file).matchAll(/^```yaml\n(.*?)^```/gms)].map((match) => [
+    `${file}:${read(file).slice(0, match.index).split("\n").length}`,
+    match[1] ?? "",
+  ]);
+
+type Schema = { properties?: Record<string, Schema>; items?: Schema };
+const keysOf = ({ properties = {}, items }: Schema): string[] => [
+  ...Object.entries(properties).flatMap(([key, schema]) => [key, ...keysOf(schema)]),
+  ...(items ? keysOf(items) : []),
+];
+
+describe("the page about pipeline files", () => {
+  const editor = z.fromJSONSchema(PIPELINE_SCHEMA as Parameters<typeof z.fromJSONSchema>[0]);
+  const all = [...examples("docs/pipelines.md"), ...examples("README.md")];
+
+  it("has examples", () => expect(all.length).toBeGreaterThanOrEqual(7));
+
+  it.each(all)("has a good example at %s, also for an editor", (_, file) => {
+    expect(parsePlan(file).mistakes).toBeUndefined();
+    expect(editor.safeParse(parse(file)).success).toBe(true);
+  });
+
+  it("names every key, context, property, function and shell there is", () => {
+    const names = [
+      ...keysOf(PIPELINE_SCHEMA as Schema),
+      ...CONTEXT_NAMES,
+      ...Object.values(SHAPES).flat(),
+      ...FUNCTION_NAMES,
+      ...SHELLS,
+    ];
+    const code = [...page.matchAll(/`([^`\n]+)`/g)].map((match) => match[1]).join("\n");
+    const isNamed = (name: string) => new RegExp(`(?<![\\w-])${name}(?![\\w-])`).test(code);
+    expect(names.filter((name) => !isNamed(name))).toEqual([]);
+    expect(isNamed("runs-on-nothing")).toBe(false);
+  });
+
+  it.each([
+    "echo '${{ build.branch }}'",
+    "cat << 'END'\n${{ build.branch }}\nEND",
+    "echo \\${{ build.branch }}",
+    "echo `echo ${{ build.branch }}`",
+    "echo $(( ${{ build.number }} + 1 ))",
+    "[[ ${{ build.number }} -eq 1 ]]",
+    'bash -c "echo ${{ build.branch }}"',
+    "eval ${{ build.branch }}",
+    'ssh host "echo ${{ build.branch }}"',
+    "python3 << END\nprint('${{ build.branch }}')\nEND",
+  ])("says truly that this is refused: %j", (run) => {
+    expect(parsePlan(JSON.stringify({ steps: [{ run }] })).mistakes).toHaveLength(1);
+  });
+});
