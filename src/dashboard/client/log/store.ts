@@ -14,6 +14,8 @@ export class LogStore {
   size = 0;
   /** Lines so far; the last one may still grow. */
   count = 0;
+  /** Grows each time the log begins anew. */
+  generation = 0;
   #bytes = new Uint8Array(FIRST_BYTES);
   #starts = new Uint32Array(FIRST_LINES);
   readonly #decoder = new TextDecoder();
@@ -38,6 +40,7 @@ export class LogStore {
   clear(): void {
     this.size = 0;
     this.count = 0;
+    this.generation += 1;
   }
 
   /** Where line `index` begins, in bytes; behind the last line, the end. */

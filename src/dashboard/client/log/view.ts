@@ -31,6 +31,10 @@ export class LogView {
   readonly #pin = make("div", "log-pin");
   readonly #block = make("div", "log-block");
   readonly #folds = new Map<string, boolean>();
+  /** Lines of the frame before and of this one, as long as needle, choice and attempt stay the same. */
+  #lines = new Map<number, HTMLElement>();
+  #drawn = new Map<number, HTMLElement>();
+  #look = "";
   #sections: Section[] = [];
   #height = 0;
   #isPlanned = false;
@@ -150,6 +154,10 @@ export class LogView {
       this.#block.replaceChildren();
       return;
     }
+    const look = JSON.stringify([this.needle, this.chosen, this.#store.generation]);
+    this.#lines = look === this.#look ? this.#drawn : new Map();
+    this.#look = look;
+    this.#drawn = new Map();
     const rows: HTMLElement[] = [];
     const wanted = Math.ceil(scroller.clientHeight / ROW) + 2 * SPARE_ROWS;
     for (let at = first.section; at < this.#sections.length && rows.length < wanted; at += 1) {
@@ -178,7 +186,7 @@ export class LogView {
     const known = new Map([...this.#block.children].map((row) => [(row as HTMLElement).dataset.row, row]));
     const kept = rows.map((row) => {
       const before = known.get(row.dataset.row);
-      return before?.isEqualNode(row) ? before : row;
+      return before === row || before?.isEqualNode(row) ? (before as Element) : row;
     });
     const isSame =
       kept.length === this.#block.children.length && kept.every((row, at) => this.#block.children[at] === row);
@@ -205,7 +213,16 @@ export class LogView {
     return header;
   }
 
+  /** A line that is whole and looks as before is not made anew. */
   #line(index: number): HTMLElement {
+    const known = this.#lines.get(index);
+    const isWhole = index < this.#store.count - 1;
+    const row = known ?? this.#newLine(index);
+    if (isWhole) this.#drawn.set(index, row);
+    return row;
+  }
+
+  #newLine(index: number): HTMLElement {
     const row = make("div", "log-row");
     const number = make("a", "log-number", String(index + 1)) as HTMLAnchorElement;
     number.href = `#L${index + 1}`;
