@@ -1,0 +1,139 @@
+import { env } from "cloudflare:workers";
+import * as fc from "fast-check";
+import { beforeAll, describe, expect, it } from "vitest";
+import { newOrganization } from "../support/api.ts";
+import { deployedWith } from "../support/deployment.ts";
+
+const call = deployedWith({});
+
+/** What happens to a list between two of its pages; rows are numbered in the order of their ids. */
+interface History {
+  limit: number;
+  rows: number[];
+  between: { inserted: number[]; removed: number[] }[];
+}
+
+const ROWS = 12;
+const rows = fc.uniqueArray(fc.integer({ min: 0, max: ROWS - 1 }), { maxLength: ROWS });
+const history: fc.Arbitrary<History> = fc.record({
+  limit: fc.integer({ min: 1, max: 4 }),
+  rows,
+  between: fc.array(fc.record({ inserted: rows, removed: rows }), { maxLength: 4 }),
+});
+
+/** A list that can be changed and read a page at a time; `null` begins anew and ends. */
+interface List {
+  insert(rows: number[]): Promise<unknown>;
+  remove(rows: number[]): Promise<unknown>;
+  page(limit: number, next: string | null): Promise<{ rows: number[]; next: string | null }>;
+}
+
+/** Reads page by page while rows come and go. Gives what is wrong with what was seen. */
+const read = async (list: List, { limit, rows, between }: History): Promise<string[]> => {
+  await list.insert(rows);
+  const lasting = new Set(rows);
+  const seen: number[] = [];
+  let next: string | null = null;
+  for (let n = 0; n === 0 || next !== null; n++) {
+    const page: Awaited<ReturnType<List["page"]>> = await list.page(limit, next);
+    seen.push(...page.rows);
+    next = page.next;
+    const { inserted = [], removed = [] } = between[n] ?? {};
+    for (const row of removed) lasting.delete(row);
+    await list.remove(removed);
+    await list.insert(inserted);
+  }
+  return [
+    ...seen.filter((row, at) => seen.indexOf(row) !== at).map((row) => `${row} came twice`),
+    ...[...lasting].filter((row) => !seen.includes(row)).map((row) => `${row} is missing`),
+  ];
+};
+
+const idOf = (run: number, row: number): string =>
+  `0198c5d2-0000-7000-8000-${String(run).padStart(6, "0")}${String(row).padStart(6, "0")}`;
+const rowOf = (id: string): number => Number(id.slice(-6));
+
+const AT = "2026-01-01T00:00:00.000Z";
+const TABLES = {
+  "/secrets/groups": (orgId: string, id: string) =>
+    env.DB.prepare(
+      "INSERT OR IGNORE INTO variable_group (id, org_id, name, created_at, updated_at) VALUES (?1, ?2, ?1, ?3, ?3)",
+    ).bind(id, orgId, AT),
+  "/build": (orgId: string, id: string) =>
+    env.DB.prepare(
+      "INSERT OR IGNORE INTO build (id, org_id, repo_id, branch, status, pool_version, record) VALUES (?, ?, '', 'main', 'succeeded', 1, ?)",
+    ).bind(id, orgId, JSON.stringify({ id })),
+};
+
+let run = 0;
+
+/** The real list of an organization. */
+const served = (path: keyof typeof TABLES, { orgId, admin }: { orgId: string; admin: string }): List => {
+  const mine = ++run;
+  const table = path === "/build" ? "build" : "variable_group";
+  const change = (statements: D1PreparedStatement[]) => (statements.length > 0 ? env.DB.batch(statements) : null);
+  return {
+    insert: async (rows) => change(rows.map((row) => TABLES[path](orgId, idOf(mine, row)))),
+    remove: async (rows) =>
+      change(rows.map((row) => env.DB.prepare(`DELETE FROM ${table} WHERE id = ?`).bind(idOf(mine, row)))),
+    async page(limit, next) {
+      const { body, headers } = await call<{ id: string }[]>(admin, "GET", next ?? `${path}?limit=${limit}`);
+      const [, link = null] = /^<(.+)>; rel="next"$/.exec(headers.get("Link") ?? "") ?? [];
+      return { rows: body.map(({ id }) => rowOf(id)), next: link };
+    },
+  };
+};
+
+/** A list whose pages are counted from its beginning, as they should not be. */
+const countedFromTheBeginning = (): List => {
+  let present: number[] = [];
+  return {
+    insert: async (rows) => {
+      present = [...new Set([...present, ...rows])].sort((a, b) => a - b);
+    },
+    remove: async (rows) => {
+      present = present.filter((row) => !rows.includes(row));
+    },
+    async page(limit, next) {
+      const offset = Number(next ?? 0);
+      const rows = present.slice(offset, offset + limit);
+      return { rows, next: offset + limit < present.length ? String(offset + limit) : null };
+    },
+  };
+};
+
+describe("pages", () => {
+  const AT_ONCE = 10;
+  const organizations: { orgId: string; admin: string }[] = [];
+
+  beforeAll(async () => {
+    for (let n = 0; n < AT_ONCE; n++) organizations.push(await newOrganization());
+  });
+
+  it.each(["/secrets/groups", "/build"] as const)(
+    "of %s have no row twice and miss none that stood all the time, while others come and go",
+    async (path) => {
+      const several = fc.array(history, { minLength: AT_ONCE, maxLength: AT_ONCE, size: "max" });
+      await fc.assert(
+        fc.asyncProperty(several, async (histories) => {
+          const clear = `DELETE FROM ${path === "/build" ? "build" : "variable_group"}`;
+          await env.DB.prepare(clear).run();
+          const found = await Promise.all(
+            histories.map((one, n) => read(served(path, organizations[n] ?? organizations[0]!), one)),
+          );
+          expect(found.flat()).toEqual([]);
+        }),
+        { numRuns: 500 / AT_ONCE },
+      );
+    },
+    180_000,
+  );
+
+  it("would be seen to be wrong", async () => {
+    const wrong = fc.assert(
+      fc.asyncProperty(history, async (one) => (await read(countedFromTheBeginning(), one)).length === 0),
+      { numRuns: 1000 },
+    );
+    await expect(wrong).rejects.toThrow("Property failed");
+  });
+});
