@@ -1,7 +1,12 @@
+import type { NewBuild } from "../../../src/domain/pool/commands.ts";
+import { poolName } from "../../../src/domain/pool/name.ts";
 import worker, { BuildLog as Log, AgentPool as Pool } from "../../../src/worker.ts";
 import { type Counts, NOTHING } from "./counts.ts";
 
-/** The Worker as it is deployed, with everything counted that is paid for; `/counts` tells, `/clock` moves its time. */
+/**
+ * The Worker as it is deployed, with everything counted that is paid for. `/counts` tells, `/clock` moves its time, and
+ * `/enqueue` lets a pool know of a build with nothing before it.
+ */
 
 const counts: Counts = { ...NOTHING };
 
@@ -94,6 +99,7 @@ const watch = ({ storage }: DurableObjectState): void => {
 export class AgentPool extends Pool {
   constructor(ctx: DurableObjectState, env: Env) {
     watch(ctx);
+    counts.wakes += 1;
     super(ctx, counted(env));
   }
 
@@ -112,8 +118,12 @@ export class BuildLog extends Log {
 
 export default {
   ...worker,
-  fetch(request, env, ctx) {
+  async fetch(request, env, ctx) {
     const { pathname, searchParams } = new URL(request.url);
+    if (pathname === "/enqueue") {
+      const build = await request.json<NewBuild>();
+      return Response.json(await env.AGENT_POOL.getByName(poolName(build.orgId)).enqueue(build));
+    }
     if (pathname === "/clock") ahead += Number(searchParams.get("ahead"));
     if (pathname === "/counts" || pathname === "/clock") return Response.json(counts);
     counts.requests += 1;

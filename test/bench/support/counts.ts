@@ -9,11 +9,14 @@ export interface Counts {
   d1Rounds: number;
   d1RowsRead: number;
   d1RowsWritten: number;
+  /** How often a pool came into memory. Costs nothing by itself. */
+  wakes: number;
 }
 
 export const NOTHING: Counts = {
   ...{ requests: 0, objectRequests: 0, objectRowsRead: 0, objectRowsWritten: 0 },
   ...{ d1Statements: 0, d1Rounds: 0, d1RowsRead: 0, d1RowsWritten: 0 },
+  wakes: 0,
 };
 
 const KINDS = Object.keys(NOTHING) as (keyof Counts)[];

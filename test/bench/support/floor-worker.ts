@@ -4,6 +4,7 @@ export interface FloorEnv {
   DB: D1Database;
   POOL: DurableObjectNamespace<Floor>;
   LOG: DurableObjectNamespace<Floor>;
+  RATE: RateLimit;
 }
 
 const KEEP = "INSERT OR REPLACE INTO fact VALUES (?, ?)";
@@ -22,11 +23,16 @@ export class Floor extends DurableObject<FloorEnv> {
 
   async keepAndTell(id: string): Promise<void> {
     await this.keep(id);
+    await this.push(id);
     await this.env.DB.batch([this.env.DB.prepare(KEEP).bind(id, FACTS)]);
   }
 
   async push(tag: string): Promise<void> {
     for (const socket of this.ctx.getWebSockets(tag)) socket.send("look");
+  }
+
+  async waiting(): Promise<number> {
+    return this.ctx.getWebSockets().length;
   }
 
   override async fetch(request: Request): Promise<Response> {
@@ -44,7 +50,8 @@ const told = (socket: WebSocket): Promise<void> =>
 
 /**
  * The least that a build's life and a wait can cost on this platform: as many requests, calls of objects and rounds to
- * D1 as the service needs, each for one row, with no token, rule, key or check.
+ * D1 as the service cannot do without, each for one row, with no token, rule, key or check. Both ask the rate limit,
+ * which the platform counts in memory but a local workerd in an object.
  */
 export default {
   async fetch(request: Request, env: FloorEnv): Promise<Response> {
@@ -52,17 +59,21 @@ export default {
     const id = searchParams.get("id") ?? "";
     const pool = env.POOL.getByName("pool");
     const log = env.LOG.getByName(id);
+    await env.RATE.limit({ key: "floor" });
     const read = () => env.DB.batch([env.DB.prepare("SELECT facts FROM fact WHERE id = ?").bind(id)]);
+    const handOut = async () => {
+      await pool.keep(id);
+      await read();
+      await log.keep(id);
+      await pool.keep(id);
+    };
     switch (pathname) {
       case "/trigger":
         await read();
         await pool.keepAndTell(id);
         break;
       case "/poll":
-        await pool.keep(id);
-        await read();
-        await log.keep(id);
-        await pool.keep(id);
+        await handOut();
         break;
       case "/start":
         await pool.keep(id);
@@ -78,11 +89,14 @@ export default {
       case "/push":
         await pool.push(id);
         break;
+      case "/waiting":
+        return Response.json(await pool.waiting());
       case "/wait": {
         const answer = await pool.fetch(request.url, { headers: { Upgrade: "websocket" } });
         if (request.headers.get("Upgrade") === "websocket") return answer;
         await told(answer.webSocket!);
         answer.webSocket!.close(1000);
+        await handOut();
         break;
       }
     }

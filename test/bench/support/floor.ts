@@ -24,6 +24,7 @@ export const serveFloor = async (): Promise<ServedFloor> => {
         POOL: { className: "Floor", useSQLite: true },
         LOG: { className: "Floor", useSQLite: true },
       },
+      ratelimits: { RATE: { namespace_id: "1", simple: { limit: 1e9, period: 60 } } },
       unsafeDirectSockets: [{ host: "127.0.0.1", port }],
       cf: false,
     }),
