@@ -80,7 +80,7 @@ const storedOf = ({ status, body }: { status: number; body: unknown }): number |
 /** The pace, cut short by the end of the log or by plenty of it. */
 const pause = async (spool: LogSpool, milliseconds: number, signal: AbortSignal): Promise<void> => {
   const from = spool.size;
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(milliseconds)]);
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(milliseconds))]);
   while (!limit.aborted && !spool.closed && spool.size - from < PLENTY) await spool.grown.wait(null, limit);
   spool.grown.ring();
 };

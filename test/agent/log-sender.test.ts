@@ -142,6 +142,19 @@ describe("the log on its way to the service", () => {
     await service.close();
   });
 
+  it("goes on once its burst is spent, at a pace that is no whole number", async () => {
+    const service = await logService([]);
+    const spool = spoolWith("");
+    const sending = sendLog({ ...route(service.url, spool), pace: 20.5 });
+    for (let line = 0; line < 12; line++) {
+      spool.write(Buffer.from(`line ${line}\n`));
+      await until(() => service.stored().includes(`line ${line}\n`));
+    }
+    spool.close();
+    await sending;
+    expect(service.stored().toString().split("\n")).toHaveLength(13);
+  });
+
   it("stops quietly when the lease is lost, and when nobody listens any more", async () => {
     const problem = { type: "/problems/lease-lost", title: "", status: 409, detail: "", requestId: "" };
     const service = await scriptedService(() => ({ status: 409, body: problem }));
