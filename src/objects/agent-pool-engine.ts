@@ -167,8 +167,7 @@ export class PoolEngine {
   }
 
   async #carry(): Promise<void> {
-    const done = await this.#outbox.attempt(this.orgId, this.#state.dirty);
-    this.play("flushed", { ...done, hasMore: this.storage.hasLettersBesides(done.letters) });
+    this.play("flushed", await this.#outbox.attempt(this.orgId, this.#state.dirty));
   }
 
   async #closeLog(buildId: string, fence: number): Promise<void> {

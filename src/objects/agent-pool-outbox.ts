@@ -6,18 +6,16 @@ import type { Letter } from "./agent-pool-tables.ts";
 
 /** Rows that go to D1 in one batch. */
 const AT_ONCE = 100;
-/** Attempts after which a row that breaks a rule of D1's is set aside. */
+/** Flusheds after which a row that breaks a rule of D1's is set aside. */
 const ATTEMPTS = 5;
 /** What D1 says of a row that it will never take, as opposed to trouble of its own. */
 const ROW_AT_FAULT = /constraint|too big|too large/i;
-
-type Attempt = Omit<Flushed, "hasMore">;
 
 /** One row on its way to D1. */
 interface Parcel {
   name: string;
   statement: D1PreparedStatement;
-  arrived(done: Attempt): void;
+  arrived(done: Flushed): void;
   park(reason: string): void;
 }
 
@@ -35,9 +33,9 @@ export class Outbox {
   }
 
   /** One attempt with the oldest of what waits; says what arrived. */
-  async attempt(orgId: string, dirty: ReadonlySet<string>): Promise<Attempt> {
+  async attempt(orgId: string, dirty: ReadonlySet<string>): Promise<Flushed> {
     const letters = this.#storage.letters(AT_ONCE);
-    const done: Attempt = { builds: [], letters: [], failed: false };
+    const done: Flushed = { builds: [], letters: [], failed: false };
     const closing = letters.map(({ seq, letter }) => this.#close(seq, letter, done));
     const parcels = [
       ...this.#builds(orgId, dirty),
@@ -74,7 +72,7 @@ export class Outbox {
     ];
   }
 
-  async #close(seq: number, letter: Letter, done: Attempt): Promise<void> {
+  async #close(seq: number, letter: Letter, done: Flushed): Promise<void> {
     if (letter.kind !== "close") return;
     try {
       await this.#closeLog(letter.buildId, letter.fence);
@@ -86,7 +84,7 @@ export class Outbox {
   }
 
   /** Sends all in one batch; where that fails, halves it until the row at fault stands alone. False: D1 is away. */
-  async #send(parcels: Parcel[], done: Attempt): Promise<boolean> {
+  async #send(parcels: Parcel[], done: Flushed): Promise<boolean> {
     if (parcels.length === 0) return true;
     try {
       await this.#db.batch(parcels.map(({ statement }) => statement));
@@ -102,7 +100,7 @@ export class Outbox {
     return true;
   }
 
-  #refuse(parcel: Parcel, error: unknown, done: Attempt): void {
+  #refuse(parcel: Parcel, error: unknown, done: Flushed): void {
     const reason = error instanceof Error ? error.message : "unknown";
     const times = (this.#refused.get(parcel.name) ?? 0) + 1;
     this.#refused.set(parcel.name, times);

@@ -57,7 +57,7 @@ export class PoolStorage implements Records {
     for (const { build_id } of this.#rows("SELECT build_id FROM dirty")) {
       changes.push({ kind: "dirty", buildId: build_id!, at: now });
     }
-    if (this.letters(1).length > 0) changes.push({ kind: "flush", at: now, failures: 0 });
+    if (state.letters > 0) changes.push({ kind: "flush", at: now, failures: 0 });
     apply(state, changes);
     return state;
   }
@@ -102,6 +102,10 @@ export class PoolStorage implements Records {
     return Number(row?.last ?? 0);
   }
 
+  lettersWaiting(): number {
+    return Number(this.#rows("SELECT count(*) AS count FROM letter")[0]?.count ?? 0);
+  }
+
   /** All that is known of a build, live or ended within 24 hours. */
   record(buildId: string): BuildRecord | undefined {
     return this.#records("b.id = ?", buildId)[0];
@@ -134,11 +138,6 @@ export class PoolStorage implements Records {
   letters(limit: number): { seq: number; letter: Letter }[] {
     const waiting = this.#rows("SELECT seq, body FROM letter ORDER BY seq LIMIT ?", limit);
     return waiting.map(({ seq, body }) => ({ seq: Number(seq), letter: JSON.parse(body!) }));
-  }
-
-  /** Whether letters are waiting besides these. */
-  hasLettersBesides(sent: readonly number[]): boolean {
-    return Number(this.#rows("SELECT count(*) AS count FROM letter")[0]?.count ?? 0) > sent.length;
   }
 
   /** Sets aside what can never be delivered, with the reason, for people to look at. */

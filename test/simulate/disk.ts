@@ -138,6 +138,10 @@ export class Disk implements Records {
     return this.rows.numbers.get(repoId) ?? 0;
   }
 
+  lettersWaiting() {
+    return this.rows.letters.size;
+  }
+
   lastSeq() {
     let last = 0;
     for (const { seq } of this.rows.builds.values()) last = Math.max(last, seq);

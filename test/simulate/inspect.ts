@@ -86,7 +86,8 @@ export const inspect = (state: PoolState, disk: Disk, now: number, latest: numbe
     if (status !== "queued" && job.maxParallel !== null)
       must(12, live.get(pipelineId!)! <= job.maxParallel, "more builds than maxParallel");
   }
-  must(16, state.dirty.size === disk.rows.dirty.size, "memory and disk differ on the outbox");
+  const isSame = state.dirty.size === disk.rows.dirty.size && state.letters === disk.rows.letters.size;
+  must(16, isSame, "memory and disk differ on the outbox");
   must(17, (disk.rows.dirty.size === 0 && disk.rows.letters.size === 0) || due !== null, "no alarm for the outbox");
   inspectWaiting(state, now, latest, pushes);
 };

@@ -184,6 +184,6 @@ export class World {
     const failed = isAway || this.strikes("D1 outcome unknown", 0.05);
     const builds = failed ? [] : batch.builds;
     const letters = failed ? [] : batch.letters.map(({ seq }) => seq);
-    this.tell("flushed", { builds, letters, failed, hasMore: pool.disk.rows.letters.size > letters.length });
+    this.tell("flushed", { builds, letters, failed });
   }
 }

@@ -52,10 +52,15 @@ const take = (state: PoolState, change: Change, { builds, agents }: Touched): vo
       state.dirty.delete(change.buildId);
       return;
     case "audit":
+      state.letters++;
       flushSoon(state, change.entry.at);
       return;
     case "close":
+      state.letters++;
       flushSoon(state, change.at);
+      return;
+    case "sent":
+      state.letters -= change.letters.length;
       return;
     case "flush":
       state.flush = { at: change.at, failures: change.failures };
@@ -83,7 +88,6 @@ const take = (state: PoolState, change: Change, { builds, agents }: Touched): vo
     case "inputs":
     case "number":
     case "key":
-    case "sent":
     case "forget":
       return;
   }

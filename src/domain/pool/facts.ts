@@ -130,6 +130,8 @@ export interface Records {
   keyed(caller: string, key: string): KeyedBuild | undefined;
   lastNumber(repoId: string): number;
   lastSeq(): number;
+  /** Letters that others were not told yet. */
+  lettersWaiting(): number;
 }
 
 export interface AuditFact {

@@ -13,8 +13,6 @@ export interface Flushed {
   letters: number[];
   /** Something could not be sent. */
   failed: boolean;
-  /** There are other letters, which this attempt did not take or which came meanwhile. */
-  hasMore: boolean;
 }
 
 /** A build changed since it was read stays dirty; what failed is tried again, ever more patiently. */
@@ -23,7 +21,7 @@ export const flushed = (state: PoolState, done: Flushed, { now }: Setting): Deci
     const known = state.builds.get(buildId) ?? state.records.ended(buildId)?.build;
     return !known || known.version === version;
   });
-  const left = state.dirty.size - clean.length > 0 || done.hasMore;
+  const left = state.dirty.size > clean.length || state.letters > done.letters.length;
   const failures = done.failed ? state.flush.failures + 1 : 0;
   const delay = Math.min(FLUSH_DELAY_MS * 2 ** failures, LONGEST_BACK_OFF_MS);
   const changes: Change[] = clean.map(({ buildId }) => ({ kind: "clean", buildId }));

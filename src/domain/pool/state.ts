@@ -23,6 +23,8 @@ export interface PoolState {
   readonly offers: Map<string, Offer>;
   /** Builds that D1 does not know as they are now. */
   readonly dirty: Set<string>;
+  /** Letters that were posted and did not arrive yet. */
+  letters: number;
   /** When the next attempt to write to D1 is due, and how many failed in a row. */
   flush: { at: number | null; failures: number };
   readonly agenda: Agenda;
@@ -71,6 +73,7 @@ export const emptyState = (records: Records): PoolState => ({
   waiting: new Map(),
   offers: new Map(),
   dirty: new Set(),
+  letters: records.lettersWaiting(),
   flush: { at: null, failures: 0 },
   agenda: new Agenda(),
   queue: new Queue(),
