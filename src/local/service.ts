@@ -63,12 +63,13 @@ export const startService = async (options: {
   envFile: string;
   vars?: Record<string, string>;
   quiet?: boolean;
+  logLevel?: "log" | "warn";
 }): Promise<Service> => {
-  const { port, state, envFile, vars = {}, quiet } = options;
+  const { port, state, envFile, vars = {}, quiet, logLevel = "warn" } = options;
   const settings = Object.entries(vars).flatMap(([name, value]) => ["--var", `${name}:${value}`]);
   const where = ["--port", String(port), "--ip", "127.0.0.1", "--inspector-port", "0", "--persist-to", state];
   const args = ["dev", ...where, "--env-file", envFile, "--show-interactive-dev-session=false", ...settings];
-  const child = wrangler([...args, "--log-level", "warn"], quiet ? "pipe" : "inherit");
+  const child = wrangler([...args, "--log-level", logLevel], quiet ? "pipe" : "inherit");
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on("data", (bytes) => {

@@ -20,7 +20,11 @@ export interface LocalService extends Service {
   folder: string;
   stateFolder: string;
   port: number;
+  /** The Worker's secrets and settings, for one who changes them between two runs. */
+  envFile: string;
   operator: Client;
+  /** All that the service has printed since its start. */
+  printed(): string;
   newOrganization(id: string): Promise<Client>;
   /** Ends the service and starts it again on the same port and state. */
   restart(): Promise<void>;
@@ -28,18 +32,29 @@ export interface LocalService extends Service {
 }
 
 /** A real `wrangler dev` with a state folder of its own. */
-export const startLocalService = async (vars: Record<string, string> = {}): Promise<LocalService> => {
+export const startLocalService = async (
+  vars: Record<string, string> = {},
+  logLevel: "log" | "warn" = "warn",
+): Promise<LocalService> => {
   const folder = mkdtempSync(join(tmpdir(), "millrace-e2e-"));
   const envFile = join(folder, "dev.vars");
   const stateFolder = join(folder, "state");
   const { OPERATOR_TOKEN = "" } = ensureDevVars(envFile);
   await migrate(stateFolder);
   const port = await freePort();
-  const options = { port, state: stateFolder, envFile, vars, quiet: true };
-  let service = await startService(options);
+  const options = { port, state: stateFolder, envFile, vars, quiet: true, logLevel };
+  let printed = "";
+  const start = async (): Promise<Service> => {
+    const started = await startService(options);
+    for (const stream of [started.process.stdout, started.process.stderr])
+      stream?.on("data", (text) => (printed += text));
+    return started;
+  };
+  let service = await start();
   const operator = new Client(service.url, OPERATOR_TOKEN);
   return {
-    ...{ url: service.url, folder, stateFolder, port, operator },
+    ...{ url: service.url, folder, stateFolder, port, envFile, operator },
+    printed: () => printed,
     get process() {
       return service.process;
     },
@@ -50,7 +65,7 @@ export const startLocalService = async (vars: Record<string, string> = {}): Prom
     },
     async restart() {
       await service.stop();
-      service = await startService(options);
+      service = await start();
     },
     async remove() {
       await service.stop();

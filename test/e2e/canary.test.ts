@@ -1,0 +1,307 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ROUTES } from "../../src/api/routes.ts";
+import type { Client } from "../../src/local/client.ts";
+import { ended } from "../../src/local/demo.ts";
+import type { Build } from "../../src/protocol/build.ts";
+import type { Group } from "../../src/protocol/group.ts";
+import type { Pipeline } from "../../src/protocol/pipeline.ts";
+import type { Repository } from "../../src/protocol/repository.ts";
+import { type RunningAgent, startAgent } from "../support/local/agent.ts";
+import { encodingsOf, found } from "../support/local/encodings.ts";
+import { type GitServer, startGitServer } from "../support/local/git-server.ts";
+import { watchCommandLines } from "../support/local/processes.ts";
+import { type GitRepository, makeRepository } from "../support/local/repository.ts";
+import { type LocalService, startLocalService } from "../support/local/service.ts";
+
+/* Secrets in every place that takes one, builds that do all they can to show them, and a search of everything after. */
+
+const canary = (name: string): string => `${name}/+"ä${crypto.randomUUID()}`;
+const CANARIES = {
+  ...{ ORG: canary("org"), GROUP: canary("group"), REPO: canary("repo"), PIPELINE: canary("pipeline") },
+  ...{ RUN: canary("run"), MADE: canary("made"), CLONE: `clone-${crypto.randomUUID()}` },
+};
+/** Not secret: wherever the search looks, it has to find this one in every encoding. */
+const CONTROL = { control: canary("control") };
+const CONTROL_TEXT = Object.values(encodingsOf(CONTROL.control)).join("\n");
+const ALL_FOUND = found(CONTROL_TEXT, CONTROL);
+
+const isRoot = process.getuid?.() === 0;
+const user = `millrace-${process.pid}`;
+/** Of this run alone: other agents may live on this machine. */
+const orgId = `canary-${process.pid}`;
+
+const PRINT = `show() {
+  local value="$1" hex pct= byte
+  hex=$(printf %s "$value" | od -An -v -tx1 | tr -d ' \\n')
+  for (( i = 0; i < \${#hex}; i += 2 )); do
+    byte=\${hex:i:2}
+    case $byte in
+      2d|2e|3[0-9]|4[1-9a-f]|5[0-9a]|5f|6[1-9a-f]|7[0-9a]) pct+=$(printf "\\\\x$byte") ;;
+      *) pct+=%\${byte^^} ;;
+    esac
+  done
+  local json=\${value//\\\\/\\\\\\\\}
+  printf '%s\\n' "$value" "$hex" "$pct" "\${json//\\"/\\\\\\"}"
+  for before in '' x xx; do printf %s "$before$value" | base64 | tr -d '\\n'; echo; done
+  printf %s "$value" | base64 | tr -d '\\n' | tr +/ -_; echo
+}
+MADE=$(echo "$EDAM" | rev)
+echo "$MADE" >> "$MILLRACE_MASK"
+for name in ORG GROUP REPO PIPELINE RUN MADE; do show "\${!name}"; done
+echo "summary: $ORG" >> "$MILLRACE_SUMMARY"
+echo "out=$REPO" >> "$MILLRACE_OUTPUT"
+echo "KEPT=$PIPELINE" >> "$MILLRACE_ENV"
+`;
+
+const FILE = `steps:
+  - id: print
+    name: "Print \${{ env.ORG }}"
+    run: bash print.sh
+  - name: "After \${{ steps.print.outputs.out }}"
+    run: |
+      printf '%s\\n' "$KEPT" "\${{ steps.print.outputs.out }}"
+      cat control.txt
+      if [ "\${EVIDENCE:-}" ]; then env > "$EVIDENCE/env"; cp -r . "$EVIDENCE/workspace"; fi
+      if [ "\${SLEEP:-}" ]; then echo ready; sleep 600; fi
+      if [ "\${FAIL:-}" ]; then exit 7; fi
+`;
+
+let service: LocalService;
+let client: Client;
+let agent: RunningAgent;
+let git: GitServer;
+let source: GitRepository;
+let repository: Repository;
+let pipeline: Pipeline;
+/** Where an agent of root's lets its steps work: the way there must be open to their user. */
+const work = mkdtempSync(join(tmpdir(), "millrace-work-"));
+const temporary = join(work, "tmp");
+const evidence = join(work, "evidence");
+
+const shown: string[] = [];
+const logOf = async (id: string): Promise<string> => {
+  const headers = { Authorization: `Bearer ${client.token}` };
+  return (await fetch(`${client.url}/build/${id}/log`, { headers })).text();
+};
+const start = (envVariables: Record<string, string> = {}, more: object = {}): Promise<Build> =>
+  client.call<Build>("POST", "/build", {
+    ...{ pipelineId: pipeline.id, branch: "main", secretKeys: ["RUN"] },
+    ...{ envVariables: { RUN: CANARIES.RUN, EDAM: [...CANARIES.MADE].reverse().join(""), ...envVariables }, ...more },
+  });
+const run = async (envVariables: Record<string, string> = {}, more: object = {}) => {
+  const { id } = await start(envVariables, more);
+  const build = await ended(client, id);
+  const log = await logOf(id);
+  shown.push(id);
+  return { build, log };
+};
+const credential = (value: string) =>
+  client.call("PUT", `/repository/${repository.id}/credential`, { kind: "token", username: "builder", value });
+
+/** Bytes of every file below a folder, by its path. */
+const filesOf = (folder: string): [string, Buffer][] =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((path) => join(folder, path))
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile())
+    .map((path) => [path, readFileSync(path)]);
+
+beforeAll(async () => {
+  for (const folder of [temporary, evidence]) mkdirSync(folder);
+  chmodSync(work, 0o711);
+  for (const folder of [temporary, evidence]) chmodSync(folder, 0o777);
+  if (isRoot) execFileSync("useradd", ["--create-home", "--home-dir", join(work, "home"), user]);
+  service = await startLocalService({}, "log");
+  client = await service.newOrganization(orgId);
+  source = makeRepository(service.folder, {
+    ...{ ".millrace.yml": FILE, "print.sh": PRINT, "control.txt": `${CONTROL_TEXT}\n` },
+  });
+  git = await startGitServer(dirname(source.work), "builder", CANARIES.CLONE);
+  const cloneUrl = `${git.url}/${basename(source.work)}`;
+  const wanted = { gitHostRepoId: 1, fullName: "acme/app", cloneUrl };
+  repository = await client.call<Repository>("POST", "/repository", wanted);
+  const group = await client.call<Group>("POST", "/secrets/groups", { name: "g", description: CONTROL_TEXT });
+  pipeline = await client.call<Pipeline>("POST", "/pipeline", {
+    ...{ repoId: repository.id, name: "ci", groupIds: [group.id] },
+  });
+  const owners = {
+    ...{ ORG: { scope: "organization", orgId }, REPO: { scope: "repository", repoId: repository.id } },
+    GROUP: { scope: "group", orgId, groupId: group.id },
+    PIPELINE: { scope: "pipeline", pipelineId: pipeline.id },
+  };
+  for (const [key, owner] of Object.entries(owners)) {
+    const value = CANARIES[key as keyof typeof owners];
+    await client.call("POST", "/secrets/variables", {
+      key,
+      value,
+      isSecret: true,
+      description: CONTROL_TEXT,
+      ...owner,
+    });
+  }
+  const before = process.env.TMPDIR;
+  process.env.TMPDIR = temporary;
+  const options = isRoot ? ["--run-as", user, "--work", join(work, "builds")] : ["--work", join(work, "builds")];
+  agent = await startAgent(client, service.folder, "one", { start: [...options, "--grace", "1"] });
+  if (before === undefined) delete process.env.TMPDIR;
+  else process.env.TMPDIR = before;
+});
+
+afterAll(async () => {
+  await agent?.stop();
+  await git?.close();
+  await service?.remove();
+  if (isRoot) execFileSync("userdel", ["--force", user], { stdio: "ignore" });
+  rmSync(work, { recursive: true, force: true });
+});
+
+describe("a clone credential", () => {
+  it("is missed where there is none or a wrong one, and its absence is told clearly", async () => {
+    for (const wrong of [null, "not-the-credential"]) {
+      if (wrong) await credential(wrong);
+      const { build, log } = await run();
+      expect(build).toMatchObject({ status: "failed", reason: "checkout-failed" });
+      expect(build.message).toContain("PUT /repository/{id}/credential");
+      expect(log).toContain("credential");
+      if (wrong) expect(log + build.message).not.toContain(wrong);
+    }
+    expect(git.asked.every(({ isAdmitted }) => !isAdmitted)).toBe(true);
+  });
+
+  it("lets the fetch in, and is in no address, argument, workspace, environment or log", async () => {
+    await credential(CANARIES.CLONE);
+    const lines = watchCommandLines();
+    const { build, log } = await run({ EVIDENCE: evidence });
+    lines.stop();
+    expect(build, log).toMatchObject({ status: "succeeded" });
+    expect(git.asked.some(({ isAdmitted }) => isAdmitted)).toBe(true);
+    const { CLONE } = CANARIES;
+    const places: Record<string, [bytes: string, control: string]> = {
+      addresses: [JSON.stringify(git.asked), "git-upload-pack"],
+      "command lines": [[...lines.seen].join("\n"), " fetch "],
+      environment: [readFileSync(join(evidence, "env"), "utf8"), CANARIES.ORG],
+      workspace: [filesOf(join(evidence, "workspace")).map(String).join("\n"), '[remote "origin"]'],
+      log: [log, "--- Checkout"],
+    };
+    for (const [place, [bytes, control]] of Object.entries(places)) {
+      expect(bytes, place).toContain(control);
+      expect(found(bytes, { CLONE }), place).toEqual([]);
+    }
+    rmSync(join(evidence, "workspace"), { recursive: true });
+    rmSync(join(evidence, "env"));
+  });
+});
+
+describe("a step that runs as another user", () => {
+  it("finds the agent's token nowhere in /proc and on no disk", async () => {
+    if (!isRoot) return expect(agent.printed()).toContain("one trust domain");
+    const { token } = JSON.parse(readFileSync(join(agent.state, "identity.json"), "utf8"));
+    const planted = `mra_${orgId}_${"C".repeat(42)}`;
+    writeFileSync(join(temporary, "planted"), planted);
+    const places = [
+      service.folder,
+      work,
+      temporary,
+      "/tmp",
+      "/var/tmp",
+      "/dev/shm",
+      "/home",
+      "/root",
+      "/run",
+      "/etc",
+    ].join(" ");
+    const search = `steps:
+  - run: |
+      id -un
+      HELD=mra_${orgId}_$(printf 'D%.0s' {1..42}) sleep 20 &
+      sleep 0.2
+      {
+        cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' || true
+        find ${places} -xdev -type f -size -4M -readable -exec cat {} + 2>/dev/null || true
+      } | grep -aoE 'mra_${orgId}_[A-Za-z0-9]{42}' | sort -u | sed 's/^/found: /'
+      cat ${agent.state}/identity.json 2>&1 | head -1
+      kill %1
+`;
+    const wanted = { repoId: repository.id, name: "search", definition: search };
+    const { id: pipelineId } = await client.call<Pipeline>("POST", "/pipeline", wanted);
+    const { log } = await run({}, { pipelineId });
+    rmSync(join(temporary, "planted"));
+    expect(log).toContain(`${user}\n`);
+    const hits = [...log.matchAll(/^found: (.*)$/gm)].map(([, hit]) => hit);
+    expect(hits).toEqual([planted, planted.replaceAll("C", "D")]);
+    expect(log).toContain("Permission denied");
+    expect(log).not.toContain(token);
+  });
+});
+
+describe("after builds that print, fail and are canceled", () => {
+  it("no canary is anywhere: not in storage, an answer, what is printed, nor on the agent's disk", async () => {
+    const printed = await run();
+    expect(printed.build, printed.log).toMatchObject({ status: "succeeded", leak: false });
+    expect(printed.log.split("***").length).toBeGreaterThan(6 * 8);
+    expect((await run({ FAIL: "1" })).build).toMatchObject({ status: "failed", exitCode: 7 });
+    expect((await run({}, { branch: "not-there" })).build).toMatchObject({ reason: "checkout-failed" });
+    const { id } = await start({ SLEEP: "1" });
+    await expect.poll(() => logOf(id), { timeout: 30_000 }).toContain("ready");
+    await client.call("POST", `/build/${id}/cancel`);
+    expect(await ended(client, id)).toMatchObject({ status: "canceled" });
+    shown.push(id);
+
+    const answers = await everyAnswer();
+    await agent.stop();
+    await service.stop();
+    const folders = { storage: service.stateFolder, "agent's state": agent.state, "agent's work": work };
+    for (const [place, folder] of Object.entries(folders)) {
+      const files = filesOf(folder);
+      expect(
+        files.flatMap(([path, bytes]) => found(bytes, CANARIES).map((hit) => `${path}: ${hit}`)),
+        place,
+      ).toEqual([]);
+      if (place === "storage") {
+        const objects = files.filter(([path]) => path.includes("BuildLog") || path.includes("/do/"));
+        for (const part of [files.filter(([path]) => path.includes("d1")), objects]) {
+          expect([...new Set(part.flatMap(([, bytes]) => found(bytes, CONTROL)))].sort()).toEqual(
+            [...ALL_FOUND].sort(),
+          );
+        }
+      } else {
+        writeFileSync(join(folder, "control"), CONTROL_TEXT);
+        expect(filesOf(folder).flatMap(([, bytes]) => found(bytes, CONTROL))).toEqual(ALL_FOUND);
+      }
+    }
+    for (const [route, text] of answers) expect(found(text, CANARIES), route).toEqual([]);
+    const inAnswers = new Set(answers.flatMap(([, text]) => found(text, CONTROL)));
+    expect([...inAnswers].sort()).toEqual([...ALL_FOUND].sort());
+    const console = service.printed() + agent.printed();
+    expect(found(console, CANARIES)).toEqual([]);
+    expect(console).toContain(id);
+    expect(service.printed()).toContain('"route":"/secrets/variables"');
+    expect(found(console + CONTROL_TEXT, CONTROL)).toEqual(ALL_FOUND);
+  });
+});
+
+/** What an administrator gets from each GET of the API, about each thing there is. */
+const everyAnswer = async (): Promise<[route: string, text: string][]> => {
+  const idsOf = async (path: string): Promise<string[]> =>
+    (await client.call<{ id: string }[]>("GET", path)).map(({ id }) => id);
+  const nouns = ["/secrets/variables", "/secrets/groups", "/repository", "/pipeline", "/build", "/buildagent"];
+  const ids = Object.fromEntries(await Promise.all(nouns.map(async (noun) => [noun, await idsOf(noun)] as const)));
+  expect(ids["/build"]).toEqual(expect.arrayContaining(shown));
+  const answers: [string, string][] = [];
+  for (const { path, verb } of ROUTES.filter(({ method }) => method === "GET")) {
+    if (!verb.access.role) continue;
+    const noun = nouns.find((prefix) => path.startsWith(`${prefix}/:id`));
+    for (const id of noun ? (ids[noun] ?? []) : [""]) {
+      const query = { "/secrets/groups": "?includeVariables=true", "/audit": "?limit=200" }[path] ?? "";
+      const url = client.url + path.replace(":id", id) + query;
+      const response = await fetch(url, { headers: { Authorization: `Bearer ${client.token}` } });
+      expect(response.status, path).toBe(200);
+      answers.push([path, JSON.stringify([...response.headers]) + (await response.text())]);
+    }
+  }
+  expect(answers.length).toBeGreaterThan(40);
+  return answers;
+};
