@@ -5,7 +5,7 @@ import type { Job } from "../../src/protocol/jobs.ts";
 import { serveBundled } from "../support/served-worker.ts";
 import { Crowd, inParallel } from "./support/crowd.ts";
 import { serveFloor } from "./support/floor.ts";
-import { countedWhile, countsOf, idleHour, POLLS_AN_HOUR } from "./support/idle-hour.ts";
+import { countedWhile, countsOf, idleHour, POLLS_AN_HOUR, quiet } from "./support/idle-hour.ts";
 import { KeepAlive } from "./support/keep-alive.ts";
 import { type Mill, makePipeline, registerAgent } from "./support/life.ts";
 import { memoryOf, workerds } from "./support/memory.ts";
@@ -142,7 +142,7 @@ const agents = await inParallel(AGENTS, AT_ONCE, (n) => registerAgent(client, ht
 const empty = { own: memoryOf(serviceProcess), bare: memoryOf(floorProcess) };
 await byWebSocket(agents);
 await byLongPoll(agents);
-await until(async () => (await countedWhile(http, () => sleep(1_500))).objectRequests === 0);
+await quiet(http);
 const hour = await idleHour(http, agents.slice(0, 50), 1);
 console.log(`  an idle agent's hour of ${POLLS_AN_HOUR} long polls: ${hour.d1Statements} queries to D1 (goal 0), `);
 console.log(
