@@ -13,7 +13,7 @@ export default defineConfig(async () => ({
   test: {
     silent: "passed-only" as const,
     projects: [
-      { test: { name: "plain", include: PLAIN, testTimeout: 60_000 } },
+      { test: { name: "plain", include: PLAIN, testTimeout: 180_000 } },
       {
         plugins: [
           cloudflareTest({
@@ -34,11 +34,11 @@ export default defineConfig(async () => ({
           include: ["test/**/*.test.ts"],
           exclude: [...PLAIN, ...HOUSE, ...END_TO_END],
           setupFiles: ["./test/support/apply-migrations.ts"],
-          testTimeout: 30_000,
+          testTimeout: 120_000,
         },
       },
       { test: { name: "house", include: HOUSE } },
-      { test: { name: "e2e", include: END_TO_END, testTimeout: 120_000, hookTimeout: 120_000 } },
+      { test: { name: "e2e", include: END_TO_END, testTimeout: 240_000, hookTimeout: 240_000 } },
     ],
   },
 }));
