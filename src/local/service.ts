@@ -82,7 +82,7 @@ export const startService = async (options: {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   const stop = async () => {
-    if (child.exitCode !== null) return;
+    if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, "exit");
     child.kill("SIGTERM");
     await ended;
