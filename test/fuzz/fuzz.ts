@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe } from "../../src/api/description/describe.ts";
+import { EXAMPLES } from "../../src/api/description/examples.ts";
 import type { Description } from "../../src/api/description/openapi.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 import { answerChecker } from "../support/answer-checker.ts";
@@ -19,7 +20,7 @@ export interface Fuzzed {
   neverObeyed: string[];
 }
 
-const DESCRIPTION: Description = JSON.parse(JSON.stringify(describe(ROUTES, [])));
+const DESCRIPTION: Description = JSON.parse(JSON.stringify(describe(ROUTES, EXAMPLES)));
 
 interface Fuzzing {
   seed: number;
@@ -42,6 +43,7 @@ export const fuzz = async (
   const neverObeyed = new Set(operations.map(({ operationId }) => operationId));
   const rounds = Math.ceil(requests / ROUND);
   let next = 0;
+  let done = 0;
   const hand = async (): Promise<void> => {
     while (next < rounds && violations.length < 20) {
       const number = next++;
@@ -55,7 +57,8 @@ export const fuzz = async (
       violations.push(...round.violations);
       for (const [status, count] of round.statuses) statuses[status] = (statuses[status] ?? 0) + count;
       for (const operation of round.obeyed) neverObeyed.delete(operation);
-      said?.(next * ROUND);
+      done += ROUND;
+      said?.(done);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, hand));

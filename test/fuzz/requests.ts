@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
-import type { Description, Operation, Parameter } from "../../src/api/description/openapi.ts";
-import { junk, LEASE, SOME_ID, type Values } from "./values.ts";
+import type { Description, Media, Operation, Parameter } from "../../src/api/description/openapi.ts";
+import { junk, LEASE, OWN_ORG, SOME_ID, type Values } from "./values.ts";
 
 export type Sender = "apiToken" | "registrationToken" | "agentToken" | "operatorToken" | "nobody";
 
@@ -37,6 +37,15 @@ const HEADERS: Record<string, string[]> = {
   "X-Boot-Id": ["boot-1"],
 };
 
+const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** The description's own examples, of this organization and the things it has. */
+const shown = ({ examples = {} }: Media): fc.Arbitrary<Plan["body"]>[] =>
+  Object.values(examples).map(({ value }) => {
+    const text = JSON.stringify(value, (_, inner) => (ID.test(inner) ? SOME_ID : inner === "acme" ? OWN_ORG : inner));
+    return fc.constant({ json: JSON.parse(text) });
+  });
+
 const bodyOf = (operation: Operation, values: Values): fc.Arbitrary<Plan["body"]> => {
   const [type, media] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
   if (!type || !media) return seldom(30, fc.constant(null), fc.constant({ raw: "x" }));
@@ -48,6 +57,7 @@ const bodyOf = (operation: Operation, values: Values): fc.Arbitrary<Plan["body"]
     .map(([json, name, value]) => ({ json: { ...(json as object), [name]: value } }));
   return fc.oneof(
     { weight: 20, arbitrary: fitting },
+    ...shown(media).map((arbitrary) => ({ weight: 4, arbitrary })),
     { weight: 1, arbitrary: extended },
     { weight: 1, arbitrary: junk.map((json) => ({ json })) },
     { weight: 1, arbitrary: raw.map((text) => ({ raw: text })) },

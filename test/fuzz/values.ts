@@ -20,6 +20,7 @@ const TELLING: Record<string, unknown[]> = {
   expiresAt: ["2099-01-01T00:00:00Z", "2001-01-01T00:00:00Z", "2099-02-30T00:00:00Z"],
   labels: [["a"], ["a", "b"], []],
   kind: ["api", "registration", "token", "ssh-key"],
+  offset: ["0", "0", "0", "6"],
   wait: ["0", "61", "x"],
   since: ["2020-01-01T00:00:00Z", "2020"],
   until: ["2099-01-01T00:00:00Z", ""],
