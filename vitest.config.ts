@@ -12,6 +12,8 @@ const END_TO_END = ["test/e2e/**/*.test.ts"];
 export default defineConfig(async () => ({
   test: {
     silent: "passed-only" as const,
+    // Much of what these tests do is to wait for processes of their own.
+    maxWorkers: 3,
     projects: [
       { test: { name: "plain", include: PLAIN, testTimeout: 180_000 } },
       {

@@ -61,6 +61,8 @@ export const runJob = async (job: Job, session: Session): Promise<void> => {
     if (answer.status === 200) return announce.info(`${name} (${job.build.id}) begins on ${job.build.branch}`);
     announce.warn(`${name} is not ours to start: ${wordOf(answer)}`);
     onCancel("lease-lost");
+    // An agent that twice in a row did not start what it had taken gets nothing until it says that it is well.
+    await client.send({ method: "POST", path: `/buildagent/${session.identity.id}/heartbeat` });
     throw cancel.signal.reason;
   };
   const begun = begin();

@@ -24,6 +24,8 @@ export interface Call {
 export interface Answer {
   status: number;
   body: unknown;
+  /** Tries that came to nothing before it. */
+  failures: number;
 }
 
 /** The service did not answer usefully in the tries it was given. */
@@ -49,7 +51,7 @@ export interface ClientOptions {
 }
 
 /** A short word on an answer for people: what the service itself says about it, where it says something. */
-export const wordOf = ({ status, body }: Answer): string => {
+export const wordOf = ({ status, body }: Omit<Answer, "failures">): string => {
   const problem = Problem.safeParse(body);
   if (!problem.success) return `status ${status}`;
   const errors = problem.data.errors?.map((error) => `${error.pointer}: ${error.detail}`) ?? [];
@@ -87,7 +89,7 @@ export class Client {
       call.signal?.throwIfAborted();
       if (outcome.trouble === null) {
         if (outcome.answer.status === 401) throw new Refused(this.url);
-        return outcome.answer;
+        return { ...outcome.answer, failures: repeat };
       }
       if (repeat + 1 === call.tries) throw new Unreachable(`${this.url}: ${outcome.trouble}`);
       const wait = outcome.retryAfter ?? delayOf(repeat, call.backOff ?? this.#backOff, Math.random());
@@ -98,7 +100,7 @@ export class Client {
 
   async #tryOnce(
     call: Call,
-  ): Promise<{ trouble: null; answer: Answer } | { trouble: string; retryAfter: number | null }> {
+  ): Promise<{ trouble: null; answer: Omit<Answer, "failures"> } | { trouble: string; retryAfter: number | null }> {
     const limit = AbortSignal.timeout(call.timeout ?? 30_000);
     try {
       const response = await fetch(`${this.url}${call.path}`, {

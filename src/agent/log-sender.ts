@@ -7,7 +7,7 @@ import { type Client, wordOf } from "./client.ts";
 import type { LogSpool } from "./log-spool.ts";
 
 /** Milliseconds between two chunks while little is written, so that a chatty step does not cost a request a line. */
-const PACE = 250;
+const PACE = 1000;
 /** Chunks that may go without a pause after a silence, so that what a person waits for is there at once. */
 const BURST = 5;
 /** Bytes that are worth a chunk at once. */

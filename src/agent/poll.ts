@@ -6,6 +6,8 @@ import type { Hints } from "./hints.ts";
 
 /** Milliseconds before asking again after an answer that makes no sense. */
 const AFTER_NONSENSE = 10_000;
+/** Milliseconds without a hint after which it looks all the same: a hint is lost only where something broke. */
+const UNHINTED = 10 * 60_000;
 
 export interface PollOptions {
   client: Client;
@@ -16,8 +18,8 @@ export interface PollOptions {
 }
 
 /**
- * Waits for work: with the hints' socket open it looks when told to, and once every `pollSeconds` in any case; without
- * it, the service holds the question open. @throws Refused, or the signal's reason.
+ * Waits for work: with the hints' socket open it looks when told to; without it, the service holds the question
+ * open for `pollSeconds`. A heartbeat after trouble says that it is back, should it have ignored what it was offered. @throws Refused, or the signal's reason.
  */
 export const nextJob = async ({ client, agentId, hints, pollSeconds, signal }: PollOptions): Promise<Job> => {
   for (;;) {
@@ -35,6 +37,8 @@ export const nextJob = async ({ client, agentId, hints, pollSeconds, signal }: P
     if (answer.status !== 204) {
       announce.error(`the service's answer to a poll is not understood (${wordOf(answer)}): is this agent too old?`);
       await new Bell().wait(AFTER_NONSENSE, signal);
-    } else if (hints.isOpen) await hints.look.wait(pollSeconds * 1000, signal);
+    } else if (answer.failures > 0) {
+      await client.send({ method: "POST", path: `/buildagent/${agentId}/heartbeat`, signal });
+    } else if (hints.isOpen) await hints.look.wait(UNHINTED, signal);
   }
 };

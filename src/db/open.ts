@@ -24,7 +24,7 @@ const metered = (session: D1DatabaseSession, tally: Tally): D1Database => {
   return { prepare: (query: string) => session.prepare(query), batch } as unknown as D1Database;
 };
 
-export type Database = DrizzleD1Database<typeof schema>;
+export type Database = DrizzleD1Database;
 type Batch = Parameters<Database["batch"]>[0];
 export type Query = Batch[number];
 type Answers<Q extends readonly Query[]> = { -readonly [K in keyof Q]: Q[K]["_"]["result"] };
@@ -53,7 +53,7 @@ export class Door {
   constructor(db: D1Database, constraint: string) {
     this.#db = db;
     this.#session = db.withSession(constraint);
-    this.sql = drizzle(metered(this.#session, this.tally), { schema });
+    this.sql = drizzle(metered(this.#session, this.tally));
   }
 
   /** From now on the first batch checks the token with this hash. */

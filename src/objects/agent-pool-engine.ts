@@ -47,7 +47,7 @@ export class PoolEngine {
     const now = Date.now();
     this.#alarmAt = await this.#ctx.storage.getAlarm();
     this.#state = this.storage.load(now);
-    for (const { agentId, until } of this.sockets.waiting(now)) {
+    for (const [agentId, until] of this.sockets.waiting(now)) {
       apply(this.#state, [{ kind: "waiter", agentId, waiter: { until, ignored: 0, ignoredAt: 0 } }]);
     }
     this.#arm();

@@ -45,20 +45,18 @@ export class HintSockets {
 
   /** Until when an agent can be reached: null for as long as its own socket is open, undefined where not at all. */
   reachableUntil(agentId: string, now: number, besides?: WebSocket): number | null | undefined {
-    const ends = this.#open(agentId, now)
-      .filter((socket) => socket !== besides)
-      .map((socket) => attachmentOf(socket).until);
-    if (ends.length === 0) return undefined;
-    return ends.includes(null) ? null : Math.max(...ends.map((end) => end ?? 0));
+    const others = this.#open(agentId, now).filter((socket) => socket !== besides);
+    return others.map((socket) => attachmentOf(socket).until).reduce(later, undefined);
   }
 
-  /** Everyone who waits, after the object woke. */
-  waiting(now: number): { agentId: string; until: number | null }[] {
-    const ids = new Set(this.#ctx.getWebSockets().map((socket) => attachmentOf(socket).agentId));
-    return [...ids].flatMap((agentId) => {
-      const until = this.reachableUntil(agentId, now);
-      return until === undefined ? [] : [{ agentId, until }];
-    });
+  /** Everyone who waits, after the object woke: each socket is looked at once. */
+  waiting(now: number): Map<string, number | null> {
+    const ends = new Map<string, number | null>();
+    for (const socket of this.#ctx.getWebSockets()) {
+      const { agentId, until } = attachmentOf(socket);
+      if (isOpen(socket, until, now)) ends.set(agentId, later(ends.get(agentId), until));
+    }
+    return ends;
   }
 
   /** The last sign of life on an agent's own sockets, in milliseconds since 1970; 0 where there is none. */
@@ -77,11 +75,14 @@ export class HintSockets {
   }
 
   #open(agentId: string, now: number): WebSocket[] {
-    return this.#ctx.getWebSockets(agentId).filter((socket) => {
-      const { until } = attachmentOf(socket);
-      return socket.readyState === WebSocket.OPEN && (until === null || until > now);
-    });
+    return this.#ctx.getWebSockets(agentId).filter((socket) => isOpen(socket, attachmentOf(socket).until, now));
   }
 }
 
 export const attachmentOf = (socket: WebSocket): Attachment => socket.deserializeAttachment() as Attachment;
+
+const isOpen = (socket: WebSocket, until: number | null, now: number): boolean =>
+  socket.readyState === WebSocket.OPEN && (until === null || until > now);
+
+const later = (known: number | null | undefined, until: number | null): number | null =>
+  known === null || until === null ? null : Math.max(known ?? 0, until);

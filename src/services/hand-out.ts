@@ -119,9 +119,7 @@ export const handOut = async (context: Context, agentId: string): Promise<Job | 
       await pool.failClaim({ buildId, fence, reason: "environment", message: why });
       return handOut(context, agentId);
     }
-    await context
-      .poolOf(context.orgId)
-      .unclaim({ buildId, fence, notBefore: context.now.getTime() + RETRY_AFTER_SECONDS * 1000 });
+    await pool.unclaim({ buildId, fence, notBefore: Date.now() + RETRY_AFTER_SECONDS * 1000 });
     if (error instanceof Refusal) throw error;
     const detail = "The build's environment could not be read just now. Nothing was handed out.";
     throw new Refusal("unavailable", detail, { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });

@@ -72,11 +72,12 @@ export const finishBuild = verb({
   output: Build,
   async run(context, { params, body }) {
     const holder = await holderOf(context, params.id);
-    const pool = context.poolOf(context.orgId);
     const { status, exitCode = null, reason = null } = body;
     const texts = body.message ? await masked(context, params.id, holder.fence, [body.message]) : [];
-    const build = settled(await pool.finish({ ...holder, status, exitCode, reason, message: texts[0] ?? null }));
-    await context.logOf(params.id).close({ fence: holder.fence });
+    const message = texts[0] ?? null;
+    const build = settled(await context.poolOf(context.orgId).finish({ ...holder, status, exitCode, reason, message }));
+    // The pool sees to it in any case, a second later: whoever follows the log need not wait for that.
+    context.later(context.logOf(params.id).close({ fence: holder.fence }));
     return build;
   },
 });

@@ -1,12 +1,12 @@
-import { eq, inArray, lt, sql } from "drizzle-orm";
+import { inArray, lt, sql } from "drizzle-orm";
 import { Door } from "../db/open.ts";
 import { audit, build, variableUse } from "../db/schema.ts";
 import { buildLogName } from "../domain/log-name.ts";
 import { poolName } from "../domain/pool/name.ts";
 
 const DAY_MS = 86_400_000;
-/** What one run takes on at most: the next one goes on. */
-const BATCH = 200;
+/** What one run takes on at most, below the platform's 1,000 calls: the next one goes on. 720,000 builds a day. */
+const BATCH = 500;
 
 export interface UpkeepDone {
   pools: number;
@@ -42,11 +42,11 @@ export const keepUp = async (
     .where(lt(audit.at, before(retention.auditDays)))
     .limit(BATCH);
   const oldUses = sql`SELECT rowid FROM variable_use WHERE at < ${before(retention.auditDays)} LIMIT ${BATCH}`;
-  const removeBuilds = old.map(({ id }) => db.sql.delete(build).where(eq(build.id, id)));
+  const purged = JSON.stringify(old.map(({ id }) => id));
   const [removed] = await db.run(
     db.sql.delete(audit).where(inArray(audit.id, expired)).returning({ id: audit.id }),
     db.sql.delete(variableUse).where(sql`rowid IN (${oldUses})`),
-    ...removeBuilds,
+    db.sql.delete(build).where(sql`id IN (SELECT value FROM json_each(${purged}))`),
   );
   return { pools: pools.length, buildsRemoved: old.length, auditRemoved: removed.length };
 };

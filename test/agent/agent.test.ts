@@ -282,6 +282,26 @@ describe("staying an agent", () => {
     expect(poll?.query.get("wait")).not.toBe("0");
   });
 
+  it("says that it is well after trouble, and after a build that it was too late to start", async () => {
+    const service = await playedService();
+    const state = await registered(service.url);
+    const idle = () =>
+      service.seen.filter(({ path, headers }) => path.endsWith("/heartbeat") && headers["x-lease"] === undefined);
+    let polls = 0;
+    service.interfere = ({ path, method }) => {
+      if (path.endsWith("/start")) return { status: 409 };
+      return path.endsWith("/poll") && method === "GET" && ++polls === 1 ? { status: 503 } : null;
+    };
+    const run = agentProgram(["start", "--state", state]);
+    await until(() => idle().length === 1);
+    service.jobs.push(jobOf(testRepository(pipeline("  - run: true\n")).cloneUrl, 15));
+    service.hint({ type: "look" });
+    await until(() => idle().length === 2);
+    run.kill("SIGTERM");
+    expect((await run.ended).code).toBe(0);
+    expect(service.ends).toEqual([]);
+  });
+
   it("comes through a service that fails, cuts connections and asks for time, with the whole log and one end", async () => {
     const service = await playedService();
     const repository = testRepository(pipeline("  - run: for n in 1 2 3 4 5; do echo line $n; sleep 0.3; done\n"));

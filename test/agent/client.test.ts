@@ -21,6 +21,7 @@ describe("a call to the service", () => {
     expect(await clientOf(service.url).send({ method: "GET", path: "/x" })).toEqual({
       status: 200,
       body: { ok: true },
+      failures: 2,
     });
     expect(service.seen).toHaveLength(3);
     await service.close();

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { serveBundled } from "../support/served-worker.ts";
+import { keptIn } from "../support/storage.ts";
 import { type Counts, NOTHING, times } from "./support/counts.ts";
 import { inParallel } from "./support/crowd.ts";
 import { idleHour, POLLS_AN_HOUR } from "./support/idle-hour.ts";
 import { KeepAlive } from "./support/keep-alive.ts";
 import { makePipeline, registerAgent } from "./support/life.ts";
 import { dollarsFor, HOURS_A_MONTH, objectAwake } from "./support/prices.ts";
-import { keptIn } from "./support/storage.ts";
 import { BUILD_SECONDS, typicalBuild } from "./support/typical-build.ts";
 
 /* Prints the tables of docs/costs.md: dollars a month from operations that are counted in the running service. */

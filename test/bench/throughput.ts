@@ -1,10 +1,10 @@
 import { loadavg } from "node:os";
 import { serveBundled } from "../support/served-worker.ts";
+import { keptIn, type Storage } from "../support/storage.ts";
 import { median, ms } from "./support/figures.ts";
 import { serveFloor } from "./support/floor.ts";
 import { KeepAlive } from "./support/keep-alive.ts";
 import { floorOnce, type Life, liveOnce, makePipeline, registerAgent, STAGES } from "./support/life.ts";
-import { keptIn, type Storage } from "./support/storage.ts";
 
 const AGENTS = 16;
 const ROUNDS = 4;

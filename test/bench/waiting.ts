@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { NewBuild } from "../../src/domain/pool/commands.ts";
 import type { Job } from "../../src/protocol/jobs.ts";
 import { serveBundled } from "../support/served-worker.ts";
+import { keptIn } from "../support/storage.ts";
 import { Crowd, inParallel } from "./support/crowd.ts";
 import { serveFloor } from "./support/floor.ts";
 import { countedWhile, countsOf, idleHour, POLLS_AN_HOUR, quiet } from "./support/idle-hour.ts";
@@ -10,7 +11,6 @@ import { KeepAlive } from "./support/keep-alive.ts";
 import { type Mill, makePipeline, registerAgent } from "./support/life.ts";
 import { memoryOf, workerds } from "./support/memory.ts";
 import { describePair, type Pair } from "./support/pair.ts";
-import { keptIn } from "./support/storage.ts";
 
 const AGENTS = 1_000;
 const SAMPLES = 50;

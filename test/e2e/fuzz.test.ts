@@ -5,12 +5,13 @@ import { Client } from "../../src/local/client.ts";
 import { fuzz } from "../fuzz/fuzz.ts";
 import { Round } from "../fuzz/round.ts";
 import { type ServedWorker, serveBundled } from "../support/served-worker.ts";
+import { keptIn } from "../support/storage.ts";
 
-const REQUESTS = 2_000;
+const REQUESTS = 10_000;
 
 let service: ServedWorker;
 beforeAll(async () => {
-  service = await serveBundled();
+  service = await keptIn("memory", serveBundled);
 });
 afterAll(() => service?.stop());
 

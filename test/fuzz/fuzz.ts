@@ -10,7 +10,7 @@ import { Round, type Violation } from "./round.ts";
 import { Values } from "./values.ts";
 
 const ROUND = 250;
-const AT_ONCE = 4;
+const AT_ONCE = 8;
 
 export interface Fuzzed {
   requests: number;

@@ -1,12 +1,13 @@
 import { parseArgs } from "node:util";
 import { serveBundled } from "../support/served-worker.ts";
+import { keptIn } from "../support/storage.ts";
 import { fuzz } from "./fuzz.ts";
 
 const { values } = parseArgs({ options: { seed: { type: "string" }, requests: { type: "string", default: "10000" } } });
 const seed = Number(values.seed ?? Math.floor(Math.random() * 1e6));
 const requests = Number(values.requests);
 console.log(`seed ${seed}, ${requests} requests`);
-const service = await serveBundled();
+const service = await keptIn("memory", serveBundled);
 const begun = performance.now();
 const said = (done: number) => {
   if (done % 10_000 === 0) console.log(`${done} ...`);

@@ -103,10 +103,13 @@ export const wait = (state: PoolState, call: Claim & { until: number | null }, s
 
 /** The last of the agent's sockets is closed: what it was told to look for goes to another. */
 export const leave = (state: PoolState, { agentId }: { agentId: string }, { now }: Setting): Decision<null> => {
-  if (!state.waiting.has(agentId)) return decided(null);
+  const waiter = state.waiting.get(agentId);
+  if (!waiter) return decided(null);
   const offered = state.index.offered.get(agentId);
+  const agent = waiter.until === null ? state.agents.get(agentId) : undefined;
   return decided(null, [
     { kind: "heard", agentId, at: now },
+    ...(agent ? [{ kind: "agent", agent: { ...agent, heardAt: now } } as const] : []),
     { kind: "waiter", agentId, waiter: null },
     ...(offered ? [{ kind: "offer", buildId: offered, offer: null } as const] : []),
   ]);

@@ -20,7 +20,9 @@ export const hear = (
   const isRestart = rules.isRestart(agent, call.bootId);
   const awake = isRestart || call.by === "heartbeat" ? { ignored: 0 } : {};
   const known = { ...agent, ...awake, ...(isRestart ? rebooted(agent, call.bootId) : {}) };
-  const isNews = isRestart || known.ignored !== agent.ignored || now - agent.heardAt >= WRITE_DOWN_MS;
+  // A socket of its own remembers by itself when it was last heard on.
+  const isWritten = state.waiting.get(agent.id)?.until === null || now - agent.heardAt < WRITE_DOWN_MS;
+  const isNews = isRestart || known.ignored !== agent.ignored || !isWritten;
   const changes: Change[] = [{ kind: "heard", agentId: agent.id, at: now }, ...alert(state, agent)];
   if (isNews) changes.push({ kind: "agent", agent: { ...known, heardAt: now } });
   return decided(null, [...changes, ...freed(state, { ...known, heardAt: now }, isRestart, call.by, setting)]);

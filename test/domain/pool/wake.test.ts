@@ -38,6 +38,21 @@ describe("a build that comes", () => {
     expect(looks(bench)).toHaveLength(3);
   });
 
+  it("writes nothing for an agent that looks while its own socket is open, and its last sign of life once that closes", () => {
+    const bench = new Bench();
+    const [own, polls] = [bench.agent(), bench.agent()];
+    own.wait();
+    const written = (agent: typeof own) => bench.pool.disk.rows.agents.get(agent.id)?.heardAt;
+    const registered = written(own);
+    for (const agent of [own, polls]) {
+      bench.now += 600_000;
+      agent.claim();
+    }
+    expect([written(own), written(polls)]).toEqual([registered, bench.now]);
+    bench.ok("leave", { agentId: own.id });
+    expect(written(own)).toBe(bench.now);
+  });
+
   it("wakes nobody whose deadline has passed, who left, who drains, or who works", () => {
     const bench = new Bench();
     const [late, gone, draining, busy] = [1, 2, 3, 4].map(() => bench.agent());
