@@ -10,8 +10,8 @@ import { startProxy } from "../support/local/proxy.ts";
 import { connect, makeRepository } from "../support/local/repository.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";
 
-/* Short leases, so that what waits for their end does not wait long. */
-const VARS = { START_SECONDS: "3", LEASE_SECONDS: "7", HEARTBEAT_SECONDS: "1", POLL_SECONDS: "5" };
+/* Short leases, so that what waits for their end does not wait long; longer than the service needs to start again. */
+const VARS = { START_SECONDS: "3", LEASE_SECONDS: "20", HEARTBEAT_SECONDS: "1", POLL_SECONDS: "5" };
 
 let service: LocalService;
 let client: Client;
