@@ -5,13 +5,14 @@ import { freePort } from "../../support/local/service.ts";
 
 export interface ServedFloor {
   url: string;
+  db: D1Database;
   stop(): Promise<void>;
 }
 
-/** Serves `floor-worker.ts` in a workerd of its own, as the service is served. */
-export const serveFloor = async (): Promise<ServedFloor> => {
+/** Serves a bare Worker of this folder in a workerd of its own, as the service is served. */
+export const serveFloor = async (entry = "floor-worker.ts"): Promise<ServedFloor> => {
   const { outputFiles } = buildSync({
-    ...{ entryPoints: [join(import.meta.dirname, "floor-worker.ts")], bundle: true, write: false },
+    ...{ entryPoints: [join(import.meta.dirname, entry)], bundle: true, write: false },
     ...{ format: "esm", target: "esnext", external: ["cloudflare:*"], minify: true },
   });
   const port = await freePort();
@@ -30,7 +31,7 @@ export const serveFloor = async (): Promise<ServedFloor> => {
     }),
   );
   await miniflare.ready;
-  const db = await miniflare.getD1Database("DB");
+  const db = (await miniflare.getD1Database("DB")) as unknown as D1Database;
   await db.prepare("CREATE TABLE fact (id TEXT PRIMARY KEY, facts TEXT NOT NULL)").run();
-  return { url: `http://127.0.0.1:${port}`, stop: () => miniflare.dispose() };
+  return { url: `http://127.0.0.1:${port}`, db, stop: () => miniflare.dispose() };
 };

@@ -1,0 +1,175 @@
+import { readFileSync } from "node:fs";
+import { loadavg } from "node:os";
+import { gzipSync } from "node:zlib";
+import type { Client } from "../../src/local/client.ts";
+import { serveBundled } from "../support/served-worker.ts";
+import { keptIn } from "../support/storage.ts";
+import { median, ms, quantile } from "./support/figures.ts";
+import { serveFloor } from "./support/floor.ts";
+import { type Answer, type Asked, KeepAlive } from "./support/keep-alive.ts";
+import { startUpCpu } from "./support/start-up.ts";
+
+const CONNECTIONS = 16;
+const ROUNDS = 3;
+const ROUND_MS = 2_000;
+const VARIABLES = 50;
+const AGENTS = 1_000;
+
+type Ask = () => Promise<unknown>;
+
+interface Measured {
+  perSecond: number;
+  times: number[];
+}
+
+/** Requests a second over as many connections as there are hands, each with one request at a time. */
+const measure = async (ask: Ask, milliseconds = ROUND_MS): Promise<Measured> => {
+  const times: number[] = [];
+  const begun = performance.now();
+  const hand = async () => {
+    for (let now = begun; now - begun < milliseconds; ) {
+      await ask();
+      const after = performance.now();
+      times.push(after - now);
+      now = after;
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, hand));
+  return { perSecond: times.length / ((performance.now() - begun) / 1000), times };
+};
+
+/** The service and its floor in turns, so that both meet the machine in the same mood. */
+const compare = async (name: string, own: Ask, floor: Ask | null, goal?: number): Promise<void> => {
+  await own();
+  await floor?.();
+  const rounds: { own: Measured; floor: Measured | null }[] = [];
+  for (let n = 0; n < ROUNDS; n++) rounds.push({ floor: floor && (await measure(floor)), own: await measure(own) });
+  const perSecond = median(rounds.map((one) => one.own.perSecond));
+  const times = rounds.flatMap((one) => one.own.times);
+  const words = `${name.padEnd(38)} ${perSecond.toFixed(0).padStart(6)} a second, p50 ${ms(quantile(times, 0.5))}, p99 ${ms(quantile(times, 0.99))}`;
+  if (!floor) return console.log(words);
+  const bare = median(rounds.map((one) => one.floor?.perSecond ?? Number.NaN));
+  const ratio = median(rounds.map((one) => one.own.perSecond / (one.floor?.perSecond ?? Number.NaN)));
+  console.log(`${words}; floor ${bare.toFixed(0)}, ratio ${ratio.toFixed(2)}${goal ? ` (goal ${goal})` : ""}`);
+};
+
+/** What one request costs, as its answer says. */
+const cost = async (url: string, token: string, method: string, path: string, body?: string): Promise<string> => {
+  const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+  const response = await fetch(url + path, { method, headers, body });
+  return /desc="(.*)"/.exec(response.headers.get("Server-Timing") ?? "")?.[1] ?? `status ${response.status}`;
+};
+
+const copyRows = async (from: D1Database, to: D1Database, orgId: string): Promise<void> => {
+  for (const table of ["token", "variable"]) {
+    const { results } = await from.prepare(`SELECT * FROM ${table} WHERE org_id = ?`).bind(orgId).all<object>();
+    const schema = await from
+      .prepare("SELECT sql FROM sqlite_master WHERE tbl_name = ? AND sql IS NOT NULL")
+      .bind(table)
+      .all<{ sql: string }>();
+    for (const { sql } of schema.results) await to.prepare(sql).run();
+    for (const row of results) {
+      const change = table === "token" ? { ...row, hash: "hash" } : { ...row, org_id: "acme" };
+      const marks = Object.keys(change)
+        .map(() => "?")
+        .join(", ");
+      await to
+        .prepare(`INSERT OR IGNORE INTO ${table} VALUES (${marks})`)
+        .bind(...Object.values(change))
+        .run();
+    }
+  }
+};
+
+const answered = async (asked: Promise<Answer>): Promise<void> => {
+  const { status, text } = await asked;
+  if (status >= 300) throw new Error(`${status} ${text}`);
+};
+
+/** An organization with variables, a pipeline and one agent. */
+const furnish = async (client: Client, orgId: string) => {
+  for (let n = 0; n < VARIABLES; n++) {
+    const body = { key: `KEY_${n}`, value: `value ${n}`, isSecret: n % 5 === 0, scope: "organization", orgId };
+    await client.call("POST", "/secrets/variables", body);
+  }
+  const repository = { gitHostRepoId: 1, fullName: "acme/app", cloneUrl: "https://git.example/acme/app.git" };
+  const { id: repoId } = await client.call<{ id: string }>("POST", "/repository", repository);
+  const { id: pipelineId } = await client.call<{ id: string }>("POST", "/pipeline", { repoId, name: "ci" });
+  return { repoId, pipelineId };
+};
+
+const register = (client: Client, n: number) =>
+  client.call<{ id: string; token: string }>("POST", "/buildagent/register", {
+    ...{ name: `agent-${n}`, platform: 2, canBuildIOS: false, canBuildAndroid: true, canBuildWeb: true },
+  });
+
+/** Requests to the bundled Worker beside a bare one, in the same run. */
+export const benchApi = async (): Promise<void> => {
+  const load = loadavg()[0]?.toFixed(1);
+  console.log(
+    `${CONNECTIONS} connections, medians of ${ROUNDS} rounds of ${ROUND_MS / 1000} s (load before: ${load}):`,
+  );
+  const [service, floor] = await keptIn("memory", () =>
+    Promise.all([serveBundled(), serveFloor("api-floor-worker.ts")]),
+  );
+  const client = await service.newOrganization("bench");
+  const crowd = await service.newOrganization("crowd");
+  const { pipelineId } = await furnish(client, "bench");
+  const agent = await register(client, 0);
+  for (let n = 0; n < AGENTS; n += 50) {
+    await Promise.all(Array.from({ length: 50 }, (_, at) => register(crowd, n + at)));
+  }
+  await copyRows(service.db, floor.db, "bench");
+  const http = new KeepAlive(service.url);
+  const bare = new KeepAlive(floor.url);
+  const own = (method: string, path: string, asked: Asked) => () => answered(http.ask(method, path, asked));
+  const under = (method: string, path: string) => () => answered(bare.ask(method, path));
+  const { token } = client;
+  let count = 0;
+  const secret = () =>
+    JSON.stringify({ key: `S${++count}`, value: "a secret", isSecret: true, scope: "pipeline", pipelineId });
+  const trigger = JSON.stringify({ pipelineId, branch: "main" });
+
+  await compare("hello, of the floor alone", under("GET", "/hello"), null);
+  await compare(
+    `GET /secrets/variables, ${VARIABLES} of them`,
+    own("GET", "/secrets/variables", { token }),
+    under("GET", "/variables"),
+    0.7,
+  );
+  await compare(
+    "the same, beside a limited floor",
+    own("GET", "/secrets/variables", { token }),
+    under("GET", "/limited/variables"),
+  );
+  const beat = own("POST", `/buildagent/${agent.id}/heartbeat`, { token: agent.token });
+  await compare("POST /buildagent/{id}/heartbeat", beat, under("POST", "/heartbeat"), 0.6);
+  await compare("the same, beside a limited floor", beat, under("POST", "/limited/heartbeat"));
+  await compare(`GET /buildagent, ${AGENTS} agents`, own("GET", "/buildagent", { token: crowd.token }), null);
+  await compare(
+    "POST /secrets/variables, a secret",
+    () => answered(http.ask("POST", "/secrets/variables", { token, body: secret() })),
+    null,
+  );
+  await compare("POST /build", own("POST", "/build", { token, body: trigger }), null);
+
+  console.log("D1, for one request of each:");
+  for (const [method, path, body] of [
+    ["GET", "/secrets/variables?scope=organization"],
+    ["GET", "/buildagent"],
+    ["POST", "/secrets/variables", secret()],
+    ["POST", "/build", trigger],
+  ] as const) {
+    console.log(`  ${method} ${path}: ${await cost(service.url, token, method, path, body)}`);
+  }
+  const script = readFileSync(service.script);
+  console.log(
+    `bundle: ${(gzipSync(script, { level: 9 }).length / 1000).toFixed(1)} kB gzipped of ${(script.length / 1000).toFixed(0)} kB (goal under 120)`,
+  );
+  console.log(`start-up: ${ms(startUpCpu(service.folder))} of CPU`);
+  http.close();
+  bare.close();
+  await Promise.all([service.stop(), floor.stop()]);
+};
+
+if (import.meta.main) await benchApi();
