@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { serveBundled } from "../support/served-worker.ts";
 import { keptIn } from "../support/storage.ts";
 import { type Counts, NOTHING, times } from "./support/counts.ts";
-import { inParallel } from "./support/crowd.ts";
+import { Crowd, inParallel } from "./support/crowd.ts";
 import { idleHour, POLLS_AN_HOUR } from "./support/idle-hour.ts";
 import { KeepAlive } from "./support/keep-alive.ts";
 import { makePipeline, registerAgent } from "./support/life.ts";
@@ -14,6 +14,8 @@ import { BUILD_SECONDS, typicalBuild } from "./support/typical-build.ts";
 const SIZES = [10, 1_000, 100_000];
 const AGENTS_AN_ORGANIZATION = 1_000;
 const SAMPLE = 20;
+/** How often an agent looks whose socket is open. */
+const LOOK_SECONDS = 600;
 
 const entry = join(import.meta.dirname, "support/counted-worker.ts");
 const service = await keptIn("memory", () => serveBundled({ entry }));
@@ -25,11 +27,16 @@ const trigger = { token: client.token, pipelineId };
 
 await typicalBuild(http, trigger, agents[0]!);
 const build = await typicalBuild(http, trigger, agents[0]!);
-const rarelyLogged = await typicalBuild(http, trigger, agents[0]!, 1);
+const oftenLogged = await typicalBuild(http, trigger, agents[0]!, 4);
 const idle = agents.slice(1);
 const longPoll = await idleHour(http, idle, 1);
-const socket = await idleHour(http, idle, 0);
 const everyThreeSeconds = await idleHour(http, idle, 0, 3);
+const crowd = new Crowd();
+await Promise.all(
+  idle.map(({ id, token }, index) => crowd.listen(index, `${service.url}/buildagent/${id}/poll`, token)),
+);
+const socket = await idleHour(http, idle, 0, LOOK_SECONDS);
+crowd.leave();
 http.close();
 await service.stop();
 
@@ -46,13 +53,13 @@ const poolsOf = (agents: number) => Math.ceil(agents / AGENTS_AN_ORGANIZATION);
 
 const WAYS: [name: string, dollars: (agents: number) => number][] = [
   ["idle, WebSocket alone", () => 0],
-  ["idle, the agent: WebSocket and a look every 50 s", monthly(socket)],
+  ["idle, the agent: WebSocket and a look every 10 min", monthly(socket)],
   ["idle, long poll of 50 s", monthly(longPoll)],
   ["idle, if the pool held each question", (agents) => monthly(held)(agents) + poolsOf(agents) * awakeMonth],
   ["idle, if an object for each agent held it", (agents) => monthly(held)(agents) + agents * awakeMonth],
   ["idle, if it asked every 3 s", monthly(everyThreeSeconds)],
   ["busy without a pause", busy(build)],
-  ["busy, if a log were sent once a second", busy(rarelyLogged)],
+  ["busy, if a log were sent four times a second", busy(oftenLogged)],
 ];
 
 const dollars = (value: number): string =>

@@ -12,13 +12,13 @@ const STEPS = 5;
 
 /**
  * What a build of five minutes costs from its trigger until all is written, as an agent with a socket runs it, whose
- * steps write for a minute of it. The agent sends four chunks of log a second at most.
+ * steps write for a minute of it. The agent sends one chunk of log a second at most, but for the first few.
  */
 export const typicalBuild = (
   http: KeepAlive,
   trigger: { token: string; pipelineId: string },
   { id: agentId, orgId, token }: Mill,
-  chunksASecond = 4,
+  chunksASecond = 1,
 ): Promise<Counts> =>
   countedWhile(http, async () => {
     const body = JSON.stringify({ pipelineId: trigger.pipelineId, branch: "main" });
