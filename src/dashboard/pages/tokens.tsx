@@ -27,8 +27,10 @@ const Row = ({ of, now }: { of: Token; now: Date }) => (
   <tr>
     <th scope="row">{of.name}</th>
     <td>{of.kind === "registration" ? "registers agents" : of.role}</td>
-    <td>{of.lastUsedAt ? <Ago at={of.lastUsedAt} now={now} /> : <span class="hint">never</span>}</td>
-    <td>{of.expiresAt ? <Ago at={of.expiresAt} now={now} /> : <span class="hint">never</span>}</td>
+    <td data-label="last used">
+      {of.lastUsedAt ? <Ago at={of.lastUsedAt} now={now} /> : <span class="hint">never</span>}
+    </td>
+    <td data-label="ends">{of.expiresAt ? <Ago at={of.expiresAt} now={now} /> : <span class="hint">never</span>}</td>
     <td>
       <span class="actions">
         <a class="button quiet" href={`/app/tokens/${of.id}/rotate`} aria-label={`Rotate ${of.name}`}>

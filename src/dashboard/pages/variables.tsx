@@ -29,7 +29,9 @@ const Row = ({ of, choices, now }: { of: Variable; choices: Choice[]; now: Date 
       <Owner of={of} choices={choices} />
       <span class="why">{of.scope}</span>
     </td>
-    <td>{of.lastUsedAt ? <Ago at={of.lastUsedAt} now={now} /> : <span class="hint">never</span>}</td>
+    <td data-label="last used">
+      {of.lastUsedAt ? <Ago at={of.lastUsedAt} now={now} /> : <span class="hint">never</span>}
+    </td>
     <td>{of.description}</td>
   </tr>
 );
