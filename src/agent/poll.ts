@@ -18,8 +18,9 @@ export interface PollOptions {
 }
 
 /**
- * Waits for work: with the hints' socket open it looks when told to; without it, the service holds the question
- * open for `pollSeconds`. A heartbeat after trouble says that it is back, should it have ignored what it was offered. @throws Refused, or the signal's reason.
+ * Waits for work: with the hints' socket open it looks when told to; without it, the service holds the question open
+ * for `pollSeconds`. After trouble a heartbeat says that it is back, should it have ignored what it was offered.
+ * @throws Refused, or the signal's reason.
  */
 export const nextJob = async ({ client, agentId, hints, pollSeconds, signal }: PollOptions): Promise<Job> => {
   for (;;) {
