@@ -5,16 +5,23 @@ import { join } from "node:path";
 import { Client } from "../../../src/local/client.ts";
 import { ensureDevVars, migrate, type Service, startService } from "../../../src/local/service.ts";
 
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer().on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() =>
-        address && typeof address === "object" ? resolve(address.port) : reject(new Error("no port")),
-      );
-    });
+/** Ports of this worker's own, below those that the system hands out: test files that run at once take none twice. */
+const PORTS = 1_000;
+const FIRST_PORT = 20_000 + Number(process.env.VITEST_POOL_ID ?? 0) * PORTS;
+let next = Math.floor(Math.random() * PORTS);
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer().on("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
+
+export const freePort = async (): Promise<number> => {
+  for (;;) {
+    const port = FIRST_PORT + (next++ % PORTS);
+    if (await isFree(port)) return port;
+  }
+};
 
 export interface LocalService extends Service {
   folder: string;
