@@ -6,7 +6,7 @@ import { DIST, ROOT, SERVED, write } from "./write.ts";
 
 const STATIC = join(SERVED, "app/static");
 /** What browsers load, each with all it imports. */
-const ENTRIES = ["page.ts", "build.ts", "definition.ts", "page.css", "mark.svg"].map(
+const ENTRIES = ["page.ts", "build.ts", "markdown.ts", "definition.ts", "page.css", "mark.svg"].map(
   (name) => `src/dashboard/client/${name}`,
 );
 

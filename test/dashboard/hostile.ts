@@ -69,7 +69,7 @@ ${HOSTILE.slice(0, 8)
   - name: writes
     run: |
       cat hostile.txt
-      cat hostile.txt >> "$MILLRACE_SUMMARY"
+      { cat hostile.txt; printf '\\n# The end\\n'; } >> "$MILLRACE_SUMMARY"
 `;
   const git = makeRepository(service.folder, { ".millrace.yml": file, "hostile.txt": `${written}\n` });
   git.git("checkout", "--quiet", "-b", branch);
@@ -113,6 +113,7 @@ export const hostile = (stage: Stage) => {
       .getByText(HOSTILE[0] as string)
       .first()
       .waitFor();
+    await page.locator("#summary").getByRole("heading", { name: "The end" }).waitFor();
     expect(await page.locator('.prose a[href^="javascript"], .prose img').count()).toBe(0);
     expect(await page.evaluate("window.__ran")).toBeUndefined();
   });

@@ -8,7 +8,10 @@ import { repositoryWith, runBuild, type Stage } from "./stage.ts";
 export const withoutScript = (stage: Stage) => {
   it("reads well without a script, log included, and obeys its forms", async () => {
     const { service, client } = stage;
-    const repository = await repositoryWith(stage, "steps:\n  - name: speak\n    run: echo plain words\n");
+    const repository = await repositoryWith(
+      stage,
+      'steps:\n  - name: speak\n    run: echo plain words; echo "# Told" >> "$MILLRACE_SUMMARY"\n',
+    );
     const pipeline = await client.call<Pipeline>("POST", "/pipeline", { repoId: repository.id, name: "ci" });
     const build = await ended(client, (await runBuild(stage, repository.id)).id);
     const groups: Group[] = [];
@@ -21,6 +24,7 @@ export const withoutScript = (stage: Stage) => {
     await page.getByRole("link", { name: `#${build.number} ${repository.fullName}` }).click();
     await page.getByText("plain words").waitFor();
     await page.getByText("succeeded").first().waitFor();
+    await page.locator("#summary").getByText("# Told").waitFor();
     await page.getByRole("button", { name: "Retry" }).click();
     await page.getByText("The build is in the queue.").waitFor();
 

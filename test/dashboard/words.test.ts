@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { toHtml } from "../../src/dashboard/markdown.ts";
+import { toHtml } from "../../src/dashboard/client/markdown.ts";
 import { duration, relative } from "../../src/dashboard/words.ts";
 
 describe("times", () => {

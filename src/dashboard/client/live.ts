@@ -1,6 +1,6 @@
 import { tick } from "./clock.ts";
 import { REFRESHED } from "./events.ts";
-import { parsePage } from "./markup.ts";
+import { parseMarkup } from "./markup.ts";
 import { morphChildren } from "./morph.ts";
 
 const SLOWEST_SECONDS = 30;
@@ -50,7 +50,7 @@ const refresh = async (): Promise<void> => {
   });
   if (response.redirected) return location.reload();
   if (!response.ok) throw new Error(`${response.status}`);
-  const next = parsePage(await response.text()).querySelector("main");
+  const next = parseMarkup(await response.text()).querySelector("main");
   if (!next) return;
   const fresh = newRows(next);
   if (fresh > 0 && scrollY > SCROLLED) {

@@ -2,10 +2,10 @@ interface Policies {
   createPolicy(name: string, rules: { createHTML(text: string): string }): { createHTML(text: string): string };
 }
 
-/** The one place where text becomes markup: pages of this very service, which it has escaped. */
+/** The one place where text becomes markup: pages of this very service and its rendered Markdown, both escaped. */
 const policy = (globalThis as { trustedTypes?: Policies }).trustedTypes?.createPolicy("millrace", {
   createHTML: (text) => text,
 });
 
-export const parsePage = (text: string): Document =>
+export const parseMarkup = (text: string): Document =>
   new DOMParser().parseFromString(policy ? policy.createHTML(text) : text, "text/html");

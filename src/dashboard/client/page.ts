@@ -2,8 +2,10 @@ import { tick } from "./clock.ts";
 import { offerCopies } from "./copy.ts";
 import { listen } from "./keys.ts";
 import { keepLive } from "./live.ts";
+import { keepSummary } from "./summary.ts";
 
 setInterval(tick, 1000);
 listen();
 offerCopies();
 keepLive();
+keepSummary();

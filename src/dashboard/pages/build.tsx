@@ -1,4 +1,3 @@
-import { raw } from "hono/html";
 import type { Build, Step } from "../../protocol/build.ts";
 import type { Explanation } from "../../protocol/explain.ts";
 import { getAgent } from "../../services/agents.ts";
@@ -8,7 +7,6 @@ import { listRepositories } from "../../services/repositories.ts";
 import { retryBuild } from "../../services/triggers.ts";
 import { explainBuild } from "../../services/waits.ts";
 import { byId, ifThere, nothing } from "../ask.ts";
-import { toHtml } from "../markdown.ts";
 import { may } from "../may.ts";
 import { isTerminal, outcomeOf } from "../outcome.ts";
 import type { Form, Page } from "../page.ts";
@@ -16,6 +14,7 @@ import { ProblemNotice } from "../parts/problem.tsx";
 import { StateIcon, StateWord, wordOf } from "../parts/state.tsx";
 import { Ago, Took } from "../parts/time.tsx";
 import { plainTail } from "../plain-log.ts";
+import { fileAt } from "../static.ts";
 
 const AGAIN = 2;
 
@@ -192,7 +191,10 @@ export const buildPage: Page = {
           {build.summary && (
             <section class="summary" id="summary">
               <h2>Summary</h2>
-              <div class="prose">{raw(toHtml(build.summary))}</div>
+              <div class="prose" id="summary-shown" data-keep data-renderer={fileAt("markdown.js")}></div>
+              <pre class="prose" id="summary-source">
+                {build.summary}
+              </pre>
             </section>
           )}
           <Environment build={build} />
