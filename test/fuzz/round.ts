@@ -102,12 +102,11 @@ export class Round {
   async send(plan: Plan, turn: number): Promise<void> {
     const { method, sender, operation } = plan;
     const kind = sender === "agentToken" && plan.path.startsWith("/build/") ? "leased" : kindOfPath(plan.path);
-    const query = Object.entries(this.#fill(plan.query, kind, turn) as object).map(([name, value]) => [
-      name,
-      String(value),
-    ]);
+    const query = Object.entries(this.#fill(plan.query, kind, turn) as object).map(([name, value]) => {
+      return [name, inAddress(value)];
+    });
     const search = query.length > 0 ? `?${new URLSearchParams(query)}` : "";
-    const path = plan.path.replace("{id}", encodeURI(String(this.#fill(plan.id, kind, turn)))) + search;
+    const path = plan.path.replace("{id}", encodeURI(inAddress(this.#fill(plan.id, kind, turn)))) + search;
     const token = this.#tokens[sender];
     const sent =
       plan.body && ("raw" in plan.body ? plan.body.raw : JSON.stringify(this.#fill(plan.body.json, kind, turn)));
@@ -191,6 +190,10 @@ export class Round {
 
 /** Made by the round itself, beside the requests. */
 const OF_THE_OPERATOR = new Set(["token.create"]);
+
+/** A value of any shape as text. An object may have a `toString` of its own that is no function. */
+const inAddress = (value: unknown): string =>
+  (typeof value === "object" ? JSON.stringify(value) : String(value)).toWellFormed();
 
 /** What of a record changes only by a request about itself. */
 const lasting = (record: object): string => {
