@@ -23,7 +23,7 @@ export interface ServedWorker {
 /** Bundles the Worker, or what stands at `entry`, as a deployment would. Gives the path of the one module. */
 export const bundle = (folder: string, entry = join(ROOT, "src/worker.ts")): string => {
   const wrangler = join(ROOT, "node_modules/wrangler/bin/wrangler.js");
-  execFileSync(process.execPath, [wrangler, "deploy", entry, "--dry-run", "--minify", "--outdir", folder], {
+  execFileSync(process.execPath, [wrangler, "deploy", entry, "--dry-run", "--outdir", folder], {
     ...{ cwd: ROOT, stdio: ["ignore", "ignore", "inherit"], env: { ...process.env, CI: "1" } },
   });
   return join(folder, basename(entry).replace(/ts$/, "js"));

@@ -13,7 +13,7 @@ interface Profile {
 export const startUpCpu = (folder: string): number => {
   const profile = join(folder, "start-up.cpuprofile");
   const wrangler = join(ROOT, "node_modules/wrangler/bin/wrangler.js");
-  execFileSync(process.execPath, [wrangler, "check", "startup", "--args=--minify", "--outfile", profile], {
+  execFileSync(process.execPath, [wrangler, "check", "startup", "--outfile", profile], {
     ...{ cwd: ROOT, stdio: "ignore", env: { ...process.env, CI: "1" } },
   });
   const { nodes, samples, timeDeltas } = JSON.parse(readFileSync(profile, "utf8")) as Profile;
