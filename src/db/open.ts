@@ -1,7 +1,6 @@
-import { and, eq, gt, isNull, or } from "drizzle-orm";
 import { type DrizzleD1Database, drizzle } from "drizzle-orm/d1";
+import { type LiveToken, liveToken } from "./live-token.ts";
 import { checkMigrations } from "./migrations.ts";
-import * as schema from "./schema.ts";
 
 /** What D1 was asked for one request. */
 export interface Tally {
@@ -29,9 +28,6 @@ type Batch = Parameters<Database["batch"]>[0];
 export type Query = Batch[number];
 type Answers<Q extends readonly Query[]> = { -readonly [K in keyof Q]: Q[K]["_"]["result"] };
 
-/** The row of a live token. */
-export type TokenRow = typeof schema.token.$inferSelect;
-
 /** Thrown where the caller's token is not, or no longer, a live one. */
 export class TokenNotLive extends Error {
   override name = "TokenNotLive";
@@ -47,17 +43,19 @@ export class Door {
   readonly sql: Database;
   readonly #db: D1Database;
   readonly #session: D1DatabaseSession;
+  readonly #client: D1Database;
   #asked: { queries: readonly Query[]; resolve(answers: unknown[]): void; reject(error: unknown): void }[] = [];
-  #unchecked: { hash: string; now: string; admit: (token: TokenRow) => void } | undefined;
+  #unchecked: { hash: string; now: string; admit: (token: LiveToken) => void } | undefined;
 
   constructor(db: D1Database, constraint: string) {
     this.#db = db;
     this.#session = db.withSession(constraint);
-    this.sql = drizzle(metered(this.#session, this.tally));
+    this.#client = metered(this.#session, this.tally);
+    this.sql = drizzle(this.#client);
   }
 
   /** From now on the first batch checks the token with this hash. */
-  expect(hash: string, now: string, admit: (token: TokenRow) => void): void {
+  expect(hash: string, now: string, admit: (token: LiveToken) => void): void {
     this.#unchecked = { hash, now, admit };
   }
 
@@ -92,18 +90,11 @@ export class Door {
   async #batch(queries: Query[]): Promise<unknown[]> {
     const unchecked = this.#unchecked;
     if (!unchecked) return queries.length === 0 ? [] : [...(await this.sql.batch(queries as unknown as Batch))];
-    const live = this.sql.select().from(schema.token).where(isLive(unchecked.hash, unchecked.now));
-    const [[token], ...answers] = (await this.sql.batch([live, ...queries])) as [TokenRow[], ...unknown[]];
+    const live = liveToken(this.#client, { hash: unchecked.hash, now: unchecked.now });
+    const [[token], ...answers] = (await this.sql.batch([live, ...queries])) as [LiveToken[], ...unknown[]];
     if (!token) throw new TokenNotLive();
     unchecked.admit(token);
     this.#unchecked = undefined;
     return answers;
   }
 }
-
-/** The token with this hash, or with it until its rotation's grace is over, unless it has expired; a revoked one is gone. */
-export const isLive = (hash: string, now: string) =>
-  and(
-    or(eq(schema.token.hash, hash), and(eq(schema.token.previousHash, hash), gt(schema.token.previousUntil, now))),
-    or(isNull(schema.token.expiresAt), gt(schema.token.expiresAt, now)),
-  );

@@ -5,7 +5,8 @@ import type { Keyring } from "../crypto/keyring.ts";
 import { loadMint, type TokenMint } from "../crypto/token.ts";
 import { auditRow } from "../db/audit.ts";
 import { demand, explainRollback, PreconditionFailed, UniqueBroken } from "../db/guard.ts";
-import { Door, isLive, type Query, type TokenRow } from "../db/open.ts";
+import { isLive, type LiveToken } from "../db/live-token.ts";
+import { Door, type Query } from "../db/open.ts";
 import { token } from "../db/schema.ts";
 import { buildLogName } from "../domain/log-name.ts";
 import { poolName } from "../domain/pool/name.ts";
@@ -131,7 +132,7 @@ export class Context {
     return this.#admitted?.actor ?? null;
   }
 
-  #admitToken(row: TokenRow): void {
+  #admitToken(row: LiveToken): void {
     checkAccess(this.#parts.access, row.kind, row.role);
     const { kind, role, labels } = row;
     this.#admitted = { actor: `token:${row.id}`, kind, role, labels, agentId: null };

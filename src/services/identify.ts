@@ -18,7 +18,7 @@ export const identify = async (
   if (token === "") throw new Refusal("unauthenticated", "Send the header `Authorization: Bearer <token>`.");
   const tokenHash = await hashToken(token);
   const operator = env.OPERATOR_TOKEN ?? "";
-  if (operator.length >= OPERATOR_TOKEN_LENGTH && (await sameText(token, operator))) {
+  if (operator.length >= OPERATOR_TOKEN_LENGTH && sameText(token, operator)) {
     return { kind: "operator", orgId: "", tokenHash };
   }
   const recognized = await usable("TOKEN_KEYS", () => loadMint(env.TOKEN_KEYS)).recognize(token);

@@ -2,7 +2,7 @@ import { and, asc, eq } from "drizzle-orm";
 import * as z from "zod";
 import { hashToken } from "../crypto/token.ts";
 import { demandUnchanged } from "../db/guard.ts";
-import { isLive } from "../db/open.ts";
+import { isLive } from "../db/live-token.ts";
 import { token } from "../db/schema.ts";
 import { PathId } from "../protocol/common.ts";
 import { PageQuery } from "../protocol/page.ts";

@@ -1,0 +1,23 @@
+import { and, eq, gt, isNull, or, type Placeholder, sql } from "drizzle-orm";
+import { compiled } from "./compiled.ts";
+import { token } from "./schema.ts";
+
+type Text = string | Placeholder;
+
+/** The token with this hash, or with it until its rotation's grace is over, unless it has expired; a revoked one is gone. */
+export const isLive = (hash: Text, now: Text) =>
+  and(
+    or(eq(token.hash, hash), and(eq(token.previousHash, hash), gt(token.previousUntil, now))),
+    or(isNull(token.expiresAt), gt(token.expiresAt, now)),
+  );
+
+const { id, kind, role, labels, lastUsedAt } = token;
+
+/** What a request's first batch begins with: what the caller's token, if it is live, says of the caller. */
+export const liveToken = compiled((db) =>
+  db
+    .select({ id, kind, role, labels, lastUsedAt })
+    .from(token)
+    .where(isLive(sql.placeholder("hash"), sql.placeholder("now"))),
+);
+export type LiveToken = Awaited<ReturnType<typeof liveToken>>[number];
