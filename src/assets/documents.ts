@@ -39,7 +39,7 @@ export const writeDocuments = async (): Promise<void> => {
   const bundled = bundleAgent();
   const files: Record<string, string> = {
     ...{ "openapi.json": json(describe(ROUTES, EXAMPLES)), "schema/pipeline.json": json(PIPELINE_SCHEMA) },
-    ...{ "docs.html": referencePage(), _redirects: "/ /docs 302\n" },
+    ...{ "docs.html": referencePage(), _redirects: "/ /app 302\n" },
     ...problemPages(),
   };
   for (const [path, text] of Object.entries(files)) write(join(SERVED, path), text);

@@ -39,7 +39,7 @@ describe("what is served beside the API", () => {
 
   it("is a reference page that shows every operation and needs no other host", async () => {
     const root = await get("/");
-    expect([root.status, root.headers.get("Location")]).toEqual([302, "/docs"]);
+    expect([root.status, root.headers.get("Location")]).toEqual([302, "/app"]);
     const chromium = await startChromium(service.url);
     const browser = await chromium.open();
     await browser.page.goto(`${service.url}/docs`);

@@ -22,6 +22,9 @@ export const SignInPage = ({ next, problem }: { next: string; problem: Refusal |
           Sign in
         </button>
       </form>
+      <p class="hint">
+        Programs call the same service: <a href="/docs">the API</a>.
+      </p>
     </main>
   </Document>
 );

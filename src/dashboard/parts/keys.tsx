@@ -21,5 +21,8 @@ export const Keys = () => (
         </>
       ))}
     </dl>
+    <p class="hint">
+      Whatever the pages do, programs do by <a href="/docs">the API</a>.
+    </p>
   </aside>
 );
