@@ -11,12 +11,14 @@ export const isLive = (hash: Text, now: Text) =>
     or(isNull(token.expiresAt), gt(token.expiresAt, now)),
   );
 
-const { id, kind, role, labels, lastUsedAt } = token;
+const COLUMNS = {
+  ...{ id: token.id, kind: token.kind, role: token.role, labels: token.labels, lastUsedAt: token.lastUsedAt },
+};
 
 /** What a request's first batch begins with: what the caller's token, if it is live, says of the caller. */
-export const liveToken = compiled((db) =>
+export const liveToken = compiled(COLUMNS, (db) =>
   db
-    .select({ id, kind, role, labels, lastUsedAt })
+    .select(COLUMNS)
     .from(token)
     .where(isLive(sql.placeholder("hash"), sql.placeholder("now"))),
 );

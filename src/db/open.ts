@@ -1,4 +1,5 @@
 import { type DrizzleD1Database, drizzle } from "drizzle-orm/d1";
+import type { Compiled } from "./compiled.ts";
 import { type LiveToken, liveToken } from "./live-token.ts";
 import { checkMigrations } from "./migrations.ts";
 
@@ -54,6 +55,11 @@ export class Door {
     this.sql = drizzle(this.#client);
   }
 
+  /** A compiled query, filled and ready to run. */
+  fill<Q extends Query>(query: Compiled<Q>, values: Record<string, unknown>, shape?: readonly string[]): Q {
+    return query(this.#client, values, shape);
+  }
+
   /** From now on the first batch checks the token with this hash. */
   expect(hash: string, now: string, admit: (token: LiveToken) => void): void {
     this.#unchecked = { hash, now, admit };
@@ -90,7 +96,7 @@ export class Door {
   async #batch(queries: Query[]): Promise<unknown[]> {
     const unchecked = this.#unchecked;
     if (!unchecked) return queries.length === 0 ? [] : [...(await this.sql.batch(queries as unknown as Batch))];
-    const live = liveToken(this.#client, { hash: unchecked.hash, now: unchecked.now });
+    const live = this.fill(liveToken, { hash: unchecked.hash, now: unchecked.now });
     const [[token], ...answers] = (await this.sql.batch([live, ...queries])) as [LiveToken[], ...unknown[]];
     if (!token) throw new TokenNotLive();
     unchecked.admit(token);

@@ -1,11 +1,12 @@
-import { and, desc, eq } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import * as z from "zod";
 import { build } from "../db/schema.ts";
 import { Build, BuildFilter } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
 import { actorOf } from "./agents.ts";
 import type { Context } from "./context.ts";
-import { before, pageOf, rowsFor } from "./paging.ts";
+import { listing } from "./listing.ts";
+import { pageOf } from "./paging.ts";
 import { notFound, settled } from "./refusal.ts";
 import { verb } from "./verb.ts";
 
@@ -28,23 +29,25 @@ export const getBuild = verb({
   run: (context, { params }) => findBuild(context, params.id),
 });
 
+const builds = listing(
+  build,
+  { id: build.id, record: build.record },
+  {
+    filters: {
+      ...{ repoId: (id) => eq(build.repoId, id), pipelineId: (id) => eq(build.pipelineId, id) },
+      ...{ branch: (branch) => eq(build.branch, branch), status: (status) => eq(build.status, status) },
+    },
+    newestFirst: true,
+  },
+);
+
 export const listBuilds = verb({
   access: { role: "viewer" },
   query: BuildFilter,
   output: z.array(Build),
   async run(context, { query }) {
-    const { db, orgId } = context;
     const page = { limit: PAGE_LENGTH, ...query };
-    const wanted = and(
-      eq(build.orgId, orgId),
-      query.repoId ? eq(build.repoId, query.repoId) : undefined,
-      query.pipelineId ? eq(build.pipelineId, query.pipelineId) : undefined,
-      query.branch ? eq(build.branch, query.branch) : undefined,
-      query.status ? eq(build.status, query.status) : undefined,
-      before(build.id, page),
-    );
-    const all = db.sql.select({ id: build.id, record: build.record }).from(build).where(wanted);
-    const [rows] = await db.run(all.orderBy(desc(build.id)).limit(rowsFor(page)));
+    const [rows] = await context.db.run(builds(context, page));
     return pageOf(context, rows, page).map((row) => JSON.parse(row.record) as Build);
   },
 });

@@ -1,11 +1,12 @@
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, sql } from "drizzle-orm";
 import * as z from "zod";
 import { demand, demandUnchanged } from "../db/guard.ts";
 import { pipelineGroup, variable, variableGroup } from "../db/schema.ts";
 import { PathId } from "../protocol/common.ts";
 import { Group, GroupChange, GroupFilter, NewGroup } from "../protocol/group.ts";
 import type { Context } from "./context.ts";
-import { after, pageOf, rowsFor } from "./paging.ts";
+import { listing } from "./listing.ts";
+import { pageOf } from "./paging.ts";
 import { notFound } from "./refusal.ts";
 import { variableRecord } from "./variables.ts";
 import { checkOwnOrg, updateOf, verb, writablePart } from "./verb.ts";
@@ -15,7 +16,7 @@ type Row = typeof variableGroup.$inferSelect;
 const record = ({ version: _, ...row }: Row, variableCount: number): Group => ({ ...row, variableCount });
 
 const count = sql<number>`(SELECT count(*) FROM variable AS v
-  WHERE v.org_id = variable_group.org_id AND v.scope = 'group' AND v.owner_id = variable_group.id)`;
+  WHERE v.org_id = variable_group.org_id AND v.scope = 'group' AND v.owner_id = variable_group.id)`.as("count");
 
 const one = (context: Context, id: string) => and(eq(variableGroup.orgId, context.orgId), eq(variableGroup.id, id));
 
@@ -33,35 +34,26 @@ const sameName = (context: Context, name: string) =>
     .from(variableGroup)
     .where(and(eq(variableGroup.orgId, context.orgId), eq(variableGroup.name, name)));
 
+const groups = listing(variableGroup, { ...getTableColumns(variableGroup), count });
+
 export const listGroups = verb({
   access: { role: "viewer" },
   query: GroupFilter,
   output: z.array(Group),
   async run(context, { query }) {
     checkOwnOrg(context, query.orgId);
-    const { sql: db } = context.db;
-    const groups = db
-      .select({ row: variableGroup, count })
-      .from(variableGroup)
-      .where(and(eq(variableGroup.orgId, context.orgId), after(variableGroup.id, query)))
-      .orderBy(asc(variableGroup.id))
-      .limit(rowsFor(query));
-    const paged = (found: { row: Row; count: number }[]) =>
-      pageOf(
-        context,
-        found.map(({ row, count }) => ({ ...row, count })),
-        query,
-      );
+    const { db } = context;
     if (!query.includeVariables) {
-      return paged((await context.db.run(groups))[0]).map(({ count, ...row }) => record(row, count));
+      const [rows] = await db.run(groups(context, query));
+      return pageOf(context, rows, query).map(({ count, ...row }) => record(row, count));
     }
     const all = and(eq(variable.orgId, context.orgId), eq(variable.scope, "group"));
-    const [rows, variables] = await context.db.run(
-      groups,
-      db.select().from(variable).where(all).orderBy(asc(variable.id)),
+    const [rows, variables] = await db.run(
+      groups(context, query),
+      db.sql.select().from(variable).where(all).orderBy(asc(variable.id)),
     );
     const byGroup = Map.groupBy(variables, (row) => row.ownerId);
-    return paged(rows).map(({ count, ...row }) => ({
+    return pageOf(context, rows, query).map(({ count, ...row }) => ({
       ...record(row, count),
       variables: (byGroup.get(row.id) ?? []).map(variableRecord),
     }));

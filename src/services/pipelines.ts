@@ -1,4 +1,4 @@
-import { and, asc, eq, type SQL, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import * as z from "zod";
 import { demand, demandUnchanged } from "../db/guard.ts";
 import type { Database } from "../db/open.ts";
@@ -7,7 +7,8 @@ import { PathId } from "../protocol/common.ts";
 import { NewPipeline, Pipeline, PipelineChange, PipelineFilter } from "../protocol/pipeline.ts";
 import { checkDefinition } from "./checks.ts";
 import type { Context } from "./context.ts";
-import { after, pageOf, rowsFor } from "./paging.ts";
+import { listing } from "./listing.ts";
+import { pageOf } from "./paging.ts";
 import { notFound } from "./refusal.ts";
 import { buildsUnderWay } from "./repositories.ts";
 import { checkOwnOrg, updateOf, verb, writablePart } from "./verb.ts";
@@ -16,7 +17,7 @@ export type PipelineRow = typeof pipeline.$inferSelect;
 
 /** A pipeline's groups as a JSON array, in order. */
 export const groupIdsOf = sql<string>`(SELECT json_group_array(group_id) FROM
-  (SELECT group_id FROM pipeline_group WHERE pipeline_id = pipeline.id ORDER BY position))`;
+  (SELECT group_id FROM pipeline_group WHERE pipeline_id = pipeline.id ORDER BY position))`.as("groups");
 
 export const pipelineRecord = ({ version: _, ...row }: PipelineRow, groupIds: string[]): Pipeline => {
   const { id, orgId, repoId, name, configPath, definition, ...rest } = row;
@@ -96,18 +97,19 @@ const auditDetail = ({ repoId, name, isActive }: PipelineRow, groupIds: string[]
   groupIds,
 });
 
+const pipelines = listing(
+  pipeline,
+  { ...getTableColumns(pipeline), groups: groupIdsOf },
+  { filters: { repoId: (id) => eq(pipeline.repoId, id) } },
+);
+
 export const listPipelines = verb({
   access: { role: "viewer" },
   query: PipelineFilter,
   output: z.array(Pipeline),
   async run(context, { query }) {
-    const { db, orgId } = context;
-    const ofRepository = query.repoId ? eq(pipeline.repoId, query.repoId) : undefined;
-    const wanted = and(eq(pipeline.orgId, orgId), ofRepository, after(pipeline.id, query));
-    const all = db.sql.select({ row: pipeline, groups: groupIdsOf }).from(pipeline).where(wanted);
-    const [rows] = await db.run(all.orderBy(asc(pipeline.id)).limit(rowsFor(query)));
-    const found = rows.map(({ row, groups }) => ({ id: row.id, row, groups }));
-    return pageOf(context, found, query).map(({ row, groups }) => pipelineRecord(row, JSON.parse(groups)));
+    const [rows] = await context.db.run(pipelines(context, query));
+    return pageOf(context, rows, query).map(({ groups, ...row }) => pipelineRecord(row, JSON.parse(groups)));
   },
 });
 

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, notExists, or, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, inArray, notExists, or, sql } from "drizzle-orm";
 import * as z from "zod";
 import { demand, demandUnchanged } from "../db/guard.ts";
 import { credential, pipeline, pipelineGroup, repository, variable } from "../db/schema.ts";
@@ -8,7 +8,8 @@ import { PathId } from "../protocol/common.ts";
 import { PageQuery } from "../protocol/page.ts";
 import { NewRepository, Repository, RepositoryChange } from "../protocol/repository.ts";
 import type { Context } from "./context.ts";
-import { after, pageOf, rowsFor } from "./paging.ts";
+import { listing } from "./listing.ts";
+import { pageOf } from "./paging.ts";
 import { invalid, notFound, Refusal } from "./refusal.ts";
 import { checkOwnOrg, updateOf, verb, writablePart } from "./verb.ts";
 
@@ -71,19 +72,15 @@ export const connectRepository = verb({
   },
 });
 
+const repositories = listing(repository, getTableColumns(repository));
+
 export const listRepositories = verb({
   access: { role: "viewer" },
   query: PageQuery,
   output: z.array(Repository),
   async run(context, { query }) {
-    const wanted = and(eq(repository.orgId, context.orgId), after(repository.id, query));
-    const all = context.db.sql
-      .select()
-      .from(repository)
-      .where(wanted)
-      .orderBy(asc(repository.id))
-      .limit(rowsFor(query));
-    return pageOf(context, (await context.db.run(all))[0], query).map(repositoryRecord);
+    const [rows] = await context.db.run(repositories(context, query));
+    return pageOf(context, rows, query).map(repositoryRecord);
   },
 });
 

@@ -1,4 +1,4 @@
-import { and, asc, eq } from "drizzle-orm";
+import { and, eq, getTableColumns } from "drizzle-orm";
 import * as z from "zod";
 import { hashToken } from "../crypto/token.ts";
 import { demandUnchanged } from "../db/guard.ts";
@@ -7,7 +7,8 @@ import { token } from "../db/schema.ts";
 import { PathId } from "../protocol/common.ts";
 import { PageQuery } from "../protocol/page.ts";
 import { CreatedToken, NewToken, Token, TokenRotation } from "../protocol/token.ts";
-import { after, pageOf, rowsFor } from "./paging.ts";
+import { listing } from "./listing.ts";
+import { pageOf } from "./paging.ts";
 import { invalid, notFound } from "./refusal.ts";
 import { verb } from "./verb.ts";
 
@@ -40,14 +41,14 @@ export const createToken = verb({
   },
 });
 
+const tokens = listing(token, getTableColumns(token));
+
 export const listTokens = verb({
   access: { role: "admin" },
   query: PageQuery,
   output: z.array(Token),
   async run(context, { query }) {
-    const { db, orgId } = context;
-    const wanted = and(eq(token.orgId, orgId), after(token.id, query));
-    const [rows] = await db.run(db.sql.select().from(token).where(wanted).orderBy(asc(token.id)).limit(rowsFor(query)));
+    const [rows] = await context.db.run(tokens(context, query));
     return pageOf(context, rows, query).map(tokenRecord);
   },
 });

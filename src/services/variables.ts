@@ -1,4 +1,4 @@
-import { and, asc, eq, type SQL, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import * as z from "zod";
 import { demand, demandUnchanged } from "../db/guard.ts";
 import type { Database } from "../db/open.ts";
@@ -15,7 +15,8 @@ import {
   VariableFilter,
 } from "../protocol/variable.ts";
 import type { Context } from "./context.ts";
-import { after, pageOf, rowsFor, sortedId } from "./paging.ts";
+import { listing } from "./listing.ts";
+import { pageOf } from "./paging.ts";
 import { invalid, notFound, Refusal } from "./refusal.ts";
 import { checkOwnOrg, updateOf, verb, writablePart } from "./verb.ts";
 
@@ -122,26 +123,24 @@ const warned = (row: VariableRow, value: string | undefined) => {
   return warnings.length > 0 ? { warnings } : {};
 };
 
+const variables = listing(variable, getTableColumns(variable), {
+  filters: {
+    ...{ scope: (scope) => eq(variable.scope, scope), isActive: (isActive) => eq(variable.isActive, isActive) },
+    repoId: (id) => and(eq(variable.scope, "repository"), eq(variable.ownerId, id)),
+    groupId: (id) => and(eq(variable.scope, "group"), eq(variable.ownerId, id)),
+    pipelineId: (id) => and(eq(variable.scope, "pipeline"), eq(variable.ownerId, id)),
+  },
+  finders: ["scope", "repoId", "groupId", "pipelineId"],
+});
+
 export const listVariables = verb({
   access: { role: "viewer" },
   query: VariableFilter,
   output: z.array(Variable),
   async run(context, { query }) {
     checkOwnOrg(context, query.orgId);
-    const owners = Object.entries(OWNER_FIELDS).flatMap(([scope, field]) => {
-      const id = query[field];
-      return id === undefined ? [] : [eq(variable.scope, scope as Scope), eq(variable.ownerId, id)];
-    });
-    const { db } = context;
-    const id = owners.length > 0 || query.scope ? sortedId(variable.id) : variable.id;
-    const wanted = and(
-      eq(variable.orgId, context.orgId),
-      query.scope && eq(variable.scope, query.scope),
-      ...owners,
-      query.includeInactive ? undefined : eq(variable.isActive, true),
-      after(id, query),
-    );
-    const [rows] = await db.run(db.sql.select().from(variable).where(wanted).orderBy(asc(id)).limit(rowsFor(query)));
+    const isActive = query.includeInactive ? undefined : true;
+    const [rows] = await context.db.run(variables(context, { ...query, isActive }));
     return pageOf(context, rows, query).map(variableRecord);
   },
 });
