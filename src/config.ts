@@ -1,8 +1,11 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
-const Whole = z.coerce.number().int().positive();
+const Whole = z.coerce.number().check(z.int(), z.positive());
 
-const Names = z.string().transform((text) => text.split(/[\s,]+/).filter((name) => name !== ""));
+const Names = z.pipe(
+  z.string(),
+  z.transform((text) => text.split(/[\s,]+/).filter((name) => name !== "")),
+);
 
 const Config = z.object({
   CLONE_PROTOCOLS: Names,
@@ -10,7 +13,7 @@ const Config = z.object({
   START_SECONDS: Whole,
   LEASE_SECONDS: Whole,
   HEARTBEAT_SECONDS: Whole,
-  POLL_SECONDS: Whole.max(60),
+  POLL_SECONDS: Whole.check(z.maximum(60)),
   BUILD_DAYS: Whole,
   AUDIT_DAYS: Whole,
   TOKEN_REQUESTS_PER_MINUTE: Whole,
@@ -20,7 +23,7 @@ export type Config = z.infer<typeof Config>;
 
 const parsed = new WeakMap<object, Config>();
 
-/** The deployment's variables, parsed once. @throws z.ZodError naming the variable that is wrong. */
+/** The deployment's variables, parsed once. @throws $ZodError naming the variable that is wrong. */
 export const readConfig = (env: Env): Config => {
   const known = parsed.get(env);
   if (known) return known;

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { Id } from "../protocol/common.ts";
 import { EXIT, Stop } from "./exit-codes.ts";
 
@@ -17,8 +17,8 @@ export const Identity = z.object({
   canBuildAndroid: z.boolean(),
   canBuildWeb: z.boolean(),
   labels: z.array(z.string()),
-  heartbeatSeconds: z.number().positive(),
-  pollSeconds: z.number().positive(),
+  heartbeatSeconds: z.number().check(z.positive()),
+  pollSeconds: z.number().check(z.positive()),
 });
 export type Identity = z.infer<typeof Identity>;
 

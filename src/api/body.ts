@@ -1,6 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import { invalid, Refusal } from "../services/refusal.ts";
 import { readBytes } from "../web/body.ts";
+import type { Kit } from "../web/kit.ts";
 
 /** Bytes a JSON body may have. */
 export const BODY_LIMIT = 1024 * 1024;
@@ -13,11 +14,17 @@ const decode = (bytes: Uint8Array): string => {
   }
 };
 
-const parse = (text: string): unknown => {
+/**
+ * An escape may stand for half of a character, which no database keeps as it is. Agents cut texts where they must,
+ * in the midst of a character too: theirs are mended.
+ */
+const parse = (text: string, isMended: boolean): unknown => {
   try {
     return JSON.parse(text, (key, value) => {
       if (key === "__proto__") throw invalid("", "has a field with a name that is not allowed");
-      return value;
+      if (isMended) return typeof value === "string" ? value.toWellFormed() : value;
+      if (key.isWellFormed() && (typeof value !== "string" || value.isWellFormed())) return value;
+      throw invalid("", "has a \\u escape that is half of a surrogate pair, and no character");
     });
   } catch (error) {
     if (error instanceof Refusal) throw error;
@@ -26,14 +33,15 @@ const parse = (text: string): unknown => {
 };
 
 /** Leaves the body as text that is JSON for the validator behind it. @throws Refusal for every other body */
-export const jsonBody: MiddlewareHandler = async (c, next) => {
+export const jsonBody: MiddlewareHandler<Kit> = async (c, next) => {
   const type = c.req.header("Content-Type") ?? "";
   if (!/^application\/([a-z0-9.-]+\+)?json(;|$)/i.test(type)) {
     throw new Refusal("unsupported-media-type", "Send the body as application/json.");
   }
   const text = decode(await readBytes(c.req.raw, BODY_LIMIT));
   if (text.trim() === "") throw new Refusal("malformed-body", "The body is empty.");
-  parse(text);
-  c.req.bodyCache.text = Promise.resolve(text) as unknown as string;
+  const isMended = c.get("context").caller.kind === "agent";
+  const value = parse(text, isMended);
+  c.req.bodyCache.text = Promise.resolve(isMended ? JSON.stringify(value) : text) as unknown as string;
   await next();
 };

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import * as agents from "../services/agents.ts";
 import * as audit from "../services/audit.ts";
 import * as builds from "../services/builds.ts";
@@ -29,7 +29,7 @@ export interface Route {
   path: string;
   status: 200 | 201 | 204;
   // biome-ignore lint/suspicious/noExplicitAny: a table of verbs with different inputs
-  verb: Verb<any, any, any, z.ZodType> | StreamRoute;
+  verb: Verb<any, any, any, z.ZodMiniType> | StreamRoute;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: as above

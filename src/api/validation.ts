@@ -1,11 +1,11 @@
 import { zValidator } from "@hono/zod-validator";
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { validationRefusal } from "../services/invalid-input.ts";
 import { notFound } from "../services/refusal.ts";
 
 /** Checks one part of a request. A path that can name nothing is a path to nothing. */
-export const validator = (target: "param" | "query" | "json", schema: z.ZodType) =>
-  zValidator(target, schema as z.ZodObject, (result) => {
+export const validator = (target: "param" | "query" | "json", schema: z.ZodMiniType) =>
+  zValidator(target, schema as z.ZodMiniObject, (result) => {
     if (result.success) return;
     throw target === "param" ? notFound() : validationRefusal(result.error, schema);
   });

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { validationRefusal } from "../services/invalid-input.ts";
 import { Refusal } from "../services/refusal.ts";
 
@@ -21,7 +21,7 @@ export const ifThere = async <T>(answer: Promise<T>): Promise<T | null> => {
 };
 
 /** What a form sent, as the verb takes it. @throws Refusal naming each field that is wrong */
-export const checked = <S extends z.ZodType>(schema: S | undefined, sent: unknown): z.output<S> => {
+export const checked = <S extends z.ZodMiniType>(schema: S | undefined, sent: unknown): z.output<S> => {
   if (!schema) throw new TypeError("a form needs a verb that takes a body");
   const parsed = schema.safeParse(sent);
   if (!parsed.success) throw validationRefusal(parsed.error, schema);

@@ -1,12 +1,12 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { Id, Labels, Name, OrgId, Timestamp } from "./common.ts";
 
 /** 0 other, 1 macOS, 2 Linux, 3 Windows. */
-export const Platform = z.int().min(0, "must be 0 to 3").max(3, "must be 0 to 3");
+export const Platform = z.int().check(z.minimum(0, "must be 0 to 3"), z.maximum(3, "must be 0 to 3"));
 export const PLATFORM = { other: 0, macos: 1, linux: 2, windows: 3 } as const;
 
 /** 0 offline, 1 idle, 2 busy (holds a lease), 3 draining; offline outranks draining outranks busy. */
-export const AgentStatus = z.int().min(0).max(3);
+export const AgentStatus = z.int().check(z.minimum(0), z.maximum(3));
 export const AGENT_STATUS = { offline: 0, idle: 1, busy: 2, draining: 3 } as const;
 
 export const Agent = z.object({
@@ -21,18 +21,15 @@ export const Agent = z.object({
   lastHeartbeatAt: Timestamp,
   orgId: OrgId,
   labels: Labels,
-  version: z.string().nullable(),
+  version: z.nullable(z.string()),
   isDraining: z.boolean(),
   isEphemeral: z.boolean(),
-  currentBuildId: Id.nullable(),
+  currentBuildId: z.nullable(Id),
   createdAt: Timestamp,
 });
 export type Agent = z.infer<typeof Agent>;
 
-const Version = z
-  .string()
-  .max(100)
-  .regex(/^[^\p{Cc}]*$/u, "must not have control characters");
+const Version = z.string().check(z.maxLength(100), z.regex(/^[^\p{Cc}]*$/u, "must not have control characters"));
 
 /** Sent by agents of any age, so unknown fields are ignored. */
 export const AgentRegistration = z.object({
@@ -41,27 +38,27 @@ export const AgentRegistration = z.object({
   canBuildIOS: z.boolean(),
   canBuildAndroid: z.boolean(),
   canBuildWeb: z.boolean(),
-  labels: Labels.nullish(),
-  version: Version.nullish(),
-  isEphemeral: z.boolean().nullish(),
-  protocol: z.int().nullish(),
+  labels: z.nullish(Labels),
+  version: z.nullish(Version),
+  isEphemeral: z.nullish(z.boolean()),
+  protocol: z.nullish(z.int()),
 });
 export type AgentRegistration = z.infer<typeof AgentRegistration>;
 
 /** The record with the agent's token, which is shown this once, and how often it is to be heard from. */
-export const RegisteredAgent = Agent.extend({
+export const RegisteredAgent = z.extend(Agent, {
   token: z.string(),
   heartbeatSeconds: z.int(),
   pollSeconds: z.int(),
 });
 
 export const AgentChange = z.strictObject({
-  name: Name.optional(),
-  platform: Platform.optional(),
-  canBuildIOS: z.boolean().optional(),
-  canBuildAndroid: z.boolean().optional(),
-  canBuildWeb: z.boolean().optional(),
-  labels: Labels.optional(),
-  version: Version.nullable().optional(),
-  isDraining: z.boolean().optional(),
+  name: z.optional(Name),
+  platform: z.optional(Platform),
+  canBuildIOS: z.optional(z.boolean()),
+  canBuildAndroid: z.optional(z.boolean()),
+  canBuildWeb: z.optional(z.boolean()),
+  labels: z.optional(Labels),
+  version: z.optional(z.nullable(Version)),
+  isDraining: z.optional(z.boolean()),
 });

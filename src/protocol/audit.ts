@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { Id, OrgId, Timestamp } from "./common.ts";
 import { PAGE } from "./page.ts";
 
@@ -7,19 +7,19 @@ export const AuditEntry = z.object({
   id: Id,
   orgId: OrgId,
   at: Timestamp,
-  actor: z.string().meta({ description: "token:ID, agent:ID, operator, or system" }),
-  action: z.string().meta({ description: "noun.verb, for example variable.create or build.deliver" }),
-  subject: z.string().meta({ description: "Id of what was changed" }),
-  requestId: z.string().nullable(),
+  actor: z.string().check(z.describe("token:ID, agent:ID, operator, or system")),
+  action: z.string().check(z.describe("noun.verb, for example variable.create or build.deliver")),
+  subject: z.string().check(z.describe("Id of what was changed")),
+  requestId: z.nullable(z.string()),
   detail: z.record(z.string(), z.unknown()),
 });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
 export const AuditFilter = z.strictObject({
-  actor: z.string().max(100).optional(),
-  action: z.string().max(100).optional(),
-  subject: z.string().max(100).optional(),
-  since: z.iso.datetime({ offset: true }).optional(),
-  until: z.iso.datetime({ offset: true }).optional(),
+  actor: z.optional(z.string().check(z.maxLength(100))),
+  action: z.optional(z.string().check(z.maxLength(100))),
+  subject: z.optional(z.string().check(z.maxLength(100))),
+  since: z.optional(z.iso.datetime({ offset: true })),
+  until: z.optional(z.iso.datetime({ offset: true })),
   ...PAGE,
 });

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { Id, Labels, OrgId, Timestamp } from "./common.ts";
 import { PAGE } from "./page.ts";
 import { Origin } from "./pipeline.ts";
@@ -28,13 +28,13 @@ export const StepStatus = z.enum(["pending", "running", "succeeded", "failed", "
 
 /** One step as its agent reported it; `logOffset` is where its part of the stored log begins, in bytes. */
 export const Step = z.object({
-  id: z.string().nullable(),
+  id: z.nullable(z.string()),
   name: z.string(),
   status: StepStatus,
-  exitCode: z.int().nullable(),
-  startedAt: Timestamp.nullable(),
-  finishedAt: Timestamp.nullable(),
-  logOffset: z.int().nullable(),
+  exitCode: z.nullable(z.int()),
+  startedAt: z.nullable(Timestamp),
+  finishedAt: z.nullable(Timestamp),
+  logOffset: z.nullable(z.int()),
 });
 export type Step = z.infer<typeof Step>;
 
@@ -43,67 +43,68 @@ export const EnvironmentKey = z.object({
   key: z.string(),
   scope: Origin,
   isSecret: z.boolean(),
-  version: z.int().nullable(),
+  version: z.nullable(z.int()),
 });
 export type EnvironmentKey = z.infer<typeof EnvironmentKey>;
 
 export const Build = z.object({
   id: Id,
-  number: z.int().meta({ description: "Counts up per repository" }),
+  number: z.int().check(z.describe("Counts up per repository")),
   orgId: OrgId,
   repoId: Id,
-  pipelineId: Id.nullable(),
+  pipelineId: z.nullable(Id),
   branch: z.string(),
-  commitSha: z.string().nullable(),
+  commitSha: z.nullable(z.string()),
   status: BuildStatus,
   trigger: z.enum(["api", "retry"]),
   priority: z.int(),
-  agentId: Id.nullable(),
+  agentId: z.nullable(Id),
   attempt: z.int(),
-  exitCode: z.int().nullable(),
-  reason: BuildReason.nullable(),
-  message: z.string().nullable().meta({ description: "What a person should know about how it ended" }),
-  leak: z.boolean().meta({ description: "The service masked a secret that the agent had let through" }),
-  environment: z.array(EnvironmentKey).nullable(),
+  exitCode: z.nullable(z.int()),
+  reason: z.nullable(BuildReason),
+  message: z.nullable(z.string()).check(z.describe("What a person should know about how it ended")),
+  leak: z.boolean().check(z.describe("The service masked a secret that the agent had let through")),
+  environment: z.nullable(z.array(EnvironmentKey)),
   steps: z.array(Step),
-  summary: z.string().nullable(),
-  retryOf: Id.nullable(),
+  summary: z.nullable(z.string()),
+  retryOf: z.nullable(Id),
   queuedAt: Timestamp,
-  startedAt: Timestamp.nullable(),
-  finishedAt: Timestamp.nullable(),
+  startedAt: z.nullable(Timestamp),
+  finishedAt: z.nullable(Timestamp),
 });
 export type Build = z.infer<typeof Build>;
 
 /** Per-run overrides, name to text; numbers and booleans become text. */
 export const EnvVariables = z.record(
   Key,
-  z
-    .union([
-      z.string().refine((text) => !text.includes("\0"), "must not have a NUL character"),
+  z.pipe(
+    z.union([
+      z.string().check(z.refine((text) => !text.includes("\0"), "must not have a NUL character")),
       z.number(),
       z.boolean(),
-    ])
-    .transform(String),
+    ]),
+    z.transform(String),
+  ),
 );
 
-export const RepositoryTrigger = z.strictObject({ branch: Branch, commitSha: CommitSha.nullish() });
+export const RepositoryTrigger = z.strictObject({ branch: Branch, commitSha: z.nullish(CommitSha) });
 
 export const BuildTrigger = z.strictObject({
-  repoId: Id.nullish(),
-  pipelineId: Id.nullish(),
+  repoId: z.nullish(Id),
+  pipelineId: z.nullish(Id),
   branch: Branch,
-  commitSha: CommitSha.nullish(),
-  envVariables: EnvVariables.nullish(),
-  secretKeys: z.array(Key).max(1000).nullish(),
-  priority: z.int().min(-100, "must be -100 to 100").max(100, "must be -100 to 100").nullish(),
-  labels: Labels.nullish(),
+  commitSha: z.nullish(CommitSha),
+  envVariables: z.nullish(EnvVariables),
+  secretKeys: z.nullish(z.array(Key).check(z.maxLength(1000))),
+  priority: z.nullish(z.int().check(z.minimum(-100, "must be -100 to 100"), z.maximum(100, "must be -100 to 100"))),
+  labels: z.nullish(Labels),
 });
 export type BuildTrigger = z.infer<typeof BuildTrigger>;
 
 export const BuildFilter = z.strictObject({
-  repoId: Id.optional(),
-  pipelineId: Id.optional(),
-  branch: z.string().max(250).optional(),
-  status: BuildStatus.optional(),
+  repoId: z.optional(Id),
+  pipelineId: z.optional(Id),
+  branch: z.optional(z.string().check(z.maxLength(250))),
+  status: z.optional(BuildStatus),
   ...PAGE,
 });

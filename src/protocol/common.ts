@@ -1,41 +1,51 @@
-import * as z from "zod";
+import * as z from "zod/mini";
+import en from "zod/v4/locales/en.js";
+
+z.config(en());
 
 /** A UUID v7 in lower case: ids sort by the time of their making. */
-export const Id = z.uuid().meta({ description: "UUID" });
+export const Id = z.uuid().check(z.describe("UUID"));
 
 /** An organization's slug; never used twice. */
 export const OrgId = z
   .string()
-  .regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, "must be a slug: a-z, 0-9 and -, at most 64")
-  .meta({ description: "Organization slug" });
+  .check(
+    z.regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, "must be a slug: a-z, 0-9 and -, at most 64"),
+    z.describe("Organization slug"),
+  );
 
 /** ISO 8601, UTC, milliseconds. */
-export const Timestamp = z.iso.datetime({ precision: 3 }).meta({ description: "UTC time with milliseconds" });
+export const Timestamp = z.iso.datetime({ precision: 3 }).check(z.describe("UTC time with milliseconds"));
 
 /** Text for people: one line, no control characters. */
 export const Name = z
   .string()
-  .min(1, "must not be empty")
-  .max(200, "must have at most 200 characters")
-  .regex(/^[^\p{Cc}]+$/u, "must not have control characters");
+  .check(
+    z.minLength(1, "must not be empty"),
+    z.maxLength(200, "must have at most 200 characters"),
+    z.regex(/^[^\p{Cc}]+$/u, "must not have control characters"),
+  );
 
-export const Description = z.string().max(2000, "must have at most 2000 characters");
+export const Description = z.string().check(z.maxLength(2000, "must have at most 2000 characters"));
+
+export const LABEL = /^[A-Za-z0-9][A-Za-z0-9_.:/=-]{0,99}$/;
 
 /** A label of an agent or of a build's needs. */
-export const Label = z
-  .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9_.:/=-]{0,99}$/, "must be 1 to 100 of A-Z a-z 0-9 _ . : / = -");
+export const Label = z.string().check(z.regex(LABEL, "must be 1 to 100 of A-Z a-z 0-9 _ . : / = -"));
 
-export const Labels = z.array(Label).max(50, "must have at most 50 labels");
+export const Labels = z.array(Label).check(z.maxLength(50, "must have at most 50 labels"));
 
 /** A query parameter that is true or false. */
-export const QueryFlag = z.enum(["true", "false"], "must be true or false").transform((text) => text === "true");
+export const QueryFlag = z.pipe(
+  z.enum(["true", "false"], "must be true or false"),
+  z.transform((text) => text === "true"),
+);
 
 /** A query parameter that is a whole number, in digits. */
 export const QueryNumber = (least: number, most: number, problem: string) =>
-  z.preprocess(
-    (text) => (typeof text === "string" && /^\d{1,15}$/.test(text) ? Number(text) : text),
-    z.int(problem).min(least, problem).max(most, problem),
+  z.pipe(
+    z.transform((text) => (typeof text === "string" && /^\d{1,15}$/.test(text) ? Number(text) : text)),
+    z.int(problem).check(z.minimum(least, problem), z.maximum(most, problem)),
   );
 
 export const PathId = z.object({ id: Id });

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { BuildStatus } from "./build.ts";
 import { Id } from "./common.ts";
 
@@ -38,9 +38,9 @@ export const Explanation = z.object({
   status: BuildStatus,
   code: WaitCode,
   words: z.string(),
-  ahead: z.int().nullable().meta({ description: "Builds before it in the queue" }),
+  ahead: z.nullable(z.int()).check(z.describe("Builds before it in the queue")),
   agents: z
     .array(z.object({ agentId: Id, name: z.string(), codes: z.array(AgentCode), words: z.string() }))
-    .meta({ description: "Why each agent does not have it, the likeliest first" }),
+    .check(z.describe("Why each agent does not have it, the likeliest first")),
 });
 export type Explanation = z.infer<typeof Explanation>;

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /**
  * What the follower of a log is sent over its socket, one message for each `more` it sends, so that a slow one is
@@ -15,10 +15,10 @@ export type FollowMessage = z.infer<typeof FollowMessage>;
 export const MORE = "more";
 
 /** Where a follower begins, as an event's id says it: `attempt:offset`, or an offset in the latest attempt. */
-export const EventId = z
-  .string()
-  .regex(/^(?:\d{1,9}:)?\d{1,15}$/, "must be the id of an event: attempt:offset")
-  .transform((text) => {
+export const EventId = z.pipe(
+  z.string().check(z.regex(/^(?:\d{1,9}:)?\d{1,15}$/, "must be the id of an event: attempt:offset")),
+  z.transform((text) => {
     const [offset = "0", attempt] = text.split(":").reverse();
     return { attempt: attempt === undefined ? null : Number(attempt), offset: Number(offset) };
-  });
+  }),
+);

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { Description, Id, Name, OrgId, QueryFlag, Timestamp } from "./common.ts";
 import { PAGE } from "./page.ts";
 import { Variable } from "./variable.ts";
@@ -8,27 +8,27 @@ export const Group = z.object({
   id: Id,
   orgId: OrgId,
   name: Name,
-  description: Description.nullable(),
+  description: z.nullable(Description),
   variableCount: z.int(),
   createdAt: Timestamp,
   updatedAt: Timestamp,
-  variables: z.array(Variable).optional().meta({ description: "With includeVariables=true" }),
+  variables: z.optional(z.array(Variable)).check(z.describe("With includeVariables=true")),
 });
 export type Group = z.infer<typeof Group>;
 
 export const NewGroup = z.strictObject({
-  orgId: OrgId.nullish(),
+  orgId: z.nullish(OrgId),
   name: Name,
-  description: Description.nullish(),
+  description: z.nullish(Description),
 });
 
 export const GroupChange = z.strictObject({
-  name: Name.optional(),
-  description: Description.nullable().optional(),
+  name: z.optional(Name),
+  description: z.optional(z.nullable(Description)),
 });
 
 export const GroupFilter = z.strictObject({
-  orgId: OrgId.optional(),
-  includeVariables: QueryFlag.default(false),
+  orgId: z.optional(OrgId),
+  includeVariables: z._default(QueryFlag, false),
   ...PAGE,
 });

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { Build, BuildReason, Step } from "./build.ts";
 import { Id, QueryNumber, Timestamp } from "./common.ts";
 import { Requires } from "./pipeline.ts";
@@ -22,15 +22,15 @@ export const LEASE_HEADER = "X-Lease";
 export const BOOT_HEADER = "X-Boot-Id";
 
 /** A whole number that only grows. */
-export const Lease = z.int().nonnegative();
+export const Lease = z.int().check(z.nonnegative());
 
 export const PollQuery = z.object({
-  wait: QueryNumber(0, 60, "must be 0 to 60").default(0),
+  wait: z._default(QueryNumber(0, 60, "must be 0 to 60"), 0),
 });
 
 export const Credential = z.object({
   kind: z.enum(["token", "ssh-key"]),
-  username: z.string().nullable(),
+  username: z.nullable(z.string()),
   value: z.string(),
 });
 
@@ -39,13 +39,13 @@ export const Job = z.object({
   build: Build,
   lease: Lease,
   leaseExpiresAt: Timestamp,
-  repository: z.object({ fullName: z.string(), cloneUrl: z.string(), credential: Credential.nullish() }),
-  pipeline: z.object({ name: z.string(), configPath: z.string(), definition: z.string().nullable() }),
+  repository: z.object({ fullName: z.string(), cloneUrl: z.string(), credential: z.nullish(Credential) }),
+  pipeline: z.object({ name: z.string(), configPath: z.string(), definition: z.nullable(z.string()) }),
   env: z.record(z.string(), z.string()),
   secretKeys: z.array(z.string()),
   runKeys: z
     .array(z.string())
-    .meta({ description: "Keys of env that envVariables of the run set: they outrank the file's env" }),
+    .check(z.describe("Keys of env that envVariables of the run set: they outrank the file's env")),
   requires: Requires,
   timeoutSeconds: z.int(),
 });
@@ -54,33 +54,33 @@ export type Job = z.infer<typeof Job>;
 /** `cancel` asks the agent to stop the build; with reason lease-lost it is no longer its own at all. */
 export const Heartbeat = z.object({
   cancel: z.boolean(),
-  leaseExpiresAt: Timestamp.optional(),
-  reason: z.enum(["canceled", "timeout", "lease-lost"]).optional(),
+  leaseExpiresAt: z.optional(Timestamp),
+  reason: z.optional(z.enum(["canceled", "timeout", "lease-lost"])),
 });
 export type Heartbeat = z.infer<typeof Heartbeat>;
 
 export const Progress = z.object({
-  commitSha: CommitSha.optional(),
-  steps: z.array(Step).max(1000).optional(),
-  masks: z.array(z.string().max(65_536)).max(1000).optional(),
-  summary: z.string().max(65_536).optional(),
+  commitSha: z.optional(CommitSha),
+  steps: z.optional(z.array(Step).check(z.maxLength(1000))),
+  masks: z.optional(z.array(z.string().check(z.maxLength(65_536))).check(z.maxLength(1000))),
+  summary: z.optional(z.string().check(z.maxLength(65_536))),
 });
 export type Progress = z.infer<typeof Progress>;
 
-export const Release = z.object({ reason: z.string().max(2000), requires: Requires.optional() });
+export const Release = z.object({ reason: z.string().check(z.maxLength(2000)), requires: z.optional(Requires) });
 export type Release = z.infer<typeof Release>;
 
 export const Finish = z.object({
   status: z.enum(["succeeded", "failed", "canceled"]),
-  exitCode: z.int().min(0, "must be 0 to 255").max(255, "must be 0 to 255").nullish(),
-  reason: BuildReason.nullish(),
-  message: z.string().max(4000).nullish(),
+  exitCode: z.nullish(z.int().check(z.minimum(0, "must be 0 to 255"), z.maximum(255, "must be 0 to 255"))),
+  reason: z.nullish(BuildReason),
+  message: z.nullish(z.string().check(z.maxLength(4000))),
 });
 export type Finish = z.infer<typeof Finish>;
 
 export const LogQuery = z.object({
   offset: QueryNumber(0, Number.MAX_SAFE_INTEGER, "must be a whole number"),
-  final: z.enum(["true", "false"]).optional(),
+  final: z.optional(z.enum(["true", "false"])),
 });
 
 /** Bytes sent under this lease that are stored for good: send from here on. */
@@ -93,7 +93,7 @@ export const LOG_CHUNK_LIMIT = 1024 * 1024;
 export const LOG_LIMIT = 100 * 1024 * 1024;
 
 /** A message pushed to a waiting agent: a reason to look, never the thing itself. */
-export const Hint = z.object({ type: z.enum(["look", "cancel"]), buildId: Id.optional() });
+export const Hint = z.object({ type: z.enum(["look", "cancel"]), buildId: z.optional(Id) });
 export type Hint = z.infer<typeof Hint>;
 
 /** Texts by which the two ends of the hints' socket know of each other; answered without waking the service. */

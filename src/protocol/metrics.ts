@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { OrgId, Timestamp } from "./common.ts";
 import { Requires } from "./pipeline.ts";
 
@@ -8,7 +8,7 @@ export const RequirementMetrics = z.object({
   waiting: z.int(),
   running: z.int(),
   oldestWaitSeconds: z.number(),
-  agents: z.int().meta({ description: "Online agents that could take such a build" }),
+  agents: z.int().check(z.describe("Online agents that could take such a build")),
   idle: z.int(),
 });
 
@@ -27,9 +27,9 @@ export const Metrics = z.object({
     offline: z.int(),
   }),
   outbox: z.object({
-    builds: z.int().meta({ description: "Builds that lists do not show as they are yet" }),
-    failures: z.int().meta({ description: "Failed attempts in a row to write to the database" }),
-    parked: z.int().meta({ description: "Rows that could never be written and were set aside" }),
+    builds: z.int().check(z.describe("Builds that lists do not show as they are yet")),
+    failures: z.int().check(z.describe("Failed attempts in a row to write to the database")),
+    parked: z.int().check(z.describe("Rows that could never be written and were set aside")),
   }),
   byRequirement: z.array(RequirementMetrics),
 });

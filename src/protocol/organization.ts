@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { Name, OrgId, Timestamp } from "./common.ts";
 
 /** Places a Durable Object can be asked to live near. */
@@ -9,7 +9,7 @@ export type LocationHint = z.infer<typeof LocationHint>;
 export const Organization = z.object({
   id: OrgId,
   name: Name,
-  locationHint: LocationHint.nullable(),
+  locationHint: z.nullable(LocationHint),
   createdAt: Timestamp,
 });
 export type Organization = z.infer<typeof Organization>;
@@ -17,8 +17,8 @@ export type Organization = z.infer<typeof Organization>;
 export const NewOrganization = z.strictObject({
   id: OrgId,
   name: Name,
-  locationHint: LocationHint.nullish(),
+  locationHint: z.nullish(LocationHint),
 });
 
 /** The organization with the token of its first admin, which is shown this once. */
-export const CreatedOrganization = Organization.extend({ token: z.string() });
+export const CreatedOrganization = z.extend(Organization, { token: z.string() });

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { Id, QueryNumber } from "./common.ts";
 
 const decodeCursor = (text: string): string => {
@@ -11,18 +11,16 @@ const decodeCursor = (text: string): string => {
 
 /** Opaque to clients: where the page before ended. */
 export const Cursor = z
-  .string()
-  .max(100)
-  .transform(decodeCursor)
-  .refine((id) => Id.safeParse(id).success, "must be one that an earlier page gave");
+  .pipe(z.string().check(z.maxLength(100)), z.transform(decodeCursor))
+  .check(z.refine((id) => Id.safeParse(id).success, "must be one that an earlier page gave"));
 
 export const encodeCursor = (id: string): string =>
   btoa(id).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 
 /** What every list takes to be read in pages. */
 export const PAGE = {
-  limit: QueryNumber(1, 200, "must be 1 to 200").optional(),
-  cursor: Cursor.optional(),
+  limit: z.optional(QueryNumber(1, 200, "must be 1 to 200")),
+  cursor: z.optional(Cursor),
 };
 
 export const PageQuery = z.strictObject(PAGE);

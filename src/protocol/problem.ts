@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /** Every kind of problem the service answers with: its status and title. The list is closed. */
 export const PROBLEMS = {
@@ -32,8 +32,8 @@ export const Problem = z.object({
   status: z.int(),
   detail: z.string(),
   requestId: z.string(),
-  errors: z.array(z.object({ pointer: z.string(), detail: z.string() })).optional(),
-  existingId: z.string().optional(),
-  expectedOffset: z.int().optional(),
+  errors: z.optional(z.array(z.object({ pointer: z.string(), detail: z.string() }))),
+  existingId: z.optional(z.string()),
+  expectedOffset: z.optional(z.int()),
 });
 export type Problem = z.infer<typeof Problem>;

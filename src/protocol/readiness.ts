@@ -1,7 +1,8 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /** One thing the service needs, and what is wrong with it where it is not there. */
-export const Check = z.object({ isOk: z.boolean(), detail: z.string().optional() });
+export const Check = z.object({ isOk: z.boolean(), detail: z.optional(z.string()) });
+export type Check = z.infer<typeof Check>;
 
 export const Readiness = z.object({
   isReady: z.boolean(),

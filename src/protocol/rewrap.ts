@@ -1,20 +1,20 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /** Everything that is sealed, by the id of the key that sealed it. */
 export const SealedCounts = z.object({
   currentKeyId: z.string(),
   knownKeyIds: z.array(z.string()),
   byKeyId: z.record(z.string(), z.object({ variables: z.int(), credentials: z.int(), inputs: z.int(), logs: z.int() })),
-  isComplete: z.boolean().meta({ description: "Everything is sealed with the current key" }),
+  isComplete: z.boolean().check(z.describe("Everything is sealed with the current key")),
 });
 export type SealedCounts = z.infer<typeof SealedCounts>;
 
 export const Rewrap = z.strictObject({
-  limit: z.int().min(1, "must be 1 to 500").max(500, "must be 1 to 500").default(200),
+  limit: z._default(z.int().check(z.minimum(1, "must be 1 to 500"), z.maximum(500, "must be 1 to 500")), 200),
 });
 
 /** One batch: repeat until `isComplete`. What no known key opens is named, and left as it is. */
-export const Rewrapped = SealedCounts.extend({
+export const Rewrapped = z.extend(SealedCounts, {
   rewrapped: z.int(),
-  unopenable: z.array(z.string()).meta({ description: "Ids of what could not be opened" }),
+  unopenable: z.array(z.string()).check(z.describe("Ids of what could not be opened")),
 });

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { Id, Labels, Name, OrgId, Timestamp } from "./common.ts";
 
 /** What a person's token may do; each role may also do what the ones before it may. */
@@ -13,10 +13,10 @@ export const Token = z.object({
   orgId: OrgId,
   name: Name,
   kind: TokenKind,
-  role: Role.nullable(),
-  labels: Labels.nullable(),
-  expiresAt: Timestamp.nullable(),
-  lastUsedAt: Timestamp.nullable(),
+  role: z.nullable(Role),
+  labels: z.nullable(Labels),
+  expiresAt: z.nullable(Timestamp),
+  lastUsedAt: z.nullable(Timestamp),
   createdAt: Timestamp,
 });
 export type Token = z.infer<typeof Token>;
@@ -25,15 +25,18 @@ export type Token = z.infer<typeof Token>;
 export const NewToken = z.strictObject({
   name: Name,
   kind: TokenKind,
-  role: Role.nullish(),
-  labels: Labels.nullish(),
-  expiresAt: z.iso.datetime({ offset: true }).nullish(),
+  role: z.nullish(Role),
+  labels: z.nullish(Labels),
+  expiresAt: z.nullish(z.iso.datetime({ offset: true })),
 });
 
 /** The record with the token itself, which is shown this once. */
-export const CreatedToken = Token.extend({ token: z.string() });
+export const CreatedToken = z.extend(Token, { token: z.string() });
 
 /** How long the secret before stays good: an hour unless told, a week at most. */
 export const TokenRotation = z.strictObject({
-  graceSeconds: z.int().min(0, "must be 0 to 604800").max(604_800, "must be 0 to 604800").default(3600),
+  graceSeconds: z._default(
+    z.int().check(z.minimum(0, "must be 0 to 604800"), z.maximum(604_800, "must be 0 to 604800")),
+    3600,
+  ),
 });

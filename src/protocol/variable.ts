@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { Description, Id, OrgId, QueryFlag, Timestamp } from "./common.ts";
 import { PAGE } from "./page.ts";
 
@@ -7,36 +7,36 @@ export const Scope = z.enum(SCOPES);
 export type Scope = z.infer<typeof Scope>;
 
 /** The name of a variable: a shell name, exact case; `MILLRACE_` is the service's own prefix. */
-export const Key = z
-  .string()
-  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,254}$/, "must be letters, digits and _, not beginning with a digit, at most 255")
-  .refine((key) => !key.startsWith("MILLRACE_"), "must not begin with MILLRACE_")
-  .refine((key) => key !== "__proto__", "must not be __proto__");
+export const Key = z.string().check(
+  z.regex(/^[A-Za-z_][A-Za-z0-9_]{0,254}$/, "must be letters, digits and _, not beginning with a digit, at most 255"),
+  z.refine((key) => !key.startsWith("MILLRACE_"), "must not begin with MILLRACE_"),
+  z.refine((key) => key !== "__proto__", "must not be __proto__"),
+);
 
 /** Bytes of UTF-8 that one value may have. */
 export const VALUE_LIMIT = 48 * 1024;
 
-export const Value = z.string().refine((text) => !text.includes("\0"), "must not have a NUL character");
+export const Value = z.string().check(z.refine((text) => !text.includes("\0"), "must not have a NUL character"));
 
 export const Variable = z.object({
   id: Id,
   key: z.string(),
-  value: z.string().optional().meta({ description: "Absent when isSecret" }),
+  value: z.optional(z.string()).check(z.describe("Absent when isSecret")),
   isSecret: z.boolean(),
   scope: Scope,
   orgId: OrgId,
-  repoId: Id.nullable(),
-  groupId: Id.nullable(),
-  pipelineId: Id.nullable(),
-  description: Description.nullable(),
+  repoId: z.nullable(Id),
+  groupId: z.nullable(Id),
+  pipelineId: z.nullable(Id),
+  description: z.nullable(Description),
   isActive: z.boolean(),
   allowOverride: z.boolean(),
   version: z.int(),
   createdAt: Timestamp,
   updatedAt: Timestamp,
-  lastUsedAt: Timestamp.nullable(),
-  lastUsedBy: Id.nullable().meta({ description: "The last build that was given it" }),
-  warnings: z.array(z.enum(["short", "mask-text", "common-word"])).optional(),
+  lastUsedAt: z.nullable(Timestamp),
+  lastUsedBy: z.nullable(Id).check(z.describe("The last build that was given it")),
+  warnings: z.optional(z.array(z.enum(["short", "mask-text", "common-word"]))),
 });
 export type Variable = z.infer<typeof Variable>;
 
@@ -48,31 +48,31 @@ export const NewVariable = z.strictObject({
   value: Value,
   isSecret: z.boolean(),
   scope: Scope,
-  orgId: OrgId.nullish(),
-  repoId: Id.nullish(),
-  groupId: Id.nullish(),
-  pipelineId: Id.nullish(),
-  description: Description.nullish(),
-  isActive: z.boolean().nullish(),
-  allowOverride: z.boolean().nullish(),
+  orgId: z.nullish(OrgId),
+  repoId: z.nullish(Id),
+  groupId: z.nullish(Id),
+  pipelineId: z.nullish(Id),
+  description: z.nullish(Description),
+  isActive: z.nullish(z.boolean()),
+  allowOverride: z.nullish(z.boolean()),
 });
 export type NewVariable = z.infer<typeof NewVariable>;
 
 export const VariableChange = z.strictObject({
-  key: Key.optional(),
-  value: Value.optional(),
-  isSecret: z.boolean().optional(),
-  description: Description.nullable().optional(),
-  isActive: z.boolean().optional(),
-  allowOverride: z.boolean().optional(),
+  key: z.optional(Key),
+  value: z.optional(Value),
+  isSecret: z.optional(z.boolean()),
+  description: z.optional(z.nullable(Description)),
+  isActive: z.optional(z.boolean()),
+  allowOverride: z.optional(z.boolean()),
 });
 
 export const VariableFilter = z.strictObject({
-  orgId: OrgId.optional(),
-  repoId: Id.optional(),
-  groupId: Id.optional(),
-  pipelineId: Id.optional(),
-  scope: Scope.optional(),
-  includeInactive: QueryFlag.default(false),
+  orgId: z.optional(OrgId),
+  repoId: z.optional(Id),
+  groupId: z.optional(Id),
+  pipelineId: z.optional(Id),
+  scope: z.optional(Scope),
+  includeInactive: z._default(QueryFlag, false),
   ...PAGE,
 });

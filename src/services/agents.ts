@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { hashToken } from "../crypto/token.ts";
 import { Agent, AgentChange, AgentRegistration, RegisteredAgent } from "../protocol/agent.ts";
 import { PathId } from "../protocol/common.ts";

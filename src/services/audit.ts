@@ -1,5 +1,5 @@
 import { eq, getTableColumns, gte, lt } from "drizzle-orm";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { audit } from "../db/schema.ts";
 import { AuditEntry, AuditFilter } from "../protocol/audit.ts";
 import { listing } from "./listing.ts";

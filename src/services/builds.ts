@@ -1,5 +1,5 @@
 import { and, eq } from "drizzle-orm";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { build } from "../db/schema.ts";
 import { Build, BuildFilter } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { pipeline } from "../db/schema.ts";
 import { compose, EnvironmentTooLarge, type ScopedVariable, withoutSecret } from "../domain/compose.ts";
 import { PathId } from "../protocol/common.ts";
@@ -29,7 +29,7 @@ export const scoped = <V extends string | null>(row: VariableRow, value: V): Sco
 export const previewEnvironment = verb({
   access: { role: "viewer" },
   params: PathId,
-  query: z.strictObject({ branch: z.string().max(250).optional() }),
+  query: z.strictObject({ branch: z.optional(z.string().check(z.maxLength(250))) }),
   output: z.array(EnvironmentEntry),
   async run(context, { params }) {
     const { db, orgId } = context;

@@ -1,5 +1,5 @@
 import { and, asc, eq, getTableColumns, sql } from "drizzle-orm";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { demand, demandUnchanged } from "../db/guard.ts";
 import { pipelineGroup, variable, variableGroup } from "../db/schema.ts";
 import { PathId } from "../protocol/common.ts";

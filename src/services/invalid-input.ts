@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { didYouMean } from "../domain/did-you-mean.ts";
 import { type FieldError, Refusal } from "./refusal.ts";
 
@@ -8,7 +8,7 @@ const pointerOf = (path: PropertyKey[]): string =>
   path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 
 /** The texts of zod that quote what was sent are replaced: no answer repeats input. */
-const detailOf = (issue: z.core.$ZodIssue, schema: z.ZodType): string => {
+const detailOf = (issue: z.core.$ZodIssue, schema: z.ZodMiniType): string => {
   switch (issue.code) {
     case "unrecognized_keys": {
       const known = issue.path.length === 0 ? Object.keys((schema as ObjectSchema).shape ?? {}) : [];
@@ -35,7 +35,7 @@ const detailOf = (issue: z.core.$ZodIssue, schema: z.ZodType): string => {
 const pathOf = (issue: z.core.$ZodIssue): PropertyKey[] =>
   issue.path[0] === "envVariables" ? ["envVariables"] : issue.path;
 
-export const validationRefusal = (error: z.core.$ZodError, schema: z.ZodType): Refusal => {
+export const validationRefusal = (error: z.core.$ZodError, schema: z.ZodMiniType): Refusal => {
   const errors: FieldError[] = error.issues.map((issue) => ({
     pointer: pointerOf(pathOf(issue)),
     detail: detailOf(issue, schema),

@@ -1,5 +1,5 @@
 import { asc, eq } from "drizzle-orm";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { hashToken } from "../crypto/token.ts";
 import { organization, token } from "../db/schema.ts";
 import { OrgId } from "../protocol/common.ts";

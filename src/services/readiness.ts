@@ -1,4 +1,4 @@
-import * as z from "zod";
+import { $ZodError } from "zod/v4/core";
 import { readConfig } from "../config.ts";
 import { loadMint } from "../crypto/token.ts";
 import { checkMigrations, MigrationsMissing } from "../db/migrations.ts";
@@ -17,12 +17,12 @@ const NOBODY = "-";
 const told = (error: unknown, otherwise: string): string => {
   if (error instanceof Refusal) return error.message;
   if (error instanceof MigrationsMissing) return `These are not applied: ${error.missing.join(", ")}.`;
-  if (error instanceof z.ZodError)
+  if (error instanceof $ZodError)
     return error.issues.map(({ path }) => `${path.join(".")} is missing or wrong`).join(", ");
   return otherwise;
 };
 
-const check = async (otherwise: string, work: () => unknown): Promise<z.infer<typeof Check>> => {
+const check = async (otherwise: string, work: () => unknown): Promise<Check> => {
   try {
     await work();
     return { isOk: true };

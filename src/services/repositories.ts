@@ -1,5 +1,5 @@
 import { and, eq, getTableColumns, inArray, notExists, or, sql } from "drizzle-orm";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { demand, demandUnchanged } from "../db/guard.ts";
 import { credential, pipeline, pipelineGroup, repository, variable } from "../db/schema.ts";
 import { cloneHost, cloneOrigin, cloneUrlProblem } from "../domain/clone-url.ts";

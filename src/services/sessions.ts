@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { KeyUnknown, loadKeyring, SealBroken } from "../crypto/keyring.ts";
 import { usable } from "./sealing.ts";
 

@@ -1,5 +1,5 @@
 import { and, eq, getTableColumns } from "drizzle-orm";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { hashToken } from "../crypto/token.ts";
 import { demandUnchanged } from "../db/guard.ts";
 import { isLive } from "../db/live-token.ts";

@@ -1,5 +1,5 @@
 import { and, eq, inArray } from "drizzle-orm";
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { pipeline, repository } from "../db/schema.ts";
 import { overridesRefused } from "../domain/compose.ts";
 import { refusedInRun } from "../domain/env-names.ts";

@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, isNull, lt, or } from "drizzle-orm";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { variable, variableUse } from "../db/schema.ts";
 import { PathId, QueryNumber } from "../protocol/common.ts";
 import { Variable, VariableUse } from "../protocol/variable.ts";
@@ -35,7 +35,7 @@ export const listUses = verb({
 export const listUnused = verb({
   access: { role: "maintainer" },
   query: z.strictObject({
-    days: QueryNumber(1, 400, "must be 1 to 400").default(90),
+    days: z._default(QueryNumber(1, 400, "must be 1 to 400"), 90),
   }),
   output: z.array(Variable),
   async run({ db, orgId, now }, { query }) {

@@ -1,5 +1,5 @@
 import { and, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { demand, demandUnchanged } from "../db/guard.ts";
 import type { Database } from "../db/open.ts";
 import { pipeline, repository, variable, variableGroup } from "../db/schema.ts";

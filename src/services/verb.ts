@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { Access } from "./access.ts";
 import type { Context } from "./context.ts";
 import { type FieldError, invalid, Refusal } from "./refusal.ts";
@@ -10,17 +10,17 @@ export interface Input<P, Q, B> {
 }
 
 /** One use case: who may call it, what goes in, what comes out, and what it does. */
-export interface Verb<P = unknown, Q = unknown, B = unknown, O extends z.ZodType = z.ZodType> {
+export interface Verb<P = unknown, Q = unknown, B = unknown, O extends z.ZodMiniType = z.ZodMiniType> {
   access: Access;
-  params?: z.ZodType<P>;
-  query?: z.ZodType<Q>;
-  body?: z.ZodType<B>;
+  params?: z.ZodMiniType<P>;
+  query?: z.ZodMiniType<Q>;
+  body?: z.ZodMiniType<B>;
   /** Absent where the answer has no body. */
   output?: O;
   run(context: Context, input: Input<P, Q, B>): Promise<z.output<O>>;
 }
 
-export const verb = <P = undefined, Q = undefined, B = undefined, O extends z.ZodType = z.ZodVoid>(
+export const verb = <P = undefined, Q = undefined, B = undefined, O extends z.ZodMiniType = z.ZodMiniVoid>(
   definition: Verb<P, Q, B, O>,
 ): Verb<P, Q, B, O> => definition;
 
@@ -28,21 +28,24 @@ export const verb = <P = undefined, Q = undefined, B = undefined, O extends z.Zo
  * The body of a PUT: what `change` allows, and the record's other fields as long as they stay what they are,
  * so that a record that was read can be edited and sent back.
  */
-export const updateOf = <C extends z.ZodRawShape>(record: z.ZodObject, change: z.ZodObject<C>): z.ZodObject<C> => {
+export const updateOf = <C extends z.core.$ZodShape>(
+  record: z.ZodMiniObject,
+  change: z.ZodMiniObject<C>,
+): z.ZodMiniObject<C> => {
   const owned = Object.keys(record.shape).filter((field) => !(field in change.shape));
-  const unchanged = Object.fromEntries(owned.map((field) => [field, z.unknown().optional()]));
-  return z.strictObject({ ...unchanged, ...change.shape }) as unknown as z.ZodObject<C>;
+  const unchanged = Object.fromEntries(owned.map((field) => [field, z.optional(z.unknown())]));
+  return z.strictObject({ ...unchanged, ...change.shape }) as unknown as z.ZodMiniObject<C>;
 };
 
 /**
  * The writable part of a PUT's body.
  * @throws Refusal where a field of the service's own differs from the record
  */
-export const writablePart = <C extends z.ZodRawShape>(
+export const writablePart = <C extends z.core.$ZodShape>(
   body: object,
-  change: z.ZodObject<C>,
+  change: z.ZodMiniObject<C>,
   record: object,
-): z.infer<z.ZodObject<C>> => {
+): z.infer<z.ZodMiniObject<C>> => {
   const errors: FieldError[] = [];
   const writable: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(body)) {
@@ -52,7 +55,7 @@ export const writablePart = <C extends z.ZodRawShape>(
     }
   }
   if (errors.length > 0) throw new Refusal("invalid", "The request is not valid: see errors.", { errors });
-  return writable as z.infer<z.ZodObject<C>>;
+  return writable as z.infer<z.ZodMiniObject<C>>;
 };
 
 /** An organization named in a body or filter must be the caller's own. @throws Refusal */

@@ -1,6 +1,6 @@
 import type { Context as HonoContext, MiddlewareHandler } from "hono";
 import { v7 as uuid } from "uuid";
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { readConfig } from "../config.ts";
 import type { Access, Caller } from "../services/access.ts";
 import { Context } from "../services/context.ts";
@@ -20,10 +20,10 @@ export const numbered: MiddlewareHandler<Kit> = async (c, next) => {
 /** A route whose request or answer is not one JSON value. */
 export interface StreamRoute {
   access: Access;
-  params?: z.ZodType;
-  query?: z.ZodType;
+  params?: z.ZodMiniType;
+  query?: z.ZodMiniType;
   body?: undefined;
-  output?: z.ZodType;
+  output?: z.ZodMiniType;
   // biome-ignore lint/suspicious/noExplicitAny: checked by the schemas beside it
   stream(c: HonoContext<Kit>, context: Context, input: Input<any, any, undefined>): Promise<Response>;
 }

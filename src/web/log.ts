@@ -1,5 +1,5 @@
 import type { Context as HonoContext } from "hono";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { PathId, QueryNumber } from "../protocol/common.ts";
 import { EventId } from "../protocol/follow.ts";
 import { followLog, readLog } from "../services/logs.ts";
@@ -8,7 +8,7 @@ import { eventStream } from "./event-stream.ts";
 import type { StreamRoute } from "./kit.ts";
 
 const Query = z.strictObject({
-  attempt: QueryNumber(0, 1000, "must be a whole number up to 1000").optional(),
+  attempt: z.optional(QueryNumber(0, 1000, "must be a whole number up to 1000")),
 });
 
 /** Hostile output stays text: no sniffing, no script, no frame. */

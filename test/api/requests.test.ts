@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { call, expectProblem, newAgent, newOrganization, newToken } from "../support/api.ts";
+import { buildOf, newWorks, poll, trigger } from "../support/hand-out.ts";
 
 const PATH = "/secrets/variables";
 
@@ -52,6 +53,16 @@ describe("a body", () => {
     const { admin } = await newOrganization();
     const viewer = await newToken(admin, "viewer");
     for (const body of ["", "{", "{}"]) expectProblem(await call(viewer, "POST", PATH, body), 403, "forbidden");
+  });
+
+  it("of an agent may have a character cut in half, which is mended", async () => {
+    const { admin, agent, pipeline } = await newWorks();
+    const { id } = await trigger(admin, pipeline.id);
+    const lease = { "X-Lease": String((await poll(agent)).body.lease) };
+    await call(agent.token, "POST", `/build/${id}/start`, undefined, lease);
+    const ending = `{"status":"failed","exitCode":1,"message":"far too long \\ud83d"}`;
+    expect((await call(agent.token, "POST", `/build/${id}/finish`, ending, lease)).status).toBe(200);
+    expect(await buildOf(admin, id)).toMatchObject({ status: "failed", message: "far too long \ufffd" });
   });
 });
 

@@ -4,20 +4,23 @@ import { describe, expect, it } from "vitest";
 
 /** Who may import whom, downwards only; the README shows the same table. Packages by their names' beginnings. */
 const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
-  protocol: { rooms: [], packages: ["zod"] },
+  protocol: { rooms: [], packages: ["zod/mini", "zod/v4/locales"] },
   domain: { rooms: ["protocol"], packages: ["yaml", "@actions/expressions"] },
   crypto: { rooms: [], packages: [] },
   db: { rooms: ["protocol"], packages: ["drizzle-orm", "migrations"] },
   objects: { rooms: ["protocol", "domain", "crypto", "db"], packages: ["cloudflare:workers"] },
-  services: { rooms: ["protocol", "domain", "crypto", "db"], packages: ["drizzle-orm", "zod", "uuid"] },
-  web: { rooms: ["protocol", "services"], packages: ["hono", "zod", "uuid"] },
-  api: { rooms: ["protocol", "services", "web"], packages: ["hono", "@hono/zod-validator", "zod"] },
+  services: {
+    rooms: ["protocol", "domain", "crypto", "db"],
+    packages: ["drizzle-orm", "zod/mini", "zod/v4/core", "uuid"],
+  },
+  web: { rooms: ["protocol", "services"], packages: ["hono", "zod/mini", "uuid"] },
+  api: { rooms: ["protocol", "services", "web"], packages: ["hono", "@hono/zod-validator", "zod/mini"] },
   dashboard: {
     rooms: ["protocol", "services", "web"],
-    packages: ["hono", "zod", "markdown-it", "anser", "dist/assets.json"],
+    packages: ["hono", "zod/mini", "markdown-it", "anser", "dist/assets.json"],
   },
   assets: { rooms: ["protocol", "domain", "api"], packages: ["node:", "esbuild"] },
-  agent: { rooms: ["protocol", "domain"], packages: ["node:", "commander", "ws", "zod"] },
+  agent: { rooms: ["protocol", "domain"], packages: ["node:", "commander", "ws", "zod/mini"] },
   local: { rooms: ["protocol", "crypto"], packages: ["node:"] },
 };
 /** Types of one room that another may name, and the one file that all above the wire may read. */

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { PROBLEMS } from "../../protocol/problem.ts";
 import type { Route } from "../routes.ts";
 import { attachExamples } from "./attach-examples.ts";
@@ -17,8 +17,8 @@ const describeRoute = (route: Route): Described => {
   return described(route, words);
 };
 
-type Unnamed = [string, z.ZodType];
-const unnamed = (name: string | undefined, schema: z.ZodType | undefined): Unnamed[] =>
+type Unnamed = [string, z.ZodMiniType];
+const unnamed = (name: string | undefined, schema: z.ZodMiniType | undefined): Unnamed[] =>
   name && schema && !nameOf(schema) ? [[name, schema]] : [];
 
 /** An update's body may carry the service's own fields, as long as they are what was read. */

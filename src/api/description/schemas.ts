@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import * as agent from "../../protocol/agent.ts";
 import * as audit from "../../protocol/audit.ts";
 import * as build from "../../protocol/build.ts";
@@ -31,7 +31,7 @@ const { Credential: JobCredential, ...ofJobs } = jobs;
 const NAMED = Object.entries({
   ...{ ...common, ...agent, ...audit, ...build, ...explain, ...group, ...ofJobs, JobCredential, ...metrics },
   ...{ ...organization, ...pipeline, ...problem, ...repository, ...rewrap, ...token, ...variable },
-}).flatMap(([name, value]): [string, z.ZodType][] => (value instanceof z.ZodType ? [[name, value]] : []));
+}).flatMap(([name, value]): [string, z.ZodMiniType][] => (value instanceof z.ZodMiniType ? [[name, value]] : []));
 
 export const nameOf = (schema: unknown): string | undefined => NAMED.find(([, known]) => known === schema)?.[0];
 
@@ -45,7 +45,7 @@ const plain = ({ jsonSchema }: { jsonSchema: JsonSchema }): void => {
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 };
 
-const convert = (io: "input" | "output", unnamed: [string, z.ZodType][]): Schemas => {
+const convert = (io: "input" | "output", unnamed: [string, z.ZodMiniType][]): Schemas => {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of [...NAMED, ...unnamed]) registry.add(schema, { id });
   const options = { io, unrepresentable: "any" as const, override: plain, uri: (id: string) => PLACE + id };
@@ -70,8 +70,8 @@ export interface WireSchemas {
  * no name there. Where the two sides of one differ, what goes in has `Sent` added to its name.
  */
 export const wireSchemas = (
-  sent: [string, z.ZodType][],
-  answered: [string, z.ZodType][],
+  sent: [string, z.ZodMiniType][],
+  answered: [string, z.ZodMiniType][],
   answers: string[],
 ): WireSchemas => {
   const inputs = convert("input", sent);

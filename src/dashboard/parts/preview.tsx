@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import type { EnvironmentEntry } from "../../protocol/pipeline.ts";
 
 type Entry = z.infer<typeof EnvironmentEntry>;

@@ -1,5 +1,5 @@
 import { isScalar } from "yaml";
-import { Label } from "../../protocol/common.ts";
+import { LABEL } from "../../protocol/common.ts";
 import { SHELLS } from "./plan.ts";
 import {
   choice,
@@ -28,10 +28,7 @@ const env = field(record(KEY, text({}, true)), "Variables for the steps, by name
 const timeout = field(wholeNumber(1, 1440), "Minutes after which it is stopped.");
 const workingDirectory = field(text(), "Folder the commands run in, relative to the checkout. May use ${{ }}.");
 const shell = field(choice(...SHELLS), "What runs the script; bash unless said otherwise.");
-const label = name(
-  new RegExp(Label.toJSONSchema().pattern ?? ""),
-  "A label must be 1 to 100 of A-Z a-z 0-9 _ . : / = -",
-);
+const label = name(LABEL, "A label must be 1 to 100 of A-Z a-z 0-9 _ . : / = -");
 
 const REQUIRES = mapping({
   platform: field(choice("macos", "linux", "windows"), "Operating system of the agent."),
