@@ -35,7 +35,8 @@ const judge = async (page: Page): Promise<string[]> => {
 /** At least one of everything that has a page of its own. */
 const oneOfEach = async (stage: Stage): Promise<void> => {
   const { client } = stage;
-  const repository = await repositoryWith(stage, "steps:\n  - run: echo one\n");
+  const table = "| a | b |\\n| - | -: |\\n| 1 | 2 |\\n";
+  const repository = await repositoryWith(stage, `steps:\n  - run: printf '${table}' >> "$MILLRACE_SUMMARY"\n`);
   const { id: groupId } = await client.call<{ id: string }>("POST", "/secrets/groups", { name: crypto.randomUUID() });
   const { id: repoId } = repository;
   await client.call("POST", "/pipeline", { repoId, name: "ci", groupIds: [groupId] });

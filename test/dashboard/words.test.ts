@@ -33,6 +33,7 @@ describe("times", () => {
 describe("a summary", () => {
   it("keeps its tables, lists and code", () => {
     expect(toHtml("| a | b |\n| - | - |\n| 1 | 2 |")).toContain("<td>1</td>");
+    expect(toHtml("| a | b |\n| :-: | -: |\n| 1 | 2 |")).toMatch(/<td class="center">1<.*\n<td class="right">2</);
     expect(toHtml("- `x`")).toContain("<li><code>x</code></li>");
   });
 

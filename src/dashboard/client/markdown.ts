@@ -9,5 +9,15 @@ markdown.renderer.rules.link_open = (tokens, index, options, env, self) => {
   return defaultLink ? defaultLink(tokens, index, options, env, self) : self.renderToken(tokens, index, options);
 };
 
+/** The pages' policy allows no inline style: which way a column leans is a class. */
+const leaning: typeof defaultLink = (tokens, index, options, _env, self) => {
+  const token = tokens[index];
+  const [, side] = String(token?.attrGet("style")).split(":");
+  if (token && side) token.attrs = [["class", side]];
+  return self.renderToken(tokens, index, options);
+};
+markdown.renderer.rules.th_open = leaning;
+markdown.renderer.rules.td_open = leaning;
+
 /** Markdown as HTML in which whatever looked like markup is text. */
 export const toHtml = (text: string): string => markdown.render(text);
