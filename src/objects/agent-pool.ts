@@ -94,11 +94,10 @@ export class AgentPool extends DurableObject<Env> {
     return this.#agentOf(this.#engine.play("registerAgent", agent));
   }
 
-  async listAgents(): Promise<Agent[]> {
-    const agents = [...this.#engine.state.agents.values()];
-    return agents
-      .sort((left, right) => left.createdAt - right.createdAt || (left.id < right.id ? -1 : 1))
-      .map(({ id }) => this.#toAgent(id));
+  /** By their ids, so that pages stay right while agents come and go. */
+  async listAgents(after = "", atMost = Number.POSITIVE_INFINITY): Promise<Agent[]> {
+    const later = [...this.#engine.state.agents.keys()].filter((id) => id > after).sort();
+    return later.slice(0, atMost).map((id) => this.#toAgent(id));
   }
 
   async getAgent(agentId: string): Promise<Result<Agent>> {

@@ -45,10 +45,9 @@ export const listAgents = verb({
   query: PageQuery,
   output: z.array(Agent),
   async run(context, { query }) {
-    const agents = await (await context.pool()).listAgents();
     const { cursor, limit } = query;
-    const later = cursor ? agents.filter(({ id }) => id > cursor) : agents;
-    return pageOf(context, later.slice(0, limit === undefined ? undefined : limit + 1), query);
+    const agents = await (await context.pool()).listAgents(cursor, limit === undefined ? undefined : limit + 1);
+    return pageOf(context, agents, query);
   },
 });
 

@@ -65,13 +65,19 @@ describe("a build's life", () => {
 });
 
 describe("the pool", () => {
-  it("lists agents oldest first and live builds only", async () => {
+  it("lists agents by their ids, page after page, and live builds only", async () => {
     const pool = poolOf("lists");
-    const ids = [await registered(pool, "lists"), await registered(pool, "lists")].map(({ agentId }) => agentId);
+    const ids: string[] = [];
+    while (ids.length < 5) ids.push((await registered(pool, "lists")).agentId);
+    ids.sort();
     const [first, second] = [newBuild("lists"), newBuild("lists")];
     for (const build of [first, second]) value(await pool.enqueue(build));
     value(await pool.cancel({ buildId: first.id, actor }));
-    expect((await pool.listAgents()).map(({ id }) => id).sort()).toEqual(ids.sort());
+    const listed = async (...page: [after?: string, atMost?: number]) =>
+      (await pool.listAgents(...page)).map(({ id }) => id);
+    expect(await listed()).toEqual(ids);
+    expect(await listed(ids[1])).toEqual(ids.slice(2));
+    expect(await listed(ids[1], 2)).toEqual(ids.slice(2, 4));
     expect((await pool.liveBuilds()).map(({ id }) => id)).toEqual([second.id]);
     expect(await pool.hasLiveBuilds({ repoId: second.repoId })).toBe(true);
     expect(await pool.hasLiveBuilds({ pipelineId: second.pipelineId! })).toBe(true);
