@@ -3,6 +3,7 @@ import type { Pipeline } from "../../src/protocol/pipeline.ts";
 import { startAgent } from "../support/local/agent.ts";
 import { connect, makeRepository } from "../support/local/repository.ts";
 import { serveBundled } from "../support/served-worker.ts";
+import { keptIn, type Storage } from "../support/storage.ts";
 import { ms, quantile } from "./support/figures.ts";
 
 const BUILDS = 50;
@@ -22,9 +23,9 @@ const once = async (url: string, token: string, pipelineId: string): Promise<{ l
   return { line, end: performance.now() - begun };
 };
 
-/** Trigger to first line with the real agent and real git, one build after the other. */
-export const benchFirstLine = async (): Promise<void> => {
-  const service = await serveBundled();
+/** Builds one after the other, by the real agent and real git. */
+const play = async (storage: Storage): Promise<{ line: number; end: number }[]> => {
+  const service = await keptIn(storage, serveBundled);
   const client = await service.newOrganization("bench");
   const git = makeRepository(service.folder, { ".millrace.yml": FILE });
   const repository = await connect(client, git);
@@ -34,11 +35,18 @@ export const benchFirstLine = async (): Promise<void> => {
   for (let n = 0; n < BUILDS; n++) times.push(await once(client.url, client.token, pipeline.id));
   await agent.stop();
   await service.stop();
-  const lines = times.map(({ line }) => line);
-  const ends = times.map(({ end }) => end);
-  console.log(`trigger to first step line, ${BUILDS} builds, one real agent:`);
-  console.log(`  p50 ${ms(quantile(lines, 0.5))}  p99 ${ms(quantile(lines, 0.99))}   (Buildbot 3.7.0: 111 ms, 206 ms)`);
-  console.log(`  to the log's end: p50 ${ms(quantile(ends, 0.5))}  p99 ${ms(quantile(ends, 0.99))}`);
+  return times;
+};
+
+/** Trigger to first line of the step, as a follower of the log sees it. */
+export const benchFirstLine = async (): Promise<void> => {
+  console.log(`trigger to first step line, ${BUILDS} builds, one real agent (Buildbot 3.7.0: p50 111 ms, p99 206 ms):`);
+  for (const storage of ["memory", "disk"] as const) {
+    const times = await play(storage);
+    const figures = (values: number[]) => `p50 ${ms(quantile(values, 0.5))}  p99 ${ms(quantile(values, 0.99))}`;
+    console.log(`  state ${storage === "disk" ? "on disk" : "in memory"}: ${figures(times.map(({ line }) => line))}`);
+    console.log(`    to the log's end: ${figures(times.map(({ end }) => end))}`);
+  }
 };
 
 if (import.meta.main) await benchFirstLine();

@@ -116,11 +116,15 @@ export class Round {
       if (URL_SAFE.test(value.replaceAll(" ", ""))) headers[name] = value;
     }
     const body = method === "GET" || method === "DELETE" || sent === null ? undefined : sent;
-    const received = await this.#ask(path, { method, headers, body });
+    const complain = (what: string): void => {
+      this.violations.push({ request: `${sender} ${method} ${path} ${sent?.slice(0, 300) ?? ""}`, what });
+    };
+    const received = await this.#ask(path, { method, headers, body }).catch((error: Error) =>
+      complain(`no answer: ${error.cause ?? error}`),
+    );
+    if (!received) return;
     const { status } = received;
     this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
-    const complain = (what: string) =>
-      this.violations.push({ request: `${sender} ${method} ${path} ${sent?.slice(0, 300) ?? ""}`, what });
     if (status >= 500) complain(`answered ${status}: ${JSON.stringify(received.answer)}`);
     for (const what of this.#check(operation, status, received.headers, received.answer))
       complain(`${status}: ${what}`);
