@@ -14,17 +14,12 @@ const decode = (bytes: Uint8Array): string => {
   }
 };
 
-/**
- * An escape may stand for half of a character, which no database keeps as it is. Agents cut texts where they must,
- * in the midst of a character too: theirs are mended.
- */
+/** Agents cut texts where they must, in the midst of a character too: theirs can be mended. */
 const parse = (text: string, isMended: boolean): unknown => {
   try {
     return JSON.parse(text, (key, value) => {
       if (key === "__proto__") throw invalid("", "has a field with a name that is not allowed");
-      if (isMended) return typeof value === "string" ? value.toWellFormed() : value;
-      if (key.isWellFormed() && (typeof value !== "string" || value.isWellFormed())) return value;
-      throw invalid("", "has a \\u escape that is half of a surrogate pair, and no character");
+      return isMended && typeof value === "string" ? value.toWellFormed() : value;
     });
   } catch (error) {
     if (error instanceof Refusal) throw error;

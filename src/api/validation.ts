@@ -1,11 +1,11 @@
 import { zValidator } from "@hono/zod-validator";
 import type * as z from "zod/mini";
-import { validationRefusal } from "../services/invalid-input.ts";
+import { accepted } from "../services/invalid-input.ts";
 import { notFound } from "../services/refusal.ts";
 
 /** Checks one part of a request. A path that can name nothing is a path to nothing. */
 export const validator = (target: "param" | "query" | "json", schema: z.ZodMiniType) =>
   zValidator(target, schema as z.ZodMiniObject, (result) => {
-    if (result.success) return;
-    throw target === "param" ? notFound() : validationRefusal(result.error, schema);
+    if (target !== "param") accepted(result, schema);
+    else if (!result.success) throw notFound();
   });

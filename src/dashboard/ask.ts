@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-import { validationRefusal } from "../services/invalid-input.ts";
+import { accepted } from "../services/invalid-input.ts";
 import { Refusal } from "../services/refusal.ts";
 
 /** The input of a verb that takes none, or only filters. */
@@ -23,9 +23,7 @@ export const ifThere = async <T>(answer: Promise<T>): Promise<T | null> => {
 /** What a form sent, as the verb takes it. @throws Refusal naming each field that is wrong */
 export const checked = <S extends z.ZodMiniType>(schema: S | undefined, sent: unknown): z.output<S> => {
   if (!schema) throw new TypeError("a form needs a verb that takes a body");
-  const parsed = schema.safeParse(sent);
-  if (!parsed.success) throw validationRefusal(parsed.error, schema);
-  return parsed.data;
+  return accepted(schema.safeParse(sent), schema);
 };
 
 /** Names by id, for what refers to records by their ids alone. */

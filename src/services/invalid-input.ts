@@ -2,6 +2,7 @@ import type * as z from "zod/mini";
 import { didYouMean } from "../domain/did-you-mean.ts";
 import { type FieldError, Refusal } from "./refusal.ts";
 
+type Parsed<T> = { success: true; data: T } | { success: false; error: z.core.$ZodError };
 type ObjectSchema = { shape?: Record<string, unknown> };
 
 const pointerOf = (path: PropertyKey[]): string =>
@@ -32,13 +33,25 @@ const detailOf = (issue: z.core.$ZodIssue, schema: z.ZodMiniType): string => {
 };
 
 /** A name inside the body may be anything, a secret too: only our own fields' names are repeated. */
-const pathOf = (issue: z.core.$ZodIssue): PropertyKey[] =>
-  issue.path[0] === "envVariables" ? ["envVariables"] : issue.path;
+const errorAt = (path: PropertyKey[], detail: string): FieldError => ({
+  pointer: pointerOf(path[0] === "envVariables" ? ["envVariables"] : path),
+  detail,
+});
 
-export const validationRefusal = (error: z.core.$ZodError, schema: z.ZodMiniType): Refusal => {
-  const errors: FieldError[] = error.issues.map((issue) => ({
-    pointer: pointerOf(pathOf(issue)),
-    detail: detailOf(issue, schema),
-  }));
-  return new Refusal("invalid", "The request is not valid: see errors.", { errors });
+/** Texts with half of a surrogate pair, which a \u escape can be and no database keeps as it is. */
+const brokenTexts = (value: unknown, path: PropertyKey[] = []): FieldError[] => {
+  if (typeof value === "string") return value.isWellFormed() ? [] : [errorAt(path, "must be valid Unicode")];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => brokenTexts(inner, [...path, name]));
+};
+
+/** What the schema made of an input. @throws Refusal invalid, naming each field that is wrong */
+export const accepted = <T>(result: Parsed<T>, schema: z.ZodMiniType): T => {
+  const errors = result.success
+    ? brokenTexts(result.data)
+    : result.error.issues.map((issue) => errorAt(issue.path, detailOf(issue, schema)));
+  if (!result.success || errors.length > 0) {
+    throw new Refusal("invalid", "The request is not valid: see errors.", { errors });
+  }
+  return result.data;
 };

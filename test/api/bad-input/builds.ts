@@ -51,6 +51,7 @@ export const BUILDS: Row[] = [
     build(`the override ${JSON.stringify(key)}`, () => ({ envVariables: { [key]: CANARY } }), "/envVariables"),
   ),
   build("NUL in an override", () => ({ envVariables: { A: `${CANARY}\0` } }), "/envVariables"),
+  build("half a character in an override", () => ({ envVariables: { A: `${CANARY}\ud83d` } }), "/envVariables"),
   build("an object for an override", () => ({ envVariables: { A: { B: CANARY } } }), "/envVariables"),
   build("overrides over 256 KiB", () => ({ envVariables: { A: CANARY.repeat(30_000) } }), "", {
     status: 413,

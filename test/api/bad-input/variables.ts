@@ -25,6 +25,8 @@ export const VARIABLES: Row[] = [
     "$A",
     "constructor\0",
   ].map((key) => variable(`the name ${JSON.stringify(key).slice(0, 40)}`, () => ({ key }), "/key")),
+  variable("half a character in its value", () => ({ value: `${CANARY}\ud83d` }), "/value"),
+  variable("half a character in its description", () => ({ description: `\ude00${CANARY}` }), "/description"),
   variable("NUL in its value", () => ({ value: `${CANARY}\0` }), "/value"),
   variable("a value over 48 KiB", () => ({ value: `${CANARY}${"é".repeat(24 * 1024)}` }), "", {
     status: 413,
