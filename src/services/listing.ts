@@ -21,7 +21,7 @@ const EVERYTHING = -1;
 
 /**
  * A query for the organization's rows of a table by id, which is by time: pages stay right while rows come and go.
- * It reads one row more than the page has, which tells whether there is a next one.
+ * It reads one row more than the page has, which tells whether there is a next one. A filter without a value is none.
  */
 export const listing = <C extends Columns, F extends string = never>(
   table: Listed,
@@ -44,7 +44,7 @@ export const listing = <C extends Columns, F extends string = never>(
       .limit(sql.placeholder("limit"));
   });
   return ({ db, orgId }: Context, asked: PageOf & { [K in F]?: unknown }): Rows<C> => {
-    const given = [...names, "cursor" as const].filter((name) => asked[name] !== undefined);
+    const given = [...names, "cursor" as const].filter((name) => asked[name] !== undefined && asked[name] !== "");
     const limit = asked.limit === undefined ? EVERYTHING : asked.limit + 1;
     return db.fill(query, { ...asked, orgId, limit }, given) as unknown as Rows<C>;
   };
