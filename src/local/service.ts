@@ -6,6 +6,7 @@ import { freshKeyset } from "./keyset.ts";
 
 export const ROOT = join(import.meta.dirname, "../..");
 const WRANGLER = join(ROOT, "node_modules/wrangler/bin/wrangler.js");
+const CONFIG = join(ROOT, "wrangler.toml");
 
 /** Secrets and settings of local work, made once: clones from folders and plain http are allowed here. */
 export const ensureDevVars = (path: string): Record<string, string> => {
@@ -43,9 +44,11 @@ const finished = async (child: ChildProcess, what: string): Promise<void> => {
   if (code !== 0) throw new Error(`${what} failed (exit code ${code}):\n${printed}`);
 };
 
-/** Brings the local database to the newest migration. */
-export const migrate = (state: string): Promise<void> =>
-  finished(wrangler(["d1", "migrations", "apply", "millrace", "--local", "--persist-to", state], "pipe"), "Migrating");
+/** Brings the local database to the newest migration that `config` knows. */
+export const migrate = (state: string, config = CONFIG): Promise<void> => {
+  const where = ["--local", "--persist-to", state, "--config", config];
+  return finished(wrangler(["d1", "migrations", "apply", "millrace", ...where], "pipe"), "Migrating");
+};
 
 export interface Service {
   url: string;
@@ -64,11 +67,13 @@ export const startService = async (options: {
   vars?: Record<string, string>;
   quiet?: boolean;
   logLevel?: "log" | "warn";
+  config?: string;
 }): Promise<Service> => {
-  const { port, state, envFile, vars = {}, quiet, logLevel = "warn" } = options;
+  const { port, state, envFile, vars = {}, quiet, logLevel = "warn", config = CONFIG } = options;
   const settings = Object.entries(vars).flatMap(([name, value]) => ["--var", `${name}:${value}`]);
   const where = ["--port", String(port), "--ip", "127.0.0.1", "--inspector-port", "0", "--persist-to", state];
-  const args = ["dev", ...where, "--env-file", envFile, "--show-interactive-dev-session=false", ...settings];
+  const what = ["--config", config, "--env-file", envFile];
+  const args = ["dev", ...where, ...what, "--show-interactive-dev-session=false", ...settings];
   const child = wrangler([...args, "--log-level", logLevel], quiet ? "pipe" : "inherit");
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) {

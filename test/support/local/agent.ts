@@ -15,8 +15,11 @@ export interface RunningAgent {
 
 const MAIN = join(ROOT, "src/agent/main.ts");
 
-const run = (args: string[], stdin: "pipe" | "ignore"): ChildProcess =>
-  spawn(process.execPath, [MAIN, ...args], { stdio: [stdin, "pipe", "pipe"], env: { ...process.env, NO_COLOR: "1" } });
+const run = (program: string, args: string[], stdin: "pipe" | "ignore"): ChildProcess =>
+  spawn(process.execPath, [program, ...args], {
+    stdio: [stdin, "pipe", "pipe"],
+    env: { ...process.env, NO_COLOR: "1" },
+  });
 
 const collect = (child: ChildProcess): (() => string) => {
   let text = "";
@@ -29,7 +32,7 @@ export const startAgent = async (
   client: Client,
   folder: string,
   name: string,
-  options: { register?: string[]; start?: string[]; url?: string } = {},
+  options: { register?: string[]; start?: string[]; url?: string; program?: string } = {},
 ): Promise<RunningAgent> => {
   const state = mkdtempSync(join(folder, `${name}-`));
   const { token } = await client.call<{ token: string }>("POST", "/token", {
@@ -37,17 +40,17 @@ export const startAgent = async (
   });
   const url = options.url ?? client.url;
   const registering = ["register", "--url", url, "--token-file", "-", "--name", name, "--state", state];
-  const registration = run([...registering, ...(options.register ?? [])], "pipe");
+  const registration = run(options.program ?? MAIN, [...registering, ...(options.register ?? [])], "pipe");
   const printedByRegister = collect(registration);
   registration.stdin?.end(`${token}\n`);
   const [code] = await once(registration, "exit");
   if (code !== 0) throw new Error(`register ended with ${code}: ${printedByRegister()}`);
-  return startRegistered(state, options.start);
+  return startRegistered(state, options.start, options.program);
 };
 
-/** Starts the agent whose identity lies in `state`. */
-export const startRegistered = (state: string, more: string[] = []): RunningAgent => {
-  const child = run(["start", "--state", state, ...more], "ignore");
+/** Starts the agent whose identity lies in `state`, of this version or with the `program` of another. */
+export const startRegistered = (state: string, more: string[] = [], program = MAIN): RunningAgent => {
+  const child = run(program, ["start", "--state", state, ...more], "ignore");
   const printed = collect(child);
   return {
     ...{ process: child, state, printed },

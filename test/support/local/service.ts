@@ -35,24 +35,28 @@ export interface LocalService extends Service {
   newOrganization(id: string): Promise<Client>;
   /** Ends the service and starts it again on the same port and state. */
   restart(): Promise<void>;
+  /** Applies the migrations of another version of the service, then runs that version in its place. */
+  deploy(config?: string): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** A real `wrangler dev` with a state folder of its own. */
+/** A real `wrangler dev` with a state folder of its own. `first` is the configuration of another version to begin with. */
 export const startLocalService = async (
   vars: Record<string, string> = {},
   logLevel: "log" | "warn" = "warn",
+  first?: string,
 ): Promise<LocalService> => {
   const folder = mkdtempSync(join(tmpdir(), "millrace-e2e-"));
   const envFile = join(folder, "dev.vars");
   const stateFolder = join(folder, "state");
   const { OPERATOR_TOKEN = "" } = ensureDevVars(envFile);
-  await migrate(stateFolder);
+  let config = first;
+  await migrate(stateFolder, config);
   const port = await freePort();
   const options = { port, state: stateFolder, envFile, vars, quiet: true, logLevel };
   let printed = "";
   const start = async (): Promise<Service> => {
-    const started = await startService(options);
+    const started = await startService({ ...options, config });
     for (const stream of [started.process.stdout, started.process.stderr])
       stream?.on("data", (text) => (printed += text));
     return started;
@@ -72,6 +76,12 @@ export const startLocalService = async (
     },
     async restart() {
       await service.stop();
+      service = await start();
+    },
+    async deploy(next) {
+      await service.stop();
+      config = next;
+      await migrate(stateFolder, config);
       service = await start();
     },
     async remove() {

@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Client } from "../../src/local/client.ts";
+import { ended } from "../../src/local/demo.ts";
+import type { Build } from "../../src/protocol/build.ts";
+import type { Pipeline } from "../../src/protocol/pipeline.ts";
+import type { Repository } from "../../src/protocol/repository.ts";
+import { type RunningAgent, startAgent } from "../support/local/agent.ts";
+import { type Release, unpackLastRelease } from "../support/local/last-release.ts";
+import { connect, makeRepository } from "../support/local/repository.ts";
+import { type LocalService, startLocalService } from "../support/local/service.ts";
+
+/* Longer than a deploy takes here, so that no lease ends because of one. */
+const VARS = { LEASE_SECONDS: "60", HEARTBEAT_SECONDS: "1", POLL_SECONDS: "5" };
+
+let folder: string;
+let before: Release;
+let service: LocalService;
+let client: Client;
+const agents: RunningAgent[] = [];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "millrace-upgrade-"));
+  before = unpackLastRelease(folder);
+  service = await startLocalService(VARS, "warn", before.config);
+  client = await service.newOrganization("acme");
+});
+afterAll(async () => {
+  await Promise.all(agents.map((agent) => agent.stop()));
+  await service?.remove();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const start = async (name: string, program?: string): Promise<void> => {
+  agents.push(await startAgent(client, service.folder, name, { program, register: ["--labels", "special"] }));
+};
+
+const logOf = async (id: string): Promise<string> => {
+  const headers = { Authorization: `Bearer ${client.token}` };
+  return (await fetch(`${client.url}/build/${id}/log`, { headers })).text();
+};
+
+const get = (id: string): Promise<Build> => client.call<Build>("GET", `/build/${id}`);
+
+const trigger = (pipelineId: string, go: string): Promise<Build> => {
+  const envVariables = { GO: join(service.folder, go) };
+  return client.call("POST", "/build", { pipelineId, branch: "main", envVariables });
+};
+
+const release = (go: string): void => writeFileSync(join(service.folder, go), "");
+
+const hasLines = (id: string, from: number) =>
+  expect
+    .poll(async () => [...(await logOf(id)).matchAll(/^line /gm)].length, { timeout: 30_000 })
+    .toBeGreaterThan(from);
+
+/** Every line from 1 to the count that the build itself printed at its end, and its secret masked. */
+const expectWhole = async (id: string): Promise<void> => {
+  const log = await logOf(id);
+  const count = Number(/^lines: (\d+)$/m.exec(log)?.[1]);
+  const lines = [...log.matchAll(/^line (\d+) \*\*\*$/gm)].map((match) => Number(match[1]));
+  expect(lines).toEqual(Array.from({ length: count }, (_, index) => index + 1));
+};
+
+it("takes over what the release before has under way, and can be rolled back once", async () => {
+  const git = makeRepository(service.folder, {
+    ".millrace.yml": `steps:
+  - run: |
+      n=0
+      while [ ! -e "$GO" ]; do n=$((n+1)); echo "line $n $KEY"; sleep 0.05; done
+      echo "lines: $n"
+`,
+  });
+  const repository = await connect(client, git);
+  const pipeline = await client.call<Pipeline>("POST", "/pipeline", { repoId: repository.id, name: "ci" });
+  await client.call("POST", "/secrets/variables", {
+    ...{ key: "KEY", value: "a secret of the release before", isSecret: true },
+    ...{ scope: "repository", repoId: repository.id },
+  });
+
+  await start("of-before", before.agent);
+  release("go-ended");
+  const done = await trigger(pipeline.id, "go-ended");
+  expect(await ended(client, done.id)).toMatchObject({ status: "succeeded" });
+  const acrossUpgrade = await trigger(pipeline.id, "go-upgrade");
+  await hasLines(acrossUpgrade.id, 3);
+  const queued = await trigger(pipeline.id, "go-upgrade");
+
+  await service.deploy();
+  await start("of-now");
+  const known = [...(await logOf(acrossUpgrade.id)).matchAll(/^line /gm)].length;
+  await hasLines(acrossUpgrade.id, known);
+  expect(await get(done.id)).toMatchObject({ status: "succeeded", number: done.number });
+  await expectWhole(done.id);
+  expect(await client.call<Repository[]>("GET", "/repository")).toHaveLength(1);
+  await expect.poll(async () => (await get(queued.id)).status, { timeout: 30_000 }).toBe("running");
+  release("go-upgrade");
+  for (const { id } of [acrossUpgrade, queued]) {
+    expect(await ended(client, id)).toMatchObject({ status: "succeeded", attempt: 1 });
+    await expectWhole(id);
+  }
+
+  const acrossRollback = [await trigger(pipeline.id, "go-rollback"), await trigger(pipeline.id, "go-rollback")];
+  for (const { id } of acrossRollback) await hasLines(id, 3);
+  const waiting = await trigger(pipeline.id, "go-rollback");
+  await service.deploy(before.config);
+  for (const { id } of acrossRollback) await hasLines(id, 10);
+  release("go-rollback");
+  for (const { id } of [...acrossRollback, waiting]) {
+    expect(await ended(client, id)).toMatchObject({ status: "succeeded", attempt: 1 });
+    await expectWhole(id);
+  }
+  const listed = async () => (await client.call<Build[]>("GET", "/build")).map(({ status }) => status);
+  await expect.poll(listed, { timeout: 30_000 }).toEqual(Array(6).fill("succeeded"));
+
+  await service.deploy();
+  expect(await client.call<Build[]>("GET", "/build")).toHaveLength(6);
+  for (const { id } of acrossRollback) await expectWhole(id);
+});
