@@ -8,6 +8,10 @@ interface Attachment {
   openedAt: number;
 }
 
+/** Sockets of one agent that may be open at once: its present one, and one that it lost without a word. */
+const AT_MOST = 2;
+const POLICY_VIOLATION = 1008;
+
 /** The sockets on which agents, and Workers that poll for them, wait for a hint while the object sleeps. */
 export class HintSockets {
   readonly #ctx: DurableObjectState;
@@ -17,8 +21,11 @@ export class HintSockets {
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(HINT_PING, HINT_PONG));
   }
 
-  /** Opens a socket that may sleep, and gives the end that goes to the client. */
+  /** Opens a socket that may sleep in the place of the agent's oldest, and gives the end that goes to the client. */
   accept(attachment: Attachment): WebSocket {
+    const others = this.#open(attachment.agentId, attachment.openedAt);
+    others.sort((one, other) => attachmentOf(other).openedAt - attachmentOf(one).openedAt);
+    for (const socket of others.slice(AT_MOST - 1)) socket.close(POLICY_VIOLATION, "A newer socket took its place");
     const { 0: client, 1: server } = new WebSocketPair();
     this.#ctx.acceptWebSocket(server, [attachment.agentId]);
     server.serializeAttachment(attachment);
@@ -67,6 +74,13 @@ export class HintSockets {
       return until === null ? Math.max(openedAt, ping) : 0;
     });
     return Math.max(0, ...signs);
+  }
+
+  /** Closes a socket that sent what is no message of the protocol. Gives whether it was open until then. */
+  refuse(socket: WebSocket): boolean {
+    if (socket.readyState !== WebSocket.OPEN) return false;
+    socket.close(POLICY_VIOLATION, "Only pings are taken here");
+    return true;
   }
 
   /** Closes what is left of an agent that was removed. */

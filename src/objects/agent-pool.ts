@@ -195,6 +195,11 @@ export class AgentPool extends DurableObject<Env> {
     return new Response(null, { status: 101, webSocket: client });
   }
 
+  /** Pings are answered before they come here: whatever does come is no message of the protocol. */
+  override webSocketMessage(socket: WebSocket): void {
+    if (this.#engine.sockets.refuse(socket)) this.#left(socket);
+  }
+
   override webSocketClose(socket: WebSocket): void {
     socket.close();
     this.#left(socket);

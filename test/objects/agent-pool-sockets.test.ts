@@ -106,6 +106,36 @@ describe("waiting for a build", () => {
   });
 });
 
+describe("a socket", () => {
+  it.each([
+    ["a text", "talk", "hello"],
+    ["bytes", "bytes", new Uint8Array([112, 105, 110, 103])],
+    ["a ping with more behind it", "more", `${HINT_PING} `],
+  ])("is closed when it sends %s, and what it was offered goes to another", async (_, org, message) => {
+    const pool = poolOf(org);
+    const [talker, quiet] = [await registered(pool, org), await registered(pool, org)];
+    const [loud, other] = [await listen(pool, talker, null), await listen(pool, quiet, null)];
+    const { id } = value(await pool.enqueue(newBuild(org)));
+    expect(await loud.next()).toEqual({ type: "look", buildId: id });
+    loud.socket.send(message);
+    loud.socket.send(message);
+    expect(await loud.closed).toBe(1008);
+    expect(await other.next()).toEqual({ type: "look", buildId: id });
+  });
+
+  it("is closed for its agent's newest but one, and the agent stays reachable", async () => {
+    const pool = poolOf("newest");
+    const agent = await registered(pool, "newest");
+    const oldest = await listen(pool, agent, null);
+    await evictDurableObject(pool, { webSockets: "hibernate" });
+    const [second, newest] = [await listen(pool, agent, null), await listen(pool, agent)];
+    expect(await oldest.closed).toBe(1008);
+    const { id } = value(await pool.enqueue(newBuild("newest")));
+    expect(await second.next()).toEqual({ type: "look", buildId: id });
+    expect(await newest.next()).toEqual({ type: "look", buildId: id });
+  });
+});
+
 describe("a cancel", () => {
   it("is pushed to the socket of the agent that works", async () => {
     const pool = poolOf("cancel");

@@ -226,7 +226,7 @@ export const OPERATIONS: Record<string, Operation> = {
   "GET /buildagent/:id/poll": {
     ...{ id: "pollForJob", tag: "Agent protocol", summary: "Wait for a build to run" },
     description:
-      "Answers as soon as there is one, at the latest after `wait` seconds. The same build under the same lease comes again until it is started, so a lost answer loses nothing. As a WebSocket it carries hints only: `look` and `cancel`.",
+      "Answers as soon as there is one, at the latest after `wait` seconds. The same build under the same lease comes again until it is started, so a lost answer loses nothing. As a WebSocket it carries hints only: `look` and `cancel`. The one message that the socket takes is the text `ping`; anything else closes it with 1008, and of an agent's sockets and waiting polls the newest two stay open.",
     also: { 101: "A WebSocket on which hints come", 204: "Nothing to build just now" },
     problems: ["conflict"],
   },

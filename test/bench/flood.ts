@@ -1,0 +1,70 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { WebSocket } from "ws";
+import { serveBundled } from "../support/served-worker.ts";
+import { keptIn } from "../support/storage.ts";
+import { KeepAlive } from "./support/keep-alive.ts";
+import { type Mill, registerAgent } from "./support/life.ts";
+import { memoryOf, workerds } from "./support/memory.ts";
+import { describePair, type Pair } from "./support/pair.ts";
+
+/* What the others feel of an agent that floods its sockets, then and after: another's heartbeats, beside those before. */
+const SAMPLES = 100;
+const FLOOD_MS = 5_000;
+const SOCKETS = 8;
+const MESSAGE = "x".repeat(200);
+const IN_FLIGHT = 1024 * 1024;
+
+const service = await keptIn("memory", () => serveBundled({ requestsPerMinute: 1200 }));
+const client = await service.newOrganization("flood");
+const http = new KeepAlive(service.url);
+const [flooding, other] = [await registerAgent(client, http, "flooding"), await registerAgent(client, http, "other")];
+const [workerd = 0] = workerds();
+
+const heartbeats = async (): Promise<number[]> => {
+  const took: number[] = [];
+  for (let n = 0; n < SAMPLES; n++) {
+    const begun = performance.now();
+    await http.get("POST", `/buildagent/${other.id}/heartbeat`, { token: other.token });
+    took.push(performance.now() - begun);
+    await delay(FLOOD_MS / SAMPLES / 2);
+  }
+  return took;
+};
+
+/** Sends as fast as a socket takes it, opens another once it is closed, until `end`. */
+const flood = async ({ id, token }: Mill, end: AbortSignal): Promise<{ sent: number; opened: number }> => {
+  let sent = 0;
+  let opened = 0;
+  while (!end.aborted) {
+    const socket = new WebSocket(`${service.url.replace("http", "ws")}/buildagent/${id}/poll`, {
+      headers: { Authorization: `Bearer ${token}` },
+    });
+    const closed = new Promise((resolve) => socket.on("close", resolve).on("error", resolve));
+    await Promise.race([closed, new Promise((resolve) => socket.on("open", resolve))]);
+    if (socket.readyState === WebSocket.OPEN) opened++;
+    while (socket.readyState === WebSocket.OPEN && !end.aborted) {
+      while (socket.bufferedAmount > IN_FLIGHT && socket.readyState === WebSocket.OPEN) await delay(1);
+      for (let n = 0; n < 100; n++, sent++) socket.send(MESSAGE);
+      await new Promise(setImmediate);
+    }
+    socket.terminate();
+    await closed;
+  }
+  return { sent, opened };
+};
+
+await heartbeats();
+const pair: Pair = { bare: await heartbeats(), own: [] };
+const before = memoryOf(workerd);
+const end = new AbortController();
+const floods = Array.from({ length: SOCKETS }, () => flood(flooding, end.signal));
+pair.own = await heartbeats();
+end.abort();
+const done = await Promise.all(floods);
+pair.own.push(...(await heartbeats()));
+const total = (what: "sent" | "opened") => done.reduce((sum, one) => sum + one[what], 0);
+console.log(`  ${SOCKETS} floods at once opened ${total("opened")} sockets and sent ${total("sent")} messages`);
+console.log(`    another agent's heartbeat, beside one without them\n      ${describePair(pair)}`);
+console.log(`    ${((memoryOf(workerd) - before) / 1024 / 1024).toFixed(0)} MiB of memory more`);
+http.close();
+await service.stop();
