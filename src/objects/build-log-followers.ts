@@ -4,6 +4,12 @@ import type { BuildLogStore, Segment } from "./build-log-store.ts";
 /** Bytes of one message. */
 const PIECE = 128 * 1024;
 
+/** Followers that one token may have of one log: past them the newest takes the place of the oldest. */
+const AT_MOST = 50;
+/** Messages that are kept for the next follower: those at the end of the log ask for the same one. */
+const MESSAGES_KEPT = 8;
+const POLICY_VIOLATION = 1008;
+
 /** Where a follower stands; kept with its socket, so that it outlives the object's sleep. */
 interface Follower {
   /** The segment it reads; null before there is one. */
@@ -13,6 +19,16 @@ interface Follower {
   at: number;
   /** It has asked for a message and not been sent it. */
   isWaiting: boolean;
+  /** Milliseconds since 1970. */
+  openedAt?: number;
+}
+
+/** The log as it stands while its followers are served. */
+export interface LogState {
+  /** Every lease's segment, the latest last. */
+  segments: Segment[];
+  /** The highest fence that the log was closed for; -1 while it never was. */
+  closedFor: number;
 }
 
 /** The segment of the latest attempt that wrote anything; before that, the latest. */
@@ -22,31 +38,41 @@ export const shownOf = (segments: Segment[], attempt: number | null): Segment | 
 };
 
 /** Whether the segment will never grow again. */
-export const isComplete = (segment: Segment | undefined, store: BuildLogStore): boolean =>
-  segment ? segment.fence <= store.closedFor || segment.fence < (store.current()?.fence ?? 0) : store.closedFor >= 0;
+export const isComplete = (segment: Segment | undefined, { segments, closedFor }: LogState): boolean =>
+  segment ? segment.fence <= closedFor || segment.fence < (segments.at(-1)?.fence ?? 0) : closedFor >= 0;
 
 /** Sends followers what is new, as hibernating sockets: none of them costs anything while nothing is written. */
 export class BuildLogFollowers {
   readonly #ctx: DurableObjectState;
   readonly #store: BuildLogStore;
+  #shared: SharedReads;
 
   constructor(ctx: DurableObjectState, store: BuildLogStore) {
     this.#ctx = ctx;
     this.#store = store;
+    this.#shared = new SharedReads(store);
   }
 
   /** `attempt` pins the follower to one attempt; `from` is an offset in it, or in the latest one. */
-  accept(from: { attempt: number | null; offset: number; isPinned: boolean }): Response {
+  accept(from: { attempt: number | null; offset: number; isPinned: boolean; token: string }, now: number): Response {
     const { 0: client, 1: server } = new WebSocketPair();
     const segment = shownOf(this.#store.segments(), from.attempt);
-    this.#ctx.acceptWebSocket(server);
+    this.#makeRoom(from.token);
+    this.#ctx.acceptWebSocket(server, [from.token]);
     save(server, {
       fence: segment?.fence ?? null,
       attempt: from.isPinned ? from.attempt : null,
       at: Math.min(from.offset, segment?.size ?? 0),
       isWaiting: false,
+      openedAt: now,
     });
     return new Response(null, { status: 101, webSocket: client });
+  }
+
+  #makeRoom(token: string): void {
+    const open = this.#ctx.getWebSockets(token).filter((socket) => socket.readyState === WebSocket.OPEN);
+    open.sort((one, other) => (read(other).openedAt ?? 0) - (read(one).openedAt ?? 0));
+    for (const socket of open.slice(AT_MOST - 1)) socket.close(POLICY_VIOLATION, "A newer follower took its place");
   }
 
   heard(socket: WebSocket, message: string | ArrayBuffer): void {
@@ -57,38 +83,68 @@ export class BuildLogFollowers {
 
   /** Something was written, opened or closed. */
   wake(): void {
+    this.#shared = new SharedReads(this.#store);
     for (const socket of this.#ctx.getWebSockets()) this.#advance(socket);
   }
 
   dismiss(): void {
+    this.#shared = new SharedReads(this.#store);
     for (const socket of this.#ctx.getWebSockets()) socket.close(1001, "The log is gone");
   }
 
   #advance(socket: WebSocket): void {
     const follower = read(socket);
     if (!follower.isWaiting || socket.readyState !== WebSocket.OPEN) return;
-    const segments = this.#store.segments();
-    const shown = shownOf(segments, follower.attempt);
-    const segment = segments.find(({ fence }) => fence === follower.fence) ?? shown;
-    const complete = isComplete(segment, this.#store);
+    const { state } = this.#shared;
+    const shown = shownOf(state.segments, follower.attempt);
+    const segment = state.segments.find(({ fence }) => fence === follower.fence) ?? shown;
+    const complete = isComplete(segment, state);
     if (segment && follower.at < segment.size) {
-      const bytes = this.#store.read(segment.fence, follower.at, Math.min(segment.size, follower.at + PIECE));
-      const isLast = complete && follower.at + bytes.length === segment.size;
-      const length = isLast ? bytes.length : wholeCharacters(bytes);
-      if (length === 0) return;
+      const { offset, text } = this.#shared.messageAt(segment, follower.at, complete);
+      if (offset === follower.at) return;
       const { fence, attempt } = segment;
-      const offset = follower.at + length;
       save(socket, { ...follower, fence, at: offset, isWaiting: false });
-      send(socket, { type: "text", attempt, offset, text: decoder.decode(bytes.subarray(0, length)) });
+      send(socket, { type: "text", attempt, offset, text });
     } else if (segment && shown && shown.fence > segment.fence) {
       const isNew = shown.attempt !== segment.attempt;
       save(socket, { ...follower, fence: shown.fence, at: 0, isWaiting: !isNew });
       if (isNew) send(socket, { type: "attempt", attempt: shown.attempt });
       else this.#advance(socket);
-    } else if (complete && (follower.attempt !== null || isComplete(this.#store.current(), this.#store))) {
+    } else if (complete && (follower.attempt !== null || isComplete(state.segments.at(-1), state))) {
       send(socket, { type: "end" });
       socket.close(1000, "The log is complete");
     }
+  }
+}
+
+/** What followers have in common until the log changes, asked of the store once however many they are. */
+class SharedReads {
+  readonly #store: BuildLogStore;
+  #state: LogState | undefined;
+  /** The latest messages, by where they begin. */
+  readonly #messages = new Map<string, { offset: number; text: string }>();
+
+  constructor(store: BuildLogStore) {
+    this.#store = store;
+  }
+
+  get state(): LogState {
+    this.#state ??= this.#store.state();
+    return this.#state;
+  }
+
+  /** The text from `at` on, as far as one message goes, and where the next one begins. */
+  messageAt({ fence, size }: Segment, at: number, complete: boolean): { offset: number; text: string } {
+    const place = `${fence}:${at}`;
+    const known = this.#messages.get(place);
+    if (known) return known;
+    const bytes = this.#store.read(fence, at, Math.min(size, at + PIECE));
+    const isLast = complete && at + bytes.length === size;
+    const length = isLast ? bytes.length : wholeCharacters(bytes);
+    const message = { offset: at + length, text: decoder.decode(bytes.subarray(0, length)) };
+    this.#messages.set(place, message);
+    for (const old of this.#messages.keys()) if (this.#messages.size > MESSAGES_KEPT) this.#messages.delete(old);
+    return message;
   }
 }
 

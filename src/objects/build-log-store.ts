@@ -79,6 +79,11 @@ export class BuildLogStore {
     return this.#storage.sql.exec<{ fence: number | null }>("SELECT max(fence) AS fence FROM closed").one().fence ?? -1;
   }
 
+  /** All that followers and readers ask of it, bytes apart. */
+  state(): { segments: Segment[]; closedFor: number } {
+    return { segments: this.segments(), closedFor: this.closedFor };
+  }
+
   save(segment: Segment): void {
     const { fence, tokenHash, attempt, sealed, position, size, isFull, leakedTo } = segment;
     this.#storage.sql.exec(

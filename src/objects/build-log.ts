@@ -136,23 +136,24 @@ export class BuildLog extends DurableObject<Env> {
 
   /** Size and state of each attempt, the latest last. */
   async info(): Promise<{ attempts: { attempt: number; size: number; isComplete: boolean }[]; isComplete: boolean }> {
-    const segments = this.#store.segments();
+    const state = this.#store.state();
+    const { segments } = state;
     const attempts = [...new Set(segments.map(({ attempt }) => attempt))].map((attempt) => {
       const segment = shownOf(segments, attempt);
-      return { attempt, size: segment?.size ?? 0, isComplete: isComplete(segment, this.#store) };
+      return { attempt, size: segment?.size ?? 0, isComplete: isComplete(segment, state) };
     });
-    return { attempts, isComplete: isComplete(segments.at(-1), this.#store) };
+    return { attempts, isComplete: isComplete(segments.at(-1), state) };
   }
 
   /** Stored bytes `start..end` (exclusive) of an attempt, or of the latest one, as they are now. */
   async read(range: { attempt?: number; start?: number; end?: number } = {}) {
-    const segments = this.#store.segments();
-    const segment = shownOf(segments, range.attempt ?? null);
+    const state = this.#store.state();
+    const segment = shownOf(state.segments, range.attempt ?? null);
     if (!segment && range.attempt !== undefined) return refuse("not-found", "There is no such attempt.");
     const size = segment?.size ?? 0;
     const end = Math.min(range.end ?? size, size);
     const start = Math.min(range.start ?? 0, end);
-    const complete = isComplete(segment, this.#store);
+    const complete = isComplete(segment, state);
     const body = this.#stream(segment?.fence ?? 0, start, end);
     return done({ attempt: segment?.attempt ?? 0, size, isComplete: complete, start, end, body });
   }
@@ -165,10 +166,11 @@ export class BuildLog extends DurableObject<Env> {
     const query = new URL(request.url).searchParams;
     const from = EventId.parse(query.get("from") ?? "0");
     const pinned = query.get("attempt");
-    if (pinned === null) return this.#followers.accept({ ...from, isPinned: false });
+    const token = request.headers.get("X-Token-Hash") ?? "";
+    if (pinned === null) return this.#followers.accept({ ...from, isPinned: false, token }, Date.now());
     const attempt = Number(pinned);
     const offset = from.attempt === null || from.attempt === attempt ? from.offset : 0;
-    return this.#followers.accept({ attempt, offset, isPinned: true });
+    return this.#followers.accept({ attempt, offset, isPinned: true, token }, Date.now());
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {

@@ -51,9 +51,9 @@ export const followLog = async (
 ): Promise<WebSocket> => {
   await findBuild(context, buildId);
   const query = new URLSearchParams({ from, ...(attempt === undefined ? {} : { attempt: String(attempt) }) });
-  const { webSocket } = await context
-    .logOf(buildId)
-    .fetch(`https://log/follow?${query}`, { headers: { Upgrade: "websocket" } });
+  const { webSocket } = await context.logOf(buildId).fetch(`https://log/follow?${query}`, {
+    headers: { Upgrade: "websocket", "X-Token-Hash": context.caller.tokenHash },
+  });
   if (!webSocket) throw new Refusal("unavailable", "The log cannot be followed just now.", { retryAfterSeconds: 5 });
   return webSocket;
 };

@@ -3,6 +3,8 @@ import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { BuildLog, LogResult } from "../../src/objects/build-log.ts";
+import { BuildLogFollowers } from "../../src/objects/build-log-followers.ts";
+import { BuildLogStore } from "../../src/objects/build-log-store.ts";
 import { eventStream } from "../../src/web/event-stream.ts";
 
 type Log = DurableObjectStub<BuildLog>;
@@ -237,8 +239,9 @@ describe("an object that may be evicted between any two calls", () => {
   });
 });
 
-const follow = async (log: Log, query = "from=0"): Promise<ReadableStreamDefaultReader<string>> => {
-  const { webSocket } = await log.fetch(`https://log/follow?${query}`, { headers: { Upgrade: "websocket" } });
+const follow = async (log: Log, query = "from=0", token = "one"): Promise<ReadableStreamDefaultReader<string>> => {
+  const headers = { Upgrade: "websocket", "X-Token-Hash": token };
+  const { webSocket } = await log.fetch(`https://log/follow?${query}`, { headers });
   return eventStream(webSocket!).pipeThrough(new TextDecoderStream()).getReader();
 };
 
@@ -322,6 +325,41 @@ describe("followers", () => {
     const waiting = await follow(unbegun);
     await unbegun.close({ fence: 0 });
     expect(await events(waiting)).toBe("event: end\ndata: null\n\n");
+  });
+
+  it("ask the store no more often the more they are", async () => {
+    const asked = async (count: number): Promise<number> => {
+      const log = await opened([]);
+      await append(log, 0, "hello", true);
+      for (let n = 0; n < count; n++) await follow(log);
+      return runInDurableObject(log, (_, ctx) => {
+        let calls = 0;
+        const counting = new Proxy(new BuildLogStore(ctx.storage), {
+          get(store, name: keyof BuildLogStore) {
+            calls++;
+            const member = store[name];
+            return typeof member === "function" ? member.bind(store) : member;
+          },
+        });
+        const sockets = ctx.getWebSockets();
+        for (const socket of sockets) socket.serializeAttachment({ fence: 100, attempt: null, at: 0, isWaiting: true });
+        new BuildLogFollowers(ctx, counting).wake();
+        expect(sockets.map((socket) => socket.deserializeAttachment().at)).toEqual(Array(count).fill(5));
+        return calls;
+      });
+    };
+    expect(await asked(20)).toBe(await asked(1));
+  });
+
+  it("give way to the newest of the same token, and to nobody else's", async () => {
+    const log = await opened([]);
+    const others = await follow(log, "from=0", "another");
+    const oldest = await follow(log);
+    const rest = await Promise.all(Array.from({ length: 50 }, () => follow(log)));
+    expect(await events(oldest)).toBe("");
+    await append(log, 0, "on", true);
+    await log.close({ fence: 100 });
+    for (const reader of [others, ...rest]) expect(textOf(await events(reader))).toBe("on");
   });
 
   it("that are slow are not flooded", async () => {
