@@ -26,6 +26,10 @@ export type BuildReason = z.infer<typeof BuildReason>;
 
 export const StepStatus = z.enum(["pending", "running", "succeeded", "failed", "skipped", "canceled"]);
 
+/** Steps of one build, and characters of the name and the id of each, that its record keeps. */
+export const STEPS_LIMIT = 500;
+export const STEP_NAME_LIMIT = 200;
+
 /** One step as its agent reported it; `logOffset` is where its part of the stored log begins, in bytes. */
 export const Step = z.object({
   id: z.nullable(z.string()),

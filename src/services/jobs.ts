@@ -1,4 +1,4 @@
-import { Build } from "../protocol/build.ts";
+import { Build, STEP_NAME_LIMIT, STEPS_LIMIT, type Step } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
 import { Finish, Heartbeat, Progress, Release } from "../protocol/jobs.ts";
 import type { Context } from "./context.ts";
@@ -36,6 +36,12 @@ const masked = async (context: Context, buildId: string, fence: number, texts: s
   return settled(await context.logOf(buildId).maskTexts({ fence, tokenHash, texts }));
 };
 
+/** A step in the words that are kept of it: masked, and cut to what the build's record has room for. */
+const wordedStep = (step: Step, name = "", id = ""): Step => {
+  const cut = (text: string): string => text.slice(0, STEP_NAME_LIMIT).toWellFormed();
+  return { ...step, name: cut(name), id: step.id === null ? null : cut(id) };
+};
+
 export const reportProgress = verb({
   access: { agent: true },
   params: PathId,
@@ -45,9 +51,13 @@ export const reportProgress = verb({
     const holder = await holderOf(context, params.id);
     const { buildId, fence, tokenHash } = holder;
     if (body.masks?.length) settled(await context.logOf(buildId).addMasks({ fence, tokenHash, values: body.masks }));
-    const names = body.steps?.map((step) => step.name) ?? [];
-    const texts = await masked(context, buildId, fence, body.summary === undefined ? names : [...names, body.summary]);
-    const steps = body.steps?.map((step, index) => ({ ...step, name: texts[index] ?? "" }));
+    const told = body.steps?.slice(0, STEPS_LIMIT) ?? [];
+    const words = told.flatMap(({ id, name }) => [name, id ?? ""]);
+    const texts = await masked(context, buildId, fence, [
+      ...words,
+      ...(body.summary === undefined ? [] : [body.summary]),
+    ]);
+    const steps = body.steps && told.map((step, index) => wordedStep(step, texts[2 * index], texts[2 * index + 1]));
     const summary = body.summary === undefined ? undefined : texts.at(-1);
     settled(await context.poolOf(context.orgId).progress({ ...holder, commitSha: body.commitSha, steps, summary }));
   },

@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import type { Build, Step } from "../../src/protocol/build.ts";
+import type { Variable } from "../../src/protocol/variable.ts";
+import { call, created } from "../support/api.ts";
+import { buildOf, newWorks, poll, trigger } from "../support/hand-out.ts";
+
+const step = (over: Partial<Step>): Step => ({
+  ...{ id: null, name: "step", status: "succeeded", exitCode: 0, startedAt: null, finishedAt: null, logOffset: null },
+  ...over,
+});
+
+/** A started build, and how its agent tells of it. */
+const begun = async () => {
+  const works = await newWorks();
+  const secret = `secret-${crypto.randomUUID()}`;
+  const scope = { scope: "organization", orgId: works.orgId };
+  await created<Variable>(works.admin, "/secrets/variables", { key: "KEY", value: secret, isSecret: true, ...scope });
+  const { id } = await trigger(works.admin, works.pipeline.id);
+  const headers = { "X-Lease": String((await poll(works.agent)).body.lease) };
+  await call(works.agent.token, "POST", `/build/${id}/start`, undefined, headers);
+  const tell = (body: object) => call(works.agent.token, "POST", `/build/${id}/progress`, body, headers);
+  return { secret, tell, read: (): Promise<Build> => buildOf(works.admin, id) };
+};
+
+describe("what an agent tells of its steps", () => {
+  it("is masked in names and in ids", async () => {
+    const { secret, tell, read } = await begun();
+    expect((await tell({ steps: [step({ id: secret, name: `run ${secret}` }), step({})] })).status).toBe(204);
+    expect((await read()).steps).toMatchObject([
+      { id: "***", name: "run ***" },
+      { id: null, name: "step" },
+    ]);
+  });
+
+  it("is cut where it is long, after it was masked", async () => {
+    const { secret, tell, read } = await begun();
+    const name = `${"x".repeat(190)}${secret}`;
+    await tell({ steps: [step({ id: "y".repeat(100_000), name }), step({ name: `${"z".repeat(199)}\u{1f600}` })] });
+    expect((await read()).steps).toMatchObject([
+      { id: "y".repeat(200), name: `${"x".repeat(190)}***` },
+      { name: `${"z".repeat(199)}\ufffd` },
+    ]);
+  });
+
+  it("makes no record that is too large for a row, whatever it is", async () => {
+    const { tell, read } = await begun();
+    const steps = Array.from({ length: 500 }, () => step({ id: "\u4e00".repeat(300), name: "\u4e00".repeat(300) }));
+    expect((await tell({ steps })).status).toBe(204);
+    expect((await tell({ summary: "\u4e00".repeat(65_536) })).status).toBe(204);
+    const record = await read();
+    expect(record.steps).toHaveLength(500);
+    expect(new TextEncoder().encode(JSON.stringify(record)).length).toBeLessThan(1_500_000);
+    expect((await tell({ steps: Array(1000).fill(step({})) })).status).toBe(204);
+    expect((await read()).steps).toHaveLength(500);
+  });
+});
