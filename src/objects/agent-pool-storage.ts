@@ -15,6 +15,9 @@ import { type Letter, TABLES, writesOf } from "./agent-pool-tables.ts";
 
 /** Milliseconds for which a build can be repeated with what was given to its run. */
 const INPUTS_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
+/** Characters above which what a run was given counts as large, and how many such runs can be repeated: the newest. */
+const LARGE_INPUTS = 4096;
+const LARGE_INPUTS_KEPT = 1000;
 /** Rows that one round of forgetting removes from a table, so that it never holds up the queue. */
 const FORGET_AT_ONCE = 500;
 
@@ -66,6 +69,7 @@ export class PoolStorage implements Records {
     for (const change of changes) {
       if (change.kind === "forget") this.#forget(change.before);
       else for (const [query, ...bindings] of writesOf(change, this.#newId)) this.#write(query, ...bindings);
+      if (change.kind === "inputs" && (change.inputs.inputs?.length ?? 0) > LARGE_INPUTS) this.#forgetLargeInputs();
     }
   }
 
@@ -80,6 +84,13 @@ export class PoolStorage implements Records {
     this.#write("DELETE FROM idempotency WHERE at < ?", before);
     const stale = "SELECT rowid FROM inputs ORDER BY rowid LIMIT ?";
     this.#write(`DELETE FROM inputs WHERE rowid IN (${stale}) AND at < ?`, FORGET_AT_ONCE, before - INPUTS_KEPT_MS);
+  }
+
+  /** Drops what the oldest of the ended runs that were given much had, so that retries never fill the disk. */
+  #forgetLargeInputs(): void {
+    const older = `SELECT build_id FROM inputs WHERE length(facts) > ${LARGE_INPUTS} ORDER BY at DESC LIMIT -1 OFFSET ${LARGE_INPUTS_KEPT}`;
+    const live = "SELECT id FROM build WHERE ended_at IS NULL";
+    this.#write(`DELETE FROM inputs WHERE build_id IN (${older}) AND build_id NOT IN (${live})`);
   }
 
   ended(buildId: string): { build: BuildFacts; job: JobFacts } | undefined {

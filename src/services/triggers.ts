@@ -138,7 +138,9 @@ const trigger = async (context: Context, wanted: Trigger, origin: Origin = {}): 
 
 /** What the run of an earlier build was given. @throws Refusal conflict once nobody remembers it */
 const inputsOf = async (context: Context, build: Build): Promise<Trigger> => {
-  const { inputs, secretKeys, requires, priority } = settled(await (await context.pool()).inputsOf(build.id));
+  const kept = await (await context.pool()).inputsOf(build.id);
+  if (!kept.ok) throw new Refusal("conflict", "What this run was given is not kept any more: trigger a new build.");
+  const { inputs, secretKeys, requires, priority } = kept.value;
   const text = inputs && (await context.open(inputs, inputsContext(context.orgId, build.id)));
   return {
     ...{ repoId: build.repoId, pipelineId: build.pipelineId, branch: build.branch, commitSha: build.commitSha },

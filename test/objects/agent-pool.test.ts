@@ -2,6 +2,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { AgentPool } from "../../src/objects/agent-pool.ts";
+import { PoolStorage } from "../../src/objects/agent-pool-storage.ts";
 import { actor, busy, newAgent, newBuild, poolOf, registered, value } from "./agent-pool-support.ts";
 
 describe("a build's life", () => {
@@ -140,5 +141,28 @@ describe("the pool", () => {
     });
     await evictDurableObject(again);
     expect(value(await poolOf("torn").getBuild(id)).status).toBe("queued");
+  });
+});
+
+describe("what ended runs were given", () => {
+  it("is kept of the newest thousand that were given much, and of all that were given little", async () => {
+    const pool = poolOf("given");
+    const much = "x".repeat(5000);
+    const first = [newBuild("given", { inputs: much }), newBuild("given", { inputs: "little" })];
+    const live = newBuild("given", { inputs: much });
+    for (const wanted of [...first, live]) value(await pool.enqueue(wanted));
+    for (const { id } of first) value(await pool.cancel({ buildId: id, actor }));
+    await runInDurableObject(pool, (_, { storage }) => {
+      const kept = new PoolStorage(storage.sql, () => "");
+      const later = Date.now() + 1000;
+      for (let n = 0; n < 1001; n++) {
+        const inputs = { inputs: much, secretKeys: [], requires: {}, priority: 0 };
+        kept.store([{ kind: "inputs", buildId: `later-${n}`, inputs, at: later + n }]);
+      }
+    });
+    const known = await Promise.all([...first, live].map(async ({ id }) => (await pool.inputsOf(id)).ok));
+    expect(known).toEqual([false, true, true]);
+    expect((await pool.inputsOf("later-0")).ok).toBe(false);
+    expect((await pool.inputsOf("later-1")).ok).toBe(true);
   });
 });

@@ -24,6 +24,9 @@ export const enqueue = (state: PoolState, wanted: NewBuild, setting: Setting): D
   if (state.queue.size >= LIMITS.queued) {
     return refused("limit-reached", `${LIMITS.queued} builds are waiting: let some of them run first.`);
   }
+  if (state.inputBytes + sizeOfInputs(wanted) > LIMITS.inputBytes) {
+    return refused("limit-reached", "The builds that wait were given too much together: let some of them run first.");
+  }
   const build = newBuild(state, wanted, setting);
   const { inputs, secretKeys, requires, priority } = wanted;
   const changes: Change[] = [
@@ -59,8 +62,15 @@ const newBuild = (state: PoolState, wanted: NewBuild, { now, rules }: Setting): 
   };
 };
 
-const newJob = ({ id, requires, timeoutSeconds, maxParallel, maxAttempts }: NewBuild): JobFacts => ({
-  ...{ buildId: id, requires, timeoutSeconds, maxParallel, maxAttempts },
+const sizeOfInputs = ({ inputs, secretKeys }: NewBuild): number => (inputs?.length ?? 0) + secretKeys.join().length;
+
+const newJob = (wanted: NewBuild): JobFacts => ({
+  buildId: wanted.id,
+  requires: wanted.requires,
+  timeoutSeconds: wanted.timeoutSeconds,
+  maxParallel: wanted.maxParallel,
+  maxAttempts: wanted.maxAttempts,
+  inputBytes: sizeOfInputs(wanted),
   attempt: 0,
   unstarted: 0,
   releasedBy: [],

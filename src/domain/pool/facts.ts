@@ -50,6 +50,8 @@ export interface JobFacts {
   agentId: string | null;
   /** What the agent of the latest lease reported as the end. */
   result: Outcome | null;
+  /** Characters of what its run was given; jobs of earlier versions do not say. */
+  inputBytes?: number;
 }
 
 /** The right of one agent to one build, for a time. The fence tells it from every other lease of the pool. */

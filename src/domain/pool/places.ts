@@ -58,6 +58,7 @@ export const placeBuild = (state: PoolState, id: string, agents: Set<string>): v
   else state.index.placed.delete(id);
   moveHolder(state, id, before?.holder ?? null, after?.holder ?? null, agents);
   moveLive(state, before?.liveIn ?? null, after?.liveIn ?? null);
+  state.inputBytes += (after?.inputBytes ?? 0) - (before?.inputBytes ?? 0);
   if (isOver) {
     state.builds.delete(id);
     state.jobs.delete(id);
@@ -69,10 +70,12 @@ export const placeBuild = (state: PoolState, id: string, agents: Set<string>): v
   if (after?.lane && job.notBefore > 0) state.agenda.note(`wait:${id}`, job.notBefore);
 };
 
-const placeOf = (state: PoolState, build: BuildFacts, job: JobFacts): Placed =>
-  build.status === "queued"
+const placeOf = (state: PoolState, build: BuildFacts, job: JobFacts): Placed => ({
+  ...(build.status === "queued"
     ? { lane: state.queue.add(build, job), holder: null, liveIn: null }
-    : { lane: null, holder: job.lease?.agentId ?? null, liveIn: build.pipelineId };
+    : { lane: null, holder: job.lease?.agentId ?? null, liveIn: build.pipelineId }),
+  inputBytes: job.inputBytes ?? 0,
+});
 
 const moveHolder = (
   state: PoolState,

@@ -21,6 +21,8 @@ export interface PoolState {
   readonly waiting: Map<string, Waiter>;
   /** Outstanding hints by build. */
   readonly offers: Map<string, Offer>;
+  /** Characters of what the runs of live builds were given. */
+  inputBytes: number;
   /** Builds that D1 does not know as they are now. */
   readonly dirty: Set<string>;
   /** Letters that were posted and did not arrive yet. */
@@ -59,6 +61,7 @@ export interface Placed {
   holder: string | null;
   /** The pipeline, while the build is live. */
   liveIn: string | null;
+  inputBytes: number;
 }
 
 export const emptyState = (records: Records): PoolState => ({
@@ -72,6 +75,7 @@ export const emptyState = (records: Records): PoolState => ({
   heard: new Map(),
   waiting: new Map(),
   offers: new Map(),
+  inputBytes: 0,
   dirty: new Set(),
   letters: records.lettersWaiting(),
   flush: { at: null, failures: 0 },

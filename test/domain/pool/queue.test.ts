@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Agenda } from "../../../src/domain/pool/agenda.ts";
 import { needsOf } from "../../../src/domain/pool/queue.ts";
-import { Bench } from "./bench.ts";
+import { ACTOR, Bench } from "./bench.ts";
 
 describe("the queue", () => {
   it("gives the higher priority first, and among equals the older build", () => {
@@ -69,6 +69,20 @@ const queued = (id: string) => {
   const buildId = bench.build({ id });
   return [bench.pool.state.builds.get(buildId)!, bench.pool.state.jobs.get(buildId)!] as const;
 };
+
+describe("what runs are given", () => {
+  const given = { inputs: "x".repeat(1024 * 1024) };
+
+  it("is 64 MiB of all live builds together, and not one more", () => {
+    const bench = new Bench();
+    const builds = Array.from({ length: 64 }, () => bench.build(given));
+    expect(bench.refusal("enqueue", bench.wanted(given))).toBe("limit-reached");
+    bench.ok("enqueue", bench.wanted({ inputs: null }));
+    bench.ok("cancel", { buildId: builds[0]!, actor: ACTOR });
+    bench.ok("enqueue", bench.wanted(given));
+    expect(bench.refusal("enqueue", bench.wanted(given))).toBe("limit-reached");
+  });
+});
 
 describe("needs", () => {
   it("are the same text however they are written", () => {
