@@ -1,6 +1,7 @@
 /*
  * Names that make a loader, shell, git, ssh or interpreter run code or fetch from elsewhere before a step's first own
- * command. Sources: sudo's env.c (initial_badenv_table), git(1), ld.so(8), bash(1), and the manuals of each language.
+ * command, or send credentials there. What chooses among the machine's own tools (JAVA_HOME, CC) stays free.
+ * Sources: sudo's env.c (initial_badenv_table), git(1), ld.so(8), bash(1), and the manuals of each language.
  */
 const EXACT = new Set(
   [
@@ -19,13 +20,27 @@ const EXACT = new Set(
     "JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS JAVA_OPTIONS CLASSPATH",
     "DOTNET_STARTUP_HOOKS DOTNET_ADDITIONAL_DEPS PHPRC PHP_INI_SCAN_DIR LUA_INIT LUA_PATH LUA_CPATH TCLLIBPATH",
     "ERL_AFLAGS ERL_FLAGS ERL_ZFLAGS ERL_LIBS ELIXIR_ERL_OPTIONS R_PROFILE R_PROFILE_USER R_ENVIRON R_ENVIRON_USER",
-    "MAKEFILES MAKEFLAGS GNUMAKEFLAGS MFLAGS GOFLAGS GOPROXY RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER",
+    "MAKEFILES MAKEFLAGS GNUMAKEFLAGS MFLAGS GOFLAGS GOPROXY GOSUMDB GONOSUMDB GOINSECURE GOENV GOTOOLCHAIN",
+    "RUSTC RUSTDOC RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER RUSTUP_HOME RUSTUP_TOOLCHAIN RUSTUP_DIST_SERVER CARGO_HOME",
+    "GRADLE_USER_HOME GRADLE_OPTS MAVEN_OPTS MAVEN_ARGS MVNW_REPOURL ANT_OPTS ANT_ARGS SBT_OPTS PYTEST_PLUGINS PYTEST_ADDOPTS",
+    "DOCKER_HOST DOCKER_CONFIG DOCKER_CONTEXT KUBECONFIG AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE",
+    "TAR_OPTIONS RSYNC_RSH RSYNC_CONNECT_PROG SVN_SSH CVS_RSH PERL5SHELL COREPACK_NPM_REGISTRY COMPOSER_HOME",
   ].flatMap((line) => line.split(" ")),
 );
 
 const PREFIXES = [
   ...["GIT_", "LD_", "DYLD_", "_RLD", "LIBPATH", "BASH_FUNC_", "NPM_CONFIG_", "LUA_INIT_", "LUA_PATH_", "LUA_CPATH_"],
-  ...["CORECLR_", "COR_", "COMPLUS_", "MILLRACE_"],
+  ...[
+    "CORECLR_",
+    "COR_",
+    "COMPLUS_",
+    "MILLRACE_",
+    "YARN_",
+    "PIP_",
+    "UV_INDEX",
+    "AWS_ENDPOINT_URL",
+    "CARGO_REGISTRIES_",
+  ],
 ];
 
 /** Whether a run's `envVariables` may not set `name`. Letter case counts for nothing: on Windows it does not either. */

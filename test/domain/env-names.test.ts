@@ -7,6 +7,8 @@ describe("names a run may not set", () => {
     ...["LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "GCONV_PATH", "BASH_FUNC_ls"],
     ...["GIT_SSH_COMMAND", "GIT_CONFIG_COUNT", "git_dir", "SSH_ASKPASS", "https_proxy", "HTTPS_PROXY"],
     ...["NODE_OPTIONS", "PYTHONPATH", "PYTHONSTARTUP", "PERL5OPT", "RUBYOPT", "JAVA_TOOL_OPTIONS", "MAKEFILES"],
+    ...["RUSTC", "CARGO_HOME", "GRADLE_USER_HOME", "PYTEST_PLUGINS", "DOCKER_HOST", "KUBECONFIG", "TAR_OPTIONS"],
+    ...["RSYNC_RSH", "SVN_SSH", "PERL5SHELL", "MAVEN_ARGS", "YARN_YARN_PATH", "PIP_INDEX_URL", "AWS_ENDPOINT_URL_S3"],
     ...["npm_config_script_shell", "NPM_CONFIG_NODE_OPTIONS", "DOTNET_STARTUP_HOOKS", "MILLRACE_OUTPUT", "Millrace_X"],
   ])("refuses %s", (name) => {
     expect(refusedInRun(name)).toBe(true);
