@@ -32,11 +32,13 @@ const percent: Escape = (value) => {
 
 const SHORT: Record<string, string> = { "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-/** As JSON.stringify writes it, and as Go (safe for HTML), Python (ASCII only) and PHP (escaped slashes) do. */
+/** As JSON.stringify writes it, also twice, and as Go (safe for HTML), Python (ASCII only) and PHP (slashes) do. */
 const json: Escape = (value) => {
   const plain = value.replace(/["\\]/g, "\\$&").replace(/[\x00-\x1f]/g, (char) => SHORT[char] ?? codeUnit(char));
   const ascii = unicode(plain).replace(/[^\x00-\x7f]/g, codeUnit);
-  return [plain, plain.replace(/[<>&]/g, codeUnit), ascii, plain.replaceAll("/", "\\/"), ascii.replaceAll("/", "\\/")];
+  const inJson = plain.replace(/["\\]/g, "\\$&");
+  const slashed = [plain.replaceAll("/", "\\/"), ascii.replaceAll("/", "\\/")];
+  return [plain, plain.replace(/[<>&]/g, codeUnit), ascii, ...slashed, inJson];
 };
 
 const xml: Escape = (value) => {
@@ -68,7 +70,15 @@ const shell: Escape = (value) => [
   value.replaceAll("\\", "\\\\"),
 ];
 
-/** What `echo $VALUE` makes of line breaks. */
-const unquotedWords: Escape = (value) => (/[\r\n]/.test(value) ? [value.trim().replace(/\s+/g, " ")] : []);
+/** What bash quotes when it traces a word (`sh_contains_shell_metas` of its source). */
+const METACHARACTERS = /['"\\|&;()<>!{}*[\]?^$`]|^[~#]/;
+
+const traced = (word: string): string => (METACHARACTERS.test(word) ? `'${word.replaceAll("'", "'\\''")}'` : word);
+
+/** What `echo $VALUE`, without quotes, makes of white space, and how `set -x` shows the words it became. */
+const unquotedWords: Escape = (value) => {
+  const words = value.split(/[ \t\r\n]+/).filter(Boolean);
+  return words.length < 2 && words[0] === value ? [] : [words.join(" "), words.map(traced).join(" ")];
+};
 
 export const ESCAPES: Escape[] = [percent, json, xml, ansiC, shell, unquotedWords];

@@ -60,6 +60,29 @@ describe("what programs print", () => {
   ];
   const BASH = [`printf '%q' "$S"`, `printf '%s' "\${S@Q}"`, "export -p | grep 'x S='", `set -x; : "$S"`];
 
+  it.each(["correct  horse\tbattery   staple", "  Zx9)bQ7 r'T5 plain 'quoted' ", "two lines\nand  more $HOME"])(
+    "bash does with %j where nobody quoted it",
+    (secret) => {
+      const bash = (script: string): string =>
+        execFileSync("bash", ["--norc", "-c", `exec 2>&1; set -f; ${script}`], {
+          env: { PATH: process.env.PATH, S: secret, LC_ALL: "C.UTF-8" },
+          encoding: "utf8",
+        });
+      expect(maskText([secret], bash("echo $S"))).toBe("***\n");
+      expect(maskText([secret], bash("set -x; : $S"))).toBe("+ : ***\n");
+    },
+  );
+
+  it("as JSON in JSON is masked", () => {
+    fc.assert(
+      fc.property(secretText, (secret) => {
+        const core = secret.replace(/[\r\n]+$/, "");
+        const twice = JSON.stringify(JSON.stringify({ core }));
+        expect(maskText([secret], twice)).toBe(String.raw`"{\"core\":\"***\"}"`);
+      }),
+    );
+  });
+
   it.each(AWKWARD.flatMap((secret) => BASH.map((script) => [secret, script])))(
     "bash does with %j in %s",
     (secret, script) => {
