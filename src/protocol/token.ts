@@ -7,6 +7,7 @@ export const Role = z.enum(ROLES);
 export type Role = z.infer<typeof Role>;
 
 export const TokenKind = z.enum(["api", "registration"]);
+export type TokenKind = z.infer<typeof TokenKind>;
 
 export const Token = z.object({
   id: Id,

@@ -218,7 +218,11 @@ export const OPERATIONS: Record<string, Operation> = {
     problems: ["limit-reached"],
   },
   "GET /buildagent/:id": { id: "getAgent", tag: "Agents", summary: "Show an agent" },
-  "PUT /buildagent/:id": { id: "updateAgent", tag: "Agents", summary: "Change an agent, or drain it" },
+  "PUT /buildagent/:id": {
+    ...{ id: "updateAgent", tag: "Agents", summary: "Change an agent, or drain it" },
+    description:
+      "An agent's own token may change its name and version alone: what it was registered with bounds it until a maintainer says otherwise.",
+  },
   "DELETE /buildagent/:id": {
     ...{ id: "deleteAgent", tag: "Agents", summary: "Remove an agent" },
     description: "Nothing of it is accepted any more, and its build is free for another at once.",

@@ -1,3 +1,4 @@
+import { changed, differences } from "../differences.ts";
 import type { Actor, AgentChange, Claim, NewAgent } from "./commands.ts";
 import {
   audit,
@@ -16,24 +17,34 @@ import { LIMITS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
 export const register = (state: PoolState, wanted: NewAgent, setting: Setting): Decision<string> => {
-  const { id, orgId, actor, name } = wanted;
+  const { id, orgId, actor, name, registeredBy = null } = wanted;
   if (state.orgId !== null && state.orgId !== orgId) return noAgent();
   if (state.agents.has(id)) return refused("conflict", "There is already an agent with this id.");
   if (state.agents.size >= LIMITS.agents) {
     return refused("limit-reached", `There are ${LIMITS.agents} agents already: remove some that are gone.`);
   }
-  const changes: Change[] = [
-    { kind: "agent", agent: newAgent(wanted, setting.now) },
-    ...audit(actor, "agent.register", id, { name }, setting),
-  ];
+  if (
+    registeredBy?.kind === "registration" &&
+    registeredWith(state, registeredBy.tokenId).length >= LIMITS.registrations
+  ) {
+    return refused("limit-reached", `This token has registered ${LIMITS.registrations} agents: use another one.`);
+  }
+  const agent = newAgent(wanted, setting.now);
+  const { platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels } = agent;
+  const detail = { name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels };
+  const changes: Change[] = [{ kind: "agent", agent }, ...audit(actor, "agent.register", id, detail, setting)];
   if (state.orgId === null) changes.push({ kind: "org", orgId });
   return decided(id, changes);
 };
 
+/** The agents that a token registered and that are still there. */
+const registeredWith = (state: PoolState, tokenId: string): AgentFacts[] =>
+  [...state.agents.values()].filter(({ registeredBy }) => registeredBy?.tokenId === tokenId);
+
 const newAgent = (wanted: NewAgent, now: number): AgentFacts => {
-  const { id, name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, tokenHash } = wanted;
+  const { id, name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, tokenHash, registeredBy = null } = wanted;
   return {
-    ...{ id, name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, tokenHash },
+    ...{ id, name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, tokenHash, registeredBy },
     labels: wanted.labels ?? [],
     version: wanted.version ?? null,
     isDraining: false,
@@ -55,14 +66,11 @@ export const update = (
 ): Decision<string> => {
   const agent = state.agents.get(agentId);
   if (!agent) return noAgent();
-  const fields = Object.entries(change).filter(
-    ([field, value]) =>
-      value !== undefined && JSON.stringify(value) !== JSON.stringify(agent[field as keyof AgentChange]),
-  );
-  if (fields.length === 0) return decided(agentId);
+  const changes = differences<AgentChange>(agent, change);
+  if (Object.keys(changes).length === 0) return decided(agentId);
   return decided(agentId, [
-    { kind: "agent", agent: { ...agent, ...Object.fromEntries(fields) } },
-    ...audit(actor, "agent.update", agentId, { fields: fields.map(([field]) => field) }, setting),
+    { kind: "agent", agent: changed(agent, changes) },
+    ...audit(actor, "agent.update", agentId, { changes }, setting),
   ]);
 };
 

@@ -1,7 +1,9 @@
-import type { AgentRegistration } from "../../protocol/agent.ts";
+import type { AgentRegistration, RegisteredBy } from "../../protocol/agent.ts";
 import type { Build, BuildReason, EnvironmentKey, Step } from "../../protocol/build.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { ProblemKind } from "../../protocol/problem.ts";
+
+export type { AgentChange } from "../../protocol/agent.ts";
 
 /** Why the pool does not do as it was asked. */
 export interface Refusal {
@@ -54,18 +56,8 @@ export interface NewAgent extends AgentRegistration {
   orgId: string;
   /** SHA-256 of the agent's token, in hexadecimal digits. */
   tokenHash: string;
+  registeredBy?: RegisteredBy | null;
   actor: Actor;
-}
-
-export interface AgentChange {
-  name?: string;
-  platform?: number;
-  canBuildIOS?: boolean;
-  canBuildAndroid?: boolean;
-  canBuildWeb?: boolean;
-  labels?: string[];
-  version?: string | null;
-  isDraining?: boolean;
 }
 
 /** An agent that speaks for itself. */

@@ -1,3 +1,4 @@
+import type { RegisteredBy } from "../../protocol/agent.ts";
 import type { BuildReason, BuildStatus, EnvironmentKey, Step } from "../../protocol/build.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { RetryInputs } from "./commands.ts";
@@ -90,6 +91,8 @@ export interface AgentFacts {
   isDraining: boolean;
   isEphemeral: boolean;
   tokenHash: string;
+  /** Left out in rows of before it was kept. */
+  registeredBy?: RegisteredBy | null;
   createdAt: number;
   /** The last sign of life that was written down; a later one may be in memory. */
   heardAt: number;

@@ -3,7 +3,15 @@ import { lacking } from "../requires.ts";
 import type { AgentFacts, BuildFacts, Change, JobFacts, Lease, Outcome, Records, Waiter } from "./facts.ts";
 import { inOrder, type Place } from "./queue.ts";
 
-export const LIMITS = { queued: 10_000, agents: 5_000, unstarted: 20, releases: 20, pastBoots: 8 } as const;
+export const LIMITS = {
+  queued: 10_000,
+  agents: 5_000,
+  /** Of one registration token, so that a leaked one does not fill the organization. */
+  registrations: 1_000,
+  unstarted: 20,
+  releases: 20,
+  pastBoots: 8,
+} as const;
 
 /** Milliseconds a woken waiter has before another is woken for the same build. */
 export const OFFER_MS = 2_000;
