@@ -114,6 +114,20 @@ export class AgentPool extends DurableObject<Env> {
     return answer;
   }
 
+  /** Removes agents that a revoked token registered, and tells how many are left to be removed. */
+  async removeAgentsOf(order: {
+    tokenId: string;
+    /** Whether the token was there until just now, so that a registration by it may be under way. */
+    wasThere: boolean;
+    actor: asked.Actor;
+  }): Promise<Result<{ removed: number; left: number }>> {
+    const answer = this.#engine.play("removeAgentsOf", order);
+    if (!answer.ok) return answer;
+    const { removed, left } = answer.value;
+    for (const agentId of removed) this.#engine.sockets.dismiss(agentId);
+    return { ok: true, value: { removed: removed.length, left } };
+  }
+
   /** Whose token this is: the pool is the judge of agents' tokens. */
   async authenticateAgent(tokenHash: string): Promise<Result<{ agentId: string }>> {
     return this.#engine.play("authenticateAgent", { tokenHash });

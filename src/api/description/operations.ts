@@ -59,10 +59,17 @@ export const OPERATIONS: Record<string, Operation> = {
       "Kind `api` is for people and programs and has a role; kind `registration` can only register agents, and grants at most its `labels`.",
   },
   "GET /token/self": { id: "getOwnToken", tag: "Tokens", summary: "Show the token that calls", versioned: true },
+  "GET /token/:id": { id: "getToken", tag: "Tokens", summary: "Show a token", versioned: true },
+  "PUT /token/:id": {
+    ...{ id: "updateToken", tag: "Tokens", summary: "Change a token's name, role, labels or end", versioned: true },
+    description:
+      "Holds from the next request on. Agents that it registered keep the labels they were granted. The last admin may step down too: the operator can make another.",
+    problems: ["conflict"],
+  },
   "DELETE /token/:id": {
     ...{ id: "revokeToken", tag: "Tokens", summary: "Revoke a token", versioned: true },
     description:
-      "Holds from the next write, hand-out or agent call; a read that a replica serves may trail by its lag.",
+      "Holds from the next write, hand-out or agent call; a read that a replica serves may trail by its lag. Agents that it registered stay, unless `agents=true`: then they are removed, and their builds are free for others at once. That may be repeated, also when the token is gone already.",
   },
   "POST /token/:id/rotate": {
     ...{ id: "rotateToken", tag: "Tokens", summary: "Replace a token's secret", versioned: true },

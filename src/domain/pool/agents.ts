@@ -19,6 +19,7 @@ import type { PoolState } from "./state.ts";
 export const register = (state: PoolState, wanted: NewAgent, setting: Setting): Decision<string> => {
   const { id, orgId, actor, name, registeredBy = null } = wanted;
   if (state.orgId !== null && state.orgId !== orgId) return noAgent();
+  if (registeredBy && !setting.rules.mayRegister(state.revoked, registeredBy.tokenId)) return unknownToken();
   if (state.agents.has(id)) return refused("conflict", "There is already an agent with this id.");
   if (state.agents.size >= LIMITS.agents) {
     return refused("limit-reached", `There are ${LIMITS.agents} agents already: remove some that are gone.`);
@@ -81,13 +82,35 @@ export const remove = (
   setting: Setting,
 ): Decision<null> => {
   const agent = state.agents.get(agentId);
-  if (!agent) return noAgent();
-  const buildId = setting.rules.freedByRemoval(state.index.holding.get(agentId));
+  return agent ? decided(null, gone(state, agent, actor, setting)) : noAgent();
+};
+
+const gone = (state: PoolState, { id, name }: AgentFacts, actor: Actor, setting: Setting): Change[] => {
+  const buildId = setting.rules.freedByRemoval(state.index.holding.get(id));
   const held = buildId === undefined ? undefined : underWay(state, buildId);
-  return decided(null, [
+  return [
     ...(held ? lose(held, undefined, "removed", setting) : []),
-    { kind: "agent-gone", agentId },
-    ...audit(actor, "agent.remove", agentId, { name: agent.name }, setting),
+    { kind: "agent-gone", agentId: id },
+    ...audit(actor, "agent.remove", id, { name }, setting),
+  ];
+};
+
+/** Agents that one round removes, so that it never holds up the queue. */
+const REMOVED_AT_ONCE = 250;
+
+/** Of the agents that a revoked token registered the first are gone from this moment, and no more come from it. */
+export const removeRegistered = (
+  state: PoolState,
+  { tokenId, wasThere, actor }: { tokenId: string; wasThere: boolean; actor: Actor },
+  setting: Setting,
+): Decision<{ removed: string[]; left: number }> => {
+  const agents = registeredWith(state, tokenId);
+  const removed = agents.slice(0, REMOVED_AT_ONCE);
+  const isNews = (wasThere || agents.length > 0) && setting.rules.mayRegister(state.revoked, tokenId);
+  const revoked: Change[] = isNews ? [{ kind: "revoked", tokenId, at: setting.now }] : [];
+  return decided({ removed: removed.map(({ id }) => id), left: agents.length - removed.length }, [
+    ...revoked,
+    ...removed.flatMap((agent) => gone(state, agent, actor, setting)),
   ]);
 };
 

@@ -158,6 +158,8 @@ export type Change =
   | { kind: "key"; caller: string; key: string; keyed: KeyedBuild }
   | { kind: "agent"; agent: AgentFacts }
   | { kind: "agent-gone"; agentId: string }
+  /** A token was revoked with its agents: a registration by it that is still under way comes too late. */
+  | { kind: "revoked"; tokenId: string; at: number }
   | { kind: "dirty"; buildId: string; at: number }
   | { kind: "audit"; entry: AuditFact }
   | { kind: "close"; buildId: string; fence: number; at: number }

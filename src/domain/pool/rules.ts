@@ -73,6 +73,8 @@ export interface Rules {
   /** What is left to be written to D1 after a build changed. */
   outbox(build: BuildFacts, at: number): Change[];
   audited(change: Change & { kind: "audit" }): Change[];
+  /** Whether an agent may still come from this token. */
+  mayRegister(revoked: ReadonlyMap<string, number>, tokenId: string): boolean;
   /** What the removal of an agent frees. */
   freedByRemoval(buildId: string | undefined): string | undefined;
   nextNumber(records: Records, repoId: string): number;
@@ -123,6 +125,7 @@ export const RULES: Rules = {
     !!lease && lease.startedAt !== null && !lease.stop && now >= lease.startedAt + timeoutSeconds * 1000,
   outbox: (build, at) => [{ kind: "dirty", buildId: build.id, at }],
   audited: (change) => [change],
+  mayRegister: (revoked, tokenId) => !revoked.has(tokenId),
   freedByRemoval: (buildId) => buildId,
   nextNumber: (records, repoId) => records.lastNumber(repoId) + 1,
   keyStands: (at, now) => now < at + REMEMBER_MS,

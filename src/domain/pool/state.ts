@@ -14,6 +14,8 @@ export interface PoolState {
   fence: number;
   seq: number;
   readonly agents: Map<string, AgentFacts>;
+  /** Tokens that were revoked with their agents of late, and when. */
+  readonly revoked: Map<string, number>;
   readonly builds: Map<string, BuildFacts>;
   readonly jobs: Map<string, JobFacts>;
   /** Signs of life since they were last written down. */
@@ -67,6 +69,7 @@ export const emptyState = (records: Records): PoolState => ({
   fence: 0,
   seq: records.lastSeq(),
   agents: new Map(),
+  revoked: new Map(),
   builds: new Map(),
   jobs: new Map(),
   heard: new Map(),

@@ -32,6 +32,7 @@ const DECISIONS = {
   registerAgent: agents.register,
   updateAgent: agents.update,
   removeAgent: agents.remove,
+  removeAgentsOf: agents.removeRegistered,
   authenticateAgent: agents.authenticate,
   wait: agents.wait,
   leave: agents.leave,
