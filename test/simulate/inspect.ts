@@ -3,7 +3,7 @@ import type { AgentFacts, BuildFacts, JobFacts } from "../../src/domain/pool/fac
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { nextDue } from "../../src/domain/pool/step.ts";
 import type { Disk } from "./disk.ts";
-import { OFFER_MS } from "./laws.ts";
+import { AGENT_MS, OFFER_MS } from "./laws.ts";
 import { must } from "./violation.ts";
 
 /** Whether the agent has all that the build asks for, decided without the machine. */
@@ -64,7 +64,7 @@ export const firstEligible = (state: PoolState, agent: AgentFacts, now: number):
 export const inspect = (state: PoolState, disk: Disk, now: number, latest: number, pushes: readonly Push[]): void => {
   const holders = new Set<string>();
   const live = new Map<string, number>();
-  const due = nextDue(state);
+  const due = nextDue(state, { agentMs: AGENT_MS });
   for (const [id, job] of state.jobs) {
     const build = state.builds.get(id)!;
     const { lease } = job;

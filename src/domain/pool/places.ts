@@ -110,6 +110,7 @@ export const setAgent = (state: PoolState, agent: AgentFacts): void => {
   state.agents.set(agent.id, agent);
   index.skills.set(agent.id, skillsOf(agent));
   index.agentByToken.set(agent.tokenHash, agent.id);
+  index.signs.note(agent.id, agent.heardAt);
 };
 
 /** Makes sure that an agent that ignored offers is tried again some time. */
@@ -152,4 +153,5 @@ export const forgetAgent = (state: PoolState, id: string): void => {
   index.skills.delete(id);
   index.fresh.agents.delete(id);
   index.agentByToken.delete(agent.tokenHash);
+  index.signs.forget(id);
 };

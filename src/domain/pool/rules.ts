@@ -73,6 +73,10 @@ export interface Rules {
   /** What is left to be written to D1 after a build changed. */
   outbox(build: BuildFacts, at: number): Change[];
   audited(change: Change & { kind: "audit" }): Change[];
+  /** Whether nothing was heard of an agent for too long. */
+  isForgotten(signOfLifeAt: number, now: number, agentMs: number): boolean;
+  /** The last sign of life: who waits for a hint, or has a build in its hands, gives one now. */
+  signOfLife(heardAt: number, isHere: boolean, now: number): number;
   /** Whether an agent may still come from this token. */
   mayRegister(revoked: ReadonlyMap<string, number>, tokenId: string): boolean;
   /** What the removal of an agent frees. */
@@ -125,6 +129,8 @@ export const RULES: Rules = {
     !!lease && lease.startedAt !== null && !lease.stop && now >= lease.startedAt + timeoutSeconds * 1000,
   outbox: (build, at) => [{ kind: "dirty", buildId: build.id, at }],
   audited: (change) => [change],
+  isForgotten: (signOfLifeAt, now, agentMs) => now - signOfLifeAt >= agentMs,
+  signOfLife: (heardAt, isHere, now) => (isHere ? now : heardAt),
   mayRegister: (revoked, tokenId) => !revoked.has(tokenId),
   freedByRemoval: (buildId) => buildId,
   nextNumber: (records, repoId) => records.lastNumber(repoId) + 1,

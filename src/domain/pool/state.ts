@@ -51,6 +51,8 @@ export interface Indices {
   readonly placed: Map<string, Placed>;
   /** Builds of outstanding hints, by when these are given up. */
   readonly hints: Agenda;
+  /** Agents by when they were heard of. */
+  readonly signs: Agenda;
   /** Where a build and a waiter may fit each other that did not before. */
   readonly fresh: { lanes: Set<Lane>; agents: Set<string> };
 }
@@ -90,6 +92,7 @@ export const emptyState = (records: Records): PoolState => ({
     idle: new Map(),
     placed: new Map(),
     hints: new Agenda(),
+    signs: new Agenda(),
     fresh: { lanes: new Set(), agents: new Set() },
   },
 });

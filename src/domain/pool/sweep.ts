@@ -1,6 +1,7 @@
 import { audit, type Decision, decided, type Push, type Setting, SYSTEM, underWay } from "./decision.ts";
 import type { Change, JobFacts } from "./facts.ts";
 import { lose } from "./lease.ts";
+import { heardAt } from "./record.ts";
 import { OUTAGE_MS } from "./rules.ts";
 import { leaseDue, type PoolState, triedAgainAt } from "./state.ts";
 
@@ -9,6 +10,7 @@ export const sweep = (
   state: PoolState,
   due: readonly string[],
   unfollowed: readonly string[],
+  silent: readonly string[],
   setting: Setting,
 ): Decision<null> => {
   const of = (what: string) => due.filter((key) => key.startsWith(`${what}:`)).map((key) => key.slice(what.length + 1));
@@ -21,6 +23,7 @@ export const sweep = (
       ...stopped.changes,
       ...ended,
       ...removeSpent(state, agents, setting),
+      ...forgetSilent(state, silent, setting),
       ...dropOffers(state, unfollowed, setting),
       ...endRests(state, of("wait"), setting),
       ...of("alert").map((agentId) => ({ kind: "tried-again", agentId }) as const),
@@ -80,6 +83,25 @@ const removeSpent = (state: PoolState, agents: string[], setting: Setting): Chan
     if (!agent || agent.spentAt === null || setting.now < agent.spentAt || state.index.holding.has(agentId)) return [];
     const gone = { kind: "agent-gone", agentId } as const;
     return [gone, ...audit(SYSTEM, "agent.remove", agentId, { name: agent.name, isEphemeral: true }, setting)];
+  });
+
+/** Agents that one sweep forgets, so that it never holds up the queue. */
+export const FORGOTTEN_AT_ONCE = 100;
+
+/** When an agent last showed that it is there. */
+export const signOfLife = (state: PoolState, agentId: string, { now, rules }: Setting): number | null => {
+  const agent = state.agents.get(agentId);
+  const isHere = state.waiting.has(agentId) || state.index.holding.has(agentId);
+  return agent ? rules.signOfLife(heardAt(state, agent), isHere, now) : null;
+};
+
+const forgetSilent = (state: PoolState, silent: readonly string[], setting: Setting): Change[] =>
+  silent.flatMap((agentId): Change[] => {
+    const at = signOfLife(state, agentId, setting);
+    if (at === null || !setting.rules.isForgotten(at, setting.now, setting.agentMs)) return [];
+    const { name } = state.agents.get(agentId)!;
+    const detail = { name, lastHeartbeatAt: new Date(at).toISOString() };
+    return [{ kind: "agent-gone", agentId }, ...audit(SYSTEM, "agent.forget", agentId, detail, setting)];
   });
 
 /** From now on these builds may be given again, wherever the clock goes. */
