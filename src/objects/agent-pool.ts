@@ -5,6 +5,7 @@ import { explain } from "../domain/pool/explain.ts";
 import { measure } from "../domain/pool/metrics.ts";
 import { poolName } from "../domain/pool/name.ts";
 import { toAgent, toBuild } from "../domain/pool/record.ts";
+import { RULES } from "../domain/pool/rules.ts";
 import type { Agent } from "../protocol/agent.ts";
 import type { Build } from "../protocol/build.ts";
 import type { Explanation } from "../protocol/explain.ts";
@@ -263,10 +264,11 @@ export class AgentPool extends DurableObject<Env> {
     const found = this.#engine.storage.record(buildId)!;
     const { repoId, pipelineId, pipelineVersion } = found.build;
     const { requires, timeoutSeconds } = found.job;
+    const mayGoElsewhere = RULES.mayGoElsewhere(found.job);
     const { inputs = null, secretKeys = [] } = this.#engine.storage.inputs(buildId) ?? {};
     return {
       ...{ buildId, fence, leaseExpiresAt: new Date(expiresAt).toISOString(), build: this.#toBuild(found) },
-      ...{ repoId, pipelineId, pipelineVersion, requires, timeoutSeconds, inputs, secretKeys },
+      ...{ repoId, pipelineId, pipelineVersion, requires, timeoutSeconds, mayGoElsewhere, inputs, secretKeys },
     };
   }
 }

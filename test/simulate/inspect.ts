@@ -7,7 +7,7 @@ import { AGENT_MS, OFFER_MS } from "./laws.ts";
 import { must } from "./violation.ts";
 
 /** Whether the agent has all that the build asks for, decided without the machine. */
-const suits = (agent: AgentFacts, { requires }: JobFacts): boolean => {
+export const suits = (agent: AgentFacts, { requires }: Pick<JobFacts, "requires">): boolean => {
   const platform = { macos: 1, linux: 2, windows: 3, "": agent.platform }[requires.platform ?? ""];
   if (platform !== agent.platform) return false;
   if (requires.ios && !agent.canBuildIOS) return false;
@@ -44,6 +44,7 @@ const isEligible = (
     build.status === "queued" &&
     job.notBefore <= now &&
     !job.releasedBy.includes(agent.id) &&
+    !(job.passedOver?.agentId === agent.id && job.passedOver.until !== null) &&
     suits(agent, job) &&
     roomFor(state, build, job, alsoOffered)
   );
@@ -69,6 +70,8 @@ export const inspect = (state: PoolState, disk: Disk, now: number, latest: numbe
     const build = state.builds.get(id)!;
     const { lease } = job;
     must(1, (build.status === "queued") === (lease === null), `a lease of a build that is ${build.status}`);
+    const until = job.passedOver?.until ?? null;
+    if (!lease && until !== null) must(17, due !== null && due <= until, "no alarm for a build that waits for another");
     if (!lease) continue;
     must(1, !holders.has(lease.agentId), "two builds in one agent's hands");
     holders.add(lease.agentId);

@@ -254,6 +254,8 @@ export const OPERATIONS: Record<string, Operation> = {
   },
   "POST /build/:id/release": {
     ...{ id: "releaseBuild", tag: "Agent protocol", summary: "Give a build back for another agent", leased: true },
+    description:
+      "With what its file requires; or with `elsewhere`, once a build, when this agent cannot fetch it: it is then passed over while another that fits is online, and where there is none the answer is 409.",
     problems: ["lease-lost", "conflict"],
   },
   "PUT /build/:id/log": {

@@ -88,6 +88,8 @@ export interface Grant {
   pipelineVersion: number | null;
   requires: Requires;
   timeoutSeconds: number;
+  /** Whether it may be given back for another agent to try. */
+  mayGoElsewhere: boolean;
   inputs: string | null;
   secretKeys: string[];
 }
@@ -129,6 +131,8 @@ export interface ProgressOf extends Holder {
 export interface ReleaseOf extends Holder {
   reason: string;
   requires?: Requires;
+  /** Only if another agent may have it: else the agent keeps it. */
+  elsewhere?: boolean;
 }
 
 export interface FinishOf extends Holder {

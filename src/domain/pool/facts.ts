@@ -44,6 +44,8 @@ export interface JobFacts {
   unstarted: number;
   /** Agents that gave it back as not for them. */
   releasedBy: string[];
+  /** The agent that could not fetch it and is passed over, until the time at which that is looked at again, or null. */
+  passedOver?: { agentId: string; until: number | null } | null;
   notBefore: number;
   lease: Lease | null;
   /** Fence and agent of the latest lease, which may be over. */

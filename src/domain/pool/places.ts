@@ -67,6 +67,8 @@ export const placeBuild = (state: PoolState, id: string, agents: Set<string>): v
   const due = leaseDue(job);
   if (due !== null) state.agenda.note(`lease:${id}`, due);
   if (after?.lane && job.notBefore > 0) state.agenda.note(`wait:${id}`, job.notBefore);
+  const until = job.passedOver?.until ?? null;
+  if (after?.lane && until !== null) state.agenda.note(`elsewhere:${id}`, until);
 };
 
 const placeOf = (state: PoolState, build: BuildFacts, job: JobFacts): Placed =>

@@ -73,6 +73,12 @@ export interface Rules {
   /** What is left to be written to D1 after a build changed. */
   outbox(build: BuildFacts, at: number): Change[];
   audited(change: Change & { kind: "audit" }): Change[];
+  /** Whether an agent may not have the build that it gave back. */
+  isNotFor(job: JobFacts, agentId: string): boolean;
+  /** Whether a build may be given back for another agent to try: once. */
+  mayGoElsewhere(job: JobFacts): boolean;
+  /** Whether a build waits for another agent than the one that gave it back. */
+  isWaitedFor(isAnotherThere: boolean): boolean;
   /** Whether nothing was heard of an agent for too long. */
   isForgotten(signOfLifeAt: number, now: number, agentMs: number): boolean;
   /** The last sign of life: who waits for a hint, or has a build in its hands, gives one now. */
@@ -129,6 +135,10 @@ export const RULES: Rules = {
     !!lease && lease.startedAt !== null && !lease.stop && now >= lease.startedAt + timeoutSeconds * 1000,
   outbox: (build, at) => [{ kind: "dirty", buildId: build.id, at }],
   audited: (change) => [change],
+  isNotFor: ({ releasedBy, passedOver }, agentId) =>
+    releasedBy.includes(agentId) || (passedOver?.agentId === agentId && passedOver.until !== null),
+  mayGoElsewhere: ({ passedOver }) => !passedOver,
+  isWaitedFor: (isAnotherThere) => isAnotherThere,
   isForgotten: (signOfLifeAt, now, agentMs) => now - signOfLifeAt >= agentMs,
   signOfLife: (heardAt, isHere, now) => (isHere ? now : heardAt),
   mayRegister: (revoked, tokenId) => !revoked.has(tokenId),

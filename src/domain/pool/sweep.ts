@@ -1,4 +1,5 @@
 import { audit, type Decision, decided, type Push, type Setting, SYSTEM, underWay } from "./decision.ts";
+import { lookAgain } from "./elsewhere.ts";
 import type { Change, JobFacts } from "./facts.ts";
 import { lose } from "./lease.ts";
 import { heardAt } from "./record.ts";
@@ -26,6 +27,7 @@ export const sweep = (
       ...forgetSilent(state, silent, setting),
       ...dropOffers(state, unfollowed, setting),
       ...endRests(state, of("wait"), setting),
+      ...lookAgain(state, of("elsewhere"), setting),
       ...of("alert").map((agentId) => ({ kind: "tried-again", agentId }) as const),
     ],
     stopped.pushes,
@@ -130,5 +132,6 @@ export const trulyDue = (state: PoolState, key: string): number | null => {
   if (key.startsWith("alert:")) return triedAgainAt(state, id);
   const job = state.jobs.get(id);
   if (!job) return null;
+  if (key.startsWith("elsewhere:")) return job.lease ? null : (job.passedOver?.until ?? null);
   return key.startsWith("lease:") ? leaseDue(job) : job.lease || job.notBefore === 0 ? null : job.notBefore;
 };
