@@ -16,6 +16,7 @@ const Config = z.object({
   POLL_SECONDS: Whole.check(z.maximum(60)),
   BUILD_DAYS: Whole,
   AUDIT_DAYS: Whole,
+  AGENT_DAYS: z._default(Whole, 90),
   TOKEN_REQUESTS_PER_MINUTE: Whole,
   AGENT_REQUESTS_PER_MINUTE: Whole,
 });
@@ -32,8 +33,8 @@ export const readConfig = (env: Env): Config => {
   return config;
 };
 
-/** How long a lease may stand unstarted, and how long without a heartbeat, in milliseconds. */
-export const poolTimes = (env: Env): { startMs: number; leaseMs: number } => {
-  const config = readConfig(env);
-  return { startMs: config.START_SECONDS * 1000, leaseMs: config.LEASE_SECONDS * 1000 };
+/** How long a lease may stand unstarted, how long without a heartbeat, and how long an agent is kept unheard, in milliseconds. */
+export const poolTimes = (env: Env): { startMs: number; leaseMs: number; agentMs: number } => {
+  const { START_SECONDS, LEASE_SECONDS, AGENT_DAYS } = readConfig(env);
+  return { startMs: START_SECONDS * 1000, leaseMs: LEASE_SECONDS * 1000, agentMs: AGENT_DAYS * 86_400_000 };
 };

@@ -13,6 +13,7 @@ interface Env {
   POLL_SECONDS: string;
   BUILD_DAYS: string;
   AUDIT_DAYS: string;
+  AGENT_DAYS: string | undefined;
   TOKEN_REQUESTS_PER_MINUTE: string;
   AGENT_REQUESTS_PER_MINUTE: string;
   OPERATOR_TOKEN: string | undefined;

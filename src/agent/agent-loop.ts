@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
+import * as z from "zod/mini";
+import { Agent } from "../protocol/agent.ts";
 import { announce } from "./announce.ts";
 import { type BuildFolder, makeBuildFolder, removeBuildFolder, removeLeftovers } from "./build-folder.ts";
 import { runJob } from "./build-session.ts";
-import { platformCode } from "./capabilities.ts";
 import { makeRepository } from "./checkout.ts";
 import { Client, wordOf } from "./client.ts";
 import { localFailure } from "./failure.ts";
@@ -30,13 +31,13 @@ export interface AgentOptions {
 
 /** Takes builds one after the other until it is told to stop, or after one with `once`. */
 export const runAgent = async (options: AgentOptions): Promise<void> => {
-  const identity = loadIdentity(options.state);
+  const registered = loadIdentity(options.state);
   const unlock = lockFolder(options.state);
   const end = new AbortController();
   try {
     await removeLeftovers(options.work, options.grace);
-    const client = new Client({ url: identity.url, token: identity.token, bootId: randomUUID() });
-    await introduce(client, identity, options.drain);
+    const client = new Client({ url: registered.url, token: registered.token, bootId: randomUUID() });
+    const identity = await introduce(client, registered, options.drain);
     const hints = new Hints({
       client,
       agentId: identity.id,
@@ -98,10 +99,16 @@ const prepare = async ({ work, user }: AgentOptions): Promise<BuildFolder> => {
   return folder;
 };
 
-/** What it is and can may have changed since it registered; a service that refuses keeps what it knew. */
-const introduce = async (client: Client, identity: Identity, signal: AbortSignal): Promise<void> => {
-  const { canBuildIOS, canBuildAndroid, canBuildWeb } = identity;
-  const body = { platform: platformCode(), canBuildIOS, canBuildAndroid, canBuildWeb, version: VERSION };
+/** What an agent is for was settled when it registered; what a maintainer changed since, the service tells. */
+const Skills = z.pick(Agent, {
+  ...{ name: true, canBuildIOS: true, canBuildAndroid: true, canBuildWeb: true, labels: true },
+});
+
+/** Tells the service which version runs now. @returns the identity with what the service says of it */
+const introduce = async (client: Client, identity: Identity, signal: AbortSignal): Promise<Identity> => {
+  const body = { version: VERSION };
   const answer = await client.send({ method: "PUT", path: `/buildagent/${identity.id}`, body, signal });
   if (answer.status !== 200) announce.warn(`the service keeps what it knew of this agent: ${wordOf(answer)}`);
+  const skills = answer.status === 200 ? Skills.safeParse(answer.body) : null;
+  return skills?.success ? { ...identity, ...skills.data } : identity;
 };

@@ -4,7 +4,7 @@ import type { Bell } from "./bell.ts";
 import { type BuildFolder, nameRun } from "./build-folder.ts";
 import { BuildLog } from "./build-log.ts";
 import { type Client, wordOf } from "./client.ts";
-import { BuildFailure, Cancel, type CancelReason, localFailure, WrongAgent } from "./failure.ts";
+import { BuildFailure, Cancel, type CancelReason, localFailure, TryElsewhere, WrongAgent } from "./failure.ts";
 import { keepLease } from "./heartbeat.ts";
 import type { Identity } from "./identity.ts";
 import { sendLog } from "./log-sender.ts";
@@ -27,8 +27,9 @@ export interface Session {
   interrupt: AbortSignal;
 }
 
-/** The characters a message may have on the wire. */
+/** The characters a message, and the reason of a release, may have on the wire. */
 const MESSAGE_LIMIT = 4000;
+const REASON_LIMIT = 2000;
 
 /** Takes one job from its start to its finish. @throws Refused when the agent was removed meanwhile. */
 export const runJob = async (job: Job, session: Session): Promise<void> => {
@@ -123,7 +124,7 @@ const secretsOf = (job: Job, agentToken: string): string[] => {
   return [...values, job.repository.credential?.value ?? "", agentToken].filter((value) => value !== "");
 };
 
-type Ending = Finish | WrongAgent;
+type Ending = Finish | WrongAgent | TryElsewhere;
 
 /** What came instead of a result, as a result; the log says it too. */
 const endingOf = (error: unknown, job: Job, log: BuildLog): Ending => {
@@ -134,11 +135,16 @@ const endingOf = (error: unknown, job: Job, log: BuildLog): Ending => {
   }
   const failure = error instanceof Cancel ? overtime(error.limit ?? job.timeoutSeconds) : localFailure(error);
   log.say(failure.message);
-  return { status: "failed", exitCode: null, reason: failure.reason, message: failure.message };
+  return failure instanceof TryElsewhere ? failure : finishOf(failure);
 };
+
+const finishOf = ({ reason, message }: BuildFailure): Finish => ({ status: "failed", exitCode: null, reason, message });
 
 const overtime = (seconds: number): BuildFailure =>
   new BuildFailure("timeout", `the build took longer than its time limit of ${seconds} seconds`);
+
+const messageOf = ({ message }: Finish, log: BuildLog): string | null =>
+  message ? log.mask(message).slice(0, MESSAGE_LIMIT) : null;
 
 const report = async (
   job: Job,
@@ -148,12 +154,18 @@ const report = async (
   log: BuildLog,
   name: string,
 ): Promise<void> => {
+  const send = (verb: "release" | "finish", body: object) =>
+    client.send({ method: "POST", path: `/build/${job.build.id}/${verb}`, body, lease: job.lease, signal });
+  if (ending instanceof TryElsewhere) {
+    const reason = log.mask(ending.message).slice(0, REASON_LIMIT);
+    const { status } = await send("release", { reason, elsewhere: true });
+    if (status === 200) return announce.info(`${name} goes to another agent: it could not be fetched here`);
+    return report(job, finishOf(ending), client, signal, log, name);
+  }
   const isRelease = ending instanceof WrongAgent;
-  const body = isRelease
-    ? { reason: ending.message, requires: ending.requires }
-    : { ...ending, message: ending.message ? log.mask(ending.message).slice(0, MESSAGE_LIMIT) : null };
-  const path = `/build/${job.build.id}/${isRelease ? "release" : "finish"}`;
-  const answer = await client.send({ method: "POST", path, body, lease: job.lease, signal });
+  const answer = isRelease
+    ? await send("release", { reason: ending.message, requires: ending.requires })
+    : await send("finish", { ...ending, message: messageOf(ending, log) });
   if (answer.status !== 200) return announce.warn(`${name}: its end was refused: ${wordOf(answer)}`);
   announce.info(isRelease ? `${name} goes back: ${ending.message}` : `${name} ${ending.status}`);
 };

@@ -13,6 +13,9 @@ export class BuildFailure extends Error {
   }
 }
 
+/** What failed here may succeed on another agent, if there is one. */
+export class TryElsewhere extends BuildFailure {}
+
 /** This agent does not have what the pipeline file requires: the build is for another one. */
 export class WrongAgent extends Error {
   readonly requires: Requires;

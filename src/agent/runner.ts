@@ -10,7 +10,7 @@ import type { BuildLog } from "./build-log.ts";
 import { platformCode, platformName } from "./capabilities.ts";
 import { checkOut, type Fetched, fetchSource, type Source, type Surroundings } from "./checkout.ts";
 import { pipelineText } from "./commit-file.ts";
-import { BuildFailure, Cancel, WrongAgent } from "./failure.ts";
+import { BuildFailure, Cancel, TryElsewhere, WrongAgent } from "./failure.ts";
 import type { Identity } from "./identity.ts";
 import type { ProcessTree } from "./process-tree.ts";
 import type { ProgressReport } from "./progress.ts";
@@ -53,7 +53,9 @@ export const performBuild = async (job: Job, around: Surrounding): Promise<Finis
       tree,
       signal: cancel.signal,
     };
-    const fetched = await fetchSource(source, at);
+    const fetched = await fetchSource(source, at).catch((error: unknown) => {
+      throw job.mayGoElsewhere ? elsewhereToo(error) : error;
+    });
     await around.begun;
     progress.report({ commitSha: fetched.commitSha });
     log.say(`commit ${fetched.commitSha}`);
@@ -86,6 +88,12 @@ export const performBuild = async (job: Job, around: Surrounding): Promise<Finis
     if (fileDeadline) clearTimeout(fileDeadline);
   }
 };
+
+/** Before its file could be read nobody knew what the build requires: another agent may be able to fetch it. */
+const elsewhereToo = (error: unknown): unknown =>
+  error instanceof BuildFailure && error.reason === "checkout-failed"
+    ? new TryElsewhere(error.reason, error.message)
+    : error;
 
 /** Stops the build when its time is over. */
 export const deadlineAfter = (seconds: number, cancel: AbortController): NodeJS.Timeout =>

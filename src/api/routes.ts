@@ -54,6 +54,8 @@ export const ROUTES: Route[] = [
   get("/token", tokens.listTokens),
   create("/token", tokens.createToken),
   get("/token/self", tokens.ownToken),
+  get("/token/:id", tokens.getToken),
+  put("/token/:id", tokens.updateToken),
   act("/token/:id/rotate", tokens.rotateToken),
   remove("/token/:id", tokens.revokeToken),
 

@@ -1,13 +1,15 @@
 import type { Child } from "hono/jsx";
 import type { Access } from "../services/access.ts";
 import type { Context } from "../services/context.ts";
-import type { Form, Page, Section } from "./page.ts";
+import type { Asked, Form, Page, Section } from "./page.ts";
 import { ProblemNotice } from "./parts/problem.tsx";
 
 interface Question {
   name: string;
   /** What goes with it, and what stays. */
   words: Child;
+  /** A field of the form, where there is something to choose. */
+  choice?: Child;
   back: string;
   /** Where it leads when it is done. */
   to: string;
@@ -19,8 +21,8 @@ interface Removal {
   access: Access;
   /** The verb on the button: remove, revoke. */
   verb: string;
-  ask(context: Context, id: string): Promise<Question>;
-  remove(context: Context, id: string): Promise<unknown>;
+  ask(context: Context, id: string, asked: Asked): Promise<Question>;
+  remove(context: Context, id: string, entered: URLSearchParams): Promise<unknown>;
 }
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -29,8 +31,9 @@ const capital = (text: string): string => text.charAt(0).toUpperCase() + text.sl
 export const removal = ({ path, section, access, verb, ask, remove }: Removal): { page: Page; form: Form } => {
   const page: Page = {
     ...{ path, role: access.role ?? "admin" },
-    async show(context, { params, problem }) {
-      const { name, words, back } = await ask(context, params.id ?? "");
+    async show(context, asked) {
+      const { params, problem } = asked;
+      const { name, words, choice, back } = await ask(context, params.id ?? "", asked);
       return {
         ...{ title: `${capital(verb)} ${name}`, section },
         body: (
@@ -40,13 +43,16 @@ export const removal = ({ path, section, access, verb, ask, remove }: Removal): 
               {capital(verb)} {name}?
             </h1>
             <p>{words}</p>
-            <form method="post" class="actions">
-              <button type="submit" class="danger">
-                {capital(verb)}
-              </button>
-              <a class="button" href={back}>
-                Keep it
-              </a>
+            <form method="post" class="stack">
+              {choice}
+              <span class="actions">
+                <button type="submit" class="danger">
+                  {capital(verb)}
+                </button>
+                <a class="button" href={back}>
+                  Keep it
+                </a>
+              </span>
             </form>
           </div>
         ),
@@ -55,9 +61,10 @@ export const removal = ({ path, section, access, verb, ask, remove }: Removal): 
   };
   const form: Form = {
     ...{ path, access, page },
-    async act(context, { params }) {
-      const { to } = await ask(context, params.id ?? "");
-      await remove(context, params.id ?? "");
+    async act(context, asked) {
+      const { params, entered } = asked;
+      const { to } = await ask(context, params.id ?? "", asked);
+      await remove(context, params.id ?? "", entered);
       return { to, done: "removed" };
     },
   };

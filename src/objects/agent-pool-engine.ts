@@ -126,7 +126,7 @@ export class PoolEngine {
       this.sweep();
       const { at } = this.#state.flush;
       if (at !== null && at <= Date.now()) await this.flush();
-      this.#setAlarm(nextDue(this.#state));
+      this.#setAlarm(nextDue(this.#state, this.setting));
     } catch (error) {
       console.error("pool: the alarm's work failed and will be tried again", error);
     }
@@ -135,7 +135,7 @@ export class PoolEngine {
   /** Sets the alarm for what is due next, unless it rings early enough; and the timer for hints nobody follows. */
   #arm(): void {
     this.#armTimer();
-    const due = nextDue(this.#state);
+    const due = nextDue(this.#state, this.setting);
     if (due !== null && (this.#alarmAt === null || due < this.#alarmAt)) this.#setAlarm(due);
   }
 

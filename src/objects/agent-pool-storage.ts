@@ -11,7 +11,7 @@ import {
   type Report,
 } from "../domain/pool/facts.ts";
 import { emptyState, isTerminal, type PoolState } from "../domain/pool/state.ts";
-import { type Letter, TABLES, writesOf } from "./agent-pool-tables.ts";
+import { type Letter, REVOKED, TABLES, writesOf } from "./agent-pool-tables.ts";
 
 /** Milliseconds for which a build can be repeated with what was given to its run. */
 const INPUTS_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
@@ -44,11 +44,12 @@ export class PoolStorage implements Records {
   load(now: number): PoolState {
     const state = emptyState(this);
     const changes: Change[] = [];
-    const { org, fence } = Object.fromEntries(
-      this.#rows("SELECT name, value FROM meta").map((row) => [row.name, row.value]),
-    );
-    if (org) changes.push({ kind: "org", orgId: org });
-    if (fence) changes.push({ kind: "fence", fence: Number(fence) });
+    for (const { name, value } of this.#rows("SELECT name, value FROM meta")) {
+      if (name === "org") changes.push({ kind: "org", orgId: value! });
+      if (name === "fence") changes.push({ kind: "fence", fence: Number(value) });
+      const [, tokenId] = name!.split(REVOKED);
+      if (tokenId) changes.push({ kind: "revoked", tokenId, at: Number(value) });
+    }
     for (const { facts } of this.#rows("SELECT facts FROM agent ORDER BY id")) {
       changes.push({ kind: "agent", agent: JSON.parse(facts!) as AgentFacts });
     }
@@ -82,6 +83,7 @@ export class PoolStorage implements Records {
     }
     this.#write("DELETE FROM build WHERE id IN (SELECT value FROM json_each(?))", ids);
     this.#write("DELETE FROM idempotency WHERE at < ?", before);
+    this.#write("DELETE FROM meta WHERE name LIKE ? AND CAST(value AS INTEGER) < ?", `${REVOKED}%`, before);
     const stale = "SELECT rowid FROM inputs ORDER BY rowid LIMIT ?";
     this.#write(`DELETE FROM inputs WHERE rowid IN (${stale}) AND at < ?`, FORGET_AT_ONCE, before - INPUTS_KEPT_MS);
   }

@@ -17,6 +17,9 @@ CREATE TABLE IF NOT EXISTS letter (seq INTEGER PRIMARY KEY AUTOINCREMENT, body T
 CREATE TABLE IF NOT EXISTS parked (seq INTEGER PRIMARY KEY, what TEXT NOT NULL, reason TEXT NOT NULL);
 `;
 
+/** What the names of rows about revoked tokens in `meta` begin with. */
+export const REVOKED = "revoked:";
+
 /** Something others must be told, in order. */
 export type Letter =
   | { kind: "audit"; id: string; entry: AuditFact }
@@ -61,6 +64,8 @@ export const writesOf = (change: Exclude<Change, { kind: "forget" }>, newId: (at
       return [replace("agent", change.agent.id, JSON.stringify(change.agent))];
     case "agent-gone":
       return [["DELETE FROM agent WHERE id = ?", change.agentId]];
+    case "revoked":
+      return [replace("meta", REVOKED + change.tokenId, String(change.at))];
     case "dirty":
       return [["INSERT OR IGNORE INTO dirty VALUES (?)", change.buildId]];
     case "clean":

@@ -5,6 +5,7 @@ import { explain } from "../domain/pool/explain.ts";
 import { measure } from "../domain/pool/metrics.ts";
 import { poolName } from "../domain/pool/name.ts";
 import { toAgent, toBuild } from "../domain/pool/record.ts";
+import { RULES } from "../domain/pool/rules.ts";
 import type { Agent } from "../protocol/agent.ts";
 import type { Build } from "../protocol/build.ts";
 import type { Explanation } from "../protocol/explain.ts";
@@ -112,6 +113,20 @@ export class AgentPool extends DurableObject<Env> {
     const answer = this.#engine.play("removeAgent", { agentId, actor });
     if (answer.ok) this.#engine.sockets.dismiss(agentId);
     return answer;
+  }
+
+  /** Removes agents that a revoked token registered, and tells how many are left to be removed. */
+  async removeAgentsOf(order: {
+    tokenId: string;
+    /** Whether the token was there until just now, so that a registration by it may be under way. */
+    wasThere: boolean;
+    actor: asked.Actor;
+  }): Promise<Result<{ removed: number; left: number }>> {
+    const answer = this.#engine.play("removeAgentsOf", order);
+    if (!answer.ok) return answer;
+    const { removed, left } = answer.value;
+    for (const agentId of removed) this.#engine.sockets.dismiss(agentId);
+    return { ok: true, value: { removed: removed.length, left } };
   }
 
   /** Whose token this is: the pool is the judge of agents' tokens. */
@@ -254,10 +269,11 @@ export class AgentPool extends DurableObject<Env> {
     const found = this.#engine.storage.record(buildId)!;
     const { repoId, pipelineId, pipelineVersion } = found.build;
     const { requires, timeoutSeconds } = found.job;
+    const mayGoElsewhere = RULES.mayGoElsewhere(found.job);
     const { inputs = null, secretKeys = [] } = this.#engine.storage.inputs(buildId) ?? {};
     return {
       ...{ buildId, fence, leaseExpiresAt: new Date(expiresAt).toISOString(), build: this.#toBuild(found) },
-      ...{ repoId, pipelineId, pipelineVersion, requires, timeoutSeconds, inputs, secretKeys },
+      ...{ repoId, pipelineId, pipelineVersion, requires, timeoutSeconds, mayGoElsewhere, inputs, secretKeys },
     };
   }
 }

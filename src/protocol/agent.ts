@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { Id, Labels, Name, OrgId, Timestamp } from "./common.ts";
+import { TokenKind } from "./token.ts";
 
 /** 0 other, 1 macOS, 2 Linux, 3 Windows. */
 export const Platform = z.int().check(z.minimum(0, "must be 0 to 3"), z.maximum(3, "must be 0 to 3"));
@@ -8,6 +9,10 @@ export const PLATFORM = { other: 0, macos: 1, linux: 2, windows: 3 } as const;
 /** 0 offline, 1 idle, 2 busy (holds a lease), 3 draining; offline outranks draining outranks busy. */
 export const AgentStatus = z.int().check(z.minimum(0), z.maximum(3));
 export const AGENT_STATUS = { offline: 0, idle: 1, busy: 2, draining: 3 } as const;
+
+/** The token that registered an agent, by the name it had then. */
+export const RegisteredBy = z.object({ tokenId: Id, kind: TokenKind, name: Name });
+export type RegisteredBy = z.infer<typeof RegisteredBy>;
 
 export const Agent = z.object({
   id: Id,
@@ -26,6 +31,7 @@ export const Agent = z.object({
   isEphemeral: z.boolean(),
   currentBuildId: z.nullable(Id),
   createdAt: Timestamp,
+  registeredBy: z.nullable(RegisteredBy).check(z.describe("Null for an agent that registered before this was kept")),
 });
 export type Agent = z.infer<typeof Agent>;
 
@@ -62,3 +68,8 @@ export const AgentChange = z.strictObject({
   version: z.optional(z.nullable(Version)),
   isDraining: z.optional(z.boolean()),
 });
+
+export type AgentChange = z.infer<typeof AgentChange>;
+
+/** What an agent may say of itself by its own token: what it was registered with bounds it for life. */
+export const OwnAgentChange = z.pick(AgentChange, { name: true, version: true });

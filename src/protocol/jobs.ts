@@ -11,7 +11,8 @@ import { CommitSha } from "./repository.ts";
  *   POST /buildagent/{id}/heartbeat        every heartbeatSeconds with the lease, which it extends.
  *   POST /build/{id}/progress              what it found out: commit, steps, values to mask.
  *   PUT  /build/{id}/log?offset=N          the log, masked; `next` is what is safely stored.
- *   POST /build/{id}/finish                the result; or /release, when the job is for another agent.
+ *   POST /build/{id}/finish                the result; or /release, when the job is for another agent, or
+ *                                          (`elsewhere`) when this one cannot fetch it and another might.
  * Each call about a build carries `X-Lease: N`. A stale lease gets 409 and changes nothing.
  */
 
@@ -48,6 +49,9 @@ export const Job = z.object({
     .check(z.describe("Keys of env that envVariables of the run set: they outrank the file's env")),
   requires: Requires,
   timeoutSeconds: z.int(),
+  mayGoElsewhere: z
+    .optional(z.boolean())
+    .check(z.describe("It may be released with `elsewhere`, should this agent be unable to fetch it")),
 });
 export type Job = z.infer<typeof Job>;
 
@@ -67,7 +71,13 @@ export const Progress = z.object({
 });
 export type Progress = z.infer<typeof Progress>;
 
-export const Release = z.object({ reason: z.string().check(z.maxLength(2000)), requires: z.optional(Requires) });
+export const Release = z.object({
+  reason: z.string().check(z.maxLength(2000)),
+  requires: z.optional(Requires),
+  elsewhere: z
+    .optional(z.boolean())
+    .check(z.describe("This agent cannot fetch it, and another may try: 409 where there is none, or one has tried")),
+});
 export type Release = z.infer<typeof Release>;
 
 export const Finish = z.object({

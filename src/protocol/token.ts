@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { Id, Labels, Name, OrgId, Timestamp } from "./common.ts";
+import { Id, Labels, Name, OrgId, QueryFlag, Timestamp } from "./common.ts";
 
 /** What a person's token may do; each role may also do what the ones before it may. */
 export const ROLES = ["viewer", "member", "maintainer", "admin"] as const;
@@ -7,6 +7,7 @@ export const Role = z.enum(ROLES);
 export type Role = z.infer<typeof Role>;
 
 export const TokenKind = z.enum(["api", "registration"]);
+export type TokenKind = z.infer<typeof TokenKind>;
 
 export const Token = z.object({
   id: Id,
@@ -21,13 +22,26 @@ export const Token = z.object({
 });
 export type Token = z.infer<typeof Token>;
 
+const Expiry = z.iso.datetime({ offset: true });
+
 /** `role` belongs to kind api (default member); `labels`, what an agent may claim at most, to kind registration. */
 export const NewToken = z.strictObject({
   name: Name,
   kind: TokenKind,
   role: z.nullish(Role),
   labels: z.nullish(Labels),
-  expiresAt: z.nullish(z.iso.datetime({ offset: true })),
+  expiresAt: z.nullish(Expiry).check(z.describe("Never, when left out: give registration tokens a day")),
+});
+
+export const TokenChange = z.strictObject({
+  name: z.optional(Name),
+  role: z.optional(z.nullable(Role)),
+  labels: z.optional(z.nullable(Labels)),
+  expiresAt: z.optional(z.nullable(Expiry)),
+});
+
+export const TokenRemoval = z.strictObject({
+  agents: z._default(QueryFlag, false).check(z.describe("Remove the agents that it registered too")),
 });
 
 /** The record with the token itself, which is shown this once. */

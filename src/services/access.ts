@@ -1,4 +1,4 @@
-import { ROLES, type Role } from "../protocol/token.ts";
+import { ROLES, type Role, type TokenKind } from "../protocol/token.ts";
 import { Refusal } from "./refusal.ts";
 
 /** Who may call a verb: people and programs from a role upwards, the operator, registrations, agents. */
@@ -25,6 +25,8 @@ export interface Admitted {
   role: Role | null;
   labels: string[] | null;
   agentId: string | null;
+  /** The caller's own token, where it is one that D1 keeps. */
+  token: { id: string; name: string; kind: TokenKind } | null;
 }
 
 /** @throws Refusal forbidden */

@@ -1,6 +1,14 @@
 import * as z from "zod/mini";
 import { hashToken } from "../crypto/token.ts";
-import { Agent, AgentChange, AgentRegistration, RegisteredAgent } from "../protocol/agent.ts";
+import { differences } from "../domain/differences.ts";
+import {
+  Agent,
+  AgentChange,
+  AgentRegistration,
+  OwnAgentChange,
+  RegisteredAgent,
+  type RegisteredBy,
+} from "../protocol/agent.ts";
 import { PathId } from "../protocol/common.ts";
 import { PageQuery } from "../protocol/page.ts";
 import type { Context } from "./context.ts";
@@ -9,9 +17,10 @@ import { invalid, Refusal, settled } from "./refusal.ts";
 import { updateOf, verb, writablePart } from "./verb.ts";
 
 /** An agent's token opens its own path only. @throws Refusal forbidden */
-const checkOwnPath = async (context: Context, id: string): Promise<void> => {
+const checkOwnPath = async (context: Context, id: string): Promise<{ isOwn: boolean }> => {
   const { agentId } = await context.admit();
   if (agentId !== null && agentId !== id) throw new Refusal("forbidden", "An agent may call its own path only.");
+  return { isOwn: agentId !== null };
 };
 
 export const actorOf = (context: Context) => ({ actor: context.admitted.actor, requestId: context.requestId });
@@ -21,7 +30,8 @@ export const registerAgent = verb({
   body: AgentRegistration,
   output: RegisteredAgent,
   async run(context, { body }) {
-    const { labels: grantable } = await context.admit();
+    const { labels: grantable, token } = await context.admit();
+    const registeredBy: RegisteredBy | null = token && { tokenId: token.id, kind: token.kind, name: token.name };
     const labels = [...new Set(body.labels ?? [])];
     if (grantable && labels.some((label) => !grantable.includes(label))) {
       throw invalid("/labels", "has a label that this registration token may not grant");
@@ -31,7 +41,7 @@ export const registerAgent = verb({
     const agent = settled(
       await (await context.pool()).registerAgent({
         ...{ id: context.newId(), orgId: context.orgId, tokenHash: await hashToken(secret), actor: actorOf(context) },
-        ...{ name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels },
+        ...{ name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels, registeredBy },
         ...{ version: body.version ?? null, isEphemeral: body.isEphemeral ?? false },
       }),
     );
@@ -61,15 +71,29 @@ export const getAgent = verb({
   },
 });
 
+/** What its registration granted bounds an agent for life. @throws Refusal forbidden */
+const checkOwnChange = (change: AgentChange, agent: Agent): void => {
+  const others = Object.keys(differences<AgentChange>(agent, change)).filter(
+    (field) => !(field in OwnAgentChange.shape),
+  );
+  if (others.length === 0) return;
+  throw new Refusal(
+    "forbidden",
+    `An agent's own token may change its name and version alone: ${others.join(", ")} may be changed by a token with role maintainer.`,
+  );
+};
+
 export const updateAgent = verb({
   access: { role: "maintainer", agent: true },
   params: PathId,
   body: updateOf(Agent, AgentChange),
   output: Agent,
   async run(context, { params, body }) {
-    await checkOwnPath(context, params.id);
+    const { isOwn } = await checkOwnPath(context, params.id);
     const pool = await context.pool();
-    const change = writablePart(body, AgentChange, settled(await pool.getAgent(params.id)));
+    const agent = settled(await pool.getAgent(params.id));
+    const change = writablePart(body, AgentChange, agent);
+    if (isOwn) checkOwnChange(change, agent);
     return settled(await pool.updateAgent(params.id, change, actorOf(context)));
   },
 });

@@ -111,11 +111,11 @@ export class Context {
     if (!this.#admitted && kind === "agent") {
       const { agentId } = settled(await this.poolOf(this.orgId).authenticateAgent(tokenHash));
       checkAccess(this.#parts.access, kind, null);
-      this.#admitted = { actor: `agent:${agentId}`, kind, role: null, labels: null, agentId };
+      this.#admitted = { actor: `agent:${agentId}`, kind, role: null, labels: null, agentId, token: null };
     }
     if (!this.#admitted && kind === "operator") {
       checkAccess(this.#parts.access, kind, null);
-      this.#admitted = { actor: "operator", kind, role: null, labels: null, agentId: null };
+      this.#admitted = { actor: "operator", kind, role: null, labels: null, agentId: null, token: null };
     }
     if (!this.#admitted) await this.db.run();
     return this.admitted;
@@ -134,8 +134,8 @@ export class Context {
 
   #admitToken(row: LiveToken): void {
     checkAccess(this.#parts.access, row.kind, row.role);
-    const { kind, role, labels } = row;
-    this.#admitted = { actor: `token:${row.id}`, kind, role, labels, agentId: null };
+    const { id, name, kind, role, labels } = row;
+    this.#admitted = { actor: `token:${id}`, kind, role, labels, agentId: null, token: { id, name, kind } };
     if (Date.parse(row.lastUsedAt ?? "") + USE_NOTED_EVERY_MS > this.now.getTime()) return;
     this.#parts.later(this.#noteUse(row.id));
   }

@@ -76,6 +76,7 @@ const jobOf = (grant: Grant, found: Awaited<ReturnType<typeof read>>, entries: C
   runKeys: entries.filter((entry) => entry.scope === "run").map((entry) => entry.key),
   requires: grant.requires,
   timeoutSeconds: grant.timeoutSeconds,
+  mayGoElsewhere: grant.mayGoElsewhere,
 });
 
 /** Steps 2 to 6 for a lease that was granted. Whatever fails, either the build waits again or it fails and says why. */

@@ -70,8 +70,9 @@ export const releaseBuild = verb({
   output: Build,
   async run(context, { params, body }) {
     const holder = await holderOf(context, params.id);
+    const { requires, elsewhere } = body;
     const [reason = ""] = await masked(context, params.id, holder.fence, [body.reason]);
-    return settled(await context.poolOf(context.orgId).release({ ...holder, reason, requires: body.requires }));
+    return settled(await context.poolOf(context.orgId).release({ ...holder, reason, requires, elsewhere }));
   },
 });
 

@@ -145,6 +145,33 @@ describe("the agent's life", () => {
     });
   });
 
+  it.each([
+    ["asks that another try what it cannot fetch", true, 200, ["release"]],
+    ["says itself how that ended where no other is there", true, 409, ["release", "finish"]],
+    ["asks nobody where the service does not say that it may", undefined, 200, ["finish"]],
+  ])("%s", async (_, mayGoElsewhere, status, kinds) => {
+    const service = await playedService();
+    const problem = { type: "/problems/conflict", title: "No", status: 409, detail: "nobody", requestId: "r" };
+    service.interfere = ({ path, headers, body }) => {
+      if (status === 200 || !path.endsWith("/release")) return null;
+      service.ends.push({
+        buildId: "",
+        kind: "release",
+        lease: String(headers["x-lease"]),
+        body: JSON.parse(String(body)),
+      });
+      return { status, body: problem };
+    };
+    const { log } = await buildOnce(service, jobOf("file:///nowhere/x.git", 7, { mayGoElsewhere }));
+    expect(service.ends.map(({ kind }) => kind)).toEqual(kinds);
+    const [first, last] = [service.ends[0]!, service.ends.at(-1)!];
+    if (kinds.includes("release")) {
+      expect(first.body).toEqual({ elsewhere: true, reason: expect.stringContaining("git fetch failed") });
+    }
+    if (kinds.includes("finish")) expect(last.body).toMatchObject({ status: "failed", reason: "checkout-failed" });
+    expect(log).toContain("git fetch failed");
+  });
+
   it("drops a build that is not its own any more before it touches anything", async () => {
     const service = await playedService();
     const problem = { type: "/problems/lease-lost", title: "Lost", status: 409, detail: "gone", requestId: "r" };

@@ -100,6 +100,7 @@ describe("the audit", () => {
     const registration = await create("/token", "token.create", { name: "r", kind: "registration" });
     const spare = await create("/token", "token.create", { name: "spare", kind: "api", role: "viewer" });
     await change("POST /token/:id/rotate", "token.rotate", spare.id, {});
+    await change("PUT /token/:id", "token.update", spare.id, { role: "member" });
     await change("DELETE /token/:id", "token.revoke", spare.id);
 
     const cloneUrl = "https://git.example/acme/app.git";

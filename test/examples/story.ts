@@ -44,6 +44,8 @@ export const STORY: Step[] = [
   step("rotateToken", 200, "A new secret; the old one works for five more minutes", {
     ...{ id: "$viewer.id", body: { graceSeconds: 300 } },
   }),
+  step("getToken", 200, "The token that registers agents", { id: "$registration.id" }),
+  step("updateToken", 200, "Another name", { id: "$registration.id", body: { name: "mac minis of hall 2" } }),
   step("revokeToken", 204, "The token is of no use from here on", { id: "$viewer.id" }),
 
   step("createGroup", 201, "What all mobile apps share", {

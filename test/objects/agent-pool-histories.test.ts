@@ -47,6 +47,8 @@ const presented = (verb: Verb, answer: Result<unknown>, pool: PoolModel): Result
       return { ok: true, value: value && { fence: value.fence, build: build(value.buildId) } };
     case "deliver":
       return { ok: true, value: build(value.buildId) };
+    case "removeAgentsOf":
+      return { ok: true, value: { removed: value.removed.length, left: value.left } };
     default:
       return { ok: true, value };
   }
@@ -62,6 +64,9 @@ const essence = (verb: Verb, answer: Result<AnyInput>): Result<unknown> => {
   return answer;
 };
 
+/** The disk cannot be put back here, and what is older than a day is tidied away. */
+const NEEDS_MODEL = ["restore", "months of silence"] as const;
+
 /** Plays a history in memory and keeps what was asked; undefined where it needs what only a model can do. */
 const record = (index: number): { calls: Heard[]; history: History } | undefined => {
   const calls: Heard[] = [];
@@ -69,7 +74,8 @@ const record = (index: number): { calls: Heard[]; history: History } | undefined
     calls.push({ now, verb, input: structuredClone(input), expected: presented(verb, answer, pool) });
   });
   history.run();
-  return history.world.faults.has("restore") ? undefined : { calls, history };
+  const { faults } = history.world;
+  return NEEDS_MODEL.some((fault) => faults.has(fault)) ? undefined : { calls, history };
 };
 
 /** What the object does by itself, or is told by sockets that close. */

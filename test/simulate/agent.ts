@@ -54,6 +54,7 @@ export class SimAgent {
         canBuildWeb: chance.odds(0.8),
       },
       ...{ labels: chance.odds(0.5) ? ["x"] : [] },
+      registeredBy: { tokenId: world.registrationToken, kind: "registration", name: "r" },
       ...skills,
     });
     if (!answer.ok) throw new Error("an agent could not register");
@@ -159,6 +160,7 @@ export class SimAgent {
   #work(job: JobInHand): void {
     const { chance } = this.world;
     if (job.mustStop && this.isStubborn) this.#beat(job);
+    else if (!job.result && !job.mustStop && this.world.isRemote && chance.odds(0.6)) this.#tryElsewhere(job);
     else if (job.result || job.mustStop || chance.odds(0.25)) this.#finish(job);
     else if (chance.odds(0.7)) this.#beat(job);
     else if (chance.odds(0.85) || this.world.isCalm) this.#report(job);
@@ -178,6 +180,14 @@ export class SimAgent {
       : { platform: chance.pick(["linux", "macos"] as const) };
     const answer = this.world.send("release", { ...this.#about(job), reason: "not for me", requires });
     if (answer) this.#dropped(answer.ok ? "" : answer.refusal.kind);
+  }
+
+  /** Cannot fetch it. Where nobody else may have it, it is for this agent to say how it ended. */
+  #tryElsewhere(job: JobInHand): void {
+    const answer = this.world.send("release", { ...this.#about(job), reason: "no way there", elsewhere: true });
+    if (answer?.ok) this.job = null;
+    else if (answer?.refusal.kind === "conflict") this.#finish(job);
+    else if (answer) this.#dropped(answer.refusal.kind);
   }
 
   #beat(job: JobInHand): void {

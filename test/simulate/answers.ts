@@ -1,6 +1,6 @@
 import type { JobFacts, Outcome } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
-import { firstEligible } from "./inspect.ts";
+import { firstEligible, suits } from "./inspect.ts";
 import { DAY_MS, GRACE_AFTER_STOP_MS, isLive, isOver, LEASE_MS, OFFER_MS, OUTAGE_MS } from "./laws.ts";
 import { must } from "./violation.ts";
 import type { AnyInput, Call, Witness } from "./witness.ts";
@@ -18,8 +18,9 @@ export const judgeAccepted = (witness: Witness, state: PoolState, value: AnyInpu
   if (input?.tokenHash !== undefined && input.agentId !== undefined)
     must(15, witness.isGenuine(input), `${verb} from nobody`);
   const judges: Partial<Record<string, () => void>> = {
-    registerAgent: () => registered(witness, input),
+    registerAgent: () => registered(witness, call),
     removeAgent: () => removed(witness, state, call),
+    removeAgentsOf: () => revoked(witness, state, input),
     enqueue: () => enqueued(witness, value, call),
     claim: () => claimed(witness, state, value, call),
     cancel: () => canceled(witness, state, input),
@@ -27,15 +28,33 @@ export const judgeAccepted = (witness: Witness, state: PoolState, value: AnyInpu
     start: () => startAccepted(witness, state, call),
     progress: () => mustHold(state, call),
     deliver: () => delivered(witness, state, call),
-    release: () => must(3, wasCurrent(call), "a release under no lease"),
+    release: () => released(witness, call),
     finish: () => finished(witness, call),
   };
   judges[verb]?.();
 };
 
-const registered = (witness: Witness, { id, orgId }: AnyInput): void => {
+const registered = (witness: Witness, { input, now }: Call): void => {
+  const { id, orgId, registeredBy } = input;
+  const tokenId = registeredBy?.tokenId;
   must(14, orgId === witness.orgId, "a foreign agent");
-  witness.memory.agents.set(id, { boots: [], isRemoved: false, ignored: 0, ignoredAt: 0 });
+  must(15, !witness.memory.revoked.has(tokenId), "an agent of a revoked token");
+  witness.memory.agents.set(id, { boots: [], isRemoved: false, tokenId, seenAt: now, ignored: 0, ignoredAt: 0 });
+};
+
+const revoked = (witness: Witness, state: PoolState, { tokenId }: AnyInput): void => {
+  witness.memory.revoked.add(tokenId);
+  const left = [...state.agents.keys()].filter((id) => witness.memory.agents.get(id)!.tokenId === tokenId);
+  must(15, left.length === 0, "a revoked token's agents are still there");
+};
+
+/** An agent that cannot fetch a build gives it back once at most, and does not keep a canceled one from ending. */
+const released = (witness: Witness, call: Call): void => {
+  must(3, wasCurrent(call), "a release under no lease");
+  const { buildId, elsewhere } = call.input;
+  const seen = witness.memory.builds.get(buildId)!;
+  if (!elsewhere || witness.disk.rows.builds.get(buildId)!.status !== "queued") return;
+  must(12, ++seen.givenElsewhere === 1, "a build was given back unfetched twice");
 };
 
 const removed = (witness: Witness, state: PoolState, { input, held }: Call): void => {
@@ -68,14 +87,18 @@ const delivered = (witness: Witness, state: PoolState, call: Call): void => {
 };
 
 /** Whoever holds a lease, and says so in time, must not be turned away. */
-export const judgeRefused = (witness: Witness, call: Call): void => {
+export const judgeRefused = (witness: Witness, state: PoolState, call: Call): void => {
   const { verb, input, build, job, now } = call;
   const isHolder = wasCurrent(call) && witness.isGenuine(input) && now < job!.lease!.expiresAt;
   const isCanceled = witness.memory.builds.get(input?.buildId)?.isCanceled;
   if (isHolder && verb === "start") must(3, build!.status === "canceling", "the holder may not start");
   if (isHolder && (verb === "progress" || verb === "finish"))
     must(3, build!.status === "assigned", `${verb} of the holder was refused`);
-  if (isHolder && verb === "release") must(3, false, "the holder may not release");
+  if (isHolder && verb === "release") {
+    must(3, input.elsewhere, "the holder may not release");
+    const isFirst = witness.memory.builds.get(input.buildId)!.givenElsewhere === 0;
+    must(12, !isFirst || !isAnotherReady(state, job!, input.agentId, now), "not given to another that is ready");
+  }
   if (verb === "finish" && build && isOver(build.status) && witness.isGenuine(input)) {
     const isSame = JSON.stringify(reportedBy(input)) === JSON.stringify(witness.memory.builds.get(build.id)!.reported);
     must(
@@ -88,6 +111,15 @@ export const judgeRefused = (witness: Witness, call: Call): void => {
     must(13, isCanceled || build!.status !== "assigned", "a delivery was refused for nothing");
   }
 };
+
+/** Whether another agent that suits waits for a build with nothing against it. */
+const isAnotherReady = (state: PoolState, job: JobFacts, besides: string, now: number): boolean =>
+  [...state.agents.values()].some((agent) => {
+    const { until, ignored } = state.waiting.get(agent.id) ?? { until: 0, ignored: 0 };
+    const isReady = (until === null || until > now) && ignored < 2 && agent.ignored < 2 && agent.spentAt === null;
+    const isFit = suits(agent, job) && !job.releasedBy.includes(agent.id);
+    return agent.id !== besides && isReady && isFit && !agent.isDraining;
+  });
 
 /** Who was told to look has two seconds to do so, before another is told. */
 export const judgeOffers = (state: PoolState, { offers, input, now }: Call): void => {

@@ -1,7 +1,7 @@
-import type { BuildFacts, Change, JobFacts, Lease } from "../../src/domain/pool/facts.ts";
+import type { AgentFacts, BuildFacts, Change, JobFacts, Lease } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
-import { firstEligible } from "./inspect.ts";
-import { EDGES, isOver, START_MS, UNRESPONSIVE_MS, UNSTARTED } from "./laws.ts";
+import { firstEligible, suits } from "./inspect.ts";
+import { AGENT_MS, EDGES, isOver, ONLINE_MS, START_MS, SURE_PART, UNRESPONSIVE_MS, UNSTARTED } from "./laws.ts";
 import { must } from "./violation.ts";
 import type { Witness } from "./witness.ts";
 
@@ -14,11 +14,25 @@ export const judgeCommit = (witness: Witness, state: PoolState, changes: readonl
     if (change.kind === "audit") audits.push(`${change.entry.action} ${change.entry.subject}`);
     if (change.kind === "build") builds.set(change.build.id, change.build);
     if (change.kind === "job") jobs.set(change.job.buildId, change.job);
-    if (change.kind === "agent-gone") witness.memory.agents.get(change.agentId)!.isRemoved = true;
+    if (change.kind === "agent-gone") agentGone(witness, state, change.agentId);
   }
   witness.call.audits.push(...audits);
   for (const [id, build] of builds) buildChanged(witness, id, build, changes, audits);
   for (const [id, job] of jobs) jobChanged(witness, state, id, job, builds.get(id));
+};
+
+/** By a person, by its token's end, when its one build is over, or after months of silence; never while it is there. */
+const agentGone = (witness: Witness, state: PoolState, id: string): void => {
+  const { verb, input, now } = witness.call;
+  const seen = witness.memory.agents.get(id)!;
+  const isOrdered =
+    (verb === "removeAgent" && input.agentId === id) || (verb === "removeAgentsOf" && input.tokenId === seen.tokenId);
+  const isSpent = state.agents.get(id)!.spentAt !== null;
+  seen.isRemoved = true;
+  if (isOrdered || isSpent) return;
+  must(15, !state.index.holding.has(id), "an agent was forgotten that has a build");
+  must(15, !state.waiting.has(id), "an agent was forgotten that waits for builds");
+  must(15, now - seen.seenAt >= AGENT_MS * SURE_PART, "an agent was forgotten that was heard of");
 };
 
 const buildChanged = (
@@ -58,7 +72,15 @@ const born = (witness: Witness, id: string, build: BuildFacts): void => {
   const last = witness.memory.numbers.get(build.repoId) ?? 0;
   must(7, build.number === last + 1, `number ${build.number} after ${last}`);
   witness.memory.numbers.set(build.repoId, build.number);
-  witness.memory.builds.set(id, { starts: 0, unstarted: 0, promised: 0, graces: 0, isCanceled: false, reported: null });
+  witness.memory.builds.set(id, {
+    starts: 0,
+    unstarted: 0,
+    promised: 0,
+    graces: 0,
+    givenElsewhere: 0,
+    isCanceled: false,
+    reported: null,
+  });
 };
 
 const jobChanged = (
@@ -70,6 +92,7 @@ const jobChanged = (
 ): void => {
   const before = witness.disk.rows.jobs.get(id);
   if (!before) return;
+  if (next.passedOver?.until && next.passedOver.until !== before.passedOver?.until) passedOver(witness, state, next);
   if (!before.lease && next.lease) granted(witness, state, id, next, next.lease);
   if (before.lease && !next.lease) leaseEnded(witness, id, before, next, before.lease, build);
   if (before.lease && next.lease) {
@@ -92,6 +115,21 @@ const jobChanged = (
     `${next.unstarted} for ${seen.unstarted} unstarted leases`,
   );
 };
+
+/** An agent is passed over only for another one that suits, and that is there. */
+const passedOver = (witness: Witness, state: PoolState, { passedOver, ...job }: JobFacts): void => {
+  const { now } = witness.call;
+  const others = [...state.agents.values()].filter(({ id }) => id !== passedOver!.agentId);
+  const isThere = ({ id }: AgentFacts) => state.waiting.has(id) || now - heardAt(state, id) < ONLINE_MS;
+  must(
+    12,
+    others.some((agent) => isThere(agent) && !agent.isDraining && suits(agent, job)),
+    "passed over for nobody",
+  );
+};
+
+const heardAt = (state: PoolState, id: string): number =>
+  Math.max(state.agents.get(id)!.heardAt, state.heard.get(id) ?? 0);
 
 const granted = (witness: Witness, state: PoolState, id: string, job: JobFacts, lease: Lease): void => {
   const { verb, input, now } = witness.call;
@@ -139,7 +177,8 @@ const leaseEnded = (
   const isIdle = isOwn && verb === "claim" && lease.startedAt === null && seen.isCanceled;
   const byAgent = isAbout && isOwn && (verb === "finish" || verb === "release");
   const byService = isAbout && (verb === "unclaim" || verb === "failClaim") && lease.startedAt === null;
-  const isRemoval = verb === "removeAgent" && isOwn;
+  const isOfToken = input?.tokenId === witness.memory.agents.get(lease.agentId)?.tokenId;
+  const isRemoval = (verb === "removeAgent" && isOwn) || (verb === "removeAgentsOf" && isOfToken);
   must(5, isLate || isBoot || isIdle || byAgent || byService || isRemoval, `a lease ended early at ${verb}`);
   const isRelease = byAgent && verb === "release";
   if (isRelease && build?.status === "queued" && lease.startedAt !== null) seen.starts--;

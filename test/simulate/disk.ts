@@ -16,6 +16,7 @@ interface Rows {
   orgId: string | null;
   fence: number;
   agents: Map<string, AgentFacts>;
+  revoked: Map<string, number>;
   builds: Map<string, BuildFacts>;
   jobs: Map<string, JobFacts>;
   reports: Map<string, Report>;
@@ -30,6 +31,7 @@ const emptyRows = (): Rows => ({
   orgId: null,
   fence: 0,
   agents: new Map(),
+  revoked: new Map(),
   builds: new Map(),
   jobs: new Map(),
   reports: new Map(),
@@ -75,6 +77,9 @@ export class Disk implements Records {
         case "agent-gone":
           rows.agents.delete(change.agentId);
           break;
+        case "revoked":
+          rows.revoked.set(change.tokenId, change.at);
+          break;
         case "dirty":
           rows.dirty.add(change.buildId);
           break;
@@ -95,11 +100,12 @@ export class Disk implements Records {
   }
 
   load(): PoolState {
-    const { orgId, fence, agents, builds, jobs, dirty, letters } = this.rows;
+    const { orgId, fence, agents, revoked, builds, jobs, dirty, letters } = this.rows;
     const state = emptyState(this);
     const changes: Change[] = [{ kind: "fence", fence }];
     if (orgId !== null) changes.push({ kind: "org", orgId });
     for (const agent of agents.values()) changes.push({ kind: "agent", agent });
+    for (const [tokenId, at] of revoked) changes.push({ kind: "revoked", tokenId, at });
     for (const build of builds.values()) {
       if (!isTerminal(build)) changes.push({ kind: "build", build }, { kind: "job", job: jobs.get(build.id)! });
     }
@@ -110,13 +116,14 @@ export class Disk implements Records {
   }
 
   copy(): Rows {
-    const { orgId, fence, agents, builds, jobs, reports, numbers, keys, dirty, letters, posted } = this.rows;
+    const { orgId, fence, agents, revoked, builds, jobs, reports, numbers, keys, dirty, letters, posted } = this.rows;
     return {
       ...{
         orgId,
         fence,
         posted,
         agents: new Map(agents),
+        revoked: new Map(revoked),
         builds: new Map(builds),
         jobs: new Map(jobs),
         reports: new Map(reports),

@@ -2,6 +2,7 @@ import type { Rules } from "../../src/domain/pool/rules.ts";
 import { isTerminal } from "../../src/domain/pool/state.ts";
 import type { Requires } from "../../src/protocol/pipeline.ts";
 import { type HandOut, SimAgent } from "./agent.ts";
+import { DAY_MS } from "./laws.ts";
 import { mischief } from "./mischief.ts";
 import type { Onlooker } from "./pool.ts";
 import { must } from "./violation.ts";
@@ -19,6 +20,8 @@ const EVENTS = [
   ["drain", 1],
   ["remove", 0.6],
   ["register", 0.6],
+  ["revoke", 0.15],
+  ["silence", 0.3],
   ["evict", 1.5],
   ["restore", 2],
   ["clock", 0.4],
@@ -76,6 +79,8 @@ export class History {
       drain: () => this.#drain(chance.odds(0.5)),
       remove: () => this.#remove(),
       register: () => this.#register(),
+      revoke: () => this.#revoke(),
+      silence: () => this.#keepSilent(),
       evict: () => world.strikes("object evicted", 1) && world.evict(),
       restore: () => this.#canRestore && this.#saveOrRestore(),
       clock: () => !this.#canRestore && this.#jump(),
@@ -172,6 +177,25 @@ export class History {
     if (agent.isGone || !world.strikes("removal", 1)) return;
     const answer = world.tell("removeAgent", { agentId: agent.id, actor: ACTOR });
     if (answer.ok) world.sockets.delete(agent.id);
+  }
+
+  /** No message takes as long as that. */
+  #keepSilent(): void {
+    const { world } = this;
+    if (!world.strikes("months of silence", 1)) return;
+    world.late.length = 0;
+    world.pass(world.chance.pick([50, 95]) * DAY_MS);
+  }
+
+  /** All agents of a token go with it; others register by the next one. */
+  #revoke(): void {
+    const { world } = this;
+    if (!world.strikes("token revoked", 1)) return;
+    const order = { tokenId: world.registrationToken, wasThere: true, actor: ACTOR };
+    const answer = world.tell("removeAgentsOf", order);
+    if (answer.ok) for (const id of answer.value.removed) world.sockets.delete(id);
+    world.registrationToken = world.id("t");
+    this.#register();
   }
 
   #saveOrRestore(): void {

@@ -3,11 +3,11 @@ import type { AgentFacts, BuildFacts, JobFacts } from "../../src/domain/pool/fac
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { nextDue } from "../../src/domain/pool/step.ts";
 import type { Disk } from "./disk.ts";
-import { OFFER_MS } from "./laws.ts";
+import { AGENT_MS, OFFER_MS } from "./laws.ts";
 import { must } from "./violation.ts";
 
 /** Whether the agent has all that the build asks for, decided without the machine. */
-const suits = (agent: AgentFacts, { requires }: JobFacts): boolean => {
+export const suits = (agent: AgentFacts, { requires }: Pick<JobFacts, "requires">): boolean => {
   const platform = { macos: 1, linux: 2, windows: 3, "": agent.platform }[requires.platform ?? ""];
   if (platform !== agent.platform) return false;
   if (requires.ios && !agent.canBuildIOS) return false;
@@ -44,6 +44,7 @@ const isEligible = (
     build.status === "queued" &&
     job.notBefore <= now &&
     !job.releasedBy.includes(agent.id) &&
+    !(job.passedOver?.agentId === agent.id && job.passedOver.until !== null) &&
     suits(agent, job) &&
     roomFor(state, build, job, alsoOffered)
   );
@@ -64,11 +65,13 @@ export const firstEligible = (state: PoolState, agent: AgentFacts, now: number):
 export const inspect = (state: PoolState, disk: Disk, now: number, latest: number, pushes: readonly Push[]): void => {
   const holders = new Set<string>();
   const live = new Map<string, number>();
-  const due = nextDue(state);
+  const due = nextDue(state, { agentMs: AGENT_MS });
   for (const [id, job] of state.jobs) {
     const build = state.builds.get(id)!;
     const { lease } = job;
     must(1, (build.status === "queued") === (lease === null), `a lease of a build that is ${build.status}`);
+    const until = job.passedOver?.until ?? null;
+    if (!lease && until !== null) must(17, due !== null && due <= until, "no alarm for a build that waits for another");
     if (!lease) continue;
     must(1, !holders.has(lease.agentId), "two builds in one agent's hands");
     holders.add(lease.agentId);

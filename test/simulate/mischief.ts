@@ -1,5 +1,5 @@
 import type { SimAgent } from "./agent.ts";
-import { ACTOR, type World } from "./world.ts";
+import { ACTOR, ORG, type World } from "./world.ts";
 
 /** What an agent under somebody else's control, or a caller of another organization, might try. */
 export const mischief = (world: World, agents: readonly SimAgent[]): void => {
@@ -19,6 +19,8 @@ export const mischief = (world: World, agents: readonly SimAgent[]): void => {
     () => world.tell("finish", { ...about, status: chance.pick(["succeeded", "failed", "canceled"]), exitCode: 0 }),
     () => world.tell("finish", { ...about, fence: known, status: chance.pick(["succeeded", "failed"]), exitCode: 0 }),
     () => world.tell("release", { ...about, reason: "no" }),
+    () => world.tell("release", { ...about, reason: "no", elsewhere: true }),
+    () => world.tell("registerAgent", { ...foreignAgent(world), orgId: ORG, ...byRevoked(world) }),
     () => world.tell("deliver", { buildId, fence, agentId: speaker.id, environment: [] }),
     () => world.tell("unclaim", { buildId, fence: fence - 1, notBefore: world.now }),
     () => world.tell("claim", { agentId: speaker.id, tokenHash, bootId: chance.pick([speaker.boot, null, "boot0"]) }),
@@ -27,6 +29,11 @@ export const mischief = (world: World, agents: readonly SimAgent[]): void => {
     () => world.tell("flagLeak", { buildId, fence }),
   ];
   chance.pick(tricks)();
+};
+
+const byRevoked = ({ pool }: World) => {
+  const tokenId = [...pool.disk.rows.revoked.keys()].at(-1) ?? "nowhere";
+  return { registeredBy: tokenId === "nowhere" ? null : { tokenId, kind: "registration" as const, name: "r" } };
 };
 
 const foreignAgent = (world: World) => {

@@ -86,6 +86,13 @@ export const MUTANTS: readonly Mutant[] = [
   wrong("deliveries leave no audit", {
     audited: (change) => (change.entry.action === "build.deliver" ? [] : [change]),
   }),
+  wrong("an agent that waits, or builds, is forgotten like a silent one", { signOfLife: (heardAt) => heardAt }),
+  wrong("an agent is forgotten that was heard of since", { isForgotten: () => true }),
+  wrong("a revoked token goes on registering agents", { mayRegister: () => true }),
+  wrong("a build goes back to the agent that gave it back", { isNotFor: () => false }),
+  wrong("a build is given back unfetched again and again", { mayGoElsewhere: () => true }),
+  wrong("an agent is passed over though there is no other", { isWaitedFor: () => true }),
+  wrong("nobody is tried after the first agent that cannot fetch", { isWaitedFor: () => false }),
   wrong("a removed agent keeps its build", { freedByRemoval: () => undefined }),
   wrong("builds of a repository share a number", {
     nextNumber: (records, repoId) => Math.max(1, records.lastNumber(repoId)),

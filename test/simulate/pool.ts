@@ -5,7 +5,7 @@ import type { Rules } from "../../src/domain/pool/rules.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { type Input, nextDue, type Output, play, type Verb } from "../../src/domain/pool/step.ts";
 import { Disk } from "./disk.ts";
-import { LEASE_MS, START_MS } from "./laws.ts";
+import { AGENT_MS, LEASE_MS, START_MS } from "./laws.ts";
 import { Witness } from "./witness.ts";
 
 /** Sees every call with its answer: for the trace of a replay, and to play the same calls to the real object. */
@@ -24,7 +24,7 @@ export class PoolModel {
 
   constructor(orgId: string, rules: Rules, push: (push: Push) => void, onlooker?: Onlooker) {
     this.witness = new Witness(orgId, this.disk);
-    this.setting = { now: 0, startMs: START_MS, leaseMs: LEASE_MS, rules };
+    this.setting = { now: 0, startMs: START_MS, leaseMs: LEASE_MS, agentMs: AGENT_MS, rules };
     this.state = this.disk.load();
     this.#push = push;
     this.#onlooker = onlooker;
@@ -39,7 +39,7 @@ export class PoolModel {
       witness.commit(state, changes);
       disk.store(changes);
     });
-    const due = nextDue(state);
+    const due = nextDue(state, setting);
     if (due !== null && (this.alarmAt === null || due < this.alarmAt)) this.alarmAt = due;
     witness.after(state, answer, pushes);
     for (const push of pushes) this.#push(push);
@@ -54,7 +54,7 @@ export class PoolModel {
       const waiter = { until, ignored: 0, ignoredAt: 0 };
       if (this.state.agents.has(agentId)) apply(this.state, [{ kind: "waiter", agentId, waiter }]);
     }
-    const due = nextDue(this.state);
+    const due = nextDue(this.state, this.setting);
     if (due !== null && (this.alarmAt === null || due < this.alarmAt)) this.alarmAt = due;
   }
 }

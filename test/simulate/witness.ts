@@ -16,12 +16,17 @@ interface Seen {
   promised: number;
   /** Times in a row that its deadline moved without a word of its agent. */
   graces: number;
+  /** Times it was given back because it could not be fetched. */
+  givenElsewhere: number;
   isCanceled: boolean;
   reported: Outcome | null;
 }
 interface SeenAgent {
   boots: string[];
   isRemoved: boolean;
+  tokenId: string | undefined;
+  /** When it last showed that it is there. */
+  seenAt: number;
   /** Builds in a row that it let lie, and when the last was taken from it. */
   ignored: number;
   ignoredAt: number;
@@ -30,6 +35,7 @@ interface SeenAgent {
 interface Memory {
   builds: Map<string, Seen>;
   agents: Map<string, SeenAgent>;
+  revoked: Set<string>;
   keys: Map<string, { buildId: string; at: number; bodyHash: string }>;
   numbers: Map<string, number>;
 }
@@ -49,11 +55,13 @@ export interface Call {
   audits: string[];
 }
 
+const isSignOfLife = ({ verb }: Call): boolean => verb === "claim" || verb === "heartbeat" || verb === "wait";
+
 /** Sees every call, every commit and every answer, and remembers what was promised to whom. */
 export class Witness {
   readonly orgId: string;
   readonly disk: Disk;
-  memory: Memory = { builds: new Map(), agents: new Map(), keys: new Map(), numbers: new Map() };
+  memory: Memory = { builds: new Map(), agents: new Map(), revoked: new Set(), keys: new Map(), numbers: new Map() };
   /** Never goes back, not even with a restore. */
   maxFence = 0;
   #latest = 0;
@@ -87,8 +95,14 @@ export class Witness {
   after(state: PoolState, answer: Result<unknown>, pushes: readonly Push[]): void {
     const call = this.call;
     if (answer.ok) judgeAccepted(this, state, answer.value as AnyInput, call);
-    else judgeRefused(this, call);
+    else judgeRefused(this, state, call);
     judgeOffers(state, call);
+    if (isSignOfLife(call) && this.isGenuine(call.input)) {
+      const agent = this.memory.agents.get(call.input.agentId)!;
+      const { bootId } = call.input;
+      // A late word of an earlier boot says nothing of the agent.
+      if (!agent.boots.includes(bootId) || agent.boots.at(-1) === bootId) agent.seenAt = call.now;
+    }
     if (call.input?.bootId && this.isGenuine(call.input)) {
       const agent = this.memory.agents.get(call.input.agentId);
       if (agent && !agent.boots.includes(call.input.bootId)) {

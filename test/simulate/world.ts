@@ -43,6 +43,8 @@ export type Fault =
   | "hostile call"
   | "cancel"
   | "removal"
+  | "token revoked"
+  | "months of silence"
   | "secret unreadable";
 
 /** One organization's pool, and all that can happen to it. */
@@ -59,14 +61,19 @@ export class World {
   readonly hinted = new Set<string>();
   /** Open sockets, and until when. */
   readonly sockets = new Map<string, number | null>();
+  /** The token by which agents register, until it is revoked with all of them. */
+  registrationToken = "t0";
   now = EPOCH;
   isCalm = false;
+  /** The git host can be reached from few machines. */
+  readonly isRemote: boolean;
   #flushing: Batch | null = null;
   #ids = 0;
 
   constructor(seed: number, history: number, rules: Rules, onlooker?: Onlooker) {
     this.chance = new Chance(seed, history);
     this.pool = new PoolModel(ORG, rules, (push) => this.#pushed(push), onlooker);
+    this.isRemote = this.chance.odds(0.15);
     this.pipelines = ["p1", "p2"].map((id) => this.#newPipeline(id));
   }
 

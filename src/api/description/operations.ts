@@ -59,10 +59,17 @@ export const OPERATIONS: Record<string, Operation> = {
       "Kind `api` is for people and programs and has a role; kind `registration` can only register agents, and grants at most its `labels`.",
   },
   "GET /token/self": { id: "getOwnToken", tag: "Tokens", summary: "Show the token that calls", versioned: true },
+  "GET /token/:id": { id: "getToken", tag: "Tokens", summary: "Show a token", versioned: true },
+  "PUT /token/:id": {
+    ...{ id: "updateToken", tag: "Tokens", summary: "Change a token's name, role, labels or end", versioned: true },
+    description:
+      "Holds from the next request on. Agents that it registered keep the labels they were granted. The last admin may step down too: the operator can make another.",
+    problems: ["conflict"],
+  },
   "DELETE /token/:id": {
     ...{ id: "revokeToken", tag: "Tokens", summary: "Revoke a token", versioned: true },
     description:
-      "Holds from the next write, hand-out or agent call; a read that a replica serves may trail by its lag.",
+      "Holds from the next write, hand-out or agent call; a read that a replica serves may trail by its lag. Agents that it registered stay, unless `agents=true`: then they are removed, and their builds are free for others at once. That may be repeated, also when the token is gone already.",
   },
   "POST /token/:id/rotate": {
     ...{ id: "rotateToken", tag: "Tokens", summary: "Replace a token's secret", versioned: true },
@@ -218,7 +225,11 @@ export const OPERATIONS: Record<string, Operation> = {
     problems: ["limit-reached"],
   },
   "GET /buildagent/:id": { id: "getAgent", tag: "Agents", summary: "Show an agent" },
-  "PUT /buildagent/:id": { id: "updateAgent", tag: "Agents", summary: "Change an agent, or drain it" },
+  "PUT /buildagent/:id": {
+    ...{ id: "updateAgent", tag: "Agents", summary: "Change an agent, or drain it" },
+    description:
+      "An agent's own token may change its name and version alone: what it was registered with bounds it until a maintainer says otherwise.",
+  },
   "DELETE /buildagent/:id": {
     ...{ id: "deleteAgent", tag: "Agents", summary: "Remove an agent" },
     description: "Nothing of it is accepted any more, and its build is free for another at once.",
@@ -243,6 +254,8 @@ export const OPERATIONS: Record<string, Operation> = {
   },
   "POST /build/:id/release": {
     ...{ id: "releaseBuild", tag: "Agent protocol", summary: "Give a build back for another agent", leased: true },
+    description:
+      "With what its file requires; or with `elsewhere`, once a build, when this agent cannot fetch it: it is then passed over while another that fits is online, and where there is none the answer is 409.",
     problems: ["lease-lost", "conflict"],
   },
   "PUT /build/:id/log": {

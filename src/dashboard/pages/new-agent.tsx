@@ -31,7 +31,7 @@ const Ask = ({ asked }: { asked: Asked }) => (
       {...{ asked, name: "labels", label: "Labels it may carry", placeholder: "xcode-16, big" }}
       hint="What builds can ask for by name, with commas between. Leave it empty for none."
     />
-    <SelectField {...{ asked, name: "hours", label: "The token is good for", value: "1", choices: HOURS }} />
+    <SelectField {...{ asked, name: "hours", label: "The token is good for", value: "24", choices: HOURS }} />
     <button type="submit" class="primary">
       Make a registration token
     </button>
@@ -88,7 +88,7 @@ const page: Page = {
 
 const make = async (context: Context, { entered, origin }: Asked & { entered: URLSearchParams }): Promise<View> => {
   const labels = [...new Set(wordsIn(entered, "labels"))];
-  const hours = HOURS.find(({ value }) => value === entered.get("hours"))?.value ?? "1";
+  const hours = HOURS.find(({ value }) => value === entered.get("hours"))?.value ?? "24";
   const expiresAt = new Date(context.now.getTime() + Number(hours) * HOUR_MS).toISOString();
   const body = checked(createToken.body, { name: "new agent", kind: "registration", labels, expiresAt });
   const { token } = await createToken.run(context, withBody(body));

@@ -1,11 +1,11 @@
 import { ROLES, type Token } from "../../protocol/token.ts";
 import { Refusal } from "../../services/refusal.ts";
-import { createToken, listTokens, revokeToken, rotateToken } from "../../services/tokens.ts";
+import { createToken, getToken, listTokens, revokeToken, rotateToken } from "../../services/tokens.ts";
 import { byId, checked, nothing, withBody } from "../ask.ts";
-import { numberIn, textIn } from "../entered.ts";
+import { flagIn, numberIn, textIn } from "../entered.ts";
 import type { Asked, Form, Page, View } from "../page.ts";
 import { Copied } from "../parts/copied.tsx";
-import { SelectField, TextField } from "../parts/field.tsx";
+import { CheckField, SelectField, TextField } from "../parts/field.tsx";
 import { ProblemNotice } from "../parts/problem.tsx";
 import { Ago } from "../parts/time.tsx";
 import { removal } from "../removal.tsx";
@@ -141,17 +141,11 @@ const endOf = (now: Date, days: number): string => {
   });
 };
 
-const named = async (context: Parameters<Page["show"]>[0], id: string): Promise<Token> => {
-  const token = (await listTokens.run(context, nothing)).find((each) => each.id === id);
-  if (!token) throw new Refusal("not-found", "There is no such token here.");
-  return token;
-};
-
 const rotatePage: Page = {
   path: "/tokens/:id/rotate",
   role: "admin",
   async show(context, asked) {
-    const { name } = await named(context, asked.params.id ?? "");
+    const { name } = await getToken.run(context, byId(asked.params.id));
     return {
       ...{ title: `Rotate ${name}`, section: "tokens" },
       body: (
@@ -187,12 +181,17 @@ const rotateForm: Form = {
 
 const revoke = removal({
   ...{ path: "/tokens/:id/revoke", section: "tokens", access: { role: "admin" }, verb: "revoke" },
-  async ask(context, id) {
-    const { name } = await named(context, id);
-    const words = "Whoever uses it is refused from the next request on. Agents that it registered stay.";
-    return { name, words, back: "/app/tokens", to: "/app/tokens" };
+  async ask(context, id, asked) {
+    const { name } = await getToken.run(context, byId(id));
+    const words =
+      "Whoever uses it is refused from the next request on. Agents that it registered stay, unless you say so.";
+    const choice = (
+      <CheckField {...{ asked, name: "agents", label: "Remove the agents that it registered", on: false }} />
+    );
+    return { name, words, choice, back: "/app/tokens", to: "/app/tokens" };
   },
-  remove: (context, id) => revokeToken.run(context, byId(id)),
+  remove: (context, id, entered) =>
+    revokeToken.run(context, { ...byId(id), query: { agents: flagIn(entered, "agents") } }),
 });
 
 export const tokenPages: Page[] = [page, rotatePage, revoke.page];

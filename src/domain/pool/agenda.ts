@@ -25,10 +25,10 @@ export class Agenda {
     return this.#heap[0]?.at ?? null;
   }
 
-  /** Removes and returns what may be due at `now`. */
-  take(now: number): string[] {
+  /** Removes and returns what may be due at `now`, the earliest first. */
+  take(now: number, atMost = Number.POSITIVE_INFINITY): string[] {
     const keys: string[] = [];
-    for (let at = this.next(); at !== null && at <= now; at = this.next()) {
+    for (let at = this.next(); at !== null && at <= now && keys.length < atMost; at = this.next()) {
       const { key } = this.#pop();
       this.#noted.delete(key);
       keys.push(key);

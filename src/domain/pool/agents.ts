@@ -1,3 +1,4 @@
+import { changed, differences } from "../differences.ts";
 import type { Actor, AgentChange, Claim, NewAgent } from "./commands.ts";
 import {
   audit,
@@ -16,24 +17,35 @@ import { LIMITS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
 export const register = (state: PoolState, wanted: NewAgent, setting: Setting): Decision<string> => {
-  const { id, orgId, actor, name } = wanted;
+  const { id, orgId, actor, name, registeredBy = null } = wanted;
   if (state.orgId !== null && state.orgId !== orgId) return noAgent();
+  if (registeredBy && !setting.rules.mayRegister(state.revoked, registeredBy.tokenId)) return unknownToken();
   if (state.agents.has(id)) return refused("conflict", "There is already an agent with this id.");
   if (state.agents.size >= LIMITS.agents) {
     return refused("limit-reached", `There are ${LIMITS.agents} agents already: remove some that are gone.`);
   }
-  const changes: Change[] = [
-    { kind: "agent", agent: newAgent(wanted, setting.now) },
-    ...audit(actor, "agent.register", id, { name }, setting),
-  ];
+  if (
+    registeredBy?.kind === "registration" &&
+    registeredWith(state, registeredBy.tokenId).length >= LIMITS.registrations
+  ) {
+    return refused("limit-reached", `This token has registered ${LIMITS.registrations} agents: use another one.`);
+  }
+  const agent = newAgent(wanted, setting.now);
+  const { platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels } = agent;
+  const detail = { name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels };
+  const changes: Change[] = [{ kind: "agent", agent }, ...audit(actor, "agent.register", id, detail, setting)];
   if (state.orgId === null) changes.push({ kind: "org", orgId });
   return decided(id, changes);
 };
 
+/** The agents that a token registered and that are still there. */
+const registeredWith = (state: PoolState, tokenId: string): AgentFacts[] =>
+  [...state.agents.values()].filter(({ registeredBy }) => registeredBy?.tokenId === tokenId);
+
 const newAgent = (wanted: NewAgent, now: number): AgentFacts => {
-  const { id, name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, tokenHash } = wanted;
+  const { id, name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, tokenHash, registeredBy = null } = wanted;
   return {
-    ...{ id, name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, tokenHash },
+    ...{ id, name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, tokenHash, registeredBy },
     labels: wanted.labels ?? [],
     version: wanted.version ?? null,
     isDraining: false,
@@ -55,14 +67,11 @@ export const update = (
 ): Decision<string> => {
   const agent = state.agents.get(agentId);
   if (!agent) return noAgent();
-  const fields = Object.entries(change).filter(
-    ([field, value]) =>
-      value !== undefined && JSON.stringify(value) !== JSON.stringify(agent[field as keyof AgentChange]),
-  );
-  if (fields.length === 0) return decided(agentId);
+  const changes = differences<AgentChange>(agent, change);
+  if (Object.keys(changes).length === 0) return decided(agentId);
   return decided(agentId, [
-    { kind: "agent", agent: { ...agent, ...Object.fromEntries(fields) } },
-    ...audit(actor, "agent.update", agentId, { fields: fields.map(([field]) => field) }, setting),
+    { kind: "agent", agent: changed(agent, changes) },
+    ...audit(actor, "agent.update", agentId, { changes }, setting),
   ]);
 };
 
@@ -73,13 +82,35 @@ export const remove = (
   setting: Setting,
 ): Decision<null> => {
   const agent = state.agents.get(agentId);
-  if (!agent) return noAgent();
-  const buildId = setting.rules.freedByRemoval(state.index.holding.get(agentId));
+  return agent ? decided(null, gone(state, agent, actor, setting)) : noAgent();
+};
+
+const gone = (state: PoolState, { id, name }: AgentFacts, actor: Actor, setting: Setting): Change[] => {
+  const buildId = setting.rules.freedByRemoval(state.index.holding.get(id));
   const held = buildId === undefined ? undefined : underWay(state, buildId);
-  return decided(null, [
+  return [
     ...(held ? lose(held, undefined, "removed", setting) : []),
-    { kind: "agent-gone", agentId },
-    ...audit(actor, "agent.remove", agentId, { name: agent.name }, setting),
+    { kind: "agent-gone", agentId: id },
+    ...audit(actor, "agent.remove", id, { name }, setting),
+  ];
+};
+
+/** Agents that one round removes, so that it never holds up the queue. */
+const REMOVED_AT_ONCE = 250;
+
+/** Of the agents that a revoked token registered the first are gone from this moment, and no more come from it. */
+export const removeRegistered = (
+  state: PoolState,
+  { tokenId, wasThere, actor }: { tokenId: string; wasThere: boolean; actor: Actor },
+  setting: Setting,
+): Decision<{ removed: string[]; left: number }> => {
+  const agents = registeredWith(state, tokenId);
+  const removed = agents.slice(0, REMOVED_AT_ONCE);
+  const isNews = (wasThere || agents.length > 0) && setting.rules.mayRegister(state.revoked, tokenId);
+  const revoked: Change[] = isNews ? [{ kind: "revoked", tokenId, at: setting.now }] : [];
+  return decided({ removed: removed.map(({ id }) => id), left: agents.length - removed.length }, [
+    ...revoked,
+    ...removed.flatMap((agent) => gone(state, agent, actor, setting)),
   ]);
 };
 

@@ -44,6 +44,9 @@ const take = (state: PoolState, change: Change, { builds, agents }: Touched): vo
     case "agent-gone":
       forgetAgent(state, change.agentId);
       return;
+    case "revoked":
+      state.revoked.set(change.tokenId, change.at);
+      return;
     case "dirty":
       state.dirty.add(change.buildId);
       flushSoon(state, change.at);
@@ -84,11 +87,13 @@ const take = (state: PoolState, change: Change, { builds, agents }: Touched): vo
       state.index.fresh.lanes.clear();
       state.index.fresh.agents.clear();
       return;
+    case "forget":
+      for (const [tokenId, at] of state.revoked) if (at < change.before) state.revoked.delete(tokenId);
+      return;
     case "report":
     case "inputs":
     case "number":
     case "key":
-    case "forget":
       return;
   }
 };

@@ -1,7 +1,9 @@
-import type { AgentRegistration } from "../../protocol/agent.ts";
+import type { AgentRegistration, RegisteredBy } from "../../protocol/agent.ts";
 import type { Build, BuildReason, EnvironmentKey, Step } from "../../protocol/build.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { ProblemKind } from "../../protocol/problem.ts";
+
+export type { AgentChange } from "../../protocol/agent.ts";
 
 /** Why the pool does not do as it was asked. */
 export interface Refusal {
@@ -54,18 +56,8 @@ export interface NewAgent extends AgentRegistration {
   orgId: string;
   /** SHA-256 of the agent's token, in hexadecimal digits. */
   tokenHash: string;
+  registeredBy?: RegisteredBy | null;
   actor: Actor;
-}
-
-export interface AgentChange {
-  name?: string;
-  platform?: number;
-  canBuildIOS?: boolean;
-  canBuildAndroid?: boolean;
-  canBuildWeb?: boolean;
-  labels?: string[];
-  version?: string | null;
-  isDraining?: boolean;
 }
 
 /** An agent that speaks for itself. */
@@ -96,6 +88,8 @@ export interface Grant {
   pipelineVersion: number | null;
   requires: Requires;
   timeoutSeconds: number;
+  /** Whether it may be given back for another agent to try. */
+  mayGoElsewhere: boolean;
   inputs: string | null;
   secretKeys: string[];
 }
@@ -137,6 +131,8 @@ export interface ProgressOf extends Holder {
 export interface ReleaseOf extends Holder {
   reason: string;
   requires?: Requires;
+  /** Only if another agent may have it: else the agent keeps it. */
+  elsewhere?: boolean;
 }
 
 export interface FinishOf extends Holder {

@@ -10,6 +10,8 @@ export interface Setting {
   /** How long a lease may stand unstarted, and how long without a heartbeat. */
   startMs: number;
   leaseMs: number;
+  /** How long an agent is kept that nothing is heard of. */
+  agentMs: number;
   rules: Rules;
 }
 

@@ -15,7 +15,7 @@ const isUnresponsive = (agent: AgentFacts, setting: Setting): boolean =>
 
 const reasonsOf = (state: PoolState, agent: AgentFacts, job: JobFacts, setting: Setting, pingedAt: number) => {
   const reasons = lacking(agent, job.requires);
-  if (job.releasedBy.includes(agent.id)) reasons.push({ code: "gave-it-back", words: "gave this build back" });
+  if (setting.rules.isNotFor(job, agent.id)) reasons.push({ code: "gave-it-back", words: "gave this build back" });
   if (!isOnline(state, agent, setting.now, pingedAt)) reasons.push({ code: "offline", words: "is offline" });
   if (agent.isDraining || agent.spentAt !== null) reasons.push({ code: "draining", words: "takes no new builds" });
   if (isUnresponsive(agent, setting)) {

@@ -1,3 +1,4 @@
+import type { RegisteredBy } from "../../protocol/agent.ts";
 import type { BuildReason, BuildStatus, EnvironmentKey, Step } from "../../protocol/build.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { RetryInputs } from "./commands.ts";
@@ -43,6 +44,8 @@ export interface JobFacts {
   unstarted: number;
   /** Agents that gave it back as not for them. */
   releasedBy: string[];
+  /** The agent that could not fetch it and is passed over, until the time at which that is looked at again, or null. */
+  passedOver?: { agentId: string; until: number | null } | null;
   notBefore: number;
   lease: Lease | null;
   /** Fence and agent of the latest lease, which may be over. */
@@ -92,6 +95,8 @@ export interface AgentFacts {
   isDraining: boolean;
   isEphemeral: boolean;
   tokenHash: string;
+  /** Left out in rows of before it was kept. */
+  registeredBy?: RegisteredBy | null;
   createdAt: number;
   /** The last sign of life that was written down; a later one may be in memory. */
   heardAt: number;
@@ -157,6 +162,8 @@ export type Change =
   | { kind: "key"; caller: string; key: string; keyed: KeyedBuild }
   | { kind: "agent"; agent: AgentFacts }
   | { kind: "agent-gone"; agentId: string }
+  /** A token was revoked with its agents: a registration by it that is still under way comes too late. */
+  | { kind: "revoked"; tokenId: string; at: number }
   | { kind: "dirty"; buildId: string; at: number }
   | { kind: "audit"; entry: AuditFact }
   | { kind: "close"; buildId: string; fence: number; at: number }

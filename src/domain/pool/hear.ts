@@ -7,6 +7,8 @@ import type { PoolState } from "./state.ts";
 
 /** Milliseconds between two signs of life of an agent that are written down. */
 const WRITE_DOWN_MS = 60_000;
+/** With a socket of its own, which remembers by itself: the part of the time for which a silent agent is kept. */
+const WRITE_DOWN_PART = 0.25;
 
 /** What an agent's mere call says: it lives, it may have been restarted, and it may have nothing to do. */
 export const hear = (
@@ -20,8 +22,8 @@ export const hear = (
   const isRestart = rules.isRestart(agent, call.bootId);
   const awake = isRestart || call.by === "heartbeat" ? { ignored: 0 } : {};
   const known = { ...agent, ...awake, ...(isRestart ? rebooted(agent, call.bootId) : {}) };
-  // A socket of its own remembers by itself when it was last heard on.
-  const isWritten = state.waiting.get(agent.id)?.until === null || now - agent.heardAt < WRITE_DOWN_MS;
+  const hasSocket = state.waiting.get(agent.id)?.until === null;
+  const isWritten = now - agent.heardAt < (hasSocket ? setting.agentMs * WRITE_DOWN_PART : WRITE_DOWN_MS);
   const isNews = isRestart || known.ignored !== agent.ignored || !isWritten;
   const changes: Change[] = [{ kind: "heard", agentId: agent.id, at: now }, ...alert(state, agent)];
   if (isNews) changes.push({ kind: "agent", agent: { ...known, heardAt: now } });

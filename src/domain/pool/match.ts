@@ -30,10 +30,10 @@ export const firstFor = (
   promised: Promised,
   setting: Setting,
 ): Place | undefined => {
-  const { meets, comesFirst, isDue } = setting.rules;
+  const { meets, comesFirst, isDue, isNotFor } = setting.rules;
   const isOpen = ({ id }: Place) => {
     const job = state.jobs.get(id)!;
-    return isDue(job, setting.now) && !promised.has(id) && !job.releasedBy.includes(agent.id);
+    return isDue(job, setting.now) && !promised.has(id) && !isNotFor(job, agent.id);
   };
   let first: Place | undefined;
   for (const { requires, lanes } of state.queue.kinds.values()) {

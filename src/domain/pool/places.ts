@@ -68,6 +68,8 @@ export const placeBuild = (state: PoolState, id: string, agents: Set<string>): v
   const due = leaseDue(job);
   if (due !== null) state.agenda.note(`lease:${id}`, due);
   if (after?.lane && job.notBefore > 0) state.agenda.note(`wait:${id}`, job.notBefore);
+  const until = job.passedOver?.until ?? null;
+  if (after?.lane && until !== null) state.agenda.note(`elsewhere:${id}`, until);
 };
 
 const placeOf = (state: PoolState, build: BuildFacts, job: JobFacts): Placed => ({
@@ -113,6 +115,7 @@ export const setAgent = (state: PoolState, agent: AgentFacts): void => {
   state.agents.set(agent.id, agent);
   index.skills.set(agent.id, skillsOf(agent));
   index.agentByToken.set(agent.tokenHash, agent.id);
+  index.signs.note(agent.id, agent.heardAt);
 };
 
 /** Makes sure that an agent that ignored offers is tried again some time. */
@@ -155,4 +158,5 @@ export const forgetAgent = (state: PoolState, id: string): void => {
   index.skills.delete(id);
   index.fresh.agents.delete(id);
   index.agentByToken.delete(agent.tokenHash);
+  index.signs.forget(id);
 };

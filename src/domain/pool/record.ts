@@ -57,5 +57,6 @@ export const toAgent = (state: PoolState, orgId: string, agent: AgentFacts, now:
     lastHeartbeatAt: timestamp(heardAt(state, agent, pingedAt)),
     ...{ orgId, labels, version, isDraining: agent.isDraining, isEphemeral, currentBuildId },
     createdAt: timestamp(agent.createdAt),
+    registeredBy: agent.registeredBy ?? null,
   };
 };

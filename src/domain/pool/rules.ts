@@ -3,11 +3,13 @@ import { lacking } from "../requires.ts";
 import type { AgentFacts, BuildFacts, Change, JobFacts, Lease, Outcome, Records, Waiter } from "./facts.ts";
 import { inOrder, type Place } from "./queue.ts";
 
-/** `inputBytes`: characters of what the runs of all live builds were given, as sealed. */
 export const LIMITS = {
   queued: 10_000,
+  /** Characters of what the runs of all live builds were given, as sealed. */
   inputBytes: 64 * 1024 * 1024,
   agents: 5_000,
+  /** Of one registration token, so that a leaked one does not fill the organization. */
+  registrations: 1_000,
   unstarted: 20,
   releases: 20,
   pastBoots: 8,
@@ -73,6 +75,18 @@ export interface Rules {
   /** What is left to be written to D1 after a build changed. */
   outbox(build: BuildFacts, at: number): Change[];
   audited(change: Change & { kind: "audit" }): Change[];
+  /** Whether an agent may not have the build that it gave back. */
+  isNotFor(job: JobFacts, agentId: string): boolean;
+  /** Whether a build may be given back for another agent to try: once. */
+  mayGoElsewhere(job: JobFacts): boolean;
+  /** Whether a build waits for another agent than the one that gave it back. */
+  isWaitedFor(isAnotherThere: boolean): boolean;
+  /** Whether nothing was heard of an agent for too long. */
+  isForgotten(signOfLifeAt: number, now: number, agentMs: number): boolean;
+  /** The last sign of life: who waits for a hint, or has a build in its hands, gives one now. */
+  signOfLife(heardAt: number, isHere: boolean, now: number): number;
+  /** Whether an agent may still come from this token. */
+  mayRegister(revoked: ReadonlyMap<string, number>, tokenId: string): boolean;
   /** What the removal of an agent frees. */
   freedByRemoval(buildId: string | undefined): string | undefined;
   nextNumber(records: Records, repoId: string): number;
@@ -123,6 +137,13 @@ export const RULES: Rules = {
     !!lease && lease.startedAt !== null && !lease.stop && now >= lease.startedAt + timeoutSeconds * 1000,
   outbox: (build, at) => [{ kind: "dirty", buildId: build.id, at }],
   audited: (change) => [change],
+  isNotFor: ({ releasedBy, passedOver }, agentId) =>
+    releasedBy.includes(agentId) || (passedOver?.agentId === agentId && passedOver.until !== null),
+  mayGoElsewhere: ({ passedOver }) => !passedOver,
+  isWaitedFor: (isAnotherThere) => isAnotherThere,
+  isForgotten: (signOfLifeAt, now, agentMs) => now - signOfLifeAt >= agentMs,
+  signOfLife: (heardAt, isHere, now) => (isHere ? now : heardAt),
+  mayRegister: (revoked, tokenId) => !revoked.has(tokenId),
   freedByRemoval: (buildId) => buildId,
   nextNumber: (records, repoId) => records.lastNumber(repoId) + 1,
   keyStands: (at, now) => now < at + REMEMBER_MS,

@@ -14,6 +14,8 @@ export interface PoolState {
   fence: number;
   seq: number;
   readonly agents: Map<string, AgentFacts>;
+  /** Tokens that were revoked with their agents of late, and when. */
+  readonly revoked: Map<string, number>;
   readonly builds: Map<string, BuildFacts>;
   readonly jobs: Map<string, JobFacts>;
   /** Signs of life since they were last written down. */
@@ -51,6 +53,8 @@ export interface Indices {
   readonly placed: Map<string, Placed>;
   /** Builds of outstanding hints, by when these are given up. */
   readonly hints: Agenda;
+  /** Agents by when they were heard of. */
+  readonly signs: Agenda;
   /** Where a build and a waiter may fit each other that did not before. */
   readonly fresh: { lanes: Set<Lane>; agents: Set<string> };
 }
@@ -70,6 +74,7 @@ export const emptyState = (records: Records): PoolState => ({
   fence: 0,
   seq: records.lastSeq(),
   agents: new Map(),
+  revoked: new Map(),
   builds: new Map(),
   jobs: new Map(),
   heard: new Map(),
@@ -91,6 +96,7 @@ export const emptyState = (records: Records): PoolState => ({
     idle: new Map(),
     placed: new Map(),
     hints: new Agenda(),
+    signs: new Agenda(),
     fresh: { lanes: new Set(), agents: new Set() },
   },
 });

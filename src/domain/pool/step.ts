@@ -10,7 +10,7 @@ import { hear } from "./hear.ts";
 import { type Flushed, flushed } from "./outbox.ts";
 import { REMEMBER_MS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
-import { sweep, trulyDue } from "./sweep.ts";
+import { FORGOTTEN_AT_ONCE, signOfLife, sweep, trulyDue } from "./sweep.ts";
 import { wake } from "./wake.ts";
 import { finish, heartbeat, progress, release, start } from "./work.ts";
 
@@ -32,6 +32,7 @@ const DECISIONS = {
   registerAgent: agents.register,
   updateAgent: agents.update,
   removeAgent: agents.remove,
+  removeAgentsOf: agents.removeRegistered,
   authenticateAgent: agents.authenticate,
   wait: agents.wait,
   leave: agents.leave,
@@ -77,7 +78,12 @@ export const play = <V extends Verb>(
   };
   const due = state.agenda.take(setting.now);
   const unfollowed = state.index.hints.take(setting.now);
-  if (due.length > 0 || unfollowed.length > 0) enact(sweep(state, due, unfollowed, setting));
+  const silent = state.index.signs.take(setting.now - setting.agentMs, FORGOTTEN_AT_ONCE);
+  if (due.length + unfollowed.length + silent.length > 0) enact(sweep(state, due, unfollowed, silent, setting));
+  for (const agentId of silent) {
+    const at = signOfLife(state, agentId, setting);
+    if (at !== null) state.index.signs.note(agentId, at);
+  }
   for (const key of due) {
     const at = trulyDue(state, key);
     if (at !== null && at > setting.now) state.agenda.note(key, at);
@@ -90,8 +96,10 @@ export const play = <V extends Verb>(
 };
 
 /** When the pool is to be called again, even by nobody: an alarm is to be set for it. */
-export const nextDue = (state: PoolState): number | null => {
-  const times = [state.agenda.next(), state.flush.at].filter((at) => at !== null);
+export const nextDue = (state: PoolState, { agentMs }: Pick<Setting, "agentMs">): number | null => {
+  const silence = state.index.signs.next();
+  const forgetting = silence === null ? null : silence + agentMs;
+  const times = [state.agenda.next(), state.flush.at, forgetting].filter((at) => at !== null);
   return times.length > 0 ? Math.min(...times) : null;
 };
 

@@ -1,6 +1,8 @@
 import { audit, type Decision, decided, type Push, type Setting, SYSTEM, underWay } from "./decision.ts";
+import { lookAgain } from "./elsewhere.ts";
 import type { Change, JobFacts } from "./facts.ts";
 import { lose } from "./lease.ts";
+import { heardAt } from "./record.ts";
 import { OUTAGE_MS } from "./rules.ts";
 import { leaseDue, type PoolState, triedAgainAt } from "./state.ts";
 
@@ -9,6 +11,7 @@ export const sweep = (
   state: PoolState,
   due: readonly string[],
   unfollowed: readonly string[],
+  silent: readonly string[],
   setting: Setting,
 ): Decision<null> => {
   const of = (what: string) => due.filter((key) => key.startsWith(`${what}:`)).map((key) => key.slice(what.length + 1));
@@ -21,8 +24,10 @@ export const sweep = (
       ...stopped.changes,
       ...ended,
       ...removeSpent(state, agents, setting),
+      ...forgetSilent(state, silent, setting),
       ...dropOffers(state, unfollowed, setting),
       ...endRests(state, of("wait"), setting),
+      ...lookAgain(state, of("elsewhere"), setting),
       ...of("alert").map((agentId) => ({ kind: "tried-again", agentId }) as const),
     ],
     stopped.pushes,
@@ -82,6 +87,25 @@ const removeSpent = (state: PoolState, agents: string[], setting: Setting): Chan
     return [gone, ...audit(SYSTEM, "agent.remove", agentId, { name: agent.name, isEphemeral: true }, setting)];
   });
 
+/** Agents that one sweep forgets, so that it never holds up the queue. */
+export const FORGOTTEN_AT_ONCE = 100;
+
+/** When an agent last showed that it is there. */
+export const signOfLife = (state: PoolState, agentId: string, { now, rules }: Setting): number | null => {
+  const agent = state.agents.get(agentId);
+  const isHere = state.waiting.has(agentId) || state.index.holding.has(agentId);
+  return agent ? rules.signOfLife(heardAt(state, agent), isHere, now) : null;
+};
+
+const forgetSilent = (state: PoolState, silent: readonly string[], setting: Setting): Change[] =>
+  silent.flatMap((agentId): Change[] => {
+    const at = signOfLife(state, agentId, setting);
+    if (at === null || !setting.rules.isForgotten(at, setting.now, setting.agentMs)) return [];
+    const { name } = state.agents.get(agentId)!;
+    const detail = { name, lastHeartbeatAt: new Date(at).toISOString() };
+    return [{ kind: "agent-gone", agentId }, ...audit(SYSTEM, "agent.forget", agentId, detail, setting)];
+  });
+
 /** From now on these builds may be given again, wherever the clock goes. */
 const endRests = (state: PoolState, resting: string[], { now }: Setting): Change[] =>
   resting.flatMap((id): Change[] => {
@@ -108,5 +132,6 @@ export const trulyDue = (state: PoolState, key: string): number | null => {
   if (key.startsWith("alert:")) return triedAgainAt(state, id);
   const job = state.jobs.get(id);
   if (!job) return null;
+  if (key.startsWith("elsewhere:")) return job.lease ? null : (job.passedOver?.until ?? null);
   return key.startsWith("lease:") ? leaseDue(job) : job.lease || job.notBefore === 0 ? null : job.notBefore;
 };

@@ -1,5 +1,5 @@
 import { type Decision, decided, type Push, type Setting } from "./decision.ts";
-import type { Change } from "./facts.ts";
+import type { Change, JobFacts } from "./facts.ts";
 import { firstFor, hasRoom, type Promised } from "./match.ts";
 import type { Lane } from "./queue.ts";
 import type { PoolState } from "./state.ts";
@@ -28,24 +28,24 @@ const wakeFor = (state: PoolState, lane: Lane, hints: Hints, setting: Setting): 
     if (!hasRoom(state, lane, hints, setting)) return;
     const job = state.jobs.get(id)!;
     if (hints.has(id) || !setting.rules.isDue(job, setting.now)) continue;
-    const agentId = waiterFor(state, lane, job.releasedBy, hints, setting);
+    const agentId = waiterFor(state, lane, job, hints, setting);
     if (agentId !== undefined) hints.add(agentId, id);
-    else if (job.releasedBy.length === 0) return;
+    else if (job.releasedBy.length === 0 && !job.passedOver) return;
   }
 };
 
-/** The agent that waits longest of those alike, and that is not one of `besides`. */
+/** The agent that waits longest of those alike, and that did not give the build back. */
 const waiterFor = (
   state: PoolState,
   { kind }: Lane,
-  besides: readonly string[],
+  job: JobFacts,
   hints: Hints,
   { rules }: Setting,
 ): string | undefined => {
   for (const alike of state.index.idle.values()) {
     for (const id of alike) {
       if (!rules.meets(state.agents.get(id)!, kind.requires)) break;
-      if (hints.isOpenTo(id) && !besides.includes(id)) return id;
+      if (hints.isOpenTo(id) && !rules.isNotFor(job, id)) return id;
     }
   }
   return undefined;

@@ -15,6 +15,7 @@ import {
   underWay,
   unknownToken,
 } from "./decision.ts";
+import { giveElsewhere } from "./elsewhere.ts";
 import type { Change, Lease, Outcome, Report } from "./facts.ts";
 import { CANCELED, end, type Held, overtimeMessage, requeue, spend } from "./lease.ts";
 import { LIMITS } from "./rules.ts";
@@ -97,6 +98,7 @@ export const release = (state: PoolState, given: ReleaseOf, setting: Setting): D
   const actor = agentActor(agentId);
   if (build.status === "canceling") return decided(build.id, end(held, CANCELED, null, actor, setting));
   if (job.lease?.stop) return decided(build.id, end(held, TIMED_OUT, overtimeMessage(job), actor, setting));
+  if (given.elsewhere) return giveElsewhere(state, held, agentId, reason, setting);
   const requires = mergeRequires(job.requires, given.requires ?? {});
   if (!requires || job.releasedBy.length >= LIMITS.releases) {
     return decided(build.id, end(held, UNMET, reason, actor, setting));

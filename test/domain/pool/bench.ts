@@ -40,11 +40,15 @@ export class Bench {
   }
 
   agent(over: Partial<NewAgent> = {}): TestAgent {
+    const wanted = this.wantedAgent(over);
+    this.ok("registerAgent", wanted);
+    return new TestAgent(this, wanted.id);
+  }
+
+  wantedAgent(over: Partial<NewAgent> = {}): NewAgent {
     const id = over.id ?? `agent-${++this.#ids}`;
     const skills = { platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: false };
-    const wanted = { id, orgId: ORG, name: id, tokenHash: `hash of ${id}`, actor: ACTOR, ...skills, ...over };
-    this.ok("registerAgent", wanted);
-    return new TestAgent(this, id);
+    return { id, orgId: ORG, name: id, tokenHash: `hash of ${id}`, actor: ACTOR, ...skills, ...over };
   }
 
   build(over: Partial<NewBuild> = {}): string {

@@ -9,7 +9,7 @@ it("holds every invariant through 20,000 hostile histories", { timeout: 300_000 
   expect(failures).toEqual([]);
   expect(histories).toBe(20_000);
   expect(commands).toBeGreaterThan(2_000_000);
-  expect(Object.keys(faults)).toHaveLength(22);
+  expect(Object.keys(faults)).toHaveLength(24);
   for (const count of Object.values(faults)) expect(count).toBeGreaterThan(500);
 });
 
