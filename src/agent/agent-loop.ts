@@ -4,7 +4,6 @@ import { Agent } from "../protocol/agent.ts";
 import { announce } from "./announce.ts";
 import { type BuildFolder, makeBuildFolder, removeBuildFolder, removeLeftovers } from "./build-folder.ts";
 import { runJob } from "./build-session.ts";
-import { makeRepository } from "./checkout.ts";
 import { Client, wordOf } from "./client.ts";
 import { localFailure } from "./failure.ts";
 import { Hints } from "./hints.ts";
@@ -12,6 +11,7 @@ import { forgetIdentity, type Identity, loadIdentity } from "./identity.ts";
 import { lockFolder } from "./lock.ts";
 import { nextJob } from "./poll.ts";
 import { removeFromService } from "./register.ts";
+import { makeRepository } from "./remote.ts";
 import type { StepUser } from "./step-user.ts";
 import { VERSION } from "./version.ts";
 

@@ -1,5 +1,6 @@
 const USER = "[A-Za-z0-9_][A-Za-z0-9_.-]*";
-const HOST = "[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?";
+const LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?";
+const HOST = `(?:${LABEL}\\.)*${LABEL}`;
 const PATH = "[A-Za-z0-9._~!$&'()*+,;=:@%/-]+";
 
 const WITH_SCHEME = new RegExp(
@@ -8,6 +9,16 @@ const WITH_SCHEME = new RegExp(
 const FILE = new RegExp(`^(file)://()()()(/${PATH})$`);
 /** `user@host:path`; a host of one letter would be a Windows drive, and `::` calls a remote helper. */
 const SCP = new RegExp(`^(?:(${USER})@)?(${HOST}):(?![:-])(${PATH})$`);
+/** What stands before a colon in a mistyped address, and is no host. */
+const SCHEME = /^(?:https?|ssh|git|file|ftps?)$/i;
+
+/** Hosts whose repositories all have an address that ends in .git, and how many names lead to one; null is any number. */
+const KNOWN_HOSTS: Record<string, number | null> = {
+  "github.com": 2,
+  "bitbucket.org": 2,
+  "codeberg.org": 2,
+  "gitlab.com": null,
+};
 
 interface CloneUrl {
   protocol: string;
@@ -21,11 +32,31 @@ const parse = (url: string): CloneUrl | null => {
   const full = WITH_SCHEME.exec(url) ?? FILE.exec(url);
   if (full) {
     const [, protocol = "", user, host = "", port, path = ""] = full;
-    return { protocol, user: user || undefined, host: host.toLowerCase(), port, path };
+    return { protocol, user: user || undefined, host: host.toLowerCase(), port: port || undefined, path };
   }
   const [, user, host = "", path = ""] = SCP.exec(url) ?? [];
-  const isPath = host.length > 1 && !path.startsWith("//");
+  const isPath = host.length > 1 && !SCHEME.test(host) && !path.startsWith("//");
   return isPath ? { protocol: "ssh", user, host: host.toLowerCase(), port: undefined, path } : null;
+};
+
+const knownNames = ({ host }: CloneUrl): number | null | undefined =>
+  Object.hasOwn(KNOWN_HOSTS, host) ? KNOWN_HOSTS[host] : undefined;
+
+/**
+ * The form in which an address is kept, whoever pasted it: without a user name before an https host, without slashes at
+ * its end, and with .git where the host is known to have it. What is no clone address stays as it is.
+ */
+export const canonicalCloneUrl = (url: string): string => {
+  const bare = url.replace(/^(https?:\/\/)[^/:@]*@/, "$1").replace(/(?<=[^/:])\/+$/, "");
+  const parsed = parse(bare);
+  return parsed && knownNames(parsed) !== undefined && !parsed.path.endsWith(".git") ? `${bare}.git` : bare;
+};
+
+/** A page of the host's about the repository, as a browser shows its address. */
+const isPage = (parsed: CloneUrl): boolean => {
+  const names = parsed.path.split("/").filter((name) => name !== "");
+  const known = knownNames(parsed) ?? names.length;
+  return names.includes("-") || names.length !== known;
 };
 
 /**
@@ -38,10 +69,13 @@ export const cloneUrlProblem = (url: string, allowedProtocols: string[]): string
   const parsed = parse(url);
   if (!parsed) return "must have the form https://host/owner/repo.git, ssh://git@host/... or git@host:owner/repo.git";
   if (!allowedProtocols.includes(parsed.protocol)) return `must use one of: ${allowedProtocols.join(", ")}`;
-  if (/%(?![0-9A-Fa-f]{2})|%[01][0-9A-Fa-f]|%7[Ff]/.test(parsed.path))
-    return "must not have encoded control characters";
-  if (parsed.path.split("/").includes("..")) return "must not have .. in its path";
-  if (!parsed.path.endsWith(".git")) return "must end in .git";
+  const { host, port = "1", path } = parsed;
+  if (Number(port) < 1 || Number(port) > 65_535) return "must have a port from 1 to 65535";
+  if (host && !URL.canParse(`https://${host}`)) return "must have the name or address of a host";
+  if (/%(?![0-9A-Fa-f]{2})|%[01][0-9A-Fa-f]|%7[Ff]/.test(path)) return "must not have encoded control characters";
+  if (path.split("/").includes("..")) return "must not have .. in its path";
+  if (path.endsWith("/")) return "must not end in /";
+  if (isPage(parsed)) return "must be the address of the repository itself, not of a page in it";
   return null;
 };
 
@@ -52,4 +86,10 @@ export const cloneHost = (url: string): string => parse(url)?.host || "localhost
 export const cloneOrigin = (url: string): string => {
   const { protocol = "file", host = "", port = "" } = parse(url) ?? {};
   return `${protocol}://${host}${port && `:${port}`}`;
+};
+
+/** Host and port as ssh is given them; no port is ssh's own choice. */
+export const sshPlace = (url: string): { host: string; port: string } => {
+  const { host = "", port = "" } = parse(url) ?? {};
+  return { host: host.replace(/^\[|\]$/g, ""), port };
 };

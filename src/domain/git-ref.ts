@@ -1,15 +1,15 @@
-const FULL_REF = /^refs\/(?:tags|pull)\//;
+const FULL_REF = /^refs\/(?:tags|pull|merge-requests)\//;
 
 /**
- * What is wrong with the name of a branch, or of a full `refs/tags/...` or `refs/pull/...`; null when nothing is.
- * The rules are those of git-check-ref-format(1).
+ * What is wrong with the name of a branch, or of a full `refs/tags/...`, `refs/pull/...` or `refs/merge-requests/...`;
+ * null when nothing is. The rules are those of git-check-ref-format(1).
  */
 export const branchProblem = (text: string): string | null => {
   if (text === "") return "must not be empty";
   if (!text.isWellFormed()) return "must be valid Unicode";
   if (text.startsWith("-")) return "must not begin with -";
   if (text.startsWith("refs/") && !FULL_REF.test(text))
-    return "must be a branch's name, refs/tags/... or refs/pull/...";
+    return "must be a branch's name, refs/tags/..., refs/pull/... or refs/merge-requests/...";
   if (text === "@" || text === "HEAD") return "must be the name of a branch";
   if (/[\x00-\x20\x7f~^:?*[\\]/.test(text)) return "must not have spaces, control characters or any of ~ ^ : ? * [ \\";
   if (text.includes("..") || text.includes("@{")) return "must not have .. or @{";

@@ -91,12 +91,12 @@ export const EnvVariables = z.record(
   ),
 );
 
-export const RepositoryTrigger = z.strictObject({ branch: Branch, commitSha: z.nullish(CommitSha) });
+export const RepositoryTrigger = z.strictObject({ branch: z.nullish(Branch), commitSha: z.nullish(CommitSha) });
 
 export const BuildTrigger = z.strictObject({
   repoId: z.nullish(Id),
   pipelineId: z.nullish(Id),
-  branch: Branch,
+  branch: z.nullish(Branch),
   commitSha: z.nullish(CommitSha),
   envVariables: z.nullish(EnvVariables),
   secretKeys: z.nullish(z.array(Key).check(z.maxLength(1000))),

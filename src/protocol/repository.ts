@@ -13,10 +13,14 @@ export const FullName = z.string().check(
 /** Where git finds the repository; what is allowed in it is the rule of `domain/clone-url.ts`. */
 export const CloneUrl = z.string().check(z.minLength(1), z.maxLength(2000, "must have at most 2000 characters"));
 
-/** A branch (git-check-ref-format) or a full `refs/tags/...` or `refs/pull/...`; the rule is `domain/git-ref.ts`. */
-export const Branch = z
-  .string()
-  .check(z.minLength(1, "must not be empty"), z.maxLength(250, "must have at most 250 characters"));
+/**
+ * A branch (git-check-ref-format), `refs/heads/` before it or not, or a full `refs/tags/...`, `refs/pull/...` or
+ * `refs/merge-requests/...`; the rule is `domain/git-ref.ts`.
+ */
+export const Branch = z.pipe(
+  z.string().check(z.minLength(1, "must not be empty"), z.maxLength(250, "must have at most 250 characters")),
+  z.transform((name) => name.replace(/^refs\/heads\//, "")),
+);
 
 /** A whole commit hash: 40 (SHA-1) or 64 (SHA-256) hexadecimal digits. */
 export const CommitSha = z.pipe(

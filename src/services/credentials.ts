@@ -2,6 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 import { demand, demandUnchanged } from "../db/guard.ts";
 import { credential, repository } from "../db/schema.ts";
 import { credentialContext } from "../domain/seal-context.ts";
+import { sshKeyProblem } from "../domain/ssh-key.ts";
 import { PathId } from "../protocol/common.ts";
 import { Credential, NewCredential } from "../protocol/repository.ts";
 import type { Context } from "./context.ts";
@@ -41,6 +42,8 @@ export const setCredential = verb({
     const { kind, username = null, value } = body;
     const isSsh = !/^https?:/i.test(owner.cloneUrl);
     if (isSsh !== (kind === "ssh-key")) throw invalid("/kind", "does not fit the repository's clone address");
+    const problem = isSsh && sshKeyProblem(value);
+    if (problem) throw invalid("/value", problem);
     const version = Math.max((before?.version ?? 0) + 1, context.now.getTime());
     const { orgId, at } = context;
     const place = { orgId, repoId: owner.id, kind, version };

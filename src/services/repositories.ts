@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, inArray, notExists, or, sql } from "drizzle-o
 import * as z from "zod/mini";
 import { demand, demandUnchanged } from "../db/guard.ts";
 import { credential, pipeline, pipelineGroup, repository, variable } from "../db/schema.ts";
-import { cloneHost, cloneOrigin, cloneUrlProblem } from "../domain/clone-url.ts";
+import { canonicalCloneUrl, cloneHost, cloneOrigin, cloneUrlProblem } from "../domain/clone-url.ts";
 import { branchProblem } from "../domain/git-ref.ts";
 import { PathId } from "../protocol/common.ts";
 import { PageQuery } from "../protocol/page.ts";
@@ -55,8 +55,9 @@ export const connectRepository = verb({
   async run(context, { body }) {
     await context.admit();
     checkOwnOrg(context, body.orgId);
-    check(context, body);
-    const { gitHostRepoId, fullName, cloneUrl } = body;
+    const cloneUrl = canonicalCloneUrl(body.cloneUrl);
+    check(context, { ...body, cloneUrl });
+    const { gitHostRepoId, fullName } = body;
     const row: RepositoryRow = {
       ...{ id: context.newId(), orgId: context.orgId, gitHostRepoId, fullName, cloneUrl },
       ...{ cloneHost: cloneHost(cloneUrl), defaultBranch: body.defaultBranch ?? "main", defaultPipelineId: null },
@@ -99,6 +100,7 @@ export const updateRepository = verb({
   async run(context, { params, body }) {
     const row = await find(context, params.id);
     const change = writablePart(body, RepositoryChange, repositoryRecord(row));
+    if (change.cloneUrl !== undefined) change.cloneUrl = canonicalCloneUrl(change.cloneUrl);
     check(context, change);
     const next = { ...row, ...change, version: row.version + 1, updatedAt: context.at };
     next.cloneHost = cloneHost(next.cloneUrl);

@@ -104,7 +104,8 @@ const idempotencyOf = async (context: Context, wanted: object) => {
 const trigger = async (context: Context, wanted: Trigger, origin: Origin = {}): Promise<Build> => {
   const { retryOf = null } = origin;
   const found = await resolve(context, wanted, origin);
-  const problem = branchProblem(wanted.branch);
+  const branch = wanted.branch ?? found.repository.defaultBranch;
+  const problem = branchProblem(branch);
   if (problem) throw invalid("/branch", problem);
   const pipelineId = found.pipeline?.id ?? null;
   const run = wanted.envVariables ?? {};
@@ -122,7 +123,7 @@ const trigger = async (context: Context, wanted: Trigger, origin: Origin = {}): 
       ...{ id, orgId: context.orgId, repoId: found.repository.id, pipelineId, inputs, retryOf, requires },
       ...{
         pipelineVersion: found.pipeline?.version ?? null,
-        branch: wanted.branch,
+        branch,
         commitSha: wanted.commitSha ?? null,
       },
       ...{ trigger: retryOf ? "retry" : "api", priority: wanted.priority ?? 0, secretKeys: wanted.secretKeys ?? [] },

@@ -6,7 +6,18 @@ import { branchProblem } from "../../src/domain/git-ref.ts";
 describe("branchProblem", () => {
   it.each([
     ...["main", "feature/x", "a.b", "x@y", "é/ü", "x$(touch${IFS}marker)", "'", '"', "`id`", "a;b", "!", "a@", "#1"],
-    ...["refs/tags/v1.0.0", "refs/pull/12/head", "heads/x", "v1", "HEAD/x", "headless", "a-", "lock", "x.lock.y"],
+    ...[
+      "refs/tags/v1.0.0",
+      "refs/pull/12/head",
+      "refs/merge-requests/7/head",
+      "heads/x",
+      "v1",
+      "HEAD/x",
+      "headless",
+      "a-",
+      "lock",
+      "x.lock.y",
+    ],
   ])("accepts %s", (name) => {
     expect(branchProblem(name)).toBeNull();
   });
@@ -26,7 +37,7 @@ describe("branchProblem", () => {
     ["x//y", "must not begin or end with / or have //"],
     ["@", "must be the name of a branch"],
     ["HEAD", "must be the name of a branch"],
-    ["refs/heads/x", "must be a branch's name, refs/tags/... or refs/pull/..."],
+    ["refs/heads/x", "must be a branch's name, refs/tags/..., refs/pull/... or refs/merge-requests/..."],
     ["refs/tags/", "must not begin or end with / or have //"],
     ["a\nb", "must not have spaces, control characters or any of ~ ^ : ? * [ \\"],
     ["a:b", "must not have spaces, control characters or any of ~ ^ : ? * [ \\"],
@@ -36,14 +47,34 @@ describe("branchProblem", () => {
   });
 
   const gitAccepts = (name: string): boolean =>
-    spawnSync("git", ["check-ref-format", /^refs\/(tags|pull)\//.test(name) ? name : `refs/heads/${name}`]).status ===
-      0 &&
+    spawnSync("git", [
+      "check-ref-format",
+      /^refs\/(tags|pull|merge-requests)\//.test(name) ? name : `refs/heads/${name}`,
+    ]).status === 0 &&
     (name.startsWith("refs/") || spawnSync("git", ["check-ref-format", "--branch", name]).status === 0);
 
   it("says what git says, but for @, which is HEAD by another name", () => {
     const piece = fc.constantFrom(
       ...["a", "b", "/", ".", "..", "-", "@", "{", "@{", ".lock", "~", "^", ":", "?", "*", "[", "]", "\\", " ", "\t"],
-      ...["\n", "\x7f", "é", "𝒳", "$", "(", ")", "`", "'", '"', "HEAD", "refs/tags/", "refs/pull/", "=", "%", "\u200b"],
+      ...[
+        "\n",
+        "\x7f",
+        "é",
+        "𝒳",
+        "$",
+        "(",
+        ")",
+        "`",
+        "'",
+        '"',
+        "HEAD",
+        "refs/tags/",
+        "refs/pull/",
+        "refs/merge-requests/",
+        "=",
+        "%",
+        "\u200b",
+      ],
     );
     const name = fc.array(piece, { minLength: 1, maxLength: 6 }).map((parts) => parts.join(""));
     let accepted = 0;

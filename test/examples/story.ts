@@ -56,8 +56,8 @@ export const STORY: Step[] = [
     name: "repo",
     body: { gitHostRepoId: 4211, fullName: "acme/ios-app", cloneUrl: "https://git.example/acme/ios-app.git" },
   }),
-  step("connectRepository", 422, "A clone address that is none", {
-    body: { gitHostRepoId: 4212, fullName: "acme/tools", cloneUrl: "https://git.example/acme/tools" },
+  step("connectRepository", 422, "An address of a page instead of the repository's", {
+    body: { gitHostRepoId: 4212, fullName: "acme/tools", cloneUrl: "https://github.com/acme/tools/tree/main" },
   }),
   step("listRepositories", 200, "All repositories"),
   step("updateRepository", 200, "Another default branch", { id: "$repo.id", body: { defaultBranch: "trunk" } }),

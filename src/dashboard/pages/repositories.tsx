@@ -68,7 +68,7 @@ export const RepositoryFields = ({ asked, of }: { asked: Asked; of?: Repository 
     <TextField {...{ asked, name: "fullName", label: "Name", value: of?.fullName, required: true }} hint="owner/repo" />
     <TextField
       {...{ asked, name: "cloneUrl", label: "Clone address", value: of?.cloneUrl, required: true }}
-      hint="It ends in .git, as in https://git.example.com/owner/repo.git. No password in it: a private one gets a credential."
+      hint="As the host gives it for git clone, https://git.example.com/owner/repo.git or git@git.example.com:owner/repo.git. No password in it: a private one gets a credential."
     />
     <TextField
       {...{ asked, name: "gitHostRepoId", label: "Number at the git host", value: of?.gitHostRepoId ?? null }}

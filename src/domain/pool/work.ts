@@ -16,7 +16,7 @@ import {
   unknownToken,
 } from "./decision.ts";
 import { giveElsewhere } from "./elsewhere.ts";
-import type { Change, Lease, Outcome, Report } from "./facts.ts";
+import type { BuildFacts, Change, Lease, Outcome, Report } from "./facts.ts";
 import { CANCELED, end, type Held, overtimeMessage, requeue, spend } from "./lease.ts";
 import { LIMITS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
@@ -75,6 +75,10 @@ export const heartbeat = (state: PoolState, beat: Beat, setting: Setting): Decis
   return decided({ cancel: true, reason: lease.stop.reason, leaseExpiresAt }, changes);
 };
 
+/** A tag's own object may have been asked for: what is built, and kept for later attempts and retries, is its commit. */
+const commitBuilt = ({ branch, commitSha }: BuildFacts, told: string | undefined): string | null =>
+  (branch.startsWith("refs/tags/") ? (told ?? commitSha) : (commitSha ?? told)) ?? null;
+
 /** What the agent found out. A commit it found for a branch is kept for later attempts and retries. */
 export const progress = (state: PoolState, told: ProgressOf, setting: Setting): Decision<null> => {
   const held = heldBy(state, told, setting);
@@ -84,7 +88,7 @@ export const progress = (state: PoolState, told: ProgressOf, setting: Setting): 
   const report: Partial<Report> = {};
   if (told.steps) report.steps = told.steps;
   if (told.summary !== undefined) report.summary = told.summary;
-  const commitSha = build.commitSha ?? told.commitSha ?? null;
+  const commitSha = commitBuilt(build, told.commitSha);
   if (commitSha === build.commitSha && Object.keys(report).length === 0) return decided(null);
   return decided(null, [{ kind: "report", buildId: build.id, report }, ...rebuilt(build, { commitSha }, setting)]);
 };

@@ -27,7 +27,7 @@ export const BUILDS: Row[] = [
     "a[b",
     "a\\b",
   ]
-    .concat(["/a", "a/", "a//b", ".a", "a.", "@", "HEAD", "refs/heads/a", "", "x".repeat(251), "\ud800"])
+    .concat(["/a", "a/", "a//b", ".a", "a.", "@", "HEAD", "refs/notes/a", "", "x".repeat(251), "\ud800"])
     .map((branch) => build(`the branch ${JSON.stringify(branch).slice(0, 40)}`, () => ({ branch }), "/branch")),
   ...["3f2a9c6", "HEAD", "g".repeat(40), "a".repeat(39), "b".repeat(41), "a".repeat(63), `${"a".repeat(40)}\n`].map(
     (sha) =>

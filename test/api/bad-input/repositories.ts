@@ -13,10 +13,16 @@ export const REPOSITORIES: Row[] = [
     ...[`ext::sh -c ${CANARY}% .git`, `--upload-pack=${CANARY}.git`, "ssh://-oProxyCommand=x/acme/x.git"],
     ...[
       `https://user:${CANARY}@git.example/x.git`,
-      `https://${CANARY}@git.example/x.git`,
+      `https://${CANARY}:@git.example/x.git`,
       "https://git.example/x%0a.git",
     ],
-    ...["https://git.example/x%0A.git", "https://git.example/x", "ftp://git.example/x.git", "git://git.example/x.git"],
+    ...[
+      "https://git.example/x%0A.git",
+      "https://git.example:99999/x",
+      "https://github.com/x/y/tree/main",
+      "ftp://git.example/x.git",
+      "git://git.example/x.git",
+    ],
     ...[
       "fd::17/x.git",
       "https://-git.example/x.git",

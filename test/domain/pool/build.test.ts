@@ -126,6 +126,16 @@ describe("what the agent finds out", () => {
     expect(bench.facts(build)).toMatchObject({ commitSha: SHA, attempt: 2 });
   });
 
+  it("names the commit where a tag's own object was asked for", () => {
+    const bench = new Bench();
+    const build = bench.build({ branch: "refs/tags/v1", commitSha: "c".repeat(40) });
+    bench.ok("progress", { ...bench.agent().work(), commitSha: SHA });
+    expect(bench.facts(build)).toMatchObject({ commitSha: SHA });
+    const pinned = bench.build({ commitSha: SHA });
+    bench.ok("progress", { ...bench.agent().work(), commitSha: "b".repeat(40) });
+    expect(bench.facts(pinned)).toMatchObject({ commitSha: SHA });
+  });
+
   it("sends the build back for an agent that has what the file asks for, and uses no attempt", () => {
     const bench = new Bench();
     const build = bench.build({ requires: { labels: ["a"] } });

@@ -10,8 +10,13 @@ export interface GitServer {
   close(): Promise<void>;
 }
 
-/** `git http-backend` for the repositories below `root`, behind basic authentication. */
-export const startGitServer = async (root: string, user: string, password: string): Promise<GitServer> => {
+/** `git http-backend` for the repositories below `root`, behind basic authentication; an old one speaks the first protocol. */
+export const startGitServer = async (
+  root: string,
+  user: string,
+  password: string,
+  isOld = false,
+): Promise<GitServer> => {
   const backend = join(execFileSync("git", ["--exec-path"], { encoding: "utf8" }).trim(), "git-http-backend");
   const wanted = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
   const asked: GitServer["asked"] = [];
@@ -30,7 +35,7 @@ export const startGitServer = async (root: string, user: string, password: strin
         ...{ REQUEST_METHOD: request.method, QUERY_STRING: search.slice(1), REMOTE_USER: user },
         CONTENT_TYPE: request.headers["content-type"] ?? "",
         HTTP_CONTENT_ENCODING: request.headers["content-encoding"] ?? "",
-        GIT_PROTOCOL: String(request.headers["git-protocol"] ?? ""),
+        GIT_PROTOCOL: isOld ? "" : String(request.headers["git-protocol"] ?? ""),
         ...{ GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "safe.directory", GIT_CONFIG_VALUE_0: "*" },
       },
     });

@@ -1,0 +1,38 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "vitest";
+import type { Source, Surroundings } from "../../../src/agent/checkout.ts";
+import { BuildFailure } from "../../../src/agent/failure.ts";
+import { ProcessTree } from "../../../src/agent/process-tree.ts";
+import { makeRepository } from "../../../src/agent/remote.ts";
+import { testFolder } from "./folder.ts";
+
+/** Of this file alone: what one test ends is found by it. */
+export const BUILD = crypto.randomUUID();
+export const PLAIN = { depth: 1, submodules: "none", lfs: false, fetchTags: false } as const;
+
+/** What an agent has prepared for the next build. */
+export const surroundings = async (): Promise<Surroundings> => {
+  const folder = testFolder();
+  const workspace = join(folder, "workspace");
+  mkdirSync(workspace);
+  await makeRepository(workspace);
+  return { workspace, private: folder, tree: new ProcessTree(BUILD) };
+};
+
+export const sourceOf = (cloneUrl: string, change: Partial<Source> = {}): Source => ({
+  branch: "main",
+  commitSha: null,
+  configPath: ".millrace.yml",
+  repository: { fullName: "acme/mill", cloneUrl },
+  ...change,
+});
+
+export const failureOf = async (work: Promise<unknown>): Promise<BuildFailure> => {
+  const error = await work.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(BuildFailure);
+  return error as BuildFailure;
+};
