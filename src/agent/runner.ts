@@ -68,7 +68,7 @@ export const performBuild = async (job: Job, around: Surrounding): Promise<Finis
     await checkOut(source, fetched, at, plan.job.checkout);
     if (user) giveTo(user, folder.workspace);
     const fixed = { ...tree.mark, ...buildVariables(job, fetched.commitSha, identity.name, identity.url) };
-    const { succeeded, exitCode } = await runSteps({
+    const { succeeded, exitCode, message } = await runSteps({
       ...{ plan, file, fixed, folder, tree, log, user },
       facts: factsOf(job, fetched, fixed, identity),
       grace: around.grace,
@@ -80,7 +80,7 @@ export const performBuild = async (job: Job, around: Surrounding): Promise<Finis
         summary: summaryTo(log, progress),
       },
     });
-    return { status: succeeded ? "succeeded" : "failed", exitCode };
+    return { status: succeeded ? "succeeded" : "failed", exitCode, message };
   } finally {
     clearTimeout(deadline);
     if (fileDeadline) clearTimeout(fileDeadline);

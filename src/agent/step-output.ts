@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { closeSync, constants, openSync } from "node:fs";
+import { closeSync, constants, openSync, readFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -40,6 +40,16 @@ export class StepOutput {
       before = this.#heard;
       await turn();
       await turn();
+    }
+  }
+
+  /** Whether a program has made it so for all that share it; only Linux tells. */
+  isNonBlocking(): boolean {
+    try {
+      const flags = /^flags:\s+([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${this.fd}`, "latin1"))?.[1] ?? "0";
+      return (Number.parseInt(flags, 8) & constants.O_NONBLOCK) !== 0;
+    } catch {
+      return false;
     }
   }
 

@@ -45,6 +45,8 @@ export interface StepsResult {
   succeeded: boolean;
   /** Of the step that failed the build. */
   exitCode: number | null;
+  /** Which step failed the build, and why. */
+  message: string | null;
 }
 
 /** Characters of a step's name that are shown. */
@@ -92,7 +94,7 @@ export const runSteps = async (work: StepsToRun): Promise<StepsResult> => {
     log.write(bytes);
   });
   let soFar: JobSoFar = JOB_START;
-  let exitCode: number | null = null;
+  let failed: Omit<StepsResult, "succeeded"> | null = null;
   let mistake: BuildFailure | null = null;
   let tidyUp: AbortSignal | null = null;
   try {
@@ -128,7 +130,8 @@ export const runSteps = async (work: StepsToRun): Promise<StepsResult> => {
       soFar = afterStep(soFar, step, end);
       const { outcome } = end;
       tell(index, { status: STATUS[outcome], exitCode: end.exitCode, finishedAt: new Date().toISOString() });
-      if (outcome === "failure" && !step.continueOnError) exitCode ??= end.exitCode;
+      if (outcome === "failure" && !step.continueOnError)
+        failed ??= { exitCode: end.exitCode, message: `Step "${name}" ${end.why}` };
     }
   } finally {
     current?.close();
@@ -137,5 +140,6 @@ export const runSteps = async (work: StepsToRun): Promise<StepsResult> => {
   }
   signal.throwIfAborted();
   if (mistake) throw mistake;
-  return { succeeded: soFar.status === "success", exitCode: soFar.status === "success" ? 0 : exitCode };
+  if (soFar.status === "success") return { succeeded: true, exitCode: 0, message: null };
+  return { succeeded: false, ...(failed ?? { exitCode: null, message: null }) };
 };
