@@ -1,4 +1,4 @@
-import type { Finish, Job } from "../protocol/jobs.ts";
+import type { Finish, Job, Release } from "../protocol/jobs.ts";
 import { announce } from "./announce.ts";
 import type { Bell } from "./bell.ts";
 import { type BuildFolder, nameRun } from "./build-folder.ts";
@@ -27,16 +27,35 @@ export interface Session {
   interrupt: AbortSignal;
 }
 
-/** The characters a message may have on the wire. */
+/** The characters a message and a reason may have on the wire. */
 const MESSAGE_LIMIT = 4000;
+const REASON_LIMIT = 2000;
+
+const runIdOf = ({ build, lease }: Job): string => `${build.id}/${lease}`;
+const nameOf = ({ build, repository }: Job): string => `build ${build.number} of ${repository.fullName}`;
 
 /** Takes one job from its start to its finish. @throws Refused when the agent was removed meanwhile. */
 export const runJob = async (job: Job, session: Session): Promise<void> => {
   const { client, folder } = session;
+  let spool: LogSpool;
+  try {
+    nameRun(folder, runIdOf(job));
+    spool = new LogSpool(folder.spool);
+  } catch (error) {
+    const reason = localFailure(error).message;
+    announce.error(`${nameOf(job)} goes back: ${reason}`);
+    const body: Release = { reason: reason.slice(0, REASON_LIMIT), interrupted: true };
+    const [path, signal] = [`/build/${job.build.id}/release`, session.interrupt];
+    await client.send({ method: "POST", path, body, lease: job.lease, signal });
+    return;
+  }
+  await work(job, session, spool);
+};
+
+const work = async (job: Job, session: Session, spool: LogSpool): Promise<void> => {
+  const { client } = session;
   const { lease } = job;
-  const name = `build ${job.build.number} of ${job.repository.fullName}`;
-  const runId = `${job.build.id}/${lease}`;
-  nameRun(folder, runId);
+  const name = nameOf(job);
   const over = new AbortController();
   const cancel = new AbortController();
   let fatal: unknown = null;
@@ -51,7 +70,7 @@ export const runJob = async (job: Job, session: Session): Promise<void> => {
     cancel.abort(new Cancel(reason));
     if (reason === "lease-lost") over.abort(new Cancel(reason));
   };
-  const interrupt = (): void => onCancel("canceled");
+  const interrupt = (): void => onCancel("interrupted");
   session.interrupt.addEventListener("abort", interrupt, { once: true });
   if (session.interrupt.aborted) interrupt();
 
@@ -68,8 +87,7 @@ export const runJob = async (job: Job, session: Session): Promise<void> => {
   const begun = begin();
   begun.catch(onTrouble);
 
-  const tree = new ProcessTree(runId, session.user?.uid ?? null);
-  const spool = new LogSpool(folder.spool);
+  const tree = new ProcessTree(runIdOf(job), session.user?.uid ?? null);
   const log = new BuildLog(secretsOf(job, session.identity.token), spool, (error) => cancel.abort(localFailure(error)));
   const progress = new ProgressReport({ client, buildId: job.build.id, lease, signal: over.signal, onTrouble });
   const heartbeats = keepLease({
@@ -91,15 +109,11 @@ export const runJob = async (job: Job, session: Session): Promise<void> => {
   }).catch(onTrouble);
 
   try {
-    const ending = await performBuild(job, {
-      ...session,
-      tree,
-      log,
-      progress,
-      cancel,
-      begun,
-      abandon: over.signal,
-    }).catch((error: unknown) => endingOf(error, job, log));
+    const around = { ...session, tree, log, progress, cancel, begun, abandon: over.signal };
+    const ending = await performBuild(job, around).then(
+      (body): Ending => ({ kind: "finish", body }),
+      (error: unknown) => endingOf(error, job, log),
+    );
     const survivors = await tree.end(session.grace);
     if (survivors.length > 0) announce.error(`${name}: processes ${survivors.join(", ")} cannot be ended`);
     log.flush();
@@ -123,18 +137,28 @@ const secretsOf = (job: Job, agentToken: string): string[] => {
   return [...values, job.repository.credential?.value ?? "", agentToken].filter((value) => value !== "");
 };
 
-type Ending = Finish | WrongAgent;
+type Ending = { kind: "finish"; body: Finish } | { kind: "release"; body: Release };
+
+const failed = ({ reason, message }: BuildFailure): Ending => ({
+  kind: "finish",
+  body: { status: "failed", exitCode: null, reason, message },
+});
 
 /** What came instead of a result, as a result; the log says it too. */
 const endingOf = (error: unknown, job: Job, log: BuildLog): Ending => {
-  if (error instanceof WrongAgent) return error;
+  if (error instanceof WrongAgent)
+    return { kind: "release", body: { reason: error.message, requires: error.requires } };
+  if (error instanceof Cancel && error.reason === "interrupted") {
+    log.say("The agent was stopped: this attempt of the build is lost");
+    return { kind: "release", body: { reason: "the agent was stopped", interrupted: true } };
+  }
   if (error instanceof Cancel && error.reason !== "timeout") {
     log.say("The build was canceled");
-    return { status: "canceled", exitCode: null, reason: "canceled" };
+    return { kind: "finish", body: { status: "canceled", exitCode: null, reason: "canceled" } };
   }
   const failure = error instanceof Cancel ? overtime(error.limit ?? job.timeoutSeconds) : localFailure(error);
   log.say(failure.message);
-  return { status: "failed", exitCode: null, reason: failure.reason, message: failure.message };
+  return failed(failure);
 };
 
 const overtime = (seconds: number): BuildFailure =>
@@ -148,12 +172,15 @@ const report = async (
   log: BuildLog,
   name: string,
 ): Promise<void> => {
-  const isRelease = ending instanceof WrongAgent;
-  const body = isRelease
-    ? { reason: ending.message, requires: ending.requires }
-    : { ...ending, message: ending.message ? log.mask(ending.message).slice(0, MESSAGE_LIMIT) : null };
-  const path = `/build/${job.build.id}/${isRelease ? "release" : "finish"}`;
-  const answer = await client.send({ method: "POST", path, body, lease: job.lease, signal });
+  const path = `/build/${job.build.id}/${ending.kind}`;
+  const answer = await client.send({ method: "POST", path, body: masked(ending, log), lease: job.lease, signal });
   if (answer.status !== 200) return announce.warn(`${name}: its end was refused: ${wordOf(answer)}`);
-  announce.info(isRelease ? `${name} goes back: ${ending.message}` : `${name} ${ending.status}`);
+  announce.info(
+    ending.kind === "release" ? `${name} goes back: ${ending.body.reason}` : `${name} ${ending.body.status}`,
+  );
+};
+
+const masked = ({ kind, body }: Ending, log: BuildLog): Finish | Release => {
+  if (kind === "release") return { ...body, reason: log.mask(body.reason).slice(0, REASON_LIMIT) };
+  return { ...body, message: body.message ? log.mask(body.message).slice(0, MESSAGE_LIMIT) : null };
 };

@@ -11,7 +11,7 @@ import { CommitSha } from "./repository.ts";
  *   POST /buildagent/{id}/heartbeat        every heartbeatSeconds with the lease, which it extends.
  *   POST /build/{id}/progress              what it found out: commit, steps, values to mask.
  *   PUT  /build/{id}/log?offset=N          the log, masked; `next` is what is safely stored.
- *   POST /build/{id}/finish                the result; or /release, when the job is for another agent.
+ *   POST /build/{id}/finish                the result; or /release, when the job is for another agent, or this one is to end now.
  * Each call about a build carries `X-Lease: N`. A stale lease gets 409 and changes nothing.
  */
 
@@ -67,7 +67,15 @@ export const Progress = z.object({
 });
 export type Progress = z.infer<typeof Progress>;
 
-export const Release = z.object({ reason: z.string().check(z.maxLength(2000)), requires: z.optional(Requires) });
+export const Release = z.object({
+  reason: z.string().check(z.maxLength(2000)),
+  requires: z.optional(Requires),
+  interrupted: z.optional(
+    z
+      .boolean()
+      .check(z.describe("The agent was stopped in the middle: the attempt counts, and any agent may have the next")),
+  ),
+});
 export type Release = z.infer<typeof Release>;
 
 export const Finish = z.object({

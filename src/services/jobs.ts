@@ -61,7 +61,8 @@ export const releaseBuild = verb({
   async run(context, { params, body }) {
     const holder = await holderOf(context, params.id);
     const [reason = ""] = await masked(context, params.id, holder.fence, [body.reason]);
-    return settled(await context.poolOf(context.orgId).release({ ...holder, reason, requires: body.requires }));
+    const { requires, interrupted } = body;
+    return settled(await context.poolOf(context.orgId).release({ ...holder, reason, requires, interrupted }));
   },
 });
 

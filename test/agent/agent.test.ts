@@ -228,14 +228,18 @@ describe("stopping a build", () => {
     expect(log()).not.toContain("tidied");
   });
 
-  it("finishes it on the first SIGTERM and stops it on the second", async () => {
-    const { service, run } = await started();
+  it("finishes it on the first SIGTERM, and gives it back for another attempt on the second", async () => {
+    const { service, run, log } = await started();
     run.kill("SIGTERM");
     await until(() => run.output().includes("is finished first"));
     expect(service.ends).toEqual([]);
     run.kill("SIGTERM");
     const { code } = await run.ended;
-    expect(service.ends).toMatchObject([{ kind: "finish", body: { status: "canceled" } }]);
+    expect(service.ends).toMatchObject([
+      { kind: "release", body: { reason: "the agent was stopped", interrupted: true } },
+    ]);
+    expect(log()).toContain("The step was stopped: the agent is being stopped\n");
+    expect(log()).toMatch(/tidied\nThe agent was stopped: this attempt of the build is lost\n$/);
     expect(code).toBe(0);
   });
 

@@ -52,6 +52,22 @@ describe("an agent whose machine gives no folder for the next build", () => {
     expect(readdirSync(work)).toEqual([]);
   });
 
+  it("because the one made before is gone gives the build back, and takes the next", async () => {
+    const { service, work, start } = await stage();
+    const run = start();
+    await until(() => service.sockets() === 1 && service.seen.some(({ path }) => path.endsWith("/poll")));
+    rmSync(join(work, readdirSync(work)[0] ?? ""), { recursive: true });
+    service.jobs.push(...[4, 5].map((number) => jobOf(testRepository(PIPELINE).cloneUrl, number)));
+    service.hint({ type: "look" });
+    await until(() => service.ends.length === 2);
+    expect(service.ends).toMatchObject([
+      { kind: "release", body: { reason: expect.stringContaining("ENOENT"), interrupted: true } },
+      { kind: "finish", body: { status: "succeeded" } },
+    ]);
+    run.kill("SIGTERM");
+    expect((await run.ended).code).toBe(0);
+  });
+
   it("because a build took its work folder away goes on once it can be made again", async () => {
     const { service, work, start } = await stage();
     const steps = `steps:\n  - run: mv ${work} ${work}.gone; touch ${work}\n`;

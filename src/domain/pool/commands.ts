@@ -137,6 +137,8 @@ export interface ProgressOf extends Holder {
 export interface ReleaseOf extends Holder {
   reason: string;
   requires?: Requires;
+  /** The agent was stopped while it worked on it: as if it had been lost, but told at once. */
+  interrupted?: boolean;
 }
 
 export interface FinishOf extends Holder {
