@@ -45,6 +45,7 @@ export const performBuild = async (job: Job, around: Surrounding): Promise<Finis
   try {
     const { branch, commitSha } = job.build;
     log.say(`--- Checkout of ${job.repository.fullName}, ${branch}`);
+    for (const line of earlierAttempt(job, identity.url)) log.say(line);
     const { configPath } = job.pipeline;
     const source: Source = { branch, commitSha, repository: job.repository, configPath };
     const at: Surroundings = {
@@ -87,6 +88,14 @@ export const performBuild = async (job: Job, around: Surrounding): Promise<Finis
   }
 };
 
+/** What became of the attempt before this one, and where its log is. */
+const earlierAttempt = ({ build: { id, attempt, message } }: Job, url: string): string[] => [
+  ...(message === null ? [] : [message]),
+  ...(attempt === 0
+    ? []
+    : [`This is attempt ${attempt + 1}. The log of attempt ${attempt}: GET ${url}/build/${id}/log?attempt=${attempt}`]),
+];
+
 /** Stops the build when its time is over. */
 export const deadlineAfter = (seconds: number, cancel: AbortController): NodeJS.Timeout =>
   setTimeout(() => cancel.abort(new Cancel("timeout", seconds)), seconds * 1000);
@@ -114,8 +123,9 @@ const factsOf = (
   secretKeys,
   runKeys,
   build: {
-    ...{ id: build.id, number: build.number, branch: build.branch, attempt: build.attempt, trigger: build.trigger },
-    ...{ commit: commitSha, message },
+    ...{ id: build.id, number: build.number, branch: build.branch, trigger: build.trigger, commit: commitSha, message },
+    // The record counts the attempts that were started before this one.
+    attempt: build.attempt + 1,
   },
   repository: { id: build.repoId, fullName, cloneUrl },
   agent: { id, name, platform: platformName() },

@@ -243,6 +243,16 @@ describe("stopping a build", () => {
     expect(code).toBe(0);
   });
 
+  it("tells in the log of a later attempt what became of the one before, and where its log is", async () => {
+    const service = await playedService();
+    const job = jobOf(testRepository(pipeline("  - run: echo attempt ${{ build.attempt }}\n")).cloneUrl, 10);
+    const message = "Attempt 1 was lost. Its agent was stopped.";
+    const { log } = await buildOnce(service, { ...job, build: { ...job.build, attempt: 1, message } });
+    const where = `GET ${service.url}/build/${job.build.id}/log?attempt=1`;
+    expect(log).toContain(`, main\n${message}\nThis is attempt 2. The log of attempt 1: ${where}\ncommit `);
+    expect(log).toMatch(/attempt 2\n$/);
+  });
+
   it("stops at the time limit of the pipeline", async () => {
     const service = await playedService();
     const job = jobOf(testRepository(pipeline("  - run: sleep 1000\n")).cloneUrl, 10, { timeoutSeconds: 1 });
