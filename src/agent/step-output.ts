@@ -15,13 +15,16 @@ export class StepOutput {
   /** Given to a step as its standard output and error. */
   readonly fd: number;
   readonly #reader: Socket;
+  readonly #onDrained: () => void;
   #heard = 0;
 
   static make = async (path: string): Promise<void> => {
     await promisify(execFile)("mkfifo", ["-m", "600", path]);
   };
 
-  constructor(path: string, onBytes: (bytes: Uint8Array) => void) {
+  /** `onDrained` hears that a step's output is over, as far as it can be known. */
+  constructor(path: string, onBytes: (bytes: Uint8Array) => void, onDrained: () => void) {
+    this.#onDrained = onDrained;
     const end = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     this.fd = openSync(path, constants.O_WRONLY);
     this.#reader = new Socket({ fd: end, readable: true, writable: false });
@@ -41,6 +44,7 @@ export class StepOutput {
       await turn();
       await turn();
     }
+    this.#onDrained();
   }
 
   /** Whether a program has made it so for all that share it; only Linux tells. */

@@ -7,6 +7,7 @@ import type { BuildFolder } from "./build-folder.ts";
 import type { BuildLog } from "./build-log.ts";
 import { CommandFiles } from "./command-files.ts";
 import { BuildFailure, Cancel } from "./failure.ts";
+import { type Heard, MaskCommands } from "./mask-commands.ts";
 import type { ProcessTree } from "./process-tree.ts";
 import { runStep } from "./step.ts";
 import { StepOutput } from "./step-output.ts";
@@ -89,10 +90,16 @@ export const runSteps = async (work: StepsToRun): Promise<StepsResult> => {
     const fresh = log.addSecrets(masks);
     if (fresh.length > 0) listener.masks(fresh);
   };
-  const output = new StepOutput(work.folder.pipe, (bytes) => {
-    addMasks(current?.newMasks() ?? []);
+  const commands = new MaskCommands();
+  const hear = ({ masks, bytes }: Heard): void => {
+    addMasks([...masks, ...(current?.newMasks() ?? [])]);
     log.write(bytes);
-  });
+  };
+  const output = new StepOutput(
+    work.folder.pipe,
+    (bytes) => hear(commands.push(bytes)),
+    () => hear(commands.end()),
+  );
   let soFar: JobSoFar = JOB_START;
   let failed: Omit<StepsResult, "succeeded"> | null = null;
   let mistake: BuildFailure | null = null;

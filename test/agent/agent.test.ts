@@ -173,6 +173,28 @@ describe("the agent's life", () => {
     expect(bytesAt).toBeGreaterThan(masksAt);
   });
 
+  it("masks what a tool asks to be masked as GitHub Actions has it, and tells the service before the bytes", async () => {
+    const service = await playedService();
+    const steps = `  - name: Ask
+    run: |
+      printf '::add-mask::made-'; sleep 0.3; echo up-token
+      echo "it is made-up-token"
+  - run: echo "still made-up-token"; printf '::add-mask::last-one'
+  - run: echo "the last-one"
+`;
+    const { log } = await buildOnce(service, jobOf(testRepository(pipeline(steps)).cloneUrl, 7));
+    expect(log).toContain("::add-mask::***\nit is ***\n");
+    expect(log).toContain("still ***\n::add-mask::***\n");
+    expect(log).toContain("the ***\n");
+    const at = (action: string, text: string): number =>
+      service.seen.findIndex(({ path, body }) => path.endsWith(action) && body.includes(text));
+    expect(at("/progress", "made-up-token")).toBeGreaterThan(-1);
+    expect(at("/log", "it is")).toBeGreaterThan(at("/progress", "made-up-token"));
+    const sent = service.seen.filter(({ path }) => path.endsWith("/log")).map(({ body }) => body.toString());
+    expect(sent.join("")).toContain("it is ***");
+    expect(sent.join("")).not.toContain("made-");
+  });
+
   it("hides its token from steps: not in their environment, nor in any process's arguments", async () => {
     const service = await playedService();
     const steps = `  - run: |
