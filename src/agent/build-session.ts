@@ -1,5 +1,6 @@
-import type { Finish, Job, Release } from "../protocol/jobs.ts";
+import type { Finish, Release } from "../protocol/jobs.ts";
 import { announce } from "./announce.ts";
+import type { JobAnswer } from "./answers.ts";
 import type { Bell } from "./bell.ts";
 import { type BuildFolder, nameRun } from "./build-folder.ts";
 import { BuildLog } from "./build-log.ts";
@@ -31,11 +32,11 @@ export interface Session {
 const MESSAGE_LIMIT = 4000;
 const REASON_LIMIT = 2000;
 
-const runIdOf = ({ build, lease }: Job): string => `${build.id}/${lease}`;
-const nameOf = ({ build, repository }: Job): string => `build ${build.number} of ${repository.fullName}`;
+const runIdOf = ({ build, lease }: JobAnswer): string => `${build.id}/${lease}`;
+const nameOf = ({ build, repository }: JobAnswer): string => `build ${build.number} of ${repository.fullName}`;
 
 /** Takes one job from its start to its finish. @throws Refused when the agent was removed meanwhile. */
-export const runJob = async (job: Job, session: Session): Promise<void> => {
+export const runJob = async (job: JobAnswer, session: Session): Promise<void> => {
   const { client, folder } = session;
   let spool: LogSpool;
   try {
@@ -52,7 +53,7 @@ export const runJob = async (job: Job, session: Session): Promise<void> => {
   await work(job, session, spool);
 };
 
-const work = async (job: Job, session: Session, spool: LogSpool): Promise<void> => {
+const work = async (job: JobAnswer, session: Session, spool: LogSpool): Promise<void> => {
   const { client } = session;
   const { lease } = job;
   const name = nameOf(job);
@@ -132,7 +133,7 @@ const work = async (job: Job, session: Session, spool: LogSpool): Promise<void> 
 };
 
 /** All that may not be printed: the job's secrets, the clone credential, and the agent's own token. */
-const secretsOf = (job: Job, agentToken: string): string[] => {
+const secretsOf = (job: JobAnswer, agentToken: string): string[] => {
   const values = job.secretKeys.map((key) => (Object.hasOwn(job.env, key) ? (job.env[key] ?? "") : ""));
   return [...values, job.repository.credential?.value ?? "", agentToken].filter((value) => value !== "");
 };
@@ -145,7 +146,7 @@ const failed = ({ reason, message }: BuildFailure): Ending => ({
 });
 
 /** What came instead of a result, as a result; the log says it too. */
-const endingOf = (error: unknown, job: Job, log: BuildLog): Ending => {
+const endingOf = (error: unknown, job: JobAnswer, log: BuildLog): Ending => {
   if (error instanceof WrongAgent)
     return { kind: "release", body: { reason: error.message, requires: error.requires } };
   if (error instanceof Cancel && error.reason === "interrupted") {
@@ -165,7 +166,7 @@ const overtime = (seconds: number): BuildFailure =>
   new BuildFailure("timeout", `the build took longer than its time limit of ${seconds} seconds`);
 
 const report = async (
-  job: Job,
+  job: JobAnswer,
   ending: Ending,
   client: Client,
   signal: AbortSignal,

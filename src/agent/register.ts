@@ -1,5 +1,6 @@
-import { AgentRegistration, RegisteredAgent } from "../protocol/agent.ts";
+import { AgentRegistration } from "../protocol/agent.ts";
 import { announce } from "./announce.ts";
+import { RegisteredAnswer } from "./answers.ts";
 import { type Capabilities, capabilitiesOf, platformCode } from "./capabilities.ts";
 import { Client, Refused, Unreachable, wordOf } from "./client.ts";
 import { EXIT, Stop } from "./exit-codes.ts";
@@ -52,7 +53,7 @@ export const register = async (options: RegisterOptions): Promise<Identity> => {
   const answer = await reached(
     client.send({ method: "POST", path: "/buildagent/register", body: registration.data, tries: 4 }),
   );
-  const agent = RegisteredAgent.safeParse(answer.body);
+  const agent = RegisteredAnswer.safeParse(answer.body);
   if (answer.status !== 201 || !agent.success) throw new Stop(`not registered: ${wordOf(answer)}`, EXIT.failed);
   const { id, orgId, name, token, isEphemeral, labels, heartbeatSeconds, pollSeconds } = agent.data;
   const identity = { url, id, orgId, name, token, isEphemeral, ...capabilities, labels, heartbeatSeconds, pollSeconds };

@@ -3,8 +3,9 @@ import { describeMistake } from "../domain/plan/mistake.ts";
 import { parsePlan } from "../domain/plan/parse.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { lacking } from "../domain/requires.ts";
-import type { Finish, Job } from "../protocol/jobs.ts";
+import type { Finish } from "../protocol/jobs.ts";
 import { DEFINITION_LIMIT } from "../protocol/pipeline.ts";
+import type { JobAnswer } from "./answers.ts";
 import type { BuildFolder } from "./build-folder.ts";
 import type { BuildLog } from "./build-log.ts";
 import { platformCode, platformName } from "./capabilities.ts";
@@ -38,7 +39,7 @@ export interface Surrounding {
 }
 
 /** Checks out, reads the plan, runs its steps. @throws BuildFailure, WrongAgent, Cancel */
-export const performBuild = async (job: Job, around: Surrounding): Promise<Finish> => {
+export const performBuild = async (job: JobAnswer, around: Surrounding): Promise<Finish> => {
   const { log, folder, tree, cancel, user, progress, identity } = around;
   const deadline = deadlineAfter(job.timeoutSeconds, cancel);
   let fileDeadline: NodeJS.Timeout | null = null;
@@ -47,7 +48,7 @@ export const performBuild = async (job: Job, around: Surrounding): Promise<Finis
     log.say(`--- Checkout of ${job.repository.fullName}, ${branch}`);
     for (const line of earlierAttempt(job, identity.url)) log.say(line);
     const { configPath } = job.pipeline;
-    const source: Source = { branch, commitSha, repository: job.repository, configPath };
+    const source: Source = { branch, commitSha, repository: repositoryOf(job), configPath };
     const at: Surroundings = {
       workspace: folder.workspace,
       private: folder.path,
@@ -88,8 +89,19 @@ export const performBuild = async (job: Job, around: Surrounding): Promise<Finis
   }
 };
 
+/** @throws BuildFailure where its credential is of a kind that this agent is too old for */
+const repositoryOf = ({ repository: { credential, ...repository } }: JobAnswer): Source["repository"] => {
+  if (!credential) return repository;
+  const { kind } = credential;
+  if (kind !== "other") return { ...repository, credential: { ...credential, kind } };
+  throw new BuildFailure(
+    "agent-error",
+    "the repository's credential is of a kind that this agent is too old for: update it",
+  );
+};
+
 /** What became of the attempt before this one, and where its log is. */
-const earlierAttempt = ({ build: { id, attempt, message } }: Job, url: string): string[] => [
+const earlierAttempt = ({ build: { id, attempt, message } }: JobAnswer, url: string): string[] => [
   ...(message === null ? [] : [message]),
   ...(attempt === 0
     ? []
@@ -100,7 +112,10 @@ const earlierAttempt = ({ build: { id, attempt, message } }: Job, url: string): 
 export const deadlineAfter = (seconds: number, cancel: AbortController): NodeJS.Timeout =>
   setTimeout(() => cancel.abort(new Cancel("timeout", seconds)), seconds * 1000);
 
-const planOf = ({ pipeline: { definition, configPath } }: Job, fetched: Fetched): { file: string; plan: Plan } => {
+const planOf = (
+  { pipeline: { definition, configPath } }: JobAnswer,
+  fetched: Fetched,
+): { file: string; plan: Plan } => {
   const file = definition === null ? configPath : "definition";
   const text = definition ?? pipelineText(fetched, configPath, DEFINITION_LIMIT);
   return { file, plan: planFrom(text, file) };
@@ -114,7 +129,7 @@ export const planFrom = (text: string, file: string): Plan => {
 };
 
 const factsOf = (
-  { build, env, secretKeys, runKeys, repository: { fullName, cloneUrl } }: Job,
+  { build, env, secretKeys, runKeys, repository: { fullName, cloneUrl } }: JobAnswer,
   { commitSha, message }: Fetched,
   fixed: Record<string, string>,
   { id, name }: Identity,

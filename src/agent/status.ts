@@ -1,4 +1,5 @@
-import { AGENT_STATUS, Agent } from "../protocol/agent.ts";
+import { AGENT_STATUS } from "../protocol/agent.ts";
+import { AgentAnswer } from "./answers.ts";
 import { Client, Unreachable, wordOf } from "./client.ts";
 import { EXIT, Stop } from "./exit-codes.ts";
 import { loadIdentity } from "./identity.ts";
@@ -19,7 +20,7 @@ export const status = async (state: string): Promise<string[]> => {
   const answer = await client.send({ method: "GET", path: `/buildagent/${identity.id}`, tries: 2 }).catch((error) => {
     throw error instanceof Unreachable ? new Stop([...lines, error.message].join("\n"), EXIT.unreachable) : error;
   });
-  const agent = Agent.safeParse(answer.body).data;
+  const agent = AgentAnswer.safeParse(answer.body).data;
   if (!agent) return [...lines, `seen as   ${wordOf(answer)}`];
   const name = Object.entries(AGENT_STATUS).find(([, code]) => code === agent.status)?.[0] ?? agent.status;
   return [
