@@ -2,9 +2,12 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod/mini";
 import { Agent } from "../protocol/agent.ts";
 import { announce } from "./announce.ts";
+import { delayOf, PATIENT } from "./back-off.ts";
+import { Bell } from "./bell.ts";
 import { type BuildFolder, makeBuildFolder, removeBuildFolder, removeLeftovers } from "./build-folder.ts";
 import { runJob } from "./build-session.ts";
 import { Client, wordOf } from "./client.ts";
+import { Stop } from "./exit-codes.ts";
 import { localFailure } from "./failure.ts";
 import { Hints } from "./hints.ts";
 import { forgetIdentity, type Identity, loadIdentity } from "./identity.ts";
@@ -64,39 +67,64 @@ export const runAgent = async (options: AgentOptions): Promise<void> => {
 };
 
 const takeBuilds = async (client: Client, identity: Identity, hints: Hints, options: AgentOptions): Promise<void> => {
-  let next: Promise<BuildFolder> | null = null;
-  let cleaning = Promise.resolve();
-  const clean = (path: string): void => {
-    const done = removeBuildFolder(path).catch((error: unknown) => announce.error(localFailure(error).message));
-    cleaning = Promise.all([cleaning, done]).then(() => {});
-  };
+  let next: BuildFolder | null = null;
   try {
     while (!options.drain.aborted) {
-      next ??= prepare(options);
-      const folder = await next;
+      next ??= await prepared(options);
+      if (next === null) return;
       const { pollSeconds, id: agentId } = identity;
       const job = await nextJob({ client, agentId, hints, pollSeconds, signal: options.drain }).catch((error) => {
         if (options.drain.aborted) return null;
         throw error;
       });
       if (job === null) return;
+      const folder = next;
       next = null;
       const { user, grace, interrupt } = options;
       const session = { client, identity, folder, user, grace, interrupt, cancelHint: hints.cancel };
-      await runJob(job, session).finally(() => clean(folder.path));
+      await runJob(job, session)
+        .catch(survived)
+        .finally(() => clean(folder));
       if (options.once || identity.isEphemeral) return;
     }
   } finally {
-    if (next) clean((await next).path);
-    await cleaning;
+    if (next) await clean(next);
   }
+};
+
+/** The end of one build is no end of the agent, unless the service has no more use for it. */
+const survived = (error: unknown): void => {
+  if (error instanceof Stop) throw error;
+  announce.error(localFailure(error).message);
+};
+
+/** To its end before the next folder is made: what it held may be what that one needs. */
+const clean = ({ path }: BuildFolder): Promise<void> =>
+  removeBuildFolder(path).catch((error: unknown) => announce.error(localFailure(error).message));
+
+/** The folder of the next build, made as soon as the machine allows it; null when there is to be no next build. */
+const prepared = async (options: AgentOptions): Promise<BuildFolder | null> => {
+  for (let failures = 0; !options.drain.aborted; failures++) {
+    try {
+      return await prepare(options);
+    } catch (error) {
+      announce.error(`no folder for the next build, trying again: ${localFailure(error).message}`);
+      await new Bell().wait(delayOf(failures, PATIENT, Math.random()), options.drain);
+    }
+  }
+  return null;
 };
 
 /** What a build needs that does not depend on it, made while there is time. */
 const prepare = async ({ work, user }: AgentOptions): Promise<BuildFolder> => {
   const folder = await makeBuildFolder(work, user);
-  await makeRepository(folder.workspace);
-  return folder;
+  try {
+    await makeRepository(folder.workspace);
+    return folder;
+  } catch (error) {
+    await clean(folder);
+    throw error;
+  }
 };
 
 /** What an agent is for was settled when it registered; what a maintainer changed since, the service tells. */

@@ -32,6 +32,13 @@ export interface BuildFolder {
 export const makeBuildFolder = async (work: string, user: StepUser | null): Promise<BuildFolder> => {
   mkdirSync(work, { recursive: true, mode: user ? 0o711 : 0o700 });
   const path = mkdtempSync(join(work, PREFIX));
+  return furnish(path, user).catch(async (error: unknown) => {
+    await removeBuildFolder(path);
+    throw error;
+  });
+};
+
+const furnish = async (path: string, user: StepUser | null): Promise<BuildFolder> => {
   const folder: BuildFolder = {
     path,
     workspace: join(path, "workspace"),

@@ -1,5 +1,6 @@
-import type { Finish, Job } from "../protocol/jobs.ts";
+import type { Finish, Release } from "../protocol/jobs.ts";
 import { announce } from "./announce.ts";
+import type { JobAnswer } from "./answers.ts";
 import type { Bell } from "./bell.ts";
 import { type BuildFolder, nameRun } from "./build-folder.ts";
 import { BuildLog } from "./build-log.ts";
@@ -27,17 +28,35 @@ export interface Session {
   interrupt: AbortSignal;
 }
 
-/** The characters a message, and the reason of a release, may have on the wire. */
+/** The characters a message and a reason may have on the wire. */
 const MESSAGE_LIMIT = 4000;
 const REASON_LIMIT = 2000;
 
+const runIdOf = ({ build, lease }: JobAnswer): string => `${build.id}/${lease}`;
+const nameOf = ({ build, repository }: JobAnswer): string => `build ${build.number} of ${repository.fullName}`;
+
 /** Takes one job from its start to its finish. @throws Refused when the agent was removed meanwhile. */
-export const runJob = async (job: Job, session: Session): Promise<void> => {
+export const runJob = async (job: JobAnswer, session: Session): Promise<void> => {
   const { client, folder } = session;
+  let spool: LogSpool;
+  try {
+    nameRun(folder, runIdOf(job));
+    spool = new LogSpool(folder.spool);
+  } catch (error) {
+    const reason = localFailure(error).message;
+    announce.error(`${nameOf(job)} goes back: ${reason}`);
+    const body: Release = { reason: reason.slice(0, REASON_LIMIT), interrupted: true };
+    const [path, signal] = [`/build/${job.build.id}/release`, session.interrupt];
+    await client.send({ method: "POST", path, body, lease: job.lease, signal });
+    return;
+  }
+  await work(job, session, spool);
+};
+
+const work = async (job: JobAnswer, session: Session, spool: LogSpool): Promise<void> => {
+  const { client } = session;
   const { lease } = job;
-  const name = `build ${job.build.number} of ${job.repository.fullName}`;
-  const runId = `${job.build.id}/${lease}`;
-  nameRun(folder, runId);
+  const name = nameOf(job);
   const over = new AbortController();
   const cancel = new AbortController();
   let fatal: unknown = null;
@@ -52,7 +71,7 @@ export const runJob = async (job: Job, session: Session): Promise<void> => {
     cancel.abort(new Cancel(reason));
     if (reason === "lease-lost") over.abort(new Cancel(reason));
   };
-  const interrupt = (): void => onCancel("canceled");
+  const interrupt = (): void => onCancel("interrupted");
   session.interrupt.addEventListener("abort", interrupt, { once: true });
   if (session.interrupt.aborted) interrupt();
 
@@ -69,8 +88,7 @@ export const runJob = async (job: Job, session: Session): Promise<void> => {
   const begun = begin();
   begun.catch(onTrouble);
 
-  const tree = new ProcessTree(runId, session.user?.uid ?? null);
-  const spool = new LogSpool(folder.spool);
+  const tree = new ProcessTree(runIdOf(job), session.user?.uid ?? null);
   const log = new BuildLog(secretsOf(job, session.identity.token), spool, (error) => cancel.abort(localFailure(error)));
   const progress = new ProgressReport({ client, buildId: job.build.id, lease, signal: over.signal, onTrouble });
   const heartbeats = keepLease({
@@ -92,15 +110,11 @@ export const runJob = async (job: Job, session: Session): Promise<void> => {
   }).catch(onTrouble);
 
   try {
-    const ending = await performBuild(job, {
-      ...session,
-      tree,
-      log,
-      progress,
-      cancel,
-      begun,
-      abandon: over.signal,
-    }).catch((error: unknown) => endingOf(error, job, log));
+    const around = { ...session, tree, log, progress, cancel, begun, abandon: over.signal };
+    const ending = await performBuild(job, around).then(
+      (body): Ending => ({ kind: "finish", body }),
+      (error: unknown) => endingOf(error, job, log),
+    );
     const survivors = await tree.end(session.grace);
     if (survivors.length > 0) announce.error(`${name}: processes ${survivors.join(", ")} cannot be ended`);
     log.flush();
@@ -119,53 +133,57 @@ export const runJob = async (job: Job, session: Session): Promise<void> => {
 };
 
 /** All that may not be printed: the job's secrets, the clone credential, and the agent's own token. */
-const secretsOf = (job: Job, agentToken: string): string[] => {
+const secretsOf = (job: JobAnswer, agentToken: string): string[] => {
   const values = job.secretKeys.map((key) => (Object.hasOwn(job.env, key) ? (job.env[key] ?? "") : ""));
   return [...values, job.repository.credential?.value ?? "", agentToken].filter((value) => value !== "");
 };
 
-type Ending = Finish | WrongAgent | TryElsewhere;
+/** How it ended for the wire. A release that is refused may have an end in its place. */
+type Ending = { kind: "finish"; body: Finish } | { kind: "release"; body: Release; otherwise?: Finish };
+
+const finishOf = ({ reason, message }: BuildFailure): Finish => ({ status: "failed", exitCode: null, reason, message });
 
 /** What came instead of a result, as a result; the log says it too. */
-const endingOf = (error: unknown, job: Job, log: BuildLog): Ending => {
-  if (error instanceof WrongAgent) return error;
+const endingOf = (error: unknown, job: JobAnswer, log: BuildLog): Ending => {
+  if (error instanceof WrongAgent)
+    return { kind: "release", body: { reason: error.message, requires: error.requires } };
+  if (error instanceof Cancel && error.reason === "interrupted") {
+    log.say("The agent was stopped: this attempt of the build is lost");
+    return { kind: "release", body: { reason: "the agent was stopped", interrupted: true } };
+  }
   if (error instanceof Cancel && error.reason !== "timeout") {
     log.say("The build was canceled");
-    return { status: "canceled", exitCode: null, reason: "canceled" };
+    return { kind: "finish", body: { status: "canceled", exitCode: null, reason: "canceled" } };
   }
   const failure = error instanceof Cancel ? overtime(error.limit ?? job.timeoutSeconds) : localFailure(error);
   log.say(failure.message);
-  return failure instanceof TryElsewhere ? failure : finishOf(failure);
+  const finish = finishOf(failure);
+  if (!(failure instanceof TryElsewhere)) return { kind: "finish", body: finish };
+  return { kind: "release", body: { reason: failure.message, elsewhere: true }, otherwise: finish };
 };
-
-const finishOf = ({ reason, message }: BuildFailure): Finish => ({ status: "failed", exitCode: null, reason, message });
 
 const overtime = (seconds: number): BuildFailure =>
   new BuildFailure("timeout", `the build took longer than its time limit of ${seconds} seconds`);
 
-const messageOf = ({ message }: Finish, log: BuildLog): string | null =>
-  message ? log.mask(message).slice(0, MESSAGE_LIMIT) : null;
-
 const report = async (
-  job: Job,
+  job: JobAnswer,
   ending: Ending,
   client: Client,
   signal: AbortSignal,
   log: BuildLog,
   name: string,
 ): Promise<void> => {
-  const send = (verb: "release" | "finish", body: object) =>
-    client.send({ method: "POST", path: `/build/${job.build.id}/${verb}`, body, lease: job.lease, signal });
-  if (ending instanceof TryElsewhere) {
-    const reason = log.mask(ending.message).slice(0, REASON_LIMIT);
-    const { status } = await send("release", { reason, elsewhere: true });
-    if (status === 200) return announce.info(`${name} goes to another agent: it could not be fetched here`);
-    return report(job, finishOf(ending), client, signal, log, name);
-  }
-  const isRelease = ending instanceof WrongAgent;
-  const answer = isRelease
-    ? await send("release", { reason: ending.message, requires: ending.requires })
-    : await send("finish", { ...ending, message: messageOf(ending, log) });
+  const path = `/build/${job.build.id}/${ending.kind}`;
+  const answer = await client.send({ method: "POST", path, body: masked(ending, log), lease: job.lease, signal });
+  if (answer.status !== 200 && ending.kind === "release" && ending.otherwise)
+    return report(job, { kind: "finish", body: ending.otherwise }, client, signal, log, name);
   if (answer.status !== 200) return announce.warn(`${name}: its end was refused: ${wordOf(answer)}`);
-  announce.info(isRelease ? `${name} goes back: ${ending.message}` : `${name} ${ending.status}`);
+  announce.info(
+    ending.kind === "release" ? `${name} goes back: ${ending.body.reason}` : `${name} ${ending.body.status}`,
+  );
+};
+
+const masked = ({ kind, body }: Ending, log: BuildLog): Finish | Release => {
+  if (kind === "release") return { ...body, reason: log.mask(body.reason).slice(0, REASON_LIMIT) };
+  return { ...body, message: body.message ? log.mask(body.message).slice(0, MESSAGE_LIMIT) : null };
 };

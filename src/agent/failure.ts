@@ -2,7 +2,8 @@ import type { BuildReason } from "../protocol/build.ts";
 import type { Heartbeat } from "../protocol/jobs.ts";
 import type { Requires } from "../protocol/pipeline.ts";
 
-export type CancelReason = NonNullable<Heartbeat["reason"]>;
+/** `interrupted` is the agent's own: it is to end now, and the build is for its next attempt. */
+export type CancelReason = NonNullable<Heartbeat["reason"]> | "interrupted";
 
 /** A build that ends other than by its steps' own result; `message` is for the person whose build it is. */
 export class BuildFailure extends Error {

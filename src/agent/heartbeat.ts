@@ -1,4 +1,4 @@
-import { Heartbeat } from "../protocol/jobs.ts";
+import { HeartbeatAnswer } from "./answers.ts";
 import type { BackOff } from "./back-off.ts";
 import type { Bell } from "./bell.ts";
 import type { Client } from "./client.ts";
@@ -31,8 +31,11 @@ export const keepLease = async ({ client, agentId, lease, everySeconds, nudge, o
       timeout: 10_000,
       backOff: eager(everySeconds),
     });
-    const heartbeat = Heartbeat.safeParse(answer.body).data;
+    const heartbeat = HeartbeatAnswer.safeParse(answer.body).data;
     if (answer.status === 409) onCancel("lease-lost");
-    else if (answer.status === 200 && heartbeat?.cancel) onCancel(heartbeat.reason ?? "canceled");
+    else if (answer.status === 200 && heartbeat?.cancel) onCancel(reasonOf(heartbeat.reason));
   }
 };
+
+/** Whatever the reason: to stop is to stop. */
+const reasonOf = (reason: CancelReason | "other" = "other"): CancelReason => (reason === "other" ? "canceled" : reason);

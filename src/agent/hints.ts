@@ -1,6 +1,7 @@
 import { WebSocket } from "ws";
-import { HINT_PING, Hint } from "../protocol/jobs.ts";
+import { HINT_PING } from "../protocol/jobs.ts";
 import { announce } from "./announce.ts";
+import { HintMessage } from "./answers.ts";
 import { type BackOff, delayOf, PATIENT } from "./back-off.ts";
 import { Bell } from "./bell.ts";
 import type { Client } from "./client.ts";
@@ -100,7 +101,7 @@ export class Hints {
   }
 
   #receive(text: string): void {
-    const hint = Hint.safeParse(jsonOf(text)).data;
+    const hint = HintMessage.safeParse(jsonOf(text)).data;
     if (hint?.type === "look") this.look.ring();
     if (hint?.type === "cancel") this.cancel.ring();
   }

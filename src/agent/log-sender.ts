@@ -1,6 +1,6 @@
 import { LOG_CHUNK_LIMIT, LogAccepted } from "../protocol/jobs.ts";
-import { Problem } from "../protocol/problem.ts";
 import { announce } from "./announce.ts";
+import { LogGapAnswer } from "./answers.ts";
 import { type BackOff, delayOf } from "./back-off.ts";
 import { Bell } from "./bell.ts";
 import { type Client, wordOf } from "./client.ts";
@@ -74,7 +74,7 @@ export const sendLog = async ({ client, buildId, lease, spool, beforeBytes, sign
 /** Where the service has stored everything up to; null when it refuses. */
 const storedOf = ({ status, body }: { status: number; body: unknown }): number | null => {
   if (status === 200) return LogAccepted.safeParse(body).data?.next ?? null;
-  return status === 409 ? (Problem.safeParse(body).data?.expectedOffset ?? null) : null;
+  return status === 409 ? (LogGapAnswer.safeParse(body).data?.expectedOffset ?? null) : null;
 };
 
 /** The pace, cut short by the end of the log or by plenty of it. */

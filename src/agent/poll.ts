@@ -1,5 +1,5 @@
-import { Job } from "../protocol/jobs.ts";
 import { announce } from "./announce.ts";
+import { JobAnswer } from "./answers.ts";
 import { Bell } from "./bell.ts";
 import { type Client, Refused, wordOf } from "./client.ts";
 import type { Hints } from "./hints.ts";
@@ -22,7 +22,7 @@ export interface PollOptions {
  * for `pollSeconds`. After trouble a heartbeat says that it is back, should it have ignored what it was offered.
  * @throws Refused, or the signal's reason.
  */
-export const nextJob = async ({ client, agentId, hints, pollSeconds, signal }: PollOptions): Promise<Job> => {
+export const nextJob = async ({ client, agentId, hints, pollSeconds, signal }: PollOptions): Promise<JobAnswer> => {
   for (;;) {
     signal.throwIfAborted();
     const wait = hints.isOpen ? 0 : Math.min(60, pollSeconds);
@@ -33,7 +33,7 @@ export const nextJob = async ({ client, agentId, hints, pollSeconds, signal }: P
       timeout: (wait + 20) * 1000,
     });
     if (answer.status === 403 || answer.status === 404) throw new Refused(client.url);
-    const job = answer.status === 200 ? Job.safeParse(answer.body) : null;
+    const job = answer.status === 200 ? JobAnswer.safeParse(answer.body) : null;
     if (job?.success) return job.data;
     if (answer.status !== 204) {
       announce.error(`the service's answer to a poll is not understood (${wordOf(answer)}): is this agent too old?`);

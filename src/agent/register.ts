@@ -1,6 +1,6 @@
-import * as z from "zod/mini";
-import { AgentRegistration, RegisteredAgent } from "../protocol/agent.ts";
+import { AgentRegistration } from "../protocol/agent.ts";
 import { announce } from "./announce.ts";
+import { RegisteredAnswer } from "./answers.ts";
 import { type Capabilities, capabilitiesOf, platformCode } from "./capabilities.ts";
 import { Client, Refused, Unreachable, wordOf } from "./client.ts";
 import { EXIT, Stop } from "./exit-codes.ts";
@@ -16,12 +16,6 @@ import { holderOf } from "./lock.ts";
 import { serviceUrl } from "./service-url.ts";
 import { readToken } from "./token-file.ts";
 import { PROTOCOL, VERSION } from "./version.ts";
-
-/** What of the answer is used: a service of another age may say more of it, or less. */
-const Registered = z.pick(RegisteredAgent, {
-  ...{ id: true, orgId: true, name: true, labels: true, isEphemeral: true },
-  ...{ token: true, heartbeatSeconds: true, pollSeconds: true },
-});
 
 export interface RegisterOptions extends Partial<Capabilities> {
   state: string;
@@ -59,7 +53,7 @@ export const register = async (options: RegisterOptions): Promise<Identity> => {
   const answer = await reached(
     client.send({ method: "POST", path: "/buildagent/register", body: registration.data, tries: 4 }),
   );
-  const agent = Registered.safeParse(answer.body);
+  const agent = RegisteredAnswer.safeParse(answer.body);
   if (answer.status !== 201 || !agent.success) throw new Stop(`not registered: ${wordOf(answer)}`, EXIT.failed);
   const { id, orgId, name, token, isEphemeral, labels, heartbeatSeconds, pollSeconds } = agent.data;
   const identity = { url, id, orgId, name, token, isEphemeral, ...capabilities, labels, heartbeatSeconds, pollSeconds };

@@ -3,8 +3,9 @@ import { describeMistake } from "../domain/plan/mistake.ts";
 import { parsePlan } from "../domain/plan/parse.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { lacking } from "../domain/requires.ts";
-import type { Finish, Job } from "../protocol/jobs.ts";
+import type { Finish } from "../protocol/jobs.ts";
 import { DEFINITION_LIMIT } from "../protocol/pipeline.ts";
+import type { JobAnswer } from "./answers.ts";
 import type { BuildFolder } from "./build-folder.ts";
 import type { BuildLog } from "./build-log.ts";
 import { platformCode, platformName } from "./capabilities.ts";
@@ -38,15 +39,16 @@ export interface Surrounding {
 }
 
 /** Checks out, reads the plan, runs its steps. @throws BuildFailure, WrongAgent, Cancel */
-export const performBuild = async (job: Job, around: Surrounding): Promise<Finish> => {
+export const performBuild = async (job: JobAnswer, around: Surrounding): Promise<Finish> => {
   const { log, folder, tree, cancel, user, progress, identity } = around;
   const deadline = deadlineAfter(job.timeoutSeconds, cancel);
   let fileDeadline: NodeJS.Timeout | null = null;
   try {
     const { branch, commitSha } = job.build;
     log.say(`--- Checkout of ${job.repository.fullName}, ${branch}`);
+    for (const line of earlierAttempt(job, identity.url)) log.say(line);
     const { configPath } = job.pipeline;
-    const source: Source = { branch, commitSha, repository: job.repository, configPath };
+    const source: Source = { branch, commitSha, repository: repositoryOf(job), configPath };
     const at: Surroundings = {
       workspace: folder.workspace,
       private: folder.path,
@@ -70,7 +72,7 @@ export const performBuild = async (job: Job, around: Surrounding): Promise<Finis
     await checkOut(source, fetched, at, plan.job.checkout);
     if (user) giveTo(user, folder.workspace);
     const fixed = { ...tree.mark, ...buildVariables(job, fetched.commitSha, identity.name, identity.url) };
-    const { succeeded, exitCode } = await runSteps({
+    const { succeeded, exitCode, message } = await runSteps({
       ...{ plan, file, fixed, folder, tree, log, user },
       facts: factsOf(job, fetched, fixed, identity),
       grace: around.grace,
@@ -82,7 +84,7 @@ export const performBuild = async (job: Job, around: Surrounding): Promise<Finis
         summary: summaryTo(log, progress),
       },
     });
-    return { status: succeeded ? "succeeded" : "failed", exitCode };
+    return { status: succeeded ? "succeeded" : "failed", exitCode, message };
   } finally {
     clearTimeout(deadline);
     if (fileDeadline) clearTimeout(fileDeadline);
@@ -95,11 +97,33 @@ const elsewhereToo = (error: unknown): unknown =>
     ? new TryElsewhere(error.reason, error.message)
     : error;
 
+/** @throws BuildFailure where its credential is of a kind that this agent is too old for */
+const repositoryOf = ({ repository: { credential, ...repository } }: JobAnswer): Source["repository"] => {
+  if (!credential) return repository;
+  const { kind } = credential;
+  if (kind !== "other") return { ...repository, credential: { ...credential, kind } };
+  throw new BuildFailure(
+    "agent-error",
+    "the repository's credential is of a kind that this agent is too old for: update it",
+  );
+};
+
+/** What became of the attempt before this one, and where its log is. */
+const earlierAttempt = ({ build: { id, attempt, message } }: JobAnswer, url: string): string[] => [
+  ...(message === null ? [] : [message]),
+  ...(attempt === 0
+    ? []
+    : [`This is attempt ${attempt + 1}. The log of attempt ${attempt}: GET ${url}/build/${id}/log?attempt=${attempt}`]),
+];
+
 /** Stops the build when its time is over. */
 export const deadlineAfter = (seconds: number, cancel: AbortController): NodeJS.Timeout =>
   setTimeout(() => cancel.abort(new Cancel("timeout", seconds)), seconds * 1000);
 
-const planOf = ({ pipeline: { definition, configPath } }: Job, fetched: Fetched): { file: string; plan: Plan } => {
+const planOf = (
+  { pipeline: { definition, configPath } }: JobAnswer,
+  fetched: Fetched,
+): { file: string; plan: Plan } => {
   const file = definition === null ? configPath : "definition";
   const text = definition ?? pipelineText(fetched, configPath, DEFINITION_LIMIT);
   return { file, plan: planFrom(text, file) };
@@ -113,7 +137,7 @@ export const planFrom = (text: string, file: string): Plan => {
 };
 
 const factsOf = (
-  { build, env, secretKeys, runKeys, repository: { fullName, cloneUrl } }: Job,
+  { build, env, secretKeys, runKeys, repository: { fullName, cloneUrl } }: JobAnswer,
   { commitSha, message }: Fetched,
   fixed: Record<string, string>,
   { id, name }: Identity,
@@ -122,8 +146,9 @@ const factsOf = (
   secretKeys,
   runKeys,
   build: {
-    ...{ id: build.id, number: build.number, branch: build.branch, attempt: build.attempt, trigger: build.trigger },
-    ...{ commit: commitSha, message },
+    ...{ id: build.id, number: build.number, branch: build.branch, trigger: build.trigger, commit: commitSha, message },
+    // The record counts the attempts that were started before this one.
+    attempt: build.attempt + 1,
   },
   repository: { id: build.repoId, fullName, cloneUrl },
   agent: { id, name, platform: platformName() },

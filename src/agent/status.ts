@@ -1,15 +1,9 @@
-import * as z from "zod/mini";
-import { AGENT_STATUS, Agent } from "../protocol/agent.ts";
+import { AGENT_STATUS } from "../protocol/agent.ts";
+import { AgentAnswer } from "./answers.ts";
 import { Client, Unreachable, wordOf } from "./client.ts";
 import { EXIT, Stop } from "./exit-codes.ts";
 import { loadIdentity } from "./identity.ts";
 import { holderOf } from "./lock.ts";
-
-/** What of the record is shown: a service of another age may say more of it, or less. */
-const Seen = z.pick(Agent, {
-  ...{ status: true, lastHeartbeatAt: true, labels: true, currentBuildId: true },
-  ...{ canBuildIOS: true, canBuildAndroid: true, canBuildWeb: true },
-});
 
 /** Who this agent is, whether it runs here, and how the service sees it: lines for people. */
 export const status = async (state: string): Promise<string[]> => {
@@ -26,7 +20,7 @@ export const status = async (state: string): Promise<string[]> => {
   const answer = await client.send({ method: "GET", path: `/buildagent/${identity.id}`, tries: 2 }).catch((error) => {
     throw error instanceof Unreachable ? new Stop([...lines, error.message].join("\n"), EXIT.unreachable) : error;
   });
-  const agent = Seen.safeParse(answer.body).data;
+  const agent = AgentAnswer.safeParse(answer.body).data;
   if (!agent) return [...lines, `seen as   ${wordOf(answer)}`];
   const name = Object.entries(AGENT_STATUS).find(([, code]) => code === agent.status)?.[0] ?? agent.status;
   return [

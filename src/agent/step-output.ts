@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { closeSync, constants, openSync } from "node:fs";
+import { closeSync, constants, openSync, readFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -15,13 +15,16 @@ export class StepOutput {
   /** Given to a step as its standard output and error. */
   readonly fd: number;
   readonly #reader: Socket;
+  readonly #onDrained: () => void;
   #heard = 0;
 
   static make = async (path: string): Promise<void> => {
     await promisify(execFile)("mkfifo", ["-m", "600", path]);
   };
 
-  constructor(path: string, onBytes: (bytes: Uint8Array) => void) {
+  /** `onDrained` hears that a step's output is over, as far as it can be known. */
+  constructor(path: string, onBytes: (bytes: Uint8Array) => void, onDrained: () => void) {
+    this.#onDrained = onDrained;
     const end = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     this.fd = openSync(path, constants.O_WRONLY);
     this.#reader = new Socket({ fd: end, readable: true, writable: false });
@@ -40,6 +43,17 @@ export class StepOutput {
       before = this.#heard;
       await turn();
       await turn();
+    }
+    this.#onDrained();
+  }
+
+  /** Whether a program has made it so for all that share it; only Linux tells. */
+  isNonBlocking(): boolean {
+    try {
+      const flags = /^flags:\s+([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${this.fd}`, "latin1"))?.[1] ?? "0";
+      return (Number.parseInt(flags, 8) & constants.O_NONBLOCK) !== 0;
+    } catch {
+      return false;
     }
   }
 

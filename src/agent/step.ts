@@ -3,16 +3,22 @@ import { join, resolve } from "node:path";
 import type { StepToRun } from "../domain/plan/evaluate.ts";
 import type { StepEnd } from "../domain/plan/job-so-far.ts";
 import type { CommandFiles } from "./command-files.ts";
-import { localFailure } from "./failure.ts";
+import { circumstances, endInWords, startTrouble, stopInWords } from "./failed-step.ts";
+import { findProgram } from "./program.ts";
 import { SHELL_COMMANDS } from "./shells.ts";
 import { inherited } from "./step-environment.ts";
 import type { StepOutput } from "./step-output.ts";
-import { runProcess } from "./step-process.ts";
+import { type ProcessEnd, runProcess } from "./step-process.ts";
 import type { StepUser } from "./step-user.ts";
 import type { StepsToRun } from "./steps.ts";
 
 /** The exit code of a step that could not be started, as a shell has it. */
 const NOT_STARTED = 127;
+
+export interface StepVerdict extends StepEnd {
+  /** Why it did not simply succeed, in words that follow "The step"; null when it did. */
+  why: string | null;
+}
 
 /** Runs one step to its end, to its own time limit, or until the signal is aborted: then with all it has started. */
 export const runStep = async (
@@ -22,15 +28,16 @@ export const runStep = async (
   files: CommandFiles,
   output: StepOutput,
   signal: AbortSignal,
-): Promise<StepEnd> => {
+): Promise<StepVerdict> => {
   const { log, tree, user, folder } = work;
   const shell = SHELL_COMMANDS[step.shell];
   const script = join(folder.steps, `${index}.${shell.extension}`);
   writeScript(script, step.script, user);
   const place = resolve(folder.workspace, step.workingDirectory ?? ".");
   if (!statSync(place, { throwIfNoEntry: false })?.isDirectory()) {
-    log.say(`There is no folder for working-directory ${step.workingDirectory ?? ""}`);
-    return { outcome: "failure", exitCode: NOT_STARTED, outputs: {}, env: {} };
+    const why = `could not be started: there is no folder for working-directory ${step.workingDirectory ?? ""}`;
+    log.say(`The step ${why}`);
+    return { outcome: "failure", exitCode: NOT_STARTED, outputs: {}, env: {}, why };
   }
   const limit = step.timeoutMinutes === null ? null : AbortSignal.timeout(Math.ceil(step.timeoutMinutes * 60_000));
   const stop = limit ? AbortSignal.any([signal, limit]) : signal;
@@ -39,29 +46,45 @@ export const runStep = async (
     stopping = tree.end(work.grace);
   };
   stop.addEventListener("abort", onStop, { once: true });
-  try {
+  // Nothing is awaited between the look at `stop` and the process that it would end.
+  const start = async (): Promise<ProcessEnd> => {
+    const [name, ...args] = shell.argv(script);
+    const program = await findProgram(name, user);
     stop.throwIfAborted();
     const env = { ...inherited(user), ...step.env, ...work.fixed, ...files.env };
-    const running = runProcess({ argv: shell.argv(script), folder: place, env, output: output.fd, user }, tree);
-    const exitCode = await running.catch((error: unknown) => {
-      log.say(startTrouble(error));
-      return NOT_STARTED;
-    });
+    return runProcess({ argv: [program, ...args], folder: place, env, output: output.fd, user }, tree);
+  };
+  try {
+    const { code, why: ended } = await start().then(
+      (end) => ({ code: end.code, why: end.code === 0 ? null : endInWords(end) }),
+      (error: unknown) => ({ code: error === stop.reason ? null : NOT_STARTED, why: startTrouble(error, user) }),
+    );
     await stopping;
     await output.drain();
-    if (limit?.aborted) log.say(`The step took longer than ${minutes(step.timeoutMinutes)} and was stopped`);
     const { problems, summary, outputs, env: later } = files.readAll();
     for (const problem of problems) log.say(problem);
     if (summary !== "") work.listener.summary(summary);
-    const failed = exitCode !== 0 || problems.length > 0 || limit?.aborted;
-    const outcome = signal.aborted ? "cancelled" : failed ? "failure" : "success";
-    return { outcome, exitCode: exitCode === 0 && failed ? 1 : exitCode, outputs, env: later };
-  } catch (error) {
-    if (error !== stop.reason) throw error;
-    return { outcome: "cancelled", exitCode: null, outputs: {}, env: {} };
+    const why = whyNot(signal, limit, step, ended, problems.length > 0);
+    const outcome = signal.aborted ? "cancelled" : why === null ? "success" : "failure";
+    if (why !== null) log.say(`The step ${why}`);
+    if (outcome === "failure") for (const line of circumstances(folder.workspace, user, output)) log.say(line);
+    return { outcome, exitCode: code === 0 && why !== null ? 1 : code, outputs, env: later, why };
   } finally {
     stop.removeEventListener("abort", onStop);
   }
+};
+
+/** The first of all that may have gone wrong: what stopped a step, not the signal by which it was stopped. */
+const whyNot = (
+  signal: AbortSignal,
+  limit: AbortSignal | null,
+  { timeoutMinutes }: StepToRun,
+  ended: string | null,
+  hasProblems: boolean,
+): string | null => {
+  if (signal.aborted) return stopInWords(signal.reason);
+  if (limit?.aborted) return `was stopped after ${minutes(timeoutMinutes)} (timeout-minutes)`;
+  return ended ?? (hasProblems ? "wrote what cannot be read to one of its command files" : null);
 };
 
 const minutes = (count: number | null): string => `${count} ${count === 1 ? "minute" : "minutes"}`;
@@ -72,11 +95,4 @@ const writeScript = (path: string, text: string, user: StepUser | null): void =>
   writeFileSync(fd, text);
   if (user) fchownSync(fd, user.uid, user.gid);
   closeSync(fd);
-};
-
-/** A step that cannot be started is a failed step, with a word on what to do. */
-const startTrouble = (error: unknown): string => {
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === "E2BIG") return "The step cannot be started: its environment is larger than this machine allows";
-  return code === undefined ? `The step cannot be started: ${message}` : localFailure(error).message;
 };

@@ -7,6 +7,7 @@ import type { BuildFolder } from "./build-folder.ts";
 import type { BuildLog } from "./build-log.ts";
 import { CommandFiles } from "./command-files.ts";
 import { BuildFailure, Cancel } from "./failure.ts";
+import { type Heard, MaskCommands } from "./mask-commands.ts";
 import type { ProcessTree } from "./process-tree.ts";
 import { runStep } from "./step.ts";
 import { StepOutput } from "./step-output.ts";
@@ -45,6 +46,8 @@ export interface StepsResult {
   succeeded: boolean;
   /** Of the step that failed the build. */
   exitCode: number | null;
+  /** Which step failed the build, and why. */
+  message: string | null;
 }
 
 /** Characters of a step's name that are shown. */
@@ -87,12 +90,18 @@ export const runSteps = async (work: StepsToRun): Promise<StepsResult> => {
     const fresh = log.addSecrets(masks);
     if (fresh.length > 0) listener.masks(fresh);
   };
-  const output = new StepOutput(work.folder.pipe, (bytes) => {
-    addMasks(current?.newMasks() ?? []);
+  const commands = new MaskCommands();
+  const hear = ({ masks, bytes }: Heard): void => {
+    addMasks([...masks, ...(current?.newMasks() ?? [])]);
     log.write(bytes);
-  });
+  };
+  const output = new StepOutput(
+    work.folder.pipe,
+    (bytes) => hear(commands.push(bytes)),
+    () => hear(commands.end()),
+  );
   let soFar: JobSoFar = JOB_START;
-  let exitCode: number | null = null;
+  let failed: Omit<StepsResult, "succeeded"> | null = null;
   let mistake: BuildFailure | null = null;
   let tidyUp: AbortSignal | null = null;
   try {
@@ -128,7 +137,8 @@ export const runSteps = async (work: StepsToRun): Promise<StepsResult> => {
       soFar = afterStep(soFar, step, end);
       const { outcome } = end;
       tell(index, { status: STATUS[outcome], exitCode: end.exitCode, finishedAt: new Date().toISOString() });
-      if (outcome === "failure" && !step.continueOnError) exitCode ??= end.exitCode;
+      if (outcome === "failure" && !step.continueOnError)
+        failed ??= { exitCode: end.exitCode, message: `Step "${name}" ${end.why}` };
     }
   } finally {
     current?.close();
@@ -137,5 +147,6 @@ export const runSteps = async (work: StepsToRun): Promise<StepsResult> => {
   }
   signal.throwIfAborted();
   if (mistake) throw mistake;
-  return { succeeded: soFar.status === "success", exitCode: soFar.status === "success" ? 0 : exitCode };
+  if (soFar.status === "success") return { succeeded: true, exitCode: 0, message: null };
+  return { succeeded: false, ...(failed ?? { exitCode: null, message: null }) };
 };

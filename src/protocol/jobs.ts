@@ -11,8 +11,8 @@ import { CommitSha } from "./repository.ts";
  *   POST /buildagent/{id}/heartbeat        every heartbeatSeconds with the lease, which it extends.
  *   POST /build/{id}/progress              what it found out: commit, steps, values to mask.
  *   PUT  /build/{id}/log?offset=N          the log, masked; `next` is what is safely stored.
- *   POST /build/{id}/finish                the result; or /release, when the job is for another agent, or
- *                                          (`elsewhere`) when this one cannot fetch it and another might.
+ *   POST /build/{id}/finish                the result; or /release: the job is for another agent, or (`elsewhere`)
+ *                                          another might fetch it, or (`interrupted`) this one is to end now.
  * Each call about a build carries `X-Lease: N`. A stale lease gets 409 and changes nothing.
  */
 
@@ -77,6 +77,11 @@ export const Release = z.object({
   elsewhere: z
     .optional(z.boolean())
     .check(z.describe("This agent cannot fetch it, and another may try: 409 where there is none, or one has tried")),
+  interrupted: z.optional(
+    z
+      .boolean()
+      .check(z.describe("The agent was stopped in the middle: the attempt counts, and any agent may have the next")),
+  ),
 });
 export type Release = z.infer<typeof Release>;
 

@@ -70,9 +70,11 @@ export const releaseBuild = verb({
   output: Build,
   async run(context, { params, body }) {
     const holder = await holderOf(context, params.id);
-    const { requires, elsewhere } = body;
+    const { requires, elsewhere, interrupted } = body;
     const [reason = ""] = await masked(context, params.id, holder.fence, [body.reason]);
-    return settled(await context.poolOf(context.orgId).release({ ...holder, reason, requires, elsewhere }));
+    return settled(
+      await context.poolOf(context.orgId).release({ ...holder, reason, requires, elsewhere, interrupted }),
+    );
   },
 });
 

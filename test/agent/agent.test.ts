@@ -200,6 +200,28 @@ describe("the agent's life", () => {
     expect(bytesAt).toBeGreaterThan(masksAt);
   });
 
+  it("masks what a tool asks to be masked as GitHub Actions has it, and tells the service before the bytes", async () => {
+    const service = await playedService();
+    const steps = `  - name: Ask
+    run: |
+      printf '::add-mask::made-'; sleep 0.3; echo up-token
+      echo "it is made-up-token"
+  - run: echo "still made-up-token"; printf '::add-mask::last-one'
+  - run: echo "the last-one"
+`;
+    const { log } = await buildOnce(service, jobOf(testRepository(pipeline(steps)).cloneUrl, 7));
+    expect(log).toContain("::add-mask::***\nit is ***\n");
+    expect(log).toContain("still ***\n::add-mask::***\n");
+    expect(log).toContain("the ***\n");
+    const at = (action: string, text: string): number =>
+      service.seen.findIndex(({ path, body }) => path.endsWith(action) && body.includes(text));
+    expect(at("/progress", "made-up-token")).toBeGreaterThan(-1);
+    expect(at("/log", "it is")).toBeGreaterThan(at("/progress", "made-up-token"));
+    const sent = service.seen.filter(({ path }) => path.endsWith("/log")).map(({ body }) => body.toString());
+    expect(sent.join("")).toContain("it is ***");
+    expect(sent.join("")).not.toContain("made-");
+  });
+
   it("hides its token from steps: not in their environment, nor in any process's arguments", async () => {
     const service = await playedService();
     const steps = `  - run: |
@@ -255,15 +277,29 @@ describe("stopping a build", () => {
     expect(log()).not.toContain("tidied");
   });
 
-  it("finishes it on the first SIGTERM and stops it on the second", async () => {
-    const { service, run } = await started();
+  it("finishes it on the first SIGTERM, and gives it back for another attempt on the second", async () => {
+    const { service, run, log } = await started();
     run.kill("SIGTERM");
     await until(() => run.output().includes("is finished first"));
     expect(service.ends).toEqual([]);
     run.kill("SIGTERM");
     const { code } = await run.ended;
-    expect(service.ends).toMatchObject([{ kind: "finish", body: { status: "canceled" } }]);
+    expect(service.ends).toMatchObject([
+      { kind: "release", body: { reason: "the agent was stopped", interrupted: true } },
+    ]);
+    expect(log()).toContain("The step was stopped: the agent is being stopped\n");
+    expect(log()).toMatch(/tidied\nThe agent was stopped: this attempt of the build is lost\n$/);
     expect(code).toBe(0);
+  });
+
+  it("tells in the log of a later attempt what became of the one before, and where its log is", async () => {
+    const service = await playedService();
+    const job = jobOf(testRepository(pipeline("  - run: echo attempt ${{ build.attempt }}\n")).cloneUrl, 10);
+    const message = "Attempt 1 was lost. Its agent was stopped.";
+    const { log } = await buildOnce(service, { ...job, build: { ...job.build, attempt: 1, message } });
+    const where = `GET ${service.url}/build/${job.build.id}/log?attempt=1`;
+    expect(log).toContain(`, main\n${message}\nThis is attempt 2. The log of attempt 1: ${where}\ncommit `);
+    expect(log).toMatch(/attempt 2\n$/);
   });
 
   it("stops at the time limit of the pipeline", async () => {

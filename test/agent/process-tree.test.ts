@@ -47,7 +47,7 @@ describe("the process tree of a build", () => {
     expect(alive(pids)).toEqual(pids);
     expect(await tree.end(200)).toEqual([]);
     expect(alive(pids)).toEqual([]);
-    expect(await ended).toBe(128 + 15);
+    expect(await ended).toEqual({ code: 128 + 15, signal: "SIGTERM" });
   });
 
   it("ends a child that threw its environment away before it left the group", async () => {
@@ -64,7 +64,7 @@ describe("the process tree of a build", () => {
   it("finds what outlived its step, by its mark alone, and leaves those of another run be", async () => {
     const one = await startStep("33333333-3333-7333-8333-333333333333", "setsid sleep 1000 & echo $! > ready");
     const other = await startStep("44444444-4444-7444-8444-444444444444", "setsid sleep 1000 & echo $! > ready");
-    expect(await one.ended).toBe(0);
+    expect((await one.ended).code).toBe(0);
     expect(await new ProcessTree("33333333-3333-7333-8333-333333333333").end(200)).toEqual([]);
     expect(alive([...one.pids, ...other.pids])).toEqual(other.pids);
     await other.tree.end(200);
@@ -79,7 +79,7 @@ describe("the process tree of a build", () => {
        while :; do sleep 0.05; done`,
     );
     await tree.end(60_000);
-    expect(await ended).toBe(7);
+    expect((await ended).code).toBe(7);
     expect(existsSync(join(folder, "tidied"))).toBe(true);
   });
 
@@ -89,7 +89,7 @@ describe("the process tree of a build", () => {
       "echo $$ > ready.part; mv ready.part ready; kill -STOP $$; sleep 1000",
     );
     await tree.end(60_000);
-    expect(await ended).toBe(128 + 15);
+    expect(await ended).toEqual({ code: 128 + 15, signal: "SIGTERM" });
     expect(alive(pids)).toEqual([]);
   });
 });

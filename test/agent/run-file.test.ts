@@ -37,7 +37,7 @@ steps:
       ...["--env", "WHO=a=b c"],
     );
     expect(stdout).toBe(
-      '--- echo "hello $WHO, CI is $CI"\nhello a=b c, CI is true\n--- The answer is 42\nlater on\n--- exit 3\n' +
+      '--- echo "hello $WHO, CI is $CI"\nhello a=b c, CI is true\n--- The answer is 42\nlater on\n--- exit 3\nThe step ended with exit code 3\n' +
         '--- console.log("after " + process.env.LATER)\nafter on\n',
     );
     expect(code).toBe(3);

@@ -23,7 +23,12 @@ const workFolder = (): string => {
 
 const runPlan = async (
   text: string,
-  { change = (plan: Plan) => plan, user = null as StepUser | null, signal = new AbortController().signal } = {},
+  {
+    change = (plan: Plan) => plan,
+    user = null as StepUser | null,
+    signal = new AbortController().signal,
+    onSteps = () => {},
+  } = {},
 ) => {
   const parts: Uint8Array[] = [];
   const sink = {
@@ -39,7 +44,10 @@ const runPlan = async (
   onTestFinished(() => removeBuildFolder(folder.path));
   const told = { steps: [] as Step[][], masks: [] as string[], summary: "" };
   const listener: Listener = {
-    steps: (steps) => void told.steps.push(steps),
+    steps: (steps) => {
+      told.steps.push(steps);
+      onSteps();
+    },
     masks: (masks) => void told.masks.push(...masks),
     summary: (more) => {
       told.summary += more;
@@ -78,8 +86,8 @@ describe("the steps of a plan", () => {
     };
     const text = "steps:\n  - run: sleep 1000\n    continue-on-error: true\n  - run: echo after\n";
     const { value, log } = await runPlan(text, { change: shorten });
-    expect(value).toEqual({ succeeded: true, exitCode: 0 });
-    expect(log).toMatch(/longer than 0\.005 minutes and was stopped\n--- echo after\nafter\n$/);
+    expect(value).toEqual({ succeeded: true, exitCode: 0, message: null });
+    expect(log).toMatch(/was stopped after 0\.005 minutes \(timeout-minutes\)\n--- echo after\nafter\n$/);
   });
 
   it("fail the build at a mistake that only shows on the way, with its place", async () => {
@@ -136,6 +144,16 @@ describe("the steps of a plan", () => {
     expect(log).toBe("--- echo always\nalways\n--- echo tidy\ntidy\n");
   });
 
+  it("that are stopped while their program is looked for never begin", async () => {
+    const stop = new AbortController();
+    const onSteps = () => setImmediate(() => stop.abort(new Cancel("canceled")));
+    const text = "steps:\n  - run: echo begun; sleep 1000\n";
+    const { error, log, told } = await runPlan(text, { signal: stop.signal, onSteps });
+    expect(error).toBe(stop.signal.reason);
+    expect(log).toMatch(/^--- .*\nThe step was stopped: the build was canceled\n$/);
+    expect(told.steps.at(-1)).toMatchObject([{ status: "canceled", exitCode: null }]);
+  });
+
   it("collect a summary, and masks that also hold for what comes in pieces", async () => {
     const text = `steps:
   - run: |
@@ -169,7 +187,7 @@ describe("the steps of a plan", () => {
   - run: ls -l mine | cut -d' ' -f3; kill -0 $PPID 2> /dev/null || echo may not touch the agent
 `;
     const { value, log, folder } = await runPlan(text, { user });
-    expect(value).toEqual({ succeeded: true, exitCode: 0 });
+    expect(value).toEqual({ succeeded: true, exitCode: 0, message: null });
     expect(log).toContain(`nobody\nnobody ${user.home}\nagain\n`);
     expect(log).toContain("nobody\nmay not touch the agent\n");
     expect(new ProcessTree(BUILD, user.uid).living()).toEqual([]);

@@ -34,7 +34,7 @@ export const crawl = async (page: Page, service: string, most = Number.POSITIVE_
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     const kind = kindOf(path);
     const count = seen.get(kind) ?? 0;
-    if (sources.has(path) || count >= most || /\/log$|^\/app\/static/.test(path)) continue;
+    if (sources.has(path) || count >= most || /\/log(?:\?|$)|^\/app\/static/.test(path)) continue;
     seen.set(kind, count + 1);
     const source = await (await page.request.get(service + path)).text();
     sources.set(path, source);

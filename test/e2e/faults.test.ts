@@ -151,4 +151,24 @@ describe("a build", () => {
     await Promise.all(agents.splice(0).map((agent) => agent.stop()));
     proxy.close();
   });
+
+  it("whose agent is stopped by force is run again at once, and the next log names the lost one's", async () => {
+    const holder = await start("stopped");
+    const go = join(service.folder, "go-stop");
+    const { id } = await startBuild(go);
+    holder.process.kill("SIGTERM");
+    await expect.poll(() => holder.printed()).toContain("is finished first");
+    await holder.stop();
+    expect(await get(id)).toMatchObject({
+      attempt: 1,
+      message: expect.stringContaining("was stopped"),
+    });
+    await start("after-it");
+    writeFileSync(go, "");
+    expect(await ended(client, id)).toMatchObject({ status: "succeeded", attempt: 2 });
+    const log = await logOf(id);
+    const [, query = ""] = /^This is attempt 2\. The log of attempt 1: GET \S+\/log(\S+)$/m.exec(log) ?? [];
+    expect(log).toContain("Attempt 1 was lost. Its agent was stopped.\n");
+    expect(await logOf(id, query)).toMatch(/line 3\n.*The agent was stopped: this attempt of the build is lost\n$/s);
+  });
 });

@@ -321,7 +321,7 @@ describe("a time limit", () => {
     }
     const { id } = await step;
     expect(await ended(client, id)).toMatchObject({ status: "succeeded", steps: [{ status: "failed" }, {}] });
-    expect(await logOf(id)).toMatch(/longer than 1 minute and was stopped\n.*\nwent on after failure\n/);
+    expect(await logOf(id)).toMatch(/was stopped after 1 minute \(timeout-minutes\)\n.*\nwent on after failure\n/);
   });
 });
 

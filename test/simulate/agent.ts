@@ -164,6 +164,7 @@ export class SimAgent {
     else if (job.result || job.mustStop || chance.odds(0.25)) this.#finish(job);
     else if (chance.odds(0.7)) this.#beat(job);
     else if (chance.odds(0.85) || this.world.isCalm) this.#report(job);
+    else if (chance.odds(0.4)) this.#stop(job);
     else this.#release(job);
   }
 
@@ -188,6 +189,12 @@ export class SimAgent {
     if (answer?.ok) this.job = null;
     else if (answer?.refusal.kind === "conflict") this.#finish(job);
     else if (answer) this.#dropped(answer.refusal.kind);
+  }
+
+  /** Its program is stopped by force, gives its build back, and is started again later. */
+  #stop(job: JobInHand): void {
+    this.world.send("release", { ...this.#about(job), reason: "stopped", interrupted: true });
+    this.#crash();
   }
 
   #beat(job: JobInHand): void {

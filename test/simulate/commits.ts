@@ -181,7 +181,8 @@ const leaseEnded = (
   const isRemoval = (verb === "removeAgent" && isOwn) || (verb === "removeAgentsOf" && isOfToken);
   must(5, isLate || isBoot || isIdle || byAgent || byService || isRemoval, `a lease ended early at ${verb}`);
   const isRelease = byAgent && verb === "release";
-  if (isRelease && build?.status === "queued" && lease.startedAt !== null) seen.starts--;
+  const isForAnother = isRelease && !input.interrupted;
+  if (isForAnother && build?.status === "queued" && lease.startedAt !== null) seen.starts--;
   if (lease.startedAt === null && next.unstarted !== before.unstarted) {
     must(6, !byService || isLate, "a hand-out taken back was counted");
     seen.unstarted++;

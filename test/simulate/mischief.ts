@@ -18,7 +18,7 @@ export const mischief = (world: World, agents: readonly SimAgent[]): void => {
     () => world.tell("progress", { ...about, summary: "mine" }),
     () => world.tell("finish", { ...about, status: chance.pick(["succeeded", "failed", "canceled"]), exitCode: 0 }),
     () => world.tell("finish", { ...about, fence: known, status: chance.pick(["succeeded", "failed"]), exitCode: 0 }),
-    () => world.tell("release", { ...about, reason: "no" }),
+    () => world.tell("release", { ...about, reason: "no", interrupted: chance.odds(0.5) }),
     () => world.tell("release", { ...about, reason: "no", elsewhere: true }),
     () => world.tell("registerAgent", { ...foreignAgent(world), orgId: ORG, ...byRevoked(world) }),
     () => world.tell("deliver", { buildId, fence, agentId: speaker.id, environment: [] }),

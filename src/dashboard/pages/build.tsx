@@ -81,6 +81,22 @@ const Environment = ({ build }: { build: Build }) =>
     </details>
   ) : null;
 
+/** Attempts that ended without a result; the log of each stays. */
+const LostAttempts = ({ build: { id, status, attempt } }: { build: Build }) => {
+  const lost = status === "queued" ? attempt : attempt - 1;
+  return lost > 0 ? (
+    <p class="message" id="lost-attempts">
+      Ended without a result:{" "}
+      {Array.from({ length: lost }, (_, index) => (
+        <>
+          {index > 0 && ", "}
+          <a href={`/app/builds/${id}/log?attempt=${index + 1}`}>log of attempt {index + 1}</a>
+        </>
+      ))}
+    </p>
+  ) : null;
+};
+
 const LogView = ({ build, tail }: { build: Build; tail: string }) => {
   const source = `/app/builds/${build.id}/log`;
   return (
@@ -178,6 +194,7 @@ export const buildPage: Page = {
             {build.retryOf && <a href={`/app/builds/${build.retryOf}`}>retry of an earlier build</a>}
           </p>
           {build.message && <p class="message">{build.message}</p>}
+          <LostAttempts build={build} />
           {build.leak && (
             <p class="message">A secret had got past the agent's masker; the service masked it before it was stored.</p>
           )}

@@ -133,6 +133,8 @@ export interface ReleaseOf extends Holder {
   requires?: Requires;
   /** Only if another agent may have it: else the agent keeps it. */
   elsewhere?: boolean;
+  /** The agent was stopped while it worked on it: as if it had been lost, but told at once. */
+  interrupted?: boolean;
 }
 
 export interface FinishOf extends Holder {

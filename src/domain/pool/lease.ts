@@ -42,9 +42,10 @@ const LOST = {
   expired: "was not heard from",
   removed: "was removed",
   restarted: "was restarted",
+  stopped: "was stopped",
 } as const;
 
-/** A lease ends without its agent's own word about the build. */
+/** A lease ends without a result of its build. */
 export const lose = (
   held: Held,
   agent: AgentFacts | undefined,
@@ -76,8 +77,19 @@ const giveUp = (held: Held, message: string, cause: string, setting: Setting): C
   const counted = { build, job: { ...job, unstarted } };
   if (!mayGoOn) return end(counted, AGENT_LOST, message, SYSTEM, setting);
   const detail = { agentId: lease.agentId, cause };
-  return [...requeue(counted, {}, setting), ...audit(SYSTEM, "build.requeue", build.id, detail, setting)];
+  return [
+    ...requeue(counted, {}, setting),
+    ...(isStarted ? [lostAttempt(job, message)] : []),
+    ...audit(SYSTEM, "build.requeue", build.id, detail, setting),
+  ];
 };
+
+/** Stands on the record until the build ends: why there is a next attempt. */
+const lostAttempt = ({ buildId, attempt }: JobFacts, message: string): Change => ({
+  kind: "report",
+  buildId,
+  report: { message: `Attempt ${attempt} was lost. ${message}` },
+});
 
 const NO_RESULT = { exitCode: null } as const;
 export const CANCELED: Outcome = { ...NO_RESULT, status: "canceled", reason: "canceled" };

@@ -17,7 +17,7 @@ import {
 } from "./decision.ts";
 import { giveElsewhere } from "./elsewhere.ts";
 import type { BuildFacts, Change, Lease, Outcome, Report } from "./facts.ts";
-import { CANCELED, end, type Held, overtimeMessage, requeue, spend } from "./lease.ts";
+import { CANCELED, end, type Held, lose, overtimeMessage, requeue, spend } from "./lease.ts";
 import { LIMITS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
@@ -93,13 +93,17 @@ export const progress = (state: PoolState, told: ProgressOf, setting: Setting): 
   return decided(null, [{ kind: "report", buildId: build.id, report }, ...rebuilt(build, { commitSha }, setting)]);
 };
 
-/** The agent gives the build back, with what its file asks for: another agent's turn, and no attempt used. */
+/**
+ * The agent gives the build back: with what its file asks for, which makes it another agent's turn and uses no attempt,
+ * or because it is stopped itself, which is a lost attempt.
+ */
 export const release = (state: PoolState, given: ReleaseOf, setting: Setting): Decision<string> => {
   const held = heldBy(state, given, setting);
   if (isRefused(held)) return held;
   const { build, job } = held;
   const { agentId, reason } = given;
   const actor = agentActor(agentId);
+  if (given.interrupted) return decided(build.id, lose(held, state.agents.get(agentId), "stopped", setting));
   if (build.status === "canceling") return decided(build.id, end(held, CANCELED, null, actor, setting));
   if (job.lease?.stop) return decided(build.id, end(held, TIMED_OUT, overtimeMessage(job), actor, setting));
   if (given.elsewhere) return giveElsewhere(state, held, agentId, reason, setting);

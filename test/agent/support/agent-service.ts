@@ -53,7 +53,7 @@ export const jobOf = (cloneUrl: string, number: number, change: Partial<Job> = {
     trigger: "api",
     priority: 0,
     agentId: AGENT,
-    attempt: 1,
+    attempt: 0,
     exitCode: null,
     reason: null,
     message: null,

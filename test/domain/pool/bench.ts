@@ -78,6 +78,10 @@ export class Bench {
     return { status, reason, commitSha, exitCode, number, attempt, unstarted, requires, agentId };
   }
 
+  message(buildId: string): string | null {
+    return this.pool.disk.rows.reports.get(buildId)?.message ?? null;
+  }
+
   status(buildId: string): string {
     return this.facts(buildId).status;
   }

@@ -50,6 +50,38 @@ describe("a lease", () => {
     expect(bench.status(holder.buildId)).toBe("queued");
   });
 
+  it("of an agent that is stopped by force is over at once, is a used attempt, and any agent may have the next", () => {
+    const bench = new Bench();
+    const build = bench.build({ maxAttempts: 2 });
+    const agent = bench.agent();
+    const stop = { reason: "the agent was stopped", interrupted: true };
+    bench.ok("release", { ...agent.work(), ...stop });
+    expect(bench.facts(build)).toMatchObject({ status: "queued", attempt: 1 });
+    expect(bench.message(build)).toBe("Attempt 1 was lost. Its agent was stopped.");
+    bench.ok("release", { ...agent.work(), ...stop });
+    expect(bench.facts(build)).toMatchObject({ status: "failed", reason: "agent-lost", attempt: 2 });
+    expect(bench.message(build)).toBe("Its agent was stopped.");
+  });
+
+  it("of an agent that is stopped before it starts is counted, so that it cannot go on for ever", () => {
+    const bench = new Bench();
+    const build = bench.build();
+    const agent = bench.agent();
+    for (let round = 1; round <= 20; round++) {
+      bench.ok("release", { ...agent.holder(agent.claim()!), reason: "no folder", interrupted: true });
+      expect(bench.facts(build)).toMatchObject({ attempt: 0, unstarted: round });
+    }
+    expect(bench.facts(build)).toMatchObject({ status: "failed", reason: "agent-lost" });
+  });
+
+  it("of an agent that is stopped while its build is to be canceled ends the build as canceled", () => {
+    const bench = new Bench();
+    const { holder } = bench.busy();
+    bench.ok("cancel", { buildId: holder.buildId, actor: ACTOR });
+    bench.ok("release", { ...holder, reason: "the agent was stopped", interrupted: true });
+    expect(bench.facts(holder.buildId)).toMatchObject({ status: "canceled", reason: "canceled" });
+  });
+
   it("of an agent that dies each time ends the build when its attempts are used up", () => {
     const bench = new Bench();
     const build = bench.build({ maxAttempts: 2 });
