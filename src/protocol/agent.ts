@@ -29,7 +29,9 @@ export const Agent = z.object({
 });
 export type Agent = z.infer<typeof Agent>;
 
-const Version = z.string().check(z.maxLength(100), z.regex(/^[^\p{Cc}]*$/u, "must not have control characters"));
+const Version = z
+  .string()
+  .check(z.maxLength(100), z.regex(/^[^\x00-\x1F\x7F-\x9F]*$/, "must not have control characters"));
 
 /** Sent by agents of any age, so unknown fields are ignored. */
 export const AgentRegistration = z.object({

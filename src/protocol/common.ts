@@ -17,13 +17,29 @@ export const OrgId = z
 /** ISO 8601, UTC, milliseconds. */
 export const Timestamp = z.iso.datetime({ precision: 3 }).check(z.describe("UTC time with milliseconds"));
 
+/*
+ * Patterns go into the API's description, where languages without JavaScript's `u` flag compile them: control
+ * characters are spelled out.
+ */
+
+/** Characters that are not seen, or that turn the text around them: what is read would not be what is there. */
+const UNSEEN = /[\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF]/;
+
+/** Keeps out what would make one name look like another; joiners stay, which scripts and emoji need. */
+export const seen = () =>
+  z.refine<string>(
+    (text) => !UNSEEN.test(text),
+    "must not have invisible characters or ones that turn the text around",
+  );
+
 /** Text for people: one line, no control characters. */
 export const Name = z
   .string()
   .check(
     z.minLength(1, "must not be empty"),
     z.maxLength(200, "must have at most 200 characters"),
-    z.regex(/^[^\p{Cc}]+$/u, "must not have control characters"),
+    z.regex(/^[^\x00-\x1F\x7F-\x9F]+$/, "must not have control characters"),
+    seen(),
   );
 
 export const Description = z.string().check(z.maxLength(2000, "must have at most 2000 characters"));

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { Id, OrgId, Timestamp } from "./common.ts";
+import { Id, OrgId, seen, Timestamp } from "./common.ts";
 
 const SEGMENT = "[A-Za-z0-9_.-]+";
 
@@ -16,7 +16,7 @@ export const CloneUrl = z.string().check(z.minLength(1), z.maxLength(2000, "must
 /** A branch (git-check-ref-format) or a full `refs/tags/...` or `refs/pull/...`; the rule is `domain/git-ref.ts`. */
 export const Branch = z
   .string()
-  .check(z.minLength(1, "must not be empty"), z.maxLength(250, "must have at most 250 characters"));
+  .check(z.minLength(1, "must not be empty"), z.maxLength(250, "must have at most 250 characters"), seen());
 
 /** A whole commit hash: 40 (SHA-1) or 64 (SHA-256) hexadecimal digits. */
 export const CommitSha = z.pipe(
@@ -66,7 +66,8 @@ export const NewCredential = z.strictObject({
       .check(
         z.minLength(1),
         z.maxLength(200),
-        z.regex(/^[^\p{Cc}:@/]+$/u, "must not have : @ / or control characters"),
+        z.regex(/^[^\x00-\x1F\x7F-\x9F:@/]+$/, "must not have : @ / or control characters"),
+        seen(),
       ),
   ),
   value: z.string().check(

@@ -1,2 +1,10 @@
 /** What today's description may break of the last release's, and why: nothing else. */
-export const ALLOWED: Record<string, string> = {};
+export const ALLOWED: { what: RegExp; why: string }[] = [];
+
+/** Patterns that were spelled another way and mean the same. */
+export const RESPELLED: Record<string, string> = {
+  "^[^\\p{Cc}]+$": "^[^\\x00-\\x1F\\x7F-\\x9F]+$",
+  "^[^\\p{Cc}]*$": "^[^\\x00-\\x1F\\x7F-\\x9F]*$",
+  "^[^\\p{Cc}\\\\]+$": "^[^\\x00-\\x1F\\x7F-\\x9F\\\\]+$",
+  "^[^\\p{Cc}:@/]+$": "^[^\\x00-\\x1F\\x7F-\\x9F:@/]+$",
+};
