@@ -73,9 +73,9 @@ const answer = async (c: HonoContext<Kit>, route: Route): Promise<Response> => {
 };
 
 const nextPage = (url: string, cursor: string): string => {
-  const { pathname, searchParams } = new URL(url);
-  searchParams.set("cursor", cursor);
-  return `${pathname}?${searchParams}`;
+  const next = new URL(url);
+  next.searchParams.set("cursor", cursor);
+  return next.href;
 };
 
 const tags = (header: string | undefined): string[] | null =>

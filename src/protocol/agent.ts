@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import { Id, Labels, Name, OrgId, Timestamp } from "./common.ts";
+import { Id, Labels, Name, NameFilter, OrgId, Timestamp } from "./common.ts";
+import { WHOLE } from "./page.ts";
 
 /** 0 other, 1 macOS, 2 Linux, 3 Windows. */
 export const Platform = z.int().check(z.minimum(0, "must be 0 to 3"), z.maximum(3, "must be 0 to 3"));
@@ -64,3 +65,5 @@ export const AgentChange = z.strictObject({
   version: z.optional(z.nullable(Version)),
   isDraining: z.optional(z.boolean()),
 });
+
+export const AgentFilter = z.strictObject({ name: z.optional(NameFilter), ...WHOLE });

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { Id, OrgId, Timestamp } from "./common.ts";
-import { PAGE } from "./page.ts";
+import { NEWEST_PAGE } from "./page.ts";
 
 /** One change or hand-out: who, what, when. Names of keys, never values. */
 export const AuditEntry = z.object({
@@ -21,5 +21,5 @@ export const AuditFilter = z.strictObject({
   subject: z.optional(z.string().check(z.maxLength(100))),
   since: z.optional(z.iso.datetime({ offset: true })),
   until: z.optional(z.iso.datetime({ offset: true })),
-  ...PAGE,
+  ...NEWEST_PAGE,
 });

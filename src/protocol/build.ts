@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { Id, Labels, OrgId, Timestamp } from "./common.ts";
-import { PAGE } from "./page.ts";
+import { NEWEST_PAGE } from "./page.ts";
 import { Origin } from "./pipeline.ts";
 import { Branch, CommitSha } from "./repository.ts";
 import { Key } from "./variable.ts";
@@ -106,5 +106,5 @@ export const BuildFilter = z.strictObject({
   pipelineId: z.optional(Id),
   branch: z.optional(z.string().check(z.maxLength(250))),
   status: z.optional(BuildStatus),
-  ...PAGE,
+  ...NEWEST_PAGE,
 });

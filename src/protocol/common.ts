@@ -42,6 +42,9 @@ export const Name = z
     seen(),
   );
 
+/** A filter by a name: exactly this one, which may be one of before that is no longer taken. */
+export const NameFilter = z.string().check(z.maxLength(200, "must have at most 200 characters"));
+
 export const Description = z.string().check(z.maxLength(2000, "must have at most 2000 characters"));
 
 export const LABEL = /^[A-Za-z0-9][A-Za-z0-9_.:/=-]{0,99}$/;

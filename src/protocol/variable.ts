@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { Description, Id, OrgId, QueryFlag, Timestamp } from "./common.ts";
+import { Description, Id, OrgId, QueryFlag, QueryNumber, Timestamp } from "./common.ts";
 import { PAGE } from "./page.ts";
 
 export const SCOPES = ["organization", "group", "repository", "pipeline"] as const;
@@ -74,5 +74,11 @@ export const VariableFilter = z.strictObject({
   pipelineId: z.optional(Id),
   scope: z.optional(Scope),
   includeInactive: z._default(QueryFlag, false),
+  ...PAGE,
+});
+
+/** `days`: how long ago the last use of an unused secret lies at least. */
+export const UnusedFilter = z.strictObject({
+  days: z._default(QueryNumber(1, 400, "must be 1 to 400"), 90),
   ...PAGE,
 });

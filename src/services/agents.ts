@@ -1,8 +1,7 @@
 import * as z from "zod/mini";
 import { hashToken } from "../crypto/token.ts";
-import { Agent, AgentChange, AgentRegistration, RegisteredAgent } from "../protocol/agent.ts";
+import { Agent, AgentChange, AgentFilter, AgentRegistration, RegisteredAgent } from "../protocol/agent.ts";
 import { PathId } from "../protocol/common.ts";
-import { PageQuery } from "../protocol/page.ts";
 import type { Context } from "./context.ts";
 import { pageOf } from "./paging.ts";
 import { invalid, Refusal, settled } from "./refusal.ts";
@@ -42,11 +41,12 @@ export const registerAgent = verb({
 
 export const listAgents = verb({
   access: { role: "viewer" },
-  query: PageQuery,
+  query: AgentFilter,
   output: z.array(Agent),
   async run(context, { query }) {
-    const { cursor, limit } = query;
-    const agents = await (await context.pool()).listAgents(cursor, limit === undefined ? undefined : limit + 1);
+    const { cursor, limit, name } = query;
+    const atMost = limit === undefined ? undefined : limit + 1;
+    const agents = await (await context.pool()).listAgents(cursor, atMost, name || undefined);
     return pageOf(context, agents, query);
   },
 });

@@ -3,14 +3,13 @@ import * as z from "zod/mini";
 import { build } from "../db/schema.ts";
 import { Build, BuildFilter } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
+import { NEWEST_LENGTH } from "../protocol/page.ts";
 import { actorOf } from "./agents.ts";
 import type { Context } from "./context.ts";
 import { listing } from "./listing.ts";
 import { pageOf } from "./paging.ts";
 import { notFound, settled } from "./refusal.ts";
 import { verb } from "./verb.ts";
-
-const PAGE_LENGTH = 50;
 
 /** The build as its owner knows it: the pool while it remembers it, D1 after that. @throws Refusal not-found */
 export const findBuild = async (context: Context, id: string): Promise<Build> => {
@@ -46,7 +45,7 @@ export const listBuilds = verb({
   query: BuildFilter,
   output: z.array(Build),
   async run(context, { query }) {
-    const page = { limit: PAGE_LENGTH, ...query };
+    const page = { limit: NEWEST_LENGTH, ...query };
     const [rows] = await context.db.run(builds(context, page));
     return pageOf(context, rows, page).map((row) => JSON.parse(row.record) as Build);
   },

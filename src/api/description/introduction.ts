@@ -6,7 +6,7 @@ export const INFO = {
 
 **Tokens.** Every request carries \`Authorization: Bearer <token>\`. A token belongs to one organization and has a role: viewer reads; member also triggers, cancels and retries builds; maintainer also writes variables, groups, repositories, pipelines and agents; admin also makes tokens and reads the audit log.
 
-**Lists** are plain arrays. With \`limit\` they come in pages; the header \`Link\` leads to the next one.
+**Lists** are plain arrays and come in pages, of 100 unless \`limit\` says otherwise; the header \`Link\` has the whole address of the next one. Builds and the audit come by 50, newest first. The list of agents is whole unless \`limit\` is given.
 
 **Changes.** PUT changes only what it is given; \`null\` clears a field that may be empty. Send the ETag you read as \`If-Match\`, and a change that somebody made in between is not lost. What is not known is refused, with the name that was probably meant.
 

@@ -38,8 +38,13 @@ export const nameOf = (schema: unknown): string | undefined => NAMED.find(([, kn
 const PLACE = "#/components/schemas/";
 export const referenceTo = (name: string): JsonSchema => ({ $ref: PLACE + name });
 
-/** Patterns that only spell a format out, and the bounds of every whole number, tell a reader nothing. */
-const plain = ({ jsonSchema }: { jsonSchema: JsonSchema }): void => {
+/**
+ * Patterns that only spell a format out, and the bounds of every whole number, tell a reader nothing; what a parameter
+ * is when it is left out does.
+ */
+const plain = ({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: JsonSchema }): void => {
+  const { type, defaultValue } = zodSchema._zod.def as { type: string; defaultValue?: unknown };
+  if (type === "default") jsonSchema.default ??= typeof defaultValue === "boolean" ? `${defaultValue}` : defaultValue;
   if (jsonSchema.format === "uuid" || jsonSchema.format === "date-time") delete jsonSchema.pattern;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
