@@ -32,5 +32,4 @@ export const NEWEST_PAGE = { ...PAGE, limit: z.optional(z._default(Limit, NEWEST
 /** A list that is whole where no page is asked for. */
 export const WHOLE = { ...PAGE, limit: z.optional(Limit) };
 
-export const PageQuery = z.strictObject(PAGE);
 export const OrganizationFilter = z.strictObject({ ...PAGE, cursor: z.optional(cursorOf(OrgId)) });

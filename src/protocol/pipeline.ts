@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { Id, Labels, Name, OrgId, seen, Timestamp } from "./common.ts";
+import { Id, Labels, Name, NameFilter, OrgId, seen, Timestamp } from "./common.ts";
 import { PAGE } from "./page.ts";
 import { SCOPES } from "./variable.ts";
 
@@ -87,7 +87,7 @@ export const PipelineChange = z.strictObject({
   isActive: z.optional(z.boolean()),
 });
 
-export const PipelineFilter = z.strictObject({ repoId: z.optional(Id), ...PAGE });
+export const PipelineFilter = z.strictObject({ repoId: z.optional(Id), name: z.optional(NameFilter), ...PAGE });
 
 /** Where the value of a key comes from: a stored scope, or the run itself. */
 export const Origin = z.enum([...SCOPES, "run", "service"]);

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { Id, OrgId, seen, Timestamp } from "./common.ts";
+import { PAGE } from "./page.ts";
 
 const SEGMENT = "[A-Za-z0-9_.-]+";
 
@@ -55,6 +56,13 @@ export const RepositoryChange = z.strictObject({
   defaultBranch: z.optional(Branch),
   defaultPipelineId: z.optional(z.nullable(Id)),
   isActive: z.optional(z.boolean()),
+});
+
+/** Each finds the repositories that have exactly this. */
+export const RepositoryFilter = z.strictObject({
+  fullName: z.optional(z.string().check(z.maxLength(400, "must have at most 400 characters"))),
+  cloneUrl: z.optional(z.string().check(z.maxLength(2000, "must have at most 2000 characters"))),
+  ...PAGE,
 });
 
 /** A credential for the clone of a private repository; never returned. */

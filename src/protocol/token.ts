@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import { Id, Labels, Name, OrgId, Timestamp } from "./common.ts";
+import { Id, Labels, Name, NameFilter, OrgId, Timestamp } from "./common.ts";
+import { PAGE } from "./page.ts";
 
 /** What a person's token may do; each role may also do what the ones before it may. */
 export const ROLES = ["viewer", "member", "maintainer", "admin"] as const;
@@ -40,3 +41,5 @@ export const TokenRotation = z.strictObject({
     3600,
   ),
 });
+
+export const TokenFilter = z.strictObject({ name: z.optional(NameFilter), ...PAGE });

@@ -73,6 +73,7 @@ export const VariableFilter = z.strictObject({
   groupId: z.optional(Id),
   pipelineId: z.optional(Id),
   scope: z.optional(Scope),
+  key: z.optional(z.string().check(z.maxLength(255, "must have at most 255 characters"))),
   includeInactive: z._default(QueryFlag, false),
   ...PAGE,
 });

@@ -5,8 +5,7 @@ import { credential, pipeline, pipelineGroup, repository, variable } from "../db
 import { cloneHost, cloneOrigin, cloneUrlProblem } from "../domain/clone-url.ts";
 import { branchProblem } from "../domain/git-ref.ts";
 import { PathId } from "../protocol/common.ts";
-import { PageQuery } from "../protocol/page.ts";
-import { NewRepository, Repository, RepositoryChange } from "../protocol/repository.ts";
+import { NewRepository, Repository, RepositoryChange, RepositoryFilter } from "../protocol/repository.ts";
 import type { Context } from "./context.ts";
 import { listing } from "./listing.ts";
 import { pageOf } from "./paging.ts";
@@ -72,11 +71,16 @@ export const connectRepository = verb({
   },
 });
 
-const repositories = listing(repository, getTableColumns(repository));
+const repositories = listing(repository, getTableColumns(repository), {
+  filters: {
+    fullName: (name) => eq(repository.fullName, name),
+    cloneUrl: (url) => eq(repository.cloneUrl, url),
+  },
+});
 
 export const listRepositories = verb({
   access: { role: "viewer" },
-  query: PageQuery,
+  query: RepositoryFilter,
   output: z.array(Repository),
   async run(context, { query }) {
     const [rows] = await context.db.run(repositories(context, query));

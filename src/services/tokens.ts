@@ -5,8 +5,7 @@ import { demandUnchanged } from "../db/guard.ts";
 import { isLive } from "../db/live-token.ts";
 import { token } from "../db/schema.ts";
 import { PathId } from "../protocol/common.ts";
-import { PageQuery } from "../protocol/page.ts";
-import { CreatedToken, NewToken, Token, TokenRotation } from "../protocol/token.ts";
+import { CreatedToken, NewToken, Token, TokenFilter, TokenRotation } from "../protocol/token.ts";
 import { listing } from "./listing.ts";
 import { pageOf } from "./paging.ts";
 import { invalid, notFound } from "./refusal.ts";
@@ -41,11 +40,13 @@ export const createToken = verb({
   },
 });
 
-const tokens = listing(token, getTableColumns(token));
+const tokens = listing(token, getTableColumns(token), {
+  filters: { name: (name) => eq(token.name, name) },
+});
 
 export const listTokens = verb({
   access: { role: "admin" },
-  query: PageQuery,
+  query: TokenFilter,
   output: z.array(Token),
   async run(context, { query }) {
     const [rows] = await context.db.run(tokens(context, query));
