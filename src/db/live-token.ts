@@ -11,8 +11,8 @@ export const isLive = (hash: Text, now: Text) =>
     or(isNull(token.expiresAt), gt(token.expiresAt, now)),
   );
 
-const { id, kind, role, labels, lastUsedAt } = token;
-const COLUMNS = { id, kind, role, labels, lastUsedAt };
+const { id, name, kind, role, labels, lastUsedAt } = token;
+const COLUMNS = { id, name, kind, role, labels, lastUsedAt };
 
 /** What a request's first batch begins with: what the caller's token, if it is live, says of the caller. */
 export const liveToken = compiled(COLUMNS, (db) =>

@@ -47,6 +47,10 @@ export const EnvironmentKey = z.object({
 });
 export type EnvironmentKey = z.infer<typeof EnvironmentKey>;
 
+/** Who asked for a build: by the name it had then. */
+export const Creator = z.object({ kind: z.string(), id: Id, name: z.string() });
+export type Creator = z.infer<typeof Creator>;
+
 export const Build = z.object({
   id: Id,
   number: z.int().check(z.describe("Counts up per repository")),
@@ -68,6 +72,8 @@ export const Build = z.object({
   steps: z.array(Step),
   summary: z.nullable(z.string()),
   retryOf: z.nullable(Id),
+  createdBy: z._default(z.nullable(Creator), null),
+  webUrl: z.optional(z.string()),
   queuedAt: Timestamp,
   startedAt: z.nullable(Timestamp),
   finishedAt: z.nullable(Timestamp),

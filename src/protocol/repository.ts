@@ -36,6 +36,7 @@ export const Repository = z.object({
   defaultBranch: z.string(),
   defaultPipelineId: z.nullable(Id),
   isActive: z.boolean(),
+  hasCredential: z.boolean(),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });

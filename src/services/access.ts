@@ -21,6 +21,8 @@ export interface Caller {
 /** A caller whose token is live and may call the verb. `labels` are those a registration may grant at most. */
 export interface Admitted {
   actor: string;
+  /** The token that calls, with the name it has now; null for the operator and agents. */
+  token: { id: string; name: string } | null;
   kind: CallerKind;
   role: Role | null;
   labels: string[] | null;

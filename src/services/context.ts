@@ -36,6 +36,7 @@ interface Parts {
   access: Access;
   requestId: string;
   now: Date;
+  origin: string;
   /** Where a client asked to read its own writes: what an earlier answer gave it. */
   bookmark: string | null;
   /** What an agent program calls its present run. */
@@ -50,6 +51,8 @@ export class Context {
   readonly caller: Caller;
   readonly requestId: string;
   readonly now: Date;
+  /** Scheme and host by which the caller reaches the service. */
+  readonly origin: string;
   readonly db: Door;
   /** The lease an agent names in its header. */
   lease: number | null = null;
@@ -68,6 +71,7 @@ export class Context {
     this.caller = parts.caller;
     this.requestId = parts.requestId;
     this.now = parts.now;
+    this.origin = parts.origin;
     this.db = new Door(parts.env.DB, parts.writes ? "first-primary" : (parts.bookmark ?? "first-unconstrained"));
     const { kind, tokenHash } = parts.caller;
     if (kind === "api" || kind === "registration") {
@@ -111,11 +115,11 @@ export class Context {
     if (!this.#admitted && kind === "agent") {
       const { agentId } = settled(await this.poolOf(this.orgId).authenticateAgent(tokenHash));
       checkAccess(this.#parts.access, kind, null);
-      this.#admitted = { actor: `agent:${agentId}`, kind, role: null, labels: null, agentId };
+      this.#admitted = { actor: `agent:${agentId}`, token: null, kind, role: null, labels: null, agentId };
     }
     if (!this.#admitted && kind === "operator") {
       checkAccess(this.#parts.access, kind, null);
-      this.#admitted = { actor: "operator", kind, role: null, labels: null, agentId: null };
+      this.#admitted = { actor: "operator", token: null, kind, role: null, labels: null, agentId: null };
     }
     if (!this.#admitted) await this.db.run();
     return this.admitted;
@@ -134,8 +138,8 @@ export class Context {
 
   #admitToken(row: LiveToken): void {
     checkAccess(this.#parts.access, row.kind, row.role);
-    const { kind, role, labels } = row;
-    this.#admitted = { actor: `token:${row.id}`, kind, role, labels, agentId: null };
+    const { id, name, kind, role, labels } = row;
+    this.#admitted = { actor: `token:${id}`, token: { id, name }, kind, role, labels, agentId: null };
     if (Date.parse(row.lastUsedAt ?? "") + USE_NOTED_EVERY_MS > this.now.getTime()) return;
     this.#parts.later(this.#noteUse(row.id));
   }

@@ -14,7 +14,18 @@ import { checkOwnOrg, updateOf, verb, writablePart } from "./verb.ts";
 
 export type RepositoryRow = typeof repository.$inferSelect;
 
-export const repositoryRecord = ({ version: _, cloneHost: __, ...row }: RepositoryRow): Repository => row;
+/** A row, and whether a credential is kept for its clone: 1 or 0. */
+type Found = RepositoryRow & { hasCredential: number };
+
+const repositoryRecord = ({ version: _, cloneHost: __, ...row }: Found): Repository => {
+  const { hasCredential, createdAt, updatedAt, ...rest } = row;
+  return { ...rest, hasCredential: hasCredential === 1, createdAt, updatedAt };
+};
+
+const hasCredential = sql<number>`EXISTS (SELECT 1 FROM credential AS c WHERE c.repo_id = repository.id)`.as(
+  "has_credential",
+);
+const COLUMNS = { ...getTableColumns(repository), hasCredential };
 
 const check = (context: Context, { cloneUrl, defaultBranch }: { cloneUrl?: string; defaultBranch?: string | null }) => {
   const urlProblem = cloneUrl && cloneUrlProblem(cloneUrl, context.config.CLONE_PROTOCOLS);
@@ -26,8 +37,10 @@ const check = (context: Context, { cloneUrl, defaultBranch }: { cloneUrl?: strin
 export const oneRepository = (context: Context, id: string) =>
   and(eq(repository.orgId, context.orgId), eq(repository.id, id));
 
-const find = async (context: Context, id: string): Promise<RepositoryRow> => {
-  const [[row]] = await context.db.run(context.db.sql.select().from(repository).where(oneRepository(context, id)));
+const find = async (context: Context, id: string): Promise<Found> => {
+  const [[row]] = await context.db.run(
+    context.db.sql.select(COLUMNS).from(repository).where(oneRepository(context, id)),
+  );
   if (!row) throw notFound();
   context.checkVersion(row.version);
   return row;
@@ -67,11 +80,11 @@ export const connectRepository = verb({
       sameHostId(context, row),
     );
     context.version = row.version;
-    return repositoryRecord(row);
+    return repositoryRecord({ ...row, hasCredential: 0 });
   },
 });
 
-const repositories = listing(repository, getTableColumns(repository), {
+const repositories = listing(repository, COLUMNS, {
   filters: {
     fullName: (name) => eq(repository.fullName, name),
     cloneUrl: (url) => eq(repository.cloneUrl, url),
@@ -101,8 +114,8 @@ export const updateRepository = verb({
   body: updateOf(Repository, RepositoryChange),
   output: Repository,
   async run(context, { params, body }) {
-    const row = await find(context, params.id);
-    const change = writablePart(body, RepositoryChange, repositoryRecord(row));
+    const { hasCredential, ...row } = await find(context, params.id);
+    const change = writablePart(body, RepositoryChange, repositoryRecord({ ...row, hasCredential }));
     check(context, change);
     const next = { ...row, ...change, version: row.version + 1, updatedAt: context.at };
     next.cloneHost = cloneHost(next.cloneUrl);
@@ -127,7 +140,7 @@ export const updateRepository = verb({
       sameHostId(context, next),
     );
     context.version = next.version;
-    return repositoryRecord(next);
+    return repositoryRecord({ ...next, hasCredential });
   },
 });
 

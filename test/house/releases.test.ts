@@ -194,7 +194,7 @@ describe("the comparison of two descriptions", () => {
       }),
     );
     expect(unseen).toEqual([]);
-  });
+  }, 60_000);
 
   it("refuses to judge by a keyword that it does not know", () => {
     const unknown = changed((all) => Object.assign(schema(all, "Value"), { not: {} }));
