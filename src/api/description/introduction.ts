@@ -8,7 +8,7 @@ export const INFO = {
 
 **Lists** are plain arrays and come in pages, of 100 unless \`limit\` says otherwise; the header \`Link\` has the whole address of the next one. Builds and the audit come by 50, newest first. The list of agents is whole unless \`limit\` is given.
 
-**Changes.** PUT changes only what it is given; \`null\` clears a field that may be empty. Send the ETag you read as \`If-Match\`, and a change that somebody made in between is not lost. What is not known is refused, with the name that was probably meant.
+**Changes.** PUT, which may be called PATCH as well, changes only what it is given; \`null\` clears a field that may be empty. Send the ETag you read as \`If-Match\`, and a change that somebody made in between is not lost. What is not known is refused, with the name that was probably meant.
 
 **Problems** are answered as \`application/problem+json\` (RFC 9457). \`type\` is the address of a page that says what to do. No answer ever repeats what was sent.
 
