@@ -7,9 +7,9 @@ export const AuditEntry = z.object({
   id: Id,
   orgId: OrgId,
   at: Timestamp,
-  actor: z.string().check(z.describe("token:ID, agent:ID, operator, or system")),
-  action: z.string().check(z.describe("noun.verb, for example variable.create or build.deliver")),
-  subject: z.string().check(z.describe("Id of what was changed")),
+  actor: z.string(),
+  action: z.string(),
+  subject: z.string(),
   requestId: z.nullable(z.string()),
   detail: z.record(z.string(), z.unknown()),
 });

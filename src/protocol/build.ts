@@ -53,7 +53,7 @@ export type Creator = z.infer<typeof Creator>;
 
 export const Build = z.object({
   id: Id,
-  number: z.int().check(z.describe("Counts up per repository")),
+  number: z.int(),
   orgId: OrgId,
   repoId: Id,
   pipelineId: z.nullable(Id),
@@ -66,8 +66,8 @@ export const Build = z.object({
   attempt: z.int(),
   exitCode: z.nullable(z.int()),
   reason: z.nullable(BuildReason),
-  message: z.nullable(z.string()).check(z.describe("What a person should know about how it ended")),
-  leak: z.boolean().check(z.describe("The service masked a secret that the agent had let through")),
+  message: z.nullable(z.string()),
+  leak: z.boolean(),
   environment: z.nullable(z.array(EnvironmentKey)),
   steps: z.array(Step),
   summary: z.nullable(z.string()),

@@ -4,18 +4,15 @@ import en from "zod/v4/locales/en.js";
 z.config(en());
 
 /** A UUID v7 in lower case: ids sort by the time of their making. */
-export const Id = z.uuid().check(z.describe("UUID"));
+export const Id = z.uuid();
 
 /** An organization's slug; never used twice. */
 export const OrgId = z
   .string()
-  .check(
-    z.regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, "must be a slug: a-z, 0-9 and -, at most 64"),
-    z.describe("Organization slug"),
-  );
+  .check(z.regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, "must be a slug: a-z, 0-9 and -, at most 64"));
 
 /** ISO 8601, UTC, milliseconds. */
-export const Timestamp = z.iso.datetime({ precision: 3 }).check(z.describe("UTC time with milliseconds"));
+export const Timestamp = z.iso.datetime({ precision: 3 });
 
 /*
  * Patterns go into the API's description, where languages without JavaScript's `u` flag compile them: control

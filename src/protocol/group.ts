@@ -12,7 +12,7 @@ export const Group = z.object({
   variableCount: z.int(),
   createdAt: Timestamp,
   updatedAt: Timestamp,
-  variables: z.optional(z.array(Variable)).check(z.describe("With includeVariables=true")),
+  variables: z.optional(z.array(Variable)),
 });
 export type Group = z.infer<typeof Group>;
 

@@ -43,9 +43,7 @@ export const Job = z.object({
   pipeline: z.object({ name: z.string(), configPath: z.string(), definition: z.nullable(z.string()) }),
   env: z.record(z.string(), z.string()),
   secretKeys: z.array(z.string()),
-  runKeys: z
-    .array(z.string())
-    .check(z.describe("Keys of env that envVariables of the run set: they outrank the file's env")),
+  runKeys: z.array(z.string()),
   requires: Requires,
   timeoutSeconds: z.int(),
 });

@@ -21,7 +21,7 @@ export const Value = z.string().check(z.refine((text) => !text.includes("\0"), "
 export const Variable = z.object({
   id: Id,
   key: z.string(),
-  value: z.optional(z.string()).check(z.describe("Absent when isSecret")),
+  value: z.optional(z.string()),
   isSecret: z.boolean(),
   scope: Scope,
   orgId: OrgId,
@@ -35,7 +35,7 @@ export const Variable = z.object({
   createdAt: Timestamp,
   updatedAt: Timestamp,
   lastUsedAt: z.nullable(Timestamp),
-  lastUsedBy: z.nullable(Id).check(z.describe("The last build that was given it")),
+  lastUsedBy: z.nullable(Id),
   warnings: z.optional(z.array(z.enum(["short", "mask-text", "common-word"]))),
 });
 export type Variable = z.infer<typeof Variable>;

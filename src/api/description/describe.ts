@@ -10,6 +10,7 @@ import { type Described, described, operationOf } from "./operation.ts";
 import { OPERATIONS, TAGS } from "./operations.ts";
 import { reach } from "./references.ts";
 import { nameOf, type Schemas, wireSchemas } from "./schemas.ts";
+import { putWords } from "./words/apply.ts";
 
 const describeRoute = (route: Route): Described => {
   const words = OPERATIONS[`${route.method} ${route.path}`];
@@ -55,6 +56,7 @@ export const describe = (routes: Route[], examples: Example[]): Description => {
   );
   for (const one of all) withOwnFields(wire.schemas, one);
   withProblemTypes(wire.schemas);
+  putWords(wire.schemas);
   const responses: Record<string, Response> = {};
   const paths: Description["paths"] = {};
   for (const one of all) {

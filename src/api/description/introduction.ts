@@ -16,7 +16,10 @@ export const INFO = {
 
 **Limits.** 600 requests a minute for each token, 1,200 for an agent's. Bodies and chunks of logs may have 1 MiB, a variable's value 48 KiB.
 
-**Versions.** Fields and routes are added, never changed or taken away: ignore what you do not know.`,
+**Versions.** Routes, fields, and filters are added, never changed or taken away: ignore what you do not know. An enum that is marked \`x-extensible-enum\` may grow in answers: take a value you do not know for "other". Should a breaking change ever be needed, it comes behind a header \`Millrace-Version: DATE\`, and what was before stays for six months with a \`Sunset\` header.
+
+**Codes.** An agent's \`platform\` is 0 other, 1 macOS, 2 Linux, 3 Windows; its \`status\` 0 offline, 1 idle, 2 busy, 3 draining.`,
+  contact: { name: "Whoever runs this deployment" },
   license: { name: "All rights reserved", identifier: "LicenseRef-Millrace" },
 };
 

@@ -42,9 +42,13 @@ const TRIGGER_PROBLEMS: ProblemKind[] = ["conflict", "idempotency-mismatch", "li
 
 /** By method and path, as the table of routes has them. */
 export const OPERATIONS: Record<string, Operation> = {
-  "GET /organization": { id: "listOrganizations", tag: "Operator", summary: "List organizations" },
+  "GET /organization": {
+    ...{ id: "listOrganizations", tag: "Operator", summary: "List organizations" },
+    description: "In the order of their slugs.",
+  },
   "POST /organization": {
     ...{ id: "createOrganization", tag: "Operator", summary: "Make an organization and its first admin's token" },
+    description: "The token is in the answer, this once. The slug is never used again.",
     problems: ["duplicate"],
   },
   "POST /organization/:id/token": {
@@ -232,17 +236,21 @@ export const OPERATIONS: Record<string, Operation> = {
   },
   "POST /buildagent/:id/heartbeat": {
     ...{ id: "heartbeat", tag: "Agent protocol", summary: "Say that the agent is alive, and extend its lease" },
+    description: "Every `heartbeatSeconds` while it builds. A lease that is over is no refusal: `cancel` says so.",
   },
   "POST /build/:id/start": {
     ...{ id: "startBuild", tag: "Agent protocol", summary: "Confirm that the job has arrived", leased: true },
+    description: "Before anything is run. Refused: drop the job, it is another's by now.",
     problems: ["lease-lost", "conflict"],
   },
   "POST /build/:id/progress": {
     ...{ id: "reportProgress", tag: "Agent protocol", summary: "Tell the commit, the steps, and values to mask" },
+    description: "Values to mask hold for what of the log comes after this call.",
     ...{ leased: true, problems: ["lease-lost", "conflict"] },
   },
   "POST /build/:id/release": {
     ...{ id: "releaseBuild", tag: "Agent protocol", summary: "Give a build back for another agent", leased: true },
+    description: "It waits again, for an agent that has what it requires; no attempt is used.",
     problems: ["lease-lost", "conflict"],
   },
   "PUT /build/:id/log": {

@@ -15,6 +15,7 @@ import * as rewrap from "../../protocol/rewrap.ts";
 import * as token from "../../protocol/token.ts";
 import * as variable from "../../protocol/variable.ts";
 import { reach, renameReferences } from "./references.ts";
+import { GROWING } from "./words/growing.ts";
 
 export type JsonSchema = { [keyword: string]: unknown } & {
   $ref?: string;
@@ -58,6 +59,12 @@ const convert = (io: "input" | "output", unnamed: [string, z.ZodMiniType][]): Sc
   return Object.fromEntries(Object.entries(schemas).map(([id, { $schema: _, $id: __, ...schema }]) => [id, schema]));
 };
 
+/** Codes may be added in answers: no number is the last. */
+const unbounded = (schemas: Schemas): Schemas => {
+  for (const name of GROWING) delete schemas[name]?.maximum;
+  return schemas;
+};
+
 /** Answers may grow new fields, and clients ignore those they do not know. */
 const opened = <T>(schema: T): T => {
   const isClosed = (name: string, value: unknown) => name === "additionalProperties" && value === false;
@@ -80,7 +87,7 @@ export const wireSchemas = (
   answers: string[],
 ): WireSchemas => {
   const inputs = convert("input", sent);
-  const outputs = opened(convert("output", answered));
+  const outputs = unbounded(opened(convert("output", answered)));
   const used = reach(answers.map(referenceTo), (reference) => outputs[reference.slice(PLACE.length)]);
   const differs = (name: string): boolean => JSON.stringify(inputs[name]) !== JSON.stringify(outputs[name]);
   const taken = new Set([...used].map((reference) => reference.slice(PLACE.length)).filter(differs));
