@@ -11,7 +11,7 @@ import { logged } from "../web/request-log.ts";
 import { jsonBody } from "./body.ts";
 import { shared } from "./cors.ts";
 import { mountHealth } from "./health.ts";
-import { ROUTES, type Route } from "./routes.ts";
+import { methodsOf, ROUTES, type Route } from "./routes.ts";
 import { validator } from "./validation.ts";
 
 export const BOOKMARK_HEADER = "Millrace-Bookmark";
@@ -73,9 +73,9 @@ const answer = async (c: HonoContext<Kit>, route: Route): Promise<Response> => {
 };
 
 const nextPage = (url: string, cursor: string): string => {
-  const { pathname, searchParams } = new URL(url);
-  searchParams.set("cursor", cursor);
-  return `${pathname}?${searchParams}`;
+  const next = new URL(url);
+  next.searchParams.set("cursor", cursor);
+  return next.href;
 };
 
 const tags = (header: string | undefined): string[] | null =>
@@ -120,10 +120,12 @@ export const createApp = (): Hono<Kit> => {
       ...(verb.query ? [validator("query", verb.query)] : []),
       ...(verb.body ? [validator("json", verb.body)] : []),
     ];
-    app.on(route.method, [route.path], open(route), ...(checks as MiddlewareHandler<Kit>[]), (c) => answer(c, route));
+    app.on(methodsOf(route), [route.path], open(route), ...(checks as MiddlewareHandler<Kit>[]), (c) =>
+      answer(c, route),
+    );
   }
   for (const [path, routes] of Map.groupBy(ROUTES, (route) => route.path)) {
-    const methods = routes.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+    const methods = routes.flatMap(methodsOf).flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
     const allow = [...methods, "OPTIONS"].join(", ");
     app.options(path, (c) => c.body(null, 204, { Allow: allow }));
     app.all(path, (c) => {

@@ -21,11 +21,13 @@ import type { StreamRoute } from "../web/kit.ts";
 import { showLog } from "../web/log.ts";
 import { poll, showMetrics, writeLog } from "./streams.ts";
 
-type Method = "GET" | "POST" | "PUT" | "DELETE";
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** One route: all that is known of it stands here and in its verb. `status` is that of its success. */
 export interface Route {
   method: Method;
+  /** A second name of the method: the same in every respect. */
+  alias?: Method;
   path: string;
   status: 200 | 201 | 204;
   // biome-ignore lint/suspicious/noExplicitAny: a table of verbs with different inputs
@@ -40,7 +42,12 @@ const create = (path: string, verb: AnyVerb): Route => ({ method: "POST", path, 
 const act = (path: string, verb: AnyVerb): Route => ({ method: "POST", path, status: 200, verb });
 const tell = (path: string, verb: AnyVerb): Route => ({ method: "POST", path, status: 204, verb });
 const put = (path: string, verb: AnyVerb): Route => ({ method: "PUT", path, status: 200, verb });
+/** Changes what it is given of a record, which other APIs call PATCH. */
+const update = (path: string, verb: AnyVerb): Route => ({ ...put(path, verb), alias: "PATCH" });
 const remove = (path: string, verb: AnyVerb): Route => ({ method: "DELETE", path, status: 204, verb });
+
+/** Every method that leads to the route. */
+export const methodsOf = ({ method, alias }: Route): Method[] => (alias ? [method, alias] : [method]);
 
 /** The API. Who may call what stands in each verb's `access`. */
 export const ROUTES: Route[] = [
@@ -64,19 +71,19 @@ export const ROUTES: Route[] = [
   get("/secrets/unused", uses.listUnused),
   get("/secrets/variables/:id/uses", uses.listUses),
   get("/secrets/variables/:id", variables.getVariable),
-  put("/secrets/variables/:id", variables.updateVariable),
+  update("/secrets/variables/:id", variables.updateVariable),
   remove("/secrets/variables/:id", variables.removeVariable),
 
   get("/secrets/groups", groups.listGroups),
   create("/secrets/groups", groups.createGroup),
   get("/secrets/groups/:id", groups.getGroup),
-  put("/secrets/groups/:id", groups.updateGroup),
+  update("/secrets/groups/:id", groups.updateGroup),
   remove("/secrets/groups/:id", groups.removeGroup),
 
   get("/repository", repositories.listRepositories),
   create("/repository", repositories.connectRepository),
   get("/repository/:id", repositories.getRepository),
-  put("/repository/:id", repositories.updateRepository),
+  update("/repository/:id", repositories.updateRepository),
   remove("/repository/:id", repositories.removeRepository),
   put("/repository/:id/credential", credentials.setCredential),
   remove("/repository/:id/credential", credentials.removeCredential),
@@ -86,7 +93,7 @@ export const ROUTES: Route[] = [
   create("/pipeline", pipelines.createPipeline),
   act("/pipeline/check", checkPipeline),
   get("/pipeline/:id", pipelines.getPipeline),
-  put("/pipeline/:id", pipelines.updatePipeline),
+  update("/pipeline/:id", pipelines.updatePipeline),
   remove("/pipeline/:id", pipelines.removePipeline),
   get("/pipeline/:id/environment", previewEnvironment),
 
@@ -102,7 +109,7 @@ export const ROUTES: Route[] = [
   get("/buildagent/metrics", showMetrics),
   create("/buildagent/register", agents.registerAgent),
   get("/buildagent/:id", agents.getAgent),
-  put("/buildagent/:id", agents.updateAgent),
+  update("/buildagent/:id", agents.updateAgent),
   remove("/buildagent/:id", agents.removeAgent),
 
   get("/buildagent/:id/poll", poll),

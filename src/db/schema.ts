@@ -33,7 +33,10 @@ export const token = sqliteTable(
     version: integer().notNull().default(1),
     createdAt: text("created_at").notNull(),
   },
-  (table) => [index("token_by_org").on(table.orgId, table.id)],
+  (table) => [
+    index("token_by_org").on(table.orgId, table.id),
+    index("token_by_name").on(table.orgId, table.name, table.id),
+  ],
 );
 
 export const variable = sqliteTable(
@@ -63,6 +66,7 @@ export const variable = sqliteTable(
   (table) => [
     uniqueIndex("variable_by_owner").on(table.orgId, table.scope, table.ownerId, table.key),
     index("variable_by_org").on(table.orgId, table.id),
+    index("variable_by_key").on(table.orgId, table.key, table.id),
   ],
 );
 
@@ -126,6 +130,8 @@ export const repository = sqliteTable(
   (table) => [
     uniqueIndex("repository_by_host_id").on(table.orgId, table.cloneHost, table.gitHostRepoId),
     index("repository_by_org").on(table.orgId, table.id),
+    index("repository_by_name").on(table.orgId, table.fullName, table.id),
+    index("repository_by_clone_url").on(table.orgId, table.cloneUrl, table.id),
   ],
 );
 
@@ -160,6 +166,7 @@ export const pipeline = sqliteTable(
   (table) => [
     uniqueIndex("pipeline_by_name").on(table.repoId, table.name),
     index("pipeline_by_org").on(table.orgId, table.id),
+    index("pipeline_by_org_name").on(table.orgId, table.name, table.id),
   ],
 );
 

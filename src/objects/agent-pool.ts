@@ -96,9 +96,12 @@ export class AgentPool extends DurableObject<Env> {
   }
 
   /** By their ids, so that pages stay right while agents come and go. */
-  async listAgents(after = "", atMost = Number.POSITIVE_INFINITY): Promise<Agent[]> {
-    const later = [...this.#engine.state.agents.keys()].filter((id) => id > after).sort();
-    return later.slice(0, atMost).map((id) => this.#toAgent(id));
+  async listAgents(after = "", atMost = Number.POSITIVE_INFINITY, name?: string): Promise<Agent[]> {
+    const wanted = [...this.#engine.state.agents.values()].filter(
+      (agent) => agent.id > after && (name === undefined || agent.name === name),
+    );
+    const ids = wanted.map(({ id }) => id).sort();
+    return ids.slice(0, atMost).map((id) => this.#toAgent(id));
   }
 
   async getAgent(agentId: string): Promise<Result<Agent>> {

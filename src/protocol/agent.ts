@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import { Id, Labels, Name, OrgId, Timestamp } from "./common.ts";
+import { Id, Labels, Name, NameFilter, OrgId, Timestamp } from "./common.ts";
+import { WHOLE } from "./page.ts";
 import { TokenKind } from "./token.ts";
 
 /** 0 other, 1 macOS, 2 Linux, 3 Windows. */
@@ -31,11 +32,13 @@ export const Agent = z.object({
   isEphemeral: z.boolean(),
   currentBuildId: z.nullable(Id),
   createdAt: Timestamp,
-  registeredBy: z.nullable(RegisteredBy).check(z.describe("Null for an agent that registered before this was kept")),
+  registeredBy: z.nullable(RegisteredBy),
 });
 export type Agent = z.infer<typeof Agent>;
 
-const Version = z.string().check(z.maxLength(100), z.regex(/^[^\p{Cc}]*$/u, "must not have control characters"));
+const Version = z
+  .string()
+  .check(z.maxLength(100), z.regex(/^[^\x00-\x1F\x7F-\x9F]*$/, "must not have control characters"));
 
 /** Sent by agents of any age, so unknown fields are ignored. */
 export const AgentRegistration = z.object({
@@ -73,3 +76,4 @@ export type AgentChange = z.infer<typeof AgentChange>;
 
 /** What an agent may say of itself by its own token: what it was registered with bounds it for life. */
 export const OwnAgentChange = z.pick(AgentChange, { name: true, version: true });
+export const AgentFilter = z.strictObject({ name: z.optional(NameFilter), ...WHOLE });

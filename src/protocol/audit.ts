@@ -1,15 +1,15 @@
 import * as z from "zod/mini";
 import { Id, OrgId, Timestamp } from "./common.ts";
-import { PAGE } from "./page.ts";
+import { NEWEST_PAGE } from "./page.ts";
 
 /** One change or hand-out: who, what, when. Names of keys, never values. */
 export const AuditEntry = z.object({
   id: Id,
   orgId: OrgId,
   at: Timestamp,
-  actor: z.string().check(z.describe("token:ID, agent:ID, operator, or system")),
-  action: z.string().check(z.describe("noun.verb, for example variable.create or build.deliver")),
-  subject: z.string().check(z.describe("Id of what was changed")),
+  actor: z.string(),
+  action: z.string(),
+  subject: z.string(),
   requestId: z.nullable(z.string()),
   detail: z.record(z.string(), z.unknown()),
 });
@@ -21,5 +21,5 @@ export const AuditFilter = z.strictObject({
   subject: z.optional(z.string().check(z.maxLength(100))),
   since: z.optional(z.iso.datetime({ offset: true })),
   until: z.optional(z.iso.datetime({ offset: true })),
-  ...PAGE,
+  ...NEWEST_PAGE,
 });

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { Id, Labels, OrgId, Timestamp } from "./common.ts";
-import { PAGE } from "./page.ts";
+import { NEWEST_PAGE } from "./page.ts";
 import { Origin } from "./pipeline.ts";
 import { Branch, CommitSha } from "./repository.ts";
 import { Key } from "./variable.ts";
@@ -51,9 +51,13 @@ export const EnvironmentKey = z.object({
 });
 export type EnvironmentKey = z.infer<typeof EnvironmentKey>;
 
+/** Who asked for a build: by the name it had then. */
+export const Creator = z.object({ kind: z.string(), id: Id, name: z.string() });
+export type Creator = z.infer<typeof Creator>;
+
 export const Build = z.object({
   id: Id,
-  number: z.int().check(z.describe("Counts up per repository")),
+  number: z.int(),
   orgId: OrgId,
   repoId: Id,
   pipelineId: z.nullable(Id),
@@ -66,12 +70,14 @@ export const Build = z.object({
   attempt: z.int(),
   exitCode: z.nullable(z.int()),
   reason: z.nullable(BuildReason),
-  message: z.nullable(z.string()).check(z.describe("What a person should know about how it ended")),
-  leak: z.boolean().check(z.describe("The service masked a secret that the agent had let through")),
+  message: z.nullable(z.string()),
+  leak: z.boolean(),
   environment: z.nullable(z.array(EnvironmentKey)),
   steps: z.array(Step),
   summary: z.nullable(z.string()),
   retryOf: z.nullable(Id),
+  createdBy: z._default(z.nullable(Creator), null),
+  webUrl: z.optional(z.string()),
   queuedAt: Timestamp,
   startedAt: z.nullable(Timestamp),
   finishedAt: z.nullable(Timestamp),
@@ -110,5 +116,5 @@ export const BuildFilter = z.strictObject({
   pipelineId: z.optional(Id),
   branch: z.optional(z.string().check(z.maxLength(250))),
   status: z.optional(BuildStatus),
-  ...PAGE,
+  ...NEWEST_PAGE,
 });

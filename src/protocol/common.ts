@@ -4,18 +4,30 @@ import en from "zod/v4/locales/en.js";
 z.config(en());
 
 /** A UUID v7 in lower case: ids sort by the time of their making. */
-export const Id = z.uuid().check(z.describe("UUID"));
+export const Id = z.uuid();
 
 /** An organization's slug; never used twice. */
 export const OrgId = z
   .string()
-  .check(
-    z.regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, "must be a slug: a-z, 0-9 and -, at most 64"),
-    z.describe("Organization slug"),
-  );
+  .check(z.regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, "must be a slug: a-z, 0-9 and -, at most 64"));
 
 /** ISO 8601, UTC, milliseconds. */
-export const Timestamp = z.iso.datetime({ precision: 3 }).check(z.describe("UTC time with milliseconds"));
+export const Timestamp = z.iso.datetime({ precision: 3 });
+
+/*
+ * Patterns go into the API's description, where languages without JavaScript's `u` flag compile them: control
+ * characters are spelled out.
+ */
+
+/** Characters that are not seen, or that turn the text around them: what is read would not be what is there. */
+const UNSEEN = /[\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF]/;
+
+/** Keeps out what would make one name look like another; joiners stay, which scripts and emoji need. */
+export const seen = () =>
+  z.refine<string>(
+    (text) => !UNSEEN.test(text),
+    "must not have invisible characters or ones that turn the text around",
+  );
 
 /** Text for people: one line, no control characters. */
 export const Name = z
@@ -23,8 +35,12 @@ export const Name = z
   .check(
     z.minLength(1, "must not be empty"),
     z.maxLength(200, "must have at most 200 characters"),
-    z.regex(/^[^\p{Cc}]+$/u, "must not have control characters"),
+    z.regex(/^[^\x00-\x1F\x7F-\x9F]+$/, "must not have control characters"),
+    seen(),
   );
+
+/** A filter by a name: exactly this one, which may be one of before that is no longer taken. */
+export const NameFilter = z.string().check(z.maxLength(200, "must have at most 200 characters"));
 
 export const Description = z.string().check(z.maxLength(2000, "must have at most 2000 characters"));
 

@@ -38,9 +38,7 @@ export const Explanation = z.object({
   status: BuildStatus,
   code: WaitCode,
   words: z.string(),
-  ahead: z.nullable(z.int()).check(z.describe("Builds before it in the queue")),
-  agents: z
-    .array(z.object({ agentId: Id, name: z.string(), codes: z.array(AgentCode), words: z.string() }))
-    .check(z.describe("Why each agent does not have it, the likeliest first")),
+  ahead: z.nullable(z.int()),
+  agents: z.array(z.object({ agentId: Id, name: z.string(), codes: z.array(AgentCode), words: z.string() })),
 });
 export type Explanation = z.infer<typeof Explanation>;

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { Description, Id, Name, OrgId, QueryFlag, Timestamp } from "./common.ts";
+import { Description, Id, Name, NameFilter, OrgId, QueryFlag, Timestamp } from "./common.ts";
 import { PAGE } from "./page.ts";
 import { Variable } from "./variable.ts";
 
@@ -12,7 +12,7 @@ export const Group = z.object({
   variableCount: z.int(),
   createdAt: Timestamp,
   updatedAt: Timestamp,
-  variables: z.optional(z.array(Variable)).check(z.describe("With includeVariables=true")),
+  variables: z.optional(z.array(Variable)),
 });
 export type Group = z.infer<typeof Group>;
 
@@ -29,6 +29,7 @@ export const GroupChange = z.strictObject({
 
 export const GroupFilter = z.strictObject({
   orgId: z.optional(OrgId),
+  name: z.optional(NameFilter),
   includeVariables: z._default(QueryFlag, false),
   ...PAGE,
 });

@@ -44,14 +44,10 @@ export const Job = z.object({
   pipeline: z.object({ name: z.string(), configPath: z.string(), definition: z.nullable(z.string()) }),
   env: z.record(z.string(), z.string()),
   secretKeys: z.array(z.string()),
-  runKeys: z
-    .array(z.string())
-    .check(z.describe("Keys of env that envVariables of the run set: they outrank the file's env")),
+  runKeys: z.array(z.string()),
   requires: Requires,
   timeoutSeconds: z.int(),
-  mayGoElsewhere: z
-    .optional(z.boolean())
-    .check(z.describe("It may be released with `elsewhere`, should this agent be unable to fetch it")),
+  mayGoElsewhere: z.optional(z.boolean()),
 });
 export type Job = z.infer<typeof Job>;
 
@@ -74,14 +70,8 @@ export type Progress = z.infer<typeof Progress>;
 export const Release = z.object({
   reason: z.string().check(z.maxLength(2000)),
   requires: z.optional(Requires),
-  elsewhere: z
-    .optional(z.boolean())
-    .check(z.describe("This agent cannot fetch it, and another may try: 409 where there is none, or one has tried")),
-  interrupted: z.optional(
-    z
-      .boolean()
-      .check(z.describe("The agent was stopped in the middle: the attempt counts, and any agent may have the next")),
-  ),
+  elsewhere: z.optional(z.boolean()),
+  interrupted: z.optional(z.boolean()),
 });
 export type Release = z.infer<typeof Release>;
 

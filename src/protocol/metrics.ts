@@ -8,7 +8,7 @@ export const RequirementMetrics = z.object({
   waiting: z.int(),
   running: z.int(),
   oldestWaitSeconds: z.number(),
-  agents: z.int().check(z.describe("Online agents that could take such a build")),
+  agents: z.int(),
   idle: z.int(),
 });
 
@@ -27,9 +27,9 @@ export const Metrics = z.object({
     offline: z.int(),
   }),
   outbox: z.object({
-    builds: z.int().check(z.describe("Builds that lists do not show as they are yet")),
-    failures: z.int().check(z.describe("Failed attempts in a row to write to the database")),
-    parked: z.int().check(z.describe("Rows that could never be written and were set aside")),
+    builds: z.int(),
+    failures: z.int(),
+    parked: z.int(),
   }),
   byRequirement: z.array(RequirementMetrics),
 });

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { Id, QueryNumber } from "./common.ts";
+import { Id, OrgId, QueryNumber } from "./common.ts";
 
 const decodeCursor = (text: string): string => {
   try {
@@ -10,17 +10,26 @@ const decodeCursor = (text: string): string => {
 };
 
 /** Opaque to clients: where the page before ended. */
-export const Cursor = z
-  .pipe(z.string().check(z.maxLength(100)), z.transform(decodeCursor))
-  .check(z.refine((id) => Id.safeParse(id).success, "must be one that an earlier page gave"));
+const cursorOf = (ends: z.ZodMiniType<string>) =>
+  z
+    .pipe(z.string().check(z.maxLength(100)), z.transform(decodeCursor))
+    .check(z.refine((end) => ends.safeParse(end).success, "must be one that an earlier page gave"));
+
+export const Cursor = cursorOf(Id);
 
 export const encodeCursor = (id: string): string =>
   btoa(id).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 
-/** What every list takes to be read in pages. */
-export const PAGE = {
-  limit: z.optional(QueryNumber(1, 200, "must be 1 to 200")),
-  cursor: z.optional(Cursor),
-};
+const Limit = QueryNumber(1, 200, "must be 1 to 200");
 
-export const PageQuery = z.strictObject(PAGE);
+/** What a list takes to be read in pages; people's lists by 100, unless they say otherwise. */
+export const PAGE = { limit: z.optional(z._default(Limit, 100)), cursor: z.optional(Cursor) };
+
+/** Lists that grow for ever, newest first. */
+export const NEWEST_LENGTH = 50;
+export const NEWEST_PAGE = { ...PAGE, limit: z.optional(z._default(Limit, NEWEST_LENGTH)) };
+
+/** A list that is whole where no page is asked for. */
+export const WHOLE = { ...PAGE, limit: z.optional(Limit) };
+
+export const OrganizationFilter = z.strictObject({ ...PAGE, cursor: z.optional(cursorOf(OrgId)) });

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { Id, Labels, Name, OrgId, Timestamp } from "./common.ts";
+import { Id, Labels, Name, NameFilter, OrgId, seen, Timestamp } from "./common.ts";
 import { PAGE } from "./page.ts";
 import { SCOPES } from "./variable.ts";
 
@@ -19,7 +19,8 @@ export type Requires = z.infer<typeof Requires>;
 export const ConfigPath = z.string().check(
   z.minLength(1),
   z.maxLength(400),
-  z.regex(/^[^\p{Cc}\\]+$/u, "must not have control characters or \\"),
+  z.regex(/^[^\x00-\x1F\x7F-\x9F\\]+$/, "must not have control characters or \\"),
+  seen(),
   z.refine((path) => !path.startsWith("/") && !path.startsWith("-"), "must be relative to the repository's root"),
   z.refine(
     (path) => !path.split("/").some((part) => part === "" || part === "." || part === ".." || part === ".git"),
@@ -86,7 +87,7 @@ export const PipelineChange = z.strictObject({
   isActive: z.optional(z.boolean()),
 });
 
-export const PipelineFilter = z.strictObject({ repoId: z.optional(Id), ...PAGE });
+export const PipelineFilter = z.strictObject({ repoId: z.optional(Id), name: z.optional(NameFilter), ...PAGE });
 
 /** Where the value of a key comes from: a stored scope, or the run itself. */
 export const Origin = z.enum([...SCOPES, "run", "service"]);

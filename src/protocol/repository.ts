@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import { Id, OrgId, Timestamp } from "./common.ts";
+import { Id, OrgId, seen, Timestamp } from "./common.ts";
+import { PAGE } from "./page.ts";
 
 const SEGMENT = "[A-Za-z0-9_.-]+";
 
@@ -18,7 +19,7 @@ export const CloneUrl = z.string().check(z.minLength(1), z.maxLength(2000, "must
  * `refs/merge-requests/...`; the rule is `domain/git-ref.ts`.
  */
 export const Branch = z.pipe(
-  z.string().check(z.minLength(1, "must not be empty"), z.maxLength(250, "must have at most 250 characters")),
+  z.string().check(z.minLength(1, "must not be empty"), z.maxLength(250, "must have at most 250 characters"), seen()),
   z.transform((name) => name.replace(/^refs\/heads\//, "")),
 );
 
@@ -39,6 +40,7 @@ export const Repository = z.object({
   defaultBranch: z.string(),
   defaultPipelineId: z.nullable(Id),
   isActive: z.boolean(),
+  hasCredential: z.boolean(),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });
@@ -61,6 +63,13 @@ export const RepositoryChange = z.strictObject({
   isActive: z.optional(z.boolean()),
 });
 
+/** Each finds the repositories that have exactly this. */
+export const RepositoryFilter = z.strictObject({
+  fullName: z.optional(z.string().check(z.maxLength(400, "must have at most 400 characters"))),
+  cloneUrl: z.optional(z.string().check(z.maxLength(2000, "must have at most 2000 characters"))),
+  ...PAGE,
+});
+
 /** A credential for the clone of a private repository; never returned. */
 export const NewCredential = z.strictObject({
   kind: z.enum(["token", "ssh-key"]),
@@ -70,7 +79,8 @@ export const NewCredential = z.strictObject({
       .check(
         z.minLength(1),
         z.maxLength(200),
-        z.regex(/^[^\p{Cc}:@/]+$/u, "must not have : @ / or control characters"),
+        z.regex(/^[^\x00-\x1F\x7F-\x9F:@/]+$/, "must not have : @ / or control characters"),
+        seen(),
       ),
   ),
   value: z.string().check(

@@ -5,7 +5,7 @@ export const SealedCounts = z.object({
   currentKeyId: z.string(),
   knownKeyIds: z.array(z.string()),
   byKeyId: z.record(z.string(), z.object({ variables: z.int(), credentials: z.int(), inputs: z.int(), logs: z.int() })),
-  isComplete: z.boolean().check(z.describe("Everything is sealed with the current key")),
+  isComplete: z.boolean(),
 });
 export type SealedCounts = z.infer<typeof SealedCounts>;
 
@@ -16,5 +16,5 @@ export const Rewrap = z.strictObject({
 /** One batch: repeat until `isComplete`. What no known key opens is named, and left as it is. */
 export const Rewrapped = z.extend(SealedCounts, {
   rewrapped: z.int(),
-  unopenable: z.array(z.string()).check(z.describe("Ids of what could not be opened")),
+  unopenable: z.array(z.string()),
 });

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import { Id, Labels, Name, OrgId, QueryFlag, Timestamp } from "./common.ts";
+import { Id, Labels, Name, NameFilter, OrgId, QueryFlag, Timestamp } from "./common.ts";
+import { PAGE } from "./page.ts";
 
 /** What a person's token may do; each role may also do what the ones before it may. */
 export const ROLES = ["viewer", "member", "maintainer", "admin"] as const;
@@ -30,7 +31,7 @@ export const NewToken = z.strictObject({
   kind: TokenKind,
   role: z.nullish(Role),
   labels: z.nullish(Labels),
-  expiresAt: z.nullish(Expiry).check(z.describe("Never, when left out: give registration tokens a day")),
+  expiresAt: z.nullish(Expiry),
 });
 
 export const TokenChange = z.strictObject({
@@ -41,7 +42,7 @@ export const TokenChange = z.strictObject({
 });
 
 export const TokenRemoval = z.strictObject({
-  agents: z._default(QueryFlag, false).check(z.describe("Remove the agents that it registered too")),
+  agents: z._default(QueryFlag, false),
 });
 
 /** The record with the token itself, which is shown this once. */
@@ -54,3 +55,5 @@ export const TokenRotation = z.strictObject({
     3600,
   ),
 });
+
+export const TokenFilter = z.strictObject({ name: z.optional(NameFilter), ...PAGE });

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { Description, Id, OrgId, QueryFlag, Timestamp } from "./common.ts";
+import { Description, Id, OrgId, QueryFlag, QueryNumber, Timestamp } from "./common.ts";
 import { PAGE } from "./page.ts";
 
 export const SCOPES = ["organization", "group", "repository", "pipeline"] as const;
@@ -21,7 +21,7 @@ export const Value = z.string().check(z.refine((text) => !text.includes("\0"), "
 export const Variable = z.object({
   id: Id,
   key: z.string(),
-  value: z.optional(z.string()).check(z.describe("Absent when isSecret")),
+  value: z.optional(z.string()),
   isSecret: z.boolean(),
   scope: Scope,
   orgId: OrgId,
@@ -35,7 +35,7 @@ export const Variable = z.object({
   createdAt: Timestamp,
   updatedAt: Timestamp,
   lastUsedAt: z.nullable(Timestamp),
-  lastUsedBy: z.nullable(Id).check(z.describe("The last build that was given it")),
+  lastUsedBy: z.nullable(Id),
   warnings: z.optional(z.array(z.enum(["short", "mask-text", "common-word"]))),
 });
 export type Variable = z.infer<typeof Variable>;
@@ -73,6 +73,13 @@ export const VariableFilter = z.strictObject({
   groupId: z.optional(Id),
   pipelineId: z.optional(Id),
   scope: z.optional(Scope),
+  key: z.optional(z.string().check(z.maxLength(255, "must have at most 255 characters"))),
   includeInactive: z._default(QueryFlag, false),
+  ...PAGE,
+});
+
+/** `days`: how long ago the last use of an unused secret lies at least. */
+export const UnusedFilter = z.strictObject({
+  days: z._default(QueryNumber(1, 400, "must be 1 to 400"), 90),
   ...PAGE,
 });

@@ -25,7 +25,7 @@ export interface Admitted {
   role: Role | null;
   labels: string[] | null;
   agentId: string | null;
-  /** The caller's own token, where it is one that D1 keeps. */
+  /** The token that calls, with the name it has now; null for the operator and agents. */
   token: { id: string; name: string; kind: TokenKind } | null;
 }
 

@@ -4,13 +4,13 @@ import { differences } from "../domain/differences.ts";
 import {
   Agent,
   AgentChange,
+  AgentFilter,
   AgentRegistration,
   OwnAgentChange,
   RegisteredAgent,
   type RegisteredBy,
 } from "../protocol/agent.ts";
 import { PathId } from "../protocol/common.ts";
-import { PageQuery } from "../protocol/page.ts";
 import type { Context } from "./context.ts";
 import { pageOf } from "./paging.ts";
 import { invalid, Refusal, settled } from "./refusal.ts";
@@ -52,11 +52,12 @@ export const registerAgent = verb({
 
 export const listAgents = verb({
   access: { role: "viewer" },
-  query: PageQuery,
+  query: AgentFilter,
   output: z.array(Agent),
   async run(context, { query }) {
-    const { cursor, limit } = query;
-    const agents = await (await context.pool()).listAgents(cursor, limit === undefined ? undefined : limit + 1);
+    const { cursor, limit, name } = query;
+    const atMost = limit === undefined ? undefined : limit + 1;
+    const agents = await (await context.pool()).listAgents(cursor, atMost, name || undefined);
     return pageOf(context, agents, query);
   },
 });

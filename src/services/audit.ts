@@ -2,11 +2,10 @@ import { eq, getTableColumns, gte, lt } from "drizzle-orm";
 import * as z from "zod/mini";
 import { audit } from "../db/schema.ts";
 import { AuditEntry, AuditFilter } from "../protocol/audit.ts";
+import { NEWEST_LENGTH } from "../protocol/page.ts";
 import { listing } from "./listing.ts";
 import { pageOf } from "./paging.ts";
 import { verb } from "./verb.ts";
-
-const PAGE_LENGTH = 50;
 
 const entries = listing(audit, getTableColumns(audit), {
   filters: {
@@ -25,7 +24,7 @@ export const listAudit = verb({
   query: AuditFilter,
   output: z.array(AuditEntry),
   async run(context, { query }) {
-    const page = { limit: PAGE_LENGTH, ...query, since: stored(query.since), until: stored(query.until) };
+    const page = { limit: NEWEST_LENGTH, ...query, since: stored(query.since), until: stored(query.until) };
     const [rows] = await context.db.run(entries(context, page));
     return pageOf(context, rows, page);
   },

@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { build } from "../db/schema.ts";
 import { Build, BuildFilter } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
+import { NEWEST_LENGTH } from "../protocol/page.ts";
 import { actorOf } from "./agents.ts";
 import type { Context } from "./context.ts";
 import { listing } from "./listing.ts";
@@ -10,16 +11,20 @@ import { pageOf } from "./paging.ts";
 import { notFound, settled } from "./refusal.ts";
 import { verb } from "./verb.ts";
 
-const PAGE_LENGTH = 50;
+/** The build as it is answered: what builds of before do not know is empty, and it has the address of its page. */
+export const answered = (context: Context, build: Build): Build => ({
+  ...{ ...build, createdBy: build.createdBy ?? null },
+  webUrl: `${context.origin}/app/builds/${build.id}`,
+});
 
 /** The build as its owner knows it: the pool while it remembers it, D1 after that. @throws Refusal not-found */
 export const findBuild = async (context: Context, id: string): Promise<Build> => {
   const mine = and(eq(build.orgId, context.orgId), eq(build.id, id));
   const [[row]] = await context.db.run(context.db.sql.select({ record: build.record }).from(build).where(mine));
   const live = await (await context.pool()).getBuild(id);
-  if (live.ok) return live.value;
+  if (live.ok) return answered(context, live.value);
   if (!row) throw notFound();
-  return JSON.parse(row.record) as Build;
+  return answered(context, JSON.parse(row.record) as Build);
 };
 
 export const getBuild = verb({
@@ -46,9 +51,9 @@ export const listBuilds = verb({
   query: BuildFilter,
   output: z.array(Build),
   async run(context, { query }) {
-    const page = { limit: PAGE_LENGTH, ...query };
+    const page = { limit: NEWEST_LENGTH, ...query };
     const [rows] = await context.db.run(builds(context, page));
-    return pageOf(context, rows, page).map((row) => JSON.parse(row.record) as Build);
+    return pageOf(context, rows, page).map((row) => answered(context, JSON.parse(row.record)));
   },
 });
 
@@ -60,6 +65,6 @@ export const cancelBuild = verb({
     const pool = await context.pool();
     const canceled = await pool.cancel({ buildId: params.id, actor: actorOf(context) });
     if (!canceled.ok && canceled.refusal.kind === "not-found") await findBuild(context, params.id);
-    return settled(canceled);
+    return answered(context, settled(canceled));
   },
 });

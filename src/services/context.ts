@@ -36,6 +36,7 @@ interface Parts {
   access: Access;
   requestId: string;
   now: Date;
+  origin: string;
   /** Where a client asked to read its own writes: what an earlier answer gave it. */
   bookmark: string | null;
   /** What an agent program calls its present run. */
@@ -50,6 +51,8 @@ export class Context {
   readonly caller: Caller;
   readonly requestId: string;
   readonly now: Date;
+  /** Scheme and host by which the caller reaches the service. */
+  readonly origin: string;
   readonly db: Door;
   /** The lease an agent names in its header. */
   lease: number | null = null;
@@ -68,6 +71,7 @@ export class Context {
     this.caller = parts.caller;
     this.requestId = parts.requestId;
     this.now = parts.now;
+    this.origin = parts.origin;
     this.db = new Door(parts.env.DB, parts.writes ? "first-primary" : (parts.bookmark ?? "first-unconstrained"));
     const { kind, tokenHash } = parts.caller;
     if (kind === "api" || kind === "registration") {

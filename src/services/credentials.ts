@@ -31,6 +31,13 @@ const still = (repoId: string, row: CredentialRow | undefined) =>
     ? sql`EXISTS (SELECT 1 FROM credential WHERE repo_id = ${repoId} AND version = ${row.version})`
     : sql`NOT EXISTS (SELECT 1 FROM credential WHERE repo_id = ${repoId})`;
 
+/** The repository's record tells whether there is a credential: it is another version of it. */
+const changed = (context: Context, repoId: string) =>
+  context.db.sql
+    .update(repository)
+    .set({ version: sql`${repository.version} + 1`, updatedAt: context.at })
+    .where(oneRepository(context, repoId));
+
 /** What the agent's fetch of a private repository is given. Replaces the one before; its value is never returned. */
 export const setCredential = verb({
   access: { role: "maintainer" },
@@ -52,6 +59,7 @@ export const setCredential = verb({
     const db = context.db.sql;
     await context.write({ action: "credential.set", subject: owner.id, detail: { kind, username: row.username } }, [
       demandUnchanged(db, repository, owner),
+      changed(context, owner.id),
       demand(db, "unchanged", still(owner.id, before)),
       db.insert(credential).values(row).onConflictDoUpdate({ target: credential.repoId, set: row }),
     ]);
@@ -67,6 +75,7 @@ export const removeCredential = verb({
     if (!row) throw notFound();
     await context.write({ action: "credential.delete", subject: row.repoId, detail: { kind: row.kind } }, [
       demand(context.db.sql, "unchanged", still(row.repoId, row)),
+      changed(context, row.repoId),
       context.db.sql.delete(credential).where(eq(credential.repoId, row.repoId)),
     ]);
   },

@@ -34,7 +34,11 @@ const sameName = (context: Context, name: string) =>
     .from(variableGroup)
     .where(and(eq(variableGroup.orgId, context.orgId), eq(variableGroup.name, name)));
 
-const groups = listing(variableGroup, { ...getTableColumns(variableGroup), count });
+const groups = listing(
+  variableGroup,
+  { ...getTableColumns(variableGroup), count },
+  { filters: { name: (name) => eq(variableGroup.name, name) } },
+);
 
 export const listGroups = verb({
   access: { role: "viewer" },

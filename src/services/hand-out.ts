@@ -4,6 +4,7 @@ import { type ComposedEntry, compose, EnvironmentTooLarge } from "../domain/comp
 import type { Grant } from "../domain/pool/commands.ts";
 import { credentialContext, inputsContext, variableContext } from "../domain/seal-context.ts";
 import type { Job } from "../protocol/jobs.ts";
+import { answered } from "./builds.ts";
 import type { Context } from "./context.ts";
 import type { CredentialRow } from "./credentials.ts";
 import { scoped } from "./environment.ts";
@@ -97,7 +98,7 @@ const deliver = async (context: Context, agentId: string, grant: Grant): Promise
     await pool.deliver({ buildId, fence, agentId, environment, variableIds, requestId }),
   );
   const job = jobOf(grant, found, entries);
-  return { build, leaseExpiresAt, ...job, repository: { ...job.repository, credential } };
+  return { build: answered(context, build), leaseExpiresAt, ...job, repository: { ...job.repository, credential } };
 };
 
 /**

@@ -1,6 +1,7 @@
 import { Build, STEP_NAME_LIMIT, STEPS_LIMIT, type Step } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
 import { Finish, Heartbeat, Progress, Release } from "../protocol/jobs.ts";
+import { answered } from "./builds.ts";
 import type { Context } from "./context.ts";
 import { invalid, Refusal, settled } from "./refusal.ts";
 import { verb } from "./verb.ts";
@@ -25,7 +26,7 @@ export const startBuild = verb({
   output: Build,
   async run(context, { params }) {
     const holder = await holderOf(context, params.id);
-    return settled(await context.poolOf(context.orgId).start(holder));
+    return answered(context, settled(await context.poolOf(context.orgId).start(holder)));
   },
 });
 
@@ -72,9 +73,8 @@ export const releaseBuild = verb({
     const holder = await holderOf(context, params.id);
     const { requires, elsewhere, interrupted } = body;
     const [reason = ""] = await masked(context, params.id, holder.fence, [body.reason]);
-    return settled(
-      await context.poolOf(context.orgId).release({ ...holder, reason, requires, elsewhere, interrupted }),
-    );
+    const pool = context.poolOf(context.orgId);
+    return answered(context, settled(await pool.release({ ...holder, reason, requires, elsewhere, interrupted })));
   },
 });
 
@@ -91,7 +91,7 @@ export const finishBuild = verb({
     const build = settled(await context.poolOf(context.orgId).finish({ ...holder, status, exitCode, reason, message }));
     // The pool sees to it in any case, a second later: whoever follows the log need not wait for that.
     context.later(context.logOf(params.id).close({ fence: holder.fence }));
-    return build;
+    return answered(context, build);
   },
 });
 

@@ -1,11 +1,13 @@
-import { asc, eq } from "drizzle-orm";
+import { asc, eq, gt } from "drizzle-orm";
 import * as z from "zod/mini";
 import { hashToken } from "../crypto/token.ts";
 import { organization, token } from "../db/schema.ts";
 import { OrgId } from "../protocol/common.ts";
 import { CreatedOrganization, NewOrganization, Organization } from "../protocol/organization.ts";
+import { OrganizationFilter } from "../protocol/page.ts";
 import { CreatedToken } from "../protocol/token.ts";
 import type { Context } from "./context.ts";
+import { pageOf } from "./paging.ts";
 import { notFound } from "./refusal.ts";
 import { tokenRecord } from "./tokens.ts";
 import { verb } from "./verb.ts";
@@ -50,11 +52,14 @@ export const createOrganization = verb({
 
 export const listOrganizations = verb({
   access: { operator: true },
+  query: OrganizationFilter,
   output: z.array(Organization),
-  async run(context) {
+  async run(context, { query }) {
     await context.admit();
-    const [rows] = await context.db.run(context.db.sql.select().from(organization).orderBy(asc(organization.id)));
-    return rows;
+    const { cursor = "", limit } = query;
+    const later = context.db.sql.select().from(organization).where(gt(organization.id, cursor));
+    const [rows] = await context.db.run(later.orderBy(asc(organization.id)).limit((limit ?? -2) + 1));
+    return pageOf(context, rows, query);
   },
 });
 

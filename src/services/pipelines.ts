@@ -100,7 +100,7 @@ const auditDetail = ({ repoId, name, isActive }: PipelineRow, groupIds: string[]
 const pipelines = listing(
   pipeline,
   { ...getTableColumns(pipeline), groups: groupIdsOf },
-  { filters: { repoId: (id) => eq(pipeline.repoId, id) } },
+  { filters: { repoId: (id) => eq(pipeline.repoId, id), name: (name) => eq(pipeline.name, name) } },
 );
 
 export const listPipelines = verb({

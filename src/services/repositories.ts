@@ -5,8 +5,7 @@ import { credential, pipeline, pipelineGroup, repository, variable } from "../db
 import { canonicalCloneUrl, cloneHost, cloneOrigin, cloneUrlProblem } from "../domain/clone-url.ts";
 import { branchProblem } from "../domain/git-ref.ts";
 import { PathId } from "../protocol/common.ts";
-import { PageQuery } from "../protocol/page.ts";
-import { NewRepository, Repository, RepositoryChange } from "../protocol/repository.ts";
+import { NewRepository, Repository, RepositoryChange, RepositoryFilter } from "../protocol/repository.ts";
 import type { Context } from "./context.ts";
 import { listing } from "./listing.ts";
 import { pageOf } from "./paging.ts";
@@ -15,7 +14,18 @@ import { checkOwnOrg, updateOf, verb, writablePart } from "./verb.ts";
 
 export type RepositoryRow = typeof repository.$inferSelect;
 
-export const repositoryRecord = ({ version: _, cloneHost: __, ...row }: RepositoryRow): Repository => row;
+/** A row, and whether a credential is kept for its clone: 1 or 0. */
+type Found = RepositoryRow & { hasCredential: number };
+
+const repositoryRecord = ({ version: _, cloneHost: __, ...row }: Found): Repository => {
+  const { hasCredential, createdAt, updatedAt, ...rest } = row;
+  return { ...rest, hasCredential: hasCredential === 1, createdAt, updatedAt };
+};
+
+const hasCredential = sql<number>`EXISTS (SELECT 1 FROM credential AS c WHERE c.repo_id = repository.id)`.as(
+  "has_credential",
+);
+const COLUMNS = { ...getTableColumns(repository), hasCredential };
 
 const check = (context: Context, { cloneUrl, defaultBranch }: { cloneUrl?: string; defaultBranch?: string | null }) => {
   const urlProblem = cloneUrl && cloneUrlProblem(cloneUrl, context.config.CLONE_PROTOCOLS);
@@ -27,8 +37,10 @@ const check = (context: Context, { cloneUrl, defaultBranch }: { cloneUrl?: strin
 export const oneRepository = (context: Context, id: string) =>
   and(eq(repository.orgId, context.orgId), eq(repository.id, id));
 
-const find = async (context: Context, id: string): Promise<RepositoryRow> => {
-  const [[row]] = await context.db.run(context.db.sql.select().from(repository).where(oneRepository(context, id)));
+const find = async (context: Context, id: string): Promise<Found> => {
+  const [[row]] = await context.db.run(
+    context.db.sql.select(COLUMNS).from(repository).where(oneRepository(context, id)),
+  );
   if (!row) throw notFound();
   context.checkVersion(row.version);
   return row;
@@ -69,15 +81,20 @@ export const connectRepository = verb({
       sameHostId(context, row),
     );
     context.version = row.version;
-    return repositoryRecord(row);
+    return repositoryRecord({ ...row, hasCredential: 0 });
   },
 });
 
-const repositories = listing(repository, getTableColumns(repository));
+const repositories = listing(repository, COLUMNS, {
+  filters: {
+    fullName: (name) => eq(repository.fullName, name),
+    cloneUrl: (url) => eq(repository.cloneUrl, url),
+  },
+});
 
 export const listRepositories = verb({
   access: { role: "viewer" },
-  query: PageQuery,
+  query: RepositoryFilter,
   output: z.array(Repository),
   async run(context, { query }) {
     const [rows] = await context.db.run(repositories(context, query));
@@ -98,8 +115,8 @@ export const updateRepository = verb({
   body: updateOf(Repository, RepositoryChange),
   output: Repository,
   async run(context, { params, body }) {
-    const row = await find(context, params.id);
-    const change = writablePart(body, RepositoryChange, repositoryRecord(row));
+    const { hasCredential, ...row } = await find(context, params.id);
+    const change = writablePart(body, RepositoryChange, repositoryRecord({ ...row, hasCredential }));
     if (change.cloneUrl !== undefined) change.cloneUrl = canonicalCloneUrl(change.cloneUrl);
     check(context, change);
     const next = { ...row, ...change, version: row.version + 1, updatedAt: context.at };
@@ -125,7 +142,7 @@ export const updateRepository = verb({
       sameHostId(context, next),
     );
     context.version = next.version;
-    return repositoryRecord(next);
+    return repositoryRecord({ ...next, hasCredential });
   },
 });
 

@@ -6,8 +6,15 @@ import { isLive } from "../db/live-token.ts";
 import { token } from "../db/schema.ts";
 import { changed, differences } from "../domain/differences.ts";
 import { PathId } from "../protocol/common.ts";
-import { PageQuery } from "../protocol/page.ts";
-import { CreatedToken, NewToken, Token, TokenChange, TokenRemoval, TokenRotation } from "../protocol/token.ts";
+import {
+  CreatedToken,
+  NewToken,
+  Token,
+  TokenChange,
+  TokenFilter,
+  TokenRemoval,
+  TokenRotation,
+} from "../protocol/token.ts";
 import { actorOf } from "./agents.ts";
 import type { Context } from "./context.ts";
 import { listing } from "./listing.ts";
@@ -55,11 +62,13 @@ export const createToken = verb({
   },
 });
 
-const tokens = listing(token, getTableColumns(token));
+const tokens = listing(token, getTableColumns(token), {
+  filters: { name: (name) => eq(token.name, name) },
+});
 
 export const listTokens = verb({
   access: { role: "admin" },
-  query: PageQuery,
+  query: TokenFilter,
   output: z.array(Token),
   async run(context, { query }) {
     const [rows] = await context.db.run(tokens(context, query));

@@ -9,7 +9,7 @@ import { inputsContext } from "../domain/seal-context.ts";
 import { Build, BuildTrigger, RepositoryTrigger, TERMINAL } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
 import { actorOf } from "./agents.ts";
-import { findBuild } from "./builds.ts";
+import { answered, findBuild } from "./builds.ts";
 import type { Context } from "./context.ts";
 import { type FieldError, invalid, notFound, Refusal, settled } from "./refusal.ts";
 import { variablesOfBuild } from "./scopes.ts";
@@ -118,7 +118,8 @@ const trigger = async (context: Context, wanted: Trigger, origin: Origin = {}): 
       ? await (await context.keyring()).seal(JSON.stringify(run), inputsContext(context.orgId, id))
       : null;
   const pool = await context.pool();
-  return settled(
+  const { token } = context.admitted;
+  const build = settled(
     await pool.enqueue({
       ...{ id, orgId: context.orgId, repoId: found.repository.id, pipelineId, inputs, retryOf, requires },
       ...{
@@ -133,8 +134,10 @@ const trigger = async (context: Context, wanted: Trigger, origin: Origin = {}): 
         idempotency: await idempotencyOf(context, { ...wanted, retryOf }),
         actor: actorOf(context),
       },
+      createdBy: token && { kind: "token", id: token.id, name: token.name },
     }),
   );
+  return answered(context, build);
 };
 
 /** What the run of an earlier build was given. @throws Refusal conflict once nobody remembers it */

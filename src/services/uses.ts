@@ -1,8 +1,10 @@
-import { and, asc, desc, eq, isNull, lt, or } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, isNull, lt, or } from "drizzle-orm";
 import * as z from "zod/mini";
 import { variable, variableUse } from "../db/schema.ts";
-import { PathId, QueryNumber } from "../protocol/common.ts";
-import { Variable, VariableUse } from "../protocol/variable.ts";
+import { PathId } from "../protocol/common.ts";
+import { UnusedFilter, Variable, VariableUse } from "../protocol/variable.ts";
+import { listing } from "./listing.ts";
+import { pageOf } from "./paging.ts";
 import { notFound } from "./refusal.ts";
 import { variableRecord } from "./variables.ts";
 import { verb } from "./verb.ts";
@@ -31,18 +33,20 @@ export const listUses = verb({
   },
 });
 
+const unused = listing(variable, getTableColumns(variable), {
+  filters: {
+    since: (since) => and(eq(variable.isSecret, true), or(isNull(variable.lastUsedAt), lt(variable.lastUsedAt, since))),
+  },
+});
+
 /** Secrets that no build was given within the last `days`. */
 export const listUnused = verb({
   access: { role: "maintainer" },
-  query: z.strictObject({
-    days: z._default(QueryNumber(1, 400, "must be 1 to 400"), 90),
-  }),
+  query: UnusedFilter,
   output: z.array(Variable),
-  async run({ db, orgId, now }, { query }) {
-    const since = new Date(now.getTime() - query.days * DAY_MS).toISOString();
-    const idle = or(isNull(variable.lastUsedAt), lt(variable.lastUsedAt, since));
-    const wanted = and(eq(variable.orgId, orgId), eq(variable.isSecret, true), idle);
-    const [rows] = await db.run(db.sql.select().from(variable).where(wanted).orderBy(asc(variable.id)));
-    return rows.map(variableRecord);
+  async run(context, { query }) {
+    const since = new Date(context.now.getTime() - query.days * DAY_MS).toISOString();
+    const [rows] = await context.db.run(unused(context, { ...query, since }));
+    return pageOf(context, rows, query).map(variableRecord);
   },
 });

@@ -126,6 +126,7 @@ const warned = (row: VariableRow, value: string | undefined) => {
 const variables = listing(variable, getTableColumns(variable), {
   filters: {
     ...{ scope: (scope) => eq(variable.scope, scope), isActive: (isActive) => eq(variable.isActive, isActive) },
+    key: (key) => eq(variable.key, key),
     repoId: (id) => and(eq(variable.scope, "repository"), eq(variable.ownerId, id)),
     groupId: (id) => and(eq(variable.scope, "group"), eq(variable.ownerId, id)),
     pipelineId: (id) => and(eq(variable.scope, "pipeline"), eq(variable.ownerId, id)),

@@ -41,6 +41,7 @@ interface Opening {
 export const openContext = (c: HonoContext<Kit>, { bootId = null, ...opening }: Opening): Context => {
   const context = new Context({
     ...{ env: c.env, config: readConfig(c.env), now: new Date(), requestId: c.get("requestId"), bootId },
+    origin: new URL(c.req.url).origin,
     ...opening,
     later: (work) => c.executionCtx.waitUntil(work),
   });

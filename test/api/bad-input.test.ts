@@ -4,6 +4,7 @@ import { poll, trigger } from "../support/hand-out.ts";
 import { stored } from "../support/stored.ts";
 import { AGENTS } from "./bad-input/agents.ts";
 import { BUILDS } from "./bad-input/builds.ts";
+import { NAMES } from "./bad-input/names.ts";
 import { PIPELINES } from "./bad-input/pipelines.ts";
 import { QUERIES } from "./bad-input/queries.ts";
 import { REGISTRATIONS } from "./bad-input/registrations.ts";
@@ -14,7 +15,7 @@ import { VARIABLES } from "./bad-input/variables.ts";
 
 beforeAll(furnishBoth);
 
-const ROWS = [VARIABLES, REPOSITORIES, PIPELINES, BUILDS, AGENTS, REGISTRATIONS, QUERIES, TOKENS].flat();
+const ROWS = [VARIABLES, REPOSITORIES, PIPELINES, BUILDS, AGENTS, REGISTRATIONS, QUERIES, TOKENS, NAMES].flat();
 
 describe("bad input", () => {
   beforeEach(async () => {

@@ -180,7 +180,7 @@ describe("HEAD and OPTIONS", () => {
     const head = await call(admin, "HEAD", "/token/self");
     expect([head.status, head.text, head.headers.get("ETag")]).toEqual([200, "", get.headers.get("ETag")]);
     const options = await call(null, "OPTIONS", "/secrets/variables/x");
-    expect([options.status, options.headers.get("Allow")]).toEqual([204, "GET, HEAD, PUT, DELETE, OPTIONS"]);
+    expect([options.status, options.headers.get("Allow")]).toEqual([204, "GET, HEAD, PUT, PATCH, DELETE, OPTIONS"]);
     expectProblem(await call(null, "OPTIONS", "/nothing"), 404, "not-found");
   });
 });

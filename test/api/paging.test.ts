@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { newOrganization } from "../support/api.ts";
+import { type Answer, created, newAgent, newOrganization } from "../support/api.ts";
 import { deployedWith } from "../support/deployment.ts";
 
 const call = deployedWith({});
@@ -78,7 +78,7 @@ const served = (path: keyof typeof TABLES, { orgId, admin }: { orgId: string; ad
       change(rows.map((row) => env.DB.prepare(`DELETE FROM ${table} WHERE id = ?`).bind(idOf(mine, row)))),
     async page(limit, next) {
       const { body, headers } = await call<{ id: string }[]>(admin, "GET", next ?? `${path}?limit=${limit}`);
-      const [, link = null] = /^<(.+)>; rel="next"$/.exec(headers.get("Link") ?? "") ?? [];
+      const [, link = null] = /^<https:\/\/millrace\.test(.+)>; rel="next"$/.exec(headers.get("Link") ?? "") ?? [];
       return { rows: body.map(({ id }) => rowOf(id)), next: link };
     },
   };
@@ -135,5 +135,55 @@ describe("pages", () => {
       { numRuns: 1000 },
     );
     await expect(wrong).rejects.toThrow("Property failed");
+  });
+});
+
+describe("a list", () => {
+  const MANY = 101;
+
+  it("comes in pages of 100 where no limit is given, and leads to the next by its whole address", async () => {
+    const { orgId, admin } = await newOrganization();
+    const row = (n: number) => TABLES["/secrets/groups"](orgId, idOf(999, n));
+    await env.DB.batch(Array.from({ length: MANY }, (_, n) => row(n)));
+    const first = await call(admin, "GET", "/secrets/groups");
+    expect(first.body).toHaveLength(100);
+    const [, link = ""] = /^<(.+)>; rel="next"$/.exec(first.headers.get("Link") ?? "") ?? [];
+    const next = new URL(link);
+    expect(next.origin).toBe("https://millrace.test");
+    const last = await call(admin, "GET", next.pathname + next.search);
+    expect([last.body.length, last.headers.get("Link")]).toEqual([1, null]);
+  });
+
+  it("of agents is whole", async () => {
+    const { admin } = await newOrganization();
+    for (let n = 0; n < MANY; n++) await newAgent(admin);
+    const { body, headers } = await call(admin, "GET", "/buildagent");
+    expect([body.length, headers.get("Link")]).toEqual([MANY, null]);
+  });
+
+  it("of organizations and of unused secrets comes in pages too", async () => {
+    const organizations = [await newOrganization(), await newOrganization()];
+    const seen: string[] = [];
+    for (let path: string | undefined = "/organization?limit=1"; path; ) {
+      const { body, headers }: Answer<{ id: string }[]> = await call(env.OPERATOR_TOKEN ?? "", "GET", path);
+      expect(body).toHaveLength(1);
+      seen.push(...body.map(({ id }) => id));
+      path = /^<https:\/\/millrace\.test(.+)>; rel="next"$/.exec(headers.get("Link") ?? "")?.[1];
+    }
+    expect(seen).toEqual(expect.arrayContaining(organizations.map(({ orgId }) => orgId)));
+    expect(new Set(seen).size).toBe(seen.length);
+    const [{ orgId, admin }] = organizations as [(typeof organizations)[0]];
+    for (const key of ["A", "B"]) {
+      await created(admin, "/secrets/variables", {
+        key,
+        value: "secret",
+        isSecret: true,
+        scope: "organization",
+        orgId,
+      });
+    }
+    const { body, headers } = await call(admin, "GET", "/secrets/unused?limit=1&days=1");
+    expect(body.map(({ key }: { key: string }) => key)).toEqual(["A"]);
+    expect(headers.get("Link")).toContain("/secrets/unused?limit=1&days=1&cursor=");
   });
 });

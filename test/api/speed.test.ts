@@ -105,6 +105,10 @@ describe("a list", () => {
       await created(admin, "/secrets/variables", { key: `K${n}`, value: "v", isSecret: false, ...owner });
       const repoId = n % 2 ? one.id : two.id;
       const { id } = await created(admin, "/build", { repoId, branch: n % 3 ? "main" : "next" });
+      await created(admin, "/token", { name: `t${n}`, kind: "api" });
+      await created(admin, "/secrets/groups", { name: `g${n}` });
+      await newPipeline(admin, one.id, { name: `p${n}` });
+      if (n > 2) await newRepository(admin, n);
       if (n % 5) await call(admin, "POST", `/build/${id}/cancel`);
     }
     const queued = async () => (await call(admin, "GET", "/build?status=queued&limit=200")).body.length;
@@ -118,6 +122,7 @@ describe("a list", () => {
       {
         ...{ orgId: () => orgId, repoId: () => ids.repoId ?? "", groupId: () => ids.groupId ?? "" },
         ...{ pipelineId: () => ids.pipelineId ?? "", scope: () => "repository", limit: () => "5" },
+        key: () => "K3",
       },
     ],
     [
@@ -127,10 +132,16 @@ describe("a list", () => {
         ...{ status: () => "queued", limit: () => "5" },
       },
     ],
-    ["/pipeline", { repoId: () => ids.repoId ?? "", limit: () => "1" }],
-    ["/repository", { limit: () => "1" }],
-    ["/token", { limit: () => "1" }],
-    ["/secrets/groups", { orgId: () => orgId, limit: () => "1" }],
+    ["/pipeline", { repoId: () => ids.repoId ?? "", name: () => "p7", limit: () => "1" }],
+    [
+      "/repository",
+      {
+        ...{ fullName: () => "acme/app-7", cloneUrl: () => "https://git.example/acme/app-7.git" },
+        limit: () => "1",
+      },
+    ],
+    ["/token", { name: () => "t7", limit: () => "1" }],
+    ["/secrets/groups", { orgId: () => orgId, name: () => "g7", limit: () => "1" }],
     [
       "/audit",
       {

@@ -16,6 +16,7 @@ const CHANGING: { kind: string; pattern: RegExp; stands(n: number, found: string
     stands: (n, found) => `${found.slice(0, 9)}${"EXAMPLE".repeat(6).slice(0, 40)}${String(n).padStart(2, "0")}`,
   },
   { kind: "lease", pattern: /\b1[789]\d{11}\b/g, stands: (n) => String(1793610000000 + n) },
+  { kind: "origin", pattern: /\bhttp:\/\/127\.0\.0\.1:\d+(?=\/app\/)/g, stands: () => "https://millrace.example" },
   { kind: "seconds", pattern: /(?<="oldestWaitSeconds":)[\d.]+/g, stands: () => "1.5" },
 ];
 

@@ -158,7 +158,7 @@ export class Round {
     for (const record of [answer].flat()) {
       if (typeof record?.id !== "string") continue;
       this.#know(/\/(build|retry)$/.test(path) ? "build" : kindOfPath(path), record.id);
-      if (method === "POST" || method === "PUT") this.#records.set(record.id, lasting(record));
+      if (["POST", "PUT", "PATCH"].includes(method)) this.#records.set(record.id, lasting(record));
     }
   }
 

@@ -1,20 +1,28 @@
 import type * as z from "zod/mini";
 import { PROBLEMS } from "../../protocol/problem.ts";
-import type { Route } from "../routes.ts";
+import { methodsOf, type Route } from "../routes.ts";
 import { attachExamples } from "./attach-examples.ts";
 import type { Example } from "./example.ts";
 import { REQUEST_HEADERS, RESPONSE_HEADERS } from "./headers.ts";
 import { INFO, SECURITY_SCHEMES } from "./introduction.ts";
-import type { Description, Response } from "./openapi.ts";
+import type { Description, Operation, Response } from "./openapi.ts";
 import { type Described, described, operationOf } from "./operation.ts";
 import { OPERATIONS, TAGS } from "./operations.ts";
 import { reach } from "./references.ts";
 import { nameOf, type Schemas, wireSchemas } from "./schemas.ts";
+import { putWords } from "./words/apply.ts";
 
 const describeRoute = (route: Route): Described => {
   const words = OPERATIONS[`${route.method} ${route.path}`];
   if (!words) throw new Error(`src/api/description/operations.ts has no entry for ${route.method} ${route.path}`);
   return described(route, words);
+};
+
+/** The operation under a method of its: PATCH is the second name of PUT. */
+const called = (operation: Operation, method: string): Operation => {
+  if (method !== "PATCH") return operation;
+  const operationId = operation.operationId.replace(/^update/, "patch");
+  return { ...operation, operationId, summary: `${operation.summary} (a second name of PUT)` };
 };
 
 type Unnamed = [string, z.ZodMiniType];
@@ -48,11 +56,14 @@ export const describe = (routes: Route[], examples: Example[]): Description => {
   );
   for (const one of all) withOwnFields(wire.schemas, one);
   withProblemTypes(wire.schemas);
+  putWords(wire.schemas);
   const responses: Record<string, Response> = {};
   const paths: Description["paths"] = {};
   for (const one of all) {
     const path = one.route.path.replace(/:(\w+)/g, "{$1}");
-    paths[path] = { ...paths[path], [one.route.method.toLowerCase()]: operationOf(one, wire, responses) };
+    const operation = operationOf(one, wire, responses);
+    const named = methodsOf(one.route).map((method) => [method.toLowerCase(), called(operation, method)]);
+    paths[path] = { ...paths[path], ...Object.fromEntries(named) };
   }
   attachExamples(paths, responses, examples);
   const components = { parameters: REQUEST_HEADERS, headers: RESPONSE_HEADERS, responses, schemas: wire.schemas };

@@ -40,7 +40,7 @@ export const RESPONSE_HEADERS: Record<string, object> = {
   RetryAfter: { description: "Seconds to wait before the same request again.", schema: { type: "integer" } },
   ETag: text("The record's version: for If-Match and If-None-Match."),
   Location: text("Path of what was made."),
-  Link: text('Where the next page is: `<...>; rel="next"`. Absent on the last one.'),
+  Link: text('The whole address of the next page: `<...>; rel="next"`. Absent on the last one.'),
   Bookmark: text("For `Millrace-Bookmark` of a later read that must see this write."),
   Authenticate: text("Which scheme is expected."),
   ServerTiming: text("Milliseconds the request took; round trips to the database, rows read and written."),

@@ -5,6 +5,7 @@ import type { Operation, Parameter, Response } from "./openapi.ts";
 import type { Operation as Words } from "./operations.ts";
 import { problemsOf, refusalsOf, successesOf } from "./responses.ts";
 import { type JsonSchema, nameOf, referenceTo, type WireSchemas } from "./schemas.ts";
+import { PARAMETERS, SUBJECTS } from "./words/parameters.ts";
 
 /** A route with its words and the names its schemas go by in the document. */
 export interface Described {
@@ -41,13 +42,13 @@ const securityOf = ({ role, operator, registration, agent }: Access): Operation[
 const pathParameters = (path: string): Parameter[] =>
   [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => {
     const schema = referenceTo(path.startsWith("/organization") ? "OrgId" : "Id");
-    return { name, in: "path", required: true, schema };
+    return { name, in: "path", required: true, description: SUBJECTS[path.split("/:")[0] ?? ""], schema };
   });
 
-const queryParameters = ({ properties = {}, required }: JsonSchema): Parameter[] =>
-  Object.entries(properties).map(([name, { description, ...schema }]) => ({
+const queryParameters = ({ properties = {}, required }: JsonSchema, operation: string): Parameter[] =>
+  Object.entries(properties).map(([name, { description: _, ...schema }]) => ({
     ...{ name, in: "query" as const, required: required?.includes(name) || undefined },
-    ...{ description: description as string | undefined, schema: schema as JsonSchema },
+    ...{ description: PARAMETERS[`${operation} ${name}`] ?? PARAMETERS[name], schema: schema as JsonSchema },
   }));
 
 const requestBody = ({ words, body }: Described, wire: WireSchemas): Operation["requestBody"] => {
@@ -68,7 +69,7 @@ export const operationOf = (one: Described, wire: WireSchemas, shared: Record<st
     ...{ operationId: words.id, tags: [words.tag], summary: words.summary },
     description: [words.description, role].filter(Boolean).join("\n\n") || undefined,
     security: securityOf(route.verb.access),
-    parameters: [...pathParameters(route.path), ...queryParameters(query), ...requestHeaders(route, words)],
+    parameters: [...pathParameters(route.path), ...queryParameters(query, words.id), ...requestHeaders(route, words)],
     requestBody: requestBody(one, wire),
     responses: {
       ...successesOf(route, words, answerSchema, query.properties?.cursor !== undefined),

@@ -42,9 +42,13 @@ const TRIGGER_PROBLEMS: ProblemKind[] = ["conflict", "idempotency-mismatch", "li
 
 /** By method and path, as the table of routes has them. */
 export const OPERATIONS: Record<string, Operation> = {
-  "GET /organization": { id: "listOrganizations", tag: "Operator", summary: "List organizations" },
+  "GET /organization": {
+    ...{ id: "listOrganizations", tag: "Operator", summary: "List organizations" },
+    description: "In the order of their slugs.",
+  },
   "POST /organization": {
     ...{ id: "createOrganization", tag: "Operator", summary: "Make an organization and its first admin's token" },
+    description: "The token is in the answer, this once. The slug is never used again.",
     problems: ["duplicate"],
   },
   "POST /organization/:id/token": {
@@ -243,19 +247,22 @@ export const OPERATIONS: Record<string, Operation> = {
   },
   "POST /buildagent/:id/heartbeat": {
     ...{ id: "heartbeat", tag: "Agent protocol", summary: "Say that the agent is alive, and extend its lease" },
+    description: "Every `heartbeatSeconds` while it builds. A lease that is over is no refusal: `cancel` says so.",
   },
   "POST /build/:id/start": {
     ...{ id: "startBuild", tag: "Agent protocol", summary: "Confirm that the job has arrived", leased: true },
+    description: "Before anything is run. Refused: drop the job, it is another's by now.",
     problems: ["lease-lost", "conflict"],
   },
   "POST /build/:id/progress": {
     ...{ id: "reportProgress", tag: "Agent protocol", summary: "Tell the commit, the steps, and values to mask" },
+    description: "Values to mask hold for what of the log comes after this call.",
     ...{ leased: true, problems: ["lease-lost", "conflict"] },
   },
   "POST /build/:id/release": {
     ...{ id: "releaseBuild", tag: "Agent protocol", summary: "Give a build back for another agent", leased: true },
     description:
-      "With what its file requires; or with `elsewhere`, once a build, when this agent cannot fetch it: it is then passed over while another that fits is online, and where there is none the answer is 409.",
+      "With what its file requires it waits for an agent that has it, and no attempt is used. With `elsewhere`, once a build, when this agent cannot fetch it: it is then passed over while another that fits is online, and where there is none the answer is 409. With `interrupted` the attempt counts, and any agent may have the next.",
     problems: ["lease-lost", "conflict"],
   },
   "PUT /build/:id/log": {

@@ -15,6 +15,7 @@ import * as rewrap from "../../protocol/rewrap.ts";
 import * as token from "../../protocol/token.ts";
 import * as variable from "../../protocol/variable.ts";
 import { reach, renameReferences } from "./references.ts";
+import { GROWING } from "./words/growing.ts";
 
 export type JsonSchema = { [keyword: string]: unknown } & {
   $ref?: string;
@@ -38,8 +39,13 @@ export const nameOf = (schema: unknown): string | undefined => NAMED.find(([, kn
 const PLACE = "#/components/schemas/";
 export const referenceTo = (name: string): JsonSchema => ({ $ref: PLACE + name });
 
-/** Patterns that only spell a format out, and the bounds of every whole number, tell a reader nothing. */
-const plain = ({ jsonSchema }: { jsonSchema: JsonSchema }): void => {
+/**
+ * Patterns that only spell a format out, and the bounds of every whole number, tell a reader nothing; what a parameter
+ * is when it is left out does.
+ */
+const plain = ({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: JsonSchema }): void => {
+  const { type, defaultValue } = zodSchema._zod.def as { type: string; defaultValue?: unknown };
+  if (type === "default") jsonSchema.default ??= typeof defaultValue === "boolean" ? `${defaultValue}` : defaultValue;
   if (jsonSchema.format === "uuid" || jsonSchema.format === "date-time") delete jsonSchema.pattern;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
@@ -51,6 +57,12 @@ const convert = (io: "input" | "output", unnamed: [string, z.ZodMiniType][]): Sc
   const options = { io, unrepresentable: "any" as const, override: plain, uri: (id: string) => PLACE + id };
   const { schemas } = z.toJSONSchema(registry, options as never) as unknown as { schemas: Schemas };
   return Object.fromEntries(Object.entries(schemas).map(([id, { $schema: _, $id: __, ...schema }]) => [id, schema]));
+};
+
+/** Codes may be added in answers: no number is the last. */
+const unbounded = (schemas: Schemas): Schemas => {
+  for (const name of GROWING) delete schemas[name]?.maximum;
+  return schemas;
 };
 
 /** Answers may grow new fields, and clients ignore those they do not know. */
@@ -75,7 +87,7 @@ export const wireSchemas = (
   answers: string[],
 ): WireSchemas => {
   const inputs = convert("input", sent);
-  const outputs = opened(convert("output", answered));
+  const outputs = unbounded(opened(convert("output", answered)));
   const used = reach(answers.map(referenceTo), (reference) => outputs[reference.slice(PLACE.length)]);
   const differs = (name: string): boolean => JSON.stringify(inputs[name]) !== JSON.stringify(outputs[name]);
   const taken = new Set([...used].map((reference) => reference.slice(PLACE.length)).filter(differs));

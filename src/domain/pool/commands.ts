@@ -1,5 +1,5 @@
 import type { AgentRegistration, RegisteredBy } from "../../protocol/agent.ts";
-import type { Build, BuildReason, EnvironmentKey, Step } from "../../protocol/build.ts";
+import type { Build, BuildReason, Creator, EnvironmentKey, Step } from "../../protocol/build.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { ProblemKind } from "../../protocol/problem.ts";
 
@@ -47,6 +47,7 @@ export interface NewBuild {
   inputs: string | null;
   secretKeys: string[];
   retryOf: string | null;
+  createdBy?: Creator | null;
   idempotency: { key: string; caller: string; bodyHash: string } | null;
   actor: Actor;
 }

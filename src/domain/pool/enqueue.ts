@@ -47,8 +47,9 @@ export const enqueue = (state: PoolState, wanted: NewBuild, setting: Setting): D
 
 const newBuild = (state: PoolState, wanted: NewBuild, { now, rules }: Setting): BuildFacts => {
   const { id, repoId, pipelineId, pipelineVersion, branch, commitSha, trigger, priority, retryOf } = wanted;
+  const { createdBy = null } = wanted;
   return {
-    ...{ id, repoId, pipelineId, pipelineVersion, branch, commitSha, trigger, priority, retryOf },
+    ...{ id, repoId, pipelineId, pipelineVersion, branch, commitSha, trigger, priority, retryOf, createdBy },
     seq: state.seq + 1,
     number: rules.nextNumber(state.records, repoId),
     status: "queued",

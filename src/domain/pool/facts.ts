@@ -1,5 +1,5 @@
 import type { RegisteredBy } from "../../protocol/agent.ts";
-import type { BuildReason, BuildStatus, EnvironmentKey, Step } from "../../protocol/build.ts";
+import type { BuildReason, BuildStatus, Creator, EnvironmentKey, Step } from "../../protocol/build.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { RetryInputs } from "./commands.ts";
 
@@ -20,6 +20,8 @@ export interface BuildFacts {
   trigger: "api" | "retry";
   priority: number;
   retryOf: string | null;
+  /** Absent on builds of before it was noted. */
+  createdBy?: Creator | null;
   status: BuildStatus;
   exitCode: number | null;
   reason: BuildReason | null;

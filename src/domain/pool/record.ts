@@ -24,6 +24,7 @@ export const toBuild = (orgId: string, build: BuildFacts, job: JobFacts, report:
     steps: report.steps,
     summary: report.summary,
     retryOf,
+    createdBy: build.createdBy ?? null,
     queuedAt: timestamp(build.queuedAt),
     startedAt: timestampOf(build.startedAt),
     finishedAt: timestampOf(build.finishedAt),

@@ -62,6 +62,7 @@ export const jobOf = (cloneUrl: string, number: number, change: Partial<Job> = {
     steps: [],
     summary: null,
     retryOf: null,
+    createdBy: null,
     queuedAt: NOW,
     startedAt: null,
     finishedAt: null,

@@ -1,0 +1,42 @@
+/** What each parameter of a path or query is; one of a single operation by the operation's id and its name. */
+export const PARAMETERS: Record<string, string> = {
+  action: "Only entries of this action, as variable.create.",
+  actor: "Only entries of this actor: token:ID, agent:ID, operator or system.",
+  agents: "true: the agents that it registered are removed too.",
+  attempt: "The log of this attempt, from 1; the latest one when left out.",
+  branch: "Only builds of exactly this branch or ref.",
+  "previewEnvironment branch": "The branch a build would be of.",
+  cloneUrl: "Only repositories with exactly this clone address.",
+  cursor: "Where the page begins: what Link gave. Opaque.",
+  days: "How many days ago the last use lies at least: 1 to 400.",
+  final: "true: the log is whole with this chunk.",
+  fullName: "Only repositories with exactly this owner and name.",
+  groupId: "Only variables of this group.",
+  includeInactive: "Inactive ones too.",
+  includeVariables: "Each group with its variables.",
+  key: "Only variables with exactly this name.",
+  limit: "Records on a page.",
+  name: "Only what has exactly this name.",
+  offset: "Where the chunk begins, in bytes sent under this lease.",
+  orgId: "The caller's organization; no other is taken.",
+  pipelineId: "Only what belongs to this pipeline.",
+  repoId: "Only what belongs to this repository.",
+  scope: "Only variables of this scope.",
+  since: "Only entries from this time on.",
+  status: "Only builds that stand here.",
+  subject: "Only entries about this id.",
+  until: "Only entries before this time.",
+  wait: "Seconds to wait for a build at most: 0 to 60.",
+};
+
+/** What the id in a path is of, by what the path begins with. */
+export const SUBJECTS: Record<string, string> = {
+  "/organization": "Slug of the organization.",
+  "/token": "Id of the token.",
+  "/secrets/variables": "Id of the variable.",
+  "/secrets/groups": "Id of the group.",
+  "/repository": "Id of the repository.",
+  "/pipeline": "Id of the pipeline.",
+  "/build": "Id of the build.",
+  "/buildagent": "Id of the agent.",
+};

@@ -1,0 +1,203 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { describe as describeApi } from "../../src/api/description/describe.ts";
+import { EXAMPLES } from "../../src/api/description/examples.ts";
+import type { Description, Operation } from "../../src/api/description/openapi.ts";
+import type { JsonSchema } from "../../src/api/description/schemas.ts";
+import { ROUTES } from "../../src/api/routes.ts";
+import { ALLOWED, RESPELLED } from "../releases/allowed.ts";
+import { breakingChanges } from "../releases/compare.ts";
+
+const RELEASES = join(import.meta.dirname, "../releases");
+const last = readdirSync(RELEASES)
+  .filter((name) => /^\d/.test(name))
+  .sort((a, b) => a.localeCompare(b, undefined, { numeric: true }))
+  .at(-1);
+const served = JSON.parse(readFileSync(join(RELEASES, last ?? "", "openapi.json"), "utf8"));
+const text = JSON.stringify(served, (name, value) => {
+  if (name === "examples") return undefined;
+  return name === "pattern" ? (RESPELLED[value] ?? value) : value;
+});
+const released = (): Description => JSON.parse(text);
+
+/** The released description with one change. */
+const changed = (change: (description: Description) => void): Description => {
+  const description = released();
+  change(description);
+  return description;
+};
+
+const schema = ({ components }: Description, name: string): JsonSchema & { enum?: unknown[] } =>
+  components.schemas[name]!;
+const field = (description: Description, name: string, property: string): JsonSchema =>
+  schema(description, name).properties![property]!;
+const operation = ({ paths }: Description, path: string, method: string): Operation => paths[path]![method]!;
+
+describe("the description", () => {
+  const today = JSON.parse(JSON.stringify(describeApi(ROUTES, EXAMPLES))) as Description;
+
+  it("breaks nothing of the last release's, but for what is allowed by name", () => {
+    const found = breakingChanges(released(), today);
+    expect(found.filter((one) => !ALLOWED.some(({ what }) => what.test(one)))).toEqual([]);
+    expect(ALLOWED.filter(({ what }) => !found.some((one) => what.test(one)))).toEqual([]);
+  });
+
+  it("has patterns that languages of every kind compile, and that mean what they meant", () => {
+    const patterns = [...JSON.stringify(today).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(
+      ([, json = ""]) => JSON.parse(json) as string,
+    );
+    expect(patterns.length).toBeGreaterThan(10);
+    expect(patterns.filter(isOfJavaScript)).toEqual([]);
+    expect(Object.keys(RESPELLED).filter(isOfJavaScript)).toEqual(Object.keys(RESPELLED));
+    for (const pattern of patterns) expect(new RegExp(pattern, "u").source).toBe(new RegExp(pattern).source);
+    for (const [before, after] of Object.entries(RESPELLED)) {
+      const [old, portable] = [new RegExp(before, "u"), new RegExp(after)];
+      for (let point = 0; point <= 0x10ffff; point++) {
+        const one = String.fromCodePoint(point);
+        if (old.test(one) !== portable.test(one)) expect.fail(`${after} differs on U+${point.toString(16)}`);
+      }
+    }
+  });
+});
+
+/** Classes by property, escapes of four digits, looking behind, names: not every language has them. */
+const isOfJavaScript = (pattern: string): boolean => /\\[pPukBb]|\(\?[<=!]/.test(pattern);
+
+/** Each is seen as it is said here, and as nothing else. */
+const BREAKING: [string, (description: Description) => unknown, RegExp][] = [
+  ["a path goes", ({ paths }) => delete paths["/secrets/unused"], /^GET \/secrets\/unused: is gone$/],
+  ["a method goes", ({ paths }) => delete paths["/pipeline/{id}"]?.put, /^PUT .*: is gone$/],
+  [
+    "an operation is renamed",
+    (all) => Object.assign(operation(all, "/build", "get"), { operationId: "builds" }),
+    /operationId$/,
+  ],
+  [
+    "a kind of token is refused",
+    (all) => Object.assign(operation(all, "/buildagent/{id}", "get"), { security: [{ apiToken: [] }] }),
+    /no longer takes agentToken$/,
+  ],
+  ["a status goes", (all) => delete operation(all, "/repository", "post").responses[201], /201: is gone$/],
+  [
+    "a success is added",
+    (all) => Object.assign(operation(all, "/repository", "post").responses, { 202: { description: "Later" } }),
+    /202: is a new success$/,
+  ],
+  [
+    "a header of an answer goes",
+    (all) =>
+      delete (operation(all, "/repository", "post").responses[201] as { headers: object }).headers["Location" as never],
+    /header Location is gone$/,
+  ],
+  ["a filter goes", (all) => operation(all, "/build", "get").parameters?.splice(0, 1), /query \w+: is gone$/],
+  [
+    "a filter is required",
+    (all) => operation(all, "/build", "get").parameters?.push({ name: "x", in: "query", required: true, schema: {} }),
+    /query x: is newly required$/,
+  ],
+  ["a field of an answer goes", (all) => delete schema(all, "Repository").properties?.fullName, /\.fullName: is gone$/],
+  [
+    "a field of an answer may be missing",
+    (all) => schema(all, "Repository").required?.pop(),
+    /\.updatedAt: may be missing$/,
+  ],
+  [
+    "a field of an answer may be null",
+    (all) => Object.assign(field(all, "Repository", "fullName"), { type: ["string", "null"] }),
+    /\.fullName: type null$/,
+  ],
+  [
+    "a field of an answer has another type",
+    (all) => Object.assign(field(all, "Repository", "gitHostRepoId"), { type: "string" }),
+    /\.gitHostRepoId: type string$/,
+  ],
+  ["an answer has a new value of an enum", (all) => schema(all, "StepStatus").enum?.push("lost"), /\.status: enum$/],
+  [
+    "an answer has a greater number",
+    (all) => Object.assign(schema(all, "AgentStatus"), { maximum: 4 }),
+    /\.status: maximum$/,
+  ],
+  [
+    "a field of a request goes",
+    (all) => delete schema(all, "NewGroup").properties?.description,
+    /body\.description: is gone$/,
+  ],
+  [
+    "a field of a request is required",
+    (all) => schema(all, "NewGroup").required?.push("description"),
+    /body\.description: is newly required$/,
+  ],
+  [
+    "a request takes null no more",
+    (all) => Object.assign(schema(all, "NewGroup").properties ?? {}, { orgId: { $ref: "#/components/schemas/OrgId" } }),
+    /body\.orgId: type null$/,
+  ],
+  ["a request has fewer values", (all) => schema(all, "LocationHint").enum?.pop(), /locationHint: enum$/],
+  ["a request may be shorter", (all) => Object.assign(schema(all, "Labels"), { maxItems: 9 }), /labels: maxItems$/],
+  ["a request has a least length", (all) => Object.assign(schema(all, "Value"), { minLength: 1 }), /value: minLength$/],
+  ["a request has another pattern", (all) => Object.assign(schema(all, "Key"), { pattern: "^[A-Z]+$" }), /: pattern$/],
+  ["a request has a format", (all) => Object.assign(schema(all, "Value"), { format: "uri" }), /value: format$/],
+  [
+    "what is left out means something else",
+    (all) => Object.assign(field(all, "Rewrap", "limit"), { default: 1 }),
+    /body\.limit: default$/,
+  ],
+];
+
+/** What clients are told to expect. */
+const ADDED: [string, (description: Description) => unknown][] = [
+  [
+    "a path",
+    ({ paths }) => Object.assign(paths, { "/new": { get: { operationId: "x", responses: {}, security: [] } } }),
+  ],
+  ["a field of an answer", (all) => Object.assign(schema(all, "Repository").properties ?? {}, { x: {} })],
+  [
+    "a field of a request that may be left out",
+    (all) => Object.assign(schema(all, "NewGroup").properties ?? {}, { x: {} }),
+  ],
+  [
+    "a filter that may be left out",
+    (all) => operation(all, "/build", "get").parameters?.push({ name: "x", in: "query", schema: {} }),
+  ],
+  ["a greater number in a request", (all) => Object.assign(field(all, "Rewrap", "limit"), { maximum: 1000 })],
+  ["a refusal", (all) => Object.assign(operation(all, "/build", "get").responses, { 418: { description: "x" } })],
+  ["words", (all) => Object.assign(schema(all, "Repository"), { description: "x" })],
+];
+
+describe("the comparison of two descriptions", () => {
+  it.each(BREAKING)("sees when %s", (_, change, expected) => {
+    const found = breakingChanges(released(), changed(change));
+    expect(found).not.toEqual([]);
+    expect(found.filter((one) => !expected.test(one))).toEqual([]);
+  });
+
+  it.each(ADDED)("takes %s for an addition", (_, change) => {
+    expect(breakingChanges(released(), changed(change))).toEqual([]);
+  });
+
+  it("lets an enum grow in answers where the release says that it may, and nowhere else", () => {
+    const growing = changed((all) => Object.assign(schema(all, "StepStatus"), { "x-extensible-enum": true }));
+    const grown = changed((all) => schema(all, "StepStatus").enum?.push("lost"));
+    const inAnswers = breakingChanges(growing, grown).filter((one) => !one.includes("body"));
+    expect(inAnswers).toEqual([]);
+    expect(breakingChanges(released(), grown)).not.toEqual([]);
+  });
+
+  it("sees every field of every schema that goes", () => {
+    const before = released();
+    const { schemas } = before.components;
+    const unseen = Object.entries(schemas).flatMap(([name, { properties = {} }]) =>
+      Object.keys(properties).filter((property) => {
+        const without = changed((all) => delete schema(all, name).properties?.[property]);
+        return breakingChanges(before, without).length === 0;
+      }),
+    );
+    expect(unseen).toEqual([]);
+  }, 60_000);
+
+  it("refuses to judge by a keyword that it does not know", () => {
+    const unknown = changed((all) => Object.assign(schema(all, "Value"), { not: {} }));
+    expect(() => breakingChanges(released(), unknown)).toThrow("cannot judge not");
+  });
+});

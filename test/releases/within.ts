@@ -1,0 +1,129 @@
+import type { Reference } from "../../src/api/description/openapi.ts";
+import type { JsonSchema } from "../../src/api/description/schemas.ts";
+
+/** A schema with the description it stands in. */
+export interface Side {
+  schema: JsonSchema;
+  resolve: <T extends object>(value: T | Reference) => T;
+}
+export type Direction = "sent" | "answered";
+
+/** Keywords that say nothing of which values there are. */
+const WORDS = new Set(["description", "title", "examples", "readOnly", "x-extensible-enum", "$ref"]);
+const JUDGED = new Set([
+  ...["type", "anyOf", "enum", "const", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"],
+  ...["pattern", "format", "items", "properties", "required", "additionalProperties", "propertyNames", "default"],
+]);
+
+/** The forms a value may have, each of one type at most. */
+const formsOf = ({ schema, resolve }: Side): JsonSchema[] => {
+  const { $ref: _, ...beside } = schema;
+  const whole = schema.$ref ? { ...(resolve(schema as Reference) as JsonSchema), ...beside } : schema;
+  const unknown = Object.keys(whole).filter((keyword) => !WORDS.has(keyword) && !JUDGED.has(keyword));
+  if (unknown.length > 0) throw new Error(`The comparison cannot judge ${unknown.join(", ")}`);
+  const { anyOf, type, ...rest } = whole as JsonSchema & { anyOf?: JsonSchema[] };
+  if (anyOf) return anyOf.flatMap((one) => formsOf({ schema: one, resolve }));
+  return type === undefined ? [rest] : [type].flat().map((one) => ({ ...rest, type: one }));
+};
+
+const valuesOf = ({ enum: values, const: value }: JsonSchema): unknown[] | undefined =>
+  (values as unknown[] | undefined) ?? (value === undefined ? undefined : [value]);
+
+const LEAST = ["minimum", "minLength", "minItems"];
+const MOST = ["maximum", "maxLength", "maxItems"];
+
+/** What of a value of the form `narrow` does not fit the form `wide`, but for its inner values. */
+const plainly = (narrow: JsonSchema, wide: JsonSchema, direction: Direction): string[] => {
+  const found: string[] = [];
+  const grows = direction === "answered" && wide["x-extensible-enum"] === true;
+  const number = (schema: JsonSchema, keyword: string) => schema[keyword] as number | undefined;
+  const [some, all] = [valuesOf(narrow), valuesOf(wide)];
+  if (all && !grows && !some?.every((value) => all.includes(value))) found.push(": enum");
+  for (const keyword of LEAST) {
+    const least = number(wide, keyword);
+    if (least !== undefined && !grows && (number(narrow, keyword) ?? -Infinity) < least) found.push(`: ${keyword}`);
+  }
+  for (const keyword of MOST) {
+    const most = number(wide, keyword);
+    if (most !== undefined && !grows && (number(narrow, keyword) ?? Infinity) > most) found.push(`: ${keyword}`);
+  }
+  for (const keyword of ["pattern", "format"]) {
+    if (wide[keyword] !== undefined && wide[keyword] !== narrow[keyword]) found.push(`: ${keyword}`);
+  }
+  return found;
+};
+
+const fields = (narrow: Side, wide: Side, direction: Direction): string[] => {
+  const found: string[] = [];
+  const { properties: some = {}, required: given = [] } = narrow.schema;
+  const { properties: all = {}, required: wanted = [] } = wide.schema;
+  const isClosed = wide.schema.additionalProperties === false;
+  for (const [name, property] of Object.entries(some)) {
+    const other = all[name];
+    if (other) {
+      const inner = within({ ...narrow, schema: property }, { ...wide, schema: other }, direction);
+      found.push(...inner.map((what) => `.${name}${what}`));
+    } else if (isClosed || direction === "sent") found.push(`.${name}: is gone`);
+  }
+  for (const name of wanted) {
+    if (given.includes(name)) continue;
+    if (direction === "sent") found.push(`.${name}: is newly required`);
+    else if (some[name]) found.push(`.${name}: may be missing`);
+  }
+  if (direction === "answered") {
+    found.push(...Object.keys(all).flatMap((name) => (some[name] ? [] : [`.${name}: is gone`])));
+  }
+  if (isClosed && narrow.schema.additionalProperties !== false) found.push(": is newly closed");
+  return found;
+};
+
+/** Values under names that are not told one by one, and the names themselves. */
+const entries = (narrow: Side, wide: Side, direction: Direction): string[] =>
+  ["additionalProperties", "propertyNames", "items"].flatMap((keyword) => {
+    const [some, all] = [narrow.schema[keyword], wide.schema[keyword]];
+    if (typeof all !== "object" || all === null) return [];
+    if (keyword === "additionalProperties" && some === false) return [];
+    const inner = { ...narrow, schema: (typeof some === "object" ? some : {}) as JsonSchema };
+    const mark = keyword === "items" ? "[]" : `.${keyword}`;
+    return within(inner, { ...wide, schema: all as JsonSchema }, direction).map((what) => mark + what);
+  });
+
+const oneForm = (narrow: Side, wide: Side, direction: Direction): string[] => [
+  ...plainly(narrow.schema, wide.schema, direction),
+  ...fields(narrow, wide, direction),
+  ...entries(narrow, wide, direction),
+];
+
+const takes = (wide: JsonSchema, narrow: JsonSchema): boolean =>
+  wide.type === undefined || wide.type === narrow.type || (wide.type === "number" && narrow.type === "integer");
+
+const judged: Record<Direction, WeakMap<object, WeakMap<object, string[]>>> = {
+  sent: new WeakMap(),
+  answered: new WeakMap(),
+};
+
+/** Why some value of `narrow` is none of `wide`: nothing where each one is. Each pair of schemas is judged once. */
+export const within = (narrow: Side, wide: Side, direction: Direction): string[] => {
+  const [some, all] = [narrow, wide].map(({ schema, resolve }) => ({
+    ...{ resolve, schema: Object.keys(schema).join() === "$ref" ? resolve<JsonSchema>(schema as Reference) : schema },
+  })) as [Side, Side];
+  const known = judged[direction].get(some.schema) ?? new WeakMap<object, string[]>();
+  judged[direction].set(some.schema, known);
+  const found = known.get(all.schema) ?? judge(some, all, direction);
+  known.set(all.schema, found);
+  return found;
+};
+
+const judge = (narrow: Side, wide: Side, direction: Direction): string[] => {
+  const found = formsOf(narrow).flatMap((form) => {
+    const candidates = formsOf(wide).filter((other) => takes(other, form));
+    if (candidates.length === 0) return [`: type ${form.type ?? "any"}`];
+    const inner = candidates.map((other) =>
+      oneForm({ ...narrow, schema: form }, { ...wide, schema: other }, direction),
+    );
+    return inner.sort((a, b) => a.length - b.length)[0] ?? [];
+  });
+  const [before, after] = direction === "sent" ? [narrow.schema, wide.schema] : [wide.schema, narrow.schema];
+  if (direction === "sent" && JSON.stringify(before.default) !== JSON.stringify(after.default)) found.push(": default");
+  return found;
+};
