@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { VERSION } from "../protocol/version.ts";
 import { announce } from "./announce.ts";
 import { type BuildFolder, makeBuildFolder, removeBuildFolder, removeLeftovers } from "./build-folder.ts";
 import { runJob } from "./build-session.ts";
@@ -12,7 +13,6 @@ import { lockFolder } from "./lock.ts";
 import { nextJob } from "./poll.ts";
 import { removeFromService } from "./register.ts";
 import type { StepUser } from "./step-user.ts";
-import { VERSION } from "./version.ts";
 
 export interface AgentOptions {
   state: string;

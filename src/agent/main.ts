@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { VERSION } from "../protocol/version.ts";
 import { runAgent } from "./agent-loop.ts";
 import { announce } from "./announce.ts";
 import { EXIT, Stop } from "./exit-codes.ts";
@@ -9,7 +10,6 @@ import { checkFile, runFile } from "./local-run.ts";
 import { deregister, register } from "./register.ts";
 import { status } from "./status.ts";
 import { findStepUser } from "./step-user.ts";
-import { VERSION } from "./version.ts";
 
 const EXIT_CODES = `
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not registered or refused by the service, 4 an agent runs in this state
