@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { Command, CommanderError, InvalidArgumentError } from "commander";
 import { VERSION } from "../protocol/version.ts";
+import { acknowledgements } from "./acknowledgements.ts";
 import { runAgent } from "./agent-loop.ts";
 import { announce } from "./announce.ts";
 import { EXIT, Stop } from "./exit-codes.ts";
@@ -157,6 +158,11 @@ program
     for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => stop.abort());
     process.exitCode = await runFile(file, { env: options.env, grace: options.grace * 1000, signal: stop.signal });
   });
+
+program
+  .command("acknowledgements")
+  .description("print the licences of what this program is made with")
+  .action(() => print([acknowledgements()]));
 
 try {
   await program.parseAsync();

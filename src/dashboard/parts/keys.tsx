@@ -24,7 +24,8 @@ export const Keys = () => (
       ))}
     </dl>
     <p class="hint">
-      Whatever the pages do, programs do by <a href="/docs">the API</a>. This is Millrace {VERSION}.
+      Whatever the pages do, programs do by <a href="/docs">the API</a>. This is Millrace {VERSION}, made with{" "}
+      <a href="/THIRD-PARTY-NOTICES.txt">the work of others</a>.
     </p>
   </aside>
 );
