@@ -1,3 +1,5 @@
+import { shortenLog } from "./launchd.ts";
+
 /** Colours of a terminal, by number: dim, yellow, red. */
 const STYLES = { info: 2, warn: 33, error: 31 } as const;
 
@@ -5,6 +7,7 @@ const STYLES = { info: 2, warn: 33, error: 31 } as const;
 const line = (level: keyof typeof STYLES, text: string): void => {
   const stamp = new Date().toISOString();
   const shown = process.stderr.isTTY && process.stderr.hasColors() ? `\u001b[${STYLES[level]}m${text}\u001b[0m` : text;
+  shortenLog();
   process.stderr.write(`${stamp} ${level === "info" ? "" : `${level}: `}${shown}\n`);
 };
 
