@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod/mini";
 import { Agent } from "../protocol/agent.ts";
+import { VERSION } from "../protocol/version.ts";
 import { announce } from "./announce.ts";
 import { delayOf, PATIENT } from "./back-off.ts";
 import { Bell } from "./bell.ts";
@@ -16,7 +17,6 @@ import { nextJob } from "./poll.ts";
 import { removeFromService } from "./register.ts";
 import { makeRepository } from "./remote.ts";
 import type { StepUser } from "./step-user.ts";
-import { VERSION } from "./version.ts";
 
 export interface AgentOptions {
   state: string;

@@ -1,11 +1,13 @@
-import { styleText } from "node:util";
+import { shortenLog } from "./launchd.ts";
 
-const STYLES = { info: "dim", warn: "yellow", error: "red" } as const;
+/** Colours of a terminal, by number: dim, yellow, red. */
+const STYLES = { info: 2, warn: 33, error: 31 } as const;
 
 /** The agent's own words on standard error, a line each; colours only on a terminal. Never a secret, never a step's output. */
 const line = (level: keyof typeof STYLES, text: string): void => {
   const stamp = new Date().toISOString();
-  const shown = process.stderr.isTTY ? styleText(STYLES[level], text) : text;
+  const shown = process.stderr.isTTY && process.stderr.hasColors() ? `\u001b[${STYLES[level]}m${text}\u001b[0m` : text;
+  shortenLog();
   process.stderr.write(`${stamp} ${level === "info" ? "" : `${level}: `}${shown}\n`);
 };
 

@@ -1,102 +1,106 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
-import { loadIdentity } from "./identity.ts";
+import { dirname, join, resolve } from "node:path";
+import { EXIT, Stop } from "./exit-codes.ts";
+import { defaultStateFolder, loadIdentity } from "./identity.ts";
+import { launchAgent } from "./launch-agent.ts";
+import type { AgentService, ServiceFile } from "./service-file.ts";
+import { systemdUnit } from "./systemd-unit.ts";
 
 export interface InstallOptions {
-  state: string;
+  /** Null: where `register` puts it, for the user that the agent will run as. */
+  state: string | null;
   runAs: string | null;
-  /** Write the file where the system looks for it; otherwise its text is only shown. */
-  write: boolean;
+  /** The user of a system service; null runs the agent as whoever installs it. */
+  user: string | null;
+  work: string | null;
+  grace: number | null;
+  service: string | null;
 }
 
-/** A file for the system's service manager, where it belongs, and what to run after it is there. */
-export interface ServiceFile {
+/** What of the machine decides which file is made. */
+export interface Machine {
+  platform: string;
+  isRoot: boolean;
+  home: string;
   path: string;
-  text: string;
-  next: string[];
 }
 
-const LABEL = "dev.millrace.agent";
+const thisMachine = (): Machine => ({
+  platform: process.platform,
+  isRoot: process.getuid?.() === 0,
+  home: homedir(),
+  path: process.env.PATH ?? "/usr/local/bin:/usr/bin:/bin",
+});
 
-/** systemd.service(5): a `%` begins a specifier and quotes keep spaces together. */
-const unitQuoted = (text: string): string =>
-  `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%").replaceAll("$", "$$$$")}"`;
+const wrong = (message: string): Stop => new Stop(message, EXIT.usage);
 
-const xml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+const refuseContradictions = ({ runAs, user, service }: InstallOptions, { platform, isRoot }: Machine): void => {
+  if (runAs !== null && user !== null)
+    throw wrong("--run-as needs an agent that runs as root, and --user makes it run as another: choose one");
+  if (platform === "darwin" && (runAs !== null || user !== null))
+    throw wrong("a LaunchAgent runs in the session of the user who installs it: neither --run-as nor --user");
+  if (runAs !== null && !isRoot) throw wrong("--run-as needs an agent that runs as root: install it with sudo");
+  if (service !== null && !/^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/.test(service))
+    throw wrong("--service must be letters, digits, dots, dashes and underscores");
+};
 
-/** SIGTERM lets a build finish, so stopping may take as long as a build may; a refused token is not tried again. */
-const systemdUnit = (command: string[], isRoot: boolean): ServiceFile => {
-  const scope = isRoot ? "" : "--user ";
-  return {
-    path: isRoot
-      ? "/etc/systemd/system/millrace-agent.service"
-      : join(homedir(), ".config/systemd/user/millrace-agent.service"),
-    text: `[Unit]
-Description=Millrace build agent
-Wants=network-online.target
-After=network-online.target
+interface Owner {
+  uid: number;
+  home: string;
+}
 
-[Service]
-ExecStart=${command.map(unitQuoted).join(" ")}
-Restart=always
-RestartSec=5
-RestartPreventExitStatus=2 3 4
-KillMode=mixed
-TimeoutStopSec=1h
+/** @throws Stop when there is no such user. */
+const findUser = (name: string): Owner => {
+  if (!/^[A-Za-z_][A-Za-z0-9_.-]*\$?$/.test(name)) throw wrong("--user must be the name of a user");
+  const ask = (command: string, args: string[]): string =>
+    execFileSync(command, args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+  try {
+    return { uid: Number(ask("id", ["-u", "--", name])), home: ask("sh", ["-c", `echo ~${name}`]) };
+  } catch {
+    throw wrong(`--user: there is no user ${name} on this machine`);
+  }
+};
 
-[Install]
-WantedBy=${isRoot ? "multi-user" : "default"}.target
-`,
-    next: [
-      `systemctl ${scope}daemon-reload`,
-      `systemctl ${scope}enable --now millrace-agent`,
-      ...(isRoot ? [] : ["loginctl enable-linger    # it then runs while you are not logged in"]),
-      `journalctl ${scope}-u millrace-agent -f`,
-    ],
+const nameOfAgent = (name: string, id: string): string =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "") || id;
+
+/** @throws Stop when no agent is registered in the state folder, or it is another user's: it would only fail. */
+export const serviceFile = (options: InstallOptions, program: string, machine = thisMachine()): ServiceFile => {
+  refuseContradictions(options, machine);
+  const { runAs, user, work, grace, service } = options;
+  const owner = user === null ? null : findUser(user);
+  const usual = owner ? join(owner.home, ".millrace") : defaultStateFolder();
+  const state = resolve(options.state ?? usual);
+  const identity = loadIdentity(state);
+  if (owner && statSync(join(state, "identity.json")).uid !== owner.uid)
+    throw wrong(`the agent in ${state} was not registered by ${user}: register it as that user`);
+  const more = [
+    ...(runAs === null ? [] : ["--run-as", runAs]),
+    ...(work === null ? [] : ["--work", resolve(work)]),
+    ...(grace === null ? [] : ["--grace", String(grace)]),
+  ];
+  const agent: AgentService = {
+    ...{ name: service, agent: state === resolve(usual) ? null : nameOfAgent(identity.name, identity.id) },
+    ...{ command: [process.execPath, program, "start", "--state", state, ...more], state, user, path: machine.path },
   };
+  if (machine.platform === "darwin") return launchAgent(agent, machine.home);
+  return systemdUnit(agent, machine.isRoot || user !== null ? null : machine.home);
 };
 
-const launchAgent = (command: string[], state: string): ServiceFile => {
-  const path = join(homedir(), `Library/LaunchAgents/${LABEL}.plist`);
-  const log = join(state, "agent.log");
-  return {
-    path,
-    text: `<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-<plist version="1.0">
-<dict>
-  <key>Label</key><string>${LABEL}</string>
-  <key>ProgramArguments</key>
-  <array>
-${command.map((part) => `    <string>${xml(part)}</string>`).join("\n")}
-  </array>
-  <key>EnvironmentVariables</key>
-  <dict><key>PATH</key><string>${xml(process.env.PATH ?? "/usr/bin:/bin")}</string></dict>
-  <key>RunAtLoad</key><true/>
-  <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>
-  <key>ThrottleInterval</key><integer>10</integer>
-  <key>ExitTimeOut</key><integer>3600</integer>
-  <key>StandardErrorPath</key><string>${xml(log)}</string>
-</dict>
-</plist>
-`,
-    next: [`launchctl bootstrap gui/$(id -u) ${path}`, `launchctl print gui/$(id -u)/${LABEL}`, `tail -f ${log}`],
-  };
-};
-
-/** @throws Stop when no agent is registered in the state folder: a service without one would only fail. */
-export const serviceFile = (
-  { state, runAs }: InstallOptions,
-  program: string,
-  platform = process.platform,
-): ServiceFile => {
-  loadIdentity(state);
-  const command = [process.execPath, program, "start", "--state", state, ...(runAs ? ["--run-as", runAs] : [])];
-  return platform === "darwin" ? launchAgent(command, state) : systemdUnit(command, process.getuid?.() === 0);
-};
-
-export const writeServiceFile = ({ path, text }: ServiceFile): void => {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text, { mode: 0o644 });
+/** @throws Stop when the file is there already and starts another agent. */
+export const writeServiceFile = ({ path, text, sameAgent }: ServiceFile): void => {
+  if (existsSync(path) && !readFileSync(path, "utf8").includes(sameAgent))
+    throw wrong(`${path} starts another agent: give this one a name of its own with --service NAME`);
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text, { mode: 0o644 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw code === "EACCES" ? wrong(`${path} may not be written: install with sudo`) : error;
+  }
 };

@@ -1,15 +1,17 @@
 import { resolve } from "node:path";
 import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { VERSION } from "../protocol/version.ts";
+import { acknowledgements } from "./acknowledgements.ts";
 import { runAgent } from "./agent-loop.ts";
 import { announce } from "./announce.ts";
 import { EXIT, Stop } from "./exit-codes.ts";
 import { defaultStateFolder } from "./identity.ts";
 import { serviceFile, writeServiceFile } from "./install.ts";
+import { endsForGood } from "./launchd.ts";
 import { checkFile, runFile } from "./local-run.ts";
 import { deregister, register } from "./register.ts";
 import { status } from "./status.ts";
 import { findStepUser } from "./step-user.ts";
-import { VERSION } from "./version.ts";
 
 const EXIT_CODES = `
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not registered or refused by the service, 4 an agent runs in this state
@@ -123,15 +125,22 @@ command("deregister", "remove this agent from the service")
     print(["deregistered"]);
   });
 
-command("install", "show the service file that starts the agent with the machine, and what to run")
+program
+  .command("install")
+  .description("show the service file that starts the agent with the machine, and what to run")
+  .exitOverride()
+  .option("--state <dir>", "folder that holds who this agent is (default: where the user of the agent has it)")
+  .option("--user <user>", "a service of the system that runs the agent as this user (Linux)")
   .option("--run-as <user>", "user that steps run as (the agent must be root)")
+  .option("--work <dir>", "folder in which builds get theirs")
+  .option("--grace <seconds>", "time between SIGTERM and SIGKILL of a step", seconds)
+  .option("--service <name>", "name of the service, where a machine has several agents")
   .option("--write", "write the file where it belongs", false)
   .action(async (options) => {
-    const runAs: string | null = options.runAs ?? null;
-    const file = serviceFile(
-      { state: resolve(options.state), runAs, write: options.write },
-      resolve(process.argv[1] ?? ""),
-    );
+    const { state = null, user = null, runAs = null, work = null, grace = null, service = null } = options;
+    const file = serviceFile({ state, user, runAs, work, grace, service }, resolve(process.argv[1] ?? ""));
+    if (process.getuid?.() === 0 && user === null && runAs === null)
+      announce.warn("the agent and its steps will run as root: --user USER or --run-as USER prevents that");
     if (options.write) writeServiceFile(file);
     else print([file.text]);
     process.stderr.write(`${options.write ? "Written to" : "Put this into"} ${file.path}, then run:\n`);
@@ -158,15 +167,26 @@ program
     process.exitCode = await runFile(file, { env: options.env, grace: options.grace * 1000, signal: stop.signal });
   });
 
+program
+  .command("acknowledgements")
+  .description("print the licences of what this program is made with")
+  .action(() => print([acknowledgements()]));
+
+const end = (code: number): void => {
+  if (endsForGood(code))
+    announce.warn(`ends with 0 instead of ${code}, so that launchd does not start it again; launchctl kickstart does`);
+  process.exitCode = endsForGood(code) ? EXIT.done : code;
+};
+
 try {
   await program.parseAsync();
 } catch (error) {
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  if (error instanceof CommanderError) end(error.exitCode === 0 ? EXIT.done : EXIT.usage);
   else if (error instanceof Stop) {
     if (error.exitCode !== EXIT.done) announce.error(error.message);
-    process.exitCode = error.exitCode;
+    end(error.exitCode);
   } else {
     announce.error(error instanceof Error ? error.message : "unknown error");
-    process.exitCode = EXIT.failed;
+    end(EXIT.failed);
   }
 }

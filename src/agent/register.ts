@@ -1,4 +1,5 @@
 import { AgentRegistration } from "../protocol/agent.ts";
+import { PROTOCOL, VERSION } from "../protocol/version.ts";
 import { announce } from "./announce.ts";
 import { RegisteredAnswer } from "./answers.ts";
 import { type Capabilities, capabilitiesOf, platformCode } from "./capabilities.ts";
@@ -15,7 +16,6 @@ import {
 import { holderOf } from "./lock.ts";
 import { serviceUrl } from "./service-url.ts";
 import { readToken } from "./token-file.ts";
-import { PROTOCOL, VERSION } from "./version.ts";
 
 export interface RegisterOptions extends Partial<Capabilities> {
   state: string;

@@ -1,5 +1,6 @@
 import type { Hono } from "hono";
 import type { Readiness } from "../protocol/readiness.ts";
+import { VERSION } from "../protocol/version.ts";
 import { readiness } from "../services/readiness.ts";
 import type { Kit } from "../web/kit.ts";
 
@@ -16,9 +17,9 @@ const recentReadiness = async (env: Env, now: number): Promise<Readiness> => {
   return found;
 };
 
-/** `/healthz`: the Worker runs. `/readyz`: so does all it needs. */
+/** `/healthz`: the Worker runs, and which. `/readyz`: so does all it needs. */
 export const mountHealth = (app: Hono<Kit>): void => {
-  app.get("/healthz", (c) => c.json({ isAlive: true }, 200, { "Cache-Control": "no-store" }));
+  app.get("/healthz", (c) => c.json({ isAlive: true, version: VERSION }, 200, { "Cache-Control": "no-store" }));
   app.get("/readyz", async (c) => {
     const found = await recentReadiness(c.env, Date.now());
     return c.json(found, found.isReady ? 200 : 503, { "Cache-Control": "no-store" });

@@ -2,6 +2,7 @@ import { readdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { build } from "esbuild";
 import { HEADERS } from "./headers.ts";
+import { packagesOf } from "./notices.ts";
 import { DIST, ROOT, SERVED, write } from "./write.ts";
 
 const STATIC = join(SERVED, "app/static");
@@ -10,8 +11,11 @@ const ENTRIES = ["page.ts", "build.ts", "markdown.ts", "definition.ts", "page.cs
   (name) => `src/dashboard/client/${name}`,
 );
 
-/** Compiles the browser's side into hashed files, and writes which name has which address to `dist/assets.json`. */
-export const buildAssets = async (): Promise<void> => {
+/**
+ * Compiles the browser's side into hashed files, and writes which name has which address to `dist/assets.json`.
+ * @returns the packages that are in them.
+ */
+export const buildAssets = async (): Promise<string[]> => {
   const { outputFiles, metafile } = await build({
     ...{ entryPoints: ENTRIES, outdir: STATIC, write: false, metafile: true },
     ...{ absWorkingDir: ROOT, entryNames: "[name].[hash]", loader: { ".svg": "copy" } },
@@ -26,4 +30,5 @@ export const buildAssets = async (): Promise<void> => {
   write(join(SERVED, "_headers"), HEADERS);
   const current = new Set(outputFiles.map(({ path }) => basename(path)));
   for (const name of readdirSync(STATIC)) if (!current.has(name)) rmSync(join(STATIC, name), { force: true });
+  return packagesOf(Object.keys(metafile.inputs));
 };

@@ -9,11 +9,17 @@ const rule = (path: string, headers: Record<string, string>): string =>
     "\n",
   );
 
+const FOR_EVER = { "Cache-Control": "public, max-age=31536000, immutable" };
+const TEXT = { "Content-Type": "text/plain; charset=utf-8" };
 const PUBLIC = { "Access-Control-Allow-Origin": "*" };
 
 /** What the platform adds to files it serves (`_headers`). */
 export const HEADERS = `${[
-  rule("/app/static/*", { "Cache-Control": "public, max-age=31536000, immutable" }),
+  rule("/app/static/*", FOR_EVER),
+  rule("/agent-*", FOR_EVER),
+  rule("/agent.mjs.sha256", TEXT),
+  rule("/agent-:version.sha256", TEXT),
+  rule("/THIRD-PARTY-NOTICES.txt", TEXT),
   rule("/docs", { "Content-Security-Policy": VIEWER_POLICY, "Referrer-Policy": "no-referrer" }),
   rule("/problems/*", { "Content-Security-Policy": PAGE_POLICY }),
   rule("/openapi.json", PUBLIC),

@@ -1,4 +1,10 @@
+import { VERSION } from "../protocol/version.ts";
+import { agentProgram } from "./agent.ts";
 import { buildAssets } from "./build.ts";
 import { writeDocuments } from "./documents.ts";
+import { noticesOf } from "./notices.ts";
 
-await Promise.all([buildAssets(), writeDocuments()]);
+const [packages, agent] = await Promise.all([buildAssets(), agentProgram()]);
+const handedOn = [...new Set([...packages, ...agent.packages, "node_modules/swagger-ui-dist"])].sort();
+writeDocuments(agent, noticesOf(handedOn));
+console.log(`agent.mjs ${VERSION} sha256 ${agent.sha256}`);

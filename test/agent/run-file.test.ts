@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { agentProgram } from "./support/command-line.ts";
@@ -165,22 +165,5 @@ describe("the command line", () => {
     const { code, stdout } = await agentProgram(["--help"]).ended;
     expect(code).toBe(0);
     expect(stdout).toMatch(/Exit codes: 0 done.*3 not registered/s);
-  });
-});
-
-describe("the bundle", () => {
-  it("is one file that runs by itself", async () => {
-    const folder = testFolder();
-    const file = join(folder, "agent.mjs");
-    const made = await agentProgram([file], { program: join(import.meta.dirname, "../../src/agent/bundle.ts") }).ended;
-    expect(made).toMatchObject({ code: 0 });
-    writeFileSync(join(folder, "p.yml"), "steps:\n  - run: echo from the bundle\n");
-    chmodSync(file, 0o644);
-    const help = await agentProgram(["--help"], { program: file, cwd: folder }).ended;
-    expect(help).toMatchObject({ code: 0, stderr: "", stdout: expect.stringContaining("register") });
-    const ran = await agentProgram(["run", "p.yml"], { program: file, cwd: folder }).ended;
-    expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining("from the bundle\n") });
-    const status = await agentProgram(["status"], { program: file, cwd: folder, env: { HOME: folder } }).ended;
-    expect(status).toMatchObject({ code: 3, stderr: expect.stringContaining(join(folder, ".millrace")) });
   });
 });

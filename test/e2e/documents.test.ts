@@ -1,12 +1,17 @@
+import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import packageJson from "../../package.json" with { type: "json" };
 import { describe as describeApi } from "../../src/api/description/describe.ts";
 import { EXAMPLES } from "../../src/api/description/examples.ts";
 import { methodsOf, ROUTES } from "../../src/api/routes.ts";
+import { agentProgram } from "../../src/assets/agent.ts";
+import { buildAssets } from "../../src/assets/build.ts";
 import { PIPELINE_SCHEMA } from "../../src/domain/plan/schema.ts";
 import { PROBLEMS } from "../../src/protocol/problem.ts";
 import { startChromium } from "../support/browser.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";
 
+const { version } = packageJson;
 let service: LocalService;
 beforeAll(async () => {
   service = await startLocalService();
@@ -21,6 +26,43 @@ describe("what is served beside the API", () => {
     expect(await json("/openapi.json")).toEqual(JSON.parse(JSON.stringify(describeApi(ROUTES, EXAMPLES))));
     expect(await json("/schema/pipeline.json")).toEqual(PIPELINE_SCHEMA);
     expect(await (await get("/agent.mjs")).text()).toMatch(/^#!\/usr\/bin\/env node\n/);
+  });
+
+  it("tells one version everywhere", async () => {
+    expect((await json("/openapi.json")) as object).toMatchObject({ info: { version } });
+    expect(await json("/healthz")).toEqual({ isAlive: true, version });
+    expect(await (await get("/agent.mjs")).text()).toContain(`// Millrace agent ${version}.`);
+    const { token } = await service.newOrganization("versions");
+    const signedIn = await fetch(`${service.url}/app/sign-in`, {
+      ...{ method: "POST", redirect: "manual", headers: { Origin: service.url }, body: new URLSearchParams({ token }) },
+    });
+    const headers = { Cookie: signedIn.headers.get("set-cookie")?.split(";")[0] ?? "" };
+    const page = await fetch(`${service.url}/app/builds`, { headers });
+    expect(await page.text()).toContain(`Millrace ${version}`);
+  });
+
+  it("has the agent's program under its version for ever, and beside both names a checksum", async () => {
+    const program = await (await get("/agent.mjs")).text();
+    const sha256 = createHash("sha256").update(program).digest("hex");
+    const versioned = await get(`/agent-${version}.mjs`);
+    expect(await versioned.text()).toBe(program);
+    expect(versioned.headers.get("Cache-Control")).toBe("public, max-age=31536000, immutable");
+    expect((await get("/agent.mjs")).headers.get("Cache-Control")).not.toContain("immutable");
+    for (const name of ["agent.mjs", `agent-${version}.mjs`]) {
+      const checksum = await get(`/${name}.sha256`);
+      expect(checksum.headers.get("Content-Type")).toBe("text/plain; charset=utf-8");
+      expect(await checksum.text()).toBe(`${sha256}  ${name}\n`);
+    }
+    expect((await get("/agent-0.0.0.mjs")).status).toBe(404);
+  });
+
+  it("says whose work it hands on", async () => {
+    const notices = await (await get("/THIRD-PARTY-NOTICES.txt")).text();
+    const named = [...notices.matchAll(/^-{80}\n\n(\S+) \S+ \(/gm)].map(([, name]) => `node_modules/${name}`);
+    const handedOn = [...(await buildAssets()), ...(await agentProgram()).packages, "node_modules/swagger-ui-dist"];
+    expect(named).toEqual([...new Set(handedOn)].sort());
+    for (const name of ["swagger-ui-bundle.js.LICENSE.txt", "LICENSE", "NOTICE"])
+      expect((await get(`/docs/static/${name}`)).status).toBe(200);
   });
 
   it("has a page behind the type of every problem", async () => {

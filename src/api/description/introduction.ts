@@ -1,6 +1,8 @@
+import { VERSION } from "../../protocol/version.ts";
+
 export const INFO = {
   title: "Millrace",
-  version: "1",
+  version: VERSION,
   summary: "Runs the builds of your repositories on your agents, and keeps their variables and secrets.",
   description: `Millrace runs builds on build agents, keeps the environment variables and secrets they need, and knows the repositories they are made of.
 

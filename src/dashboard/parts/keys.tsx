@@ -1,3 +1,5 @@
+import { VERSION } from "../../protocol/version.ts";
+
 const KEYS = [
   ["g b / g a / g r / g v", "Builds, agents, repositories, variables"],
   ["j / k", "Next, previous row"],
@@ -22,7 +24,8 @@ export const Keys = () => (
       ))}
     </dl>
     <p class="hint">
-      Whatever the pages do, programs do by <a href="/docs">the API</a>.
+      Whatever the pages do, programs do by <a href="/docs">the API</a>. This is Millrace {VERSION}, made with{" "}
+      <a href="/THIRD-PARTY-NOTICES.txt">the work of others</a>.
     </p>
   </aside>
 );

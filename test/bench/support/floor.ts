@@ -19,7 +19,7 @@ export const serveFloor = async (entry = "floor-worker.ts"): Promise<ServedFloor
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       modules: [{ type: "ESModule", path: "floor-worker.js", contents: outputFiles[0]!.text }],
-      compatibilityDate: "2026-11-01",
+      compatibilityDate: "2026-10-23",
       d1Databases: { DB: "floor" },
       durableObjects: {
         POOL: { className: "Floor", useSQLite: true },

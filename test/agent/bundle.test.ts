@@ -1,0 +1,122 @@
+import { createHash } from "node:crypto";
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import packageJson from "../../package.json" with { type: "json" };
+import { agentProgram as bundled, OLDEST_NODE } from "../../src/assets/agent.ts";
+import { noticesOf, packagesOf } from "../../src/assets/notices.ts";
+import { ROOT } from "../../src/assets/write.ts";
+import { agentProgram } from "./support/command-line.ts";
+import { testFolder } from "./support/folder.ts";
+
+const { text, sha256, packages } = await bundled();
+
+const program = (): { file: string; folder: string } => {
+  const folder = testFolder();
+  const file = join(folder, "agent.mjs");
+  writeFileSync(file, text, { mode: 0o644 });
+  return { file, folder };
+};
+
+describe("the agent's program as one file", () => {
+  it("runs by itself", async () => {
+    const { file, folder } = program();
+    writeFileSync(join(folder, "p.yml"), "steps:\n  - run: echo from the bundle\n");
+    const run = (...args: string[]) => agentProgram(args, { program: file, cwd: folder, env: { HOME: folder } }).ended;
+    expect(await run("--help")).toMatchObject({ code: 0, stderr: "", stdout: expect.stringContaining("register") });
+    expect(await run("run", "p.yml")).toMatchObject({ code: 0, stdout: expect.stringContaining("from the bundle\n") });
+    expect(await run("status")).toMatchObject({ code: 3, stderr: expect.stringContaining(join(folder, ".millrace")) });
+    expect(await run("--version")).toEqual({ code: 0, stderr: "", stdout: `${packageJson.version}\n` });
+  });
+
+  it("is the same bytes each time it is made, so that its checksum can be compared", async () => {
+    expect((await bundled()).text).toBe(text);
+    expect(sha256).toBe(createHash("sha256").update(text).digest("hex"));
+  });
+
+  it("takes nothing of package.json but the version", () => {
+    expect(text).not.toContain("vitest");
+  });
+});
+
+describe("an old Node", () => {
+  const pretend = (version: string) => {
+    const change = `Object.defineProperty(process.versions, "node", { value: "${version}" })`;
+    return `--import=data:text/javascript,${encodeURIComponent(change)}`;
+  };
+  const versionOn = (node: string, env: Record<string, string> = {}) => {
+    const { file } = program();
+    return agentProgram(["--version"], { program: file, env: { NODE_OPTIONS: pretend(node), ...env } }).ended;
+  };
+
+  it.each(["16.20.2", "18.19.0", "20.8.1"])("%s is told in one line that it is too old", async (version) => {
+    const { code, stdout, stderr } = await versionOn(version);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(
+      new RegExp(`^The Millrace agent needs Node ${OLDEST_NODE} or newer, and /\\S+ is Node ${version}: .*\n$`),
+    );
+    expect((await versionOn(version, { MILLRACE_LAUNCHD_LOG: "/dev/null" })).code).toBe(0);
+  });
+
+  it.each(["20.9.0", "21.0.0", "24.21.0"])("%s is not", async (version) => {
+    expect(await versionOn(version)).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  it("can read as far as the line that says so", () => {
+    expect([...text.matchAll(/^(?:import\b|}\s*from\b).*/gm)].map(([line]) => line)).toEqual([
+      'import { createRequire as __createRequire } from "node:module";',
+    ]);
+  });
+
+  /** Each line: a module and its names, as that Node has them. */
+  const names = new Map(
+    readFileSync(join(import.meta.dirname, `support/node-${OLDEST_NODE}-names.txt`), "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => line.split(" "))
+      .map(([module = "", ...list]) => [module, new Set(list)]),
+  );
+  const unknownTo = (source: string): string[] =>
+    [...source.matchAll(/^import \{([^}]*)\} from "(node:[^"]+)"/gm)].flatMap(([, list = "", module = ""]) =>
+      list
+        .split(",")
+        .map((name) => name.trim().split(" as ")[0] ?? "")
+        .filter((name) => name && !name.startsWith("type ") && !names.get(module)?.has(name)),
+    );
+
+  it("of the oldest kind that runs it has every function of Node that it imports", () => {
+    const sources = globSync("src/{agent,domain,protocol}/**/*.ts", { cwd: ROOT });
+    expect(sources.flatMap((path) => unknownTo(readFileSync(join(ROOT, path), "utf8")))).toEqual([]);
+    expect(unknownTo('import {\n  inspect,\n  styleText as s,\n} from "node:util";')).toEqual(["styleText"]);
+  });
+});
+
+describe("the notices", () => {
+  it("stand in the program for every package in it", async () => {
+    const { file } = program();
+    const { stdout } = await agentProgram(["acknowledgements"], { program: file }).ended;
+    expect(packages.map((folder) => folder.replace("node_modules/", ""))).toEqual([
+      ...["@actions/expressions", "commander", "ws", "yaml", "zod"],
+    ]);
+    for (const folder of packages) {
+      const licence = readFileSync(join(ROOT, folder, "LICENSE"), "utf8").trim();
+      expect(stdout).toContain(`${folder.replace("node_modules/", "")} `);
+      expect(stdout).toContain(licence);
+    }
+  });
+
+  it("are not made of a package without a licence", () => {
+    const name = `.notices-${process.pid}`;
+    const folder = join(ROOT, "node_modules", name);
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    mkdirSync(folder);
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ name, version: "1.0.0" }));
+    expect(packagesOf([`node_modules/${name}/index.js`, "src/agent/main.ts"])).toEqual([`node_modules/${name}`]);
+    expect(() => noticesOf([`node_modules/${name}`])).toThrow("has no licence file");
+  });
+
+  it("from a checkout say where they lie", async () => {
+    const { code, stdout } = await agentProgram(["acknowledgements"]).ended;
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("node_modules") });
+  });
+});
