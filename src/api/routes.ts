@@ -62,7 +62,7 @@ export const ROUTES: Route[] = [
   create("/token", tokens.createToken),
   get("/token/self", tokens.ownToken),
   get("/token/:id", tokens.getToken),
-  put("/token/:id", tokens.updateToken),
+  update("/token/:id", tokens.updateToken),
   act("/token/:id/rotate", tokens.rotateToken),
   remove("/token/:id", tokens.revokeToken),
 

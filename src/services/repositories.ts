@@ -88,7 +88,7 @@ export const connectRepository = verb({
 const repositories = listing(repository, COLUMNS, {
   filters: {
     fullName: (name) => eq(repository.fullName, name),
-    cloneUrl: (url) => eq(repository.cloneUrl, url),
+    cloneUrl: (url) => eq(repository.cloneUrl, canonicalCloneUrl(url)),
   },
 });
 
