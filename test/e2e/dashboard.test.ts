@@ -9,6 +9,7 @@ import { secrets } from "../dashboard/secrets.ts";
 import { session } from "../dashboard/session.ts";
 import { signInLink } from "../dashboard/sign-in-link.ts";
 import type { Stage } from "../dashboard/stage.ts";
+import { wideLog } from "../dashboard/wide-log.ts";
 import { withoutScript } from "../dashboard/without-script.ts";
 import { signIn, startChromium } from "../support/browser.ts";
 import { type RunningAgent, startAgent } from "../support/local/agent.ts";
@@ -38,6 +39,7 @@ describe("the dashboard", () => {
   describe("for a new organization", () => firstBuild(stage));
   describe("of builds", () => builds(stage));
   describe("of a log", () => log(stage));
+  describe("of a log with wide lines", () => wideLog(stage));
   describe("with secrets", () => secrets(stage));
   describe("for who is signed in", () => session(stage));
   describe("by the local link", () => signInLink(stage));
