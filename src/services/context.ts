@@ -69,9 +69,9 @@ export class Context {
     this.requestId = parts.requestId;
     this.now = parts.now;
     this.db = new Door(parts.env.DB, parts.writes ? "first-primary" : (parts.bookmark ?? "first-unconstrained"));
-    const { kind, tokenHash } = parts.caller;
+    const { kind, tokenHash, sessionId = null } = parts.caller;
     if (kind === "api" || kind === "registration") {
-      this.db.expect(tokenHash, this.at, (row) => this.#admitToken(row));
+      this.db.expect(tokenHash, sessionId, this.at, (row) => this.#admitToken(row));
     }
   }
 
