@@ -167,6 +167,37 @@ describe("whoever is turned away", () => {
   });
 });
 
+describe("a repository that is connected without its number", () => {
+  it("gets one from its clone address: always the same, above those of git hosts, and a whole number", async () => {
+    const { admin } = await newOrganization();
+    const cookie = (await signIn(admin)).split(";")[0] ?? "";
+    const connect = (name: string) =>
+      send(
+        "/repositories/new",
+        cookie,
+        { Origin: ORIGIN },
+        {
+          ...{ fullName: `acme/${name}`, cloneUrl: `https://git.example/acme/${name}.git`, gitHostRepoId: "" },
+        },
+      );
+    expect([(await connect("one")).status, (await connect("two")).status]).toEqual([303, 303]);
+    const again = await connect("one");
+    expect([again.status, await again.text()]).toEqual([
+      422,
+      expect.stringContaining("There is already one like this"),
+    ]);
+    const listed = await exports.default.fetch(
+      new Request(`${ORIGIN}/repository`, { headers: { Authorization: `Bearer ${admin}` } }),
+    );
+    const numbers = ((await listed.json()) as { gitHostRepoId: number }[]).map(({ gitHostRepoId }) => gitHostRepoId);
+    expect(new Set(numbers).size).toBe(2);
+    for (const number of numbers) {
+      expect(Number.isSafeInteger(number)).toBe(true);
+      expect(number).toBeGreaterThan(2 ** 52 - 1);
+    }
+  });
+});
+
 describe("every form", () => {
   const paths = [...FORMS.map(({ path }) => path), "/sign-in", "/sign-out", "/pipelines/check"];
 

@@ -1,6 +1,6 @@
 import type { Repository } from "../../protocol/repository.ts";
 import { listPipelines } from "../../services/pipelines.ts";
-import { connectRepository, listRepositories } from "../../services/repositories.ts";
+import { connectRepository, listRepositories, numberOf } from "../../services/repositories.ts";
 import { checked, nothing, withBody } from "../ask.ts";
 import { numberIn, textIn } from "../entered.ts";
 import { may } from "../may.ts";
@@ -72,8 +72,14 @@ export const RepositoryFields = ({ asked, of }: { asked: Asked; of?: Repository 
     />
     <TextField
       {...{ asked, name: "gitHostRepoId", label: "Number at the git host", value: of?.gitHostRepoId ?? null }}
-      {...{ type: "number", min: 0, required: true }}
-      hint="The id its git host knows it by. It keeps the repository apart from others when names change."
+      {...{ type: "number", min: 0 }}
+      hint={
+        <>
+          It knows the repository again when names change, and is there once for each git host. GitHub:{" "}
+          <code>gh api repos/OWNER/REPO --jq .id</code>; GitLab: the project id; elsewhere any number of your own.{" "}
+          {of ? "Empty keeps the one it has." : "Empty makes one from the clone address."}
+        </>
+      }
     />
     <TextField
       {...{ asked, name: "defaultBranch", label: "Default branch", value: of?.defaultBranch ?? "main", required: true }}
@@ -114,7 +120,9 @@ const newPage: Page = {
 const connectForm: Form = {
   ...{ path: newPage.path, access: connectRepository.access, page: newPage },
   async act(context, { entered }) {
-    const body = checked(connectRepository.body, repositoryIn(entered));
+    const given = repositoryIn(entered);
+    const gitHostRepoId = given.gitHostRepoId ?? (await numberOf(given.cloneUrl));
+    const body = checked(connectRepository.body, { ...given, gitHostRepoId });
     const { id } = await connectRepository.run(context, withBody(body));
     return { to: `/app/repositories/${id}`, done: "connected" };
   },
