@@ -6,6 +6,7 @@ import { numberIn, textIn } from "../entered.ts";
 import { may } from "../may.ts";
 import type { Asked, Form, Page } from "../page.ts";
 import { TextField } from "../parts/field.tsx";
+import { matching, NameFilter } from "../parts/name-filter.tsx";
 import { ProblemNotice } from "../parts/problem.tsx";
 
 const Row = ({ repository, pipelines }: { repository: Repository; pipelines: number }) => (
@@ -26,12 +27,13 @@ const Row = ({ repository, pipelines }: { repository: Repository; pipelines: num
 export const repositoriesPage: Page = {
   path: "/repositories",
   role: "viewer",
-  async show(context) {
-    const [repositories, pipelines] = await Promise.all([
+  async show(context, { query }) {
+    const [all, pipelines] = await Promise.all([
       listRepositories.run(context, nothing),
       listPipelines.run(context, nothing),
     ]);
     const byRepository = Map.groupBy(pipelines, ({ repoId }) => repoId);
+    const repositories = matching(all, query, ({ fullName, cloneUrl }) => [fullName, cloneUrl]);
     const canConnect = may(context, "maintainer");
     return {
       ...{ title: "Repositories", section: "repositories" },
@@ -39,6 +41,7 @@ export const repositoriesPage: Page = {
         <>
           <div class="head">
             <h1>Repositories</h1>
+            {all.length > 0 && <NameFilter path="/app/repositories" query={query} label="Name or address" />}
             {canConnect && (
               <a class="button primary" href="/app/repositories/new">
                 Connect repository
@@ -50,7 +53,12 @@ export const repositoriesPage: Page = {
               <Row repository={repository} pipelines={byRepository.get(repository.id)?.length ?? 0} />
             ))}
           </ol>
-          {repositories.length === 0 && (
+          {all.length > 0 && repositories.length === 0 && (
+            <p class="empty">
+              No repository matches. <a href="/app/repositories">Show all</a>
+            </p>
+          )}
+          {all.length === 0 && (
             <p class="empty">
               No repository is connected, so there is nothing to build.{" "}
               {canConnect && <a href="/app/repositories/new">Connect the first one</a>}
