@@ -89,7 +89,17 @@ export const builds = (stage: Stage) => {
     await page.goto(`${service.url}/app/builds/${first.build.id}`);
     await page.getByText("the step waits").waitFor();
     await page.keyboard.press("c");
+    await page.getByText(`Cancel #${first.build.number} of ${first.repository.fullName}?`).waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator("#cancel").waitFor({ state: "hidden" });
+    expect(await client.call("GET", `/build/${first.build.id}`)).toMatchObject({ status: "running" });
+    await page.keyboard.press("c");
+    await page.getByRole("button", { name: "Cancel the build" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByText("The build is being canceled.").waitFor();
+    expect(page.url()).toBe(`${service.url}/app/builds/${first.build.id}`);
     await page.locator(".facts").getByText("canceled").waitFor();
+    await page.getByText("The build is being canceled.").waitFor({ state: "detached" });
     expect(await ended(client, first.build.id)).toMatchObject({ status: "canceled" });
     first.go();
     await page.goto(`${service.url}/app/builds/${second.id}`);
