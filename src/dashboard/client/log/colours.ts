@@ -13,10 +13,12 @@ const ENDS: Record<string, string[]> = {
 /** What colours and styles are on after the text, as the shortest sequence that turns them on. */
 export const colourAfter = (before: string, text: string): string => {
   if (!text.includes("\x1b[")) return before;
+  const reset = Math.max(text.lastIndexOf("\x1b[0m"), text.lastIndexOf("\x1b[m"));
+  const told = reset === -1 ? before + text : text.slice(reset);
   let foreground = "";
   let background = "";
   const styles = new Set<string>();
-  for (const [, given = ""] of (before + text).matchAll(SGR)) {
+  for (const [, given = ""] of told.matchAll(SGR)) {
     const codes = given.split(";").map((code) => code.replace(/^0+(?=\d)/, "") || "0");
     for (let at = 0; at < codes.length; at += 1) {
       const code = codes[at] ?? "";
