@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import { trimTrailingSlash } from "hono/trailing-slash";
 import { PathId } from "../protocol/common.ts";
 import { PROBLEMS } from "../protocol/problem.ts";
 import { checkPipeline } from "../services/checks.ts";
@@ -17,7 +18,7 @@ import type { Form, Page, View, Went } from "./page.ts";
 import { ProblemPage } from "./pages/problem.tsx";
 import { FORMS, PAGES } from "./pages.ts";
 import { asked, type Call, open, readForm, SignedOut } from "./request.ts";
-import { rememberSeen, signOut } from "./session.ts";
+import { forget, rememberSeen } from "./session.ts";
 
 const render = (c: Call, context: Context, view: View, done: string | null, status: 200 | 422 = 200) =>
   c.html(<Frame context={context} view={view} done={done} />, status);
@@ -70,17 +71,30 @@ const checkedDefinition = async (c: Call): Promise<Response> => {
   return c.json(await checkPipeline.run(context, withBody(body)));
 };
 
-const problemPage = (c: Call, problem: Refusal) => {
+/** Whoever is signed in, as far as every page lets them in; null where that is nobody. */
+const viewerOf = async (c: Call): Promise<Context | null> => {
+  try {
+    const context = await open(c, { role: "viewer" }, false);
+    await context.admit();
+    return context;
+  } catch {
+    return null;
+  }
+};
+
+/** What went wrong, within the frame where somebody is signed in and it can be asked for. */
+const problemPage = async (c: Call, problem: Refusal) => {
   const requestId = c.get("requestId");
   const [status] = PROBLEMS[problem.kind];
   if (status >= 500) console.error(JSON.stringify({ requestId, error: describe(problem) }));
-  return c.html(<ProblemPage problem={problem} requestId={requestId} />, status);
+  const context = status === 403 || status === 404 ? await viewerOf(c) : null;
+  return c.html(<ProblemPage problem={problem} requestId={requestId} context={context} />, status);
 };
 
 /** The pages for people, below `/app`. */
 export const createDashboard = (): Hono<Kit> => {
   const app = new Hono<Kit>().basePath("/app");
-  app.use(numbered, logged, guarded, sameOrigin);
+  app.use(numbered, logged, guarded, sameOrigin, trimTrailingSlash());
   app.get("/", (c) => c.redirect("/app/builds"));
   mountEntrance(app);
   app.get("/builds/:id/log", followed);
@@ -91,8 +105,8 @@ export const createDashboard = (): Hono<Kit> => {
   app.onError((error, c) => {
     const refusal = refusalOf(error);
     if (!(error instanceof SignedOut) && refusal.kind !== "unauthenticated") return problemPage(c, refusal);
-    signOut(c);
-    return toEntrance(c);
+    forget(c);
+    return toEntrance(c, !(error instanceof SignedOut));
   });
   return app;
 };

@@ -6,9 +6,14 @@ import { SignInPage } from "./pages/sign-in.tsx";
 import { type Call, readForm } from "./request.ts";
 import { signIn, signOut } from "./session.ts";
 
-/** A path of ours alone, so that signing in leads nobody elsewhere. */
-const ownPath = (next: string | null | undefined): string =>
-  next && /^\/app\/[\w/?=&.%:-]*$/.test(next) && !next.includes("..") ? next : "/app/builds";
+const HOME = "/app/builds";
+
+/** A path of ours alone as browsers will read it, `%2e%2e` included, so that signing in leads nobody elsewhere. */
+const ownPath = (next: string | null | undefined): string => {
+  if (!next || !/^\/app\/[\w/?=&.%:-]*$/.test(next)) return HOME;
+  const { pathname, search } = new URL(next, "https://millrace.invalid");
+  return next === pathname + search && pathname.startsWith("/app/") ? next : HOME;
+};
 
 const enter = async (c: Call): Promise<Response> => {
   const form = await readForm(c);
@@ -26,17 +31,21 @@ const enter = async (c: Call): Promise<Response> => {
 
 /** Where people come in and go out. */
 export const mountEntrance = (app: Hono<Kit>): void => {
-  app.get("/sign-in", (c) => c.html(<SignInPage next={ownPath(c.req.query("next"))} problem={null} />));
+  app.get("/sign-in", (c) => {
+    const isOver = c.req.query("why") === "over";
+    return c.html(<SignInPage next={ownPath(c.req.query("next"))} isOver={isOver} problem={null} />);
+  });
   app.post("/sign-in", enter);
-  app.post("/sign-out", (c) => {
-    signOut(c);
+  app.post("/sign-out", async (c) => {
+    await signOut(c);
     return c.redirect("/app/sign-in", 303);
   });
 };
 
-/** To the entrance, and from there back to the page that was asked for. */
-export const toEntrance = (c: Call): Response => {
+/** To the entrance, and from there back to the page that was asked for. `isOver`: the token was good before. */
+export const toEntrance = (c: Call, isOver: boolean): Response => {
   const { pathname, search } = new URL(c.req.url);
-  if (c.req.method !== "GET") return c.redirect("/app/sign-in", 303);
-  return c.redirect(`/app/sign-in?next=${encodeURIComponent(ownPath(pathname + search))}`, 303);
+  const told = new URLSearchParams(isOver ? { why: "over" } : {});
+  if (c.req.method === "GET") told.set("next", ownPath(pathname + search));
+  return c.redirect(told.size > 0 ? `/app/sign-in?${told}` : "/app/sign-in", 303);
 };

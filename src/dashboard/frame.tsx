@@ -1,10 +1,9 @@
 import { html } from "hono/html";
 import type { Child } from "hono/jsx";
-import type { Role } from "../protocol/token.ts";
 import type { Context } from "../services/context.ts";
-import { may } from "./may.ts";
+import { navFor } from "./nav.ts";
 import { noticeOf } from "./notices.ts";
-import type { Section, View } from "./page.ts";
+import type { View } from "./page.ts";
 import { Keys } from "./parts/keys.tsx";
 import { fileAt, type ScriptName } from "./static.ts";
 
@@ -33,15 +32,6 @@ export const Document = ({ title, scripts = [], children }: DocumentParts) =>
     </html>
   )}`;
 
-const NAV: { section: Section; href: string; name: string; role: Role; key: string }[] = [
-  { section: "builds", href: "/app/builds", name: "Builds", role: "viewer", key: "g b" },
-  { section: "agents", href: "/app/agents", name: "Agents", role: "viewer", key: "g a" },
-  { section: "repositories", href: "/app/repositories", name: "Repositories", role: "viewer", key: "g r" },
-  { section: "variables", href: "/app/variables", name: "Variables", role: "viewer", key: "g v" },
-  { section: "tokens", href: "/app/tokens", name: "Tokens", role: "admin", key: "g t" },
-  { section: "audit", href: "/app/audit", name: "Audit", role: "admin", key: "g u" },
-];
-
 interface FrameParts {
   context: Context;
   view: View;
@@ -62,7 +52,7 @@ export const Frame = ({ context, view, done }: FrameParts) => {
         </a>
         <span class="org">{context.orgId}</span>
         <nav aria-label="Pages">
-          {NAV.filter(({ role }) => may(context, role)).map(({ section, href, name, key }) => (
+          {navFor(context).map(({ section, href, name, key }) => (
             <a href={href} aria-current={section === view.section ? "page" : undefined} data-key={key}>
               {name}
             </a>
@@ -85,10 +75,10 @@ export const Frame = ({ context, view, done }: FrameParts) => {
           {notice}
         </p>
       )}
-      <main id="main" tabindex={-1} data-again={view.again}>
+      <main id="main" tabindex={-1} data-again={view.again} data-state={view.state}>
         {view.body}
       </main>
-      <Keys />
+      <Keys pages={navFor(context)} />
     </Document>
   );
 };

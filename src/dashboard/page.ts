@@ -20,11 +20,14 @@ export type Section = "builds" | "agents" | "repositories" | "variables" | "toke
 /** What a page shows within the frame that all of them have. */
 export interface View {
   title: string;
-  section: Section;
+  /** Null where the page belongs to none. */
+  section: Section | null;
   body: Child;
   script?: ScriptName;
   /** Seconds until the page looks again for what has changed. */
   again?: number;
+  /** How it stands with what is shown: a notice of what a form did is over when that changes. */
+  state?: string;
 }
 
 export interface Page {

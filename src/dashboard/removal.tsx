@@ -40,7 +40,7 @@ export const removal = ({ path, section, access, verb, ask, remove }: Removal): 
           <div class="column">
             <ProblemNotice problem={problem} />
             <h1>
-              {capital(verb)} {name}?
+              {capital(verb)} <bdi>{name}</bdi>?
             </h1>
             <p>{words}</p>
             <form method="post" class="stack">

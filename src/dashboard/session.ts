@@ -3,7 +3,7 @@ import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import type { Caller } from "../services/access.ts";
 import { identify } from "../services/identify.ts";
 import { Refusal } from "../services/refusal.ts";
-import { openSession, SESSION_MS, sealSession } from "../services/sessions.ts";
+import { endSession, freshSession, openSession, SESSION_MS, type Session, sealSession } from "../services/sessions.ts";
 import type { Kit } from "../web/kit.ts";
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
@@ -25,9 +25,9 @@ const checkConnection = (c: HonoContext): void => {
   throw new Refusal("forbidden", "Signing in needs https, except on this very machine.");
 };
 
-const keep = async (c: HonoContext<Kit>, token: string): Promise<void> => {
-  const sealed = await sealSession(c.env, { token, expiresAt: Date.now() + SESSION_MS });
-  setCookie(c, sessionCookie(c), sealed, attributes(c, SESSION_MS / 1000));
+const keep = async (c: HonoContext<Kit>, session: Session): Promise<void> => {
+  const seconds = Math.ceil((session.expiresAt - Date.now()) / 1000);
+  setCookie(c, sessionCookie(c), await sealSession(c.env, session), attributes(c, seconds));
 };
 
 /** Who a token speaks for. @throws Refusal unless it is a person's or program's */
@@ -45,22 +45,35 @@ const personOf = async (c: HonoContext<Kit>, token: string): Promise<Caller> => 
 export const signIn = async (c: HonoContext<Kit>, token: string, check: (caller: Caller) => Promise<unknown>) => {
   checkConnection(c);
   await check(await personOf(c, token));
-  await keep(c, token);
+  await keep(c, freshSession(token, new Date()));
 };
 
-export const signOut = (c: HonoContext): void => {
+/** Takes the cookies back. */
+export const forget = (c: HonoContext): void => {
   for (const name of [sessionCookie(c), seenCookie(c)]) deleteCookie(c, name, attributes(c, 0));
+};
+
+const sessionOf = async (c: HonoContext<Kit>): Promise<Session | null> => {
+  const sealed = getCookie(c, sessionCookie(c));
+  return sealed === undefined ? null : openSession(c.env, sealed, new Date());
+};
+
+/** Ends the session, also for a copy of its cookie. */
+export const signOut = async (c: HonoContext<Kit>): Promise<void> => {
+  const session = await sessionOf(c);
+  if (session) await endSession(c.env, session);
+  forget(c);
 };
 
 /** The caller of the session's cookie, or null. A session in its later half is prolonged. */
 export const sessionCaller = async (c: HonoContext<Kit>): Promise<Caller | null> => {
-  const sealed = getCookie(c, sessionCookie(c));
-  if (sealed === undefined) return null;
-  const now = new Date();
-  const session = await openSession(c.env, sealed, now);
+  const session = await sessionOf(c);
   if (!session) return null;
-  if (session.expiresAt - now.getTime() < SESSION_MS / 2) await keep(c, session.token);
-  return personOf(c, session.token);
+  const now = new Date();
+  const next = freshSession(session.token, now, session);
+  const isLate = session.expiresAt - now.getTime() < SESSION_MS / 2;
+  if (isLate && next.expiresAt > session.expiresAt) await keep(c, next);
+  return { ...(await personOf(c, session.token)), sessionId: session.id };
 };
 
 /** Lets the pages that follow a change read it, wherever they are served. */

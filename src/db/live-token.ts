@@ -1,6 +1,6 @@
-import { and, eq, gt, isNull, or, type Placeholder, sql } from "drizzle-orm";
+import { and, eq, gt, isNull, notExists, or, type Placeholder, sql } from "drizzle-orm";
 import { compiled } from "./compiled.ts";
-import { token } from "./schema.ts";
+import { endedSession, token } from "./schema.ts";
 
 type Text = string | Placeholder;
 
@@ -14,11 +14,24 @@ export const isLive = (hash: Text, now: Text) =>
 const { id, name, kind, role, labels, lastUsedAt } = token;
 const COLUMNS = { id, name, kind, role, labels, lastUsedAt };
 
-/** What a request's first batch begins with: what the caller's token, if it is live, says of the caller. */
+/**
+ * What a request's first batch begins with: what the caller's token, if it is live, says of the caller. Where it comes
+ * from a session (empty: it does not), that must not have been ended.
+ */
 export const liveToken = compiled(COLUMNS, (db) =>
   db
     .select(COLUMNS)
     .from(token)
-    .where(isLive(sql.placeholder("hash"), sql.placeholder("now"))),
+    .where(
+      and(
+        isLive(sql.placeholder("hash"), sql.placeholder("now")),
+        notExists(
+          db
+            .select({ id: endedSession.id })
+            .from(endedSession)
+            .where(eq(endedSession.id, sql.placeholder("session"))),
+        ),
+      ),
+    ),
 );
 export type LiveToken = Awaited<ReturnType<typeof liveToken>>[number];

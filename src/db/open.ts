@@ -46,7 +46,7 @@ export class Door {
   readonly #session: D1DatabaseSession;
   readonly #client: D1Database;
   #asked: { queries: readonly Query[]; resolve(answers: unknown[]): void; reject(error: unknown): void }[] = [];
-  #unchecked: { hash: string; now: string; admit: (token: LiveToken) => void } | undefined;
+  #unchecked: { hash: string; session: string; now: string; admit: (token: LiveToken) => void } | undefined;
 
   constructor(db: D1Database, constraint: string) {
     this.#db = db;
@@ -60,9 +60,9 @@ export class Door {
     return query(this.#client, values, shape);
   }
 
-  /** From now on the first batch checks the token with this hash. */
-  expect(hash: string, now: string, admit: (token: LiveToken) => void): void {
-    this.#unchecked = { hash, now, admit };
+  /** From now on the first batch checks the token with this hash, and the session (null: none) it is kept in. */
+  expect(hash: string, session: string | null, now: string, admit: (token: LiveToken) => void): void {
+    this.#unchecked = { hash, session: session ?? "", now, admit };
   }
 
   /** How a later request can be made to see at least what this one saw. */
@@ -96,7 +96,8 @@ export class Door {
   async #batch(queries: Query[]): Promise<unknown[]> {
     const unchecked = this.#unchecked;
     if (!unchecked) return queries.length === 0 ? [] : [...(await this.sql.batch(queries as unknown as Batch))];
-    const live = this.fill(liveToken, { hash: unchecked.hash, now: unchecked.now });
+    const { hash, session, now } = unchecked;
+    const live = this.fill(liveToken, { hash, session, now });
     const [[token], ...answers] = (await this.sql.batch([live, ...queries])) as [LiveToken[], ...unknown[]];
     if (!token) throw new TokenNotLive();
     unchecked.admit(token);

@@ -88,6 +88,17 @@ export const variableUse = sqliteTable(
   ],
 );
 
+/** Sessions of people who signed out before the time of their cookie was over. */
+export const endedSession = sqliteTable(
+  "ended_session",
+  {
+    id: text().primaryKey(),
+    /** From then on the cookie itself is over. */
+    until: text().notNull(),
+  },
+  (table) => [index("ended_session_by_time").on(table.until)],
+);
+
 /** A text sealed with each key the service ever sealed with: a key that does not open its own is a wrong one. */
 export const keyCheck = sqliteTable("key_check", {
   id: text().primaryKey(),

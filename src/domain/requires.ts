@@ -1,5 +1,5 @@
 import type { AgentCode } from "../protocol/explain.ts";
-import { PLATFORM_NAMES, type Requires } from "../protocol/pipeline.ts";
+import { PLATFORM_NAMES, PLATFORM_TITLES, type Requires } from "../protocol/pipeline.ts";
 
 /** What an agent can do, as it registered. */
 export interface Capable {
@@ -10,22 +10,38 @@ export interface Capable {
   labels: readonly string[];
 }
 
+/** Why an agent does not get a build, said of one agent and of several. */
 export interface Reason {
   code: AgentCode;
   words: string;
+  ofMany: string;
 }
+
+/** `verb` as one agent and as several do it. */
+export const reason = (code: AgentCode, [one, many]: readonly [string, string], rest: string): Reason => ({
+  code,
+  words: `${one} ${rest}`,
+  ofMany: `${many} ${rest}`,
+});
+
+const IS = ["is", "are"] as const;
+const LACKS = ["lacks", "lack"] as const;
+const CANNOT = ["cannot", "cannot"] as const;
 
 /** What an agent lacks of what is required; empty where it may have the build. */
 export const lacking = (agent: Capable, { platform, ios, android, web, labels }: Requires): Reason[] => {
   const reasons: Reason[] = [];
   const its = PLATFORM_NAMES[agent.platform] ?? "other";
-  if (platform && its !== platform) reasons.push({ code: "platform", words: `is on ${its}, not ${platform}` });
-  if (ios && !agent.canBuildIOS) reasons.push({ code: "canBuildIOS", words: "lacks canBuildIOS" });
-  if (android && !agent.canBuildAndroid) reasons.push({ code: "canBuildAndroid", words: "lacks canBuildAndroid" });
-  if (web && !agent.canBuildWeb) reasons.push({ code: "canBuildWeb", words: "lacks canBuildWeb" });
+  if (platform && its !== platform) {
+    const on = its === "other" ? "another platform" : PLATFORM_TITLES[its];
+    reasons.push(reason("platform", IS, `on ${on}, not ${PLATFORM_TITLES[platform]}`));
+  }
+  if (ios && !agent.canBuildIOS) reasons.push(reason("canBuildIOS", CANNOT, "build for iOS"));
+  if (android && !agent.canBuildAndroid) reasons.push(reason("canBuildAndroid", CANNOT, "build for Android"));
+  if (web && !agent.canBuildWeb) reasons.push(reason("canBuildWeb", CANNOT, "build for the web"));
   const missing = (labels ?? []).filter((label) => !agent.labels.includes(label));
   if (missing.length > 0) {
-    reasons.push({ code: "labels", words: `lacks the label${missing.length > 1 ? "s" : ""} ${missing.join(", ")}` });
+    reasons.push(reason("labels", LACKS, `the label${missing.length > 1 ? "s" : ""} ${missing.join(", ")}`));
   }
   return reasons;
 };

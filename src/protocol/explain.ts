@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { BuildStatus } from "./build.ts";
 import { Id } from "./common.ts";
+import { Requires } from "./pipeline.ts";
 
 /** Why one agent does not have the build. An agent without any code could take it now. */
 export const AgentCode = z.enum([
@@ -39,6 +40,10 @@ export const Explanation = z.object({
   code: WaitCode,
   words: z.string(),
   ahead: z.nullable(z.int()),
+  requires: z.optional(Requires),
+  groups: z.optional(
+    z.array(z.object({ codes: z.array(AgentCode), agents: z.int(), online: z.int(), words: z.string() })),
+  ),
   agents: z.array(z.object({ agentId: Id, name: z.string(), codes: z.array(AgentCode), words: z.string() })),
 });
 export type Explanation = z.infer<typeof Explanation>;

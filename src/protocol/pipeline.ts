@@ -5,6 +5,9 @@ import { SCOPES } from "./variable.ts";
 
 export const PLATFORM_NAMES = ["other", "macos", "linux", "windows"] as const;
 
+/** The same as they are written. */
+export const PLATFORM_TITLES = { other: "other", macos: "macOS", linux: "Linux", windows: "Windows" } as const;
+
 /** What an agent must have to be given the build. Left out means: no matter. */
 export const Requires = z.strictObject({
   platform: z.nullish(z.enum(["macos", "linux", "windows"])),

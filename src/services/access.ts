@@ -16,6 +16,8 @@ export interface Caller {
   kind: CallerKind;
   orgId: string;
   tokenHash: string;
+  /** The signed-in person's session, where the token comes from one. */
+  sessionId?: string;
 }
 
 /** A caller whose token is live and may call the verb. `labels` are those a registration may grant at most. */

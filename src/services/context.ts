@@ -73,9 +73,9 @@ export class Context {
     this.now = parts.now;
     this.origin = parts.origin;
     this.db = new Door(parts.env.DB, parts.writes ? "first-primary" : (parts.bookmark ?? "first-unconstrained"));
-    const { kind, tokenHash } = parts.caller;
+    const { kind, tokenHash, sessionId = null } = parts.caller;
     if (kind === "api" || kind === "registration") {
-      this.db.expect(tokenHash, this.at, (row) => this.#admitToken(row));
+      this.db.expect(tokenHash, sessionId, this.at, (row) => this.#admitToken(row));
     }
   }
 

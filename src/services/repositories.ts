@@ -1,5 +1,6 @@
 import { and, eq, getTableColumns, inArray, notExists, or, sql } from "drizzle-orm";
 import * as z from "zod/mini";
+import { hashToken } from "../crypto/token.ts";
 import { demand, demandUnchanged } from "../db/guard.ts";
 import { credential, pipeline, pipelineGroup, repository, variable } from "../db/schema.ts";
 import { canonicalCloneUrl, cloneHost, cloneOrigin, cloneUrlProblem } from "../domain/clone-url.ts";
@@ -33,6 +34,13 @@ const check = (context: Context, { cloneUrl, defaultBranch }: { cloneUrl?: strin
   const problem = defaultBranch && branchProblem(defaultBranch);
   if (problem) throw invalid("/defaultBranch", problem);
 };
+
+/**
+ * A number for a repository whose git host's own is not known: the same for the same clone address, and above all that
+ * hosts count up to, so that it meets none of theirs.
+ */
+export const numberOf = async (cloneUrl: string): Promise<number> =>
+  2 ** 52 + Number.parseInt((await hashToken(cloneUrl)).slice(0, 13), 16);
 
 export const oneRepository = (context: Context, id: string) =>
   and(eq(repository.orgId, context.orgId), eq(repository.id, id));
@@ -88,7 +96,7 @@ export const connectRepository = verb({
 const repositories = listing(repository, COLUMNS, {
   filters: {
     fullName: (name) => eq(repository.fullName, name),
-    cloneUrl: (url) => eq(repository.cloneUrl, canonicalCloneUrl(url)),
+    cloneUrl: (url) => eq(repository.cloneUrl, url),
   },
 });
 
@@ -97,7 +105,8 @@ export const listRepositories = verb({
   query: RepositoryFilter,
   output: z.array(Repository),
   async run(context, { query }) {
-    const [rows] = await context.db.run(repositories(context, query));
+    const cloneUrl = query.cloneUrl && canonicalCloneUrl(query.cloneUrl);
+    const [rows] = await context.db.run(repositories(context, { ...query, cloneUrl }));
     return pageOf(context, rows, query).map(repositoryRecord);
   },
 });

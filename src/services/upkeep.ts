@@ -1,6 +1,6 @@
 import { inArray, lt, sql } from "drizzle-orm";
 import { Door } from "../db/open.ts";
-import { audit, build, variableUse } from "../db/schema.ts";
+import { audit, build, endedSession, variableUse } from "../db/schema.ts";
 import { buildLogName } from "../domain/log-name.ts";
 import { poolName } from "../domain/pool/name.ts";
 
@@ -46,6 +46,7 @@ export const keepUp = async (
   const [removed] = await db.run(
     db.sql.delete(audit).where(inArray(audit.id, expired)).returning({ id: audit.id }),
     db.sql.delete(variableUse).where(sql`rowid IN (${oldUses})`),
+    db.sql.delete(endedSession).where(lt(endedSession.until, now.toISOString())),
     db.sql.delete(build).where(sql`id IN (SELECT value FROM json_each(${purged}))`),
   );
   return { pools: pools.length, buildsRemoved: old.length, auditRemoved: removed.length };

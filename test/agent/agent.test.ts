@@ -139,7 +139,7 @@ describe("the agent's life", () => {
     expect(end).toMatchObject({
       kind: "release",
       body: {
-        reason: expect.stringContaining("lacks canBuildIOS, lacks the label golden"),
+        reason: expect.stringContaining("cannot build for iOS, lacks the label golden"),
         requires: { ios: true, labels: ["big", "golden"] },
       },
     });

@@ -32,7 +32,6 @@ export const firstBuild = (stage: Stage) => {
     await page.getByRole("link", { name: "Connect a repository" }).click();
     await page.getByLabel("Name").fill("fresh/app");
     await page.getByLabel("Clone address").fill(git.cloneUrl);
-    await page.getByLabel("Number at the git host").fill("7");
     await page.getByRole("button", { name: "Connect" }).click();
     await page.getByText("The repository is connected.").waitFor();
     await page.getByRole("link", { name: "Agents" }).click();
@@ -43,7 +42,7 @@ export const firstBuild = (stage: Stage) => {
     const stop = await typeInto(mkdtempSync(join(service.folder, "home-")), commands);
     try {
       await page.getByRole("link", { name: "See it appear among the agents" }).click();
-      await page.getByText("idle").waitFor();
+      await page.locator("#agents").getByText("idle").waitFor();
       await page.getByRole("link", { name: "Builds" }).first().click();
       await page.getByRole("link", { name: "Run a build" }).click();
       await page.getByRole("button", { name: "Run build" }).click();

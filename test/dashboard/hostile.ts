@@ -95,6 +95,28 @@ ${HOSTILE.slice(0, 8)
   return ended(client, build.id);
 };
 
+const RIGHT_TO_LEFT = "\u05e9\u05dc\u05d5\u05dd (1)";
+
+interface Names {
+  seen: number;
+  found: string[];
+}
+
+/** Run in the page: where the name stands beside other text, or in an element that is not a paragraph of its own. */
+const looseNames = `(name) => {
+  const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  const found = [];
+  let seen = 0;
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    if (!node.data.includes(name) || node.parentElement.closest("option, textarea")) continue;
+    seen += 1;
+    const { display, unicodeBidi } = getComputedStyle(node.parentElement);
+    const isApart = unicodeBidi.startsWith("isolate") || display !== "inline";
+    if (node.data.trim() !== name || !isApart) found.push(node.parentElement.outerHTML);
+  }
+  return { seen, found };
+}`;
+
 export const hostile = (stage: Stage) => {
   it("leaves hostile text inert on every page, in logs and in summaries", async () => {
     const { service, browser } = stage;
@@ -116,6 +138,39 @@ export const hostile = (stage: Stage) => {
     await page.locator("#summary").getByRole("heading", { name: "The end" }).waitFor();
     expect(await page.locator('.prose a[href^="javascript"], .prose img').count()).toBe(0);
     expect(await page.evaluate("window.__ran")).toBeUndefined();
+  });
+
+  it("lets no name that is written from right to left turn what stands beside it", async () => {
+    const { service, client, browser } = stage;
+    const { page } = browser;
+    const group = await client.call<{ id: string }>("POST", "/secrets/groups", { name: RIGHT_TO_LEFT });
+    const token = { name: RIGHT_TO_LEFT, kind: "api", role: "viewer" };
+    const { id } = await client.call<{ id: string }>("POST", "/token", token);
+    const repository = await connect(client, makeRepository(service.folder, {}));
+    const ci = { repoId: repository.id, name: RIGHT_TO_LEFT, groupIds: [group.id] };
+    const pipeline = await client.call<Pipeline>("POST", "/pipeline", ci);
+    const owner = { scope: "group", orgId: "acme", groupId: group.id };
+    await client.call("POST", "/secrets/variables", { key: "A", value: "1", isSecret: false, ...owner });
+    const { id: buildId } = await client.call<Build>("POST", "/build", { pipelineId: pipeline.id, branch: "main" });
+    const paths = ["tokens", "groups", "variables", "builds", `groups/${group.id}/remove`, `tokens/${id}/rotate`];
+    paths.push(`tokens/${id}/revoke`, `pipelines/${pipeline.id}`, `builds/${buildId}`, `groups/${group.id}`);
+    const loose: Record<string, unknown> = {};
+    for (const path of paths) {
+      await page.goto(`${service.url}/app/${path}`);
+      const { seen, found } = (await page.evaluate(`(${looseNames})(${JSON.stringify(RIGHT_TO_LEFT)})`)) as Names;
+      expect([path, seen]).not.toEqual([path, 0]);
+      if (found.length > 0) loose[path] = found;
+    }
+    expect(loose).toEqual({});
+  });
+
+  it("would see such a name, were it loose", async () => {
+    const { page } = stage.browser;
+    await page.goto("about:blank");
+    await page.setContent(`<main><h1>Remove ${RIGHT_TO_LEFT}?</h1><p>1 <span>${RIGHT_TO_LEFT}</span> 2</p></main>`);
+    const names = (await page.evaluate(`(${looseNames})(${JSON.stringify(RIGHT_TO_LEFT)})`)) as Names;
+    expect(names.found).toHaveLength(2);
+    stage.browser.complaints.splice(0);
   });
 
   it("would be seen to run, were it not escaped", async () => {

@@ -2,7 +2,7 @@ import { env, exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { FORMS, PAGES } from "../../src/dashboard/pages.ts";
 import { ROLES, type Role } from "../../src/protocol/token.ts";
-import { openSession, SESSION_MS, sealSession } from "../../src/services/sessions.ts";
+import { LONGEST_MS, openSession, SESSION_MS, sealSession } from "../../src/services/sessions.ts";
 import { created, newOrganization, newToken } from "../support/api.ts";
 
 const ORIGIN = "https://millrace.test";
@@ -79,12 +79,122 @@ describe("a session", () => {
       "/app/\\evil",
       "javascript:1",
       "/x",
+      "/app/%2e%2e/%2e%2e//x",
+      "/app/%2E%2E/x",
+      "/app/.%2e/x",
+      "/app/x/%2e/y",
     ]) {
       const answer = await send("/sign-in", undefined, { Origin: ORIGIN }, { token: admin, next });
       expect(answer.headers.get("Location")).toBe("/app/builds");
     }
     const own = await send("/sign-in", undefined, { Origin: ORIGIN }, { token: admin, next: "/app/agents?x=1" });
     expect(own.headers.get("Location")).toBe("/app/agents?x=1");
+  });
+});
+
+describe("a copy of a session's cookie", () => {
+  const cookieIn = (answer: Response) => (answer.headers.get("Set-Cookie") ?? "").split(";")[0] as string;
+  const statusOf = async (cookie: string) => (await ask("/builds", { cookie })).status;
+
+  it("opens nothing once the person has signed out, nor does one that was prolonged before", async () => {
+    const { admin } = await newOrganization();
+    const token = await newToken(admin, "viewer");
+    const [mine, elsewhere] = [(await signIn(token)).split(";")[0] ?? "", (await signIn(token)).split(";")[0] ?? ""];
+    const session = await openSession(env, decodeURIComponent(mine.slice(mine.indexOf("=") + 1)), new Date());
+    const late = await sealSession(env, { ...session!, expiresAt: Date.now() + 60_000 });
+    const prolonged = cookieIn(await ask("/builds", { cookie: `__Host-millrace=${late}` }));
+    expect([await statusOf(mine), await statusOf(prolonged)]).toEqual([200, 200]);
+    await send("/sign-out", prolonged, { Origin: ORIGIN });
+    expect([await statusOf(mine), await statusOf(prolonged)]).toEqual([303, 303]);
+    expect(await statusOf(elsewhere)).toBe(200);
+    expect((await send("/groups", mine, { Origin: ORIGIN }, { name: "by a copy" })).status).toBe(303);
+  });
+
+  it("is not prolonged for ever", async () => {
+    const { admin } = await newOrganization();
+    const prolongs = async (begunAt?: number) => {
+      const id = begunAt === undefined ? undefined : crypto.randomUUID();
+      const sealed = await sealSession(env, { token: admin, expiresAt: Date.now() + 60_000, id, begunAt });
+      return (await ask("/builds", { cookie: `__Host-millrace=${sealed}` })).headers.has("Set-Cookie");
+    };
+    expect(await prolongs(Date.now())).toBe(true);
+    expect(await prolongs(Date.now() - LONGEST_MS + 30_000)).toBe(false);
+    expect(await prolongs()).toBe(true);
+  });
+});
+
+describe("whoever is turned away", () => {
+  it("is told that the token was revoked, and led back after signing in", async () => {
+    const { admin } = await newOrganization();
+    const { id, token } = await created<{ id: string; token: string }>(admin, "/token", {
+      ...{ name: "short", kind: "api", role: "viewer" },
+    });
+    const cookie = (await signIn(token)).split(";")[0] ?? "";
+    const revoked = await exports.default.fetch(
+      new Request(`${ORIGIN}/token/${id}`, { method: "DELETE", headers: { Authorization: `Bearer ${admin}` } }),
+    );
+    expect(revoked.status).toBe(204);
+    const answer = await ask("/agents?q=x", { cookie });
+    expect(answer.headers.get("Location")).toBe("/app/sign-in?why=over&next=%2Fapp%2Fagents%3Fq%3Dx");
+    expect(await (await ask("/sign-in?why=over")).text()).toContain("its token was revoked");
+    expect(await (await ask("/sign-in?why=<b>")).text()).not.toContain("signed out");
+  });
+
+  it("keeps the frame of the pages, where signed in", async () => {
+    const cookie = await cookieFor("viewer");
+    for (const [path, status] of [
+      ["/nothing", 404],
+      ["/builds/:id", 404],
+      ["/tokens", 403],
+    ] as const) {
+      const answer = await ask(path, { cookie });
+      expect(answer.status).toBe(status);
+      expect(await answer.text()).toMatch(/<nav aria-label="Pages">.*Request <code>/s);
+      expect(await (await ask(path)).text()).not.toContain("<nav");
+    }
+  });
+
+  it("is led from an address with a slash too many to the page", async () => {
+    const cookie = await cookieFor("viewer");
+    for (const [path, to] of [
+      ["/", "/app"],
+      ["/builds/", "/app/builds"],
+      ["/agents/?q=x", "/app/agents?q=x"],
+    ] as const) {
+      const { pathname, search } = new URL((await ask(path, { cookie })).headers.get("Location") ?? "", ORIGIN);
+      expect(pathname + search).toBe(to);
+    }
+  });
+});
+
+describe("a repository that is connected without its number", () => {
+  it("gets one from its clone address: always the same, above those of git hosts, and a whole number", async () => {
+    const { admin } = await newOrganization();
+    const cookie = (await signIn(admin)).split(";")[0] ?? "";
+    const connect = (name: string) =>
+      send(
+        "/repositories/new",
+        cookie,
+        { Origin: ORIGIN },
+        {
+          ...{ fullName: `acme/${name}`, cloneUrl: `https://git.example/acme/${name}.git`, gitHostRepoId: "" },
+        },
+      );
+    expect([(await connect("one")).status, (await connect("two")).status]).toEqual([303, 303]);
+    const again = await connect("one");
+    expect([again.status, await again.text()]).toEqual([
+      422,
+      expect.stringContaining("There is already one like this"),
+    ]);
+    const listed = await exports.default.fetch(
+      new Request(`${ORIGIN}/repository`, { headers: { Authorization: `Bearer ${admin}` } }),
+    );
+    const numbers = ((await listed.json()) as { gitHostRepoId: number }[]).map(({ gitHostRepoId }) => gitHostRepoId);
+    expect(new Set(numbers).size).toBe(2);
+    for (const number of numbers) {
+      expect(Number.isSafeInteger(number)).toBe(true);
+      expect(number).toBeGreaterThan(2 ** 52 - 1);
+    }
   });
 });
 

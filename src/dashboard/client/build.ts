@@ -1,3 +1,5 @@
 import { showLog } from "./log/show.ts";
+import { keepStepInSight } from "./steps.ts";
 
 showLog();
+keepStepInSight();

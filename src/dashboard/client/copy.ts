@@ -11,6 +11,6 @@ export const offerCopies = (): void => {
         button.textContent = "Copy";
       }, 2000);
     });
-    box.append(button);
+    box.prepend(button);
   }
 };

@@ -1,3 +1,5 @@
+import { goTo, numberLines } from "./line-numbers.ts";
+
 interface Mistake {
   line: number;
   column: number;
@@ -7,38 +9,26 @@ interface Mistake {
 
 const TYPING_MS = 250;
 
-/** Where a line and column (from 1) lie in the text. */
-const offsetOf = (text: string, { line, column }: Mistake): number =>
-  text
-    .split("\n")
-    .slice(0, line - 1)
-    .reduce((sum, each) => sum + each.length + 1, 0) +
-  column -
-  1;
-
 const item = (area: HTMLTextAreaElement, mistake: Mistake): HTMLElement => {
   const button = document.createElement("button");
   button.type = "button";
   button.className = "quiet";
   const meant = mistake.suggestion === undefined ? "" : ` Did you mean ${mistake.suggestion}?`;
   button.textContent = `${mistake.line}:${mistake.column} ${mistake.message}${meant}`;
-  button.addEventListener("click", () => {
-    const at = offsetOf(area.value, mistake);
-    area.focus();
-    area.setSelectionRange(at, at + 1);
-  });
+  button.addEventListener("click", () => goTo(area, mistake.line, mistake.column));
   const entry = document.createElement("li");
   entry.append(button);
   return entry;
 };
 
 const watch = (area: HTMLTextAreaElement): void => {
+  numberLines(area);
   const status = document.createElement("div");
   status.setAttribute("role", "status");
   const told = document.createElement("ul");
   told.className = "mistakes";
   status.append(told);
-  area.after(status);
+  area.parentElement?.after(status);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const check = async () => {
     const definition = area.value;

@@ -1,12 +1,14 @@
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && target.matches("input, textarea, select, [contenteditable]");
 
-const rows = (): HTMLAnchorElement[] => [...document.querySelectorAll<HTMLAnchorElement>("[data-row] a.what")];
+/** What stands for a row of a list: its link, or the row itself. */
+const rows = (): HTMLElement[] =>
+  [...document.querySelectorAll<HTMLElement>("[data-row]:is(li, tr)")].map((row) => row.querySelector("a.what") ?? row);
 
 const move = (by: number): void => {
-  const links = rows();
-  const at = links.indexOf(document.activeElement as HTMLAnchorElement);
-  links[Math.min(links.length - 1, Math.max(0, at + by))]?.focus();
+  const all = rows();
+  const at = all.findIndex((row) => row.closest("[data-row]")?.contains(document.activeElement));
+  all[Math.min(all.length - 1, Math.max(0, at + by))]?.focus();
 };
 
 /** Whatever names the key: a field is entered, anything else pressed. */

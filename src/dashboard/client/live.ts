@@ -38,6 +38,7 @@ const announce = (count: number, noun: string, show: () => void): void => {
 
 const apply = (next: HTMLElement): void => {
   main.dataset.again = next.dataset.again ?? "";
+  main.dataset.state = next.dataset.state ?? "";
   morphChildren(main, next);
   tick();
   document.dispatchEvent(new Event(REFRESHED));

@@ -1,8 +1,7 @@
 import type { Agent } from "../../protocol/agent.ts";
-import { AGENT_STATUS } from "../../protocol/agent.ts";
-import { PLATFORM_NAMES } from "../../protocol/pipeline.ts";
 import { getAgent, listAgents, removeAgent, updateAgent } from "../../services/agents.ts";
 import { byId, nothing } from "../ask.ts";
+import { AGENT_STATES, fleetOf, platformOf, skillsOf, stateOf } from "../fleet.ts";
 import { may } from "../may.ts";
 import type { Form, Page } from "../page.ts";
 import { ProblemNotice } from "../parts/problem.tsx";
@@ -10,20 +9,10 @@ import { Ago } from "../parts/time.tsx";
 import { removal } from "../removal.tsx";
 
 const AGAIN = 5;
-const PLATFORMS = { other: "other", macos: "macOS", linux: "Linux", windows: "Windows" } as const;
-const STATES = Object.keys(AGENT_STATUS);
-
-const platformOf = ({ platform }: Agent): string => PLATFORMS[PLATFORM_NAMES[platform] ?? "other"];
-
-const skillsOf = ({ canBuildIOS, canBuildAndroid, canBuildWeb }: Agent): string[] => [
-  ...(canBuildIOS ? ["iOS"] : []),
-  ...(canBuildAndroid ? ["Android"] : []),
-  ...(canBuildWeb ? ["web"] : []),
-];
 
 /** A state is a shape, a word and a colour: full for idle, half for draining, turning for busy, hollow for offline. */
 const AgentState = ({ agent }: { agent: Agent }) => {
-  const state = STATES[agent.status] ?? "offline";
+  const state = stateOf(agent);
   return (
     <span class={`agent-state agent-${state}`}>
       <span class="sign" aria-hidden="true"></span>
@@ -32,8 +21,17 @@ const AgentState = ({ agent }: { agent: Agent }) => {
   );
 };
 
-const Row = ({ agent, now, canChange }: { agent: Agent; now: Date; canChange: boolean }) => (
-  <li id={`a-${agent.id}`} class="row agent-row">
+/** The page itself again, with another filter. */
+const addressOf = (query: URLSearchParams, change: Record<string, string>): string => {
+  const given = { q: query.get("q") ?? "", state: query.get("state") ?? "", ...change };
+  const wanted = new URLSearchParams(Object.entries(given).filter(([, value]) => value !== ""));
+  return wanted.size > 0 ? `/app/agents?${wanted}` : "/app/agents";
+};
+
+type RowParts = { agent: Agent; now: Date; canChange: boolean; search: string };
+
+const Row = ({ agent, now, canChange, search }: RowParts) => (
+  <li id={`a-${agent.id}`} class="row agent-row" data-row tabindex={-1}>
     <AgentState agent={agent} />
     <span class="agent-name">
       <strong>{agent.name}</strong>{" "}
@@ -43,7 +41,7 @@ const Row = ({ agent, now, canChange }: { agent: Agent; now: Date; canChange: bo
       </span>
     </span>
     <span class="labels">
-      {[...skillsOf(agent), ...agent.labels].map((label) => (
+      {skillsOf(agent).map((label) => (
         <span class="label">{label}</span>
       ))}
     </span>
@@ -57,8 +55,8 @@ const Row = ({ agent, now, canChange }: { agent: Agent; now: Date; canChange: bo
       )}
     </span>
     {canChange && (
-      <span class="actions">
-        <form method="post" action={`/app/agents/${agent.id}/${agent.isDraining ? "resume" : "drain"}`}>
+      <div class="actions">
+        <form method="post" action={`/app/agents/${agent.id}/${agent.isDraining ? "resume" : "drain"}${search}`}>
           <button type="submit" class="quiet" aria-label={`${agent.isDraining ? "Resume" : "Drain"} ${agent.name}`}>
             {agent.isDraining ? "Resume" : "Drain"}
           </button>
@@ -66,18 +64,61 @@ const Row = ({ agent, now, canChange }: { agent: Agent; now: Date; canChange: bo
         <a class="button quiet" href={`/app/agents/${agent.id}/remove`} aria-label={`Remove ${agent.name}`}>
           Remove
         </a>
-      </span>
+      </div>
     )}
   </li>
 );
 
+const Filter = ({ query }: { query: URLSearchParams }) => (
+  <form method="get" action="/app/agents" class="filter">
+    <label>
+      <span class="sr">Name or label</span>
+      <input type="search" name="q" placeholder="Name or label" value={query.get("q") ?? ""} data-key="/" />
+    </label>
+    <label>
+      <span class="sr">State</span>
+      <select name="state">
+        <option value="">Any state</option>
+        {AGENT_STATES.map((state) => (
+          <option value={state} selected={query.get("state") === state}>
+            {state}
+          </option>
+        ))}
+      </select>
+    </label>
+    <button type="submit">Filter</button>
+  </form>
+);
+
+const Counts = ({ query, counts }: { query: URLSearchParams; counts: ReturnType<typeof fleetOf>["counts"] }) => (
+  <p class="facts" id="agent-counts">
+    {[...counts].map(([state, count]) => (
+      <a href={addressOf(query, { state })}>
+        {count.toLocaleString("en")} {state}
+      </a>
+    ))}
+  </p>
+);
+
+const Pager = ({ query, page, pages }: { query: URLSearchParams; page: number; pages: number }) =>
+  pages === 1 ? null : (
+    <p class="more actions">
+      {page > 1 && <a href={addressOf(query, { page: String(page - 1) })}>Previous</a>}
+      <span class="hint">
+        Page {page} of {pages}
+      </span>
+      {page < pages && <a href={addressOf(query, { page: String(page + 1) })}>Next</a>}
+    </p>
+  );
+
 export const agentsPage: Page = {
   path: "/agents",
   role: "viewer",
-  async show(context, { problem }) {
+  async show(context, { query, problem }) {
     const agents = await listAgents.run(context, nothing);
     const canChange = may(context, "maintainer");
-    const online = agents.filter(({ isOnline }) => isOnline).length;
+    const { counts, shown, page, pages } = fleetOf(agents, query);
+    const here = addressOf(query, page > 1 ? { page: String(page) } : {});
     return {
       ...{ title: "Agents", section: "agents", again: AGAIN },
       body: (
@@ -85,22 +126,25 @@ export const agentsPage: Page = {
           <ProblemNotice problem={problem} />
           <div class="head">
             <h1>Agents</h1>
-            {agents.length > 0 && (
-              <span class="hint">
-                {online} of {agents.length} online
-              </span>
-            )}
+            {agents.length > 0 && <Filter query={query} />}
             {canChange && (
               <a class="button primary" href="/app/agents/new">
                 Add agent
               </a>
             )}
           </div>
+          {agents.length > 0 && <Counts query={query} counts={counts} />}
           <ol class="rows" id="agents">
-            {agents.map((agent) => (
-              <Row agent={agent} now={context.now} canChange={canChange} />
+            {shown.map((agent) => (
+              <Row {...{ agent, now: context.now, canChange, search: here.slice("/app/agents".length) }} />
             ))}
           </ol>
+          <Pager {...{ query, page, pages }} />
+          {agents.length > 0 && shown.length === 0 && (
+            <p class="empty">
+              No agent matches. <a href="/app/agents">Show all</a>
+            </p>
+          )}
           {agents.length === 0 && (
             <p class="empty">
               No agent yet: builds wait until a machine of yours takes them.{" "}
@@ -115,9 +159,9 @@ export const agentsPage: Page = {
 
 const drainForm = (path: string, isDraining: boolean): Form => ({
   ...{ path, access: updateAgent.access, page: agentsPage },
-  async act(context, { params }) {
+  async act(context, { params, query }) {
     await updateAgent.run(context, { ...byId(params.id), body: { isDraining } });
-    return { to: "/app/agents", done: isDraining ? "draining" : "resumed" };
+    return { to: addressOf(query, { page: query.get("page") ?? "" }), done: isDraining ? "draining" : "resumed" };
   },
 });
 

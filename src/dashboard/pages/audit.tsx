@@ -11,10 +11,15 @@ const NOUN_PAGES: Record<string, string> = {
 };
 
 /** `token:ID` and `agent:ID` by the names they have now. */
-const actorOf = (actor: string, names: Map<string, string>): string => {
+const Actor = ({ actor, names }: { actor: string; names: Map<string, string> }) => {
   const [kind, id] = actor.split(":");
   const name = id === undefined ? undefined : names.get(id);
-  return name === undefined ? actor : `${name} (${kind})`;
+  if (name === undefined) return <>{actor}</>;
+  return (
+    <>
+      <bdi>{name}</bdi> ({kind})
+    </>
+  );
 };
 
 const Subject = ({ action, subject }: AuditEntry) => {
@@ -72,12 +77,14 @@ const Entries = ({ entries, names, now }: { entries: AuditEntry[]; names: Map<st
       </thead>
       <tbody>
         {entries.map((entry) => (
-          <tr>
+          <tr data-row tabindex={-1}>
             <td>
               <Ago at={entry.at} now={now} />
             </td>
             <td>
-              <a href={`/app/audit?actor=${encodeURIComponent(entry.actor)}`}>{actorOf(entry.actor, names)}</a>
+              <a href={`/app/audit?actor=${encodeURIComponent(entry.actor)}`}>
+                <Actor actor={entry.actor} names={names} />
+              </a>
             </td>
             <td>
               <code>{entry.action}</code>

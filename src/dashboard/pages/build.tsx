@@ -1,5 +1,4 @@
 import type { Build, Step } from "../../protocol/build.ts";
-import type { Explanation } from "../../protocol/explain.ts";
 import { getAgent } from "../../services/agents.ts";
 import { cancelBuild, getBuild } from "../../services/builds.ts";
 import { listPipelines } from "../../services/pipelines.ts";
@@ -13,10 +12,13 @@ import type { Form, Page } from "../page.ts";
 import { ProblemNotice } from "../parts/problem.tsx";
 import { StateIcon, StateWord, wordOf } from "../parts/state.tsx";
 import { Ago, Took } from "../parts/time.tsx";
+import { Waits } from "../parts/waits.tsx";
 import { plainTail } from "../plain-log.ts";
 import { fileAt } from "../static.ts";
 
 const AGAIN = 2;
+/** More steps than these stand in one line that scrolls, so that the log stays in sight. */
+const ONE_LINE = 12;
 
 const StepItem = ({ step, index, now }: { step: Step; index: number; now: Date }) => (
   <li id={`step-${index}`} data-offset={step.logOffset ?? undefined} data-state={step.status} data-name={step.name}>
@@ -28,28 +30,6 @@ const StepItem = ({ step, index, now }: { step: Step; index: number; now: Date }
       {step.exitCode !== null && step.exitCode !== 0 && <span class="exit">exit {step.exitCode}</span>}
     </a>
   </li>
-);
-
-const Waits = ({ why }: { why: Explanation }) => (
-  <section class="waits" id="waits">
-    <h2>Why it waits</h2>
-    <p>
-      {why.words}
-      {why.ahead !== null && why.ahead > 0 && ` ${why.ahead} before it.`}
-    </p>
-    {why.agents.length > 0 && (
-      <ul>
-        {why.agents.map(({ words }) => (
-          <li>{words}</li>
-        ))}
-      </ul>
-    )}
-    {why.code === "no-agents" && (
-      <p>
-        <a href="/app/agents/new">Add an agent</a>
-      </p>
-    )}
-  </section>
 );
 
 const Environment = ({ build }: { build: Build }) =>
@@ -119,21 +99,38 @@ const LogView = ({ build, tail }: { build: Build; tail: string }) => {
   );
 };
 
-const Actions = ({ build, canAct }: { build: Build; canAct: boolean }) => (
-  <div class="actions">
-    {canAct && !isTerminal(build) && (
-      <form method="post" action={`/app/builds/${build.id}/cancel`}>
-        <button type="submit" data-key="c" disabled={build.status === "canceling"}>
-          Cancel
+/** Asks before the build is ended. It opens without a script, and `c` opens it too. */
+const Cancel = ({ build, name }: { build: Build; name: string }) => (
+  <>
+    <button type="button" popovertarget="cancel" data-key="c" disabled={build.status === "canceling"}>
+      Cancel
+    </button>
+    <form id="cancel" class="ask" popover="auto" method="post" action={`/app/builds/${build.id}/cancel`}>
+      <p>
+        Cancel <strong>#{build.number}</strong> of <bdi>{name}</bdi>?
+      </p>
+      <span class="actions">
+        <button type="submit" class="danger" autofocus>
+          Cancel the build
         </button>
-      </form>
-    )}
-    {canAct && isTerminal(build) && (
+        <button type="button" popovertarget="cancel" popovertargetaction="hide">
+          Let it go on
+        </button>
+      </span>
+    </form>
+  </>
+);
+
+const Actions = ({ build, name }: { build: Build; name: string }) => (
+  <div class="actions">
+    {isTerminal(build) ? (
       <form method="post" action={`/app/builds/${build.id}/retry`}>
         <button type="submit" data-key="r">
           Retry
         </button>
       </form>
+    ) : (
+      <Cancel build={build} name={name} />
     )}
   </div>
 );
@@ -159,7 +156,7 @@ export const buildPage: Page = {
     const outcome = outcomeOf(build);
     return {
       ...{ title: `#${build.number} ${name}`, section: "builds", script: "build.js" },
-      again: isTerminal(build) ? undefined : AGAIN,
+      ...{ again: isTerminal(build) ? undefined : AGAIN, state: build.status },
       body: (
         <>
           <ProblemNotice problem={problem} />
@@ -174,7 +171,7 @@ export const buildPage: Page = {
                 </>
               )}
             </h1>
-            <Actions build={build} canAct={may(context, "member")} />
+            {may(context, "member") && <Actions build={build} name={name} />}
           </div>
           <p class="facts">
             <StateWord state={build.status} />
@@ -198,8 +195,8 @@ export const buildPage: Page = {
           {build.leak && (
             <p class="message">A secret had got past the agent's masker; the service masked it before it was stored.</p>
           )}
-          {why && <Waits why={why} />}
-          <ol class="steps" id="steps" aria-label="Steps">
+          {why && <Waits why={why} canAdd={may(context, "maintainer")} />}
+          <ol class={build.steps.length > ONE_LINE ? "steps many" : "steps"} id="steps" aria-label="Steps">
             {build.steps.map((step, index) => (
               <StepItem step={step} index={index} now={now} />
             ))}

@@ -74,8 +74,14 @@ const Row = ({ build, names, now }: { build: Build; names: Names; now: Date }) =
       <StateIcon state={build.status} />
       <a href={`/app/builds/${build.id}`} class="what">
         <span class="sr">{wordOf(build.status)} </span>
-        <span class="number">#{build.number}</span> {names.repository.get(build.repoId) ?? "removed repository"}
-        {pipeline && <span class="pipeline"> / {pipeline}</span>}
+        <span class="number">#{build.number}</span>{" "}
+        <bdi>{names.repository.get(build.repoId) ?? "removed repository"}</bdi>
+        {pipeline && (
+          <span class="pipeline">
+            {" "}
+            / <bdi>{pipeline}</bdi>
+          </span>
+        )}
       </a>
       <span class="ref">
         <span class="branch">{build.branch}</span>

@@ -7,6 +7,7 @@ import { textIn } from "../entered.ts";
 import { may } from "../may.ts";
 import type { Asked, Form, Page } from "../page.ts";
 import { AreaField, TextField, Version } from "../parts/field.tsx";
+import { matching, NameFilter } from "../parts/name-filter.tsx";
 import { ProblemNotice } from "../parts/problem.tsx";
 import { removal } from "../removal.tsx";
 import { VariableTable } from "./variables.tsx";
@@ -27,7 +28,8 @@ const listPage: Page = {
   path: "/groups",
   role: "viewer",
   async show(context, asked) {
-    const groups = await listGroups.run(context, { ...nothing, query: { includeVariables: false } });
+    const all = await listGroups.run(context, { ...nothing, query: { includeVariables: false } });
+    const groups = matching(all, asked.query, ({ name, description }) => [name, description ?? ""]);
     return {
       ...{ title: "Variable groups", section: "variables" },
       body: (
@@ -35,6 +37,7 @@ const listPage: Page = {
           <ProblemNotice problem={asked.problem} />
           <div class="head">
             <h1>Variable groups</h1>
+            {all.length > 0 && <NameFilter path="/app/groups" query={asked.query} label="Name" />}
             <a class="button" href="/app/variables">
               Variables
             </a>
@@ -52,7 +55,12 @@ const listPage: Page = {
               </li>
             ))}
           </ol>
-          {groups.length === 0 && <p class="empty">No group yet: one holds variables that several pipelines share.</p>}
+          {all.length > 0 && groups.length === 0 && (
+            <p class="empty">
+              No group matches. <a href="/app/groups">Show all</a>
+            </p>
+          )}
+          {all.length === 0 && <p class="empty">No group yet: one holds variables that several pipelines share.</p>}
           {may(context, "maintainer") && (
             <section class="column">
               <h2>Add a group</h2>

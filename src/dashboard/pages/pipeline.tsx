@@ -75,7 +75,7 @@ const page: Page = {
           <ProblemNotice problem={asked.problem} />
           <div class="head">
             <h1>
-              <a href={`/app/repositories/${pipeline.repoId}`}>{name}</a> / {pipeline.name}
+              <a href={`/app/repositories/${pipeline.repoId}`}>{name}</a> / <bdi>{pipeline.name}</bdi>
             </h1>
             <a class="button" href={`/app/builds?pipelineId=${pipeline.id}`}>
               Builds
@@ -144,7 +144,9 @@ const newPage: Page = {
       ...{ title: `Add a pipeline to ${repository.fullName}`, section: "repositories", script: "definition.js" },
       body: (
         <div class="column">
-          <h1>Add a pipeline to {repository.fullName}</h1>
+          <h1>
+            Add a pipeline to <bdi>{repository.fullName}</bdi>
+          </h1>
           <ProblemNotice problem={asked.problem} />
           <Edit {...{ asked, repoId, groups, version: null }} />
         </div>

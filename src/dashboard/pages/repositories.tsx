@@ -1,11 +1,12 @@
 import type { Repository } from "../../protocol/repository.ts";
 import { listPipelines } from "../../services/pipelines.ts";
-import { connectRepository, listRepositories } from "../../services/repositories.ts";
+import { connectRepository, listRepositories, numberOf } from "../../services/repositories.ts";
 import { checked, nothing, withBody } from "../ask.ts";
 import { numberIn, textIn } from "../entered.ts";
 import { may } from "../may.ts";
 import type { Asked, Form, Page } from "../page.ts";
 import { TextField } from "../parts/field.tsx";
+import { matching, NameFilter } from "../parts/name-filter.tsx";
 import { ProblemNotice } from "../parts/problem.tsx";
 
 const Row = ({ repository, pipelines }: { repository: Repository; pipelines: number }) => (
@@ -26,12 +27,13 @@ const Row = ({ repository, pipelines }: { repository: Repository; pipelines: num
 export const repositoriesPage: Page = {
   path: "/repositories",
   role: "viewer",
-  async show(context) {
-    const [repositories, pipelines] = await Promise.all([
+  async show(context, { query }) {
+    const [all, pipelines] = await Promise.all([
       listRepositories.run(context, nothing),
       listPipelines.run(context, nothing),
     ]);
     const byRepository = Map.groupBy(pipelines, ({ repoId }) => repoId);
+    const repositories = matching(all, query, ({ fullName, cloneUrl }) => [fullName, cloneUrl]);
     const canConnect = may(context, "maintainer");
     return {
       ...{ title: "Repositories", section: "repositories" },
@@ -39,6 +41,7 @@ export const repositoriesPage: Page = {
         <>
           <div class="head">
             <h1>Repositories</h1>
+            {all.length > 0 && <NameFilter path="/app/repositories" query={query} label="Name or address" />}
             {canConnect && (
               <a class="button primary" href="/app/repositories/new">
                 Connect repository
@@ -50,7 +53,12 @@ export const repositoriesPage: Page = {
               <Row repository={repository} pipelines={byRepository.get(repository.id)?.length ?? 0} />
             ))}
           </ol>
-          {repositories.length === 0 && (
+          {all.length > 0 && repositories.length === 0 && (
+            <p class="empty">
+              No repository matches. <a href="/app/repositories">Show all</a>
+            </p>
+          )}
+          {all.length === 0 && (
             <p class="empty">
               No repository is connected, so there is nothing to build.{" "}
               {canConnect && <a href="/app/repositories/new">Connect the first one</a>}
@@ -72,8 +80,14 @@ export const RepositoryFields = ({ asked, of }: { asked: Asked; of?: Repository 
     />
     <TextField
       {...{ asked, name: "gitHostRepoId", label: "Number at the git host", value: of?.gitHostRepoId ?? null }}
-      {...{ type: "number", min: 0, required: true }}
-      hint="The id its git host knows it by. It keeps the repository apart from others when names change."
+      {...{ type: "number", min: 0 }}
+      hint={
+        <>
+          It knows the repository again when names change, and is there once for each git host. GitHub:{" "}
+          <code>gh api repos/OWNER/REPO --jq .id</code>; GitLab: the project id; elsewhere any number of your own.{" "}
+          {of ? "Empty keeps the one it has." : "Empty makes one from the clone address."}
+        </>
+      }
     />
     <TextField
       {...{ asked, name: "defaultBranch", label: "Default branch", value: of?.defaultBranch ?? "main", required: true }}
@@ -114,7 +128,9 @@ const newPage: Page = {
 const connectForm: Form = {
   ...{ path: newPage.path, access: connectRepository.access, page: newPage },
   async act(context, { entered }) {
-    const body = checked(connectRepository.body, repositoryIn(entered));
+    const given = repositoryIn(entered);
+    const gitHostRepoId = given.gitHostRepoId ?? (await numberOf(given.cloneUrl));
+    const body = checked(connectRepository.body, { ...given, gitHostRepoId });
     const { id } = await connectRepository.run(context, withBody(body));
     return { to: `/app/repositories/${id}`, done: "connected" };
   },

@@ -3,13 +3,25 @@ import { Document } from "../frame.tsx";
 import { ProblemNotice } from "../parts/problem.tsx";
 import { fileAt } from "../static.ts";
 
-export const SignInPage = ({ next, problem }: { next: string; problem: Refusal | null }) => (
+interface SignInParts {
+  next: string;
+  problem: Refusal | null;
+  /** Whether it is shown because the token that one was signed in with is no longer good. */
+  isOver?: boolean;
+}
+
+export const SignInPage = ({ next, problem, isOver = false }: SignInParts) => (
   <Document title="Sign in">
     <main id="main" class="narrow">
       <h1>
         <img src={fileAt("mark.svg")} alt="" width="28" height="28" /> Millrace
       </h1>
       <p>Builds, agents and secrets of your organization.</p>
+      {isOver && (
+        <p class="notice" role="status">
+          You were signed out: your session was ended, or its token was revoked or has expired.
+        </p>
+      )}
       <ProblemNotice problem={problem} />
       <form method="post" action="/app/sign-in" class="stack">
         <input type="hidden" name="next" value={next} />

@@ -6,6 +6,7 @@ import { flagIn, numberIn, textIn } from "../entered.ts";
 import type { Asked, Form, Page, View } from "../page.ts";
 import { Copied } from "../parts/copied.tsx";
 import { CheckField, SelectField, TextField } from "../parts/field.tsx";
+import { matching, NameFilter } from "../parts/name-filter.tsx";
 import { ProblemNotice } from "../parts/problem.tsx";
 import { Ago } from "../parts/time.tsx";
 import { removal } from "../removal.tsx";
@@ -24,7 +25,7 @@ const MAY: Record<(typeof ROLES)[number], string> = {
 };
 
 const Row = ({ of, now }: { of: Token; now: Date }) => (
-  <tr>
+  <tr data-row tabindex={-1}>
     <th scope="row">{of.name}</th>
     <td>{of.kind === "registration" ? "registers agents" : of.role}</td>
     <td data-label="last used">
@@ -65,7 +66,8 @@ const page: Page = {
   path: "/tokens",
   role: "admin",
   async show(context, asked) {
-    const tokens = await listTokens.run(context, nothing);
+    const all = await listTokens.run(context, nothing);
+    const tokens = matching(all, asked.query, ({ name }) => [name]);
     return {
       ...{ title: "Tokens", section: "tokens" },
       body: (
@@ -73,6 +75,7 @@ const page: Page = {
           <ProblemNotice problem={asked.problem} />
           <div class="head">
             <h1>Tokens</h1>
+            <NameFilter path="/app/tokens" query={asked.query} label="Name" />
           </div>
           <div class="wide">
             <table>
@@ -151,7 +154,9 @@ const rotatePage: Page = {
       body: (
         <div class="column">
           <ProblemNotice problem={asked.problem} />
-          <h1>Rotate {name}?</h1>
+          <h1>
+            Rotate <bdi>{name}</bdi>?
+          </h1>
           <p>It keeps its name and what it may do, and gets a new secret.</p>
           <form method="post" class="stack">
             <SelectField {...{ asked, name: "grace", label: "The old secret", value: "3600", choices: GRACES }} />

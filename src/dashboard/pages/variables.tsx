@@ -6,6 +6,7 @@ import { may } from "../may.ts";
 import { ownerChoices, ownerFields, ownerKey, ownerPage, readOwners } from "../owners.ts";
 import type { Form, Page } from "../page.ts";
 import { AreaField, CheckField, type Choice, SecretField, SelectField, TextField } from "../parts/field.tsx";
+import { matching } from "../parts/name-filter.tsx";
 import { ProblemNotice } from "../parts/problem.tsx";
 import { Ago } from "../parts/time.tsx";
 
@@ -17,9 +18,9 @@ const Owner = ({ of, choices }: { of: Variable; choices: Choice[] }) => {
 };
 
 const Row = ({ of, choices, now }: { of: Variable; choices: Choice[]; now: Date }) => (
-  <tr class={of.isActive ? undefined : "inactive"}>
+  <tr class={of.isActive ? undefined : "inactive"} data-row>
     <th scope="row">
-      <a href={`/app/variables/${of.id}`}>
+      <a href={`/app/variables/${of.id}`} class="what">
         <code>{of.key}</code>
       </a>
       {!of.isActive && <span class="label">inactive</span>}
@@ -57,11 +58,22 @@ export const VariableTable = ({ variables, choices, now }: { variables: Variable
   </div>
 );
 
-const Filter = ({ owner, withInactive, choices }: { owner: string; withInactive: boolean; choices: Choice[] }) => {
+interface FilterParts {
+  query: URLSearchParams;
+  owner: string;
+  withInactive: boolean;
+  choices: Choice[];
+}
+
+const Filter = ({ query, owner, withInactive, choices }: FilterParts) => {
   const all = [{ value: "", label: "Everywhere" }, ...choices];
   const asked = { params: {}, query: new URLSearchParams(), origin: "", entered: null, problem: null };
   return (
     <form method="get" action="/app/variables" class="filter">
+      <label>
+        <span class="sr">Key</span>
+        <input type="search" name="q" placeholder="Key" value={query.get("q") ?? ""} data-key="/" />
+      </label>
       <SelectField {...{ asked, name: "owner", label: "Of", value: owner, choices: all }} />
       <label class="check">
         <input type="checkbox" name="inactive" checked={withInactive} /> inactive ones too
@@ -79,10 +91,11 @@ const page: Page = {
     const includeInactive = query.get("inactive") === "on";
     const wanted = VariableFilter.safeParse(owner ? ownerFields(owner, context.orgId) : {});
     const filter = { ...(wanted.success ? wanted.data : {}), includeInactive };
-    const [variables, owners] = await Promise.all([
+    const [all, owners] = await Promise.all([
       listVariables.run(context, { ...nothing, query: filter }),
       readOwners(context),
     ]);
+    const variables = matching(all, query, ({ key, description }) => [key, description ?? ""]);
     const choices = ownerChoices(owners);
     const canChange = may(context, "maintainer");
     const forOwner = owner ? `?owner=${encodeURIComponent(owner)}` : "";
@@ -92,7 +105,7 @@ const page: Page = {
         <>
           <div class="head">
             <h1>Variables</h1>
-            <Filter owner={owner} withInactive={includeInactive} choices={choices} />
+            <Filter query={query} owner={owner} withInactive={includeInactive} choices={choices} />
             <a class="button" href="/app/groups">
               Groups
             </a>

@@ -70,12 +70,12 @@ export const SecretField = (parts: FieldParts & { required?: boolean; placeholde
 
 /** A browser drops the first line break of a textarea: one is put before the text for it to drop. */
 export const AreaField = (
-  parts: FieldParts & { rows?: number; placeholder?: string; data?: Record<string, string> },
+  parts: FieldParts & { rows?: number; placeholder?: string; wrap?: "off"; data?: Record<string, string> },
 ) => {
-  const { asked, name, value, rows = 4, placeholder, data = {} } = parts;
+  const { asked, name, value, rows = 4, placeholder, wrap, data = {} } = parts;
   return (
     <Around {...parts}>
-      <textarea {...{ id: name, name, rows, placeholder, spellcheck: false }} {...describedBy(parts)} {...data}>
+      <textarea {...{ id: name, name, rows, placeholder, wrap, spellcheck: false }} {...describedBy(parts)} {...data}>
         {`\n${standing(asked, name, value)}`}
       </textarea>
     </Around>

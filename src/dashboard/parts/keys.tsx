@@ -1,7 +1,7 @@
 import { VERSION } from "../../protocol/version.ts";
+import type { NavEntry } from "../nav.ts";
 
 const KEYS = [
-  ["g b / g a / g r / g v", "Builds, agents, repositories, variables"],
   ["j / k", "Next, previous row"],
   ["Enter", "Open"],
   ["/", "Search or filter"],
@@ -11,10 +11,10 @@ const KEYS = [
 ];
 
 /** What the keyboard does; opens without a script. */
-export const Keys = () => (
+export const Keys = ({ pages }: { pages: NavEntry[] }) => (
   <aside id="keys" popover="auto" aria-label="Keys">
     <dl>
-      {KEYS.map(([key, does]) => (
+      {[...pages.map(({ key, name }) => [key, name]), ...KEYS].map(([key, does]) => (
         <>
           <dt>
             <kbd>{key}</kbd>

@@ -27,7 +27,7 @@ export const OrderedGroups = ({ asked, groups, chosen }: { asked: Asked; groups:
           <li>
             <input type="hidden" name="order" value={id} />
             <label>
-              <input type="checkbox" name="groupIds" value={id} checked={ids.includes(id)} /> {name}{" "}
+              <input type="checkbox" name="groupIds" value={id} checked={ids.includes(id)} /> <bdi>{name}</bdi>{" "}
               <span class="hint">{variableCount} variables</span>
             </label>
             <span class="actions">

@@ -46,7 +46,7 @@ export const PipelineFields = (parts: Parts) => {
         value={of?.configPath ?? ".millrace.yml"}
       />
       <AreaField
-        {...{ asked, name: "definition", label: "Definition", value: of?.definition, rows: 14, data }}
+        {...{ asked, name: "definition", label: "Definition", value: of?.definition, rows: 14, wrap: "off", data }}
         placeholder={"steps:\n  - run: npm test"}
         hint="YAML. It wins over the file; leave it empty to use the file. It is checked as you type."
       />

@@ -3,8 +3,16 @@ import type { EnvironmentEntry } from "../../protocol/pipeline.ts";
 
 type Entry = z.infer<typeof EnvironmentEntry>;
 
-const placeOf = (groups: Map<string, string>, { scope, groupId }: { scope: string; groupId: string | null }) =>
-  scope === "group" && groupId !== null ? `group ${groups.get(groupId) ?? ""}` : scope;
+type Source = { scope: string; groupId: string | null };
+
+const Place = ({ groups, of: { scope, groupId } }: { groups: Map<string, string>; of: Source }) =>
+  scope === "group" && groupId !== null ? (
+    <>
+      group <bdi>{groups.get(groupId) ?? ""}</bdi>
+    </>
+  ) : (
+    <span>{scope}</span>
+  );
 
 /** What a build would be given: per key where its value comes from, and what that overrides. */
 export const Preview = ({ entries, groups }: { entries: Entry[]; groups: Map<string, string> }) => (
@@ -34,12 +42,21 @@ export const Preview = ({ entries, groups }: { entries: Entry[]; groups: Map<str
                 <td>{entry.isSecret ? <span class="label">secret</span> : <code>{entry.value}</code>}</td>
                 <td>
                   {entry.variableId ? (
-                    <a href={`/app/variables/${entry.variableId}`}>{placeOf(groups, entry)}</a>
+                    <a href={`/app/variables/${entry.variableId}`}>
+                      <Place groups={groups} of={entry} />
+                    </a>
                   ) : (
-                    placeOf(groups, entry)
+                    <Place groups={groups} of={entry} />
                   )}
                 </td>
-                <td>{entry.overrides.map((below) => placeOf(groups, below)).join(", ")}</td>
+                <td>
+                  {entry.overrides.map((below, index) => (
+                    <>
+                      {index > 0 && ", "}
+                      <Place groups={groups} of={below} />
+                    </>
+                  ))}
+                </td>
               </tr>
             ))}
           </tbody>

@@ -1,27 +1,30 @@
-import type { AgentCode, Explanation, WaitCode } from "../../protocol/explain.ts";
-import { lacking, type Reason } from "../requires.ts";
+import type { Explanation, WaitCode } from "../../protocol/explain.ts";
+import { lacking, type Reason, reason } from "../requires.ts";
 import type { Setting } from "./decision.ts";
 import type { AgentFacts, BuildFacts, JobFacts } from "./facts.ts";
 import { liveOf } from "./match.ts";
 import { isOnline } from "./record.ts";
 import type { PoolState } from "./state.ts";
+import { groupWaits, isPassing } from "./wait-groups.ts";
 
 type AgentView = Explanation["agents"][number];
-/** Reasons that pass by themselves; with any other the agent will never take the build as both are now. */
-const PASSING: readonly AgentCode[] = ["offline", "busy", "draining", "unresponsive"];
+/** Kinds of reasons that are told; the agents themselves tell the others. */
+const MOST_GROUPS = 20;
+
+const IS = ["is", "are"] as const;
 
 const isUnresponsive = (agent: AgentFacts, setting: Setting): boolean =>
   !setting.rules.takesBuilds({ ...agent, isDraining: false, spentAt: null }, setting.now);
 
 const reasonsOf = (state: PoolState, agent: AgentFacts, job: JobFacts, setting: Setting, pingedAt: number) => {
   const reasons = lacking(agent, job.requires);
-  if (setting.rules.isNotFor(job, agent.id)) reasons.push({ code: "gave-it-back", words: "gave this build back" });
-  if (!isOnline(state, agent, setting.now, pingedAt)) reasons.push({ code: "offline", words: "is offline" });
-  if (agent.isDraining || agent.spentAt !== null) reasons.push({ code: "draining", words: "takes no new builds" });
+  if (setting.rules.isNotFor(job, agent.id)) reasons.push(reason("gave-it-back", ["gave", "gave"], "this build back"));
+  if (!isOnline(state, agent, setting.now, pingedAt)) reasons.push(reason("offline", IS, "offline"));
+  if (agent.isDraining || agent.spentAt !== null) reasons.push(reason("draining", ["takes", "take"], "no new builds"));
   if (isUnresponsive(agent, setting)) {
-    reasons.push({ code: "unresponsive", words: "took two builds, started neither, and sent no heartbeat since" });
+    reasons.push(reason("unresponsive", ["took", "took"], "two builds, started neither, and sent no heartbeat since"));
   }
-  if (state.index.holding.has(agent.id)) reasons.push({ code: "busy", words: "is busy with another build" });
+  if (state.index.holding.has(agent.id)) reasons.push(reason("busy", IS, "busy with another build"));
   return reasons;
 };
 
@@ -35,7 +38,7 @@ const viewOf = (agent: AgentFacts, reasons: Reason[]): AgentView => ({
       : `${agent.name} ${reasons.map(({ words }) => words).join(", ")}.`,
 });
 
-const isCapable = ({ codes }: AgentView): boolean => codes.every((code) => PASSING.includes(code));
+const isCapable = ({ codes }: AgentView): boolean => codes.every(isPassing);
 
 /** Why the queued build waits, the most binding reason first. */
 const waitOf = (
@@ -76,11 +79,23 @@ export const explain = (
 ): Explanation => {
   const { id: buildId, status } = build;
   if (status !== "queued") return { buildId, status, ...placeOf(state, build, job), ahead: null, agents: [] };
-  const agents = [...state.agents.values()]
-    .map((agent) => viewOf(agent, reasonsOf(state, agent, job, setting, pingedAt(agent.id))))
+  const reasons = new Map(
+    [...state.agents.values()].map((agent) => [agent, reasonsOf(state, agent, job, setting, pingedAt(agent.id))]),
+  );
+  const agents = [...reasons]
+    .map(([agent, its]) => viewOf(agent, its))
     .sort((left, right) => left.codes.length - right.codes.length);
+  const groups = groupWaits([...reasons.values()]).slice(0, MOST_GROUPS);
   const ahead = state.queue.ahead(build);
-  return { buildId, status, ...waitOf(state, build, job, agents, ahead, setting.now), ahead, agents };
+  return {
+    buildId,
+    status,
+    ...waitOf(state, build, job, agents, ahead, setting.now),
+    ahead,
+    requires: job.requires,
+    groups,
+    agents,
+  };
 };
 
 const placeOf = (state: PoolState, { status, reason }: BuildFacts, { agentId }: JobFacts) => {

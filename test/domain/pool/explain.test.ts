@@ -34,8 +34,28 @@ describe("explain", () => {
       ["pi", ["platform", "canBuildIOS", "labels"]],
       ["away", ["platform", "canBuildIOS", "labels", "offline"]],
     ]);
-    expect(agents[1]?.words).toBe("pi is on other, not macos, lacks canBuildIOS, lacks the labels gpu, x.");
+    expect(agents[1]?.words).toBe(
+      "pi is on another platform, not macOS, cannot build for iOS, lacks the labels gpu, x.",
+    );
     expect(agents.map(({ agentId }) => agentId)).toEqual([draining.id, lacking.id, away.id]);
+  });
+
+  it("says what is required, and puts agents together that the same keeps from it", () => {
+    const bench = new Bench();
+    for (let index = 0; index < 1200; index += 1) bench.agent({ id: `away-${index}`, name: `fleet-${index}` });
+    bench.now += 90_000;
+    bench.agent({ id: "here", name: "here" });
+    bench.agent({ id: "mac", name: "mac", platform: 1, labels: ["nope"] });
+    const build = bench.build({ id: uuid(9), requires: { labels: ["nope"] } });
+    const { state, setting, disk } = bench.pool;
+    const facts = disk.rows.builds.get(build)!;
+    const at = { ...setting, now: bench.now };
+    const { requires, groups } = explain(state, facts, disk.rows.jobs.get(build)!, at, () => 0);
+    expect(requires).toMatchObject({ labels: ["nope"] });
+    expect(groups).toEqual([
+      { codes: [], agents: 1, online: 1, words: "1 agent could take it now." },
+      { codes: ["labels"], agents: 1201, online: 1, words: "1,201 agents lack the label nope (1 of them online)." },
+    ]);
   });
 
   it("names the most binding reason of the whole wait", () => {

@@ -1,4 +1,4 @@
-import { search } from "./search.ts";
+import { isShown, search } from "./search.ts";
 import type { LogStore } from "./store.ts";
 import type { LogView } from "./view.ts";
 
@@ -27,8 +27,10 @@ const searchField = (store: LogStore, view: LogView): HTMLElement[] => {
   const go = (by: number) => {
     if (found.length === 0) return;
     at = (at + by + found.length) % found.length;
-    told.textContent = `${at + 1} of ${found.length}`;
-    view.show(found[at] ?? 0);
+    const line = found[at] ?? 0;
+    const place = `${at + 1} of ${found.length}`;
+    told.textContent = isShown(store.line(line), view.needle) ? place : `${place}, too far right to be shown: see Raw`;
+    view.show(line);
   };
   const look = async () => {
     const needle = input.value.toLowerCase();

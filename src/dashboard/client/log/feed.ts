@@ -7,6 +7,8 @@ const SILENT_MS = 45_000;
 interface Told {
   /** More bytes are in the store, or it began anew. */
   grew(): void;
+  /** What was stored at the beginning is in the store. */
+  caughtUp(): void;
   ended(): void;
 }
 
@@ -85,6 +87,7 @@ export const feed = async (source: string, attempt: number, isLive: boolean, sto
         await readStored(source, attempt, store, told);
         place.id = `${attempt}:${store.size}`;
         hasStored = true;
+        told.caughtUp();
       }
       if (!isLive || (await follow(source, place, store, told))) break;
     } catch {

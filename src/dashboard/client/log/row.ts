@@ -1,16 +1,20 @@
 import Anser from "anser";
+import { colourAfter } from "./colours.ts";
 
 /** What a terminal would act on and a page shows nothing of: links, titles, cursor movements. */
 const OTHER_ESCAPES = /\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])/g;
 const CONTROLS = /[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f]/g;
 /** Characters of one line that are drawn: more would stop the page. */
-const WIDEST = 20_000;
+export const WIDEST = 20_000;
+/** Characters that are looked at for those; the others of such a line are escapes. */
+const MOST_READ = 16 * WIDEST;
 
-/** As a terminal leaves it: what was written after the last return to the line's beginning. */
-const settled = (text: string): string => text.replace(/\r+$/, "").split("\r").at(-1) ?? "";
+/** Where what a terminal leaves of the line begins: behind the last return to its beginning. */
+const settledAt = (text: string): number => text.replace(/\r+$/, "").lastIndexOf("\r") + 1;
 
 export const plain = (text: string): string =>
-  settled(text)
+  text
+    .slice(settledAt(text))
     .replace(/\x1b\[[0-?]*[ -/]*[@-~]/g, "")
     .replace(OTHER_ESCAPES, "")
     .replace(CONTROLS, "");
@@ -53,19 +57,37 @@ const colour = (
   else element.classList.add(property === "color" ? name : `${name}-bg`);
 };
 
-/** One line's text with its colours; never markup of its own. */
-export const paint = (text: string, needle: string): Node[] => {
-  const line = settled(text).slice(0, WIDEST).replace(OTHER_ESCAPES, "").replace(CONTROLS, "");
-  if (!line.includes("\x1b")) return marked(line, needle);
-  const parts = Anser.ansiToJson(line, { json: true, use_classes: true, remove_empty: true });
-  return parts.flatMap(({ content, fg, bg, fg_truecolor, bg_truecolor, decorations }) => {
-    const nodes = marked(content.replaceAll("\x1b", ""), needle);
-    if (!fg && !bg && decorations.length === 0) return nodes;
+/** So much of the text as there is room for, and no half character. */
+const cut = (text: string, room: number): string =>
+  text.length <= room ? text : text.slice(0, room).replace(/[\ud800-\udbff]$/, "");
+
+interface Painted {
+  nodes: Node[];
+  /** Characters that are not drawn. */
+  more: number;
+}
+
+/** One line's text with its colours, those included that are on `before` it; never markup of its own. */
+export const paint = (text: string, needle: string, before = ""): Painted => {
+  const from = settledAt(text);
+  const on = colourAfter(before, text.slice(0, from));
+  const line = text
+    .slice(from, from + MOST_READ)
+    .replace(OTHER_ESCAPES, "")
+    .replace(CONTROLS, "");
+  const parts = Anser.ansiToJson(on + line, { json: true, use_classes: true, remove_empty: true });
+  let room = WIDEST;
+  const nodes = parts.flatMap(({ content, fg, bg, fg_truecolor, bg_truecolor, decorations }) => {
+    const shown = cut(content.replaceAll("\x1b", ""), room);
+    room -= shown.length;
+    const inner = shown === "" ? [] : marked(shown, needle);
+    if (inner.length === 0 || (!fg && !bg && decorations.length === 0)) return inner;
     const span = document.createElement("span");
     colour(span, "color", fg, fg_truecolor);
     colour(span, "backgroundColor", bg, bg_truecolor);
     for (const decoration of decorations) span.classList.add(`ansi-${decoration}`);
-    span.append(...nodes);
+    span.append(...inner);
     return [span];
   });
+  return { nodes, more: text.length - from > WIDEST ? plain(text).length - (WIDEST - room) : 0 };
 };

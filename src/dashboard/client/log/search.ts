@@ -1,7 +1,13 @@
-import { plain } from "./row.ts";
+import { plain, WIDEST } from "./row.ts";
 import type { LogStore } from "./store.ts";
 
 const LINES_AT_ONCE = 20_000;
+
+/** Whether the line's first match is among the characters that are drawn. */
+export const isShown = (line: string, needle: string): boolean => {
+  const at = plain(line).toLowerCase().indexOf(needle);
+  return at + needle.length <= WIDEST;
+};
 
 /** Indexes of the lines that have the text in any case; the page stays responsive meanwhile. */
 export const search = async (store: LogStore, needle: string, isWanted: () => boolean): Promise<number[]> => {

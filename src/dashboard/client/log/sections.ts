@@ -1,3 +1,4 @@
+import type { Heights } from "./heights.ts";
 import type { LogStore } from "./store.ts";
 
 export const ROW = 20;
@@ -31,11 +32,13 @@ export const stepsOfPage = (): StepPart[] =>
 
 const headerOf = ({ name }: Section): number => (name === null ? 0 : HEADER);
 
-export const heightOf = (section: Section): number =>
-  headerOf(section) + (section.isOpen ? (section.end - section.first) * ROW : 0);
+export const heightOf = (section: Section, heights: Heights): number =>
+  headerOf(section) + (section.isOpen ? (heights.above(section.end) - heights.above(section.first)) * ROW : 0);
+
+type IsOpen = (key: string, state: string, name: string | null) => boolean;
 
 /** Cuts the log at its steps. Pieces without a line are left out, except a step that is under way. */
-export const cut = (store: LogStore, steps: StepPart[], isOpen: (part: StepPart | null, lines: number) => boolean) => {
+export const cut = (store: LogStore, heights: Heights, steps: StepPart[], isOpen: IsOpen) => {
   const starts = steps.map(({ offset }) => store.lineAt(offset));
   const parts: [StepPart | null, number, number][] = steps.map((step, index) => [
     ...([step, starts[index] ?? 0, starts[index + 1] ?? store.count] as [StepPart, number, number]),
@@ -45,25 +48,28 @@ export const cut = (store: LogStore, steps: StepPart[], isOpen: (part: StepPart 
   let top = 0;
   for (const [step, first, end] of parts) {
     if (end <= first && step?.state !== "running") continue;
-    const open = isOpen(step, end - first);
     const name = step ? step.name : steps.length > 0 ? "Before the steps" : null;
-    const section = { key: step?.key ?? "before", name, state: step?.state ?? "", first, end, isOpen: open, top };
+    const { key, state } = step ?? { key: "before", state: "" };
+    const section = { key, name, state, first, end, isOpen: isOpen(key, state, name), top };
     sections.push(section);
-    top += heightOf(section);
+    top += heightOf(section, heights);
   }
   return { sections, height: top };
 };
 
-/** The section and the place in it that lie `y` pixels below the top: its header (-1) or a line. */
-export const rowAt = (sections: Section[], y: number): { section: number; line: number } => {
-  let section = sections.findIndex((candidate) => candidate.top + heightOf(candidate) > y);
-  if (section === -1) section = Math.max(0, sections.length - 1);
-  const found = sections[section];
-  if (!found) return { section: 0, line: 0 };
-  const below = y - found.top - headerOf(found);
-  return { section, line: below < 0 ? -1 : Math.min(found.end - found.first, Math.floor(below / ROW)) };
+/** The section and the line in it that lie `y` pixels below the top; for its header, the line is null. */
+export const rowAt = (sections: Section[], heights: Heights, y: number): { at: number; line: number | null } => {
+  const at = sections.findLastIndex(({ top }) => top <= y);
+  const section = sections[at];
+  if (!section) return { at: 0, line: null };
+  const below = y - section.top - headerOf(section);
+  if (below < 0 || !section.isOpen) return { at, line: null };
+  const line = heights.lineAt(heights.above(section.first) + below / ROW);
+  return { at, line: Math.max(section.first, Math.min(section.end - 1, line)) };
 };
 
-/** Pixels from the top of the log to a line. */
-export const topOf = (section: Section, line: number): number =>
-  section.top + headerOf(section) + (line - section.first) * ROW;
+/** Pixels from the top of the log to a line, or to the header. */
+export const topOf = (section: Section, heights: Heights, line: number | null): number =>
+  line === null
+    ? section.top
+    : section.top + headerOf(section) + (heights.above(line) - heights.above(section.first)) * ROW;

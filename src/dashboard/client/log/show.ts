@@ -12,7 +12,8 @@ const begin = (section: HTMLElement): void => {
   const store = new LogStore();
   const isLive = () => section.dataset.live === "true";
   const wasLive = isLive();
-  const view = new LogView(lines, store, isLive);
+  const source = section.dataset.src ?? "";
+  const view = new LogView(lines, store, source, isLive);
   fillBar(bar, store, view);
   const address = watchAddress(view, store);
   let hasArrived = location.hash === "";
@@ -30,7 +31,10 @@ const begin = (section: HTMLElement): void => {
     view.plan();
   };
   document.addEventListener(REFRESHED, () => view.plan());
-  feed(section.dataset.src ?? "", Number(section.dataset.attempt), wasLive, store, { grew, ended });
+  const caughtUp = () => {
+    if (wasLive) view.watch();
+  };
+  feed(source, Number(section.dataset.attempt), wasLive, store, { grew, caughtUp, ended });
 };
 
 /** Turns the page's log into one that is live, folds and can be searched, as soon as the build has one. */
