@@ -1,15 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { announce } from "./announce.ts";
-import { type BuildFolder, makeBuildFolder, removeBuildFolder, removeLeftovers } from "./build-folder.ts";
+import { asUser } from "./as-user.ts";
+import { type BuildFolder, clearBuild, leftoversIn, makeBuildFolder, makeWorkFolder } from "./build-folder.ts";
 import { runJob } from "./build-session.ts";
 import { platformCode } from "./capabilities.ts";
 import { makeRepository } from "./checkout.ts";
 import { Client, wordOf } from "./client.ts";
+import { EXIT, Stop } from "./exit-codes.ts";
 import { localFailure } from "./failure.ts";
 import { Hints } from "./hints.ts";
 import { forgetIdentity, type Identity, loadIdentity } from "./identity.ts";
 import { lockFolder } from "./lock.ts";
 import { nextJob } from "./poll.ts";
+import { ProcessTree } from "./process-tree.ts";
 import { removeFromService } from "./register.ts";
 import type { StepUser } from "./step-user.ts";
 import { VERSION } from "./version.ts";
@@ -31,10 +34,12 @@ export interface AgentOptions {
 /** Takes builds one after the other until it is told to stop, or after one with `once`. */
 export const runAgent = async (options: AgentOptions): Promise<void> => {
   const identity = loadIdentity(options.state);
+  makeWorkFolder(options.work, options.user);
   const unlock = lockFolder(options.state);
   const end = new AbortController();
   try {
-    await removeLeftovers(options.work, options.grace);
+    await readyUser(options);
+    for (const path of leftoversIn(options.work, options.user)) await clear(path, options);
     const client = new Client({ url: identity.url, token: identity.token, bootId: randomUUID() });
     await introduce(client, identity, options.drain);
     const hints = new Hints({
@@ -64,11 +69,6 @@ export const runAgent = async (options: AgentOptions): Promise<void> => {
 
 const takeBuilds = async (client: Client, identity: Identity, hints: Hints, options: AgentOptions): Promise<void> => {
   let next: Promise<BuildFolder> | null = null;
-  let cleaning = Promise.resolve();
-  const clean = (path: string): void => {
-    const done = removeBuildFolder(path).catch((error: unknown) => announce.error(localFailure(error).message));
-    cleaning = Promise.all([cleaning, done]).then(() => {});
-  };
   try {
     while (!options.drain.aborted) {
       next ??= prepare(options);
@@ -82,12 +82,33 @@ const takeBuilds = async (client: Client, identity: Identity, hints: Hints, opti
       next = null;
       const { user, grace, interrupt } = options;
       const session = { client, identity, folder, user, grace, interrupt, cancelHint: hints.cancel };
-      await runJob(job, session).finally(() => clean(folder.path));
+      await runJob(job, session).finally(() => clear(folder.path, options));
       if (options.once || identity.isEphemeral) return;
     }
   } finally {
-    if (next) clean((await next).path);
-    await cleaning;
+    if (next) await clear((await next).path, options);
+  }
+};
+
+/** @throws Stop when the steps' user could run nothing here, or already runs something that does not end. */
+const readyUser = async ({ work, user, grace }: AgentOptions): Promise<void> => {
+  if (user === null) return;
+  const { code } = await asUser(user, 'cd -- "$1"', [work]);
+  if (code !== 0) throw new Stop(`${user.name} may not enter ${work}: choose another --work`, EXIT.usage);
+  if (!(await new ProcessTree("start", { user }).end(grace)))
+    throw new Stop(`processes of ${user.name} are running and do not end: see to them first`, EXIT.failed);
+};
+
+/**
+ * Removes all that a build has left. The next one does not begin while something of this one lives: it could read
+ * the next one's secrets.
+ */
+const clear = async (path: string, { user, grace, drain }: AgentOptions): Promise<void> => {
+  try {
+    while (!(await clearBuild(path, user, grace)) && !drain.aborted)
+      announce.error(`${path}: what this build has started does not end; no other begins until it does`);
+  } catch (error) {
+    announce.error(localFailure(error).message);
   }
 };
 

@@ -68,7 +68,7 @@ export const runJob = async (job: Job, session: Session): Promise<void> => {
   const begun = begin();
   begun.catch(onTrouble);
 
-  const tree = new ProcessTree(runId, session.user?.uid ?? null);
+  const tree = new ProcessTree(runId, { user: session.user, cgroup: folder.cgroup, folder: folder.path });
   const spool = new LogSpool(folder.spool);
   const log = new BuildLog(secretsOf(job, session.identity.token), spool, (error) => cancel.abort(localFailure(error)));
   const progress = new ProgressReport({ client, buildId: job.build.id, lease, signal: over.signal, onTrouble });
@@ -100,8 +100,7 @@ export const runJob = async (job: Job, session: Session): Promise<void> => {
       begun,
       abandon: over.signal,
     }).catch((error: unknown) => endingOf(error, job, log));
-    const survivors = await tree.end(session.grace);
-    if (survivors.length > 0) announce.error(`${name}: processes ${survivors.join(", ")} cannot be ended`);
+    if (!(await tree.end(session.grace))) announce.error(`${name}: not all that it has started ends`);
     log.flush();
     spool.close();
     await sending;

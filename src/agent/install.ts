@@ -43,6 +43,7 @@ Restart=always
 RestartSec=5
 RestartPreventExitStatus=2 3 4
 KillMode=mixed
+Delegate=yes
 TimeoutStopSec=1h
 
 [Install]

@@ -5,6 +5,7 @@ import type { Plan } from "../domain/plan/plan.ts";
 import { lacking } from "../domain/requires.ts";
 import type { Finish, Job } from "../protocol/jobs.ts";
 import { DEFINITION_LIMIT } from "../protocol/pipeline.ts";
+import { giveTo } from "./as-user.ts";
 import type { BuildFolder } from "./build-folder.ts";
 import type { BuildLog } from "./build-log.ts";
 import { platformCode, platformName } from "./capabilities.ts";
@@ -15,7 +16,7 @@ import type { Identity } from "./identity.ts";
 import type { ProcessTree } from "./process-tree.ts";
 import type { ProgressReport } from "./progress.ts";
 import { buildVariables } from "./step-environment.ts";
-import { giveTo, type StepUser } from "./step-user.ts";
+import type { StepUser } from "./step-user.ts";
 import { runSteps } from "./steps.ts";
 
 /** Characters of all steps' summaries together, as the wire has it. */

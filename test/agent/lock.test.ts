@@ -59,7 +59,7 @@ describe("the service file", () => {
     const { text, path, next } = serviceFile({ state, runAs: null, write: false }, "/opt/agent.mjs", "linux");
     expect(text).toContain(`"${process.execPath}" "/opt/agent.mjs" "start" "--state" `);
     expect(text).toContain('50%% \\"off\\""\n');
-    expect(text).toMatch(/KillMode=mixed\nTimeoutStopSec=1h/);
+    expect(text).toMatch(/KillMode=mixed\nDelegate=yes\nTimeoutStopSec=1h/);
     expect(text).toContain("RestartPreventExitStatus=2 3 4");
     expect(path).toMatch(/millrace-agent\.service$/);
     expect(next.join("\n")).toContain("enable --now millrace-agent");
