@@ -10,7 +10,7 @@ import { EXIT, Stop } from "./exit-codes.ts";
 import { localFailure } from "./failure.ts";
 import { Hints } from "./hints.ts";
 import { forgetIdentity, type Identity, loadIdentity } from "./identity.ts";
-import { lockFolder } from "./lock.ts";
+import { lockAgent } from "./lock.ts";
 import { nextJob } from "./poll.ts";
 import { ProcessTree } from "./process-tree.ts";
 import { removeFromService } from "./register.ts";
@@ -35,7 +35,7 @@ export interface AgentOptions {
 export const runAgent = async (options: AgentOptions): Promise<void> => {
   const identity = loadIdentity(options.state);
   makeWorkFolder(options.work, options.user);
-  const unlock = lockFolder(options.state);
+  const unlock = lockAgent(options);
   const end = new AbortController();
   try {
     await readyUser(options);
