@@ -25,7 +25,10 @@ const unitQuoted = (text: string): string =>
 
 const xml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-/** SIGTERM lets a build finish, so stopping may take as long as a build may; a refused token is not tried again. */
+/**
+ * SIGTERM lets a build finish, so stopping may take as long as a build may; a refused token is not tried again. Builds
+ * get control groups below the agent's, which systemd leaves to it when it delegates.
+ */
 const systemdUnit = (command: string[], isRoot: boolean): ServiceFile => {
   const scope = isRoot ? "" : "--user ";
   return {

@@ -13,8 +13,9 @@ import { findStepUser } from "./step-user.ts";
 import { VERSION } from "./version.ts";
 
 const EXIT_CODES = `
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not registered or refused by the service, 4 another agent has this state folder,
-work folder or user, 5 the service cannot be reached, 130 interrupted. "run" ends with the exit code of the step that failed.`;
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not registered or refused by the service, 4 another agent has this
+state folder, work folder or user, 5 the service cannot be reached, 130 interrupted. "run" ends with the exit code of
+the step that failed.`;
 
 const print = (lines: string[]): void => {
   process.stdout.write(`${lines.join("\n")}\n`);

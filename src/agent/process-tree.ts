@@ -99,13 +99,16 @@ export class ProcessTree {
   async #kill(): Promise<boolean> {
     const until = Date.now() + KILL_FOR;
     for (let empty = 0; empty < EMPTY_LOOKS; ) {
-      if (Date.now() > until) return false;
       const isWhole = await this.#killAtOnce();
       const living = this.living();
       signalAll(living, "SIGKILL");
-      const isEmpty = living.length === 0 && !this.#cgroup?.isPopulated;
-      empty = isWhole && isEmpty ? empty + 1 : 0;
-      if (!isEmpty) await delay(LOOK_EVERY);
+      if (isWhole && living.length === 0 && !this.#cgroup?.isPopulated) {
+        empty++;
+        continue;
+      }
+      if (Date.now() > until) return false;
+      empty = 0;
+      await delay(LOOK_EVERY);
     }
     return true;
   }
