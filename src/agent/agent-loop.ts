@@ -3,17 +3,19 @@ import * as z from "zod/mini";
 import { Agent } from "../protocol/agent.ts";
 import { VERSION } from "../protocol/version.ts";
 import { announce } from "./announce.ts";
+import { asUser } from "./as-user.ts";
 import { delayOf, PATIENT } from "./back-off.ts";
 import { Bell } from "./bell.ts";
-import { type BuildFolder, makeBuildFolder, removeBuildFolder, removeLeftovers } from "./build-folder.ts";
+import { type BuildFolder, clearBuild, leftoversIn, makeBuildFolder, makeWorkFolder } from "./build-folder.ts";
 import { runJob } from "./build-session.ts";
 import { Client, wordOf } from "./client.ts";
-import { Stop } from "./exit-codes.ts";
+import { EXIT, Stop } from "./exit-codes.ts";
 import { localFailure } from "./failure.ts";
 import { Hints } from "./hints.ts";
 import { forgetIdentity, type Identity, loadIdentity } from "./identity.ts";
-import { lockFolder } from "./lock.ts";
+import { lockAgent } from "./lock.ts";
 import { nextJob } from "./poll.ts";
+import { ProcessTree } from "./process-tree.ts";
 import { removeFromService } from "./register.ts";
 import { makeRepository } from "./remote.ts";
 import type { StepUser } from "./step-user.ts";
@@ -35,10 +37,12 @@ export interface AgentOptions {
 /** Takes builds one after the other until it is told to stop, or after one with `once`. */
 export const runAgent = async (options: AgentOptions): Promise<void> => {
   const registered = loadIdentity(options.state);
-  const unlock = lockFolder(options.state);
+  makeWorkFolder(options.work, options.user);
+  const unlock = lockAgent(options);
   const end = new AbortController();
   try {
-    await removeLeftovers(options.work, options.grace);
+    await readyUser(options);
+    for (const path of leftoversIn(options.work, options.user)) await clear(path, options);
     const client = new Client({ url: registered.url, token: registered.token, bootId: randomUUID() });
     const identity = await introduce(client, registered, options.drain);
     const hints = new Hints({
@@ -84,11 +88,33 @@ const takeBuilds = async (client: Client, identity: Identity, hints: Hints, opti
       const session = { client, identity, folder, user, grace, interrupt, cancelHint: hints.cancel };
       await runJob(job, session)
         .catch(survived)
-        .finally(() => clean(folder));
+        .finally(() => clear(folder.path, options));
       if (options.once || identity.isEphemeral) return;
     }
   } finally {
-    if (next) await clean(next);
+    if (next) await clear(next.path, options);
+  }
+};
+
+/** @throws Stop when the steps' user could run nothing here, or already runs something that does not end. */
+const readyUser = async ({ work, user, grace }: AgentOptions): Promise<void> => {
+  if (user === null) return;
+  const { code } = await asUser(user, 'cd -- "$1"', [work]);
+  if (code !== 0) throw new Stop(`${user.name} may not enter ${work}: choose another --work`, EXIT.usage);
+  if (!(await new ProcessTree("start", { user }).end(grace)))
+    throw new Stop(`processes of ${user.name} are running and do not end: see to them first`, EXIT.failed);
+};
+
+/**
+ * Removes all that a build has left, before the next folder is made: what it held may be what that one needs, and while
+ * something of it lives it could read the next one's secrets.
+ */
+const clear = async (path: string, { user, grace, drain }: AgentOptions): Promise<void> => {
+  try {
+    while (!(await clearBuild(path, user, grace)) && !drain.aborted)
+      announce.error(`${path}: what this build has started does not end; no other begins until it does`);
+  } catch (error) {
+    announce.error(localFailure(error).message);
   }
 };
 
@@ -97,10 +123,6 @@ const survived = (error: unknown): void => {
   if (error instanceof Stop) throw error;
   announce.error(localFailure(error).message);
 };
-
-/** To its end before the next folder is made: what it held may be what that one needs. */
-const clean = ({ path }: BuildFolder): Promise<void> =>
-  removeBuildFolder(path).catch((error: unknown) => announce.error(localFailure(error).message));
 
 /** The folder of the next build, made as soon as the machine allows it; null when there is to be no next build. */
 const prepared = async (options: AgentOptions): Promise<BuildFolder | null> => {
@@ -116,13 +138,13 @@ const prepared = async (options: AgentOptions): Promise<BuildFolder | null> => {
 };
 
 /** What a build needs that does not depend on it, made while there is time. */
-const prepare = async ({ work, user }: AgentOptions): Promise<BuildFolder> => {
-  const folder = await makeBuildFolder(work, user);
+const prepare = async (options: AgentOptions): Promise<BuildFolder> => {
+  const folder = await makeBuildFolder(options.work, options.user);
   try {
     await makeRepository(folder.workspace);
     return folder;
   } catch (error) {
-    await clean(folder);
+    await clear(folder.path, options);
     throw error;
   }
 };

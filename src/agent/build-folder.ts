@@ -8,14 +8,20 @@ import {
   readFileSync,
   writeFileSync,
 } from "node:fs";
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { asUser, giveTo } from "./as-user.ts";
+import { Cgroup } from "./cgroup.ts";
 import { ProcessTree } from "./process-tree.ts";
 import { StepOutput } from "./step-output.ts";
-import { giveTo, type StepUser } from "./step-user.ts";
+import type { StepUser } from "./step-user.ts";
 
+/** Where steps with a user of their own have their builds, in a folder that bears the user's name. */
+export const WORK_OF_USERS = "/var/lib/millrace-work";
 const PREFIX = "build-";
 const OWNER = "run-id";
+const CGROUP = "cgroup";
+/** Those of a build's folders that are, or become, the steps' own. */
+const OF_STEPS = ["workspace", "steps", "home", "tmp"];
 
 /** The folder of one build: a fresh workspace, and beside it the files that are between agent and steps. */
 export interface BuildFolder {
@@ -26,65 +32,102 @@ export interface BuildFolder {
   spool: string;
   /** Scripts and command files of steps: theirs to read and write. */
   steps: string;
+  /** HOME and TMPDIR of steps with a user of their own. */
+  home: string;
+  temporary: string;
+  /** What steps run in, where the kernel has such a thing for this agent. */
+  cgroup: Cgroup | null;
 }
 
 /** With a user of its own for steps, the way to the workspace must be open to that user, and nothing else. */
 export const makeBuildFolder = async (work: string, user: StepUser | null): Promise<BuildFolder> => {
-  mkdirSync(work, { recursive: true, mode: user ? 0o711 : 0o700 });
+  makeWorkFolder(work, user);
   const path = mkdtempSync(join(work, PREFIX));
   return furnish(path, user).catch(async (error: unknown) => {
-    await removeBuildFolder(path);
+    await removeBuildFolder(path, user);
     throw error;
   });
 };
 
 const furnish = async (path: string, user: StepUser | null): Promise<BuildFolder> => {
+  const cgroup = Cgroup.make(path);
+  if (cgroup) writeFileSync(join(path, CGROUP), cgroup.path, { mode: 0o600 });
   const folder: BuildFolder = {
     path,
     workspace: join(path, "workspace"),
     pipe: join(path, "output"),
     spool: join(path, "log"),
     steps: join(path, "steps"),
+    home: join(path, "home"),
+    temporary: join(path, "tmp"),
+    cgroup,
   };
-  mkdirSync(folder.workspace, { mode: 0o700 });
-  mkdirSync(folder.steps, { mode: 0o700 });
+  for (const name of OF_STEPS) mkdirSync(join(path, name), { mode: 0o700 });
   await StepOutput.make(folder.pipe);
   if (user) {
     chmodSync(path, 0o711);
-    giveTo(user, folder.steps);
-    giveTo(user, folder.pipe);
+    for (const own of [folder.steps, folder.home, folder.temporary, folder.pipe]) giveTo(user, own);
   }
   return folder;
 };
 
-/** Steps may leave folders that not even their owner can empty (Go's module cache does). */
-export const removeBuildFolder = async (path: string): Promise<void> => {
-  const remove = (): Promise<void> => rm(path, { recursive: true, force: true, maxRetries: 3 });
-  await remove().catch(() => {
-    openUp(path);
-    return remove();
-  });
-};
-
-const openUp = (path: string): void => {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (!stat?.isDirectory()) return;
-  chmodSync(path, 0o700);
-  for (const name of readdirSync(path)) openUp(join(path, name));
+/** What it makes is open to the user, whatever the agent's umask says. */
+export const makeWorkFolder = (work: string, user: StepUser | null): void => {
+  const first = mkdirSync(work, { recursive: true, mode: user ? 0o711 : 0o700 });
+  for (let made = work; user && first && made.startsWith(first); made = dirname(made)) chmodSync(made, 0o711);
 };
 
 /** Writes down whose folder it is, for an agent that comes after one that was killed. */
 export const nameRun = (folder: BuildFolder, runId: string): void =>
   writeFileSync(join(folder.path, OWNER), runId, { mode: 0o600 });
 
-/** Ends what a killed agent's builds have left running, and removes what they have left on disk. */
-export const removeLeftovers = async (work: string, grace: number): Promise<void> => {
-  mkdirSync(work, { recursive: true });
-  for (const name of readdirSync(work)) {
-    if (!name.startsWith(PREFIX)) continue;
-    const path = join(work, name);
-    const owner = join(path, OWNER);
-    if (existsSync(owner)) await new ProcessTree(readFileSync(owner, "utf8")).end(grace);
-    await removeBuildFolder(path);
-  }
+/**
+ * Ends what a build has left running, and then removes its folder; not before, for what lives can put a link in the
+ * place of a folder that is being removed. @returns whether it is gone: not while a process lives that does not end.
+ */
+export const clearBuild = async (path: string, user: StepUser | null, grace: number): Promise<boolean> => {
+  const tree = new ProcessTree(noted(path, OWNER) ?? "none", { user, folder: path, cgroup: cgroupOf(path) });
+  if (!(await tree.end(grace))) return false;
+  await removeBuildFolder(path, user);
+  return true;
 };
+
+const noted = (path: string, name: string): string | null => {
+  const file = join(path, name);
+  return existsSync(file) ? readFileSync(file, "utf8") : null;
+};
+
+const cgroupOf = (path: string): Cgroup | null => {
+  const cgroup = noted(path, CGROUP);
+  return cgroup === null ? null : new Cgroup(cgroup);
+};
+
+/** Empties $1... as their owner; a second time for folders that not even their owner can empty (Go's module cache). */
+const EMPTY = `empty() { find "$1" -mindepth 1 -maxdepth 1 -exec rm -rf -- {} +; }
+for folder do
+  chmod u+rwx "$folder" && { empty "$folder" || { chmod -R u+rwx "$folder"; empty "$folder"; }; }
+done`;
+
+const REMOVE = `rm -rf -- "$1" || { chmod -R u+rwx "$1"; rm -rf -- "$1"; }`;
+
+/** What steps have made is removed with their rights; the agent's own are only for what is left then. */
+export const removeBuildFolder = async (path: string, user: StepUser | null): Promise<void> => {
+  cgroupOf(path)?.remove();
+  const ofSteps = OF_STEPS.map((name) => join(path, name));
+  if (user) await asUser(user, EMPTY, ofSteps);
+  const { code, stderr } = await asUser(null, REMOVE, [path]);
+  if (code !== 0) throw new Error(`${path} cannot be removed: ${stderr.trim().split("\n").at(-1)}`);
+};
+
+/** Paths of builds that an agent before this one has left: here, and those of this user where all once had theirs. */
+export const leftoversIn = (work: string, user: StepUser | null): string[] => {
+  const former = user && existsSync(WORK_OF_USERS) ? buildsIn(WORK_OF_USERS) : [];
+  const isOurs = (path: string): boolean =>
+    lstatSync(join(path, "steps"), { throwIfNoEntry: false })?.uid === user?.uid;
+  return [...new Set([...buildsIn(work), ...former.filter(isOurs)])];
+};
+
+const buildsIn = (work: string): string[] =>
+  readdirSync(work)
+    .filter((name) => name.startsWith(PREFIX))
+    .map((name) => join(work, name));

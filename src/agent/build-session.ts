@@ -54,7 +54,7 @@ export const runJob = async (job: JobAnswer, session: Session): Promise<void> =>
 };
 
 const work = async (job: JobAnswer, session: Session, spool: LogSpool): Promise<void> => {
-  const { client } = session;
+  const { client, folder } = session;
   const { lease } = job;
   const name = nameOf(job);
   const over = new AbortController();
@@ -88,7 +88,7 @@ const work = async (job: JobAnswer, session: Session, spool: LogSpool): Promise<
   const begun = begin();
   begun.catch(onTrouble);
 
-  const tree = new ProcessTree(runIdOf(job), session.user?.uid ?? null);
+  const tree = new ProcessTree(runIdOf(job), { user: session.user, cgroup: folder.cgroup, folder: folder.path });
   const log = new BuildLog(secretsOf(job, session.identity.token), spool, (error) => cancel.abort(localFailure(error)));
   const progress = new ProgressReport({ client, buildId: job.build.id, lease, signal: over.signal, onTrouble });
   const heartbeats = keepLease({
@@ -115,8 +115,7 @@ const work = async (job: JobAnswer, session: Session, spool: LogSpool): Promise<
       (body): Ending => ({ kind: "finish", body }),
       (error: unknown) => endingOf(error, job, log),
     );
-    const survivors = await tree.end(session.grace);
-    if (survivors.length > 0) announce.error(`${name}: processes ${survivors.join(", ")} cannot be ended`);
+    if (!(await tree.end(session.grace))) announce.error(`${name}: not all that it has started ends`);
     log.flush();
     spool.close();
     await sending;

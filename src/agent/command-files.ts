@@ -1,6 +1,7 @@
-import { closeSync, fchownSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { COMMAND_FILE_LIMIT, readCommandFile, readEnvFile, readMaskFile } from "../domain/plan/command-file.ts";
+import { newFileFor } from "./as-user.ts";
 import type { StepUser } from "./step-user.ts";
 
 const KINDS = ["OUTPUT", "ENV", "MASK", "SUMMARY"] as const;
@@ -29,11 +30,7 @@ export class CommandFiles {
 
   constructor(folder: string, index: number, user: StepUser | null) {
     const paths = KINDS.map((kind) => [kind, join(folder, `${index}-${kind.toLowerCase()}`)] as const);
-    this.#fds = Object.fromEntries(paths.map(([kind, path]) => [kind, openSync(path, "wx+", 0o600)])) as Record<
-      Kind,
-      number
-    >;
-    if (user) for (const kind of KINDS) fchownSync(this.#fds[kind], user.uid, user.gid);
+    this.#fds = Object.fromEntries(paths.map(([kind, path]) => [kind, newFileFor(user, path)])) as Record<Kind, number>;
     this.env = Object.fromEntries(paths.map(([kind, path]) => [`MILLRACE_${kind}`, path]));
   }
 

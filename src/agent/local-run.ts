@@ -6,7 +6,7 @@ import type { JobFacts } from "../domain/plan/evaluate.ts";
 import { describeMistake } from "../domain/plan/mistake.ts";
 import { parsePlan } from "../domain/plan/parse.ts";
 import { announce } from "./announce.ts";
-import { makeBuildFolder, removeBuildFolder } from "./build-folder.ts";
+import { clearBuild, makeBuildFolder } from "./build-folder.ts";
 import { BuildLog } from "./build-log.ts";
 import { platformName } from "./capabilities.ts";
 import { EXIT, Stop } from "./exit-codes.ts";
@@ -46,12 +46,12 @@ export const checkFile = (file: string): number => {
 export const runFile = async (file: string, { env, grace, signal }: LocalRunOptions): Promise<number> => {
   const text = read(file);
   const id = randomUUID();
-  const tree = new ProcessTree(id);
   const cancel = new AbortController();
   const onSignal = (): void => cancel.abort(new Cancel("canceled"));
   signal.addEventListener("abort", onSignal, { once: true });
   const log = new BuildLog([], standardOutput(), (error) => cancel.abort(error));
   const folder = await makeBuildFolder(tmpdir(), null);
+  const tree = new ProcessTree(id, { cgroup: folder.cgroup, folder: folder.path });
   let deadline: NodeJS.Timeout | null = null;
   try {
     const plan = planFrom(text, file);
@@ -76,7 +76,7 @@ export const runFile = async (file: string, { env, grace, signal }: LocalRunOpti
     signal.removeEventListener("abort", onSignal);
     await tree.end(grace);
     log.flush();
-    await removeBuildFolder(folder.path);
+    await clearBuild(folder.path, null, grace);
   }
 };
 

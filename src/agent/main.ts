@@ -1,9 +1,10 @@
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { Command, CommanderError, InvalidArgumentError } from "commander";
 import { VERSION } from "../protocol/version.ts";
 import { acknowledgements } from "./acknowledgements.ts";
 import { runAgent } from "./agent-loop.ts";
 import { announce } from "./announce.ts";
+import { WORK_OF_USERS } from "./build-folder.ts";
 import { EXIT, Stop } from "./exit-codes.ts";
 import { defaultStateFolder } from "./identity.ts";
 import { serviceFile, writeServiceFile } from "./install.ts";
@@ -14,8 +15,9 @@ import { status } from "./status.ts";
 import { findStepUser } from "./step-user.ts";
 
 const EXIT_CODES = `
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not registered or refused by the service, 4 an agent runs in this state
-folder already, 5 the service cannot be reached, 130 interrupted. "run" ends with the exit code of the step that failed.`;
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not registered or refused by the service, 4 another agent has this
+state folder, work folder or user, 5 the service cannot be reached, 130 interrupted. "run" ends with the exit code of
+the step that failed.`;
 
 const print = (lines: string[]): void => {
   process.stdout.write(`${lines.join("\n")}\n`);
@@ -102,7 +104,10 @@ command("register", "make this machine an agent of a service")
 command("start", "take builds until told to stop")
   .option("--once", "take one build, then end", false)
   .option("--run-as <user>", "user that steps run as (the agent must be root)")
-  .option("--work <dir>", "folder in which builds get theirs (default: work in the state folder)")
+  .option(
+    "--work <dir>",
+    "folder in which builds get theirs (default: work in the state folder; with --run-as /var/lib/millrace-work/USER)",
+  )
   .option("--grace <seconds>", "time between SIGTERM and SIGKILL of a step", seconds, 10)
   .action(async (options) => {
     const state = resolve(options.state);
@@ -110,7 +115,7 @@ command("start", "take builds until told to stop")
     if (process.platform === "win32") throw new Stop("the agent runs on macOS and Linux", EXIT.usage);
     if (!user)
       announce.info("steps run as the agent's own user, one trust domain with it: --run-as USER keeps them apart");
-    const work = resolve(options.work ?? (user ? "/var/lib/millrace-work" : `${state}/work`));
+    const work = resolve(options.work ?? (user ? join(WORK_OF_USERS, user.name) : join(state, "work")));
     await runAgent({ state, work, once: options.once, user, grace: options.grace * 1000, ...listenToSignals() });
   });
 

@@ -85,6 +85,12 @@ const psTable = (mark: string): ProcessRow[] =>
 export const processTable = (mark: string): ProcessRow[] =>
   process.platform === "linux" ? linuxTable(mark) : psTable(mark);
 
+/** When a process began, as `ProcessRow.start` has it on Linux; null elsewhere and when there is none. */
+export const startTicks = (pid: number): number | null => {
+  const start = process.platform === "linux" ? statFields(pid)?.[19] : undefined;
+  return start === undefined ? null : Number(start);
+};
+
 /** When a process began, in a form only to be compared; null when there is none. */
 export const startOf = (pid: number): string | null => {
   if (process.platform === "linux") {

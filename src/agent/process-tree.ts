@@ -1,38 +1,61 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type ProcessRow, processTable } from "./process-table.ts";
+import { asUser } from "./as-user.ts";
+import type { Cgroup } from "./cgroup.ts";
+import { holdsUnder } from "./open-files.ts";
+import { type ProcessRow, processTable, startTicks } from "./process-table.ts";
+import type { StepUser } from "./step-user.ts";
 
 /** Name under which every process of a build carries which run of which build it belongs to. */
 export const MARK = "MILLRACE_RUN_ID";
 
 const LOOK_EVERY = 50;
 const KILL_FOR = 5000;
+/** Looks in a row that find nothing: one may miss a chain of processes that fork and exit. */
+const EMPTY_LOOKS = 2;
+
+/** By what a build's processes are known besides the run's id; each where there is one. */
+export interface Known {
+  user?: StepUser | null;
+  cgroup?: Cgroup | null;
+  /** The build's folder: who has a file or pipe in it open belongs to the build. */
+  folder?: string | null;
+}
 
 /**
  * Everything that one build has started. A step is its own process group; what left the group with setsid is known by
- * the run's id in its environment, by a known parent, or, when steps have a user of their own, by that user.
+ * the build's control group or the steps' user, and where there is neither by the run's id in its environment, a known
+ * parent, or what it holds open.
  */
 export class ProcessTree {
   /** What a child is given in its environment, so that it and its children can be found. */
   readonly mark: Record<string, string>;
-  readonly #uid: number | null;
+  readonly #user: StepUser | null;
+  readonly #cgroup: Cgroup | null;
+  readonly #folder: string | null;
   readonly #groups = new Set<number>();
   readonly #known = new Map<number, string>();
+  #since: number | null = null;
 
   /** `runId` is of one attempt: another agent on this machine may be at the same build's next one. */
-  constructor(runId: string, uid: number | null = null) {
+  constructor(runId: string, { user = null, cgroup = null, folder = null }: Known = {}) {
     this.mark = { [MARK]: runId };
-    this.#uid = uid;
+    this.#user = user;
+    this.#cgroup = cgroup;
+    this.#folder = folder;
   }
 
-  /** A child that leads a process group of its own. */
+  /** A child that leads a process group of its own, and has not started another yet. */
   add(pid: number): void {
     this.#groups.add(pid);
+    this.#since ??= startTicks(pid);
+    this.#cgroup?.add(pid);
   }
 
   /** Those of the tree that live now. */
   living(): number[] {
     const rows = processTable(`${MARK}=${this.mark[MARK]}`).filter((row) => row.pid !== process.pid);
-    const found = new Map(rows.filter((row) => this.#isOurs(row)).map((row) => [row.pid, row]));
+    const members = new Set(this.#cgroup?.members());
+    const found = new Map(rows.filter((row) => this.#isOurs(row, members)).map((row) => [row.pid, row]));
     for (let before = -1; before !== found.size; ) {
       before = found.size;
       for (const row of rows) if (found.has(row.parent)) found.set(row.pid, row);
@@ -41,33 +64,69 @@ export class ProcessTree {
     return [...found.keys()];
   }
 
-  #isOurs(row: ProcessRow): boolean {
+  #isOurs(row: ProcessRow, members: Set<number>): boolean {
     return (
       this.#groups.has(row.group) ||
       row.carriesMark ||
-      (this.#uid !== null && row.uid === this.#uid) ||
-      this.#known.get(row.pid) === row.start
+      members.has(row.pid) ||
+      this.#user?.uid === row.uid ||
+      this.#known.get(row.pid) === row.start ||
+      this.#holdsOurs(row)
     );
+  }
+
+  /** Only looked for where nothing surer is, and only of the agent's own processes that are younger than the build. */
+  #holdsOurs(row: ProcessRow): boolean {
+    if (this.#user || this.#cgroup || this.#folder === null || row.uid !== process.getuid?.()) return false;
+    return Number(row.start) >= (this.#since ?? 0) && holdsUnder(row.pid, this.#folder);
   }
 
   /**
    * Asks all of it to end (SIGTERM), waits `grace` milliseconds at most, then ends it (SIGKILL).
-   * @returns the process ids that even that did not end, which only a broken disk or kernel explains.
+   * @returns whether nothing of it lives, which only a broken disk or kernel, or a fight over processes, prevents.
    */
-  async end(grace: number): Promise<number[]> {
+  async end(grace: number): Promise<boolean> {
     let living = this.living();
     signalAll(living, "SIGTERM");
     signalAll(living, "SIGCONT");
     for (const until = Date.now() + grace; living.length > 0 && Date.now() < until; living = this.living())
       await delay(LOOK_EVERY);
-    for (const until = Date.now() + KILL_FOR; living.length > 0 && Date.now() < until; living = this.living()) {
+    const isEmpty = await this.#kill();
+    this.#groups.clear();
+    return isEmpty;
+  }
+
+  async #kill(): Promise<boolean> {
+    const until = Date.now() + KILL_FOR;
+    for (let empty = 0; empty < EMPTY_LOOKS; ) {
+      const isWhole = await this.#killAtOnce();
+      const living = this.living();
       signalAll(living, "SIGKILL");
+      if (isWhole && living.length === 0 && !this.#cgroup?.isPopulated) {
+        empty++;
+        continue;
+      }
+      if (Date.now() > until) return false;
+      empty = 0;
       await delay(LOOK_EVERY);
     }
-    this.#groups.clear();
-    return living;
+    return true;
+  }
+
+  /**
+   * What is ended one by one can fork faster than it is found; the kernel ends a control group, or all of a user, at
+   * once. @returns false when the killing process was itself ended first.
+   */
+  async #killAtOnce(): Promise<boolean> {
+    this.#cgroup?.kill();
+    if (this.#user === null) return true;
+    const { code } = await asUser(this.#user, "kill -s KILL -- -1");
+    return code === KILLED || code === NOBODY_THERE;
   }
 }
+
+const KILLED = 0;
+const NOBODY_THERE = 1;
 
 /** One that has just ended, or may not be signalled (a set-uid program), is for the next look to judge. */
 const signalOne = (pid: number, signal: NodeJS.Signals): void => {

@@ -6,6 +6,7 @@ import { lacking } from "../domain/requires.ts";
 import type { Finish } from "../protocol/jobs.ts";
 import { DEFINITION_LIMIT } from "../protocol/pipeline.ts";
 import type { JobAnswer } from "./answers.ts";
+import { giveTo } from "./as-user.ts";
 import type { BuildFolder } from "./build-folder.ts";
 import type { BuildLog } from "./build-log.ts";
 import { platformCode, platformName } from "./capabilities.ts";
@@ -16,7 +17,7 @@ import type { Identity } from "./identity.ts";
 import type { ProcessTree } from "./process-tree.ts";
 import type { ProgressReport } from "./progress.ts";
 import { buildVariables } from "./step-environment.ts";
-import { giveTo, type StepUser } from "./step-user.ts";
+import type { StepUser } from "./step-user.ts";
 import { runSteps } from "./steps.ts";
 
 /** Characters of all steps' summaries together, as the wire has it. */

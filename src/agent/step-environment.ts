@@ -1,14 +1,21 @@
 import { inheritedBySteps } from "../domain/env-names.ts";
+import type { BuildFolder } from "./build-folder.ts";
 import type { StepUser } from "./step-user.ts";
 
-/** What the agent's own environment gives to steps: PATH, HOME, ANDROID_HOME..., but nothing of git or of Millrace. */
-export const inherited = (user: StepUser | null): Record<string, string> => {
+/**
+ * What the agent's own environment gives to steps: PATH, HOME, ANDROID_HOME..., but nothing of git or of Millrace. A
+ * user of their own has a HOME for this build alone.
+ */
+export const inherited = (
+  user: StepUser | null,
+  { home, temporary }: Pick<BuildFolder, "home" | "temporary">,
+): Record<string, string> => {
   const own = Object.fromEntries(
     Object.entries(process.env).flatMap(([name, value]) =>
       value !== undefined && inheritedBySteps(name) ? [[name, value]] : [],
     ),
   );
-  return user ? { ...own, HOME: user.home, USER: user.name, LOGNAME: user.name } : own;
+  return user ? { ...own, HOME: home, TMPDIR: temporary, USER: user.name, LOGNAME: user.name } : own;
 };
 
 export interface BuildNames {

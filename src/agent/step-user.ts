@@ -1,6 +1,4 @@
 import { execFileSync } from "node:child_process";
-import { lchownSync, lstatSync, readdirSync } from "node:fs";
-import { join } from "node:path";
 import { EXIT, Stop } from "./exit-codes.ts";
 
 /** The user that steps run as, when it is not the agent's own. */
@@ -8,7 +6,6 @@ export interface StepUser {
   name: string;
   uid: number;
   gid: number;
-  home: string;
 }
 
 const ask = (command: string, args: string[]): string => execFileSync(command, args, { encoding: "utf8" }).trim();
@@ -21,17 +18,10 @@ export const findStepUser = (name: string): StepUser => {
   try {
     const uid = Number(ask("id", ["-u", "--", name]));
     const gid = Number(ask("id", ["-g", "--", name]));
-    const home = ask("sh", ["-c", `echo ~${name}`]);
     if (uid === 0) throw new Stop("--run-as must not be root", EXIT.usage);
-    return { name, uid, gid, home };
+    return { name, uid, gid };
   } catch (error) {
     if (error instanceof Stop) throw error;
     throw new Stop(`--run-as: there is no user ${name} on this machine`, EXIT.usage);
   }
-};
-
-/** Gives a folder and all in it to the user; symbolic links themselves, never what they lead to. */
-export const giveTo = (user: StepUser, path: string): void => {
-  if (lstatSync(path).isDirectory()) for (const name of readdirSync(path)) giveTo(user, join(path, name));
-  lchownSync(path, user.uid, user.gid);
 };

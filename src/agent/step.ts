@@ -1,7 +1,8 @@
-import { closeSync, fchownSync, openSync, statSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { closeSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { StepToRun } from "../domain/plan/evaluate.ts";
 import type { StepEnd } from "../domain/plan/job-so-far.ts";
+import { newFileFor } from "./as-user.ts";
 import type { CommandFiles } from "./command-files.ts";
 import { circumstances, endInWords, startTrouble, stopInWords } from "./failed-step.ts";
 import { findProgram } from "./program.ts";
@@ -33,12 +34,8 @@ export const runStep = async (
   const shell = SHELL_COMMANDS[step.shell];
   const script = join(folder.steps, `${index}.${shell.extension}`);
   writeScript(script, step.script, user);
-  const place = resolve(folder.workspace, step.workingDirectory ?? ".");
-  if (!statSync(place, { throwIfNoEntry: false })?.isDirectory()) {
-    const why = `could not be started: there is no folder for working-directory ${step.workingDirectory ?? ""}`;
-    log.say(`The step ${why}`);
-    return { outcome: "failure", exitCode: NOT_STARTED, outputs: {}, env: {}, why };
-  }
+  const place = join(folder.workspace, step.workingDirectory ?? ".");
+  const missing = `There is no folder for working-directory ${step.workingDirectory ?? "."}`;
   const limit = step.timeoutMinutes === null ? null : AbortSignal.timeout(Math.ceil(step.timeoutMinutes * 60_000));
   const stop = limit ? AbortSignal.any([signal, limit]) : signal;
   let stopping: Promise<unknown> | null = null;
@@ -51,8 +48,8 @@ export const runStep = async (
     const [name, ...args] = shell.argv(script);
     const program = await findProgram(name, user);
     stop.throwIfAborted();
-    const env = { ...inherited(user), ...step.env, ...work.fixed, ...files.env };
-    return runProcess({ argv: [program, ...args], folder: place, env, output: output.fd, user }, tree);
+    const env = { ...inherited(user, folder), ...step.env, ...work.fixed, ...files.env };
+    return runProcess({ argv: [program, ...args], folder: place, missing, env, output: output.fd, user }, tree);
   };
   try {
     const { code, why: ended } = await start().then(
@@ -89,10 +86,8 @@ const whyNot = (
 
 const minutes = (count: number | null): string => `${count} ${count === 1 ? "minute" : "minutes"}`;
 
-/** By its handle, not its name: the folder is the steps' own, and what bears a name there can change. */
 const writeScript = (path: string, text: string, user: StepUser | null): void => {
-  const fd = openSync(path, "wx", 0o600);
+  const fd = newFileFor(user, path);
   writeFileSync(fd, text);
-  if (user) fchownSync(fd, user.uid, user.gid);
   closeSync(fd);
 };

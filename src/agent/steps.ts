@@ -30,7 +30,7 @@ export interface StepsToRun {
   file: string;
   /** MILLRACE_* of this build, which nothing may replace. */
   fixed: Record<string, string>;
-  folder: Pick<BuildFolder, "workspace" | "steps" | "pipe">;
+  folder: Omit<BuildFolder, "path" | "spool">;
   tree: ProcessTree;
   log: BuildLog;
   user: StepUser | null;

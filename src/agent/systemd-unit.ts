@@ -31,7 +31,8 @@ export const systemdUnit = (
       Environment: quoted(`PATH=${path}`),
       ExecStart: command.map(argument).join(" "),
       ...{ Restart: "always", RestartSec: "5", RestartPreventExitStatus: "2 3 4" },
-      ...{ KillMode: "mixed", TimeoutStopSec: "1h" },
+      // Builds get control groups below the agent's, which systemd leaves to it when it delegates.
+      ...{ KillMode: "mixed", Delegate: "yes", TimeoutStopSec: "1h" },
     }),
     section("Install", { WantedBy: home === null ? "multi-user.target" : "default.target" }),
   ];

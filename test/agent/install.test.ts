@@ -56,7 +56,7 @@ const hasSystemd = existsSync("/usr/bin/systemd-analyze");
 
 describe("a unit of systemd", () => {
   const usual = { Restart: "always", RestartSec: "5", RestartPreventExitStatus: "2 3 4" };
-  const ending = { KillMode: "mixed", TimeoutStopSec: "1h" };
+  const ending = { KillMode: "mixed", Delegate: "yes", TimeoutStopSec: "1h" };
 
   it("of the user has what the shell had, and needs nothing of the system's", () => {
     const state = stateFolder('50% "off" $HOME');

@@ -2,18 +2,43 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { findIdentity, loadIdentity, openStateFolder } from "../../src/agent/identity.ts";
-import { holderOf, lockFolder } from "../../src/agent/lock.ts";
+import { holderOf, lockAgent } from "../../src/agent/lock.ts";
+import type { StepUser } from "../../src/agent/step-user.ts";
 import { testFolder } from "./support/folder.ts";
+import { isRoot, unnamedUser } from "./support/step-user.ts";
+
+const claimsOf = (state: string, work = testFolder(), user: StepUser | null = null) => ({ state, work, user });
+
+describe("what an agent has for itself", () => {
+  it("is its work folder too, and what was taken is given back when something else is not to be had", () => {
+    const [work, state] = [testFolder(), testFolder()];
+    const unlock = lockAgent(claimsOf(testFolder(), work));
+    expect(() => lockAgent(claimsOf(state, work))).toThrow(/has its builds in .*: give each its own --work$/);
+    expect(holderOf(state)).toBeNull();
+    unlock();
+    lockAgent(claimsOf(state, work))();
+  });
+
+  it.runIf(isRoot)("is the user that its steps run as", () => {
+    const user = unnamedUser();
+    const unlock = lockAgent(claimsOf(testFolder(), testFolder(), user));
+    expect(() => lockAgent(claimsOf(testFolder(), testFolder(), user))).toThrow(
+      `another agent runs its steps as ${user.name} (process ${process.pid}), and ends all of that user`,
+    );
+    lockAgent(claimsOf(testFolder(), testFolder(), unnamedUser()))();
+    unlock();
+  });
+});
 
 describe("the lock of a state folder", () => {
   it("is held until it is given back", () => {
-    const folder = testFolder();
-    const unlock = lockFolder(folder);
-    expect(holderOf(folder)).toBe(process.pid);
-    expect(() => lockFolder(folder)).toThrow(/already runs/);
+    const claims = claimsOf(testFolder());
+    const unlock = lockAgent(claims);
+    expect(holderOf(claims.state)).toBe(process.pid);
+    expect(() => lockAgent(claims)).toThrow(/another agent runs in /);
     unlock();
-    expect(holderOf(folder)).toBeNull();
-    lockFolder(folder)();
+    expect(holderOf(claims.state)).toBeNull();
+    lockAgent(claims)();
   });
 
   it.each([
@@ -25,7 +50,7 @@ describe("the lock of a state folder", () => {
     const folder = testFolder();
     writeFileSync(join(folder, "lock"), text);
     expect(holderOf(folder)).toBeNull();
-    const unlock = lockFolder(folder);
+    const unlock = lockAgent(claimsOf(folder));
     expect(holderOf(folder)).toBe(process.pid);
     unlock();
     expect(existsSync(join(folder, "lock"))).toBe(false);

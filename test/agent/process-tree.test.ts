@@ -1,16 +1,20 @@
+import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { makeBuildFolder, removeBuildFolder } from "../../src/agent/build-folder.ts";
+import { Cgroup } from "../../src/agent/cgroup.ts";
 import { processTable } from "../../src/agent/process-table.ts";
-import { MARK, ProcessTree } from "../../src/agent/process-tree.ts";
+import { type Known, MARK, ProcessTree } from "../../src/agent/process-tree.ts";
 import { runProcess } from "../../src/agent/step-process.ts";
 import { testFolder } from "./support/folder.ts";
+import { attackAs, canAttack, unnamedUser } from "./support/step-user.ts";
 import { until } from "./support/until.ts";
 
 /** Starts a script as a step of `buildId`; the script writes `ready` when its children are there. */
-const startStep = async (buildId: string, script: string) => {
+const startStep = async (buildId: string, script: string, known: (folder: string) => Known = () => ({})) => {
   const folder = testFolder();
-  const tree = new ProcessTree(buildId);
+  const tree = new ProcessTree(buildId, known(folder));
   const file = join(folder, "script");
   writeFileSync(file, `${script}\n`);
   const output = 1;
@@ -18,6 +22,7 @@ const startStep = async (buildId: string, script: string) => {
     {
       argv: ["bash", "--noprofile", "--norc", "-eo", "pipefail", file],
       folder,
+      missing: "no folder",
       env: { PATH: process.env.PATH ?? "", [MARK]: buildId },
       output,
       user: null,
@@ -27,6 +32,14 @@ const startStep = async (buildId: string, script: string) => {
   await until(() => existsSync(join(folder, "ready")));
   const pids = readFileSync(join(folder, "ready"), "utf8").trim().split(/\s+/).map(Number);
   return { tree, ended, folder, pids };
+};
+
+/** Leaves a process for each, after it has done that: without an environment, parent, group or output of the step's. */
+const hidden = (...before: string[]): string => {
+  const leave = (first: string): string =>
+    `env -i setsid -f bash -c '${first}; echo $$ >> '"$PWD"'/pids; exec sleep 1000 > /dev/null 2>&1'`;
+  const all = `until [ "$(wc -l < pids)" = ${before.length} ]; do sleep 0.01; done; mv pids ready`;
+  return ["exec 4> held; touch pids", ...before.map(leave), all].join("\n");
 };
 
 const alive = (pids: number[]): number[] => {
@@ -45,7 +58,7 @@ describe("the process tree of a build", () => {
        echo $$ $a $b $(cat deaf) > ready.part; mv ready.part ready; wait`,
     );
     expect(alive(pids)).toEqual(pids);
-    expect(await tree.end(200)).toEqual([]);
+    expect(await tree.end(200)).toBe(true);
     expect(alive(pids)).toEqual([]);
     expect(await ended).toEqual({ code: 128 + 15, signal: "SIGTERM" });
   });
@@ -57,15 +70,21 @@ describe("the process tree of a build", () => {
        echo $$ $(pgrep -P $$ -x sleep | head -1) > ready.part; mv ready.part ready; wait`,
     );
     expect(pids.length).toBe(2);
-    expect(await tree.end(200)).toEqual([]);
+    expect(await tree.end(200)).toBe(true);
     expect(alive(pids)).toEqual([]);
   });
 
   it("finds what outlived its step, by its mark alone, and leaves those of another run be", async () => {
-    const one = await startStep("33333333-3333-7333-8333-333333333333", "setsid sleep 1000 & echo $! > ready");
-    const other = await startStep("44444444-4444-7444-8444-444444444444", "setsid sleep 1000 & echo $! > ready");
+    const one = await startStep(
+      "33333333-3333-7333-8333-333333333333",
+      "setsid sleep 1000 & echo $! > part; mv part ready",
+    );
+    const other = await startStep(
+      "44444444-4444-7444-8444-444444444444",
+      "setsid sleep 1000 & echo $! > part; mv part ready",
+    );
     expect((await one.ended).code).toBe(0);
-    expect(await new ProcessTree("33333333-3333-7333-8333-333333333333").end(200)).toEqual([]);
+    expect(await new ProcessTree("33333333-3333-7333-8333-333333333333").end(200)).toBe(true);
     expect(alive([...one.pids, ...other.pids])).toEqual(other.pids);
     await other.tree.end(200);
     expect(alive(other.pids)).toEqual([]);
@@ -91,5 +110,72 @@ describe("the process tree of a build", () => {
     await tree.end(60_000);
     expect(await ended).toEqual({ code: 128 + 15, signal: "SIGTERM" });
     expect(alive(pids)).toEqual([]);
+  });
+
+  it("ends all in its control group, whatever it did to its environment, folder and output", async () => {
+    const folder = await makeBuildFolder(testFolder(), null);
+    onTestFinished(() => removeBuildFolder(folder.path, null));
+    const id = "77777777-7777-7777-8777-777777777777";
+    const { cgroup } = folder;
+    // Without one, on a Mac or where this user may not make any, nothing tells such a process from another.
+    if (cgroup === null) return expect(Cgroup.make(folder.path)).toBeNull();
+    const { pids } = await startStep(id, hidden("cd /; exec 4>&-"), () => ({ cgroup }));
+    expect(new ProcessTree(id).living()).toEqual([]);
+    expect(new Set(cgroup.members())).toEqual(new Set(pids));
+    expect(await new ProcessTree(id, { cgroup }).end(100)).toBe(true);
+    expect(alive(pids)).toEqual([]);
+    cgroup.remove();
+    expect(existsSync(cgroup.path)).toBe(false);
+  });
+
+  it.runIf(process.platform === "linux")(
+    "ends what hides, but has the build's folder or a file of it open",
+    async () => {
+      const id = "88888888-8888-7888-8888-888888888888";
+      const script = hidden("cd /", "exec 4>&-");
+      const { tree, pids, ended } = await startStep(id, script, (folder) => ({ folder }));
+      await ended;
+      const elsewhere = new ProcessTree(id, { folder: testFolder() });
+      expect(await elsewhere.end(100)).toBe(true);
+      expect(alive(pids)).toEqual(pids);
+      expect(await tree.end(100)).toBe(true);
+      expect(alive(pids)).toEqual([]);
+    },
+  );
+});
+
+describe.runIf(canAttack)("a chain of processes that fork and exit, deaf to SIGTERM, as the steps' user", () => {
+  /** Its output ends with the last of it, and has a byte of every hundredth. It leaves some rest to the machine. */
+  const CHAIN = `
+import os, signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+os.setsid()
+n = 0
+while True:
+    if os.fork():
+        os._exit(0)
+    time.sleep(0.0005)
+    n += 1
+    if n % 100 == 1:
+        os.write(1, b".")
+`;
+  const chainOf = async () => {
+    const user = unnamedUser();
+    const { stdout } = attackAs(user, CHAIN);
+    const ended = once(stdout, "end");
+    await once(stdout, "data");
+    return { user, stdout, ended };
+  };
+
+  it("is missed by a look at all processes, and lives on", async () => {
+    const { user, stdout } = await chainOf();
+    await until(() => processTable("").every(({ uid }) => uid !== user.uid));
+    await once(stdout, "data");
+  });
+
+  it("is ended with all of that user", async () => {
+    const { user, ended } = await chainOf();
+    expect(await new ProcessTree("99999999-9999-7999-8999-999999999999", { user }).end(100)).toBe(true);
+    await ended;
   });
 });

@@ -1,16 +1,18 @@
-import { chmodSync, readFileSync, statSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { makeBuildFolder, removeBuildFolder } from "../../src/agent/build-folder.ts";
+import { giveTo } from "../../src/agent/as-user.ts";
+import { clearBuild, makeBuildFolder, removeBuildFolder } from "../../src/agent/build-folder.ts";
 import { BuildLog } from "../../src/agent/build-log.ts";
 import { BuildFailure, Cancel } from "../../src/agent/failure.ts";
 import { ProcessTree } from "../../src/agent/process-tree.ts";
 import { planFrom } from "../../src/agent/runner.ts";
-import { findStepUser, giveTo, type StepUser } from "../../src/agent/step-user.ts";
+import { findStepUser, type StepUser } from "../../src/agent/step-user.ts";
 import { type Listener, runSteps } from "../../src/agent/steps.ts";
 import type { Plan } from "../../src/domain/plan/plan.ts";
 import type { Step } from "../../src/protocol/build.ts";
 import { testFolder } from "./support/folder.ts";
+import { namedUser } from "./support/step-user.ts";
 
 const BUILD = "01900000-0000-7000-8000-000000000077";
 
@@ -38,10 +40,12 @@ const runPlan = async (
     write: (bytes: Uint8Array) => void parts.push(bytes),
   };
   const log = new BuildLog([], sink, () => {});
-  const tree = new ProcessTree(BUILD, user?.uid);
   const folder = await makeBuildFolder(workFolder(), user);
+  const tree = new ProcessTree(BUILD, { user, cgroup: folder.cgroup, folder: folder.path });
   if (user) giveTo(user, folder.workspace);
-  onTestFinished(() => removeBuildFolder(folder.path));
+  onTestFinished(async () => {
+    await clearBuild(folder.path, user, 0);
+  });
   const told = { steps: [] as Step[][], masks: [] as string[], summary: "" };
   const listener: Listener = {
     steps: (steps) => {
@@ -75,7 +79,7 @@ const runPlan = async (
   );
   await tree.end(100);
   log.flush();
-  return { ...result, log: Buffer.concat(parts).toString(), told, folder };
+  return { ...result, log: Buffer.concat(parts).toString(), told, folder, tree };
 };
 
 describe("the steps of a plan", () => {
@@ -178,20 +182,24 @@ describe("the steps of a plan", () => {
   it("run as a user of their own where the agent may do that, and are refused in clear words where not", async () => {
     if (process.getuid?.() !== 0)
       return expect(() => findStepUser("nobody")).toThrow(/needs an agent that runs as root/);
-    const user = findStepUser("nobody");
+    const user = namedUser();
+    expect(findStepUser(user.name)).toEqual(user);
     const text = `steps:
   - run: |
-      id -un; echo "$USER $HOME"; touch mine; echo again > /dev/stderr
+      id -un; echo "$USER $HOME $TMPDIR"; touch mine ~/mine; mktemp > /dev/null; echo again > /dev/stderr
       echo "who=$(id -u)" >> "$MILLRACE_OUTPUT"
       setsid env -i sleep 1000 &
   - run: ls -l mine | cut -d' ' -f3; kill -0 $PPID 2> /dev/null || echo may not touch the agent
 `;
-    const { value, log, folder } = await runPlan(text, { user });
+    const { value, log, folder, tree } = await runPlan(text, { user });
     expect(value).toEqual({ succeeded: true, exitCode: 0, message: null });
-    expect(log).toContain(`nobody\nnobody ${user.home}\nagain\n`);
-    expect(log).toContain("nobody\nmay not touch the agent\n");
-    expect(new ProcessTree(BUILD, user.uid).living()).toEqual([]);
+    expect(log).toContain(`${user.name}\n${user.name} ${folder.path}/home ${folder.path}/tmp\nagain\n`);
+    expect(log).toContain(`${user.name}\nmay not touch the agent\n`);
+    expect(tree.living()).toEqual([]);
     expect(statSync(join(folder.workspace, "mine")).uid).toBe(user.uid);
+    expect(statSync(folder.home).mode & 0o777).toBe(0o700);
+    expect(await clearBuild(folder.path, user, 0)).toBe(true);
+    expect(existsSync(folder.path)).toBe(false);
   });
 });
 
@@ -201,9 +209,9 @@ describe("a build's folder", () => {
     const [one, other] = [await makeBuildFolder(work, null), await makeBuildFolder(work, null)];
     expect(one.path).not.toBe(other.path);
     for (const path of [one.path, one.workspace, one.steps]) expect(statSync(path).mode & 0o077).toBe(0);
-    await removeBuildFolder(one.path);
+    await removeBuildFolder(one.path, null);
     expect(() => readFileSync(one.path)).toThrow(/ENOENT/);
-    await removeBuildFolder(one.path);
-    await removeBuildFolder(other.path);
+    await removeBuildFolder(one.path, null);
+    await removeBuildFolder(other.path, null);
   });
 });

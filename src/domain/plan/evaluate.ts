@@ -5,6 +5,7 @@ import { outputs, scopeOf, shaped, variables } from "../expression/scope.ts";
 import type { JobSoFar } from "./job-so-far.ts";
 import type { Mistake } from "./mistake.ts";
 import type { EnvEntry, PlacedExpression, Plan, PlanStep, Shell, Template } from "./plan.ts";
+import { folderProblem } from "./working-directory.ts";
 
 /** What is known of the job before its first step. */
 export interface JobFacts {
@@ -168,9 +169,17 @@ class Layers {
   }
 }
 
+const folderOf = (template: Template, { place }: PlanStep, layers: Layers): string => {
+  const folder = layers.fill(template).text;
+  const message = folderProblem(folder);
+  if (message === null) return folder;
+  const expression = template.find((part) => typeof part !== "string");
+  throw new PlacedMistake({ ...(expression?.at(0) ?? place), message });
+};
+
 const toRun = (step: PlanStep, name: string, layers: Layers): StepToRun => {
   layers.layAll(step.env);
-  const workingDirectory = step.workingDirectory && layers.fill(step.workingDirectory).text;
+  const workingDirectory = step.workingDirectory && folderOf(step.workingDirectory, step, layers);
   const references = step.run.references.map(({ name, value }) => [name, layers.fill([value]).text] as const);
   const env = Object.fromEntries([
     ...layers.env.pairs().map((pair) => [pair.key, pair.value.coerceString()] as const),

@@ -3,11 +3,12 @@ import { DEFINITION_LIMIT, type Requires } from "../../protocol/pipeline.ts";
 import type { Mistake } from "./mistake.ts";
 import { tooDeepAt } from "./nesting.ts";
 import { PIPELINE_FILE, type PipelineFile, type StepOfFile } from "./pipeline-file.ts";
-import type { Checkout, EnvEntry, Plan, PlanStep, Script, Shell } from "./plan.ts";
+import type { Checkout, EnvEntry, Plan, PlanStep, Script, Shell, Template } from "./plan.ts";
 import type { Written } from "./reader.ts";
 import { Reading, TooMuch } from "./reading.ts";
 import { referencesOf } from "./references.ts";
 import { Expressions } from "./template.ts";
+import { folderProblem } from "./working-directory.ts";
 import { isBareExpression, isUnclosedQuote, yamlMessage } from "./yaml-mistakes.ts";
 
 /** A plan, or everything that is wrong with the file, in its order. */
@@ -41,6 +42,14 @@ const conditionOf = (written: boolean | Written | undefined, node: Node, express
   return expressions.expression(node as Scalar, String(written), 0, "null");
 };
 
+/** An expression in it may come to be anything: it is looked at again once it has a value. */
+const folderOf = (written: Written, expressions: Expressions): Template => {
+  const folder = expressions.template(written);
+  const problem = folderProblem(folder.map((part) => (typeof part === "string" ? part : "?")).join(""));
+  if (problem) expressions.mistake(written.node, 0, problem);
+  return folder;
+};
+
 const stepOf = (
   file: StepOfFile,
   defaults: { shell: Shell; folder: Written | undefined },
@@ -56,7 +65,7 @@ const stepOf = (
     shell,
     env: envOf(file.env, expressions),
     if: conditionOf(file.if, file.node, expressions),
-    workingDirectory: folder ? expressions.template(folder) : null,
+    workingDirectory: folder ? folderOf(folder, expressions) : null,
     timeoutMinutes: file["timeout-minutes"] ?? null,
     continueOnError: file["continue-on-error"] ?? false,
     place: expressions.reading.place(file.node.range?.[0] ?? 0),

@@ -116,6 +116,16 @@ steps:
     });
   });
 
+  it.each([
+    ["/etc", "A working-directory is relative to the checkout: it must not begin with /"],
+    ["a/../../..", "A working-directory is inside the checkout: it must not have .. in it"],
+  ])("does not leave the checkout for what an expression comes to be: %s", (folder, message) => {
+    const file = "steps:\n  - run: a\n    working-directory: ${{ vars.WHERE }}\n";
+    const facts = { ...FACTS, env: { ...FACTS.env, WHERE: folder } };
+    expect(prepare(file, JOB_START, 0, facts)).toMatchObject({ kind: "mistake", mistake: { line: 3, message } });
+    expect(prepare(file, JOB_START, 0, { ...facts, env: { WHERE: "a..b/..c" } })).toMatchObject({ kind: "run" });
+  });
+
   it("knows a secret by whatever name it goes", () => {
     const file = `
 env: { COPY: "x\${{ TOKEN }}", TOKEN: replaced }

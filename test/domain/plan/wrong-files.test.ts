@@ -19,6 +19,18 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ["steps:\n  - run: [a]\n", ["2:10 This must be text"]],
   ["name: [x]\nsteps:\n  - run: a\n", ["1:7 This must be text"]],
   ["nmae: x\nsteps:\n  - run: a\n", ["1:1 There is no such key here [name]"]],
+  [
+    "steps:\n  - run: a\n    working-directory: /tmp\n",
+    ["3:24 A working-directory is relative to the checkout: it must not begin with /"],
+  ],
+  [
+    "defaults: { run: { working-directory: a/../.. } }\nsteps:\n  - run: a\n  - run: b\n",
+    ["1:39 A working-directory is inside the checkout: it must not have .. in it"],
+  ],
+  [
+    "steps:\n  - run: a\n    working-directory: ${{ vars.A }}/..\n",
+    ["3:24 A working-directory is inside the checkout: it must not have .. in it"],
+  ],
   ["steps:\n  - run: a\n    working_directory: b\n", ["3:5 There is no such key here [working-directory]"]],
   ["steps:\n  - run: a\n    continueOnError: true\n", ["3:5 There is no such key here [continue-on-error]"]],
   [

@@ -1,0 +1,21 @@
+import { readdirSync, readlinkSync } from "node:fs";
+
+const target = (link: string): string => {
+  try {
+    return readlinkSync(link);
+  } catch {
+    return "";
+  }
+};
+
+const handlesOf = (pid: number): string[] => {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).map((fd) => `/proc/${pid}/fd/${fd}`);
+  } catch {
+    return [];
+  }
+};
+
+/** Whether a process stands in the folder or has something in it open. Not known without /proc, as on a Mac. */
+export const holdsUnder = (pid: number, folder: string): boolean =>
+  [`/proc/${pid}/cwd`, ...handlesOf(pid)].some((link) => `${target(link)}/`.startsWith(`${folder}/`));

@@ -1,0 +1,43 @@
+import { execFileSync, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
+import { existsSync } from "node:fs";
+import { onTestFinished } from "vitest";
+import { rightsOf } from "../../../src/agent/as-user.ts";
+import type { StepUser } from "../../../src/agent/step-user.ts";
+
+/** Only root may become another user. */
+export const isRoot = process.getuid?.() === 0;
+
+const PYTHON = "/usr/bin/python3";
+/** Attacks are written in Python: they need fork and renameat2, which shells and Node do not have. */
+export const canAttack = isRoot && existsSync(PYTHON);
+
+/** A user that nothing else on this machine runs as; it has no name. */
+export const unnamedUser = (): StepUser => {
+  const id = randomInt(1_000_000, 2_000_000_000);
+  return { name: `user-${id}`, uid: id, gid: id };
+};
+
+/** A user that an agent finds by its name, gone after the test. */
+export const namedUser = (): StepUser => {
+  const { uid, gid } = unnamedUser();
+  const name = `millrace-${uid}`;
+  execFileSync("groupadd", ["--gid", String(gid), name]);
+  execFileSync("useradd", ["--no-create-home", "--uid", String(uid), "--gid", String(gid), name], { stdio: "ignore" });
+  onTestFinished(() => void execFileSync("userdel", ["--force", name], { stdio: "ignore" }));
+  return { name, uid, gid };
+};
+
+/** Runs a Python program as the user; it and all that has its output open is ended after the test by `stop`. */
+export const attackAs = (user: StepUser, program: string, args: string[] = []) => {
+  const child = spawn(PYTHON, ["-c", program, ...args], {
+    cwd: "/",
+    env: {},
+    stdio: ["pipe", "pipe", "inherit"],
+    ...rightsOf(user),
+  });
+  onTestFinished(() => {
+    execFileSync("/bin/sh", ["-c", "kill -s KILL -- -1 || :"], { ...rightsOf(user), stdio: "ignore" });
+  });
+  return child;
+};
