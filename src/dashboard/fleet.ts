@@ -37,7 +37,8 @@ export const fleetOf = (agents: Agent[], query: URLSearchParams): Fleet => {
   const state = query.get("state");
   const wanted = AGENT_STATES.some((each) => each === state) ? named.filter((each) => stateOf(each) === state) : named;
   const sorted = wanted.toSorted(
-    (left, right) => Number(right.isOnline) - Number(left.isOnline) || left.name.localeCompare(right.name, "en"),
+    (left, right) =>
+      Number(right.isOnline) - Number(left.isOnline) || left.name.localeCompare(right.name, "en", { numeric: true }),
   );
   const pages = Math.max(1, Math.ceil(sorted.length / ON_A_PAGE));
   const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.get("page"))) || 1));
