@@ -1,0 +1,87 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { promisify } from "node:util";
+import { checkOut, fetchSource } from "../../src/agent/checkout.ts";
+import { ProcessTree } from "../../src/agent/process-tree.ts";
+import { makeRepository } from "../../src/agent/remote.ts";
+import { startGitServer } from "../support/local/git-server.ts";
+import { addHistory } from "../support/local/history.ts";
+import { makeRepository as madeOf } from "../support/local/repository.ts";
+import { median, ms } from "./support/figures.ts";
+
+const COMMITS = 1_000;
+const FILES = 300;
+const ROUNDS = 7;
+const [USER, PASSWORD] = ["miller", "password"];
+const CHECKOUT = { depth: 1, submodules: "none", lfs: false, fetchTags: false } as const;
+
+const folder = mkdtempSync(join(tmpdir(), "millrace-bench-"));
+const fresh = (): string => mkdtempSync(join(folder, "clone-"));
+
+/** Milliseconds of some work in a folder of its own, which is gone afterwards. */
+const timed = async (work: (folder: string) => Promise<void>): Promise<number> => {
+  const place = fresh();
+  const begun = performance.now();
+  await work(place);
+  const took = performance.now() - begun;
+  rmSync(place, { recursive: true });
+  return took;
+};
+
+/** As an agent does it, though that has made the empty repository while it waited. */
+const own = async (cloneUrl: string, commitSha: string | null): Promise<number> => {
+  const [workspace, around] = [fresh(), fresh()];
+  mkdirSync(workspace, { recursive: true });
+  const at = { workspace, private: around, tree: new ProcessTree(crypto.randomUUID()) };
+  const credential = { kind: "token" as const, username: USER, value: PASSWORD };
+  const repository = { fullName: "acme/app", cloneUrl, credential };
+  const source = { branch: "main", commitSha, configPath: "a.txt", repository };
+  const took = await timed(async () => {
+    await makeRepository(workspace);
+    await checkOut(source, await fetchSource(source, at), at, CHECKOUT);
+  });
+  for (const path of [workspace, around]) rmSync(path, { recursive: true });
+  return took;
+};
+
+/** The least that git itself needs for one commit. */
+const plain = (address: string, commitSha: string | null): Promise<number> =>
+  timed(async (place) => {
+    const git = (...args: string[]) => promisify(execFile)("git", args, { cwd: place });
+    if (commitSha === null) return void (await git("clone", "--quiet", "--depth=1", address, "copy"));
+    await git("init", "--quiet");
+    await git("fetch", "--quiet", "--depth=1", address, commitSha);
+    await git("checkout", "--quiet", "FETCH_HEAD");
+  });
+
+/** Checkout of commits of different ages beside plain git, both from the same `git http-backend`. */
+export const benchCheckout = async (): Promise<void> => {
+  const repository = madeOf(folder, { "a.txt": "0" });
+  addHistory(repository.work, COMMITS, FILES);
+  const { url, close } = await startGitServer(join(repository.work, ".."), USER, PASSWORD);
+  const cloneUrl = `${url}/${basename(repository.work)}`;
+  const address = cloneUrl.replace("//", `//${USER}:${PASSWORD}@`);
+  console.log(`checkout of a repository of ${COMMITS} commits and ${FILES} files, median of ${ROUNDS} in turns:`);
+  const pins = [
+    ["head, not pinned", null],
+    ["head, pinned", "main"],
+    ["3 back", "main~3"],
+    ["300 back", "main~300"],
+  ] as const;
+  for (const [name, revision] of pins) {
+    const commitSha = revision && repository.git("rev-parse", revision);
+    const times: { own: number; plain: number }[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      times.push({ own: await own(cloneUrl, commitSha), plain: await plain(address, commitSha) });
+    }
+    const [mine, bare] = (["own", "plain"] as const).map((who) => median(times.map((time) => time[who])));
+    const floor = commitSha === null ? "clone --depth 1" : "fetch --depth 1 SHA";
+    console.log(`  ${name}: ${ms(mine!)}, git ${floor} ${ms(bare!)}, ratio ${(mine! / bare!).toFixed(2)}`);
+  }
+  await close();
+  rmSync(folder, { recursive: true });
+};
+
+if (import.meta.main) await benchCheckout();
