@@ -1,14 +1,15 @@
 import { execFile } from "node:child_process";
-import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { build } from "esbuild";
 import type { Description } from "../../src/api/description/openapi.ts";
 import { ROOT } from "../../src/local/service.ts";
 import type { Exchange } from "../examples/replay.ts";
 
-const CLIENT = join(ROOT, "client");
-const FOLDER = join(ROOT, "dist/client");
+const TOOLS = join(ROOT, "test/clients/node_modules");
+const FOLDER = join(ROOT, "dist/clients");
 
-interface Ended {
+export interface Ended {
   code: number | null;
   printed: string;
 }
@@ -21,22 +22,25 @@ const runNode = (args: string[], env: Record<string, string> = {}): Promise<Ende
     );
   });
 
-const run = (bin: string, args: string[]): Promise<Ended> => runNode([join(CLIENT, "node_modules", bin), ...args]);
-
-/** Writes the API's types, as anybody would make them of its description. */
-const generateTypes = async (description: Description): Promise<void> => {
+const generate = async (description: Description, tool: string, ...args: string[]): Promise<void> => {
   mkdirSync(FOLDER, { recursive: true });
   writeFileSync(join(FOLDER, "openapi.json"), JSON.stringify(description));
-  const { code, printed } = await run("openapi-typescript/bin/cli.js", ["openapi.json", "--output", "api.d.ts"]);
+  const { code, printed } = await runNode([join(TOOLS, tool), ...args]);
   if (code !== 0) throw new Error(printed);
 };
 
-const STRICT = ["--noEmit", "--strict", "--skipLibCheck", "--target", "esnext", "--module", "nodenext"];
+const generateTypes = (description: Description): Promise<void> =>
+  generate(description, "openapi-typescript/bin/cli.js", "openapi.json", "--output", "api.d.ts");
 
-/** What the compiler says of a file in the folder of the generated types. */
+const generateFunctions = (description: Description): Promise<void> =>
+  generate(description, "@hey-api/openapi-ts/bin/run.js", "--input", "openapi.json", "--output", "millrace");
+
+const STRICT = ["--noEmit", "--strict", "--target", "esnext", "--module", "esnext", "--moduleResolution", "bundler"];
+
+/** What the compiler says of a file in the folder of what was generated. */
 const compile = async (file: string): Promise<string[]> => {
   const types = ["--allowImportingTsExtensions", "--typeRoots", join(ROOT, "node_modules/@types"), "--types", "node"];
-  const { printed } = await run("typescript/bin/tsc", [...STRICT, ...types, file]);
+  const { printed } = await runNode([join(TOOLS, "typescript/bin/tsc"), ...STRICT, ...types, file]);
   return printed.split("\n").filter((line) => line.includes("error"));
 };
 
@@ -53,14 +57,32 @@ export const typeErrors = async (description: Description, exchanges: Exchange[]
   return compile("answers.ts");
 };
 
-/** Compiles the example of a client's program beside the generated types, and runs it. */
-export const runExample = async (
+/** The programs that docs/clients.md shows, in their order. */
+const shown = (): string[] =>
+  [...readFileSync(join(ROOT, "docs/clients.md"), "utf8").matchAll(/^```ts\n(.*?)^```/gms)].map(
+    ([, text = ""]) => text,
+  );
+
+type Ran = Ended & { errors: string[] };
+
+/** Makes types of the description, and compiles and runs the program that the docs show for them. */
+export const runWithTypes = async (
   description: Description,
-  cloneUrl: string,
+  args: string[],
   env: Record<string, string>,
-): Promise<Ended & { errors: string[] }> => {
+): Promise<Ran> => {
   await generateTypes(description);
-  copyFileSync(join(CLIENT, "example.ts"), join(FOLDER, "example.ts"));
-  const errors = await compile("example.ts");
-  return { ...(await runNode(["example.ts", cloneUrl], env)), errors };
+  writeFileSync(join(FOLDER, "release.ts"), shown()[0] ?? "");
+  const errors = await compile("release.ts");
+  return { ...(await runNode(["release.ts", ...args], env)), errors };
+};
+
+/** Makes a function for each operation, and compiles, bundles and runs the program that the docs show for them. */
+export const runWithFunctions = async (description: Description, env: Record<string, string>): Promise<Ran> => {
+  await generateFunctions(description);
+  writeFileSync(join(FOLDER, "builds.ts"), shown()[1] ?? "");
+  const errors = await compile("builds.ts");
+  const entryPoints = [join(FOLDER, "builds.ts")];
+  await build({ entryPoints, bundle: true, platform: "node", format: "esm", outfile: join(FOLDER, "builds.mjs") });
+  return { ...(await runNode(["builds.mjs"], env)), errors };
 };
