@@ -1,5 +1,6 @@
 import { isScalar } from "yaml";
 import { LABEL } from "../../protocol/common.ts";
+import { LIMITS } from "./limits.ts";
 import { SHELLS } from "./plan.ts";
 import {
   choice,
@@ -14,9 +15,6 @@ import {
   text,
   wholeNumber,
 } from "./reader.ts";
-
-/** Steps one file may have. */
-export const STEP_LIMIT = 500;
 
 const field = <Value>(reader: Reader<Value>, description: string): Field<Value> => ({ reader, description });
 
@@ -104,7 +102,7 @@ export const PIPELINE_FILE = mapping(
       "Minutes after which the build is stopped; the pipeline's own limit holds too.",
     ),
     checkout: field(CHECKOUT, "How the commit is fetched."),
-    steps: { ...field(list(STEP, { atLeast: 1, atMost: STEP_LIMIT }), "What is done, in order."), required: true },
+    steps: { ...field(list(STEP, { atLeast: 1, atMost: LIMITS.steps }), "What is done, in order."), required: true },
   },
   {
     jobs: ONE_JOB,

@@ -17,6 +17,7 @@ const NO_REFERENCE = {
 } as const;
 
 const quotingOf = (run: string, spans: Span[], shell: Shell): Quoting[] => {
+  if (spans.length === 0) return [];
   if (shell === "pwsh") return pwshQuoting(run, spans);
   if (shell === "bash" || shell === "sh") return shellQuoting(run, spans);
   return spans.map(() => ({ refused: NO_REFERENCE[shell] }));
@@ -32,8 +33,7 @@ const reference = (name: string, quoting: Quoting, shell: Shell): string => {
  * to that. So a value is only ever a value, whoever sent it. Outside quotes the reference gets double quotes of its
  * own and is one word. An expression in a comment is left where it is and never evaluated.
  */
-export const referencesOf = (run: string, shell: Shell): References => {
-  const { spans, open } = spansOf(run);
+export const referencesOf = (run: string, shell: Shell, { spans, open } = spansOf(run)): References => {
   const quoting = quotingOf(run, spans, shell);
   const result: References = { script: "", expressions: [], problems: [] };
   let end = 0;
