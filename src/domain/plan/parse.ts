@@ -1,8 +1,9 @@
 import { type Document, LineCounter, type Node, type Scalar, visit } from "yaml";
 import type { Requires } from "../../protocol/pipeline.ts";
+import { jobsIn } from "./foreign-jobs.ts";
 import { count, LIMITS, TooMuch } from "./limits.ts";
 import type { Mistake } from "./mistake.ts";
-import { PIPELINE_FILE, type PipelineFile, type StepOfFile } from "./pipeline-file.ts";
+import { FIELDS, JOB, PIPELINE_FILE, type PipelineFile, type StepOfFile } from "./pipeline-file.ts";
 import type { Checkout, EnvEntry, Plan, PlanStep, Shell } from "./plan.ts";
 import type { Written } from "./reader.ts";
 import { Reading } from "./reading.ts";
@@ -10,8 +11,10 @@ import { Expressions } from "./template.ts";
 import { type YamlFile, yamlOf } from "./yaml-document.ts";
 import { isBareExpression, isUnclosedQuote, type YamlError, yamlMessage } from "./yaml-mistakes.ts";
 
-/** A plan, or everything that is wrong with the file, in its order. */
-export type Parsed = { plan: Plan; mistakes?: undefined } | { plan?: undefined; mistakes: Mistake[] };
+/** A plan with hints, or everything that is wrong with the file; in its order. */
+export type Parsed =
+  | { plan: Plan; hints: Mistake[]; mistakes?: undefined }
+  | { plan?: undefined; hints?: undefined; mistakes: Mistake[] };
 
 const envOf = (
   entries: { key: string; node: Node; value: Written }[] | undefined,
@@ -33,12 +36,13 @@ const conditionOf = (written: boolean | Written | undefined, node: Node, express
 
 const stepOf = (
   file: StepOfFile,
-  defaults: { shell: Shell; folder: Written | undefined },
+  defaults: { shell: Shell; folder: Written | undefined; env: string[] },
   expressions: Expressions,
 ): PlanStep => {
   const shell = file.shell ?? defaults.shell;
   const folder = file["working-directory"] ?? defaults.folder;
-  const { text, references, firstLine } = file.run ? expressions.script(file.run, shell) : NO_SCRIPT;
+  const given = [...defaults.env, ...(file.env ?? []).map((entry) => entry.key)];
+  const { text, references, firstLine } = file.run ? expressions.script(file.run, shell, given) : NO_SCRIPT;
   return {
     id: file.id?.text ?? null,
     name: file.name ? expressions.template(file.name) : null,
@@ -57,7 +61,8 @@ const stepOf = (
 const stepsOf = (file: PipelineFile, reading: Reading): PlanStep[] => {
   const before: string[] = [];
   const run = file.defaults?.run;
-  const defaults = { shell: run?.shell ?? "bash", folder: run?.["working-directory"] } as const;
+  const env = (file.env ?? []).map((entry) => entry.key);
+  const defaults = { shell: run?.shell ?? "bash", folder: run?.["working-directory"], env } as const;
   return (file.steps ?? []).map((step) => {
     const plan = stepOf(step, defaults, new Expressions(reading, { steps: [...before] }));
     if (step.id && before.includes(step.id.text)) reading.mistake(step.id.node, "Another step has this id already");
@@ -77,6 +82,8 @@ const requiresOf = ({ requires }: PipelineFile): Requires => {
 };
 
 const planOf = (file: PipelineFile, reading: Reading): Plan => {
+  if (file.requires?.platform === "windows")
+    reading.hint(file.requires.node, "There is no agent for Windows yet: a build that needs one waits for ever");
   const everywhere = new Expressions(reading, { steps: null });
   return {
     name: file.name ? everywhere.template(file.name) : null,
@@ -124,7 +131,12 @@ const read = (text: string, lines: LineCounter): Parsed => {
   const reading = new Reading(text, file.document, lines);
   const pipeline = PIPELINE_FILE.read(file.document.contents, reading);
   const plan = pipeline && planOf(pipeline, reading);
-  return plan && reading.mistakes.length === 0 ? { plan } : { mistakes: inOrder(reading.mistakes) };
+  for (const node of jobsIn(file.document.contents, FIELDS, reading)) {
+    const job = JOB.read(node, reading);
+    if (job) planOf(job, reading);
+  }
+  if (!plan || reading.mistakes.length > 0) return { mistakes: inOrder(reading.mistakes) };
+  return { plan, hints: inOrder(reading.hints) };
 };
 
 /** Reads and checks a pipeline file; one beyond a limit is a mistake like any other. */

@@ -22,9 +22,11 @@ const aliasesOf = (document: Document.Parsed): Map<Node, Node | undefined> => {
 export class Reading {
   readonly source: string;
   readonly mistakes: Mistake[] = [];
+  /** What is no mistake, and may still not be what was meant. */
+  readonly hints: Mistake[] = [];
   readonly #aliases: Map<Node, Node | undefined>;
   readonly #lines: LineCounter;
-  readonly #told = new Set<number>();
+  readonly #told = new Map([this.mistakes, this.hints].map((list) => [list, new Set<number>()]));
   readonly #once = new Map<Scalar, Map<string, unknown>>();
   #values = 0;
   #characters = 0;
@@ -50,12 +52,20 @@ export class Reading {
   }
 
   mistake(where: Node | number, message: string, suggestion?: string): void {
-    if (this.isFull) return;
+    this.#tell(this.mistakes, where, { message, ...(suggestion === undefined ? {} : { suggestion }) });
+  }
+
+  hint(where: Node | number, message: string): void {
+    this.#tell(this.hints, where, { message });
+  }
+
+  /** What is said of a place later follows from the first, or comes of another alias. */
+  #tell(among: Mistake[], where: Node | number, what: { message: string; suggestion?: string }): void {
     const offset = typeof where === "number" ? where : (where.range?.[0] ?? 0);
-    // What is said of a place later follows from the first, or comes of another alias.
-    if (this.#told.has(offset)) return;
-    this.#told.add(offset);
-    this.mistakes.push({ ...this.place(offset), message, ...(suggestion === undefined ? {} : { suggestion }) });
+    const told = this.#told.get(among);
+    if (among.length >= LIMITS.mistakes || told?.has(offset)) return;
+    told?.add(offset);
+    among.push({ ...this.place(offset), ...what });
   }
 
   /** The node itself, or what an alias stands for. @throws TooMuch */

@@ -4,10 +4,13 @@ import { pwshQuoting } from "./pwsh-quoting.ts";
 import type { Quoting } from "./quoting.ts";
 import { shellQuoting } from "./shell-quoting.ts";
 
-/** A script in which variables stand for its expressions. Offsets count from the beginning of `run`. */
+/**
+ * A script in which variables stand for its expressions. Offsets count from the beginning of `run`; `isWord` is of one
+ * that stands as a word of its own, without quotes.
+ */
 export interface References {
   script: string;
-  expressions: { name: string; expression: string; offset: number }[];
+  expressions: { name: string; expression: string; offset: number; isWord: boolean }[];
   problems: { offset: number; message: string }[];
 }
 
@@ -45,7 +48,8 @@ export const referencesOf = (run: string, shell: Shell, { spans, open } = spansO
     else if (typeof how === "object") result.problems.push({ offset: span.start, message: how.refused });
     else {
       const name = `MILLRACE_EXPR_${result.expressions.length + 1}`;
-      result.expressions.push({ name, expression: span.inner, offset: span.innerStart });
+      const isWord = how === "bare" && /^\s?$/.test(run.slice(Math.max(0, span.start - 1), span.start));
+      result.expressions.push({ name, expression: span.inner, offset: span.innerStart, isWord });
       result.script += reference(name, how, shell);
     }
   }

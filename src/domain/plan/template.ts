@@ -1,4 +1,5 @@
 import type { Scalar } from "yaml";
+import { idiomsIn } from "../elsewhere/scripts.ts";
 import { type KnownNames, wrongNames } from "../expression/check.ts";
 import type { Unknown } from "../expression/evaluate.ts";
 import { spansOf } from "../expression/interpolation.ts";
@@ -12,6 +13,11 @@ import type { Reading } from "./reading.ts";
 import { referencesOf } from "./references.ts";
 
 const firstLine = (script: string): string => (script.trim().split("\n")[0] ?? "").slice(0, 100);
+
+/** What by its name, or by what it falls back to, is meant to be several words of a command or none. */
+const SEVERAL_WORDS = /(?:args|arguments|flags|options|opts|params)(?:'\])?$|(?:&&|\|\|)\s*'(?:[^']*\s[^']*)?'$/i;
+const ONE_WORD =
+  "Outside quotes this is one word, also when it is empty or has spaces: for several, name it under `env` and write $NAME without quotes";
 
 /** Reads the expressions in one place of the file, and notes what is wrong with them. */
 export class Expressions {
@@ -80,16 +86,20 @@ export class Expressions {
     return template;
   }
 
-  /** A script, with variables in the place of its expressions. */
-  script(written: Written, shell: Shell): Script & { firstLine: string } {
+  /** A script, with variables in the place of its expressions. `given` are names that the file gives to variables. */
+  script(written: Written, shell: Shell, given: string[]): Script & { firstLine: string } {
     const { text, node } = written;
     const found = this.#spans(written);
     const read = this.reading.once(node, `script for ${shell}`, () => ({
       ...referencesOf(text, shell, found),
       firstLine: firstLine(text),
+      idioms: idiomsIn(text),
     }));
+    for (const { offset, advice, variable } of read.idioms)
+      if (variable === null || !given.includes(variable)) this.mistake(node, offset, advice);
     for (const { offset, message } of read.problems) this.mistake(node, offset, message);
-    const references = read.expressions.flatMap(({ name, expression, offset }) => {
+    const references = read.expressions.flatMap(({ name, expression, offset, isWord }) => {
+      if (isWord && SEVERAL_WORDS.test(expression)) this.reading.hint(this.#places(node).offset(offset), ONE_WORD);
       const value = this.expression(node, expression, offset, "mistake");
       return value ? [{ name, value }] : [];
     });
