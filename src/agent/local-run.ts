@@ -36,7 +36,8 @@ const read = (file: string): string => {
 
 /** Writes every mistake of a pipeline file as `file:line:column: message`. @returns the exit code */
 export const checkFile = (file: string): number => {
-  const { mistakes = [] } = parsePlan(read(file));
+  const { mistakes = [], hints = [] } = parsePlan(read(file));
+  for (const hint of hints) process.stdout.write(`${describeMistake(file, hint)} (a hint)\n`);
   for (const mistake of mistakes) process.stdout.write(`${describeMistake(file, mistake)}\n`);
   if (mistakes.length === 0) announce.info(`${file} is a good pipeline file`);
   return mistakes.length === 0 ? EXIT.done : EXIT.failed;

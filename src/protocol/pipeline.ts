@@ -115,10 +115,11 @@ export const PipelineCheck = z.strictObject({
   pipelineId: z.nullish(Id),
 });
 
-/** Every mistake at once, each where it stands; lines and columns count from 1. */
+/** Every mistake at once, each where it stands; lines and columns count from 1. With `hints` a file is valid. */
 export const CheckedPipeline = z.object({
   isValid: z.boolean(),
   mistakes: z.array(
     z.object({ line: z.int(), column: z.int(), message: z.string(), suggestion: z.optional(z.string()) }),
   ),
+  hints: z.array(z.object({ line: z.int(), column: z.int(), message: z.string() })),
 });

@@ -1,6 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import { pipeline, repository } from "../db/schema.ts";
 import { type KnownVariables, unknownVariables } from "../domain/plan/known-variables.ts";
+import { sentenceOf } from "../domain/plan/mistake.ts";
 import { parsePlan } from "../domain/plan/parse.ts";
 import { CheckedPipeline, PipelineCheck } from "../protocol/pipeline.ts";
 import type { Context } from "./context.ts";
@@ -12,9 +13,9 @@ import { verb } from "./verb.ts";
 export const checkDefinition = (definition: string | null | undefined): void => {
   if (definition == null) return;
   const { mistakes = [] } = parsePlan(definition);
-  const errors: FieldError[] = mistakes.map(({ line, column, message, suggestion }) => ({
+  const errors: FieldError[] = mistakes.map((mistake) => ({
     pointer: "/definition",
-    detail: `${line}:${column}: ${message}${suggestion === undefined ? "" : ` (did you mean ${suggestion}?)`}`,
+    detail: `${mistake.line}:${mistake.column}: ${sentenceOf(mistake)}`,
   }));
   if (errors.length > 0) throw new Refusal("invalid", "The definition is not valid: see errors.", { errors });
 };
@@ -54,8 +55,8 @@ export const checkPipeline = verb({
     await context.admit();
     const { repoId = null, pipelineId = null } = body;
     const known = repoId || pipelineId ? await knownTo(context, repoId ?? null, pipelineId ?? null) : null;
-    const { plan, mistakes = [] } = parsePlan(body.definition);
+    const { plan, mistakes = [], hints = [] } = parsePlan(body.definition);
     const all = plan && known ? unknownVariables(plan, known) : mistakes;
-    return { isValid: all.length === 0, mistakes: all };
+    return { isValid: all.length === 0, mistakes: all, hints };
   },
 });

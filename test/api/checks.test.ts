@@ -16,7 +16,11 @@ describe("POST /pipeline/check", () => {
     ]);
     expect(mistakes[0].suggestion).toBe("name");
     expect(mistakes[1].suggestion).toBe("working-directory");
-    expect(await check(admin, { definition: "steps:\n  - run: echo hi\n" })).toEqual({ isValid: true, mistakes: [] });
+    expect(await check(admin, { definition: "steps:\n  - run: echo hi\n" })).toEqual({
+      isValid: true,
+      mistakes: [],
+      hints: [],
+    });
   });
 
   it("knows the variables of a pipeline, and which of them are secret", async () => {
@@ -29,7 +33,7 @@ describe("POST /pipeline/check", () => {
     const definition = (expression: string) => `steps:\n  - env: { X: "\${{ ${expression} }}" }\n    run: echo hi\n`;
     const ask = (expression: string) => check(admin, { definition: definition(expression), pipelineId: pipeline.id });
     for (const right of ["vars.REGION", "secrets.TOKEN", "REGION", "TOKEN"]) {
-      expect(await ask(right), right).toEqual({ isValid: true, mistakes: [] });
+      expect(await ask(right), right).toEqual({ isValid: true, mistakes: [], hints: [] });
     }
     for (const wrong of ["vars.REGIONS", "vars.TOKEN", "secrets.REGION", "REGOIN"]) {
       const { isValid, mistakes } = await ask(wrong);

@@ -2,6 +2,8 @@ import { type JobFacts, prepareStep } from "../../src/domain/plan/evaluate.ts";
 import { JOB_START } from "../../src/domain/plan/job-so-far.ts";
 import { unknownVariables } from "../../src/domain/plan/known-variables.ts";
 import { parsePlan } from "../../src/domain/plan/parse.ts";
+import { GROWING, LARGE_TEXTS, LARGE_TREES } from "../domain/plan/support/largest-files.ts";
+import { readInHeap } from "../domain/plan/support/read-in-heap.ts";
 import { ms, quantile } from "./support/figures.ts";
 
 const STEPS = 200;
@@ -37,8 +39,34 @@ const timed = (work: () => void): number[] =>
     return performance.now() - begun;
   }).slice(10);
 
-/** What the language costs: a file of 200 steps from text to what each step is run with. */
-export const benchLanguage = (): void => {
+/** Heaps that are tried, in megabytes; an empty file takes the first, with all that the process loads. */
+const HEAPS = [12, 16, 20, 24, 28, 32, 40, 48, 56, 64];
+const ROOM = 1024;
+
+/** The smallest of the heaps that does. */
+const leastHeap = async (file: string, way: "plan" | "yaml"): Promise<number | null> => {
+  let [low, high] = [0, HEAPS.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((await readInHeap(file, way, HEAPS[middle]!)) === null) low = middle + 1;
+    else high = middle;
+  }
+  return HEAPS[low] ?? null;
+};
+
+/** The largest files that each limit lets through, or just not, in a fresh process each, beside the YAML library. */
+const benchLimits = async (): Promise<void> => {
+  console.log("the largest files, cold, beside the YAML library alone (time, heap it needs with all that is loaded):");
+  for (const [name, file] of Object.entries({ ...LARGE_TREES, ...LARGE_TEXTS, ...GROWING })) {
+    const figures = async (way: "plan" | "yaml") =>
+      `${ms((await readInHeap(file, way, ROOM)) ?? Number.NaN)} ${(await leastHeap(file, way)) ?? "over 64"} MB`;
+    const size = `${(file.length / 1024).toFixed(0)} KiB`;
+    console.log(`  ${name} (${size}): ${await figures("plan")}, YAML ${await figures("yaml")}`);
+  }
+};
+
+/** What the language costs: a file of 200 steps from text to what each step is run with, and the limits. */
+export const benchLanguage = async (): Promise<void> => {
   const file = `env: { A: "\${{ V1 }}" }\nsteps:${Array.from({ length: STEPS }, (_, index) => step(index)).join("")}`;
   const { plan, mistakes } = parsePlan(file);
   if (!plan) throw new Error(JSON.stringify(mistakes));
@@ -56,6 +84,7 @@ export const benchLanguage = (): void => {
     const times = timed(work);
     console.log(`  ${name}: p50 ${ms(quantile(times, 0.5))}  p99 ${ms(quantile(times, 0.99))}`);
   }
+  await benchLimits();
 };
 
-if (import.meta.main) benchLanguage();
+if (import.meta.main) await benchLanguage();

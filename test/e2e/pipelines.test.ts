@@ -337,7 +337,7 @@ steps:
     [1, 1, /triggered by the API/],
     [2, 1, /`requires`/],
     [4, 5, /The checkout is made before the first step/],
-    [5, 19, /There is no such context/],
+    [5, 19, /There is no context `github`/],
     [6, 16, /single quotes/],
   ] as const;
 
@@ -351,7 +351,9 @@ steps:
     );
     for (const [index, [, , words]] of EXPECTED.entries()) expect(checked.mistakes[index]?.message).toMatch(words);
     expect(checked.mistakes[3]?.suggestion).toBe("build.commit");
-    await expect(newPipeline(FILE)).rejects.toThrow(/422 .*"\/definition".*1:1: .*5:19: .*did you mean build\.commit/s);
+    await expect(newPipeline(FILE)).rejects.toThrow(
+      /422 .*"\/definition".*1:1: .*5:19: .*Did you mean `build\.commit`/s,
+    );
     const wrong = makeRepository(service.folder, { ".millrace.yml": FILE });
     const { id: repoId } = await connect(client, wrong);
     const { id } = await client.call<Build>("POST", `/repository/${repoId}/build`, { branch: "main" });

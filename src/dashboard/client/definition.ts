@@ -13,7 +13,7 @@ const item = (area: HTMLTextAreaElement, mistake: Mistake): HTMLElement => {
   const button = document.createElement("button");
   button.type = "button";
   button.className = "quiet";
-  const meant = mistake.suggestion === undefined ? "" : ` Did you mean ${mistake.suggestion}?`;
+  const meant = mistake.suggestion === undefined ? "" : `. Did you mean \`${mistake.suggestion}\`?`;
   button.textContent = `${mistake.line}:${mistake.column} ${mistake.message}${meant}`;
   button.addEventListener("click", () => goTo(area, mistake.line, mistake.column));
   const entry = document.createElement("li");
@@ -37,11 +37,14 @@ const watch = (area: HTMLTextAreaElement): void => {
     const body = new URLSearchParams({ definition, repoId: repo, pipelineId: pipeline });
     const response = await fetch(address, { method: "POST", body });
     if (!response.ok || area.value !== definition) return;
-    const { mistakes } = (await response.json()) as { mistakes: Mistake[] };
+    const { mistakes, hints } = (await response.json()) as { mistakes: Mistake[]; hints: Mistake[] };
     area.setAttribute("aria-invalid", String(mistakes.length > 0));
     const fine = document.createElement("li");
     fine.textContent = "No mistake found.";
-    told.replaceChildren(...(mistakes.length > 0 ? mistakes.map((mistake) => item(area, mistake)) : [fine]));
+    told.replaceChildren(
+      ...(mistakes.length > 0 ? [] : [fine]),
+      ...[...mistakes, ...hints].map((one) => item(area, one)),
+    );
   };
   area.addEventListener("input", () => {
     clearTimeout(timer);

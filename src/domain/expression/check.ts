@@ -12,6 +12,7 @@ import {
 } from "@actions/expressions/ast";
 import { type Token, TokenType } from "@actions/expressions/lexer";
 import { didYouMean } from "../did-you-mean.ts";
+import { CONTEXTS, PROPERTIES, STEP_PROPERTIES } from "../elsewhere/expressions.ts";
 import type { Unknown } from "./evaluate.ts";
 import { ExpressionMistake } from "./mistake.ts";
 import { CONTEXT_NAMES, meansVariable, SHAPES } from "./names.ts";
@@ -28,21 +29,6 @@ export interface KnownNames {
     env: Set<string> | null;
   };
 }
-
-/** What GitHub's contexts are called here. */
-const ELSEWHERE = new Map([
-  ["github.sha", "build.commit"],
-  ["github.ref", "build.branch"],
-  ["github.ref_name", "build.branch"],
-  ["github.head_ref", "build.branch"],
-  ["github.run_id", "build.id"],
-  ["github.run_number", "build.number"],
-  ["github.run_attempt", "build.attempt"],
-  ["github.repository", "repository.fullName"],
-  ["github.event_name", "build.trigger"],
-  ["runner.os", "agent.platform"],
-  ["runner.name", "agent.name"],
-]);
 
 /** Names the service adds to every build. */
 const isOfService = (name: string): boolean => name === "CI" || name.startsWith("MILLRACE_");
@@ -63,9 +49,9 @@ class Checker {
     this.mistakes.push(new ExpressionMistake(message, this.#expression.offsets.get(token), suggestion));
   }
 
-  #among(names: Iterable<string>, key: string, token: Token, message: string): void {
+  #among(names: Iterable<string>, key: string, token: Token, message: string, instead?: string): void {
     const known = [...names];
-    if (!known.includes(key)) this.#say(token, message, didYouMean(key, known));
+    if (!known.includes(key)) this.#say(token, message, instead ?? didYouMean(key, known));
   }
 
   /** `context.key` with a key that is written out. */
@@ -83,7 +69,10 @@ class Checker {
     } else if (context === "env") {
       if (variables?.env && !lenient && !isOfService(key))
         this.#among(variables.env, key, token, "There is no variable of this name");
-    } else this.#among(SHAPES[context as keyof typeof SHAPES], key, token, "This context has no such property");
+    } else {
+      const instead = PROPERTIES.get(`${context}.${key}`);
+      this.#among(SHAPES[context as keyof typeof SHAPES], key, token, "This context has no such property", instead);
+    }
   }
 
   #bare(token: Token, lenient: boolean): void {
@@ -104,16 +93,22 @@ class Checker {
         if (key !== undefined) this.#property(name, key, (index as Literal).token, lenient);
         return;
       }
-      const instead = ELSEWHERE.get(`${name}.${key}`) ?? didYouMean(name, CONTEXT_NAMES);
-      const only = instead === undefined ? `, only ${CONTEXT_NAMES.join(", ")}` : "";
-      this.#say(expr.name, `There is no such context${only}`, instead);
+      const instead = PROPERTIES.get(`${name}.${key}`);
+      const advice = CONTEXTS.get(name);
+      if (instead !== undefined) this.#say(expr.name, `There is no context \`${name}\``, instead);
+      else if (advice !== undefined) this.#say(expr.name, `There is no context \`${name}\`. ${advice}`);
+      else {
+        const near = didYouMean(name, CONTEXT_NAMES);
+        const only = near === undefined ? `, only ${CONTEXT_NAMES.join(", ")}` : "";
+        this.#say(expr.name, `There is no such context${only}`, near);
+      }
       return;
     }
     this.walk(expr, lenient);
     const inSteps =
       expr instanceof IndexAccess && expr.expr instanceof ContextAccess && expr.expr.name.lexeme === "steps";
     if (inSteps && key !== undefined)
-      this.#among(SHAPES.step, key, (index as Literal).token, "A step has no such property");
+      this.#among(SHAPES.step, key, (index as Literal).token, "A step has no such property", STEP_PROPERTIES.get(key));
   }
 
   walk(node: Expr, lenient: boolean): void {

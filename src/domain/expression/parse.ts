@@ -1,6 +1,7 @@
 import { type Expr, ExpressionError, Lexer, Parser } from "@actions/expressions";
 import { type Token, TokenType } from "@actions/expressions/lexer";
 import { didYouMean } from "../did-you-mean.ts";
+import { FUNCTIONS, SIGNS, WORDS } from "../elsewhere/expressions.ts";
 import { ExpressionMistake } from "./mistake.ts";
 import { FUNCTION_NAMES, STATUS_FUNCTIONS } from "./names.ts";
 
@@ -24,12 +25,8 @@ const lex = (text: string): Token[] => {
     const position = /Located at position (\d+)/.exec(error instanceof Error ? error.message : "")?.[1];
     if (position === undefined) throw new ExpressionMistake("This expression is too long", 0);
     const offset = Number(position) - 1;
-    const message =
-      text[offset] === "'"
-        ? "This text has no closing '"
-        : text[offset] === '"'
-          ? "Texts are quoted with '"
-          : "This cannot be read here";
+    const sign = SIGNS.get(text.slice(offset, offset + 2)) ?? SIGNS.get(text[offset] ?? "");
+    const message = text[offset] === "'" ? "This text has no closing '" : (sign ?? "This cannot be read here");
     throw new ExpressionMistake(message, offset);
   }
 };
@@ -80,12 +77,11 @@ export const parseExpression = (text: string): Expression => {
       continue;
     }
     const name = known.get(token.lexeme.toLowerCase());
-    if (name === undefined)
-      throw new ExpressionMistake(
-        "There is no such function",
-        offsets.get(token),
-        didYouMean(token.lexeme, FUNCTION_NAMES),
-      );
+    if (name === undefined) {
+      const elsewhere = FUNCTIONS.get(token.lexeme.toLowerCase());
+      const near = elsewhere === undefined ? didYouMean(token.lexeme, FUNCTION_NAMES) : undefined;
+      throw new ExpressionMistake(elsewhere ?? "There is no such function", offsets.get(token), near);
+    }
     asksStatus ||= STATUS_FUNCTIONS.some((status) => status === name);
   }
   try {
@@ -97,7 +93,10 @@ export const parseExpression = (text: string): Expression => {
     return { text, root: root ?? null, offsets, asksStatus };
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    const token = tokens.find((one) => one.range.start === error.pos);
+    const at = tokens.findIndex((one) => one.range.start === error.pos);
+    const word = [tokens[at], tokens[at - 1]].find((one) => WORDS.has(one?.lexeme.toLowerCase() ?? ""));
+    if (word) throw new ExpressionMistake(WORDS.get(word.lexeme.toLowerCase())!, offsets.get(word));
+    const token = tokens[at];
     const message = MESSAGES.find(([pattern]) => pattern.test(error.message))?.[1] ?? "This expression cannot be read";
     throw new ExpressionMistake(message, token && offsets.get(token));
   }

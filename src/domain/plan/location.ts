@@ -3,33 +3,62 @@ import type { Scalar } from "yaml";
 /** Characters an escape in a double-quoted scalar takes. */
 const escapeLength = (source: string, at: number): number => ({ x: 4, u: 6, U: 10 })[source[at + 1] ?? ""] ?? 2;
 
-const literal = (source: string, start: number, value: string, index: number): number => {
-  const before = value.slice(0, index).split("\n");
-  let line = source.indexOf("\n", start) + 1;
-  for (let count = 1; count < before.length; count++) line = source.indexOf("\n", line) + 1;
-  const written = source.slice(line).match(/^[^\r\n]*/)![0];
-  const read = value.split("\n")[before.length - 1]!;
-  return line + Math.max(0, written.length - read.length) + before.at(-1)!.length;
-};
+const SPACE = new Set([" ", "\t", "\n", "\r"]);
 
 /**
- * Where in the source the character at `index` of a scalar's value stands. A literal block is exact line by line;
- * in what is quoted or folded, escapes and line breaks are stepped over.
+ * Where the characters of a scalar's value stand in the source. A literal block is exact line by line; in what is
+ * quoted or folded, escapes and line breaks are stepped over. Asked in rising order, it goes over the text once.
  */
-export const sourceOffset = (source: string, node: Scalar, index: number): number => {
-  const start = node.range?.[0] ?? 0;
-  const value = String(node.source ?? node.value);
-  if (node.type === "BLOCK_LITERAL") return literal(source, start, value, index);
-  let at = start;
-  if (node.type === "BLOCK_FOLDED") at = source.indexOf("\n", start) + 1;
-  if (node.type === "QUOTE_DOUBLE" || node.type === "QUOTE_SINGLE") at = start + 1;
-  for (let read = 0; ; read++) {
-    const wanted = value[read];
-    while (/\s/.test(source[at] ?? "") && source[at] !== wanted && !/\s/.test(wanted ?? "")) at++;
-    if (read >= index) return at;
-    if (node.type === "QUOTE_DOUBLE" && source[at] === "\\") at += escapeLength(source, at);
-    else if (node.type === "QUOTE_SINGLE" && wanted === "'") at += 2;
-    else if (source[at] === wanted && wanted !== "\n") at++;
-    else while (/\s/.test(source[at] ?? "")) at++;
+export class ScalarPlaces {
+  readonly #source: string;
+  readonly #node: Scalar;
+  readonly #value: string;
+  readonly #start: number;
+  /** As far as was read: an index of the value and where that is; in a literal block, of the beginning of a line. */
+  #read = 0;
+  #at: number;
+
+  constructor(source: string, node: Scalar) {
+    this.#source = source;
+    this.#node = node;
+    this.#value = String(node.source ?? node.value);
+    const from = node.range?.[0] ?? 0;
+    const isBlock = node.type === "BLOCK_LITERAL" || node.type === "BLOCK_FOLDED";
+    const isQuoted = node.type === "QUOTE_DOUBLE" || node.type === "QUOTE_SINGLE";
+    this.#start = isBlock ? source.indexOf("\n", from) + 1 : isQuoted ? from + 1 : from;
+    this.#at = this.#start;
   }
-};
+
+  /** Where the character at `index` of the value stands. */
+  offset(index: number): number {
+    if (index < this.#read) [this.#read, this.#at] = [0, this.#start];
+    return this.#node.type === "BLOCK_LITERAL" ? this.#inLiteral(index) : this.#inText(index);
+  }
+
+  #inLiteral(index: number): number {
+    for (let end = this.#value.indexOf("\n", this.#read); end >= 0 && end < index; ) {
+      this.#read = end + 1;
+      this.#at = this.#source.indexOf("\n", this.#at) + 1;
+      end = this.#value.indexOf("\n", this.#read);
+    }
+    const ends = this.#value.indexOf("\n", this.#read);
+    const length = (ends < 0 ? this.#value.length : ends) - this.#read;
+    let end = this.#at;
+    while (end < this.#source.length && this.#source[end] !== "\n" && this.#source[end] !== "\r") end++;
+    return this.#at + Math.max(0, end - this.#at - length) + index - this.#read;
+  }
+
+  #inText(index: number): number {
+    const source = this.#source;
+    const isSpace = (c: string | undefined) => c !== undefined && SPACE.has(c);
+    for (; ; this.#read++) {
+      const wanted = this.#value[this.#read];
+      while (isSpace(source[this.#at]) && source[this.#at] !== wanted && !isSpace(wanted)) this.#at++;
+      if (this.#read >= index) return this.#at;
+      if (this.#node.type === "QUOTE_DOUBLE" && source[this.#at] === "\\") this.#at += escapeLength(source, this.#at);
+      else if (this.#node.type === "QUOTE_SINGLE" && wanted === "'") this.#at += 2;
+      else if (source[this.#at] === wanted && wanted !== "\n") this.#at++;
+      else while (isSpace(source[this.#at])) this.#at++;
+    }
+  }
+}

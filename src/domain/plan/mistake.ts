@@ -4,12 +4,19 @@ export interface Place {
   column: number;
 }
 
-/** Something wrong in a pipeline file, and what to write instead where that is known. It quotes nothing of the file. */
+/**
+ * Something wrong in a pipeline file, or a hint, and what to write instead where that is known. Of the file it quotes
+ * keys that it does not know, no values: they could be secrets.
+ */
 export interface Mistake extends Place {
   message: string;
   suggestion?: string;
 }
 
+/** What to tell people of a mistake, and what was meant. */
+export const sentenceOf = ({ message, suggestion }: Mistake): string =>
+  `${message}${suggestion === undefined ? "" : `. Did you mean \`${suggestion}\`?`}`;
+
 /** One mistake as a line for people and editors: `file:line:column: message`. */
-export const describeMistake = (file: string, { line, column, message, suggestion }: Mistake): string =>
-  `${file}:${line}:${column}: ${message}${suggestion === undefined ? "" : `. Did you mean \`${suggestion}\`?`}`;
+export const describeMistake = (file: string, mistake: Mistake): string =>
+  `${file}:${mistake.line}:${mistake.column}: ${sentenceOf(mistake)}`;

@@ -1,18 +1,21 @@
-import { type Document, LineCounter, type Node, parseDocument, type Scalar, visit, type YAMLError } from "yaml";
-import { DEFINITION_LIMIT, type Requires } from "../../protocol/pipeline.ts";
+import { type Document, LineCounter, type Node, type Scalar, visit } from "yaml";
+import type { Requires } from "../../protocol/pipeline.ts";
+import { jobsIn } from "./foreign-jobs.ts";
+import { count, LIMITS, TooMuch } from "./limits.ts";
 import type { Mistake } from "./mistake.ts";
-import { tooDeepAt } from "./nesting.ts";
-import { PIPELINE_FILE, type PipelineFile, type StepOfFile } from "./pipeline-file.ts";
-import type { Checkout, EnvEntry, Plan, PlanStep, Script, Shell, Template } from "./plan.ts";
+import { FIELDS, JOB, PIPELINE_FILE, type PipelineFile, type StepOfFile } from "./pipeline-file.ts";
+import type { Checkout, EnvEntry, Plan, PlanStep, Shell, Template } from "./plan.ts";
 import type { Written } from "./reader.ts";
-import { Reading, TooMuch } from "./reading.ts";
-import { referencesOf } from "./references.ts";
+import { Reading } from "./reading.ts";
 import { Expressions } from "./template.ts";
 import { folderProblem } from "./working-directory.ts";
-import { isBareExpression, isUnclosedQuote, yamlMessage } from "./yaml-mistakes.ts";
+import { type YamlFile, yamlOf } from "./yaml-document.ts";
+import { isBareExpression, isUnclosedQuote, type YamlError, yamlMessage } from "./yaml-mistakes.ts";
 
-/** A plan, or everything that is wrong with the file, in its order. */
-export type Parsed = { plan: Plan; mistakes?: undefined } | { plan?: undefined; mistakes: Mistake[] };
+/** A plan with hints, or everything that is wrong with the file; in its order. */
+export type Parsed =
+  | { plan: Plan; hints: Mistake[]; mistakes?: undefined }
+  | { plan?: undefined; hints?: undefined; mistakes: Mistake[] };
 
 const envOf = (
   entries: { key: string; node: Node; value: Written }[] | undefined,
@@ -24,17 +27,7 @@ const envOf = (
     place: expressions.reading.place(node.range?.[0] ?? 0),
   }));
 
-const scriptOf = ({ text, node }: Written, shell: Shell, expressions: Expressions): Script => {
-  const { script, expressions: found, problems } = referencesOf(text, shell);
-  for (const { offset, message } of problems) expressions.mistake(node, offset, message);
-  const references = found.flatMap(({ name, expression, offset }) => {
-    const value = expressions.expression(node, expression, offset, "mistake");
-    return value ? [{ name, value }] : [];
-  });
-  return { text: script, references };
-};
-
-const firstLine = (script: string): string => (script.trim().split("\n")[0] ?? "").slice(0, 100);
+const NO_SCRIPT = { text: "", references: [], firstLine: "" };
 
 const conditionOf = (written: boolean | Written | undefined, node: Node, expressions: Expressions) => {
   if (written === undefined) return null;
@@ -52,16 +45,18 @@ const folderOf = (written: Written, expressions: Expressions): Template => {
 
 const stepOf = (
   file: StepOfFile,
-  defaults: { shell: Shell; folder: Written | undefined },
+  defaults: { shell: Shell; folder: Written | undefined; env: string[] },
   expressions: Expressions,
 ): PlanStep => {
   const shell = file.shell ?? defaults.shell;
   const folder = file["working-directory"] ?? defaults.folder;
+  const given = [...defaults.env, ...(file.env ?? []).map((entry) => entry.key)];
+  const { text, references, firstLine } = file.run ? expressions.script(file.run, shell, given) : NO_SCRIPT;
   return {
     id: file.id?.text ?? null,
     name: file.name ? expressions.template(file.name) : null,
-    run: file.run ? scriptOf(file.run, shell, expressions) : { text: "", references: [] },
-    firstLine: firstLine(file.run?.text ?? ""),
+    run: { text, references },
+    firstLine,
     shell,
     env: envOf(file.env, expressions),
     if: conditionOf(file.if, file.node, expressions),
@@ -75,7 +70,8 @@ const stepOf = (
 const stepsOf = (file: PipelineFile, reading: Reading): PlanStep[] => {
   const before: string[] = [];
   const run = file.defaults?.run;
-  const defaults = { shell: run?.shell ?? "bash", folder: run?.["working-directory"] } as const;
+  const env = (file.env ?? []).map((entry) => entry.key);
+  const defaults = { shell: run?.shell ?? "bash", folder: run?.["working-directory"], env } as const;
   return (file.steps ?? []).map((step) => {
     const plan = stepOf(step, defaults, new Expressions(reading, { steps: [...before] }));
     if (step.id && before.includes(step.id.text)) reading.mistake(step.id.node, "Another step has this id already");
@@ -95,6 +91,8 @@ const requiresOf = ({ requires }: PipelineFile): Requires => {
 };
 
 const planOf = (file: PipelineFile, reading: Reading): Plan => {
+  if (file.requires?.platform === "windows")
+    reading.hint(file.requires.node, "There is no agent for Windows yet: a build that needs one waits for ever");
   const everywhere = new Expressions(reading, { steps: null });
   return {
     name: file.name ? everywhere.template(file.name) : null,
@@ -108,27 +106,22 @@ const planOf = (file: PipelineFile, reading: Reading): Plan => {
   };
 };
 
-/** In the order of the file, and one a place: what is said of it later follows from the first. */
-const inOrder = (mistakes: Mistake[]): Mistake[] => {
-  const first = new Map([...mistakes].reverse().map((one) => [`${one.line}:${one.column}`, one]));
-  return [...first.values()].sort((a, b) => a.line - b.line || a.column - b.column);
-};
+const inOrder = (mistakes: Mistake[]): Mistake[] => mistakes.sort((a, b) => a.line - b.line || a.column - b.column);
 
 /** Where to look for an error of YAML: the end of the file tells nothing of a quote that is never closed. */
-const offsetOf = (error: YAMLError, document: Document.Parsed): number => {
-  if (!isUnclosedQuote(error)) return error.pos[0];
-  let opened = error.pos[0];
+const offsetOf = (error: YamlError, document: Document.Parsed | null): number => {
+  if (!document || !isUnclosedQuote(error)) return error.offset;
+  let opened = error.offset;
   visit(document, {
     Scalar(_, node) {
-      if (node.type?.startsWith("QUOTE") && node.range && node.range[0] < error.pos[0]) opened = node.range[0];
+      if (node.type?.startsWith("QUOTE") && node.range && node.range[0] < error.offset) opened = node.range[0];
     },
   });
   return opened;
 };
 
 /** One mistake a line: what follows from a slip in YAML would only confuse. */
-const yamlMistakes = (text: string, document: Document.Parsed, lines: LineCounter): Mistake[] => {
-  const errors = [...document.errors, ...document.warnings];
+const yamlMistakes = (text: string, { document, errors }: YamlFile, lines: LineCounter): Mistake[] => {
   const last = errors.findIndex((error) => isBareExpression(error, text));
   const mistakes = errors.slice(0, last < 0 ? undefined : last + 1).map((error) => {
     const { line, col } = lines.linePos(offsetOf(error, document));
@@ -138,39 +131,39 @@ const yamlMistakes = (text: string, document: Document.Parsed, lines: LineCounte
   return inOrder([...first.values()].slice(-20));
 };
 
-const read = (text: string): Parsed => {
-  const deep = tooDeepAt(text);
-  if (deep !== null) {
-    const before = text.slice(0, deep).split("\n");
-    return {
-      mistakes: [{ line: before.length, column: before.at(-1)!.length + 1, message: "The file is nested too deeply" }],
-    };
-  }
-  const lines = new LineCounter();
-  const options = { lineCounter: lines, prettyErrors: false, uniqueKeys: false, logLevel: "error" } as const;
-  const document = parseDocument(text, options);
-  const mistakes = yamlMistakes(text, document, lines);
+const read = (text: string, lines: LineCounter): Parsed => {
+  const file = yamlOf(text, lines);
+  const mistakes = yamlMistakes(text, file, lines);
   if (mistakes.length > 0) return { mistakes };
-  const { contents } = document;
-  if (!contents) return { mistakes: [{ line: 1, column: 1, message: "The file is empty: it needs `steps`" }] };
-  const reading = new Reading(text, document, lines);
-  const file = PIPELINE_FILE.read(contents, reading);
-  const plan = file && planOf(file, reading);
-  return plan && reading.mistakes.length === 0 ? { plan } : { mistakes: inOrder(reading.mistakes) };
+  if (!file.document?.contents)
+    return { mistakes: [{ line: 1, column: 1, message: "The file is empty: it needs `steps`" }] };
+  const reading = new Reading(text, file.document, lines);
+  const pipeline = PIPELINE_FILE.read(file.document.contents, reading);
+  const plan = pipeline && planOf(pipeline, reading);
+  for (const node of jobsIn(file.document.contents, FIELDS, reading)) {
+    const job = JOB.read(node, reading);
+    if (job) planOf(job, reading);
+  }
+  if (!plan || reading.mistakes.length > 0) return { mistakes: inOrder(reading.mistakes) };
+  return { plan, hints: inOrder(reading.hints) };
 };
 
-/** Reads and checks a pipeline file, at most 256 Ki characters of it. */
+/** Reads and checks a pipeline file; one beyond a limit is a mistake like any other. */
 export const parsePlan = (text: string): Parsed => {
-  if (text.length > DEFINITION_LIMIT)
-    return { mistakes: [{ line: 1, column: 1, message: `The file has more than ${DEFINITION_LIMIT} characters` }] };
+  const most = LIMITS.characters;
+  if (text.length > most)
+    return { mistakes: [{ line: 1, column: 1, message: `The file has more than ${count(most)} characters` }] };
+  const lines = new LineCounter();
   try {
-    return read(text);
+    return read(text, lines);
   } catch (error) {
-    // Reading is recursive where the file is nested: a file made to exhaust the stack is a mistake like any other.
-    if (error instanceof TooMuch || error instanceof RangeError)
-      return {
-        mistakes: [{ line: 1, column: 1, message: "The file is nested too deeply, or its aliases make it too large" }],
-      };
+    if (error instanceof TooMuch) {
+      const { line, col } = lines.linePos(error.offset);
+      return { mistakes: [{ line, column: col, message: error.message }] };
+    }
+    // Reading is recursive where the file is nested, also in a script: it can exhaust the stack.
+    if (error instanceof RangeError)
+      return { mistakes: [{ line: 1, column: 1, message: "The file is nested too deeply" }] };
     throw error;
   }
 };

@@ -1,5 +1,8 @@
 import { isScalar } from "yaml";
 import { LABEL } from "../../protocol/common.ts";
+import { KEYS_OF_FILE, KEYS_OF_STEP, ONE_JOB, WORDS_FOR_STEP } from "../elsewhere/keys.ts";
+import { isJob } from "./foreign-jobs.ts";
+import { LIMITS } from "./limits.ts";
 import { SHELLS } from "./plan.ts";
 import {
   choice,
@@ -15,35 +18,38 @@ import {
   wholeNumber,
 } from "./reader.ts";
 
-/** Steps one file may have. */
-export const STEP_LIMIT = 500;
-
 const field = <Value>(reader: Reader<Value>, description: string): Field<Value> => ({ reader, description });
 
 const KEY = {
   pattern: /^(?!MILLRACE_|__proto__$)[A-Za-z_][A-Za-z0-9_]{0,254}$/,
   message: "The name of a variable must be letters, digits and _, not begin with a digit, and not with MILLRACE_",
 };
-const env = field(record(KEY, text({}, true)), "Variables for the steps, by name. Values may use ${{ }}.");
+const env = field(record(KEY, text(true)), "Variables for the steps, by name. Values may use ${{ }}.");
 const timeout = field(wholeNumber(1, 1440), "Minutes after which it is stopped.");
 const workingDirectory = field(text(), "Folder the commands run in, relative to the checkout. May use ${{ }}.");
 const shell = field(choice(...SHELLS), "What runs the script; bash unless said otherwise.");
 const label = name(LABEL, "A label must be 1 to 100 of A-Z a-z 0-9 _ . : / = -");
 
-const REQUIRES = mapping({
-  platform: field(choice("macos", "linux", "windows"), "Operating system of the agent."),
-  ios: field(flag, "The agent can build for iOS."),
-  android: field(flag, "The agent can build for Android."),
-  web: field(flag, "The agent can build for the web."),
-  labels: field(list(label, { atMost: 50 }), "Labels the agent has, all of them."),
-});
+const REQUIRES = mapping(
+  {
+    platform: field(choice("macos", "linux", "windows"), "Operating system of the agent."),
+    ios: field(flag, "The agent can build for iOS."),
+    android: field(flag, "The agent can build for Android."),
+    web: field(flag, "The agent can build for the web."),
+    labels: field(list(label, { atMost: 50 }), "Labels the agent has, all of them."),
+  },
+  { name: "`requires`" },
+);
 
-const CHECKOUT = mapping({
-  depth: field(wholeNumber(0, 1_000_000), "Commits to fetch, 1 unless said otherwise; 0 is the whole history."),
-  submodules: field(choice<boolean | "recursive">(false, true, "recursive"), "Whether submodules are fetched too."),
-  lfs: field(flag, "Whether the files of Git LFS are fetched."),
-  "fetch-tags": field(flag, "Whether tags are fetched."),
-});
+const CHECKOUT = mapping(
+  {
+    depth: field(wholeNumber(0, 1_000_000), "Commits to fetch, 1 unless said otherwise; 0 is the whole history."),
+    submodules: field(choice<boolean | "recursive">(false, true, "recursive"), "Whether submodules are fetched too."),
+    lfs: field(flag, "Whether the files of Git LFS are fetched."),
+    "fetch-tags": field(flag, "Whether tags are fetched."),
+  },
+  { name: "`checkout`" },
+);
 
 const condition = either(flag, (node) => isScalar(node) && typeof node.value === "boolean", text());
 
@@ -55,7 +61,10 @@ const STEP = mapping(
     ),
     name: field(text(), "What people see. May use ${{ }}."),
     run: {
-      ...field(text(), "The script. Each ${{ }} in it is given to the shell as a variable, never pasted."),
+      ...field(
+        text(false, "text: write `run: |` and the commands below it, one a line"),
+        "The script. Each ${{ }} in it is given to the shell as a variable, never pasted.",
+      ),
       required: true,
     },
     shell,
@@ -69,60 +78,47 @@ const STEP = mapping(
     "continue-on-error": field(flag, "Whether the build goes on, and can succeed, when this step fails."),
   },
   {
-    uses: "Actions are not run here: write the commands in `run`. The checkout is made before the first step",
-    with: "`with` belongs to actions: give values to the script by `env`",
-    script: "Write the script in `run`",
-    command: "Write the script in `run`",
-    commands: "Write the commands in `run`, one a line after `run: |`",
-    environment: "Write `env`",
-    "allow-failure": "Write `continue-on-error`",
-    when: "Write `if`",
-    timeout: "Write `timeout-minutes`",
-    needs: "Steps run in the order they are written in: `needs` is not needed",
+    name: "a step",
+    elsewhere: (key) => KEYS_OF_STEP.get(key),
+    insteadOf: (word) => WORDS_FOR_STEP.get(word) ?? "A step is a mapping: write `- run: ` before the command",
   },
 );
 
-const ONE_JOB = "One build is one job: write its `steps` at the top level";
-
-/** The language of pipeline files: what reads them, and through its schema what documents them. */
-export const PIPELINE_FILE = mapping(
-  {
-    name: field(text(), "For readers of the file; elsewhere people see the name the pipeline has in the service."),
-    env,
-    defaults: field(
-      mapping({
+/** Keys at the top of a file. */
+export const FIELDS = {
+  name: field(text(), "For readers of the file; elsewhere people see the name the pipeline has in the service."),
+  env,
+  defaults: field(
+    mapping(
+      {
         run: field(
-          mapping({ shell, "working-directory": workingDirectory }),
+          mapping({ shell, "working-directory": workingDirectory }, { name: "`defaults.run`" }),
           "For every step that does not say otherwise.",
         ),
-      }),
-      "What steps have when they do not say otherwise.",
+      },
+      { name: "`defaults`" },
     ),
-    requires: field(REQUIRES, "What the agent must have, besides what the pipeline asks for."),
-    "timeout-minutes": field(
-      wholeNumber(1, 1440),
-      "Minutes after which the build is stopped; the pipeline's own limit holds too.",
-    ),
-    checkout: field(CHECKOUT, "How the commit is fetched."),
-    steps: { ...field(list(STEP, { atLeast: 1, atMost: STEP_LIMIT }), "What is done, in order."), required: true },
-  },
-  {
-    jobs: ONE_JOB,
-    stages: ONE_JOB,
-    on: "When to build is not decided in the file: builds are triggered by the API",
-    trigger: "When to build is not decided in the file: builds are triggered by the API",
-    "runs-on": "Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
-    image: "Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
-    container: "Steps run on the agent itself: write what it must have in `requires`",
-    services: "Steps run on the agent itself: start services in a step",
-    strategy: "There is no matrix: write a pipeline for each case",
-    script: "Write the commands as `steps`, each with its `run`",
-    run: "Write the commands as `steps`, each with its `run`",
-    variables: "Write `env`",
-    environment: "Write `env`",
-    permissions: "A build has no token of the service: this key is not needed",
-    concurrency: "How many builds run at once is the pipeline's `maxParallel`",
-  },
+    "What steps have when they do not say otherwise.",
+  ),
+  requires: field(REQUIRES, "What the agent must have, besides what the pipeline asks for."),
+  "timeout-minutes": field(
+    wholeNumber(1, 1440),
+    "Minutes after which the build is stopped; the pipeline's own limit holds too.",
+  ),
+  checkout: field(CHECKOUT, "How the commit is fetched."),
+  steps: { ...field(list(STEP, { atLeast: 1, atMost: LIMITS.steps }), "What is done, in order."), required: true },
+};
+
+/** The language of pipeline files: what reads them, and through its schema what documents them. */
+export const PIPELINE_FILE = mapping(FIELDS, {
+  name: "a pipeline file",
+  elsewhere: (key, value, reading) => KEYS_OF_FILE.get(key) ?? (isJob(value, reading) ? ONE_JOB : undefined),
+});
+
+/** A job of a file for another system: it says what a pipeline file does, or as much of it. */
+export const JOB = mapping(
+  { ...FIELDS, steps: { ...FIELDS.steps, required: false } },
+  { name: "a pipeline file", elsewhere: (key) => KEYS_OF_FILE.get(key) },
 );
 
 type ReadBy<R> = R extends Reader<infer Value> ? Value : never;

@@ -17,6 +17,7 @@ export const REFUSED = {
   arithmetic:
     "The shell runs code that it finds in a value that it takes for a number or an index: test the value as text first, or compute in another program",
   code: `The value would become a part of a program that is run: ${BY_ENV} "$NAME" in single quotes, or pass it as an argument`,
+  deep: "This is nested too deeply in the script to tell how it is quoted",
   name: "The shell runs code that it finds in the name of a variable: write the name in the script",
 } as const;
 
@@ -43,6 +44,12 @@ export abstract class QuotingScanner {
     this.at = this.#spans[this.found.length]!.end;
     this.found.push(quoting);
     return true;
+  }
+
+  /** Refuses every expression that is still to come. */
+  giveUp(refused: string): void {
+    while (this.found.length < this.#spans.length) this.found.push({ refused });
+    this.at = this.text.length;
   }
 
   sees(text: string): boolean {

@@ -1,4 +1,4 @@
-import { isMap, isScalar, isSeq, type Node, type Pair, type Scalar, type YAMLMap } from "yaml";
+import { isMap, isNode, isScalar, isSeq, type Node, type Pair, type Scalar, type YAMLMap } from "yaml";
 import { didYouMean } from "../did-you-mean.ts";
 import type { Reading } from "./reading.ts";
 
@@ -24,11 +24,14 @@ const scalarOf = (node: Node, reading: Reading, expected: string): Scalar | unde
   return undefined;
 };
 
-/** Text; a number or a boolean is text as it is written, so that `1.10` stays `1.10`. */
-export const text = (schema: JsonSchema = {}, emptyAllowed = false): Reader<Written> => ({
-  schema: { type: ["string", "number", "boolean"], ...(emptyAllowed ? {} : { minLength: 1 }), ...schema },
+/**
+ * Text; a number or a boolean is text as it is written, so that `1.10` stays `1.10`. `expected` is what to say of a
+ * list or mapping in its place.
+ */
+export const text = (emptyAllowed = false, expected = "text"): Reader<Written> => ({
+  schema: { type: ["string", "number", "boolean"], ...(emptyAllowed ? {} : { minLength: 1 }) },
   read(node, reading) {
-    const scalar = scalarOf(node, reading, "text");
+    const scalar = scalarOf(node, reading, expected);
     if (!scalar) return undefined;
     const value = typeof scalar.value === "string" ? scalar.value : (scalar.source ?? String(scalar.value));
     if (value.includes("\0")) reading.mistake(node, "This must not have a NUL character");
@@ -83,12 +86,18 @@ export const choice = <Name extends string | boolean>(...names: readonly Name[])
   },
 });
 
+const readMap = (item: Reader<unknown>, value: unknown, reading: Reading): void => {
+  if (isNode(value) && isMap(reading.resolve(value))) item.read(value, reading);
+};
+
 export const list = <Item>(item: Reader<Item>, limits: { atLeast?: number; atMost: number }): Reader<Item[]> => ({
   schema: { type: "array", items: item.schema, minItems: limits.atLeast ?? 0, maxItems: limits.atMost },
   read(node, reading) {
     const found = reading.resolve(node);
     if (!isSeq(found)) {
-      reading.mistake(node, "This must be a list");
+      reading.mistake(node, "This must be a list, with `- ` before each item");
+      // What is wrong in the items is told all the same.
+      if (isMap(found)) for (const pair of found.items.slice(0, limits.atMost)) readMap(item, pair.value, reading);
       return undefined;
     }
     if (found.items.length < (limits.atLeast ?? 0)) reading.mistake(node, "This must not be empty");
@@ -108,10 +117,13 @@ const keyOf = (pair: Pair<unknown, unknown>, reading: Reading): { key: string; n
 
 const isNothing = (node: unknown): boolean => !node || (isScalar(node) && node.value === null && !node.source);
 
-const pairsOf = (node: Node, reading: Reading): { key: string; node: Node; value: Node }[] | undefined => {
+type Pairs = { key: string; node: Node; value: Node }[];
+
+const pairsOf = (node: Node, reading: Reading, insteadOf?: (word: string) => string): Pairs | undefined => {
   const found = reading.resolve(node);
   if (!isMap(found)) {
-    reading.mistake(node, "This must be a mapping, with `key: value` on each line");
+    const told = isScalar(found) && found.value !== null && insteadOf?.(String(found.value));
+    reading.mistake(node, told || "This must be a mapping, with `key: value` on each line");
     return undefined;
   }
   const seen = new Set<string>();
@@ -159,10 +171,20 @@ type Fields = Record<string, Field<unknown>>;
 type ValueOf<F> = F extends Field<infer Value> ? Value : never;
 export type MappingOf<F extends Fields> = { [Key in keyof F]?: ValueOf<F[Key]> } & { node: Node };
 
-/** A mapping with known keys. `foreign` says what to write instead of keys that other systems have. */
-export const mapping = <F extends Fields>(fields: F, foreign: Record<string, string> = {}): Reader<MappingOf<F>> => {
+/** What a mapping is called where a key is none of it, and what to write instead of what other systems have. */
+export interface Called {
+  name: string;
+  elsewhere?: (key: string, value: Node, reading: Reading) => string | undefined;
+  /** What to say of one word in its place. */
+  insteadOf?: (word: string) => string;
+}
+
+/** A key is named if it looks like one, so that nothing else of the file comes into a message. */
+const named = (key: string): string => (/^[\w.$-]{1,40}$/.test(key) ? `\`${key}\`` : "This");
+
+/** A mapping with known keys. */
+export const mapping = <F extends Fields>(fields: F, called: Called): Reader<MappingOf<F>> => {
   const known = new Map(Object.entries(fields));
-  const advice = new Map(Object.entries(foreign));
   const required = [...known].filter(([, field]) => field.required).map(([key]) => key);
   const properties = Object.fromEntries(
     [...known].map(([key, { reader, description }]) => [key, { description, ...reader.schema }]),
@@ -170,27 +192,26 @@ export const mapping = <F extends Fields>(fields: F, foreign: Record<string, str
   return {
     schema: { type: "object", properties, additionalProperties: false, ...(required.length > 0 ? { required } : {}) },
     read(node, reading) {
-      const pairs = pairsOf(node, reading);
+      const pairs = pairsOf(node, reading, called.insteadOf);
       if (!pairs) return undefined;
       const result: Record<string, unknown> = { node };
-      const instead = new Set<string>();
-      for (const pair of pairs) {
-        const field = known.get(pair.key);
-        const told = advice.get(pair.key);
+      let isFromElsewhere = false;
+      for (const { key, node: at, value } of pairs) {
+        const field = known.get(key);
         if (field) {
-          result[pair.key] = field.reader.read(pair.value, reading);
-        } else if (told !== undefined) {
-          instead.add(told);
-          reading.mistake(pair.node, told);
-        } else {
-          const near = didYouMean(pair.key, known.keys());
-          const only = near === undefined ? `, only ${[...known.keys()].join(", ")}` : "";
-          reading.mistake(pair.node, `There is no such key here${only}`, near);
+          result[key] = field.reader.read(value, reading);
+          continue;
         }
+        const unknown = `${named(key)} is no key of ${called.name}`;
+        const told = called.elsewhere?.(key, value, reading);
+        isFromElsewhere ||= told !== undefined;
+        const near = told === undefined ? didYouMean(key, known.keys()) : undefined;
+        const more = told ?? (near === undefined ? `It has ${[...known.keys()].join(", ")}` : undefined);
+        reading.mistake(at, more === undefined ? unknown : `${unknown}. ${more}`, near);
       }
       const present = new Set((reading.resolve(node) as YAMLMap).items.map((pair) => String(pair.key)));
       for (const key of required) {
-        if (!present.has(key) && instead.size === 0) reading.mistake(node, `The key \`${key}\` is missing here`);
+        if (!present.has(key) && !isFromElsewhere) reading.mistake(node, `The key \`${key}\` is missing here`);
       }
       return result as MappingOf<F>;
     },

@@ -1,14 +1,6 @@
-import { type Document, isAlias, type LineCounter, type Node, visit } from "yaml";
+import { type Document, isAlias, isScalar, type LineCounter, type Node, type Scalar, visit } from "yaml";
+import { count, LIMITS, TooMuch } from "./limits.ts";
 import type { Mistake, Place } from "./mistake.ts";
-
-/** Nodes that may be read in one file, what aliases stand for counted each time. */
-const VISIT_LIMIT = 50_000;
-
-/** Mistakes that are told of one file. */
-const MISTAKE_LIMIT = 200;
-
-/** Aliases, or sheer size, make the file more than will be read. */
-export class TooMuch extends Error {}
 
 /** What each alias stands for: the last node before it with that anchor, or nothing. */
 const aliasesOf = (document: Document.Parsed): Map<Node, Node | undefined> => {
@@ -30,9 +22,17 @@ const aliasesOf = (document: Document.Parsed): Map<Node, Node | undefined> => {
 export class Reading {
   readonly source: string;
   readonly mistakes: Mistake[] = [];
+  /** What is no mistake, and may still not be what was meant. */
+  readonly hints: Mistake[] = [];
   readonly #aliases: Map<Node, Node | undefined>;
   readonly #lines: LineCounter;
-  #visits = 0;
+  readonly #told = new Map([this.mistakes, this.hints].map((list) => [list, new Set<number>()]));
+  readonly #once = new Map<Scalar, Map<string, unknown>>();
+  #values = 0;
+  #characters = 0;
+  #expressionTokens = 0;
+  /** The alias that was followed last: where a file that grows by aliases has grown too far. */
+  #alias: Node | undefined;
 
   constructor(source: string, document: Document.Parsed, lines: LineCounter) {
     this.source = source;
@@ -48,19 +48,53 @@ export class Reading {
 
   /** Whether enough is wrong already: to find the place of each more would take long. */
   get isFull(): boolean {
-    return this.mistakes.length >= MISTAKE_LIMIT;
+    return this.mistakes.length >= LIMITS.mistakes;
   }
 
   mistake(where: Node | number, message: string, suggestion?: string): void {
-    if (this.isFull) return;
-    const offset = typeof where === "number" ? where : (where.range?.[0] ?? 0);
-    this.mistakes.push({ ...this.place(offset), message, ...(suggestion === undefined ? {} : { suggestion }) });
+    this.#tell(this.mistakes, where, { message, ...(suggestion === undefined ? {} : { suggestion }) });
   }
 
-  /** The node itself, or what an alias stands for. */
+  hint(where: Node | number, message: string): void {
+    this.#tell(this.hints, where, { message });
+  }
+
+  /** What is said of a place later follows from the first, or comes of another alias. */
+  #tell(among: Mistake[], where: Node | number, what: { message: string; suggestion?: string }): void {
+    const offset = typeof where === "number" ? where : (where.range?.[0] ?? 0);
+    const told = this.#told.get(among);
+    if (among.length >= LIMITS.mistakes || told?.has(offset)) return;
+    told?.add(offset);
+    among.push({ ...this.place(offset), ...what });
+  }
+
+  /** The node itself, or what an alias stands for. @throws TooMuch */
   resolve(node: Node): Node | undefined {
-    this.#visits++;
-    if (this.#visits > VISIT_LIMIT) throw new TooMuch();
-    return isAlias(node) ? this.#aliases.get(node) : node;
+    if (isAlias(node)) this.#alias = node;
+    const found = isAlias(node) ? this.#aliases.get(node) : node;
+    if (isScalar(found)) this.#characters += found.source?.length ?? 0;
+    this.#values++;
+    if (this.#values > LIMITS.values || this.#characters > LIMITS.read)
+      throw new TooMuch(
+        "The aliases up to here make the file larger than will be read",
+        (this.#alias ?? node).range?.[0] ?? 0,
+      );
+    return found;
+  }
+
+  /** Counts the words and signs of an expression, with `${{` and `}}`. @throws TooMuch */
+  countExpression(tokens: number, at: number): void {
+    this.#expressionTokens += tokens;
+    if (this.#expressionTokens <= LIMITS.expressionTokens) return;
+    const most = count(LIMITS.expressionTokens);
+    throw new TooMuch(`The file's expressions have more than ${most} words and signs, aliases counted each time`, at);
+  }
+
+  /** What is made of a scalar, made once however many aliases stand for it. */
+  once<Made>(node: Scalar, kind: string, make: () => Made): Made {
+    const made = this.#once.get(node) ?? new Map<string, unknown>();
+    this.#once.set(node, made);
+    if (!made.has(kind)) made.set(kind, make());
+    return made.get(kind) as Made;
   }
 }

@@ -4,10 +4,13 @@ import { pwshQuoting } from "./pwsh-quoting.ts";
 import type { Quoting } from "./quoting.ts";
 import { shellQuoting } from "./shell-quoting.ts";
 
-/** A script in which variables stand for its expressions. Offsets count from the beginning of `run`. */
+/**
+ * A script in which variables stand for its expressions. Offsets count from the beginning of `run`; `isWord` is of one
+ * that stands as a word of its own, without quotes.
+ */
 export interface References {
   script: string;
-  expressions: { name: string; expression: string; offset: number }[];
+  expressions: { name: string; expression: string; offset: number; isWord: boolean }[];
   problems: { offset: number; message: string }[];
 }
 
@@ -17,6 +20,7 @@ const NO_REFERENCE = {
 } as const;
 
 const quotingOf = (run: string, spans: Span[], shell: Shell): Quoting[] => {
+  if (spans.length === 0) return [];
   if (shell === "pwsh") return pwshQuoting(run, spans);
   if (shell === "bash" || shell === "sh") return shellQuoting(run, spans);
   return spans.map(() => ({ refused: NO_REFERENCE[shell] }));
@@ -32,8 +36,7 @@ const reference = (name: string, quoting: Quoting, shell: Shell): string => {
  * to that. So a value is only ever a value, whoever sent it. Outside quotes the reference gets double quotes of its
  * own and is one word. An expression in a comment is left where it is and never evaluated.
  */
-export const referencesOf = (run: string, shell: Shell): References => {
-  const { spans, open } = spansOf(run);
+export const referencesOf = (run: string, shell: Shell, { spans, open } = spansOf(run)): References => {
   const quoting = quotingOf(run, spans, shell);
   const result: References = { script: "", expressions: [], problems: [] };
   let end = 0;
@@ -45,7 +48,8 @@ export const referencesOf = (run: string, shell: Shell): References => {
     else if (typeof how === "object") result.problems.push({ offset: span.start, message: how.refused });
     else {
       const name = `MILLRACE_EXPR_${result.expressions.length + 1}`;
-      result.expressions.push({ name, expression: span.inner, offset: span.innerStart });
+      const isWord = how === "bare" && /^\s?$/.test(run.slice(Math.max(0, span.start - 1), span.start));
+      result.expressions.push({ name, expression: span.inner, offset: span.innerStart, isWord });
       result.script += reference(name, how, shell);
     }
   }

@@ -1,4 +1,5 @@
 import type { Span } from "../expression/interpolation.ts";
+import { LIMITS } from "./limits.ts";
 import { type Quoting, QuotingScanner, REFUSED } from "./quoting.ts";
 import { Commands, type Heredoc } from "./shell-commands.ts";
 import { dangerIn, isArithmeticTest, readsProgram } from "./shell-danger.ts";
@@ -28,13 +29,15 @@ class ShellScanner extends QuotingScanner {
   }
 
   #refuse(from: number, to: number, refused: string): void {
-    for (let index = from; index < to; index++) if (this.found[index] !== "comment") this.found[index] = { refused };
+    const how = { refused };
+    for (let index = from; index < to; index++) if (this.found[index] !== "comment") this.found[index] = how;
   }
 
   /** Commands up to `closer`, which belongs to them. */
   #commands(closer: ")" | null): void {
     const list = new Commands(this.found.length);
     if (closer) this.#depth++;
+    if (this.#depth > LIMITS.scriptDepth) this.giveUp(REFUSED.deep);
     while (this.#more()) {
       const c = this.text[this.at]!;
       if (c === ")" && closer && list.cases === 0) break;
@@ -83,11 +86,13 @@ class ShellScanner extends QuotingScanner {
       for (const heredoc of list.heredocs) heredoc.isProgram = true;
       if (list.isPiped) {
         this.#refuse(list.pipelineFrom, this.found.length, REFUSED.code);
-        for (const heredoc of list.pipelineHeredocs) heredoc.isProgram = true;
+        for (const heredoc of list.pipelineHeredocs.splice(0)) heredoc.isProgram = true;
+        list.pipelineFrom = this.found.length;
       }
     }
     list.isPiped = operator === "|" || operator === "|&";
-    list.pipelineHeredocs = list.isPiped ? [...list.pipelineHeredocs, ...list.heredocs] : [];
+    if (list.isPiped) list.pipelineHeredocs.push(...list.heredocs);
+    else list.pipelineHeredocs = [];
     if (!list.isPiped) list.pipelineFrom = this.found.length;
     else if (CLOSERS.has(list.words[0] ?? "")) list.pipelineFrom = list.from;
     list.words = [];

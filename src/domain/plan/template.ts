@@ -1,13 +1,23 @@
 import type { Scalar } from "yaml";
+import { idiomsIn } from "../elsewhere/scripts.ts";
 import { type KnownNames, wrongNames } from "../expression/check.ts";
 import type { Unknown } from "../expression/evaluate.ts";
 import { spansOf } from "../expression/interpolation.ts";
 import { ExpressionMistake } from "../expression/mistake.ts";
 import { parseExpression } from "../expression/parse.ts";
-import { sourceOffset } from "./location.ts";
-import type { PlacedExpression, Template } from "./plan.ts";
+import { count, LIMITS, TooMuch } from "./limits.ts";
+import { ScalarPlaces } from "./location.ts";
+import type { PlacedExpression, Script, Shell, Template } from "./plan.ts";
 import type { Written } from "./reader.ts";
 import type { Reading } from "./reading.ts";
+import { referencesOf } from "./references.ts";
+
+const firstLine = (script: string): string => (script.trim().split("\n")[0] ?? "").slice(0, 100);
+
+/** What by its name, or by what it falls back to, is meant to be several words of a command or none. */
+const SEVERAL_WORDS = /(?:args|arguments|flags|options|opts|params)(?:'\])?$|(?:&&|\|\|)\s*'(?:[^']*\s[^']*)?'$/i;
+const ONE_WORD =
+  "Outside quotes this is one word, also when it is empty or has spaces: for several, name it under `env` and write $NAME without quotes";
 
 /** Reads the expressions in one place of the file, and notes what is wrong with them. */
 export class Expressions {
@@ -20,29 +30,49 @@ export class Expressions {
 
   /** Notes a mistake at a character of a scalar's value. */
   mistake(node: Scalar, index: number, message: string, suggestion?: string): void {
-    if (!this.reading.isFull) this.reading.mistake(sourceOffset(this.reading.source, node, index), message, suggestion);
+    if (!this.reading.isFull) this.reading.mistake(this.#places(node).offset(index), message, suggestion);
+  }
+
+  #places(node: Scalar): ScalarPlaces {
+    const { reading } = this;
+    return reading.once(node, "places", () => new ScalarPlaces(reading.source, node));
+  }
+
+  #spans({ text, node }: Written): ReturnType<typeof spansOf> {
+    const found = this.reading.once(node, "spans", () => spansOf(text));
+    const over = found.spans[LIMITS.expressions];
+    if (!over) return found;
+    const message = `This text has more than ${count(LIMITS.expressions)} expressions`;
+    throw new TooMuch(message, this.#places(node).offset(over.start));
   }
 
   /** The expression that begins at `start` of the scalar's value. */
   expression(node: Scalar, text: string, start: number, unknown: Unknown): PlacedExpression | null {
+    const { reading } = this;
     const note = (mistake: ExpressionMistake) =>
       this.mistake(node, start + mistake.offset, mistake.message, mistake.suggestion);
-    try {
-      const expression = parseExpression(text);
-      if (!expression.root) throw new ExpressionMistake("There is no expression between ${{ and }}");
-      for (const mistake of wrongNames(expression, this.known, unknown)) note(mistake);
-      const { reading } = this;
-      return { expression, at: (offset) => reading.place(sourceOffset(reading.source, node, start + offset)) };
-    } catch (error) {
-      if (!(error instanceof ExpressionMistake)) throw error;
-      note(error);
-      return null;
-    }
+    const placed = reading.once(node, `expression at ${start}`, () => {
+      try {
+        const expression = parseExpression(text);
+        if (!expression.root) throw new ExpressionMistake("There is no expression between ${{ and }}");
+        const places = this.#places(node);
+        return { expression, at: (offset: number) => reading.place(places.offset(start + offset)) };
+      } catch (error) {
+        if (!(error instanceof ExpressionMistake)) throw error;
+        note(error);
+        return null;
+      }
+    });
+    // With both braces; one of the library's tokens is the end.
+    reading.countExpression((placed?.expression.offsets.size ?? 1) + 1, node.range?.[0] ?? 0);
+    if (placed) for (const mistake of wrongNames(placed.expression, this.known, unknown)) note(mistake);
+    return placed;
   }
 
   /** Text with `${{ }}` in it. */
-  template({ text, node }: Written): Template {
-    const { spans, open } = spansOf(text);
+  template(written: Written): Template {
+    const { text, node } = written;
+    const { spans, open } = this.#spans(written);
     if (open !== undefined) this.mistake(node, open, "This ${{ is never closed by }}");
     const template: Template = [];
     let end = 0;
@@ -56,9 +86,30 @@ export class Expressions {
     return template;
   }
 
+  /** A script, with variables in the place of its expressions. `given` are names that the file gives to variables. */
+  script(written: Written, shell: Shell, given: string[]): Script & { firstLine: string } {
+    const { text, node } = written;
+    const found = this.#spans(written);
+    const read = this.reading.once(node, `script for ${shell}`, () => ({
+      ...referencesOf(text, shell, found),
+      firstLine: firstLine(text),
+      idioms: idiomsIn(text),
+    }));
+    for (const { offset, advice, variable } of read.idioms)
+      if (variable === null || !given.includes(variable)) this.mistake(node, offset, advice);
+    for (const { offset, message } of read.problems) this.mistake(node, offset, message);
+    const references = read.expressions.flatMap(({ name, expression, offset, isWord }) => {
+      if (isWord && SEVERAL_WORDS.test(expression)) this.reading.hint(this.#places(node).offset(offset), ONE_WORD);
+      const value = this.expression(node, expression, offset, "mistake");
+      return value ? [{ name, value }] : [];
+    });
+    return { text: read.script, references, firstLine: read.firstLine };
+  }
+
   /** The condition of `if`: an expression, with or without `${{ }}` around it. */
-  condition({ text, node }: Written): PlacedExpression | null {
-    const { spans, open } = spansOf(text);
+  condition(written: Written): PlacedExpression | null {
+    const { text, node } = written;
+    const { spans, open } = this.#spans(written);
     const [span] = spans;
     if (open !== undefined) this.mistake(node, open, "This ${{ is never closed by }}");
     else if (!span) return this.expression(node, text, 0, "null");

@@ -1,6 +1,13 @@
-import type { YAMLError } from "yaml";
+import type { ErrorCode } from "yaml";
 
-const BY_CODE: Partial<Record<YAMLError["code"], string>> = {
+/** An error of the YAML library, and where in the file it begins. */
+export interface YamlError {
+  offset: number;
+  code: ErrorCode;
+  message: string;
+}
+
+const BY_CODE: Partial<Record<ErrorCode, string>> = {
   BAD_ALIAS: "This alias has no anchor before it",
   BAD_DQ_ESCAPE: "There is no such escape in double quotes: write single quotes, or a second backslash",
   BAD_INDENT: "The indentation does not fit what is above",
@@ -15,14 +22,14 @@ const BY_CODE: Partial<Record<YAMLError["code"], string>> = {
   TAG_RESOLVE_FAILED: "What begins with `!` is a tag in YAML: put quotes or ${{ }} around the whole value",
 };
 
-export const isUnclosedQuote = (error: YAMLError): boolean => /^Missing closing ['"]quote/.test(error.message);
+export const isUnclosedQuote = (error: YamlError): boolean => /^Missing closing ['"]quote/.test(error.message);
 
 /** Whether the error is about the braces of an expression; what comes after it follows from it. */
-export const isBareExpression = (error: YAMLError, source: string): boolean =>
-  source.startsWith("${{", error.pos[0] - 1);
+export const isBareExpression = (error: YamlError, source: string): boolean =>
+  source.startsWith("${{", error.offset - 1);
 
 /** What to tell of an error of the YAML library, whose own messages would quote the file. */
-export const yamlMessage = (error: YAMLError, source: string): string => {
+export const yamlMessage = (error: YamlError, source: string): string => {
   if (isBareExpression(error, source)) return "Between { } or [ ] a value with ${{ }} in it needs quotes around it";
   if (isUnclosedQuote(error)) return "This text has no closing quote";
   if (/end with a [\]}]/.test(error.message))

@@ -52,7 +52,10 @@ const waitOf = (
   const live = liveOf(state, build.pipelineId);
   const say = (code: WaitCode, words: string) => ({ code, words });
   if (agents.length === 0) return say("no-agents", "No agent is registered.");
-  if (!agents.some(isCapable)) return say("no-capable-agent", "No registered agent has what this build requires.");
+  if (!agents.some(isCapable)) {
+    const none = job.requires.platform === "windows" ? " There is no agent for Windows yet." : "";
+    return say("no-capable-agent", `No registered agent has what this build requires.${none}`);
+  }
   if (job.maxParallel !== null && live >= job.maxParallel) {
     return say("max-parallel", `Its pipeline runs ${live} builds at a time at most (maxParallel), and does.`);
   }

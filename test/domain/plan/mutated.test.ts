@@ -63,39 +63,3 @@ describe("mutated files", () => {
     expect(Math.min(seen.plans, seen.wrong)).toBeGreaterThan(50);
   });
 });
-
-describe("files made to be slow or to grow", () => {
-  const fill = (text: string): string => text.repeat(Math.floor(262_000 / text.length));
-  it.each([
-    ["[", "The file is nested too deeply"],
-    ["{a: ", "The file is nested too deeply"],
-    ["- ", "The file is nested too deeply"],
-    ["? ", "The file is nested too deeply"],
-    ["&a ", "The file is nested too deeply"],
-    ["!a ", "The file is nested too deeply"],
-    ["xxxxxxxxxxx", "This must be a mapping, with `key: value` on each line"],
-  ])("%s over and over", (text, message) => {
-    expect(parsePlan(fill(text)).mistakes).toMatchObject([{ message }]);
-  });
-
-  it("are read no further than 262,144 characters", () => {
-    expect(parsePlan(`steps: [{ run: x }]\n#${"x".repeat(262_144)}`).mistakes?.[0]?.message).toContain("262144");
-  });
-
-  it("by aliases are cut off", () => {
-    const keys = Array.from({ length: 2000 }, (_, index) => `K${index}: x`).join(", ");
-    const steps = "  - { run: a, env: *e }\n".repeat(400);
-    const message = "The file is nested too deeply, or its aliases make it too large";
-    expect(parsePlan(`env: &e { ${keys} }\nsteps:\n${steps}`).mistakes).toMatchObject([{ message }]);
-    expect(parsePlan("steps: &a [*a]").mistakes).toMatchObject([{ line: 1, column: 12 }]);
-  });
-
-  it("tell of no more than 200 mistakes", () => {
-    expect(parsePlan(`name: "${"${{ a b }}".repeat(5000)}"\nsteps: [{ run: x }]`).mistakes).toHaveLength(200);
-  });
-
-  it("nested in a script are a mistake too", () => {
-    const { mistakes } = parsePlan(`steps:\n  - run: '${"$(".repeat(60_000)}'`);
-    expect(mistakes?.[0]?.message).toContain("nested too deeply");
-  });
-});

@@ -58,6 +58,13 @@ describe("explain", () => {
     ]);
   });
 
+  it("says that a build for Windows waits for what there is not", () => {
+    const bench = new Bench();
+    bench.agent({ id: uuid(1), name: "pi" });
+    const build = bench.build({ id: uuid(2), requires: { platform: "windows" } });
+    expect(explained(bench, build).words).toMatch(/requires\. There is no agent for Windows yet\.$/);
+  });
+
   it("names the most binding reason of the whole wait", () => {
     const bench = new Bench();
     const build = bench.build({ id: uuid(1), maxParallel: 1 });

@@ -71,6 +71,12 @@ export const SOURCES: Words = {
     is: "What is wrong with a pipeline file.",
     fields: {
       ...{ isValid: "Nothing is.", mistakes: "All mistakes, in the order of the file." },
+      hints: "What is no mistake and may surprise: with hints alone the file is valid.",
+      ...{
+        "hints[].line": "Line, from 1.",
+        "hints[].column": "Column, from 1.",
+        "hints[].message": "What may surprise.",
+      },
       ...{ "mistakes[].line": "Line, from 1.", "mistakes[].column": "Column, from 1." },
       ...{ "mistakes[].message": "What is wrong.", "mistakes[].suggestion": "What was probably meant, where known." },
     },

@@ -1,0 +1,91 @@
+/* What expressions of other systems have, and what to write here instead. */
+
+/** Contexts of which nothing is known here. */
+export const CONTEXTS = new Map([
+  ["matrix", "There is no matrix: make a pipeline for each case, and give it a variable"],
+  ["strategy", "There is no matrix: make a pipeline for each case, and give it a variable"],
+  ["inputs", "A build is given values by `envVariables` of the request: they are variables, `env.NAME`"],
+  ["parameters", "A build is given values by `envVariables` of the request: they are variables, `env.NAME`"],
+  ["pipeline", "A build is given values by `envVariables` of the request: they are variables, `env.NAME`"],
+  ["needs", "There are no other jobs: what an earlier step wrote is `steps.ID.outputs.NAME`"],
+  ["dependencies", "There are no other jobs: what an earlier step wrote is `steps.ID.outputs.NAME`"],
+  ["jobs", "There are no other jobs: what an earlier step wrote is `steps.ID.outputs.NAME`"],
+  ["github", "What is known of a build is in `build`, `repository` and `agent`"],
+  ["gitea", "What is known of a build is in `build`, `repository` and `agent`"],
+  ["forgejo", "What is known of a build is in `build`, `repository` and `agent`"],
+  ["gitlab", "What is known of a build is in `build`, `repository` and `agent`"],
+  ["runner", "What is known of the agent is in `agent`"],
+  ["variables", "Variables that are no secrets are in `vars`"],
+]);
+
+/** Properties, `context.property`. */
+export const PROPERTIES = new Map([
+  ["github.sha", "build.commit"],
+  ["github.ref", "build.branch"],
+  ["github.ref_name", "build.branch"],
+  ["github.head_ref", "build.branch"],
+  ["github.run_id", "build.id"],
+  ["github.run_number", "build.number"],
+  ["github.run_attempt", "build.attempt"],
+  ["github.repository", "repository.fullName"],
+  ["github.event_name", "build.trigger"],
+  ["runner.os", "agent.platform"],
+  ["runner.name", "agent.name"],
+  ["build.sha", "build.commit"],
+  ["build.commitSha", "build.commit"],
+  ["build.ref", "build.branch"],
+  ["build.ref_name", "build.branch"],
+  ["build.source", "build.trigger"],
+  ["build.event", "build.trigger"],
+  ["build.run_number", "build.number"],
+  ["repository.name", "repository.fullName"],
+  ["repository.url", "repository.cloneUrl"],
+  ["agent.os", "agent.platform"],
+]);
+
+/** Properties of a step. */
+export const STEP_PROPERTIES = new Map([
+  ["result", "outcome"],
+  ["status", "outcome"],
+  ["exit_code", "exitCode"],
+]);
+
+/** Functions, in lower case. */
+export const FUNCTIONS = new Map([
+  ["hashfiles", "There is no function `hashFiles`: compute the hash in a step, and read it by `steps.ID.outputs.NAME`"],
+  ["succeeded", "There is no function `succeeded`: write `success()`"],
+  ["failed", "There is no function `failed`: write `failure()`"],
+  ["eq", "There is no function `eq`: write `a == b`"],
+  ["ne", "There is no function `ne`: write `a != b`"],
+  ["and", "There is no function `and`: write `a && b`"],
+  ["or", "There is no function `or`: write `a || b`"],
+  ["not", "There is no function `not`: write `!a`"],
+  ["in", 'There is no function `in`: write `contains(fromJSON(\'["x", "y"]\'), a)`'],
+]);
+
+/** Words for operators. */
+export const WORDS = new Map([
+  ["and", "Write `&&`"],
+  ["or", "Write `||`"],
+  ["not", "Write `!`"],
+  ["is", "Write `==`"],
+  ["eq", "Write `==`"],
+  ["ne", "Write `!=`"],
+  ["in", "Write `contains(list, item)`"],
+]);
+
+/** Signs that begin nothing in an expression. */
+export const SIGNS = new Map([
+  ["=~", "There are no patterns: use startsWith(), endsWith() or contains()"],
+  ["!~", "There are no patterns: use startsWith(), endsWith() or contains()"],
+  ["=", "Write `==` to compare"],
+  ["&", "Write `&&`"],
+  ["|", "Write `||`"],
+  ["$", "Write the name without `$`; branch and commit are `build.branch` and `build.commit`"],
+  ['"', "Texts are quoted with '"],
+  ["`", "Texts are quoted with '"],
+  ["?", "Write `case(condition, value, otherwise)`"],
+  ["+", "There is no arithmetic: compute in a step, or join texts by `format('{0}{1}', a, b)`"],
+  ["/", "There is no arithmetic, and there are no patterns: compute in a step"],
+  ["%", "There is no arithmetic: compute in a step"],
+]);

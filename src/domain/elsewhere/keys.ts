@@ -1,0 +1,102 @@
+/*
+ * Keys of GitHub Actions, GitLab, Woodpecker, Buildkite, CircleCI and Azure Pipelines, and what to write here instead.
+ * A row is for several keys that mean one thing.
+ */
+type Rows = [keys: string, advice: string][];
+
+const table = (...rows: Rows): Map<string, string> =>
+  new Map(rows.flatMap(([keys, advice]) => keys.split(" ").map((key) => [key, advice] as const)));
+
+export const ONE_JOB =
+  "One build is one job: write its `steps` at the top level, and make a pipeline for each other job";
+const REQUIRES = "Write what the agent must have in `requires`, for example `requires: { platform: linux }`";
+const BY_API = "When to build is not decided in the file: builds are triggered by the API";
+const NOTHING_TO_INCLUDE = "A file includes no other: an anchor and its aliases can repeat a part of it";
+
+/** Keys that mean the same at the top of a file and in a step. */
+const ANYWHERE: Rows = [
+  ["cache save_cache restore_cache", "There is no cache here yet"],
+  [
+    "artifacts artifact artifact_paths store_artifacts persist_to_workspace attach_workspace reports release pages",
+    "There are no artifacts here yet: let a step take its files to where they belong",
+  ],
+  ["matrix strategy parallel parallelism axes", "There is no matrix: make a pipeline for each case"],
+  ["variables environment", "Write `env`"],
+  ["secrets", "The service keeps them: write `${{ secrets.NAME }}` in `env`"],
+  ["services", "Steps run on the agent itself: start services in a step"],
+  ["container docker", "Steps run on the agent itself: write what it must have in `requires`"],
+  ["image runs-on runs_on agents pool os vm", REQUIRES],
+  ["retry retries", "Nothing is repeated by itself: repeat the command in the script, or retry the build by the API"],
+  ["timeout timeout_in_minutes timeoutInMinutes", "Write `timeout-minutes`"],
+  ["permissions id_tokens", "A build has no token of the service: this key is not needed"],
+  ["concurrency concurrency_group resource_group", "How many builds run at once is the pipeline's `maxParallel`"],
+  ["extends include template templates", NOTHING_TO_INCLUDE],
+  ["notify notifications", "There are no notifications here yet: write a last step with `if: always()`"],
+  ["before_script", "Write the commands as the first step, or at the beginning of `run`"],
+  ["after_script", "Write the commands as a last step with `if: always()`"],
+  ["interruptible inherit coverage", "There is nothing of that kind here: leave it out"],
+];
+
+/** Keys at the top of a file, or of a job in one. */
+export const KEYS_OF_FILE = table(
+  ...ANYWHERE,
+  ["jobs job stages stage workflows pipeline", ONE_JOB],
+  ["on trigger triggers pr push schedule schedules cron when rules only except workflow branches", BY_API],
+  ["uses with", "Workflows and actions are not run here: write the commands as `steps`, each with its `run`"],
+  ["script run commands command", "Write the commands as `steps`, each with its `run`"],
+  ["needs depends_on dependencies dependsOn", "There are no other jobs to wait for: steps run in the order written"],
+  ["if condition", "A build has no condition, each of its steps can have `if`"],
+  ["continue-on-error allow_failure soft_fail", "Write `continue-on-error` in the step that may fail"],
+  ["outputs", "A step writes what later ones read to `$MILLRACE_OUTPUT`"],
+  ["inputs parameters spec", "A build is given values by `envVariables` of the request: they are variables"],
+  ["default", "Write `defaults`"],
+  [
+    "version orbs executors executor",
+    "There is nothing of that kind here: leave it out, and write commands in `steps`",
+  ],
+  ["clone skip_clone git", "Write `checkout`"],
+  [
+    "tags labels platform",
+    "Write what the agent must have in `requires`, for example `requires: { labels: [docker] }`",
+  ],
+  ["workspace", "The checkout is the folder that steps run in"],
+);
+
+/** Keys of a step. */
+export const KEYS_OF_STEP = table(
+  ...ANYWHERE,
+  ["uses", "Actions are not run here: write the commands in `run`. The checkout is made before the first step"],
+  ["with", "`with` belongs to actions: give values to the script by `env`"],
+  ["plugins settings", "Plugins are not run here: write the commands in `run`"],
+  ["script command bash sh cmd", "Write the script in `run`"],
+  ["powershell pwsh", "Write the script in `run`, with `shell: pwsh`"],
+  ["commands", "Write the commands in `run`, one a line after `run: |`"],
+  ["entrypoint args", "Write the whole command in `run`"],
+  ["label displayName title", "Write `name`"],
+  ["key identifier", "Write `id`"],
+  [
+    "when condition conditions rules only except branches branch",
+    "Write a condition in `if`, for example `if: build.branch == 'main'`",
+  ],
+  ["skip", "Write `if: false`"],
+  ["allow_failure allow-failure soft_fail failure ignore_errors", "Write `continue-on-error: true`"],
+  ["needs depends_on dependencies dependsOn", "Steps run in the order they are written in: this is not needed"],
+  ["wait waiter", "Steps run one after the other: this is not needed"],
+  ["block input manual approval", "A build waits for nobody: make a pipeline of what comes after, and trigger it then"],
+  ["trigger build", "A step starts no other pipeline: let it call the API"],
+  ["group steps", "Steps are not grouped: write them one after the other"],
+  ["checkout", "The checkout is made before the first step: `checkout` at the top of the file says how"],
+  ["outputs", "A step writes what later ones read to `$MILLRACE_OUTPUT`"],
+  ["dir cwd workdir working_dir", "Write `working-directory`"],
+  ["detach background", "Begin the command in the script with `&` after it"],
+  ["user privileged tty volumes", "Steps run on the agent itself, as its user: leave it out"],
+  ["stage tags", "A step has none of these: leave it out, and write what the agent must have in `requires`"],
+);
+
+/** What stands in place of a step, as one word. */
+export const WORDS_FOR_STEP = new Map([
+  ["wait", "Steps run one after the other: leave `wait` out"],
+  ["waiter", "Steps run one after the other: leave `waiter` out"],
+  ["checkout", "The checkout is made before the first step: leave this one out"],
+  ["block", "A build waits for nobody: make a pipeline of what comes after, and trigger it then"],
+]);
