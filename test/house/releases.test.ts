@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { describe as describeApi } from "../../src/api/description/describe.ts";
@@ -8,13 +8,9 @@ import type { JsonSchema } from "../../src/api/description/schemas.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 import { ALLOWED, RESPELLED } from "../releases/allowed.ts";
 import { breakingChanges } from "../releases/compare.ts";
+import { lastReleaseWith } from "../releases/last.ts";
 
-const RELEASES = join(import.meta.dirname, "../releases");
-const last = readdirSync(RELEASES)
-  .filter((name) => /^\d/.test(name))
-  .sort((a, b) => a.localeCompare(b, undefined, { numeric: true }))
-  .at(-1);
-const served = JSON.parse(readFileSync(join(RELEASES, last ?? "", "openapi.json"), "utf8"));
+const served = JSON.parse(readFileSync(join(lastReleaseWith("openapi.json"), "openapi.json"), "utf8"));
 const text = JSON.stringify(served, (name, value) => {
   if (name === "examples") return undefined;
   return name === "pattern" ? (RESPELLED[value] ?? value) : value;

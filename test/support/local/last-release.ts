@@ -1,29 +1,19 @@
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { ROOT } from "../../../src/local/service.ts";
+import { lastReleaseWith } from "../../releases/last.ts";
 
 export interface Release {
-  version: string;
   /** Configuration by which wrangler serves it. */
   config: string;
   /** Its agent program. */
   agent: string;
 }
 
-const RELEASES = join(ROOT, "test/releases");
-
-const lastKept = (): string => {
-  const kept = readdirSync(RELEASES, { recursive: true, encoding: "utf8" }).find((path) =>
-    path.endsWith("worker.js.gz"),
-  );
-  if (!kept) throw new Error("No release is kept in test/releases: `npm run release` keeps one.");
-  return join(RELEASES, kept, "..");
-};
-
 /** Lays the service and the agent of the release before into `folder`, with the migrations that it knew. */
 export const unpackLastRelease = (folder: string): Release => {
-  const kept = lastKept();
+  const kept = lastReleaseWith("worker.js.gz");
   const unpack = (name: string, to: string): void =>
     writeFileSync(join(folder, to), gunzipSync(readFileSync(join(kept, name))));
   unpack("worker.js.gz", "worker.js");
@@ -32,15 +22,14 @@ export const unpackLastRelease = (folder: string): Release => {
   for (const name of JSON.parse(readFileSync(join(kept, "migrations.json"), "utf8")) as string[]) {
     copyFileSync(join(ROOT, "migrations", name), join(folder, "migrations", name));
   }
-  const config = readFileSync(join(kept, "wrangler.toml"), "utf8")
+  const settings = (path: string): string => readFileSync(join(path, "wrangler.toml"), "utf8");
+  const date = /^compatibility_date = .*$/m;
+  const config = settings(kept)
+    .replace(date, date.exec(settings(ROOT))?.[0] ?? "")
     .replace('main = "src/worker.ts"', 'main = "worker.js"\nno_bundle = true')
     .replace(/^minify = .*$/m, "")
     .replace(/^\[build\]\ncommand = .*$/m, "")
     .replace('directory = "dist/assets"', `directory = "${join(ROOT, "dist/assets")}"`);
   writeFileSync(join(folder, "wrangler.toml"), config);
-  return {
-    version: kept.slice(RELEASES.length + 1),
-    config: join(folder, "wrangler.toml"),
-    agent: join(folder, "agent.mjs"),
-  };
+  return { config: join(folder, "wrangler.toml"), agent: join(folder, "agent.mjs") };
 };

@@ -1,0 +1,18 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+export const RELEASES = import.meta.dirname;
+
+const { version } = JSON.parse(readFileSync(join(RELEASES, "../../package.json"), "utf8")) as { version: string };
+
+/** The version that this is, or will be once it is released. */
+export const THIS_RELEASE = version;
+
+/** Folder of the newest kept release before this one that has `file`. @throws where none is kept */
+export const lastReleaseWith = (file: string): string => {
+  const [last] = readdirSync(RELEASES)
+    .filter((name) => /^\d/.test(name) && name !== THIS_RELEASE && existsSync(join(RELEASES, name, file)))
+    .sort((one, other) => other.localeCompare(one, undefined, { numeric: true }));
+  if (last === undefined) throw new Error(`No release before ${THIS_RELEASE} is kept with its ${file}.`);
+  return join(RELEASES, last);
+};
