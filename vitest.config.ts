@@ -34,7 +34,7 @@ export default defineConfig(async () => ({
         test: {
           name: "workerd",
           include: ["test/**/*.test.ts"],
-          exclude: [...PLAIN, ...HOUSE, ...END_TO_END],
+          exclude: [...PLAIN, ...HOUSE, ...END_TO_END, "**/node_modules/**"],
           setupFiles: ["./test/support/apply-migrations.ts"],
           testTimeout: 120_000,
         },

@@ -202,14 +202,12 @@ describe("the agent's life", () => {
 
   it("masks what a tool asks to be masked as GitHub Actions has it, and tells the service before the bytes", async () => {
     const service = await playedService();
-    const steps = `  - name: Ask
-    run: |
-      printf '::add-mask::made-'; sleep 0.3; echo up-token
-      echo "it is made-up-token"
-  - run: echo "still made-up-token"; printf '::add-mask::last-one'
-  - run: echo "the last-one"
-`;
-    const { log } = await buildOnce(service, jobOf(testRepository(pipeline(steps)).cloneUrl, 7));
+    const tools = {
+      "ask.sh": "printf '::add-mask::made-'; sleep 0.3; echo up-token; echo 'it is made-up-token'\n",
+      "again.sh": "echo 'still made-up-token'; printf '::add-mask::last-one'\n",
+    };
+    const steps = "  - run: sh ask.sh\n  - run: sh again.sh\n  - run: echo 'the last-one'\n";
+    const { log } = await buildOnce(service, jobOf(testRepository({ ...pipeline(steps), ...tools }).cloneUrl, 7));
     expect(log).toContain("::add-mask::***\nit is ***\n");
     expect(log).toContain("still ***\n::add-mask::***\n");
     expect(log).toContain("the ***\n");

@@ -58,6 +58,9 @@ const ESCAPES = [
   "\x9b31m",
 ];
 
+/** As a name takes it: without what turns the text around it. */
+const named = (text: string): string => text.replace(/[\u202a-\u202e]/g, "~");
+
 /** Fills every field that takes free text with the text of its turn. */
 const fill = async ({ service, client }: Stage) => {
   const branch = `x<img/src=x/onerror=${RUN}>`;
@@ -80,8 +83,8 @@ ${HOSTILE.slice(0, 8)
     const variable = { key: `HOSTILE_${index}`, value: text, description: text, isSecret: false, ...owner };
     made.push(
       client.call("POST", "/secrets/variables", variable),
-      client.call("POST", "/secrets/groups", { name: text, description: text }),
-      client.call("POST", "/token", { name: text, kind: "api", role: "viewer" }),
+      client.call("POST", "/secrets/groups", { name: named(text), description: text }),
+      client.call("POST", "/token", { name: named(text), kind: "api", role: "viewer" }),
     );
     if (index < 10) made.push(client.call("POST", "/pipeline", { repoId: repository.id, name: text }));
   }

@@ -287,7 +287,15 @@ describe("after builds that print, fail and are canceled", () => {
 const everyAnswer = async (): Promise<[route: string, text: string][]> => {
   const idsOf = async (path: string): Promise<string[]> =>
     (await client.call<{ id: string }[]>("GET", path)).map(({ id }) => id);
-  const nouns = ["/secrets/variables", "/secrets/groups", "/repository", "/pipeline", "/build", "/buildagent"];
+  const nouns = [
+    "/token",
+    "/secrets/variables",
+    "/secrets/groups",
+    "/repository",
+    "/pipeline",
+    "/build",
+    "/buildagent",
+  ];
   const ids = Object.fromEntries(await Promise.all(nouns.map(async (noun) => [noun, await idsOf(noun)] as const)));
   expect(ids["/build"]).toEqual(expect.arrayContaining(shown));
   const answers: [string, string][] = [];

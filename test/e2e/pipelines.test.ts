@@ -88,7 +88,7 @@ describe("what a file requires", () => {
       pipeline: { requires: { platform: "linux" } },
     });
     expect(build).toMatchObject({ status: "failed", reason: "requirements-unmet", attempt: 1 });
-    expect(build.message).toContain("is on linux, not macos");
+    expect(build.message).toContain("is on Linux, not macOS");
   });
 });
 

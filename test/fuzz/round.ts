@@ -181,9 +181,14 @@ export class Round {
         complain(`${action} is in the audit, of a request that was refused`);
       }
     }
-    for (const path of ["/secrets/variables?includeInactive=true&", "/secrets/groups?", "/repository?", "/pipeline?"]) {
+    for (const path of ["/secrets/variables", "/secrets/groups", "/repository", "/pipeline"]) {
       const client = new Client(this.#service.url, this.#tokens.apiToken ?? "");
-      const listed = await client.call<{ id: string; createdAt: string }[]>("GET", `${path}limit=200`).catch(() => []);
+      const listed = await client
+        .call<{ id: string; createdAt: string }[]>(
+          "GET",
+          `${path}?limit=200${path === "/secrets/variables" ? "&includeInactive=true" : ""}`,
+        )
+        .catch(() => []);
       for (const record of listed.filter(({ createdAt }) => createdAt > begun)) {
         if (this.#records.get(record.id) !== lasting(record))
           complain(`${path} has what nobody was answered: ${record.id}`);

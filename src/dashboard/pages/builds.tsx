@@ -148,7 +148,7 @@ export const buildsPage: Page = {
       agent: namesOf(agents, ({ name }) => name),
       waits: await explain(context, builds),
     };
-    const isFiltered = Object.keys(filterOf(query)).length > 0;
+    const isFiltered = Object.keys(filterOf(query)).some((name) => name !== "limit");
     const older = new URLSearchParams(query);
     if (context.nextCursor) older.set("cursor", context.nextCursor);
     return {
