@@ -38,7 +38,7 @@ export const removal = ({ path, section, access, verb, ask, remove }: Removal): 
         ...{ title: `${capital(verb)} ${name}`, section },
         body: (
           <div class="column">
-            <ProblemNotice problem={problem} />
+            <ProblemNotice asked={{ problem, entered: null }} />
             <h1>
               {capital(verb)} <bdi>{name}</bdi>?
             </h1>

@@ -217,6 +217,19 @@ describe("every form", () => {
     }
   });
 
+  it("that is refused says how many fields need a change, each mistake once at its field, and leads to the first", async () => {
+    const cookie = await cookieFor("maintainer");
+    const form = { fullName: "no-owner", cloneUrl: "nowhere", gitHostRepoId: "7", defaultBranch: "" };
+    const answer = await send("/repositories/new", cookie, { Origin: ORIGIN }, form);
+    expect(answer.status).toBe(422);
+    const text = await answer.text();
+    expect(text).toMatch(/<strong>1 field needs a change\.<\/strong> Nothing was changed\./);
+    expect(text).not.toContain("<code>fullName</code>");
+    expect(text.match(/must have the form/g)).toHaveLength(1);
+    expect(text).toMatch(/<input id="fullName"[^>]* aria-invalid="true"[^>]* autofocus/);
+    expect(text.match(/ autofocus/g)).toHaveLength(1);
+  });
+
   it("is refused below its role, and without a session", async () => {
     const cookies = Object.fromEntries(await Promise.all(ROLES.map(async (role) => [role, await cookieFor(role)])));
     for (const { path, access } of FORMS) {

@@ -123,7 +123,7 @@ export const agentsPage: Page = {
       ...{ title: "Agents", section: "agents", again: AGAIN },
       body: (
         <>
-          <ProblemNotice problem={problem} />
+          <ProblemNotice asked={{ problem, entered: null }} />
           <div class="head">
             <h1>Agents</h1>
             {agents.length > 0 && <Filter query={query} />}

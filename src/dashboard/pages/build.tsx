@@ -159,7 +159,7 @@ export const buildPage: Page = {
       ...{ again: isTerminal(build) ? undefined : AGAIN, state: build.status },
       body: (
         <>
-          <ProblemNotice problem={problem} />
+          <ProblemNotice asked={{ problem, entered: null }} />
           <div class="head">
             <h1>
               <span class="number">#{build.number}</span>{" "}

@@ -34,7 +34,7 @@ const listPage: Page = {
       ...{ title: "Variable groups", section: "variables" },
       body: (
         <>
-          <ProblemNotice problem={asked.problem} />
+          <ProblemNotice asked={asked} />
           <div class="head">
             <h1>Variable groups</h1>
             {all.length > 0 && <NameFilter path="/app/groups" query={asked.query} label="Name" />}
@@ -96,7 +96,7 @@ const page: Page = {
       ...{ title: group.name, section: "variables" },
       body: (
         <>
-          <ProblemNotice problem={asked.problem} />
+          <ProblemNotice asked={asked} />
           <div class="head">
             <h1>{group.name}</h1>
             {canChange && (

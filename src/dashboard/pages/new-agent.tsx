@@ -78,7 +78,7 @@ const page: Page = {
     if (!may(context, "admin")) return frame(<p>Only an admin makes registration tokens: ask one for it.</p>);
     return frame(
       <>
-        <ProblemNotice problem={asked.problem} />
+        <ProblemNotice asked={asked} />
         <p>A machine becomes an agent with a registration token, which can do nothing else.</p>
         <Ask asked={asked} />
       </>,

@@ -72,7 +72,7 @@ const page: Page = {
       ...{ title: `${name} / ${pipeline.name}`, section: "repositories", script: "definition.js" },
       body: (
         <>
-          <ProblemNotice problem={asked.problem} />
+          <ProblemNotice asked={asked} />
           <div class="head">
             <h1>
               <a href={`/app/repositories/${pipeline.repoId}`}>{name}</a> / <bdi>{pipeline.name}</bdi>
@@ -147,7 +147,7 @@ const newPage: Page = {
           <h1>
             Add a pipeline to <bdi>{repository.fullName}</bdi>
           </h1>
-          <ProblemNotice problem={asked.problem} />
+          <ProblemNotice asked={asked} />
           <Edit {...{ asked, repoId, groups, version: null }} />
         </div>
       ),

@@ -112,7 +112,7 @@ const newPage: Page = {
       body: (
         <div class="column">
           <h1>Connect a repository</h1>
-          <ProblemNotice problem={asked.problem} />
+          <ProblemNotice asked={asked} />
           <form method="post" class="stack">
             <RepositoryFields asked={asked} />
             <button type="submit" class="primary">

@@ -113,7 +113,7 @@ const page: Page = {
       ...{ title: repository.fullName, section: "repositories" },
       body: (
         <>
-          <ProblemNotice problem={asked.problem} />
+          <ProblemNotice asked={asked} />
           <div class="head">
             <h1>{repository.fullName}</h1>
             <a class="button" href={`/app/builds?repoId=${repository.id}`}>

@@ -51,7 +51,7 @@ const page: Page = {
       body: (
         <div class="column">
           <h1>Run a build</h1>
-          <ProblemNotice problem={asked.problem} />
+          <ProblemNotice asked={asked} />
           <form method="post" class="stack">
             <SelectField
               {...{ asked, name: "what", label: "Pipeline", value: what, choices: choicesOf(repositories, pipelines) }}

@@ -22,7 +22,7 @@ export const SignInPage = ({ next, problem, isOver = false }: SignInParts) => (
           You were signed out: your session was ended, or its token was revoked or has expired.
         </p>
       )}
-      <ProblemNotice problem={problem} />
+      <ProblemNotice asked={{ problem, entered: null }} />
       <form method="post" action="/app/sign-in" class="stack">
         <input type="hidden" name="next" value={next} />
         <label for="token">API token</label>

@@ -72,7 +72,7 @@ const page: Page = {
       ...{ title: "Tokens", section: "tokens" },
       body: (
         <>
-          <ProblemNotice problem={asked.problem} />
+          <ProblemNotice asked={asked} />
           <div class="head">
             <h1>Tokens</h1>
             <NameFilter path="/app/tokens" query={asked.query} label="Name" />
@@ -153,7 +153,7 @@ const rotatePage: Page = {
       ...{ title: `Rotate ${name}`, section: "tokens" },
       body: (
         <div class="column">
-          <ProblemNotice problem={asked.problem} />
+          <ProblemNotice asked={asked} />
           <h1>
             Rotate <bdi>{name}</bdi>?
           </h1>

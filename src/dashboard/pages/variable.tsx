@@ -72,7 +72,7 @@ const page: Page = {
       ...{ title: variable.key, section: "variables" },
       body: (
         <div class="column">
-          <ProblemNotice problem={asked.problem} />
+          <ProblemNotice asked={asked} />
           <h1>{variable.key}</h1>
           <p class="facts">
             <span>{variable.isSecret ? "secret" : "plain"}</span>

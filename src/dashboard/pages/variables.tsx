@@ -139,7 +139,7 @@ const newPage: Page = {
       body: (
         <div class="column">
           <h1>Add a variable</h1>
-          <ProblemNotice problem={asked.problem} />
+          <ProblemNotice asked={asked} />
           <form method="post" class="stack">
             <TextField {...{ asked, name: "key", label: "Key", required: true, placeholder: "API_URL" }} />
             <SelectField {...{ asked, name: "owner", label: "Belongs to", value: owner, choices }} />

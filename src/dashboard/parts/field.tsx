@@ -1,5 +1,6 @@
 import type { Child } from "hono/jsx";
 import type { Asked } from "../page.ts";
+import { firstWrongField } from "./problem.tsx";
 
 interface FieldParts {
   asked: Asked;
@@ -37,6 +38,7 @@ const Around = ({ asked, name, label, hint, children }: FieldParts & { children:
 const describedBy = ({ asked, name, hint }: FieldParts) => ({
   "aria-describedby": hint ? `${name}-hint` : undefined,
   "aria-invalid": errorsOf(asked, name).length > 0 ? ("true" as const) : undefined,
+  autofocus: firstWrongField(asked) === name || undefined,
 });
 
 type TextParts = FieldParts & {
