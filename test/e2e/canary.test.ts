@@ -49,7 +49,7 @@ const PRINT = `show() {
   for before in '' x xx; do printf %s "$before$value" | base64 | tr -d '\\n'; echo; done
   printf %s "$value" | base64 | tr -d '\\n' | tr +/ -_; echo
 }
-MADE=$(echo "$EDAM" | rev)
+MADE=$(echo "$EDAM" | LC_ALL=C.UTF-8 rev)
 echo "$MADE" >> "$MILLRACE_MASK"
 for name in ORG GROUP REPO PIPELINE RUN MADE; do show "\${!name}"; done
 echo "summary: $ORG" >> "$MILLRACE_SUMMARY"
