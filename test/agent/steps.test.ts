@@ -14,7 +14,7 @@ import type { Step } from "../../src/protocol/build.ts";
 import { testFolder } from "./support/folder.ts";
 import { namedUser } from "./support/step-user.ts";
 
-const BUILD = "01900000-0000-7000-8000-000000000077";
+const BUILD = crypto.randomUUID();
 
 /** Open to a step's own user, as the folder of a real agent with --run-as is. */
 const workFolder = (): string => {

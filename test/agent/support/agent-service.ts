@@ -40,9 +40,12 @@ export const IDENTITY: Omit<Identity, "url"> = {
   pollSeconds: 1,
 };
 
+/** Of this test file alone: agents on one machine end each other's builds where these bear the same id. */
+const BUILDS = `01900000-0000-7000-8000-${crypto.randomUUID().slice(0, 8)}`;
+
 export const jobOf = (cloneUrl: string, number: number, change: Partial<Job> = {}): Job => ({
   build: {
-    id: `01900000-0000-7000-8000-${String(number).padStart(12, "0")}`,
+    id: `${BUILDS}${String(number).padStart(4, "0")}`,
     number,
     orgId: "acme",
     repoId: "01900000-0000-7000-8000-0000000000b1",
