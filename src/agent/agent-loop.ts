@@ -6,7 +6,14 @@ import { announce } from "./announce.ts";
 import { asUser } from "./as-user.ts";
 import { delayOf, PATIENT } from "./back-off.ts";
 import { Bell } from "./bell.ts";
-import { type BuildFolder, clearBuild, leftoversIn, makeBuildFolder, makeWorkFolder } from "./build-folder.ts";
+import {
+  type BuildFolder,
+  clearBuild,
+  leftoversIn,
+  makeBuildFolder,
+  makeWorkFolder,
+  removeBuildFolder,
+} from "./build-folder.ts";
 import { runJob } from "./build-session.ts";
 import { Client, wordOf } from "./client.ts";
 import { EXIT, Stop } from "./exit-codes.ts";
@@ -86,9 +93,14 @@ const takeBuilds = async (client: Client, identity: Identity, hints: Hints, opti
       next = null;
       const { user, grace, interrupt } = options;
       const session = { client, identity, folder, user, grace, interrupt, cancelHint: hints.cancel };
-      await runJob(job, session)
-        .catch(survived)
-        .finally(() => clear(folder.path, options));
+      let isQuiet = false;
+      try {
+        isQuiet = await runJob(job, session);
+      } catch (error) {
+        survived(error);
+      } finally {
+        await clear(folder.path, options, isQuiet);
+      }
       if (options.once || identity.isEphemeral) return;
     }
   } finally {
@@ -107,10 +119,11 @@ const readyUser = async ({ work, user, grace }: AgentOptions): Promise<void> => 
 
 /**
  * Removes all that a build has left, before the next folder is made: what it held may be what that one needs, and while
- * something of it lives it could read the next one's secrets.
+ * something of it lives it could read the next one's secrets. `isQuiet`: it is known that nothing does.
  */
-const clear = async (path: string, { user, grace, drain }: AgentOptions): Promise<void> => {
+const clear = async (path: string, { user, grace, drain }: AgentOptions, isQuiet = false): Promise<void> => {
   try {
+    if (isQuiet) return await removeBuildFolder(path, user);
     while (!(await clearBuild(path, user, grace)) && !drain.aborted)
       announce.error(`${path}: what this build has started does not end; no other begins until it does`);
   } catch (error) {

@@ -35,8 +35,11 @@ const REASON_LIMIT = 2000;
 const runIdOf = ({ build, lease }: JobAnswer): string => `${build.id}/${lease}`;
 const nameOf = ({ build, repository }: JobAnswer): string => `build ${build.number} of ${repository.fullName}`;
 
-/** Takes one job from its start to its finish. @throws Refused when the agent was removed meanwhile. */
-export const runJob = async (job: JobAnswer, session: Session): Promise<void> => {
+/**
+ * Takes one job from its start to its finish. @throws Refused when the agent was removed meanwhile.
+ * @returns whether nothing that it has started lives.
+ */
+export const runJob = async (job: JobAnswer, session: Session): Promise<boolean> => {
   const { client, folder } = session;
   let spool: LogSpool;
   try {
@@ -48,18 +51,19 @@ export const runJob = async (job: JobAnswer, session: Session): Promise<void> =>
     const body: Release = { reason: reason.slice(0, REASON_LIMIT), interrupted: true };
     const [path, signal] = [`/build/${job.build.id}/release`, session.interrupt];
     await client.send({ method: "POST", path, body, lease: job.lease, signal });
-    return;
+    return false;
   }
-  await work(job, session, spool);
+  return work(job, session, spool);
 };
 
-const work = async (job: JobAnswer, session: Session, spool: LogSpool): Promise<void> => {
+const work = async (job: JobAnswer, session: Session, spool: LogSpool): Promise<boolean> => {
   const { client, folder } = session;
   const { lease } = job;
   const name = nameOf(job);
   const over = new AbortController();
   const cancel = new AbortController();
   let fatal: unknown = null;
+  let isQuiet = false;
   const onTrouble = (error: unknown): void => {
     if (over.signal.aborted) return;
     fatal = error;
@@ -115,7 +119,8 @@ const work = async (job: JobAnswer, session: Session, spool: LogSpool): Promise<
       (body): Ending => ({ kind: "finish", body }),
       (error: unknown) => endingOf(error, job, log),
     );
-    if (!(await tree.end(session.grace))) announce.error(`${name}: not all that it has started ends`);
+    isQuiet = await tree.end(session.grace);
+    if (!isQuiet) announce.error(`${name}: not all that it has started ends`);
     log.flush();
     spool.close();
     await sending;
@@ -129,6 +134,7 @@ const work = async (job: JobAnswer, session: Session, spool: LogSpool): Promise<
     spool.dispose();
   }
   if (fatal !== null) throw fatal;
+  return isQuiet;
 };
 
 /** All that may not be printed: the job's secrets, the clone credential, and the agent's own token. */

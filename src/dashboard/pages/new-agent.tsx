@@ -51,7 +51,8 @@ const frame = (body: View["body"]): View => ({
 const Made = ({ origin, token, labels }: { origin: string; token: string; labels: string[] }) => (
   <>
     <p>
-      On the Mac or Linux machine, with Node 20.9 or newer and git. These lines hold the token, which is shown this once:
+      On the Mac or Linux machine, with Node 20.9 or newer and git. These lines hold the token, which is shown this
+      once:
     </p>
     <Copied text={commandsOf(origin, token, labels)} />
     <h2>To keep it running</h2>
