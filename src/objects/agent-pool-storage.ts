@@ -11,12 +11,11 @@ import {
   type Report,
 } from "../domain/pool/facts.ts";
 import { emptyState, isTerminal, type PoolState } from "../domain/pool/state.ts";
-import { type Letter, REVOKED, TABLES, writesOf } from "./agent-pool-tables.ts";
+import { LARGE_INPUTS, type Letter, REVOKED, TABLES, writesOf } from "./agent-pool-tables.ts";
 
 /** Milliseconds for which a build can be repeated with what was given to its run. */
 const INPUTS_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
-/** Characters above which what a run was given counts as large, and how many such runs can be repeated: the newest. */
-const LARGE_INPUTS = 4096;
+/** Ended runs that were given much and can be repeated: the newest. */
 const LARGE_INPUTS_KEPT = 1000;
 /** Rows that one round of forgetting removes from a table, so that it never holds up the queue. */
 const FORGET_AT_ONCE = 500;
@@ -70,7 +69,7 @@ export class PoolStorage implements Records {
     for (const change of changes) {
       if (change.kind === "forget") this.#forget(change.before);
       else for (const [query, ...bindings] of writesOf(change, this.#newId)) this.#write(query, ...bindings);
-      if (change.kind === "inputs" && (change.inputs.inputs?.length ?? 0) > LARGE_INPUTS) this.#forgetLargeInputs();
+      if (change.kind === "inputs" && JSON.stringify(change.inputs).length > LARGE_INPUTS) this.#forgetLargeInputs();
     }
   }
 
