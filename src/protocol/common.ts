@@ -19,13 +19,13 @@ export const Timestamp = z.iso.datetime({ precision: 3 });
  * characters are spelled out.
  */
 
-/** Characters that are not seen, or that turn the text around them: what is read would not be what is there. */
-const UNSEEN = /[\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF]/;
+/** Characters that are not visible, or that turn the text around them: what is read would not be what is there. */
+const INVISIBLE = /[\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF]/;
 
 /** Keeps out what would make one name look like another; joiners stay, which scripts and emoji need. */
-export const seen = () =>
+export const visible = () =>
   z.refine<string>(
-    (text) => !UNSEEN.test(text),
+    (text) => !INVISIBLE.test(text),
     "must not have invisible characters or ones that turn the text around",
   );
 
@@ -36,7 +36,7 @@ export const Name = z
     z.minLength(1, "must not be empty"),
     z.maxLength(200, "must have at most 200 characters"),
     z.regex(/^[^\x00-\x1F\x7F-\x9F]+$/, "must not have control characters"),
-    seen(),
+    visible(),
   );
 
 /** A filter by a name: exactly this one, which may be one of before that is no longer taken. */

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { Id, Labels, Name, NameFilter, OrgId, seen, Timestamp } from "./common.ts";
+import { Id, Labels, Name, NameFilter, OrgId, Timestamp, visible } from "./common.ts";
 import { PAGE } from "./page.ts";
 import { SCOPES } from "./variable.ts";
 
@@ -23,7 +23,7 @@ export const ConfigPath = z.string().check(
   z.minLength(1),
   z.maxLength(400),
   z.regex(/^[^\x00-\x1F\x7F-\x9F\\]+$/, "must not have control characters or \\"),
-  seen(),
+  visible(),
   z.refine((path) => !path.startsWith("/") && !path.startsWith("-"), "must be relative to the repository's root"),
   z.refine(
     (path) => !path.split("/").some((part) => part === "" || part === "." || part === ".." || part === ".git"),

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { Id, OrgId, seen, Timestamp } from "./common.ts";
+import { Id, OrgId, Timestamp, visible } from "./common.ts";
 import { PAGE } from "./page.ts";
 
 const SEGMENT = "[A-Za-z0-9_.-]+";
@@ -19,7 +19,9 @@ export const CloneUrl = z.string().check(z.minLength(1), z.maxLength(2000, "must
  * `refs/merge-requests/...`; the rule is `domain/git-ref.ts`.
  */
 export const Branch = z.pipe(
-  z.string().check(z.minLength(1, "must not be empty"), z.maxLength(250, "must have at most 250 characters"), seen()),
+  z
+    .string()
+    .check(z.minLength(1, "must not be empty"), z.maxLength(250, "must have at most 250 characters"), visible()),
   z.transform((name) => name.replace(/^refs\/heads\//, "")),
 );
 
@@ -80,7 +82,7 @@ export const NewCredential = z.strictObject({
         z.minLength(1),
         z.maxLength(200),
         z.regex(/^[^\x00-\x1F\x7F-\x9F:@/]+$/, "must not have : @ / or control characters"),
-        seen(),
+        visible(),
       ),
   ),
   value: z.string().check(

@@ -12,7 +12,7 @@ import {
 } from "@actions/expressions/ast";
 import { type Token, TokenType } from "@actions/expressions/lexer";
 import { didYouMean } from "../did-you-mean.ts";
-import { CONTEXTS, PROPERTIES, STEP_PROPERTIES } from "../elsewhere/expressions.ts";
+import { CONTEXTS, PROPERTIES, STEP_PROPERTIES } from "../other-ci/expressions.ts";
 import type { Unknown } from "./evaluate.ts";
 import { ExpressionMistake } from "./mistake.ts";
 import { CONTEXT_NAMES, meansVariable, SHAPES } from "./names.ts";

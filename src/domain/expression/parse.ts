@@ -1,7 +1,7 @@
 import { type Expr, ExpressionError, Lexer, Parser } from "@actions/expressions";
 import { type Token, TokenType } from "@actions/expressions/lexer";
 import { didYouMean } from "../did-you-mean.ts";
-import { FUNCTIONS, SIGNS, WORDS } from "../elsewhere/expressions.ts";
+import { FUNCTIONS, SIGNS, WORDS } from "../other-ci/expressions.ts";
 import { ExpressionMistake } from "./mistake.ts";
 import { FUNCTION_NAMES, STATUS_FUNCTIONS } from "./names.ts";
 

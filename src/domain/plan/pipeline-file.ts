@@ -1,6 +1,6 @@
 import { isScalar } from "yaml";
 import { LABEL } from "../../protocol/common.ts";
-import { KEYS_OF_FILE, KEYS_OF_STEP, ONE_JOB, WORDS_FOR_STEP } from "../elsewhere/keys.ts";
+import { KEYS_OF_FILE, KEYS_OF_STEP, ONE_JOB, WORDS_FOR_STEP } from "../other-ci/keys.ts";
 import { isJob } from "./foreign-jobs.ts";
 import { LIMITS } from "./limits.ts";
 import { SHELLS } from "./plan.ts";

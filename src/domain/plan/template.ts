@@ -1,10 +1,10 @@
 import type { Scalar } from "yaml";
-import { idiomsIn } from "../elsewhere/scripts.ts";
 import { type KnownNames, wrongNames } from "../expression/check.ts";
 import type { Unknown } from "../expression/evaluate.ts";
 import { spansOf } from "../expression/interpolation.ts";
 import { ExpressionMistake } from "../expression/mistake.ts";
 import { parseExpression } from "../expression/parse.ts";
+import { idiomsIn } from "../other-ci/scripts.ts";
 import { count, LIMITS, TooMuch } from "./limits.ts";
 import { ScalarPlaces } from "./location.ts";
 import type { PlacedExpression, Script, Shell, Template } from "./plan.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { idiomsIn } from "../../../src/domain/elsewhere/scripts.ts";
+import { idiomsIn } from "../../../src/domain/other-ci/scripts.ts";
 import { describeMistake } from "../../../src/domain/plan/mistake.ts";
 import { parsePlan } from "../../../src/domain/plan/parse.ts";
 
