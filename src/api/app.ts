@@ -1,15 +1,17 @@
 import { Hono, type Context as HonoContext, type MiddlewareHandler } from "hono";
 import { BOOT_HEADER, LEASE_HEADER } from "../protocol/jobs.ts";
 import { PROBLEMS } from "../protocol/problem.ts";
-import { type Context, entityTag } from "../services/context.ts";
-import { identify } from "../services/identify.ts";
-import { checkRate, ratePolicy } from "../services/rate-limit.ts";
-import { invalid, Refusal } from "../services/refusal.ts";
-import { type Kit, numbered, openContext } from "../web/kit.ts";
+import { type Context, entityTag } from "../services/core/context.ts";
+import { identify } from "../services/core/identify.ts";
+import { checkRate, ratePolicy } from "../services/core/rate-limit.ts";
+import { invalid, Refusal } from "../services/core/refusal.ts";
+import type { AppEnv } from "../web/app-env.ts";
+import { openContext } from "../web/open-context.ts";
 import { describe, problemResponse, refusalOf } from "../web/problems.ts";
-import { logged } from "../web/request-log.ts";
+import { requestId } from "../web/request-id.ts";
+import { requestLog } from "../web/request-log.ts";
 import { jsonBody } from "./body.ts";
-import { shared } from "./cors.ts";
+import { cors } from "./cors.ts";
 import { mountHealth } from "./health.ts";
 import { methodsOf, ROUTES, type Route } from "./routes.ts";
 import { validator } from "./validation.ts";
@@ -18,7 +20,7 @@ export const BOOKMARK_HEADER = "Millrace-Bookmark";
 
 /** Opens the request: who calls is known, but not yet admitted. */
 const open =
-  ({ method, verb }: Route): MiddlewareHandler<Kit> =>
+  ({ method, verb }: Route): MiddlewareHandler<AppEnv> =>
   async (c, next) => {
     const caller = await identify(c.env, c.req.header("Authorization") ?? null);
     const context = openContext(c, {
@@ -48,7 +50,7 @@ const leaseOf = (text: string | undefined): number | null => {
   return Number(text);
 };
 
-const input = (c: HonoContext<Kit>, { verb }: Route) => {
+const input = (c: HonoContext<AppEnv>, { verb }: Route) => {
   const valid = (target: string): unknown => c.req.valid(target as never);
   return {
     params: verb.params ? valid("param") : undefined,
@@ -57,7 +59,7 @@ const input = (c: HonoContext<Kit>, { verb }: Route) => {
   };
 };
 
-const answer = async (c: HonoContext<Kit>, route: Route): Promise<Response> => {
+const answer = async (c: HonoContext<AppEnv>, route: Route): Promise<Response> => {
   const { verb, status } = route;
   const context = c.get("context");
   if ("stream" in verb) return verb.stream(c, context, { ...input(c, route), body: undefined });
@@ -95,7 +97,7 @@ const locationOf = ({ path }: Route, { id }: { id: string }): string => {
 /** What is wrong with a request is told only to callers who are admitted: 401 and 403 come before it. */
 const TOLD_AFTER_ADMISSION = new Set(["malformed-body", "unsupported-media-type", "too-large", "invalid", "not-found"]);
 
-const refuse = async (c: HonoContext<Kit>, error: unknown): Promise<Refusal> => {
+const refuse = async (c: HonoContext<AppEnv>, error: unknown): Promise<Refusal> => {
   const refusal = refusalOf(error);
   const context: Context | undefined = c.get("context");
   if (!context || !TOLD_AFTER_ADMISSION.has(refusal.kind)) return refusal;
@@ -107,11 +109,11 @@ const refuse = async (c: HonoContext<Kit>, error: unknown): Promise<Refusal> => 
   }
 };
 
-export const createApp = (): Hono<Kit> => {
-  const app = new Hono<Kit>();
-  app.use(numbered, logged);
+export const createApp = (): Hono<AppEnv> => {
+  const app = new Hono<AppEnv>();
+  app.use(requestId, requestLog);
   mountHealth(app);
-  app.use(shared);
+  app.use(cors);
   for (const route of ROUTES) {
     const { verb } = route;
     const checks = [
@@ -120,7 +122,7 @@ export const createApp = (): Hono<Kit> => {
       ...(verb.query ? [validator("query", verb.query)] : []),
       ...(verb.body ? [validator("json", verb.body)] : []),
     ];
-    app.on(methodsOf(route), [route.path], open(route), ...(checks as MiddlewareHandler<Kit>[]), (c) =>
+    app.on(methodsOf(route), [route.path], open(route), ...(checks as MiddlewareHandler<AppEnv>[]), (c) =>
       answer(c, route),
     );
   }

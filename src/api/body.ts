@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
-import { invalid, Refusal } from "../services/refusal.ts";
+import { invalid, Refusal } from "../services/core/refusal.ts";
+import type { AppEnv } from "../web/app-env.ts";
 import { readBytes } from "../web/body.ts";
-import type { Kit } from "../web/kit.ts";
 
 /** Bytes a JSON body may have. */
 export const BODY_LIMIT = 1024 * 1024;
@@ -28,7 +28,7 @@ const parse = (text: string, isMended: boolean): unknown => {
 };
 
 /** Leaves the body as text that is JSON for the validator behind it. @throws Refusal for every other body */
-export const jsonBody: MiddlewareHandler<Kit> = async (c, next) => {
+export const jsonBody: MiddlewareHandler<AppEnv> = async (c, next) => {
   const type = c.req.header("Content-Type") ?? "";
   if (!/^application\/([a-z0-9.-]+\+)?json(;|$)/i.test(type)) {
     throw new Refusal("unsupported-media-type", "Send the body as application/json.");

@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from "hono";
 import { readConfig } from "../config.ts";
-import type { Kit } from "../web/kit.ts";
+import type { AppEnv } from "../web/app-env.ts";
 
 const SENT = [
   ...["Authorization", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key", "Last-Event-ID", "Range"],
@@ -13,7 +13,7 @@ const SHOWN = [
 const PREFLIGHT_SECONDS = 7200;
 
 /** Lets pages of the configured origins call the API. Tokens go in a header, so there are no cookies to guard. */
-export const shared: MiddlewareHandler<Kit> = async (c, next) => {
+export const cors: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
   const { DASHBOARD_ORIGINS: origins } = readConfig(c.env);
   if (origins.length === 0) return;

@@ -2,7 +2,7 @@ import type { Hono } from "hono";
 import type { Readiness } from "../protocol/readiness.ts";
 import { VERSION } from "../protocol/version.ts";
 import { readiness } from "../services/readiness.ts";
-import type { Kit } from "../web/kit.ts";
+import type { AppEnv } from "../web/app-env.ts";
 
 /** Milliseconds for which an answer is given again: anybody may ask, and each look costs the database something. */
 const FRESH = 2000;
@@ -18,7 +18,7 @@ const recentReadiness = async (env: Env, now: number): Promise<Readiness> => {
 };
 
 /** `/healthz`: the Worker runs, and which. `/readyz`: so does all it needs. */
-export const mountHealth = (app: Hono<Kit>): void => {
+export const mountHealth = (app: Hono<AppEnv>): void => {
   app.get("/healthz", (c) => c.json({ isAlive: true, version: VERSION }, 200, { "Cache-Control": "no-store" }));
   app.get("/readyz", async (c) => {
     const found = await recentReadiness(c.env, Date.now());

@@ -2,22 +2,22 @@ import type * as z from "zod/mini";
 import * as agents from "../services/agents.ts";
 import * as audit from "../services/audit.ts";
 import * as builds from "../services/builds.ts";
-import { checkPipeline } from "../services/checks.ts";
+import type { Verb } from "../services/core/verb.ts";
 import * as credentials from "../services/credentials.ts";
-import { previewEnvironment } from "../services/environment.ts";
+import { previewEnvironment } from "../services/environment-preview.ts";
+import { explainBuild } from "../services/explain.ts";
 import * as groups from "../services/groups.ts";
 import * as jobs from "../services/jobs.ts";
 import * as organizations from "../services/organizations.ts";
+import { checkPipeline } from "../services/pipeline-check.ts";
 import * as pipelines from "../services/pipelines.ts";
 import * as repositories from "../services/repositories.ts";
 import * as rewraps from "../services/rewrap.ts";
 import * as tokens from "../services/tokens.ts";
 import * as triggers from "../services/triggers.ts";
-import * as uses from "../services/uses.ts";
+import * as uses from "../services/variable-uses.ts";
 import * as variables from "../services/variables.ts";
-import type { Verb } from "../services/verb.ts";
-import * as waits from "../services/waits.ts";
-import type { StreamRoute } from "../web/kit.ts";
+import type { StreamRoute } from "../web/app-env.ts";
 import { showLog } from "../web/log.ts";
 import { poll, showMetrics, writeLog } from "./streams.ts";
 
@@ -101,7 +101,7 @@ export const ROUTES: Route[] = [
   create("/build", triggers.triggerBuild),
   get("/build/:id", builds.getBuild),
   act("/build/:id/cancel", builds.cancelBuild),
-  get("/build/:id/explain", waits.explainBuild),
+  get("/build/:id/explain", explainBuild),
   create("/build/:id/retry", triggers.retryBuild),
   get("/build/:id/log", showLog),
 

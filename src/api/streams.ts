@@ -1,10 +1,10 @@
 import { PathId } from "../protocol/common.ts";
 import { Job, LOG_CHUNK_LIMIT, LogAccepted, LogQuery, PollQuery } from "../protocol/jobs.ts";
 import { appendLog } from "../services/logs.ts";
-import { pollForJob } from "../services/waiting.ts";
-import { prometheusText, readMetrics } from "../services/waits.ts";
+import { prometheusText, readMetrics } from "../services/metrics.ts";
+import { pollForJob } from "../services/poll.ts";
+import type { StreamRoute } from "../web/app-env.ts";
 import { readBytes } from "../web/body.ts";
-import type { StreamRoute } from "../web/kit.ts";
 
 export const poll: StreamRoute = {
   access: { agent: true },

@@ -2,22 +2,23 @@ import { Hono } from "hono";
 import { trimTrailingSlash } from "hono/trailing-slash";
 import { PathId } from "../protocol/common.ts";
 import { PROBLEMS } from "../protocol/problem.ts";
-import { checkPipeline } from "../services/checks.ts";
-import { type Context, entityTag } from "../services/context.ts";
-import { Refusal } from "../services/refusal.ts";
-import { type Kit, numbered } from "../web/kit.ts";
+import { type Context, entityTag } from "../services/core/context.ts";
+import { Refusal } from "../services/core/refusal.ts";
+import { checkPipeline } from "../services/pipeline-check.ts";
+import type { AppEnv } from "../web/app-env.ts";
 import { showLog } from "../web/log.ts";
 import { describe, refusalOf } from "../web/problems.ts";
-import { logged } from "../web/request-log.ts";
+import { requestId } from "../web/request-id.ts";
+import { requestLog } from "../web/request-log.ts";
 import { checked, withBody } from "./ask.ts";
 import { textIn } from "./entered.ts";
 import { mountEntrance, toEntrance } from "./entrance.tsx";
 import { Frame } from "./frame.tsx";
-import { guarded, sameOrigin } from "./guard.ts";
 import type { Form, Page, View, Went } from "./page.ts";
 import { ProblemPage } from "./pages/problem.tsx";
 import { FORMS, PAGES } from "./pages.ts";
 import { asked, type Call, open, readForm, SignedOut } from "./request.ts";
+import { sameOrigin, securityHeaders } from "./security-headers.ts";
 import { forget, rememberSeen } from "./session.ts";
 
 const render = (c: Call, context: Context, view: View, done: string | null, status: 200 | 422 = 200) =>
@@ -92,9 +93,9 @@ const problemPage = async (c: Call, problem: Refusal) => {
 };
 
 /** The pages for people, below `/app`. */
-export const createDashboard = (): Hono<Kit> => {
-  const app = new Hono<Kit>().basePath("/app");
-  app.use(numbered, logged, guarded, sameOrigin, trimTrailingSlash());
+export const createDashboard = (): Hono<AppEnv> => {
+  const app = new Hono<AppEnv>().basePath("/app");
+  app.use(requestId, requestLog, securityHeaders, sameOrigin, trimTrailingSlash());
   app.get("/", (c) => c.redirect("/app/builds"));
   mountEntrance(app);
   app.get("/builds/:id/log", followed);

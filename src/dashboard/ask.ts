@@ -1,6 +1,6 @@
 import type * as z from "zod/mini";
-import { accepted } from "../services/invalid-input.ts";
-import { Refusal } from "../services/refusal.ts";
+import { accepted } from "../services/core/invalid-input.ts";
+import { Refusal } from "../services/core/refusal.ts";
 
 /** The input of a verb that takes none, or only filters. */
 export const nothing = { params: undefined, query: {}, body: undefined };

@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
 import { PROBLEMS } from "../protocol/problem.ts";
-import { type Kit, openContext } from "../web/kit.ts";
+import type { AppEnv } from "../web/app-env.ts";
+import { openContext } from "../web/open-context.ts";
 import { refusalOf } from "../web/problems.ts";
 import { SignInPage } from "./pages/sign-in.tsx";
 import { type Call, readForm } from "./request.ts";
@@ -30,7 +31,7 @@ const enter = async (c: Call): Promise<Response> => {
 };
 
 /** Where people come in and go out. */
-export const mountEntrance = (app: Hono<Kit>): void => {
+export const mountEntrance = (app: Hono<AppEnv>): void => {
   app.get("/sign-in", (c) => {
     const isOver = c.req.query("why") === "over";
     return c.html(<SignInPage next={ownPath(c.req.query("next"))} isOver={isOver} problem={null} />);

@@ -1,6 +1,6 @@
 import { html } from "hono/html";
 import type { Child } from "hono/jsx";
-import type { Context } from "../services/context.ts";
+import type { Context } from "../services/core/context.ts";
 import { navFor } from "./nav.ts";
 import { noticeOf } from "./notices.ts";
 import type { View } from "./page.ts";

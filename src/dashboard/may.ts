@@ -1,5 +1,5 @@
 import { ROLES, type Role } from "../protocol/token.ts";
-import type { Context } from "../services/context.ts";
+import type { Context } from "../services/core/context.ts";
 
 /** Whether what a role may do is to be offered to whoever is signed in. */
 export const may = (context: Context, role: Role): boolean => {

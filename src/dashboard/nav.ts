@@ -1,5 +1,5 @@
 import type { Role } from "../protocol/token.ts";
-import type { Context } from "../services/context.ts";
+import type { Context } from "../services/core/context.ts";
 import { may } from "./may.ts";
 import type { Section } from "./page.ts";
 

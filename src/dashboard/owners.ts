@@ -2,7 +2,7 @@ import type { Group } from "../protocol/group.ts";
 import type { Pipeline } from "../protocol/pipeline.ts";
 import type { Repository } from "../protocol/repository.ts";
 import type { Scope, Variable } from "../protocol/variable.ts";
-import type { Context } from "../services/context.ts";
+import type { Context } from "../services/core/context.ts";
 import { listGroups } from "../services/groups.ts";
 import { listPipelines } from "../services/pipelines.ts";
 import { listRepositories } from "../services/repositories.ts";

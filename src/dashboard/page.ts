@@ -1,8 +1,8 @@
 import type { Child } from "hono/jsx";
 import type { Role } from "../protocol/token.ts";
-import type { Access } from "../services/access.ts";
-import type { Context } from "../services/context.ts";
-import type { Refusal } from "../services/refusal.ts";
+import type { Access } from "../services/core/access.ts";
+import type { Context } from "../services/core/context.ts";
+import type { Refusal } from "../services/core/refusal.ts";
 import type { ScriptName } from "./static.ts";
 
 /** What a browser asked for; `entered` and `problem` are there where a form was sent and refused. */

@@ -1,7 +1,7 @@
 import type { Build } from "../protocol/build.ts";
-import type { Context } from "../services/context.ts";
+import type { Context } from "../services/core/context.ts";
+import { Refusal } from "../services/core/refusal.ts";
 import { readFound } from "../services/logs.ts";
-import { Refusal } from "../services/refusal.ts";
 
 /** Bytes of a log's end that a page shows without a script. */
 const TAIL = 16 * 1024;

@@ -1,6 +1,6 @@
 import type { Child } from "hono/jsx";
-import type { Access } from "../services/access.ts";
-import type { Context } from "../services/context.ts";
+import type { Access } from "../services/core/access.ts";
+import type { Context } from "../services/core/context.ts";
 import type { Asked, Form, Page, Section } from "./page.ts";
 import { ProblemNotice } from "./parts/problem.tsx";
 

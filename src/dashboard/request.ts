@@ -1,13 +1,14 @@
 import type { Context as HonoContext } from "hono";
-import type { Access } from "../services/access.ts";
-import type { Context } from "../services/context.ts";
-import { checkRate } from "../services/rate-limit.ts";
+import type { Access } from "../services/core/access.ts";
+import type { Context } from "../services/core/context.ts";
+import { checkRate } from "../services/core/rate-limit.ts";
+import type { AppEnv } from "../web/app-env.ts";
 import { readBytes } from "../web/body.ts";
-import { type Kit, openContext } from "../web/kit.ts";
+import { openContext } from "../web/open-context.ts";
 import type { Asked } from "./page.ts";
 import { lastSeen, sessionCaller } from "./session.ts";
 
-export type Call = HonoContext<Kit>;
+export type Call = HonoContext<AppEnv>;
 
 const FORM_LIMIT = 1024 * 1024;
 

@@ -1,10 +1,10 @@
 import type { Context as HonoContext } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
-import type { Caller } from "../services/access.ts";
-import { identify } from "../services/identify.ts";
-import { Refusal } from "../services/refusal.ts";
+import type { Caller } from "../services/core/access.ts";
+import { identify } from "../services/core/identify.ts";
+import { Refusal } from "../services/core/refusal.ts";
 import { endSession, freshSession, openSession, SESSION_MS, type Session, sealSession } from "../services/sessions.ts";
-import type { Kit } from "../web/kit.ts";
+import type { AppEnv } from "../web/app-env.ts";
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 const SEEN_SECONDS = 60;
@@ -25,13 +25,13 @@ const checkConnection = (c: HonoContext): void => {
   throw new Refusal("forbidden", "Signing in needs https, except on this very machine.");
 };
 
-const keep = async (c: HonoContext<Kit>, session: Session): Promise<void> => {
+const keep = async (c: HonoContext<AppEnv>, session: Session): Promise<void> => {
   const seconds = Math.ceil((session.expiresAt - Date.now()) / 1000);
   setCookie(c, sessionCookie(c), await sealSession(c.env, session), attributes(c, seconds));
 };
 
 /** Who a token speaks for. @throws Refusal unless it is a person's or program's */
-const personOf = async (c: HonoContext<Kit>, token: string): Promise<Caller> => {
+const personOf = async (c: HonoContext<AppEnv>, token: string): Promise<Caller> => {
   const caller = await identify(c.env, `Bearer ${token}`).catch((error) => {
     throw error instanceof Refusal && error.kind === "unauthenticated"
       ? new Refusal("unauthenticated", "This is not a token of this service, or no longer.")
@@ -42,7 +42,7 @@ const personOf = async (c: HonoContext<Kit>, token: string): Promise<Caller> => 
 };
 
 /** Signs a person in once `check` finds the token live. */
-export const signIn = async (c: HonoContext<Kit>, token: string, check: (caller: Caller) => Promise<unknown>) => {
+export const signIn = async (c: HonoContext<AppEnv>, token: string, check: (caller: Caller) => Promise<unknown>) => {
   checkConnection(c);
   await check(await personOf(c, token));
   await keep(c, freshSession(token, new Date()));
@@ -53,20 +53,20 @@ export const forget = (c: HonoContext): void => {
   for (const name of [sessionCookie(c), seenCookie(c)]) deleteCookie(c, name, attributes(c, 0));
 };
 
-const sessionOf = async (c: HonoContext<Kit>): Promise<Session | null> => {
+const sessionOf = async (c: HonoContext<AppEnv>): Promise<Session | null> => {
   const sealed = getCookie(c, sessionCookie(c));
   return sealed === undefined ? null : openSession(c.env, sealed, new Date());
 };
 
 /** Ends the session, also for a copy of its cookie. */
-export const signOut = async (c: HonoContext<Kit>): Promise<void> => {
+export const signOut = async (c: HonoContext<AppEnv>): Promise<void> => {
   const session = await sessionOf(c);
   if (session) await endSession(c.env, session);
   forget(c);
 };
 
 /** The caller of the session's cookie, or null. A session in its later half is prolonged. */
-export const sessionCaller = async (c: HonoContext<Kit>): Promise<Caller | null> => {
+export const sessionCaller = async (c: HonoContext<AppEnv>): Promise<Caller | null> => {
   const session = await sessionOf(c);
   if (!session) return null;
   const now = new Date();

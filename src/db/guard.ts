@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
-import type { Database } from "./open.ts";
 import { guard } from "./schema.ts";
+import type { Database } from "./session.ts";
 
 /** What can be demanded of the database at the moment a batch commits. */
 export type Precondition = "token_live" | "unchanged" | "owner_exists" | "unused" | "within_limit";
@@ -17,21 +17,21 @@ export class PreconditionFailed extends Error {
 }
 
 /** The batch was rolled back because a row with the same unique columns exists. */
-export class UniqueBroken extends Error {
-  override name = "UniqueBroken";
+export class UniqueViolation extends Error {
+  override name = "UniqueViolation";
 }
 
 /** A statement that rolls its batch back unless `condition` holds; it writes no row. */
-export const demand = (db: Database, precondition: Precondition, condition: SQL) =>
+export const ensure = (db: Database, precondition: Precondition, condition: SQL) =>
   db.insert(guard).select(sql`SELECT ${precondition} WHERE NOT (${condition})`);
 
 /** Rolls the batch back unless the row still is the version that was read. */
-export const demandUnchanged = (
+export const ensureUnchanged = (
   db: Database,
   table: SQLiteTable & { id: SQLiteColumn; version: SQLiteColumn },
   row: { id: string; version: number },
 ) =>
-  demand(
+  ensure(
     db,
     "unchanged",
     sql`EXISTS (SELECT 1 FROM ${table} WHERE ${table.id} = ${row.id} AND ${table.version} = ${row.version})`,
@@ -42,7 +42,7 @@ export const explainRollback = (error: unknown): unknown => {
   const text = describeChain(error);
   const failed = /CHECK constraint failed: (\w+)/.exec(text)?.[1];
   if (failed) return new PreconditionFailed(failed as Precondition);
-  return text.includes("UNIQUE constraint failed") ? new UniqueBroken() : error;
+  return text.includes("UNIQUE constraint failed") ? new UniqueViolation() : error;
 };
 
 const describeChain = (error: unknown): string =>

@@ -31,7 +31,7 @@ export const projectAudit = (db: D1Database, entry: AuditEntry): D1PreparedState
 };
 
 /** Whether D1 answers at all. */
-export const answers = async (db: D1Database): Promise<boolean> => {
+export const isReachable = async (db: D1Database): Promise<boolean> => {
   try {
     await db.prepare("SELECT 1").run();
     return true;

@@ -1,11 +1,11 @@
 import { poolTimes } from "../config.ts";
-import { buildLogName } from "../domain/log-name.ts";
+import { buildLogName } from "../domain/object-names.ts";
 import { apply } from "../domain/pool/apply.ts";
 import type { Result } from "../domain/pool/commands.ts";
-import type { Setting } from "../domain/pool/decision.ts";
+import type { DecisionContext } from "../domain/pool/decision.ts";
 import { RULES } from "../domain/pool/rules.ts";
 import type { PoolState } from "../domain/pool/state.ts";
-import { decide, type Input, nextDue, nextOfferDue, type Output, play, type Verb } from "../domain/pool/step.ts";
+import { type Command, decide, type Input, nextDue, nextOfferDue, type Output, step } from "../domain/pool/step.ts";
 import { Outbox } from "./agent-pool-outbox.ts";
 import { HintSockets } from "./agent-pool-sockets.ts";
 import { PoolStorage } from "./agent-pool-storage.ts";
@@ -43,7 +43,7 @@ export class PoolEngine {
   }
 
   /** Brings back what was stored, and who still waits. Comes before anything else. */
-  async wake(): Promise<void> {
+  async load(): Promise<void> {
     const now = Date.now();
     this.#alarmAt = await this.#ctx.storage.getAlarm();
     this.#state = this.storage.load(now);
@@ -58,7 +58,7 @@ export class PoolEngine {
     return this.#state;
   }
 
-  get setting(): Setting {
+  get context(): DecisionContext {
     return { now: Date.now(), ...poolTimes(this.#env), rules: RULES };
   }
 
@@ -67,17 +67,17 @@ export class PoolEngine {
   }
 
   /** One step of the machine, stored whole before anyone hears of it, or the object is no more. */
-  play<V extends Verb>(verb: V, input: Input<V>): Result<Output<V>> {
-    const { setting } = this;
+  step<V extends Command>(verb: V, input: Input<V>): Result<Output<V>> {
+    const { context } = this;
     const { answer, pushes } = this.#stored(verb, () =>
-      play(this.#state, verb, input, setting, (changes) => this.storage.store(changes)),
+      step(this.#state, verb, input, context, (changes) => this.storage.store(changes)),
     );
-    this.sockets.push(pushes, setting.now);
+    this.sockets.push(pushes, context.now);
     this.#arm();
     return answer;
   }
 
-  #stored<T>(verb: Verb, step: () => T): T {
+  #stored<T>(verb: Command, step: () => T): T {
     try {
       return this.#ctx.storage.transactionSync(step);
     } catch (error) {
@@ -87,15 +87,15 @@ export class PoolEngine {
   }
 
   /** What the answer would be; nothing is changed. */
-  foresee<V extends Verb>(verb: V, input: Input<V>): Result<Output<V>> {
-    return decide(this.#state, verb, input, this.setting).answer;
+  foresee<V extends Command>(verb: V, input: Input<V>): Result<Output<V>> {
+    return decide(this.#state, verb, input, this.context).answer;
   }
 
   /** Ends what is overdue, and forgets what is old. */
   sweep(): void {
     const now = Date.now();
     const isOld = now - this.#tidiedAt >= TIDY_MS;
-    this.play(isOld ? "tidy" : "sweep", null);
+    this.step(isOld ? "tidy" : "sweep", null);
     if (isOld) this.#tidiedAt = now;
   }
 
@@ -106,7 +106,7 @@ export class PoolEngine {
   }
 
   /** Waits, not for long, until D1 knows of a build. */
-  async flushed(buildId: string): Promise<void> {
+  async waitForFlush(buildId: string): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const patience = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, FLUSH_PATIENCE_MS);
@@ -120,13 +120,13 @@ export class PoolEngine {
   }
 
   /** Rings for everything that is due. Rearmed first: an alarm that fails six times is never rung again. */
-  async ring(): Promise<void> {
+  async onAlarm(): Promise<void> {
     this.#setAlarm(Date.now() + SAFETY_MS);
     try {
       this.sweep();
       const { at } = this.#state.flush;
       if (at !== null && at <= Date.now()) await this.flush();
-      this.#setAlarm(nextDue(this.#state, this.setting));
+      this.#setAlarm(nextDue(this.#state, this.context));
     } catch (error) {
       console.error("pool: the alarm's work failed and will be tried again", error);
     }
@@ -135,7 +135,7 @@ export class PoolEngine {
   /** Sets the alarm for what is due next, unless it rings early enough; and the timer for hints nobody follows. */
   #arm(): void {
     this.#armTimer();
-    const due = nextDue(this.#state, this.setting);
+    const due = nextDue(this.#state, this.context);
     if (due !== null && (this.#alarmAt === null || due < this.#alarmAt)) this.#setAlarm(due);
   }
 
@@ -153,7 +153,7 @@ export class PoolEngine {
     if (at === null) return;
     const ring = () => {
       this.#timer = null;
-      this.play("sweep", null);
+      this.step("sweep", null);
     };
     this.#timer = { at, handle: setTimeout(ring, Math.max(0, at - Date.now())) };
   }
@@ -167,7 +167,7 @@ export class PoolEngine {
   }
 
   async #carry(): Promise<void> {
-    this.play("flushed", await this.#outbox.attempt(this.orgId, this.#state.dirty));
+    this.step("flushed", await this.#outbox.attempt(this.orgId, this.#state.dirty));
   }
 
   async #closeLog(buildId: string, fence: number): Promise<void> {

@@ -11,7 +11,7 @@ import {
   type Report,
 } from "../domain/pool/facts.ts";
 import { emptyState, isTerminal, type PoolState } from "../domain/pool/state.ts";
-import { LARGE_INPUTS, type Letter, REVOKED, TABLES, writesOf } from "./agent-pool-tables.ts";
+import { LARGE_INPUTS, type OutboxEntry, REVOKED, TABLES, writesOf } from "./agent-pool-tables.ts";
 
 /** Milliseconds for which a build can be repeated with what was given to its run. */
 const INPUTS_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
@@ -60,7 +60,7 @@ export class PoolStorage implements Records {
     for (const { build_id } of this.#rows("SELECT build_id FROM dirty")) {
       changes.push({ kind: "dirty", buildId: build_id!, at: now });
     }
-    if (state.letters > 0) changes.push({ kind: "flush", at: now, failures: 0 });
+    if (state.pendingEntries > 0) changes.push({ kind: "flush", at: now, failures: 0 });
     apply(state, changes);
     return state;
   }
@@ -114,7 +114,7 @@ export class PoolStorage implements Records {
     return Number(row?.last ?? 0);
   }
 
-  lettersWaiting(): number {
+  pendingEntries(): number {
     return Number(this.#rows("SELECT count(*) AS count FROM letter")[0]?.count ?? 0);
   }
 
@@ -123,7 +123,7 @@ export class PoolStorage implements Records {
     return this.#records("b.id = ?", buildId)[0];
   }
 
-  recordsUnderWay(): BuildRecord[] {
+  activeRecords(): BuildRecord[] {
     return this.#records("b.ended_at IS NULL ORDER BY b.seq");
   }
 
@@ -147,17 +147,17 @@ export class PoolStorage implements Records {
   }
 
   /** What others were not told yet, oldest first. */
-  letters(limit: number): { seq: number; letter: Letter }[] {
+  outboxEntries(limit: number): { seq: number; entry: OutboxEntry }[] {
     const waiting = this.#rows("SELECT seq, body FROM letter ORDER BY seq LIMIT ?", limit);
-    return waiting.map(({ seq, body }) => ({ seq: Number(seq), letter: JSON.parse(body!) }));
+    return waiting.map(({ seq, body }) => ({ seq: Number(seq), entry: JSON.parse(body!) }));
   }
 
   /** Sets aside what can never be delivered, with the reason, for people to look at. */
-  park(what: string, reason: string): void {
+  addDeadLetter(what: string, reason: string): void {
     this.#write("INSERT INTO parked (what, reason) VALUES (?, ?)", what, reason);
   }
 
-  parkedCount(): number {
+  deadLetterCount(): number {
     return Number(this.#rows("SELECT count(*) AS count FROM parked")[0]?.count ?? 0);
   }
 

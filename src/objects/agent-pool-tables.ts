@@ -24,7 +24,7 @@ CREATE TABLE IF NOT EXISTS parked (seq INTEGER PRIMARY KEY, what TEXT NOT NULL, 
 export const REVOKED = "revoked:";
 
 /** Something others must be told, in order. */
-export type Letter =
+export type OutboxEntry =
   | { kind: "audit"; id: string; entry: AuditFact }
   | { kind: "close"; buildId: string; fence: number };
 
@@ -35,7 +35,7 @@ const replace = (table: string, ...values: (string | number | null)[]): Write =>
   ...values,
 ];
 
-const post = (letter: Letter): Write => ["INSERT INTO letter (body) VALUES (?)", JSON.stringify(letter)];
+const append = (entry: OutboxEntry): Write => ["INSERT INTO letter (body) VALUES (?)", JSON.stringify(entry)];
 
 /* A report is told in parts: a part that is null is as good as never told. */
 const REPORT =
@@ -65,7 +65,7 @@ export const writesOf = (change: Exclude<Change, { kind: "forget" }>, newId: (at
       return [replace("idempotency", change.caller, change.key, change.keyed.at, JSON.stringify(change.keyed))];
     case "agent":
       return [replace("agent", change.agent.id, JSON.stringify(change.agent))];
-    case "agent-gone":
+    case "agent-removed":
       return [["DELETE FROM agent WHERE id = ?", change.agentId]];
     case "revoked":
       return [replace("meta", REVOKED + change.tokenId, String(change.at))];
@@ -74,17 +74,17 @@ export const writesOf = (change: Exclude<Change, { kind: "forget" }>, newId: (at
     case "clean":
       return [["DELETE FROM dirty WHERE build_id = ?", change.buildId]];
     case "audit":
-      return [post({ kind: "audit", id: newId(change.entry.at), entry: change.entry })];
+      return [append({ kind: "audit", id: newId(change.entry.at), entry: change.entry })];
     case "close":
-      return [post({ kind: "close", buildId: change.buildId, fence: change.fence })];
-    case "sent":
-      return [["DELETE FROM letter WHERE seq IN (SELECT value FROM json_each(?))", JSON.stringify(change.letters)]];
+      return [append({ kind: "close", buildId: change.buildId, fence: change.fence })];
+    case "delivered":
+      return [["DELETE FROM letter WHERE seq IN (SELECT value FROM json_each(?))", JSON.stringify(change.entries)]];
     case "heard":
     case "waiter":
     case "offer":
     case "flush":
-    case "tried-again":
-    case "woken":
+    case "offers-resumed":
+    case "matched":
       return [];
   }
 };

@@ -1,9 +1,9 @@
 import { DurableObject } from "cloudflare:workers";
 import { loadKeyring } from "../crypto/keyring.ts";
+import { poolName } from "../domain/object-names.ts";
 import type * as asked from "../domain/pool/commands.ts";
 import { explain } from "../domain/pool/explain.ts";
 import { measure } from "../domain/pool/metrics.ts";
-import { poolName } from "../domain/pool/name.ts";
 import { toAgent, toBuild } from "../domain/pool/record.ts";
 import { RULES } from "../domain/pool/rules.ts";
 import type { Agent } from "../protocol/agent.ts";
@@ -18,7 +18,7 @@ import type { BuildRecord } from "./agent-pool-storage.ts";
 
 type Result<T> = asked.Result<T>;
 /** Words of an agent that its token alone may name, which spares the caller asking first whose token it is. */
-type ByToken<T extends asked.Holder> = Omit<T, "agentId"> & { agentId?: string };
+type ByToken<T extends asked.LeaseHolder> = Omit<T, "agentId"> & { agentId?: string };
 
 /** The agents and live builds of one organization: what may be asked of them, and how that is answered. */
 export class AgentPool extends DurableObject<Env> {
@@ -27,15 +27,15 @@ export class AgentPool extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#engine = new PoolEngine(ctx, env);
-    ctx.blockConcurrencyWhile(() => this.#engine.wake());
+    ctx.blockConcurrencyWhile(() => this.#engine.load());
   }
 
   /** Makes a build, once per idempotency key. Lists know of it before this answers, where D1 is quick. */
   async enqueue(build: asked.NewBuild): Promise<Result<Build>> {
     this.#own(build.orgId);
-    const answer = this.#engine.play("enqueue", build);
+    const answer = this.#engine.step("enqueue", build);
     if (!answer.ok) return answer;
-    await this.#engine.flushed(answer.value.buildId);
+    await this.#engine.waitForFlush(answer.value.buildId);
     return this.getBuild(answer.value.buildId);
   }
 
@@ -46,7 +46,7 @@ export class AgentPool extends DurableObject<Env> {
 
   /** Builds that wait or are in an agent's hands, oldest first. */
   async liveBuilds(): Promise<Build[]> {
-    return this.#engine.storage.recordsUnderWay().map((found) => this.#toBuild(found));
+    return this.#engine.storage.activeRecords().map((found) => this.#toBuild(found));
   }
 
   /** What a retry of a build takes over, for 90 days. */
@@ -71,7 +71,7 @@ export class AgentPool extends DurableObject<Env> {
   }
 
   async cancel(order: { buildId: string; actor: asked.Actor }): Promise<Result<Build>> {
-    return this.#buildOf(this.#engine.play("cancel", order));
+    return this.#buildOf(this.#engine.step("cancel", order));
   }
 
   /** Why a build waits, agent by agent. */
@@ -79,20 +79,20 @@ export class AgentPool extends DurableObject<Env> {
     const found = this.#engine.storage.record(buildId);
     if (!found) return unknownId();
     const pingedAt = (agentId: string) => this.#engine.sockets.pingedAt(agentId);
-    return { ok: true, value: explain(this.#engine.state, found.build, found.job, this.#engine.setting, pingedAt) };
+    return { ok: true, value: explain(this.#engine.state, found.build, found.job, this.#engine.context, pingedAt) };
   }
 
   /** Counts for dashboards and autoscaling. */
   async metrics(): Promise<Metrics> {
-    const parked = this.#engine.storage.parkedCount();
-    return measure(this.#engine.state, this.#engine.orgId, this.#engine.setting, parked, (agentId) =>
+    const deadLetters = this.#engine.storage.deadLetterCount();
+    return measure(this.#engine.state, this.#engine.orgId, this.#engine.context, deadLetters, (agentId) =>
       this.#engine.sockets.pingedAt(agentId),
     );
   }
 
   async registerAgent(agent: asked.NewAgent): Promise<Result<Agent>> {
     this.#own(agent.orgId);
-    return this.#agentOf(this.#engine.play("registerAgent", agent));
+    return this.#agentOf(this.#engine.step("registerAgent", agent));
   }
 
   /** By their ids, so that pages stay right while agents come and go. */
@@ -109,11 +109,11 @@ export class AgentPool extends DurableObject<Env> {
   }
 
   async updateAgent(agentId: string, change: asked.AgentChange, actor: asked.Actor): Promise<Result<Agent>> {
-    return this.#agentOf(this.#engine.play("updateAgent", { agentId, change, actor }));
+    return this.#agentOf(this.#engine.step("updateAgent", { agentId, change, actor }));
   }
 
   async removeAgent(agentId: string, actor: asked.Actor): Promise<Result<null>> {
-    const answer = this.#engine.play("removeAgent", { agentId, actor });
+    const answer = this.#engine.step("removeAgent", { agentId, actor });
     if (answer.ok) this.#engine.sockets.dismiss(agentId);
     return answer;
   }
@@ -125,7 +125,7 @@ export class AgentPool extends DurableObject<Env> {
     wasThere: boolean;
     actor: asked.Actor;
   }): Promise<Result<{ removed: number; left: number }>> {
-    const answer = this.#engine.play("removeAgentsOf", order);
+    const answer = this.#engine.step("removeAgentsOf", order);
     if (!answer.ok) return answer;
     const { removed, left } = answer.value;
     for (const agentId of removed) this.#engine.sockets.dismiss(agentId);
@@ -134,54 +134,54 @@ export class AgentPool extends DurableObject<Env> {
 
   /** Whose token this is: the pool is the judge of agents' tokens. */
   async authenticateAgent(tokenHash: string): Promise<Result<{ agentId: string }>> {
-    return this.#engine.play("authenticateAgent", { tokenHash });
+    return this.#engine.step("authenticateAgent", { tokenHash });
   }
 
   /** The next build for an agent, or null; the same one again while it has not started it. */
   async claim(claim: asked.Claim): Promise<Result<asked.Grant | null>> {
-    const answer = this.#engine.play("claim", claim);
+    const answer = this.#engine.step("claim", claim);
     return answer.ok && answer.value ? { ok: true, value: this.#grantOf(answer.value) } : (answer as Result<null>);
   }
 
   /** The last word before secrets leave. @returns the build as it is handed out */
   async deliver(delivery: asked.Delivery): Promise<Result<{ build: Build; leaseExpiresAt: string }>> {
-    const answer = this.#engine.play("deliver", delivery);
+    const answer = this.#engine.step("deliver", delivery);
     if (!answer.ok) return answer;
     const { buildId, expiresAt } = answer.value;
     return { ok: true, value: { build: this.#build(buildId), leaseExpiresAt: new Date(expiresAt).toISOString() } };
   }
 
   async unclaim(back: asked.Unclaim): Promise<Result<null>> {
-    return this.#engine.play("unclaim", back);
+    return this.#engine.step("unclaim", back);
   }
 
   async failClaim(failed: asked.FailClaim): Promise<Result<Build>> {
-    return this.#buildOf(this.#engine.play("failClaim", failed));
+    return this.#buildOf(this.#engine.step("failClaim", failed));
   }
 
-  async start(holder: ByToken<asked.Holder>): Promise<Result<Build>> {
-    return this.#buildOf(this.#engine.play("start", this.#known(holder)));
+  async start(holder: ByToken<asked.LeaseHolder>): Promise<Result<Build>> {
+    return this.#buildOf(this.#engine.step("start", this.#known(holder)));
   }
 
-  async heartbeat(beat: asked.Beat): Promise<Result<Heartbeat>> {
-    return this.#engine.play("heartbeat", beat);
+  async heartbeat(beat: asked.HeartbeatCall): Promise<Result<Heartbeat>> {
+    return this.#engine.step("heartbeat", beat);
   }
 
   async progress(told: ByToken<asked.ProgressOf>): Promise<Result<null>> {
-    return this.#engine.play("progress", this.#known(told));
+    return this.#engine.step("progress", this.#known(told));
   }
 
   async release(given: ByToken<asked.ReleaseOf>): Promise<Result<Build>> {
-    return this.#buildOf(this.#engine.play("release", this.#known(given)));
+    return this.#buildOf(this.#engine.step("release", this.#known(given)));
   }
 
   async finish(told: ByToken<asked.FinishOf>): Promise<Result<Build>> {
-    return this.#buildOf(this.#engine.play("finish", this.#known(told)));
+    return this.#buildOf(this.#engine.step("finish", this.#known(told)));
   }
 
   /** The service masked a secret that the agent had let through. */
   async flagLeak(leak: { buildId: string; fence: number }): Promise<Result<null>> {
-    return this.#engine.play("flagLeak", leak);
+    return this.#engine.step("flagLeak", leak);
   }
 
   /** Ends what is overdue, and forgets what is old. */
@@ -209,7 +209,7 @@ export class AgentPool extends DurableObject<Env> {
     const expected = this.#engine.foresee("wait", call);
     if (!expected.ok) return new Response(null, { status: expected.refusal.kind === "unauthenticated" ? 401 : 409 });
     const client = sockets.accept({ agentId, until, openedAt: now });
-    this.#engine.play("wait", call);
+    this.#engine.step("wait", call);
     return new Response(null, { status: 101, webSocket: client });
   }
 
@@ -228,13 +228,13 @@ export class AgentPool extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    await this.#engine.ring();
+    await this.#engine.onAlarm();
   }
 
   #left(socket: WebSocket): void {
     const { agentId } = attachmentOf(socket);
     if (this.#engine.sockets.reachableUntil(agentId, Date.now(), socket) === undefined)
-      this.#engine.play("leave", { agentId });
+      this.#engine.step("leave", { agentId });
   }
 
   /** @throws where a build or agent of one organization comes to the pool of another */

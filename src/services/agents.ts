@@ -11,10 +11,10 @@ import {
   type RegisteredBy,
 } from "../protocol/agent.ts";
 import { PathId } from "../protocol/common.ts";
-import type { Context } from "./context.ts";
-import { pageOf } from "./paging.ts";
-import { invalid, Refusal, settled } from "./refusal.ts";
-import { updateOf, verb, writablePart } from "./verb.ts";
+import type { Context } from "./core/context.ts";
+import { pageOf } from "./core/paging.ts";
+import { invalid, Refusal, settled } from "./core/refusal.ts";
+import { updateOf, verb, writablePart } from "./core/verb.ts";
 
 /** An agent's token opens its own path only. @throws Refusal forbidden */
 const checkOwnPath = async (context: Context, id: string): Promise<{ isOwn: boolean }> => {

@@ -3,9 +3,9 @@ import * as z from "zod/mini";
 import { audit } from "../db/schema.ts";
 import { AuditEntry, AuditFilter } from "../protocol/audit.ts";
 import { NEWEST_LENGTH } from "../protocol/page.ts";
-import { listing } from "./listing.ts";
-import { pageOf } from "./paging.ts";
-import { verb } from "./verb.ts";
+import { listing } from "./core/listing.ts";
+import { pageOf } from "./core/paging.ts";
+import { verb } from "./core/verb.ts";
 
 const entries = listing(audit, getTableColumns(audit), {
   filters: {

@@ -5,11 +5,11 @@ import { Build, BuildFilter } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
 import { NEWEST_LENGTH } from "../protocol/page.ts";
 import { actorOf } from "./agents.ts";
-import type { Context } from "./context.ts";
-import { listing } from "./listing.ts";
-import { pageOf } from "./paging.ts";
-import { notFound, settled } from "./refusal.ts";
-import { verb } from "./verb.ts";
+import type { Context } from "./core/context.ts";
+import { listing } from "./core/listing.ts";
+import { pageOf } from "./core/paging.ts";
+import { notFound, settled } from "./core/refusal.ts";
+import { verb } from "./core/verb.ts";
 
 /** The build as it is answered: what builds of before do not know is empty, and it has the address of its page. */
 export const answered = (context: Context, build: Build): Build => ({

@@ -1,14 +1,14 @@
 import { and, eq, sql } from "drizzle-orm";
-import { demand, demandUnchanged } from "../db/guard.ts";
+import { ensure, ensureUnchanged } from "../db/guard.ts";
 import { credential, repository } from "../db/schema.ts";
 import { credentialContext } from "../domain/seal-context.ts";
 import { sshKeyProblem } from "../domain/ssh-key.ts";
 import { PathId } from "../protocol/common.ts";
 import { Credential, NewCredential } from "../protocol/repository.ts";
-import type { Context } from "./context.ts";
-import { invalid, notFound } from "./refusal.ts";
+import type { Context } from "./core/context.ts";
+import { invalid, notFound } from "./core/refusal.ts";
+import { verb } from "./core/verb.ts";
 import { oneRepository } from "./repositories.ts";
-import { verb } from "./verb.ts";
 
 export type CredentialRow = typeof credential.$inferSelect;
 
@@ -58,9 +58,9 @@ export const setCredential = verb({
     const row: CredentialRow = { ...place, username: username ?? null, sealed, updatedAt: at };
     const db = context.db.sql;
     await context.write({ action: "credential.set", subject: owner.id, detail: { kind, username: row.username } }, [
-      demandUnchanged(db, repository, owner),
+      ensureUnchanged(db, repository, owner),
       changed(context, owner.id),
-      demand(db, "unchanged", still(owner.id, before)),
+      ensure(db, "unchanged", still(owner.id, before)),
       db.insert(credential).values(row).onConflictDoUpdate({ target: credential.repoId, set: row }),
     ]);
     return { kind, username: row.username, updatedAt: at };
@@ -74,7 +74,7 @@ export const removeCredential = verb({
     const { row } = await find(context, params.id);
     if (!row) throw notFound();
     await context.write({ action: "credential.delete", subject: row.repoId, detail: { kind: row.kind } }, [
-      demand(context.db.sql, "unchanged", still(row.repoId, row)),
+      ensure(context.db.sql, "unchanged", still(row.repoId, row)),
       changed(context, row.repoId),
       context.db.sql.delete(credential).where(eq(credential.repoId, row.repoId)),
     ]);

@@ -1,15 +1,15 @@
 import { and, asc, eq, getTableColumns, sql } from "drizzle-orm";
 import * as z from "zod/mini";
-import { demand, demandUnchanged } from "../db/guard.ts";
+import { ensure, ensureUnchanged } from "../db/guard.ts";
 import { pipelineGroup, variable, variableGroup } from "../db/schema.ts";
 import { PathId } from "../protocol/common.ts";
 import { Group, GroupChange, GroupFilter, NewGroup } from "../protocol/group.ts";
-import type { Context } from "./context.ts";
-import { listing } from "./listing.ts";
-import { pageOf } from "./paging.ts";
-import { notFound } from "./refusal.ts";
+import type { Context } from "./core/context.ts";
+import { listing } from "./core/listing.ts";
+import { pageOf } from "./core/paging.ts";
+import { notFound } from "./core/refusal.ts";
+import { checkOwnOrg, updateOf, verb, writablePart } from "./core/verb.ts";
 import { variableRecord } from "./variables.ts";
-import { checkOwnOrg, updateOf, verb, writablePart } from "./verb.ts";
 
 type Row = typeof variableGroup.$inferSelect;
 
@@ -107,7 +107,7 @@ export const updateGroup = verb({
     const db = context.db.sql;
     await context.write(
       { action: "group.update", subject: row.id, detail: { name: next.name } },
-      [demandUnchanged(db, variableGroup, row), db.update(variableGroup).set(next).where(one(context, row.id))],
+      [ensureUnchanged(db, variableGroup, row), db.update(variableGroup).set(next).where(one(context, row.id))],
       sameName(context, next.name),
     );
     context.version = next.version;
@@ -124,8 +124,8 @@ export const removeGroup = verb({
     const unused = sql`NOT EXISTS (SELECT 1 FROM ${pipelineGroup} WHERE ${pipelineGroup.groupId} = ${row.id})`;
     const mine = and(eq(variable.orgId, context.orgId), eq(variable.scope, "group"), eq(variable.ownerId, row.id));
     await context.write({ action: "group.delete", subject: row.id, detail: { name: row.name, variables: row.count } }, [
-      demandUnchanged(db, variableGroup, row),
-      demand(db, "unused", unused),
+      ensureUnchanged(db, variableGroup, row),
+      ensure(db, "unused", unused),
       db.delete(variable).where(mine),
       db.delete(variableGroup).where(one(context, row.id)),
     ]);

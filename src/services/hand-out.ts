@@ -5,14 +5,14 @@ import type { Grant } from "../domain/pool/commands.ts";
 import { credentialContext, inputsContext, variableContext } from "../domain/seal-context.ts";
 import type { Job } from "../protocol/jobs.ts";
 import { answered } from "./builds.ts";
-import type { Context } from "./context.ts";
+import type { Context } from "./core/context.ts";
+import { Refusal, settled } from "./core/refusal.ts";
+import { Damaged } from "./core/sealing.ts";
 import type { CredentialRow } from "./credentials.ts";
-import { scoped } from "./environment.ts";
+import { scoped } from "./environment-preview.ts";
 import { refuseForeignPath } from "./jobs.ts";
 import { groupIdsOf } from "./pipelines.ts";
-import { Refusal, settled } from "./refusal.ts";
-import { groupsOfPipeline, variablesOfBuild } from "./scopes.ts";
-import { Damaged } from "./sealing.ts";
+import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
 
 const RETRY_AFTER_SECONDS = 5;
 

@@ -2,9 +2,9 @@ import { Build, STEP_NAME_LIMIT, STEPS_LIMIT, type Step } from "../protocol/buil
 import { PathId } from "../protocol/common.ts";
 import { Finish, Heartbeat, Progress, Release } from "../protocol/jobs.ts";
 import { answered } from "./builds.ts";
-import type { Context } from "./context.ts";
-import { invalid, Refusal, settled } from "./refusal.ts";
-import { verb } from "./verb.ts";
+import type { Context } from "./core/context.ts";
+import { invalid, Refusal, settled } from "./core/refusal.ts";
+import { verb } from "./core/verb.ts";
 
 /**
  * What an agent says about the lease it names. The pool tells by its token who it is, and whether it is any more.

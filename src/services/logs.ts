@@ -1,7 +1,7 @@
 import { findBuild } from "./builds.ts";
-import type { Context } from "./context.ts";
+import type { Context } from "./core/context.ts";
+import { Refusal, settled } from "./core/refusal.ts";
 import { holderOf } from "./jobs.ts";
-import { Refusal, settled } from "./refusal.ts";
 
 interface Chunk {
   /** Bytes this lease sent before. */

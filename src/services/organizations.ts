@@ -6,11 +6,11 @@ import { OrgId } from "../protocol/common.ts";
 import { CreatedOrganization, NewOrganization, Organization } from "../protocol/organization.ts";
 import { OrganizationFilter } from "../protocol/page.ts";
 import { CreatedToken } from "../protocol/token.ts";
-import type { Context } from "./context.ts";
-import { pageOf } from "./paging.ts";
-import { notFound } from "./refusal.ts";
+import type { Context } from "./core/context.ts";
+import { pageOf } from "./core/paging.ts";
+import { notFound } from "./core/refusal.ts";
+import { verb } from "./core/verb.ts";
 import { tokenRecord } from "./tokens.ts";
-import { verb } from "./verb.ts";
 
 const PathOrg = z.object({ id: OrgId });
 

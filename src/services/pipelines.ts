@@ -1,17 +1,17 @@
 import { and, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import * as z from "zod/mini";
-import { demand, demandUnchanged } from "../db/guard.ts";
-import type { Database } from "../db/open.ts";
+import { ensure, ensureUnchanged } from "../db/guard.ts";
 import { pipeline, pipelineGroup, repository, variable, variableGroup } from "../db/schema.ts";
+import type { Database } from "../db/session.ts";
 import { PathId } from "../protocol/common.ts";
 import { NewPipeline, Pipeline, PipelineChange, PipelineFilter } from "../protocol/pipeline.ts";
-import { checkDefinition } from "./checks.ts";
-import type { Context } from "./context.ts";
-import { listing } from "./listing.ts";
-import { pageOf } from "./paging.ts";
-import { notFound } from "./refusal.ts";
+import type { Context } from "./core/context.ts";
+import { listing } from "./core/listing.ts";
+import { pageOf } from "./core/paging.ts";
+import { notFound } from "./core/refusal.ts";
+import { checkOwnOrg, updateOf, verb, writablePart } from "./core/verb.ts";
+import { checkDefinition } from "./pipeline-check.ts";
 import { buildsUnderWay } from "./repositories.ts";
-import { checkOwnOrg, updateOf, verb, writablePart } from "./verb.ts";
 
 export type PipelineRow = typeof pipeline.$inferSelect;
 
@@ -78,7 +78,7 @@ export const createPipeline = verb({
     await context.write(
       { action: "pipeline.create", subject: row.id, detail: auditDetail(row, groupIds) },
       [
-        demand(db, "owner_exists", sql`${repoExists} AND ${groupsExist(context, groupIds)}`),
+        ensure(db, "owner_exists", sql`${repoExists} AND ${groupsExist(context, groupIds)}`),
         db.insert(pipeline).values(row),
         attach(db, row.id, groupIds),
         becomeDefault,
@@ -137,8 +137,8 @@ export const updatePipeline = verb({
     await context.write(
       { action: "pipeline.update", subject: row.id, detail: auditDetail(next, groupIds) },
       [
-        demand(db, "owner_exists", groupsExist(context, groupIds)),
-        demandUnchanged(db, pipeline, row),
+        ensure(db, "owner_exists", groupsExist(context, groupIds)),
+        ensureUnchanged(db, pipeline, row),
         db.update(pipeline).set(next).where(onePipeline(context, row.id)),
         db.delete(pipelineGroup).where(eq(pipelineGroup.pipelineId, row.id)),
         attach(db, row.id, groupIds),
@@ -161,7 +161,7 @@ export const removePipeline = verb({
     const noDefault = { defaultPipelineId: null, version: sql`${repository.version} + 1` };
     const isDefault = and(eq(repository.id, row.repoId), eq(repository.defaultPipelineId, row.id));
     await context.write({ action: "pipeline.delete", subject: row.id, detail: auditDetail(row, groupIds) }, [
-      demandUnchanged(db, pipeline, row),
+      ensureUnchanged(db, pipeline, row),
       db.delete(variable).where(owned),
       db.delete(pipelineGroup).where(eq(pipelineGroup.pipelineId, row.id)),
       db.update(repository).set(noDefault).where(isDefault),

@@ -2,13 +2,12 @@ import { $ZodError } from "zod/v4/core";
 import { readConfig } from "../config.ts";
 import { loadMint } from "../crypto/token.ts";
 import { checkMigrations, MigrationsMissing } from "../db/migrations.ts";
-import { Door } from "../db/open.ts";
-import { buildLogName } from "../domain/log-name.ts";
-import { poolName } from "../domain/pool/name.ts";
+import { DatabaseSession } from "../db/session.ts";
+import { buildLogName, poolName } from "../domain/object-names.ts";
 import type { Check, Readiness } from "../protocol/readiness.ts";
-import { OPERATOR_TOKEN_LENGTH } from "./identify.ts";
-import { Refusal } from "./refusal.ts";
-import { checkedKeyring, usable } from "./sealing.ts";
+import { OPERATOR_TOKEN_LENGTH } from "./core/identify.ts";
+import { Refusal } from "./core/refusal.ts";
+import { checkedKeyring, usable } from "./core/sealing.ts";
 
 /** No organization has this slug, so the objects of that name belong to nobody. */
 const NOBODY = "-";
@@ -54,7 +53,7 @@ export const readiness = async (env: Env): Promise<Readiness> => {
     check("It cannot be used.", () => checkOperatorToken(env.OPERATOR_TOKEN)),
     check("It cannot be used.", () => usable("TOKEN_KEYS", () => loadMint(env.TOKEN_KEYS))),
     check("It could not be compared with the database.", () =>
-      checkedKeyring(new Door(env.DB, "first-primary"), env.SECRETS_KEYS),
+      checkedKeyring(new DatabaseSession(env.DB, "first-primary"), env.SECRETS_KEYS),
     ),
     check("The database does not answer.", () => env.DB.prepare("SELECT 1").run()),
     check("The database does not say which migrations it has.", () => checkMigrations(env.DB)),

@@ -1,17 +1,17 @@
 import { and, eq, getTableColumns, inArray, notExists, or, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { hashToken } from "../crypto/token.ts";
-import { demand, demandUnchanged } from "../db/guard.ts";
+import { ensure, ensureUnchanged } from "../db/guard.ts";
 import { credential, pipeline, pipelineGroup, repository, variable } from "../db/schema.ts";
 import { canonicalCloneUrl, cloneHost, cloneOrigin, cloneUrlProblem } from "../domain/clone-url.ts";
 import { branchProblem } from "../domain/git-ref.ts";
 import { PathId } from "../protocol/common.ts";
 import { NewRepository, Repository, RepositoryChange, RepositoryFilter } from "../protocol/repository.ts";
-import type { Context } from "./context.ts";
-import { listing } from "./listing.ts";
-import { pageOf } from "./paging.ts";
-import { invalid, notFound, Refusal } from "./refusal.ts";
-import { checkOwnOrg, updateOf, verb, writablePart } from "./verb.ts";
+import type { Context } from "./core/context.ts";
+import { listing } from "./core/listing.ts";
+import { pageOf } from "./core/paging.ts";
+import { invalid, notFound, Refusal } from "./core/refusal.ts";
+import { checkOwnOrg, updateOf, verb, writablePart } from "./core/verb.ts";
 
 export type RepositoryRow = typeof repository.$inferSelect;
 
@@ -143,9 +143,9 @@ export const updateRepository = verb({
     await context.write(
       { action: "repository.update", subject: row.id, detail: auditDetail(next) },
       [
-        demand(db, "owner_exists", ownPipeline),
-        demand(db, "unused", isMoved ? notExists(kept) : sql`1`),
-        demandUnchanged(db, repository, row),
+        ensure(db, "owner_exists", ownPipeline),
+        ensure(db, "unused", isMoved ? notExists(kept) : sql`1`),
+        ensureUnchanged(db, repository, row),
         db.update(repository).set(next).where(oneRepository(context, row.id)),
       ],
       sameHostId(context, next),
@@ -168,7 +168,7 @@ export const removeRepository = verb({
       and(eq(variable.scope, "pipeline"), inArray(variable.ownerId, pipelines)),
     );
     await context.write({ action: "repository.delete", subject: row.id, detail: auditDetail(row) }, [
-      demandUnchanged(db, repository, row),
+      ensureUnchanged(db, repository, row),
       db.delete(variable).where(and(eq(variable.orgId, context.orgId), owned)),
       db.delete(credential).where(eq(credential.repoId, row.id)),
       db.delete(pipelineGroup).where(inArray(pipelineGroup.pipelineId, pipelines)),

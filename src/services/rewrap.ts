@@ -1,12 +1,12 @@
 import { and, asc, eq, gt, isNotNull, notLike, sql } from "drizzle-orm";
 import { type Keyring, KeyUnknown, SealBroken } from "../crypto/keyring.ts";
 import { auditRow } from "../db/audit.ts";
-import type { Query } from "../db/open.ts";
 import { credential, organization, repository, variable } from "../db/schema.ts";
+import type { Query } from "../db/session.ts";
 import { credentialContext, variableContext } from "../domain/seal-context.ts";
 import { Rewrap, Rewrapped, SealedCounts } from "../protocol/rewrap.ts";
-import type { Context } from "./context.ts";
-import { verb } from "./verb.ts";
+import type { Context } from "./core/context.ts";
+import { verb } from "./core/verb.ts";
 
 /** Rows read and written at a time: of the largest values some 6 MB. */
 const PAGE = 50;

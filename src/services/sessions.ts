@@ -1,9 +1,9 @@
 import { v7 as uuid } from "uuid";
 import * as z from "zod/mini";
 import { KeyUnknown, loadKeyring, SealBroken } from "../crypto/keyring.ts";
-import { Door } from "../db/open.ts";
 import { endedSession } from "../db/schema.ts";
-import { usable } from "./sealing.ts";
+import { DatabaseSession } from "../db/session.ts";
+import { usable } from "./core/sealing.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 /** Milliseconds after which a person signs in anew, counted from the last page that was opened in the later half. */
@@ -33,7 +33,7 @@ export const freshSession = (token: string, now: Date, before?: Session): Sessio
 /** From now on nobody comes in with this session, wherever its cookie may lie. */
 export const endSession = async (env: Pick<Env, "DB">, { id, begunAt }: Session): Promise<void> => {
   if (id === undefined || begunAt === undefined) return;
-  const db = new Door(env.DB, "first-primary");
+  const db = new DatabaseSession(env.DB, "first-primary");
   const until = new Date(begunAt + LONGEST_MS).toISOString();
   await db.run(db.sql.insert(endedSession).values({ id, until }).onConflictDoNothing());
 };

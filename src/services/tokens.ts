@@ -1,9 +1,9 @@
 import { and, eq, getTableColumns } from "drizzle-orm";
 import * as z from "zod/mini";
 import { hashToken } from "../crypto/token.ts";
-import { demandUnchanged } from "../db/guard.ts";
-import { isLive } from "../db/live-token.ts";
+import { ensureUnchanged } from "../db/guard.ts";
 import { token } from "../db/schema.ts";
+import { isValidToken } from "../db/valid-token.ts";
 import { changed, differences } from "../domain/differences.ts";
 import { PathId } from "../protocol/common.ts";
 import {
@@ -16,11 +16,11 @@ import {
   TokenRotation,
 } from "../protocol/token.ts";
 import { actorOf } from "./agents.ts";
-import type { Context } from "./context.ts";
-import { listing } from "./listing.ts";
-import { pageOf } from "./paging.ts";
-import { invalid, notFound, settled } from "./refusal.ts";
-import { updateOf, verb, writablePart } from "./verb.ts";
+import type { Context } from "./core/context.ts";
+import { listing } from "./core/listing.ts";
+import { pageOf } from "./core/paging.ts";
+import { invalid, notFound, settled } from "./core/refusal.ts";
+import { updateOf, verb, writablePart } from "./core/verb.ts";
 
 type Row = typeof token.$inferSelect;
 
@@ -81,7 +81,7 @@ export const ownToken = verb({
   output: Token,
   async run(context) {
     const { db, caller, at } = context;
-    const [[row]] = await db.run(db.sql.select().from(token).where(isLive(caller.tokenHash, at)));
+    const [[row]] = await db.run(db.sql.select().from(token).where(isValidToken(caller.tokenHash, at)));
     if (!row) throw notFound();
     context.checkVersion(row.version);
     return tokenRecord(row);
@@ -130,7 +130,7 @@ export const updateToken = verb({
     const { name, role, labels, version } = next;
     const { sql } = context.db;
     await context.write({ action: "token.update", subject: row.id, detail: { name, changes } }, [
-      demandUnchanged(sql, token, row),
+      ensureUnchanged(sql, token, row),
       sql.update(token).set({ name, role, labels, expiresAt: next.expiresAt, version }).where(one(context, row.id)),
     ]);
     context.version = version;
@@ -153,7 +153,7 @@ export const rotateToken = verb({
     const next = { ...row, hash, previousHash: row.hash, previousUntil, version: row.version + 1 };
     const change = { action: "token.rotate", subject: row.id, detail: { name: row.name, previousUntil } };
     await context.write(change, [
-      demandUnchanged(sql, token, row),
+      ensureUnchanged(sql, token, row),
       sql.update(token).set(next).where(one(context, row.id)),
     ]);
     context.version = next.version;
@@ -171,7 +171,7 @@ export const revokeToken = verb({
     if (!row && !agents) throw notFound();
     if (row) {
       await context.write({ action: "token.revoke", subject: row.id, detail: { name: row.name, agents } }, [
-        demandUnchanged(sql, token, row),
+        ensureUnchanged(sql, token, row),
         sql.delete(token).where(one(context, row.id)),
       ]);
     }

@@ -10,10 +10,10 @@ import { Build, BuildTrigger, RepositoryTrigger, TERMINAL } from "../protocol/bu
 import { PathId } from "../protocol/common.ts";
 import { actorOf } from "./agents.ts";
 import { answered, findBuild } from "./builds.ts";
-import type { Context } from "./context.ts";
-import { type FieldError, invalid, notFound, Refusal, settled } from "./refusal.ts";
-import { variablesOfBuild } from "./scopes.ts";
-import { verb } from "./verb.ts";
+import type { Context } from "./core/context.ts";
+import { type FieldError, invalid, notFound, Refusal, settled } from "./core/refusal.ts";
+import { verb } from "./core/verb.ts";
+import { variablesOfBuild } from "./variable-scopes.ts";
 
 type Trigger = z.output<typeof BuildTrigger>;
 const ENVIRONMENT_LIMIT = 256 * 1024;

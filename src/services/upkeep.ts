@@ -1,8 +1,7 @@
 import { inArray, lt, sql } from "drizzle-orm";
-import { Door } from "../db/open.ts";
 import { audit, build, endedSession, variableUse } from "../db/schema.ts";
-import { buildLogName } from "../domain/log-name.ts";
-import { poolName } from "../domain/pool/name.ts";
+import { DatabaseSession } from "../db/session.ts";
+import { buildLogName, poolName } from "../domain/object-names.ts";
 
 const DAY_MS = 86_400_000;
 /** What one run takes on at most, below the platform's 1,000 calls: the next one goes on. 720,000 builds a day. */
@@ -23,7 +22,7 @@ export const keepUp = async (
   now: Date,
   retention: { buildDays: number; auditDays: number },
 ): Promise<UpkeepDone> => {
-  const db = new Door(env.DB, "first-primary");
+  const db = new DatabaseSession(env.DB, "first-primary");
   const before = (days: number) => new Date(now.getTime() - days * DAY_MS).toISOString();
   const underWay = sql`status IN ('queued', 'assigned', 'running', 'canceling')`;
   const [pools, old] = await db.run(

@@ -1,8 +1,8 @@
 import { and, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import * as z from "zod/mini";
-import { demand, demandUnchanged } from "../db/guard.ts";
-import type { Database } from "../db/open.ts";
+import { ensure, ensureUnchanged } from "../db/guard.ts";
 import { pipeline, repository, variable, variableGroup } from "../db/schema.ts";
+import type { Database } from "../db/session.ts";
 import { variableContext } from "../domain/seal-context.ts";
 import { secretWarnings } from "../domain/secret-warnings.ts";
 import { PathId } from "../protocol/common.ts";
@@ -14,11 +14,11 @@ import {
   VariableChange,
   VariableFilter,
 } from "../protocol/variable.ts";
-import type { Context } from "./context.ts";
-import { listing } from "./listing.ts";
-import { pageOf } from "./paging.ts";
-import { invalid, notFound, Refusal } from "./refusal.ts";
-import { checkOwnOrg, updateOf, verb, writablePart } from "./verb.ts";
+import type { Context } from "./core/context.ts";
+import { listing } from "./core/listing.ts";
+import { pageOf } from "./core/paging.ts";
+import { invalid, notFound, Refusal } from "./core/refusal.ts";
+import { checkOwnOrg, updateOf, verb, writablePart } from "./core/verb.ts";
 
 export type VariableRow = typeof variable.$inferSelect;
 
@@ -110,7 +110,7 @@ export const createVariable = verb({
     const db = context.db.sql;
     await context.write(
       { action: "variable.create", subject: row.id, detail: auditDetail(row) },
-      [demand(db, "owner_exists", ownerExists(scope, context.orgId, ownerId)), db.insert(variable).values(row)],
+      [ensure(db, "owner_exists", ownerExists(scope, context.orgId, ownerId)), db.insert(variable).values(row)],
       sameKey(db, row),
     );
     context.version = row.version;
@@ -193,7 +193,7 @@ export const updateVariable = verb({
         subject: row.id,
         detail: { ...auditDetail(changed), valueChanged: value !== undefined },
       },
-      [demandUnchanged(db, variable, row), db.update(variable).set(columns).where(one(context, row.id))],
+      [ensureUnchanged(db, variable, row), db.update(variable).set(columns).where(one(context, row.id))],
       sameKey(db, changed),
     );
     context.version = changed.version;
@@ -207,7 +207,7 @@ export const removeVariable = verb({
   async run(context, { params }) {
     const row = await find(context, params.id);
     await context.write({ action: "variable.delete", subject: row.id, detail: auditDetail(row) }, [
-      demandUnchanged(context.db.sql, variable, row),
+      ensureUnchanged(context.db.sql, variable, row),
       context.db.sql.delete(variable).where(one(context, row.id)),
     ]);
   },

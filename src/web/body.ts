@@ -1,4 +1,4 @@
-import { Refusal } from "../services/refusal.ts";
+import { Refusal } from "../services/core/refusal.ts";
 
 /**
  * Reads a body of at most `limit` bytes.

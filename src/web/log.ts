@@ -2,10 +2,10 @@ import type { Context as HonoContext } from "hono";
 import * as z from "zod/mini";
 import { PathId, QueryNumber } from "../protocol/common.ts";
 import { EventId } from "../protocol/follow.ts";
+import { invalid } from "../services/core/refusal.ts";
 import { followLog, readLog } from "../services/logs.ts";
-import { invalid } from "../services/refusal.ts";
+import type { StreamRoute } from "./app-env.ts";
 import { eventStream } from "./event-stream.ts";
-import type { StreamRoute } from "./kit.ts";
 
 const Query = z.strictObject({
   attempt: z.optional(QueryNumber(0, 1000, "must be a whole number up to 1000")),

@@ -1,13 +1,13 @@
 import type { Context as HonoContext, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
-import type { Kit } from "./kit.ts";
+import type { AppEnv } from "./app-env.ts";
 
 /** The pattern of the route, never the path: a path may hold anything, a secret too. */
-const patternOf = (c: HonoContext<Kit>): string | null =>
+const patternOf = (c: HonoContext<AppEnv>): string | null =>
   matchedRoutes(c).find(({ path }) => !path.endsWith("*"))?.path ?? null;
 
 /** One line of JSON for each request, and what it took as `Server-Timing` of an answer that is no refusal. */
-export const logged: MiddlewareHandler<Kit> = async (c, next) => {
+export const requestLog: MiddlewareHandler<AppEnv> = async (c, next) => {
   const begun = Date.now();
   await next();
   const context = c.get("context");

@@ -83,11 +83,11 @@ describe("the rooms", () => {
   it("would be seen to be breached", () => {
     const wrong = importsOf(
       "src/domain/x.ts",
-      'import { env } from "cloudflare:workers";\nimport { a } from "../db/open.ts";',
+      'import { env } from "cloudflare:workers";\nimport { a } from "../db/session.ts";',
     );
     expect(wrong.flatMap(breaches)).toEqual([
       "src/domain/x.ts imports cloudflare:workers",
-      "src/domain/x.ts imports src/db/open.ts",
+      "src/domain/x.ts imports src/db/session.ts",
     ]);
     expect(importsOf("src/services/x.ts", 'import { P } from "../objects/pool.ts";').flatMap(breaches)).toHaveLength(1);
     expect(importsOf("src/services/x.ts", 'import type { P } from "../objects/pool.ts";').flatMap(breaches)).toEqual(

@@ -5,7 +5,7 @@ import type { Result } from "../../src/domain/pool/commands.ts";
 import { NO_REPORT } from "../../src/domain/pool/facts.ts";
 import { toBuild } from "../../src/domain/pool/record.ts";
 import { RULES } from "../../src/domain/pool/rules.ts";
-import type { Verb } from "../../src/domain/pool/step.ts";
+import type { Command } from "../../src/domain/pool/step.ts";
 import type { AgentPool } from "../../src/objects/agent-pool.ts";
 import type { Agent } from "../../src/protocol/agent.ts";
 import { Chance } from "../simulate/chance.ts";
@@ -21,13 +21,13 @@ const CRASHES = 0.02;
 
 interface Heard {
   now: number;
-  verb: Verb;
+  verb: Command;
   input: AnyInput;
   expected: Result<unknown>;
 }
 
 /** What the object is to answer, from the same facts as the machine's answer. */
-const presented = (verb: Verb, answer: Result<unknown>, pool: PoolModel): Result<unknown> => {
+const presented = (verb: Command, answer: Result<unknown>, pool: PoolModel): Result<unknown> => {
   if (!answer.ok) return answer;
   const build = (id: string) => {
     const { builds, jobs, reports } = pool.disk.rows;
@@ -55,7 +55,7 @@ const presented = (verb: Verb, answer: Result<unknown>, pool: PoolModel): Result
 };
 
 /** The object's answer, less what only the object adds. */
-const essence = (verb: Verb, answer: Result<AnyInput>): Result<unknown> => {
+const essence = (verb: Command, answer: Result<AnyInput>): Result<unknown> => {
   if (!answer.ok || !answer.value) return answer;
   const { value } = answer;
   if (verb === "claim") return { ok: true, value: { fence: value.fence, build: value.build } };
@@ -79,7 +79,7 @@ const record = (index: number): { calls: Heard[]; history: History } | undefined
 };
 
 /** What the object does by itself, or is told by sockets that close. */
-const UNASKED: Verb[] = ["flushed", "tidy", "leave"];
+const UNASKED: Command[] = ["flushed", "tidy", "leave"];
 
 const pools = env.AGENT_POOL as DurableObjectNamespace<AgentPool>;
 type Stub = DurableObjectStub<AgentPool>;

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
+import { poolName } from "../../src/domain/object-names.ts";
 import type { NewAgent, NewBuild, Result } from "../../src/domain/pool/commands.ts";
-import { poolName } from "../../src/domain/pool/name.ts";
 import type { AgentPool } from "../../src/objects/agent-pool.ts";
 
 export type Pool = DurableObjectStub<AgentPool>;

@@ -14,7 +14,7 @@ export const judgeCommit = (witness: Witness, state: PoolState, changes: readonl
     if (change.kind === "audit") audits.push(`${change.entry.action} ${change.entry.subject}`);
     if (change.kind === "build") builds.set(change.build.id, change.build);
     if (change.kind === "job") jobs.set(change.job.buildId, change.job);
-    if (change.kind === "agent-gone") agentGone(witness, state, change.agentId);
+    if (change.kind === "agent-removed") agentGone(witness, state, change.agentId);
   }
   witness.call.audits.push(...audits);
   for (const [id, build] of builds) buildChanged(witness, id, build, changes, audits);

@@ -4,7 +4,7 @@ import { must } from "./violation.ts";
 
 export interface Batch {
   builds: { buildId: string; version: number; status: string }[];
-  letters: { seq: number; audit: AuditFact | null }[];
+  entries: { seq: number; audit: AuditFact | null }[];
 }
 
 const AT_ONCE = 20;
@@ -22,11 +22,11 @@ export class Database {
       const { version, status } = disk.rows.builds.get(buildId)!;
       return { buildId, version, status };
     });
-    const letters = [...disk.rows.letters].slice(0, AT_ONCE).map(([seq, { audit }]) => ({ seq, audit }));
-    return { builds, letters };
+    const entries = [...disk.rows.entries].slice(0, AT_ONCE).map(([seq, { audit }]) => ({ seq, audit }));
+    return { builds, entries };
   }
 
-  write({ builds, letters }: Batch, disk: Disk): void {
+  write({ builds, entries }: Batch, disk: Disk): void {
     for (const { buildId, version, status } of builds) {
       if ((this.builds.get(buildId)?.version ?? -1) < version) this.builds.set(buildId, { version, status });
       const known = disk.rows.builds.get(buildId);
@@ -35,7 +35,7 @@ export class Database {
       else if (this.#wasRestored) this.foreseen.add(buildId);
       else must(16, false, "D1 is newer than the pool");
     }
-    for (const { seq, audit } of letters) if (audit) this.audits.add(seq);
+    for (const { seq, audit } of entries) if (audit) this.audits.add(seq);
   }
 
   /** The pool went back in time: what D1 knows of its lost future stays until the pool is past it. */
@@ -53,6 +53,6 @@ export class Database {
       if (this.foreseen.has(buildId)) continue;
       must(16, known?.version === version && known.status === status, `D1 has ${known?.status} for ${status}`);
     }
-    must(16, disk.rows.letters.size === 0, "letters were left");
+    must(16, disk.rows.entries.size === 0, "entries were left");
   }
 }

@@ -23,8 +23,8 @@ interface Rows {
   numbers: Map<string, number>;
   keys: Map<string, KeyedBuild>;
   dirty: Set<string>;
-  letters: Map<number, { audit: AuditFact | null }>;
-  posted: number;
+  entries: Map<number, { audit: AuditFact | null }>;
+  appended: number;
 }
 
 const emptyRows = (): Rows => ({
@@ -38,8 +38,8 @@ const emptyRows = (): Rows => ({
   numbers: new Map(),
   keys: new Map(),
   dirty: new Set(),
-  letters: new Map(),
-  posted: 0,
+  entries: new Map(),
+  appended: 0,
 });
 
 /** What survives a crash: the same facts as the object's tables, without the tables. Facts are never changed in place. */
@@ -74,7 +74,7 @@ export class Disk implements Records {
         case "agent":
           rows.agents.set(change.agent.id, change.agent);
           break;
-        case "agent-gone":
+        case "agent-removed":
           rows.agents.delete(change.agentId);
           break;
         case "revoked":
@@ -87,20 +87,20 @@ export class Disk implements Records {
           rows.dirty.delete(change.buildId);
           break;
         case "audit":
-          rows.letters.set(++rows.posted, { audit: change.entry });
+          rows.entries.set(++rows.appended, { audit: change.entry });
           break;
         case "close":
-          rows.letters.set(++rows.posted, { audit: null });
+          rows.entries.set(++rows.appended, { audit: null });
           break;
-        case "sent":
-          for (const seq of change.letters) rows.letters.delete(seq);
+        case "delivered":
+          for (const seq of change.entries) rows.entries.delete(seq);
           break;
       }
     }
   }
 
   load(): PoolState {
-    const { orgId, fence, agents, revoked, builds, jobs, dirty, letters } = this.rows;
+    const { orgId, fence, agents, revoked, builds, jobs, dirty, entries } = this.rows;
     const state = emptyState(this);
     const changes: Change[] = [{ kind: "fence", fence }];
     if (orgId !== null) changes.push({ kind: "org", orgId });
@@ -110,25 +110,25 @@ export class Disk implements Records {
       if (!isTerminal(build)) changes.push({ kind: "build", build }, { kind: "job", job: jobs.get(build.id)! });
     }
     for (const buildId of dirty) changes.push({ kind: "dirty", buildId, at: 0 });
-    if (letters.size > 0) changes.push({ kind: "flush", at: 0, failures: 0 });
+    if (entries.size > 0) changes.push({ kind: "flush", at: 0, failures: 0 });
     apply(state, changes);
     return state;
   }
 
   copy(): Rows {
-    const { orgId, fence, agents, revoked, builds, jobs, reports, numbers, keys, dirty, letters, posted } = this.rows;
+    const { orgId, fence, agents, revoked, builds, jobs, reports, numbers, keys, dirty, entries, appended } = this.rows;
     return {
       ...{
         orgId,
         fence,
-        posted,
+        appended,
         agents: new Map(agents),
         revoked: new Map(revoked),
         builds: new Map(builds),
         jobs: new Map(jobs),
         reports: new Map(reports),
       },
-      ...{ numbers: new Map(numbers), keys: new Map(keys), dirty: new Set(dirty), letters: new Map(letters) },
+      ...{ numbers: new Map(numbers), keys: new Map(keys), dirty: new Set(dirty), entries: new Map(entries) },
     };
   }
 
@@ -145,8 +145,8 @@ export class Disk implements Records {
     return this.rows.numbers.get(repoId) ?? 0;
   }
 
-  lettersWaiting() {
-    return this.rows.letters.size;
+  pendingEntries() {
+    return this.rows.entries.size;
   }
 
   lastSeq() {

@@ -89,9 +89,9 @@ export const inspect = (state: PoolState, disk: Disk, now: number, latest: numbe
     if (status !== "queued" && job.maxParallel !== null)
       must(12, live.get(pipelineId!)! <= job.maxParallel, "more builds than maxParallel");
   }
-  const isSame = state.dirty.size === disk.rows.dirty.size && state.letters === disk.rows.letters.size;
+  const isSame = state.dirty.size === disk.rows.dirty.size && state.pendingEntries === disk.rows.entries.size;
   must(16, isSame, "memory and disk differ on the outbox");
-  must(17, (disk.rows.dirty.size === 0 && disk.rows.letters.size === 0) || due !== null, "no alarm for the outbox");
+  must(17, (disk.rows.dirty.size === 0 && disk.rows.entries.size === 0) || due !== null, "no alarm for the outbox");
   inspectWaiting(state, now, latest, pushes);
 };
 

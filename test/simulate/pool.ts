@@ -1,21 +1,21 @@
 import { apply } from "../../src/domain/pool/apply.ts";
 import type { Result } from "../../src/domain/pool/commands.ts";
-import type { Push, Setting } from "../../src/domain/pool/decision.ts";
+import type { DecisionContext, Push } from "../../src/domain/pool/decision.ts";
 import type { Rules } from "../../src/domain/pool/rules.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
-import { type Input, nextDue, type Output, play, type Verb } from "../../src/domain/pool/step.ts";
+import { type Command, type Input, nextDue, type Output, step } from "../../src/domain/pool/step.ts";
 import { Disk } from "./disk.ts";
 import { AGENT_MS, LEASE_MS, START_MS } from "./laws.ts";
 import { Witness } from "./witness.ts";
 
 /** Sees every call with its answer: for the trace of a replay, and to play the same calls to the real object. */
-export type Onlooker = (now: number, verb: Verb, input: unknown, answer: Result<unknown>, pool: PoolModel) => void;
+export type Onlooker = (now: number, verb: Command, input: unknown, answer: Result<unknown>, pool: PoolModel) => void;
 
 /** The object around the machine, with a model of its disk, its sockets and its alarm. */
 export class PoolModel {
   readonly disk = new Disk();
   readonly witness: Witness;
-  readonly setting: Setting;
+  readonly context: DecisionContext;
   state: PoolState;
   alarmAt: number | null = null;
   commands = 0;
@@ -24,22 +24,22 @@ export class PoolModel {
 
   constructor(orgId: string, rules: Rules, push: (push: Push) => void, onlooker?: Onlooker) {
     this.witness = new Witness(orgId, this.disk);
-    this.setting = { now: 0, startMs: START_MS, leaseMs: LEASE_MS, agentMs: AGENT_MS, rules };
+    this.context = { now: 0, startMs: START_MS, leaseMs: LEASE_MS, agentMs: AGENT_MS, rules };
     this.state = this.disk.load();
     this.#push = push;
     this.#onlooker = onlooker;
   }
 
-  call<V extends Verb>(now: number, verb: V, input: Input<V>): Result<Output<V>> {
-    const { state, disk, witness, setting } = this;
+  call<V extends Command>(now: number, verb: V, input: Input<V>): Result<Output<V>> {
+    const { state, disk, witness, context } = this;
     this.commands++;
-    setting.now = now;
+    context.now = now;
     witness.before(state, verb, input, now);
-    const { answer, pushes } = play(state, verb, input, setting, (changes) => {
+    const { answer, pushes } = step(state, verb, input, context, (changes) => {
       witness.commit(state, changes);
       disk.store(changes);
     });
-    const due = nextDue(state, setting);
+    const due = nextDue(state, context);
     if (due !== null && (this.alarmAt === null || due < this.alarmAt)) this.alarmAt = due;
     witness.after(state, answer, pushes);
     for (const push of pushes) this.#push(push);
@@ -54,7 +54,7 @@ export class PoolModel {
       const waiter = { until, ignored: 0, ignoredAt: 0 };
       if (this.state.agents.has(agentId)) apply(this.state, [{ kind: "waiter", agentId, waiter }]);
     }
-    const due = nextDue(this.state, this.setting);
+    const due = nextDue(this.state, this.context);
     if (due !== null && (this.alarmAt === null || due < this.alarmAt)) this.alarmAt = due;
   }
 }

@@ -1,7 +1,7 @@
 import type { Result } from "../../src/domain/pool/commands.ts";
 import type { Push } from "../../src/domain/pool/decision.ts";
 import type { Rules } from "../../src/domain/pool/rules.ts";
-import type { Input, Output, Verb } from "../../src/domain/pool/step.ts";
+import type { Command, Input, Output } from "../../src/domain/pool/step.ts";
 import { Chance } from "./chance.ts";
 import { type Batch, Database } from "./database.ts";
 import { type Onlooker, PoolModel } from "./pool.ts";
@@ -89,12 +89,12 @@ export class World {
   }
 
   /** A call as it arrives: no network between. */
-  tell<V extends Verb>(verb: V, input: Input<V>): Result<Output<V>> {
+  tell<V extends Command>(verb: V, input: Input<V>): Result<Output<V>> {
     return this.pool.call(this.now, verb, input);
   }
 
   /** A call over the network: undefined where no answer comes back. */
-  send<V extends Verb>(verb: V, input: Input<V>): Result<Output<V>> | undefined {
+  send<V extends Command>(verb: V, input: Input<V>): Result<Output<V>> | undefined {
     if (this.strikes("request lost", 0.03)) return undefined;
     if (this.strikes("message late", 0.03)) this.late.push(() => this.tell(verb, input));
     const answer = this.tell(verb, input);
@@ -190,7 +190,7 @@ export class World {
     }
     const failed = isAway || this.strikes("D1 outcome unknown", 0.05);
     const builds = failed ? [] : batch.builds;
-    const letters = failed ? [] : batch.letters.map(({ seq }) => seq);
-    this.tell("flushed", { builds, letters, failed });
+    const entries = failed ? [] : batch.entries.map(({ seq }) => seq);
+    this.tell("flushed", { builds, entries, failed });
   }
 }

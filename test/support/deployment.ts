@@ -1,7 +1,6 @@
 import { createExecutionContext, runInDurableObject, waitOnExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { buildLogName } from "../../src/domain/log-name.ts";
-import { poolName } from "../../src/domain/pool/name.ts";
+import { buildLogName, poolName } from "../../src/domain/object-names.ts";
 import type { AgentPool } from "../../src/objects/agent-pool.ts";
 import type { BuildLog } from "../../src/objects/build-log.ts";
 import worker from "../../src/worker.ts";

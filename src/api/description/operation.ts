@@ -1,4 +1,4 @@
-import type { Access } from "../../services/access.ts";
+import type { Access } from "../../services/core/access.ts";
 import type { Route } from "../routes.ts";
 import { requestHeaders } from "./headers.ts";
 import type { Operation, Parameter, Response } from "./openapi.ts";

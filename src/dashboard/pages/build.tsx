@@ -1,10 +1,10 @@
 import type { Build, Step } from "../../protocol/build.ts";
 import { getAgent } from "../../services/agents.ts";
 import { cancelBuild, getBuild } from "../../services/builds.ts";
+import { explainBuild } from "../../services/explain.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { listRepositories } from "../../services/repositories.ts";
 import { retryBuild } from "../../services/triggers.ts";
-import { explainBuild } from "../../services/waits.ts";
 import { byId, ifThere, nothing } from "../ask.ts";
 import { may } from "../may.ts";
 import { isTerminal, outcomeOf } from "../outcome.ts";

@@ -1,4 +1,4 @@
-import type { Context } from "../../services/context.ts";
+import type { Context } from "../../services/core/context.ts";
 import { createToken } from "../../services/tokens.ts";
 import { checked, withBody } from "../ask.ts";
 import { wordsIn } from "../entered.ts";

@@ -1,6 +1,6 @@
 import type { Group } from "../../protocol/group.ts";
 import type { Pipeline } from "../../protocol/pipeline.ts";
-import { previewEnvironment } from "../../services/environment.ts";
+import { previewEnvironment } from "../../services/environment-preview.ts";
 import { listGroups } from "../../services/groups.ts";
 import { createPipeline, getPipeline, removePipeline, updatePipeline } from "../../services/pipelines.ts";
 import { getRepository, listRepositories } from "../../services/repositories.ts";

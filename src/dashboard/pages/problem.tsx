@@ -1,6 +1,6 @@
 import { PROBLEMS, type ProblemKind } from "../../protocol/problem.ts";
-import type { Context } from "../../services/context.ts";
-import type { Refusal } from "../../services/refusal.ts";
+import type { Context } from "../../services/core/context.ts";
+import type { Refusal } from "../../services/core/refusal.ts";
 import { Document, Frame } from "../frame.tsx";
 
 const NEXT: Partial<Record<ProblemKind, string>> = {

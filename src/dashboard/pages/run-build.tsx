@@ -1,7 +1,7 @@
 import type { Pipeline } from "../../protocol/pipeline.ts";
 import type { Repository } from "../../protocol/repository.ts";
+import { Refusal } from "../../services/core/refusal.ts";
 import { listPipelines } from "../../services/pipelines.ts";
-import { Refusal } from "../../services/refusal.ts";
 import { listRepositories } from "../../services/repositories.ts";
 import { triggerBuild } from "../../services/triggers.ts";
 import { checked, nothing, withBody } from "../ask.ts";

@@ -1,4 +1,4 @@
-import type { Refusal } from "../../services/refusal.ts";
+import type { Refusal } from "../../services/core/refusal.ts";
 import { Document } from "../frame.tsx";
 import { ProblemNotice } from "../parts/problem.tsx";
 import { fileAt } from "../static.ts";

@@ -1,5 +1,5 @@
 import { ROLES, type Token } from "../../protocol/token.ts";
-import { Refusal } from "../../services/refusal.ts";
+import { Refusal } from "../../services/core/refusal.ts";
 import { createToken, getToken, listTokens, revokeToken, rotateToken } from "../../services/tokens.ts";
 import { byId, checked, nothing, withBody } from "../ask.ts";
 import { flagIn, numberIn, textIn } from "../entered.ts";

@@ -1,5 +1,5 @@
 import type { Variable } from "../../protocol/variable.ts";
-import { listUses } from "../../services/uses.ts";
+import { listUses } from "../../services/variable-uses.ts";
 import { getVariable, removeVariable, updateVariable } from "../../services/variables.ts";
 import { byId, checked } from "../ask.ts";
 import { flagIn, textIn } from "../entered.ts";

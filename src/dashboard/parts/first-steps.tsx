@@ -1,4 +1,4 @@
-import type { Context } from "../../services/context.ts";
+import type { Context } from "../../services/core/context.ts";
 import { may } from "../may.ts";
 
 interface Done {

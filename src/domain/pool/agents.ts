@@ -1,25 +1,25 @@
 import { changed, differences } from "../differences.ts";
 import type { Actor, AgentChange, Claim, NewAgent } from "./commands.ts";
 import {
+  activeBuild,
   audit,
   type Decision,
+  type DecisionContext,
   decided,
   noAgent,
   refused,
-  type Setting,
-  speaker,
-  underWay,
   unknownToken,
+  verifiedAgent,
 } from "./decision.ts";
 import type { AgentFacts, Change } from "./facts.ts";
-import { lose } from "./lease.ts";
+import { loseLease } from "./lease.ts";
 import { LIMITS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
-export const register = (state: PoolState, wanted: NewAgent, setting: Setting): Decision<string> => {
+export const register = (state: PoolState, wanted: NewAgent, context: DecisionContext): Decision<string> => {
   const { id, orgId, actor, name, registeredBy = null } = wanted;
   if (state.orgId !== null && state.orgId !== orgId) return noAgent();
-  if (registeredBy && !setting.rules.mayRegister(state.revoked, registeredBy.tokenId)) return unknownToken();
+  if (registeredBy && !context.rules.mayRegister(state.revoked, registeredBy.tokenId)) return unknownToken();
   if (state.agents.has(id)) return refused("conflict", "There is already an agent with this id.");
   if (state.agents.size >= LIMITS.agents) {
     return refused("limit-reached", `There are ${LIMITS.agents} agents already: remove some that are gone.`);
@@ -30,10 +30,10 @@ export const register = (state: PoolState, wanted: NewAgent, setting: Setting): 
   ) {
     return refused("limit-reached", `This token has registered ${LIMITS.registrations} agents: use another one.`);
   }
-  const agent = newAgent(wanted, setting.now);
+  const agent = newAgent(wanted, context.now);
   const { platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels } = agent;
   const detail = { name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels };
-  const changes: Change[] = [{ kind: "agent", agent }, ...audit(actor, "agent.register", id, detail, setting)];
+  const changes: Change[] = [{ kind: "agent", agent }, ...audit(actor, "agent.register", id, detail, context)];
   if (state.orgId === null) changes.push({ kind: "org", orgId });
   return decided(id, changes);
 };
@@ -63,7 +63,7 @@ const newAgent = (wanted: NewAgent, now: number): AgentFacts => {
 export const update = (
   state: PoolState,
   { agentId, change, actor }: { agentId: string; change: AgentChange; actor: Actor },
-  setting: Setting,
+  context: DecisionContext,
 ): Decision<string> => {
   const agent = state.agents.get(agentId);
   if (!agent) return noAgent();
@@ -71,7 +71,7 @@ export const update = (
   if (Object.keys(changes).length === 0) return decided(agentId);
   return decided(agentId, [
     { kind: "agent", agent: changed(agent, changes) },
-    ...audit(actor, "agent.update", agentId, { changes }, setting),
+    ...audit(actor, "agent.update", agentId, { changes }, context),
   ]);
 };
 
@@ -79,19 +79,19 @@ export const update = (
 export const remove = (
   state: PoolState,
   { agentId, actor }: { agentId: string; actor: Actor },
-  setting: Setting,
+  context: DecisionContext,
 ): Decision<null> => {
   const agent = state.agents.get(agentId);
-  return agent ? decided(null, gone(state, agent, actor, setting)) : noAgent();
+  return agent ? decided(null, gone(state, agent, actor, context)) : noAgent();
 };
 
-const gone = (state: PoolState, { id, name }: AgentFacts, actor: Actor, setting: Setting): Change[] => {
-  const buildId = setting.rules.freedByRemoval(state.index.holding.get(id));
-  const held = buildId === undefined ? undefined : underWay(state, buildId);
+const gone = (state: PoolState, { id, name }: AgentFacts, actor: Actor, context: DecisionContext): Change[] => {
+  const buildId = context.rules.freedByRemoval(state.index.holding.get(id));
+  const held = buildId === undefined ? undefined : activeBuild(state, buildId);
   return [
-    ...(held ? lose(held, undefined, "removed", setting) : []),
-    { kind: "agent-gone", agentId: id },
-    ...audit(actor, "agent.remove", id, { name }, setting),
+    ...(held ? loseLease(held, undefined, "removed", context) : []),
+    { kind: "agent-removed", agentId: id },
+    ...audit(actor, "agent.remove", id, { name }, context),
   ];
 };
 
@@ -102,15 +102,15 @@ const REMOVED_AT_ONCE = 250;
 export const removeRegistered = (
   state: PoolState,
   { tokenId, wasThere, actor }: { tokenId: string; wasThere: boolean; actor: Actor },
-  setting: Setting,
+  context: DecisionContext,
 ): Decision<{ removed: string[]; left: number }> => {
   const agents = registeredWith(state, tokenId);
   const removed = agents.slice(0, REMOVED_AT_ONCE);
-  const isNews = (wasThere || agents.length > 0) && setting.rules.mayRegister(state.revoked, tokenId);
-  const revoked: Change[] = isNews ? [{ kind: "revoked", tokenId, at: setting.now }] : [];
+  const isNews = (wasThere || agents.length > 0) && context.rules.mayRegister(state.revoked, tokenId);
+  const revoked: Change[] = isNews ? [{ kind: "revoked", tokenId, at: context.now }] : [];
   return decided({ removed: removed.map(({ id }) => id), left: agents.length - removed.length }, [
     ...revoked,
-    ...removed.flatMap((agent) => gone(state, agent, actor, setting)),
+    ...removed.flatMap((agent) => gone(state, agent, actor, context)),
   ]);
 };
 
@@ -121,19 +121,23 @@ export const authenticate = (state: PoolState, { tokenHash }: { tokenHash: strin
 };
 
 /** The agent waits to be woken, until `until` or (null) as long as its socket is open. */
-export const wait = (state: PoolState, call: Claim & { until: number | null }, setting: Setting): Decision<null> => {
-  const agent = speaker(state, setting, call);
+export const wait = (
+  state: PoolState,
+  call: Claim & { until: number | null },
+  context: DecisionContext,
+): Decision<null> => {
+  const agent = verifiedAgent(state, context, call);
   if (!agent) return unknownToken();
-  if (setting.rules.isStale(agent, call.bootId)) return refused("conflict", "This agent was started again elsewhere.");
+  if (context.rules.isStale(agent, call.bootId)) return refused("conflict", "This agent was started again elsewhere.");
   const { agentId, until } = call;
   return decided(null, [
-    { kind: "heard", agentId, at: setting.now },
+    { kind: "heard", agentId, at: context.now },
     { kind: "waiter", agentId, waiter: { until, ignored: 0, ignoredAt: 0 } },
   ]);
 };
 
 /** The last of the agent's sockets is closed: what it was told to look for goes to another. */
-export const leave = (state: PoolState, { agentId }: { agentId: string }, { now }: Setting): Decision<null> => {
+export const leave = (state: PoolState, { agentId }: { agentId: string }, { now }: DecisionContext): Decision<null> => {
   const waiter = state.waiting.get(agentId);
   if (!waiter) return decided(null);
   const offered = state.index.offered.get(agentId);

@@ -1,5 +1,5 @@
 import type { Change } from "./facts.ts";
-import { forgetAgent, noteTrial, placeAgent, placeBuild, setAgent, setOffer } from "./places.ts";
+import { forgetAgent, indexAgent, indexBuild, scheduleRetry, setAgent, setOffer } from "./indices.ts";
 import type { PoolState } from "./state.ts";
 
 /** Milliseconds after a change before it is written to D1, so that changes close together become one. */
@@ -14,12 +14,12 @@ interface Touched {
 /** Brings the state to where the changes lead. */
 export const apply = (state: PoolState, changes: readonly Change[]): void => {
   const touched: Touched = { builds: new Set(), agents: new Set() };
-  for (const change of changes) take(state, change, touched);
-  for (const id of touched.builds) placeBuild(state, id, touched.agents);
-  for (const id of touched.agents) placeAgent(state, id);
+  for (const change of changes) applyChange(state, change, touched);
+  for (const id of touched.builds) indexBuild(state, id, touched.agents);
+  for (const id of touched.agents) indexAgent(state, id);
 };
 
-const take = (state: PoolState, change: Change, { builds, agents }: Touched): void => {
+const applyChange = (state: PoolState, change: Change, { builds, agents }: Touched): void => {
   switch (change.kind) {
     case "org":
       state.orgId = change.orgId;
@@ -38,10 +38,10 @@ const take = (state: PoolState, change: Change, { builds, agents }: Touched): vo
       return;
     case "agent":
       setAgent(state, change.agent);
-      noteTrial(state, change.agent.id);
+      scheduleRetry(state, change.agent.id);
       agents.add(change.agent.id);
       return;
-    case "agent-gone":
+    case "agent-removed":
       forgetAgent(state, change.agentId);
       return;
     case "revoked":
@@ -55,15 +55,15 @@ const take = (state: PoolState, change: Change, { builds, agents }: Touched): vo
       state.dirty.delete(change.buildId);
       return;
     case "audit":
-      state.letters++;
+      state.pendingEntries++;
       flushSoon(state, change.entry.at);
       return;
     case "close":
-      state.letters++;
+      state.pendingEntries++;
       flushSoon(state, change.at);
       return;
-    case "sent":
-      state.letters -= change.letters.length;
+    case "delivered":
+      state.pendingEntries -= change.entries.length;
       return;
     case "flush":
       state.flush = { at: change.at, failures: change.failures };
@@ -74,18 +74,18 @@ const take = (state: PoolState, change: Change, { builds, agents }: Touched): vo
     case "waiter":
       if (change.waiter) state.waiting.set(change.agentId, change.waiter);
       else state.waiting.delete(change.agentId);
-      noteTrial(state, change.agentId);
+      scheduleRetry(state, change.agentId);
       agents.add(change.agentId);
       return;
     case "offer":
       setOffer(state, change.buildId, change.offer, agents);
       return;
-    case "tried-again":
+    case "offers-resumed":
       agents.add(change.agentId);
       return;
-    case "woken":
-      state.index.fresh.lanes.clear();
-      state.index.fresh.agents.clear();
+    case "matched":
+      state.index.unmatched.lanes.clear();
+      state.index.unmatched.agents.clear();
       return;
     case "forget":
       for (const [tokenId, at] of state.revoked) if (at < change.before) state.revoked.delete(tokenId);

@@ -1,38 +1,38 @@
 import type { Actor } from "./commands.ts";
 import {
+  activeBuild,
   audit,
   type Decision,
+  type DecisionContext,
   decided,
   leaseLost,
   noBuild,
-  rebuilt,
+  patchBuild,
   refused,
-  type Setting,
   SYSTEM,
-  underWay,
 } from "./decision.ts";
 import type { Change } from "./facts.ts";
-import { CANCELED, end } from "./lease.ts";
+import { CANCELED, endBuild } from "./lease.ts";
 import type { PoolState } from "./state.ts";
 
 /** A waiting build is canceled at once; one in an agent's hands as soon as the agent says so, or is lost. */
 export const cancel = (
   state: PoolState,
   order: { buildId: string; actor: Actor },
-  setting: Setting,
+  context: DecisionContext,
 ): Decision<string> => {
   const { buildId, actor } = order;
-  const held = underWay(state, buildId);
+  const held = activeBuild(state, buildId);
   if (!held) return state.records.ended(buildId) ? refused("conflict", "The build has ended already.") : noBuild();
   const { build, job } = held;
-  if (!setting.rules.mayCancel(build)) return decided(buildId);
-  const ordered = audit(actor, "build.cancel", buildId, { status: build.status }, setting);
+  if (!context.rules.mayCancel(build)) return decided(buildId);
+  const ordered = audit(actor, "build.cancel", buildId, { status: build.status }, context);
   const lease = job.lease;
-  if (!lease) return decided(buildId, [...ordered, ...end(held, CANCELED, null, actor, setting)]);
+  if (!lease) return decided(buildId, [...ordered, ...endBuild(held, CANCELED, null, actor, context)]);
   const changes: Change[] = [
     ...ordered,
-    ...rebuilt(build, { status: "canceling" }, setting),
-    { kind: "job", job: { ...job, lease: { ...lease, stop: { reason: "canceled", at: setting.now } } } },
+    ...patchBuild(build, { status: "canceling" }, context),
+    { kind: "job", job: { ...job, lease: { ...lease, stop: { reason: "canceled", at: context.now } } } },
   ];
   return decided(buildId, changes, [{ agentId: lease.agentId, hint: { type: "cancel", buildId } }]);
 };
@@ -41,16 +41,16 @@ export const cancel = (
 export const flagLeak = (
   state: PoolState,
   { buildId, fence }: { buildId: string; fence: number },
-  setting: Setting,
+  context: DecisionContext,
 ): Decision<null> => {
-  const held = underWay(state, buildId) ?? state.records.ended(buildId);
+  const held = activeBuild(state, buildId) ?? state.records.ended(buildId);
   if (!held) return noBuild();
   if (held.job.fence < fence) return leaseLost();
   if (held.build.leak) return decided(null);
   const detail = { fence, agentId: held.job.agentId };
   return decided(null, [
-    ...rebuilt(held.build, { leak: true }, setting),
+    ...patchBuild(held.build, { leak: true }, context),
     { kind: "job", job: held.job },
-    ...audit(SYSTEM, "build.leak", buildId, detail, setting),
+    ...audit(SYSTEM, "build.leak", buildId, detail, context),
   ]);
 };

@@ -62,18 +62,18 @@ export interface NewAgent extends AgentRegistration {
 }
 
 /** An agent that speaks for itself. */
-export interface Speaker {
+export interface AgentCaller {
   agentId: string;
   tokenHash: string;
 }
 
 /** An agent that speaks about a build it holds a lease on. */
-export interface Holder extends Speaker {
+export interface LeaseHolder extends AgentCaller {
   buildId: string;
   fence: number;
 }
 
-export interface Claim extends Speaker {
+export interface Claim extends AgentCaller {
   /** Made by the agent program at its start; another one than before means that it was restarted. */
   bootId: string | null;
 }
@@ -118,18 +118,18 @@ export interface FailClaim {
   message: string;
 }
 
-export interface Beat extends Claim {
+export interface HeartbeatCall extends Claim {
   buildId?: string | null;
   fence?: number | null;
 }
 
-export interface ProgressOf extends Holder {
+export interface ProgressOf extends LeaseHolder {
   commitSha?: string;
   steps?: Step[];
   summary?: string;
 }
 
-export interface ReleaseOf extends Holder {
+export interface ReleaseOf extends LeaseHolder {
   reason: string;
   requires?: Requires;
   /** Only if another agent may have it: else the agent keeps it. */
@@ -138,7 +138,7 @@ export interface ReleaseOf extends Holder {
   interrupted?: boolean;
 }
 
-export interface FinishOf extends Holder {
+export interface FinishOf extends LeaseHolder {
   status: "succeeded" | "failed" | "canceled";
   exitCode?: number | null;
   reason?: BuildReason | null;

@@ -5,7 +5,7 @@ import type { Rules } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
 /** What a decision may depend on besides the state. Times in milliseconds. */
-export interface Setting {
+export interface DecisionContext {
   now: number;
   /** How long a lease may stand unstarted, and how long without a heartbeat. */
   startMs: number;
@@ -48,9 +48,9 @@ export const unknownToken = () => refused("unauthenticated", "The token is not, 
 export const leaseLost = () => refused("lease-lost", "This lease is no longer current: drop the build and poll again.");
 
 /** The agent that speaks, if it is registered and its token is the one it was given. */
-export const speaker = (
+export const verifiedAgent = (
   state: PoolState,
-  { rules }: Setting,
+  { rules }: DecisionContext,
   { agentId, tokenHash }: { agentId: string; tokenHash: string },
 ): AgentFacts | undefined => {
   const agent = state.agents.get(agentId);
@@ -58,14 +58,18 @@ export const speaker = (
 };
 
 /** A build with its job, while it is queued or live. */
-export const underWay = (state: PoolState, buildId: string): { build: BuildFacts; job: JobFacts } | undefined => {
+export const activeBuild = (state: PoolState, buildId: string): { build: BuildFacts; job: JobFacts } | undefined => {
   const build = state.builds.get(buildId);
   const job = state.jobs.get(buildId);
   return build && job && { build, job };
 };
 
 /** A build whose readers see something new: the record, and its place in the outbox. */
-export const rebuilt = (build: BuildFacts, patch: Partial<BuildFacts>, { rules, now }: Setting): Change[] => {
+export const patchBuild = (
+  build: BuildFacts,
+  patch: Partial<BuildFacts>,
+  { rules, now }: DecisionContext,
+): Change[] => {
   const next = { ...build, ...patch, version: rules.nextVersion(build.version, now) };
   return [{ kind: "build", build: next }, ...rules.outbox(next, now)];
 };
@@ -75,5 +79,5 @@ export const audit = (
   action: string,
   subject: string,
   detail: Record<string, unknown>,
-  { rules, now }: Setting,
+  { rules, now }: DecisionContext,
 ): Change[] => rules.audited({ kind: "audit", entry: { at: now, actor, action, subject, requestId, detail } });

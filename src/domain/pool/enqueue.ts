@@ -1,5 +1,5 @@
 import type { NewBuild } from "./commands.ts";
-import { audit, type Decision, decided, refused, type Setting } from "./decision.ts";
+import { audit, type Decision, type DecisionContext, decided, refused } from "./decision.ts";
 import type { BuildFacts, Change, JobFacts } from "./facts.ts";
 import { LIMITS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
@@ -11,8 +11,8 @@ export interface Enqueued {
 }
 
 /** A build is born: it has its number, waits in the queue, and is the only one of its idempotency key. */
-export const enqueue = (state: PoolState, wanted: NewBuild, setting: Setting): Decision<Enqueued> => {
-  const { now, rules } = setting;
+export const enqueue = (state: PoolState, wanted: NewBuild, context: DecisionContext): Decision<Enqueued> => {
+  const { now, rules } = context;
   const { idempotency, id, orgId, actor } = wanted;
   if (state.orgId !== null && state.orgId !== orgId) return refused("not-found", "There is nothing with this id here.");
   const known = idempotency && state.records.keyed(idempotency.caller, idempotency.key);
@@ -27,7 +27,7 @@ export const enqueue = (state: PoolState, wanted: NewBuild, setting: Setting): D
   if (state.inputBytes + sizeOfInputs(wanted) > LIMITS.inputBytes) {
     return refused("limit-reached", "The builds that wait were given too much together: let some of them run first.");
   }
-  const build = newBuild(state, wanted, setting);
+  const build = newBuild(state, wanted, context);
   const { inputs, secretKeys, requires, priority } = wanted;
   const changes: Change[] = [
     { kind: "build", build },
@@ -35,7 +35,7 @@ export const enqueue = (state: PoolState, wanted: NewBuild, setting: Setting): D
     { kind: "inputs", buildId: id, inputs: { inputs, secretKeys, requires, priority }, at: now },
     { kind: "number", repoId: build.repoId, number: build.number },
     ...rules.outbox(build, now),
-    ...audit(actor, "build.create", id, { repoId: build.repoId, branch: build.branch, number: build.number }, setting),
+    ...audit(actor, "build.create", id, { repoId: build.repoId, branch: build.branch, number: build.number }, context),
   ];
   if (state.orgId === null) changes.push({ kind: "org", orgId });
   if (idempotency) {
@@ -45,7 +45,7 @@ export const enqueue = (state: PoolState, wanted: NewBuild, setting: Setting): D
   return decided({ buildId: id, isNew: true }, changes);
 };
 
-const newBuild = (state: PoolState, wanted: NewBuild, { now, rules }: Setting): BuildFacts => {
+const newBuild = (state: PoolState, wanted: NewBuild, { now, rules }: DecisionContext): BuildFacts => {
   const { id, repoId, pipelineId, pipelineVersion, branch, commitSha, trigger, priority, retryOf } = wanted;
   const { createdBy = null } = wanted;
   return {

@@ -1,8 +1,8 @@
 import type { Explanation, WaitCode } from "../../protocol/explain.ts";
 import { lacking, type Reason, reason } from "../requires.ts";
-import type { Setting } from "./decision.ts";
+import type { DecisionContext } from "./decision.ts";
 import type { AgentFacts, BuildFacts, JobFacts } from "./facts.ts";
-import { liveOf } from "./match.ts";
+import { leasedBuilds } from "./match.ts";
 import { isOnline } from "./record.ts";
 import type { PoolState } from "./state.ts";
 import { groupWaits, isPassing } from "./wait-groups.ts";
@@ -13,15 +13,15 @@ const MOST_GROUPS = 20;
 
 const IS = ["is", "are"] as const;
 
-const isUnresponsive = (agent: AgentFacts, setting: Setting): boolean =>
-  !setting.rules.takesBuilds({ ...agent, isDraining: false, spentAt: null }, setting.now);
+const isUnresponsive = (agent: AgentFacts, context: DecisionContext): boolean =>
+  !context.rules.takesBuilds({ ...agent, isDraining: false, spentAt: null }, context.now);
 
-const reasonsOf = (state: PoolState, agent: AgentFacts, job: JobFacts, setting: Setting, pingedAt: number) => {
+const reasonsOf = (state: PoolState, agent: AgentFacts, job: JobFacts, context: DecisionContext, pingedAt: number) => {
   const reasons = lacking(agent, job.requires);
-  if (setting.rules.isNotFor(job, agent.id)) reasons.push(reason("gave-it-back", ["gave", "gave"], "this build back"));
-  if (!isOnline(state, agent, setting.now, pingedAt)) reasons.push(reason("offline", IS, "offline"));
+  if (context.rules.isNotFor(job, agent.id)) reasons.push(reason("gave-it-back", ["gave", "gave"], "this build back"));
+  if (!isOnline(state, agent, context.now, pingedAt)) reasons.push(reason("offline", IS, "offline"));
   if (agent.isDraining || agent.spentAt !== null) reasons.push(reason("draining", ["takes", "take"], "no new builds"));
-  if (isUnresponsive(agent, setting)) {
+  if (isUnresponsive(agent, context)) {
     reasons.push(reason("unresponsive", ["took", "took"], "two builds, started neither, and sent no heartbeat since"));
   }
   if (state.index.holding.has(agent.id)) reasons.push(reason("busy", IS, "busy with another build"));
@@ -49,7 +49,7 @@ const waitOf = (
   ahead: number,
   now: number,
 ) => {
-  const live = liveOf(state, build.pipelineId);
+  const live = leasedBuilds(state, build.pipelineId);
   const say = (code: WaitCode, words: string) => ({ code, words });
   if (agents.length === 0) return say("no-agents", "No agent is registered.");
   if (!agents.some(isCapable)) {
@@ -77,13 +77,13 @@ export const explain = (
   state: PoolState,
   build: BuildFacts,
   job: JobFacts,
-  setting: Setting,
+  context: DecisionContext,
   pingedAt: (agentId: string) => number,
 ): Explanation => {
   const { id: buildId, status } = build;
   if (status !== "queued") return { buildId, status, ...placeOf(state, build, job), ahead: null, agents: [] };
   const reasons = new Map(
-    [...state.agents.values()].map((agent) => [agent, reasonsOf(state, agent, job, setting, pingedAt(agent.id))]),
+    [...state.agents.values()].map((agent) => [agent, reasonsOf(state, agent, job, context, pingedAt(agent.id))]),
   );
   const agents = [...reasons]
     .map(([agent, its]) => viewOf(agent, its))
@@ -93,7 +93,7 @@ export const explain = (
   return {
     buildId,
     status,
-    ...waitOf(state, build, job, agents, ahead, setting.now),
+    ...waitOf(state, build, job, agents, ahead, context.now),
     ahead,
     requires: job.requires,
     groups,

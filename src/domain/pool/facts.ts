@@ -139,8 +139,8 @@ export interface Records {
   keyed(caller: string, key: string): KeyedBuild | undefined;
   lastNumber(repoId: string): number;
   lastSeq(): number;
-  /** Letters that others were not told yet. */
-  lettersWaiting(): number;
+  /** Outbox entries that were not delivered yet. */
+  pendingEntries(): number;
 }
 
 export interface AuditFact {
@@ -163,26 +163,26 @@ export type Change =
   | { kind: "number"; repoId: string; number: number }
   | { kind: "key"; caller: string; key: string; keyed: KeyedBuild }
   | { kind: "agent"; agent: AgentFacts }
-  | { kind: "agent-gone"; agentId: string }
+  | { kind: "agent-removed"; agentId: string }
   /** A token was revoked with its agents: a registration by it that is still under way comes too late. */
   | { kind: "revoked"; tokenId: string; at: number }
   | { kind: "dirty"; buildId: string; at: number }
   | { kind: "audit"; entry: AuditFact }
   | { kind: "close"; buildId: string; fence: number; at: number }
   | { kind: "clean"; buildId: string }
-  | { kind: "sent"; letters: number[] }
+  | { kind: "delivered"; entries: number[] }
   | { kind: "forget"; before: number }
-  | Passing;
+  | MemoryChange;
 
 /** Changes of memory alone: lost with the object, and found again or not missed. */
-export type Passing =
+export type MemoryChange =
   | { kind: "heard"; agentId: string; at: number }
   | { kind: "waiter"; agentId: string; waiter: Waiter | null }
   | { kind: "offer"; buildId: string; offer: Offer | null }
   /** An agent that ignored offers is to be tried once more. */
-  | { kind: "tried-again"; agentId: string }
+  | { kind: "offers-resumed"; agentId: string }
   /** All that had become possible was looked at. */
-  | { kind: "woken" }
+  | { kind: "matched" }
   | { kind: "flush"; at: number | null; failures: number };
 
 export const NO_REPORT: Report = { environment: null, steps: [], summary: null, message: null };

@@ -1,44 +1,44 @@
 import type { Actor } from "./commands.ts";
-import { audit, rebuilt, type Setting, SYSTEM } from "./decision.ts";
+import { audit, type DecisionContext, patchBuild, SYSTEM } from "./decision.ts";
 import type { AgentFacts, BuildFacts, Change, JobFacts, Outcome } from "./facts.ts";
 import { LIMITS } from "./rules.ts";
 
-export interface Held {
+export interface ActiveBuild {
   build: BuildFacts;
   job: JobFacts;
 }
 
 /** The build is over, for good. */
-export const end = (
-  { build, job }: Held,
+export const endBuild = (
+  { build, job }: ActiveBuild,
   outcome: Outcome,
   message: string | null,
   actor: Actor,
-  setting: Setting,
+  context: DecisionContext,
 ): Change[] => [
-  ...rebuilt(build, { ...outcome, finishedAt: setting.now }, setting),
+  ...patchBuild(build, { ...outcome, finishedAt: context.now }, context),
   { kind: "job", job: { ...job, lease: null } },
   { kind: "report", buildId: build.id, report: { message } },
-  ...closing(job, setting),
-  ...audit(actor, "build.finish", build.id, { status: outcome.status, reason: outcome.reason }, setting),
+  ...closeLog(job, context),
+  ...audit(actor, "build.finish", build.id, { status: outcome.status, reason: outcome.reason }, context),
 ];
 
 /** The build waits again, at the place in the queue that its age gives it. */
-export const requeue = ({ build, job }: Held, patch: Partial<JobFacts>, setting: Setting): Change[] => [
-  ...rebuilt(build, { status: "queued", startedAt: null }, setting),
+export const requeue = ({ build, job }: ActiveBuild, patch: Partial<JobFacts>, context: DecisionContext): Change[] => [
+  ...patchBuild(build, { status: "queued", startedAt: null }, context),
   { kind: "job", job: { ...job, ...patch, lease: null } },
-  ...closing(job, setting),
+  ...closeLog(job, context),
 ];
 
 /** Nothing more is written to the log under a lease that is over. */
-const closing = ({ buildId, lease }: JobFacts, { now }: Setting): Change[] =>
+const closeLog = ({ buildId, lease }: JobFacts, { now }: DecisionContext): Change[] =>
   lease ? [{ kind: "close", buildId, fence: lease.fence, at: now }] : [];
 
 /** An ephemeral agent that has worked on its one build is done. */
-export const spend = (agent: AgentFacts | undefined, { now, leaseMs }: Setting): Change[] =>
+export const retireEphemeral = (agent: AgentFacts | undefined, { now, leaseMs }: DecisionContext): Change[] =>
   agent?.isEphemeral && agent.spentAt === null ? [{ kind: "agent", agent: { ...agent, spentAt: now + leaseMs } }] : [];
 
-const LOST = {
+const LOSS_CAUSES = {
   expired: "was not heard from",
   removed: "was removed",
   restarted: "was restarted",
@@ -46,41 +46,44 @@ const LOST = {
 } as const;
 
 /** A lease ends without a result of its build. */
-export const lose = (
-  held: Held,
+export const loseLease = (
+  held: ActiveBuild,
   agent: AgentFacts | undefined,
-  cause: keyof typeof LOST,
-  setting: Setting,
+  cause: keyof typeof LOSS_CAUSES,
+  context: DecisionContext,
 ): Change[] => {
   const { build, job } = held;
   if (job.lease!.startedAt !== null) {
-    return [...giveUp(held, `Its agent ${LOST[cause]}.`, cause, setting), ...spend(agent, setting)];
+    return [
+      ...retryOrFail(held, `Its agent ${LOSS_CAUSES[cause]}.`, cause, context),
+      ...retireEphemeral(agent, context),
+    ];
   }
   const message = `It was handed out ${LIMITS.unstarted} times and never started.`;
   const isIgnored = agent && cause === "expired" && build.status === "assigned";
-  return [...giveUp(held, message, cause, setting), ...(isIgnored ? ignore(agent, setting) : [])];
+  return [...retryOrFail(held, message, cause, context), ...(isIgnored ? countIgnoredLease(agent, context) : [])];
 };
 
-const ignore = (agent: AgentFacts, { now }: Setting): Change[] => [
+const countIgnoredLease = (agent: AgentFacts, { now }: DecisionContext): Change[] => [
   { kind: "agent", agent: { ...agent, ignored: agent.ignored + 1, ignoredAt: now } },
 ];
 
-const giveUp = (held: Held, message: string, cause: string, setting: Setting): Change[] => {
+const retryOrFail = (held: ActiveBuild, message: string, cause: string, context: DecisionContext): Change[] => {
   const { build, job } = held;
-  const { rules } = setting;
+  const { rules } = context;
   const lease = job.lease!;
-  if (build.status === "canceling") return end(held, CANCELED, null, SYSTEM, setting);
-  if (lease.stop?.reason === "timeout") return end(held, TIMED_OUT, overtimeMessage(job), SYSTEM, setting);
+  if (build.status === "canceling") return endBuild(held, CANCELED, null, SYSTEM, context);
+  if (lease.stop?.reason === "timeout") return endBuild(held, TIMED_OUT, overtimeMessage(job), SYSTEM, context);
   const isStarted = lease.startedAt !== null;
   const unstarted = isStarted ? job.unstarted : rules.unstartedAfter(job, "lost");
   const mayGoOn = isStarted ? rules.hasAttemptLeft(job) : rules.hasUnstartedLeft({ ...job, unstarted });
   const counted = { build, job: { ...job, unstarted } };
-  if (!mayGoOn) return end(counted, AGENT_LOST, message, SYSTEM, setting);
+  if (!mayGoOn) return endBuild(counted, AGENT_LOST, message, SYSTEM, context);
   const detail = { agentId: lease.agentId, cause };
   return [
-    ...requeue(counted, {}, setting),
+    ...requeue(counted, {}, context),
     ...(isStarted ? [lostAttempt(job, message)] : []),
-    ...audit(SYSTEM, "build.requeue", build.id, detail, setting),
+    ...audit(SYSTEM, "build.requeue", build.id, detail, context),
   ];
 };
 

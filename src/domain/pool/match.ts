@@ -1,4 +1,4 @@
-import type { Setting } from "./decision.ts";
+import type { DecisionContext } from "./decision.ts";
 import type { AgentFacts } from "./facts.ts";
 import type { Lane, Place } from "./queue.ts";
 import type { PoolState } from "./state.ts";
@@ -11,13 +11,16 @@ export interface Promised {
 
 export const NOTHING_PROMISED: Promised = { has: () => false, in: () => 0 };
 
-export const liveOf = (state: PoolState, pipelineId: string | null): number =>
-  pipelineId === null ? 0 : (state.index.live.get(pipelineId) ?? 0);
+export const leasedBuilds = (state: PoolState, pipelineId: string | null): number =>
+  pipelineId === null ? 0 : (state.index.leased.get(pipelineId) ?? 0);
 
 /** Whether one more build of the lane may be live. */
-export const hasRoom = (state: PoolState, lane: Lane, promised: Promised, { rules }: Setting): boolean => {
+export const hasRoom = (state: PoolState, lane: Lane, promised: Promised, { rules }: DecisionContext): boolean => {
   const { pipelineId, maxParallel } = lane;
-  return rules.hasRoom(liveOf(state, pipelineId) + (pipelineId === null ? 0 : promised.in(pipelineId)), maxParallel);
+  return rules.hasRoom(
+    leasedBuilds(state, pipelineId) + (pipelineId === null ? 0 : promised.in(pipelineId)),
+    maxParallel,
+  );
 };
 
 /**
@@ -28,18 +31,18 @@ export const firstFor = (
   state: PoolState,
   agent: AgentFacts,
   promised: Promised,
-  setting: Setting,
+  context: DecisionContext,
 ): Place | undefined => {
-  const { meets, comesFirst, isDue, isNotFor } = setting.rules;
+  const { meets, comesFirst, isDue, isNotFor } = context.rules;
   const isOpen = ({ id }: Place) => {
     const job = state.jobs.get(id)!;
-    return isDue(job, setting.now) && !promised.has(id) && !isNotFor(job, agent.id);
+    return isDue(job, context.now) && !promised.has(id) && !isNotFor(job, agent.id);
   };
   let first: Place | undefined;
-  for (const { requires, lanes } of state.queue.kinds.values()) {
+  for (const { requires, lanes } of state.queue.classes.values()) {
     if (!meets(agent, requires)) continue;
     for (const lane of lanes.values()) {
-      if (!hasRoom(state, lane, promised, setting)) continue;
+      if (!hasRoom(state, lane, promised, context)) continue;
       const place = lane.places.find(isOpen);
       if (place && (!first || comesFirst(place, first))) first = place;
     }

@@ -1,8 +1,8 @@
 import { AGENT_STATUS } from "../../protocol/agent.ts";
 import type { Metrics } from "../../protocol/metrics.ts";
-import type { Setting } from "./decision.ts";
+import type { DecisionContext } from "./decision.ts";
 import type { AgentFacts } from "./facts.ts";
-import { needsOf } from "./queue.ts";
+import { requirementKey } from "./queue.ts";
 import { toAgent } from "./record.ts";
 import type { PoolState } from "./state.ts";
 
@@ -15,28 +15,28 @@ interface Alike {
   idle: number;
 }
 
-/** Counts of the pool at this moment. `parked` and `pingedAt` are what disk and sockets know. */
+/** Counts of the pool at this moment. `deadLetters` and `pingedAt` are what disk and sockets know. */
 export const measure = (
   state: PoolState,
   orgId: string,
-  setting: Setting,
-  parked: number,
+  context: DecisionContext,
+  deadLetters: number,
   pingedAt: (agentId: string) => number,
 ): Metrics => {
-  const { agents, alike } = countAgents(state, orgId, setting.now, pingedAt);
-  const kinds = countBuilds(state, setting.now);
-  const byRequirement = [...kinds.values()].map((kind) => ({ ...kind, ...capacityFor(kind, alike, setting) }));
+  const { agents, alike } = countAgents(state, orgId, context.now, pingedAt);
+  const kinds = countBuilds(state, context.now);
+  const byRequirement = [...kinds.values()].map((kind) => ({ ...kind, ...capacityFor(kind, alike, context) }));
   const byStatus = { waiting: state.queue.size, assigned: 0, running: 0, canceling: 0 };
   for (const { status } of state.builds.values()) {
     if (status === "assigned" || status === "running" || status === "canceling") byStatus[status]++;
   }
   return {
     orgId,
-    at: new Date(setting.now).toISOString(),
+    at: new Date(context.now).toISOString(),
     builds: byStatus,
     oldestWaitSeconds: Math.max(0, ...byRequirement.map((kind) => kind.oldestWaitSeconds)),
     agents,
-    outbox: { builds: state.dirty.size, failures: state.flush.failures, parked },
+    outbox: { builds: state.dirty.size, failures: state.flush.failures, parked: deadLetters },
     byRequirement,
   };
 };
@@ -72,7 +72,7 @@ const countBuilds = (state: PoolState, now: number): Map<string, ByRequirement> 
   const kinds = new Map<string, ByRequirement>();
   for (const build of state.builds.values()) {
     const { requires } = state.jobs.get(build.id)!;
-    const needs = needsOf(requires);
+    const needs = requirementKey(requires);
     const kind = kinds.get(needs) ?? { requires, waiting: 0, running: 0, oldestWaitSeconds: 0, agents: 0, idle: 0 };
     kinds.set(needs, kind);
     if (build.status === "queued") {
@@ -83,7 +83,7 @@ const countBuilds = (state: PoolState, now: number): Map<string, ByRequirement> 
   return kinds;
 };
 
-const capacityFor = ({ requires }: ByRequirement, alike: Map<string, Alike>, { rules }: Setting) => {
+const capacityFor = ({ requires }: ByRequirement, alike: Map<string, Alike>, { rules }: DecisionContext) => {
   const able = [...alike.values()].filter(({ agent }) => rules.meets(agent, requires));
   const sum = (of: (group: Alike) => number) => able.reduce((total, group) => total + of(group), 0);
   return { agents: sum((group) => group.online), idle: sum((group) => group.idle) };

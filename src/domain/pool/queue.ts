@@ -10,15 +10,15 @@ export interface Place {
 
 /** Queued builds of one pipeline that ask for the same, in queue order: who may take one of them may take any. */
 export interface Lane {
-  kind: Kind;
+  requirementClass: RequirementClass;
   pipelineId: string | null;
   maxParallel: number | null;
   places: Place[];
 }
 
 /** Lanes that ask for the same. */
-export interface Kind {
-  needs: string;
+export interface RequirementClass {
+  key: string;
   requires: Requires;
   lanes: Map<string, Lane>;
 }
@@ -26,14 +26,14 @@ export interface Kind {
 export const inOrder = (left: Place, right: Place): number => right.priority - left.priority || left.seq - right.seq;
 
 /** The same text for the same needs, however they were written. */
-export const needsOf = ({ platform, ios, android, web, labels }: Requires): string =>
+export const requirementKey = ({ platform, ios, android, web, labels }: Requires): string =>
   [platform ?? "", ios ? "ios" : "", android ? "android" : "", web ? "web" : "", ...[...(labels ?? [])].sort()].join(
     " ",
   );
 
 /** The waiting builds by what they ask for, so that a search looks at kinds of builds, not at each of them. */
 export class Queue {
-  readonly kinds = new Map<string, Kind>();
+  readonly classes = new Map<string, RequirementClass>();
   readonly #byPipeline = new Map<string, Set<Lane>>();
   size = 0;
 
@@ -49,8 +49,8 @@ export class Queue {
     lane.places.splice(rankIn(lane, build), 1);
     this.size--;
     if (lane.places.length > 0) return;
-    lane.kind.lanes.delete(keyOf(lane));
-    if (lane.kind.lanes.size === 0) this.kinds.delete(lane.kind.needs);
+    lane.requirementClass.lanes.delete(keyOf(lane));
+    if (lane.requirementClass.lanes.size === 0) this.classes.delete(lane.requirementClass.key);
     if (lane.pipelineId !== null) this.#byPipeline.get(lane.pipelineId)?.delete(lane);
   }
 
@@ -62,18 +62,18 @@ export class Queue {
   /** How many queued builds come before this one. */
   ahead(build: BuildFacts): number {
     let count = 0;
-    for (const { lanes } of this.kinds.values()) for (const lane of lanes.values()) count += rankIn(lane, build);
+    for (const { lanes } of this.classes.values()) for (const lane of lanes.values()) count += rankIn(lane, build);
     return count;
   }
 
   #laneFor({ pipelineId }: BuildFacts, { requires, maxParallel }: JobFacts): Lane {
-    const needs = needsOf(requires);
-    const kind = this.kinds.get(needs) ?? { needs, requires, lanes: new Map<string, Lane>() };
-    this.kinds.set(needs, kind);
-    const fresh: Lane = { kind, pipelineId, maxParallel, places: [] };
-    const known = kind.lanes.get(keyOf(fresh));
+    const key = requirementKey(requires);
+    const requirementClass = this.classes.get(key) ?? { key, requires, lanes: new Map<string, Lane>() };
+    this.classes.set(key, requirementClass);
+    const fresh: Lane = { requirementClass, pipelineId, maxParallel, places: [] };
+    const known = requirementClass.lanes.get(keyOf(fresh));
     if (known) return known;
-    kind.lanes.set(keyOf(fresh), fresh);
+    requirementClass.lanes.set(keyOf(fresh), fresh);
     if (pipelineId !== null) {
       const lanes = this.#byPipeline.get(pipelineId) ?? new Set();
       this.#byPipeline.set(pipelineId, lanes.add(fresh));

@@ -32,13 +32,13 @@ export const toBuild = (orgId: string, build: BuildFacts, job: JobFacts, report:
 };
 
 /** When the agent gave its last sign of life. `pingedAt` is what its socket knows of it. */
-export const heardAt = (state: PoolState, agent: AgentFacts, pingedAt = 0): number =>
+export const lastHeardAt = (state: PoolState, agent: AgentFacts, pingedAt = 0): number =>
   Math.max(agent.heardAt, state.heard.get(agent.id) ?? 0, pingedAt);
 
 /** Heard from of late; a poll that waits is heard. */
 export const isOnline = (state: PoolState, agent: AgentFacts, now: number, pingedAt = 0): boolean => {
   const until = state.waiting.get(agent.id)?.until ?? 0;
-  return until > now || now - heardAt(state, agent, pingedAt) < ONLINE_MS;
+  return until > now || now - lastHeardAt(state, agent, pingedAt) < ONLINE_MS;
 };
 
 const statusOf = (agent: AgentFacts, isBusy: boolean, online: boolean): number => {
@@ -55,7 +55,7 @@ export const toAgent = (state: PoolState, orgId: string, agent: AgentFacts, now:
   return {
     ...{ id, name, platform, status: statusOf(agent, currentBuildId !== null, online), isOnline: online },
     ...{ canBuildIOS, canBuildAndroid, canBuildWeb },
-    lastHeartbeatAt: timestamp(heardAt(state, agent, pingedAt)),
+    lastHeartbeatAt: timestamp(lastHeardAt(state, agent, pingedAt)),
     ...{ orgId, labels, version, isDraining: agent.isDraining, isEphemeral, currentBuildId },
     createdAt: timestamp(agent.createdAt),
     registeredBy: agent.registeredBy ?? null,

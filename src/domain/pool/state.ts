@@ -1,4 +1,4 @@
-import { Agenda } from "./agenda.ts";
+import { DeadlineQueue } from "./deadline-queue.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Offer, Records, Waiter } from "./facts.ts";
 import { type Lane, Queue } from "./queue.ts";
 import { IGNORED_LIMIT, UNRESPONSIVE_MS } from "./rules.ts";
@@ -27,11 +27,11 @@ export interface PoolState {
   inputBytes: number;
   /** Builds that D1 does not know as they are now. */
   readonly dirty: Set<string>;
-  /** Letters that were posted and did not arrive yet. */
-  letters: number;
+  /** Outbox entries that were not delivered yet. */
+  pendingEntries: number;
   /** When the next attempt to write to D1 is due, and how many failed in a row. */
   flush: { at: number | null; failures: number };
-  readonly agenda: Agenda;
+  readonly deadlines: DeadlineQueue;
   readonly queue: Queue;
   readonly index: Indices;
 }
@@ -46,25 +46,25 @@ export interface Indices {
   /** The build an agent was told to look for. */
   readonly offered: Map<string, string>;
   /** Live builds by pipeline, and those that a woken waiter is about to claim. */
-  readonly live: Map<string, number>;
+  readonly leased: Map<string, number>;
   readonly coming: Map<string, number>;
   /** Waiters that could take a build, by their skills, the longest waiting first. */
   readonly idle: Map<string, Set<string>>;
-  readonly placed: Map<string, Placed>;
+  readonly positions: Map<string, Position>;
   /** Builds of outstanding hints, by when these are given up. */
-  readonly hints: Agenda;
+  readonly offerDeadlines: DeadlineQueue;
   /** Agents by when they were heard of. */
-  readonly signs: Agenda;
+  readonly contacts: DeadlineQueue;
   /** Where a build and a waiter may fit each other that did not before. */
-  readonly fresh: { lanes: Set<Lane>; agents: Set<string> };
+  readonly unmatched: { lanes: Set<Lane>; agents: Set<string> };
 }
 
 /** Where a build stands in the indices. */
-export interface Placed {
+export interface Position {
   lane: Lane | null;
   holder: string | null;
   /** The pipeline, while the build is live. */
-  liveIn: string | null;
+  leasedIn: string | null;
   inputBytes: number;
 }
 
@@ -82,22 +82,22 @@ export const emptyState = (records: Records): PoolState => ({
   offers: new Map(),
   inputBytes: 0,
   dirty: new Set(),
-  letters: records.lettersWaiting(),
+  pendingEntries: records.pendingEntries(),
   flush: { at: null, failures: 0 },
-  agenda: new Agenda(),
+  deadlines: new DeadlineQueue(),
   queue: new Queue(),
   index: {
     agentByToken: new Map(),
     skills: new Map(),
     holding: new Map(),
     offered: new Map(),
-    live: new Map(),
+    leased: new Map(),
     coming: new Map(),
     idle: new Map(),
-    placed: new Map(),
-    hints: new Agenda(),
-    signs: new Agenda(),
-    fresh: { lanes: new Set(), agents: new Set() },
+    positions: new Map(),
+    offerDeadlines: new DeadlineQueue(),
+    contacts: new DeadlineQueue(),
+    unmatched: { lanes: new Set(), agents: new Set() },
   },
 });
 
@@ -112,7 +112,7 @@ export const leaseDue = ({ lease, timeoutSeconds }: JobFacts): number | null => 
 };
 
 /** When an agent that waits, but ignored what it was offered, is to be tried again. */
-export const triedAgainAt = (state: PoolState, agentId: string): number | null => {
+export const offersResumeAt = (state: PoolState, agentId: string): number | null => {
   const agent = state.agents.get(agentId);
   const waiter = state.waiting.get(agentId);
   if (!agent || !waiter) return null;

@@ -1,4 +1,4 @@
-import { type Decision, decided, type Push, type Setting } from "./decision.ts";
+import { type Decision, type DecisionContext, decided, type Push } from "./decision.ts";
 import type { Change, JobFacts } from "./facts.ts";
 import { firstFor, hasRoom, type Promised } from "./match.ts";
 import type { Lane } from "./queue.ts";
@@ -8,27 +8,27 @@ import type { PoolState } from "./state.ts";
  * One waiter is told to look for each build that one could take. Only builds and waiters that may fit each other
  * since the last time are looked at, builds first: so each goes to who waits longest, not to who has just come.
  */
-export const wake = (state: PoolState, setting: Setting): Decision<null> => {
-  const { lanes, agents } = state.index.fresh;
+export const wake = (state: PoolState, context: DecisionContext): Decision<null> => {
+  const { lanes, agents } = state.index.unmatched;
   if (lanes.size === 0 && agents.size === 0) return decided(null);
-  const hints = new Hints(state, setting);
+  const hints = new Hints(state, context);
   if (state.index.idle.size > 0 && state.queue.size > 0) {
-    for (const lane of lanes) wakeFor(state, lane, hints, setting);
+    for (const lane of lanes) wakeFor(state, lane, hints, context);
     for (const agentId of agents) {
       const agent = state.agents.get(agentId)!;
-      const place = hints.isOpenTo(agentId) && firstFor(state, agent, hints, setting);
+      const place = hints.isOpenTo(agentId) && firstFor(state, agent, hints, context);
       if (place) hints.add(agentId, place.id);
     }
   }
-  return decided(null, [...hints.changes, { kind: "woken" }], hints.pushes);
+  return decided(null, [...hints.changes, { kind: "matched" }], hints.pushes);
 };
 
-const wakeFor = (state: PoolState, lane: Lane, hints: Hints, setting: Setting): void => {
+const wakeFor = (state: PoolState, lane: Lane, hints: Hints, context: DecisionContext): void => {
   for (const { id } of lane.places) {
-    if (!hasRoom(state, lane, hints, setting)) return;
+    if (!hasRoom(state, lane, hints, context)) return;
     const job = state.jobs.get(id)!;
-    if (hints.has(id) || !setting.rules.isDue(job, setting.now)) continue;
-    const agentId = waiterFor(state, lane, job, hints, setting);
+    if (hints.has(id) || !context.rules.isDue(job, context.now)) continue;
+    const agentId = waiterFor(state, lane, job, hints, context);
     if (agentId !== undefined) hints.add(agentId, id);
     else if (job.releasedBy.length === 0 && !job.passedOver) return;
   }
@@ -37,14 +37,14 @@ const wakeFor = (state: PoolState, lane: Lane, hints: Hints, setting: Setting): 
 /** The agent that waits longest of those alike, and that did not give the build back. */
 const waiterFor = (
   state: PoolState,
-  { kind }: Lane,
+  { requirementClass }: Lane,
   job: JobFacts,
   hints: Hints,
-  { rules }: Setting,
+  { rules }: DecisionContext,
 ): string | undefined => {
   for (const alike of state.index.idle.values()) {
     for (const id of alike) {
-      if (!rules.meets(state.agents.get(id)!, kind.requires)) break;
+      if (!rules.meets(state.agents.get(id)!, requirementClass.requires)) break;
       if (hints.isOpenTo(id) && !rules.isNotFor(job, id)) return id;
     }
   }
@@ -56,19 +56,19 @@ class Hints implements Promised {
   readonly changes: Change[] = [];
   readonly pushes: Push[] = [];
   readonly #state: PoolState;
-  readonly #setting: Setting;
+  readonly #context: DecisionContext;
   readonly #agents = new Set<string>();
   readonly #builds = new Map<string, string | null>();
 
-  constructor(state: PoolState, setting: Setting) {
+  constructor(state: PoolState, context: DecisionContext) {
     this.#state = state;
-    this.#setting = setting;
+    this.#context = context;
   }
 
   add(agentId: string, buildId: string): void {
     this.#agents.add(agentId);
     this.#builds.set(buildId, this.#state.builds.get(buildId)!.pipelineId);
-    this.changes.push({ kind: "offer", buildId, offer: { agentId, at: this.#setting.now } });
+    this.changes.push({ kind: "offer", buildId, offer: { agentId, at: this.#context.now } });
     this.pushes.push({ agentId, hint: { type: "look", buildId } });
   }
 
@@ -84,7 +84,7 @@ class Hints implements Promised {
 
   /** Whether the agent could take a build if it were told to look. */
   isOpenTo(agentId: string): boolean {
-    const { now, rules } = this.#setting;
+    const { now, rules } = this.#context;
     const waiter = this.#state.waiting.get(agentId);
     const agent = this.#state.agents.get(agentId);
     return (

@@ -1,5 +1,5 @@
+import { poolName } from "../../../src/domain/object-names.ts";
 import type { NewBuild } from "../../../src/domain/pool/commands.ts";
-import { poolName } from "../../../src/domain/pool/name.ts";
 import worker, { BuildLog as Log, AgentPool as Pool } from "../../../src/worker.ts";
 import { type Counts, NOTHING } from "./counts.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { NewAgent, NewBuild, Result } from "../../../src/domain/pool/commands.ts";
 import { RULES } from "../../../src/domain/pool/rules.ts";
-import type { Input, Output, Verb } from "../../../src/domain/pool/step.ts";
+import type { Command, Input, Output } from "../../../src/domain/pool/step.ts";
 import { PoolModel } from "../../simulate/pool.ts";
 
 export const ORG = "acme";
@@ -16,19 +16,19 @@ export class Bench {
   );
   #ids = 0;
 
-  ask<V extends Verb>(verb: V, input: Input<V>): Result<Output<V>> {
+  ask<V extends Command>(verb: V, input: Input<V>): Result<Output<V>> {
     return this.pool.call(this.now, verb, input);
   }
 
   /** The value of an accepted call. */
-  ok<V extends Verb>(verb: V, input: Input<V>): Output<V> {
+  ok<V extends Command>(verb: V, input: Input<V>): Output<V> {
     const answer = this.ask(verb, input);
     if (!answer.ok) throw new Error(`${verb} was refused: ${JSON.stringify(answer.refusal)}`);
     return answer.value;
   }
 
   /** The kind of refusal. */
-  refusal<V extends Verb>(verb: V, input: Input<V>): string {
+  refusal<V extends Command>(verb: V, input: Input<V>): string {
     const answer = this.ask(verb, input);
     expect(answer.ok, `${verb} was accepted`).toBe(false);
     return answer.ok ? "" : answer.refusal.kind;

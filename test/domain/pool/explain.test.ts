@@ -10,10 +10,10 @@ const UUID = "00000000-0000-7000-8000-0000000000";
 const uuid = (last: number) => `${UUID}${String(last).padStart(2, "0")}`;
 
 const explained = (bench: Bench, buildId: string) => {
-  const { state, setting, disk } = bench.pool;
+  const { state, context, disk } = bench.pool;
   const build = disk.rows.builds.get(buildId)!;
   return Explanation.parse(
-    explain(state, build, disk.rows.jobs.get(buildId)!, { ...setting, now: bench.now }, () => 0),
+    explain(state, build, disk.rows.jobs.get(buildId)!, { ...context, now: bench.now }, () => 0),
   );
 };
 
@@ -47,9 +47,9 @@ describe("explain", () => {
     bench.agent({ id: "here", name: "here" });
     bench.agent({ id: "mac", name: "mac", platform: 1, labels: ["nope"] });
     const build = bench.build({ id: uuid(9), requires: { labels: ["nope"] } });
-    const { state, setting, disk } = bench.pool;
+    const { state, context, disk } = bench.pool;
     const facts = disk.rows.builds.get(build)!;
-    const at = { ...setting, now: bench.now };
+    const at = { ...context, now: bench.now };
     const { requires, groups } = explain(state, facts, disk.rows.jobs.get(build)!, at, () => 0);
     expect(requires).toMatchObject({ labels: ["nope"] });
     expect(groups).toEqual([
@@ -116,8 +116,8 @@ describe("metrics", () => {
   bench.build({ requires: { ios: true } });
   bench.now += 10_000;
   bench.agent({ labels: ["fresh"] });
-  const { state, setting } = bench.pool;
-  const metrics = Metrics.parse(measure(state, ORG, { ...setting, now: bench.now }, 2, () => 0));
+  const { state, context } = bench.pool;
+  const metrics = Metrics.parse(measure(state, ORG, { ...context, now: bench.now }, 2, () => 0));
 
   it("count builds, agents and what each kind of build would need", () => {
     expect(metrics.builds).toEqual({ waiting: 2, assigned: 0, running: 1, canceling: 0 });

@@ -149,7 +149,7 @@ describe("a hand-out", () => {
     const environment = [{ key: "TOKEN", scope: "organization", isSecret: true, version: 3 } as const];
     expect(bench.refusal("deliver", { buildId: build, fence, agentId: other.id, environment })).toBe("lease-lost");
     bench.ok("deliver", { buildId: build, fence, agentId: agent.id, environment });
-    const told = [...bench.pool.disk.rows.letters.values()].map(({ audit }) => audit);
+    const told = [...bench.pool.disk.rows.entries.values()].map(({ audit }) => audit);
     expect(told.at(-1)).toMatchObject({ action: "build.deliver", subject: build, detail: { keys: ["TOKEN"] } });
   });
 
@@ -225,7 +225,7 @@ describe("an agent", () => {
     let rows = 0;
     const store = disk.store.bind(disk);
     disk.store = (changes) => {
-      rows += changes.filter(({ kind }) => !["heard", "waiter", "offer", "flush", "woken"].includes(kind)).length;
+      rows += changes.filter(({ kind }) => !["heard", "waiter", "offer", "flush", "matched"].includes(kind)).length;
       store(changes);
     };
     for (let poll = 0; poll < 72; poll++) {

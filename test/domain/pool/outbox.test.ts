@@ -3,9 +3,9 @@ import { Bench } from "./bench.ts";
 
 /** What one attempt takes, as it was when the attempt began. */
 const taken = (bench: Bench) => {
-  const { builds, dirty, letters } = bench.pool.disk.rows;
+  const { builds, dirty, entries } = bench.pool.disk.rows;
   const known = [...dirty].map((buildId) => ({ buildId, version: builds.get(buildId)!.version }));
-  return { builds: known, letters: [...letters.keys()], failed: false };
+  return { builds: known, entries: [...entries.keys()], failed: false };
 };
 
 const flushAt = (bench: Bench) => bench.pool.state.flush.at;
@@ -31,7 +31,7 @@ describe("the outbox", () => {
     expect(flushAt(bench)).not.toBeNull();
   });
 
-  it("keeps a letter that is posted by the very step that ends an attempt", () => {
+  it("keeps a letter that is appended by the very step that ends an attempt", () => {
     const bench = new Bench();
     bench.build();
     const agent = bench.agent({ isEphemeral: true });
@@ -39,7 +39,7 @@ describe("the outbox", () => {
     const attempt = taken(bench);
     bench.now += 60_000;
     bench.ok("flushed", attempt);
-    expect(bench.pool.disk.rows.letters.size).toBe(1);
+    expect(bench.pool.disk.rows.entries.size).toBe(1);
     expect(flushAt(bench)).not.toBeNull();
   });
 
@@ -47,7 +47,7 @@ describe("the outbox", () => {
     const bench = new Bench();
     bench.build();
     const delays = [1, 2, 3, 4, 5, 6, 7, 8].map(() => {
-      bench.ok("flushed", { builds: [], letters: [], failed: true });
+      bench.ok("flushed", { builds: [], entries: [], failed: true });
       return flushAt(bench)! - bench.now;
     });
     expect(delays).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Agenda } from "../../../src/domain/pool/agenda.ts";
-import { needsOf } from "../../../src/domain/pool/queue.ts";
+import { DeadlineQueue } from "../../../src/domain/pool/deadline-queue.ts";
+import { requirementKey } from "../../../src/domain/pool/queue.ts";
 import { ACTOR, Bench } from "./bench.ts";
 
 describe("the queue", () => {
@@ -87,22 +87,22 @@ describe("what runs are given", () => {
 describe("needs", () => {
   it("are the same text however they are written", () => {
     const same = [{}, { platform: null }, { ios: false, labels: [] }, { web: null, labels: null }];
-    expect(new Set(same.map(needsOf)).size).toBe(1);
-    expect(needsOf({ labels: ["b", "a"] })).toBe(needsOf({ labels: ["a", "b"] }));
+    expect(new Set(same.map(requirementKey)).size).toBe(1);
+    expect(requirementKey({ labels: ["b", "a"] })).toBe(requirementKey({ labels: ["a", "b"] }));
     const other = [{ ios: true }, { labels: ["ios"] }, { platform: "macos" as const }, { labels: ["a"] }];
-    expect(new Set(other.map(needsOf)).size).toBe(4);
+    expect(new Set(other.map(requirementKey)).size).toBe(4);
   });
 });
 
 describe("the agenda", () => {
   it("forgets what is no longer to be done, and takes it again when noted anew", () => {
-    const agenda = new Agenda();
-    agenda.note("a", 5);
-    agenda.note("b", 7);
+    const agenda = new DeadlineQueue();
+    agenda.schedule("a", 5);
+    agenda.schedule("b", 7);
     agenda.forget("a");
     expect(agenda.next()).toBe(7);
-    agenda.note("a", 6);
-    expect(agenda.take(10)).toEqual(["a", "b"]);
+    agenda.schedule("a", 6);
+    expect(agenda.takeDue(10)).toEqual(["a", "b"]);
     expect(agenda.next()).toBeNull();
   });
 
@@ -112,14 +112,14 @@ describe("the agenda", () => {
     });
     fc.assert(
       fc.property(notes, fc.integer({ min: 0, max: 100 }), (noted, now) => {
-        const agenda = new Agenda();
+        const agenda = new DeadlineQueue();
         const earliest = new Map<string, number>();
         for (const [key, at] of noted) {
-          agenda.note(`${key}`, at);
+          agenda.schedule(`${key}`, at);
           earliest.set(`${key}`, Math.min(at, earliest.get(`${key}`) ?? Infinity));
         }
         const due = [...earliest].filter(([, at]) => at <= now).map(([key]) => key);
-        expect(agenda.take(now).sort()).toEqual(due.sort());
+        expect(agenda.takeDue(now).sort()).toEqual(due.sort());
         const left = [...earliest.values()].filter((at) => at > now);
         expect(agenda.next()).toBe(left.length > 0 ? Math.min(...left) : null);
       }),

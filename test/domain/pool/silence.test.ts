@@ -5,7 +5,7 @@ import { Bench } from "./bench.ts";
 const DAY = 24 * 60 * 60;
 
 const forgotten = (bench: Bench): string[] =>
-  [...bench.pool.disk.rows.letters.values()].flatMap(({ audit }) =>
+  [...bench.pool.disk.rows.entries.values()].flatMap(({ audit }) =>
     audit?.action === "agent.forget" ? [audit.subject] : [],
   );
 
@@ -13,7 +13,7 @@ describe("an agent that nothing is heard of", () => {
   it("is forgotten after ninety days, with its token, and not a second sooner", () => {
     const bench = new Bench();
     const { id, speaker, boot } = bench.agent();
-    expect(nextDue(bench.pool.state, bench.pool.setting)).toBeLessThanOrEqual(bench.now + 90 * DAY * 1000);
+    expect(nextDue(bench.pool.state, bench.pool.context)).toBeLessThanOrEqual(bench.now + 90 * DAY * 1000);
     bench.pass(90 * DAY - 1);
     expect(bench.pool.state.agents.has(id)).toBe(true);
     bench.pass(1);
@@ -46,7 +46,7 @@ describe("an agent that nothing is heard of", () => {
     for (let n = 0; n < 250; n++) bench.agent();
     bench.now += 91 * DAY * 1000;
     const left = [1, 2, 3].map(() => {
-      expect(nextDue(bench.pool.state, bench.pool.setting)).toBeLessThanOrEqual(bench.now);
+      expect(nextDue(bench.pool.state, bench.pool.context)).toBeLessThanOrEqual(bench.now);
       bench.ask("sweep", null);
       return bench.pool.state.agents.size;
     });

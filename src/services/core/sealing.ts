@@ -1,9 +1,9 @@
 import { eq } from "drizzle-orm";
-import { type Keyring, KeyUnknown, keyIdOf, loadKeyring, SealBroken } from "../crypto/keyring.ts";
-import { KeysUnusable } from "../crypto/keys.ts";
-import type { Door } from "../db/open.ts";
-import { keyCheck } from "../db/schema.ts";
-import { keyCheckContext } from "../domain/seal-context.ts";
+import { type Keyring, KeyUnknown, keyIdOf, loadKeyring, SealBroken } from "../../crypto/keyring.ts";
+import { KeysUnusable } from "../../crypto/keys.ts";
+import { keyCheck } from "../../db/schema.ts";
+import type { DatabaseSession } from "../../db/session.ts";
+import { keyCheckContext } from "../../domain/seal-context.ts";
 import { Refusal } from "./refusal.ts";
 
 /** Seconds until a caller may ask again where a key is missing: an operator has to put it back. */
@@ -37,7 +37,12 @@ export class Damaged extends Refusal {
  * Opens what is stored. A key's id that nothing was ever sealed with is damage like any other.
  * @throws Damaged; Refusal keyring-unavailable where its key is not on the keyring, naming the ids that are
  */
-export const openStored = async (db: Door, keyring: Keyring, sealed: string, place: string[]): Promise<string> => {
+export const openStored = async (
+  db: DatabaseSession,
+  keyring: Keyring,
+  sealed: string,
+  place: string[],
+): Promise<string> => {
   try {
     return await keyring.openText(sealed, place);
   } catch (error) {
@@ -54,7 +59,7 @@ export const openStored = async (db: Door, keyring: Keyring, sealed: string, pla
  * a key that was mistyped or replaced under its old id must not seal anything.
  * @throws Refusal keyring-unavailable, naming the ids that are known
  */
-export const checkedKeyring = async (db: Door, secret: string | undefined): Promise<Keyring> => {
+export const checkedKeyring = async (db: DatabaseSession, secret: string | undefined): Promise<Keyring> => {
   const keyring = usable("SECRETS_KEYS", () => loadKeyring(secret));
   if (checked.has(keyring)) return keyring;
   const all = db.sql.select().from(keyCheck);

@@ -1,6 +1,6 @@
 import type { AgentFacts, BuildFacts, JobFacts, Offer } from "./facts.ts";
 import { OFFER_MS } from "./rules.ts";
-import { isTerminal, leaseDue, type Placed, type PoolState, triedAgainAt } from "./state.ts";
+import { isTerminal, leaseDue, offersResumeAt, type PoolState, type Position } from "./state.ts";
 
 /* Keeps the indices true to builds, jobs, agents, waiters and offers. Ids of agents concerned are put into `agents`. */
 
@@ -12,70 +12,70 @@ const count = (counts: Map<string, number>, key: string | null, by: 1 | -1): voi
 };
 
 /** A build that waits may fit a waiter now that it did not fit before. */
-const freshen = (state: PoolState, buildId: string): void => {
-  const lane = state.index.placed.get(buildId)?.lane;
-  if (lane) state.index.fresh.lanes.add(lane);
+const markUnmatched = (state: PoolState, buildId: string): void => {
+  const lane = state.index.positions.get(buildId)?.lane;
+  if (lane) state.index.unmatched.lanes.add(lane);
 };
 
 /** A pipeline has room again for one more. */
-const freshenPipeline = (state: PoolState, pipelineId: string | null): void => {
+const markPipelineUnmatched = (state: PoolState, pipelineId: string | null): void => {
   if (pipelineId === null) return;
   for (const lane of state.queue.lanesOf(pipelineId)) {
-    if (lane.maxParallel !== null) state.index.fresh.lanes.add(lane);
+    if (lane.maxParallel !== null) state.index.unmatched.lanes.add(lane);
   }
 };
 
 export const setOffer = (state: PoolState, buildId: string, offer: Offer | null, agents: Set<string>): void => {
-  const { offered, coming, hints } = state.index;
+  const { offered, coming, offerDeadlines } = state.index;
   const pipelineId = state.builds.get(buildId)?.pipelineId ?? null;
   const before = state.offers.get(buildId);
   if (before) {
     state.offers.delete(buildId);
     offered.delete(before.agentId);
-    hints.forget(buildId);
+    offerDeadlines.forget(buildId);
     agents.add(before.agentId);
     count(coming, pipelineId, -1);
-    freshen(state, buildId);
-    freshenPipeline(state, pipelineId);
+    markUnmatched(state, buildId);
+    markPipelineUnmatched(state, pipelineId);
   }
   if (!offer) return;
   state.offers.set(buildId, offer);
   offered.set(offer.agentId, buildId);
-  hints.note(buildId, offer.at + OFFER_MS);
+  offerDeadlines.schedule(buildId, offer.at + OFFER_MS);
   agents.add(offer.agentId);
   count(coming, pipelineId, 1);
 };
 
-export const placeBuild = (state: PoolState, id: string, agents: Set<string>): void => {
+export const indexBuild = (state: PoolState, id: string, agents: Set<string>): void => {
   const build = state.builds.get(id)!;
   const job = state.jobs.get(id);
-  const before = state.index.placed.get(id);
+  const before = state.index.positions.get(id);
   const isOver = !job || isTerminal(build);
   if (build.status !== "queued") setOffer(state, id, null, agents);
   if (before?.lane) state.queue.remove(before.lane, build);
-  const after = isOver ? null : placeOf(state, build, job);
-  if (after) state.index.placed.set(id, after);
-  else state.index.placed.delete(id);
+  const after = isOver ? null : positionOf(state, build, job);
+  if (after) state.index.positions.set(id, after);
+  else state.index.positions.delete(id);
   moveHolder(state, id, before?.holder ?? null, after?.holder ?? null, agents);
-  moveLive(state, before?.liveIn ?? null, after?.liveIn ?? null);
+  moveLeased(state, before?.leasedIn ?? null, after?.leasedIn ?? null);
   state.inputBytes += (after?.inputBytes ?? 0) - (before?.inputBytes ?? 0);
   if (isOver) {
     state.builds.delete(id);
     state.jobs.delete(id);
     return;
   }
-  if (after?.lane) freshen(state, id);
+  if (after?.lane) markUnmatched(state, id);
   const due = leaseDue(job);
-  if (due !== null) state.agenda.note(`lease:${id}`, due);
-  if (after?.lane && job.notBefore > 0) state.agenda.note(`wait:${id}`, job.notBefore);
+  if (due !== null) state.deadlines.schedule(`lease:${id}`, due);
+  if (after?.lane && job.notBefore > 0) state.deadlines.schedule(`wait:${id}`, job.notBefore);
   const until = job.passedOver?.until ?? null;
-  if (after?.lane && until !== null) state.agenda.note(`elsewhere:${id}`, until);
+  if (after?.lane && until !== null) state.deadlines.schedule(`elsewhere:${id}`, until);
 };
 
-const placeOf = (state: PoolState, build: BuildFacts, job: JobFacts): Placed => ({
+const positionOf = (state: PoolState, build: BuildFacts, job: JobFacts): Position => ({
   ...(build.status === "queued"
-    ? { lane: state.queue.add(build, job), holder: null, liveIn: null }
-    : { lane: null, holder: job.lease?.agentId ?? null, liveIn: build.pipelineId }),
+    ? { lane: state.queue.add(build, job), holder: null, leasedIn: null }
+    : { lane: null, holder: job.lease?.agentId ?? null, leasedIn: build.pipelineId }),
   inputBytes: job.inputBytes ?? 0,
 });
 
@@ -93,11 +93,11 @@ const moveHolder = (
   for (const agentId of [from, to]) if (agentId !== null) agents.add(agentId);
 };
 
-const moveLive = (state: PoolState, from: string | null, to: string | null): void => {
+const moveLeased = (state: PoolState, from: string | null, to: string | null): void => {
   if (from === to) return;
-  count(state.index.live, from, -1);
-  count(state.index.live, to, 1);
-  freshenPipeline(state, from);
+  count(state.index.leased, from, -1);
+  count(state.index.leased, to, 1);
+  markPipelineUnmatched(state, from);
 };
 
 const skillsOf = (agent: AgentFacts): string =>
@@ -115,28 +115,28 @@ export const setAgent = (state: PoolState, agent: AgentFacts): void => {
   state.agents.set(agent.id, agent);
   index.skills.set(agent.id, skillsOf(agent));
   index.agentByToken.set(agent.tokenHash, agent.id);
-  index.signs.note(agent.id, agent.heardAt);
+  index.contacts.schedule(agent.id, agent.heardAt);
 };
 
 /** Makes sure that an agent that ignored offers is tried again some time. */
-export const noteTrial = (state: PoolState, agentId: string): void => {
-  const at = triedAgainAt(state, agentId);
-  if (at !== null) state.agenda.note(`alert:${agentId}`, at);
+export const scheduleRetry = (state: PoolState, agentId: string): void => {
+  const at = offersResumeAt(state, agentId);
+  if (at !== null) state.deadlines.schedule(`alert:${agentId}`, at);
 };
 
 /** Finds out whether an agent is free to be woken. */
-export const placeAgent = (state: PoolState, id: string): void => {
+export const indexAgent = (state: PoolState, id: string): void => {
   const agent = state.agents.get(id);
   if (!agent) return;
   const { index } = state;
   leaveIdle(state, id);
-  if (agent.spentAt !== null) state.agenda.note(`agent:${id}`, agent.spentAt);
+  if (agent.spentAt !== null) state.deadlines.schedule(`agent:${id}`, agent.spentAt);
   const isFree = !index.holding.has(id) && !index.offered.has(id) && !agent.isDraining && agent.spentAt === null;
   if (!isFree || !state.waiting.has(id)) return;
   const skills = index.skills.get(id)!;
   const alike = index.idle.get(skills) ?? new Set();
   index.idle.set(skills, alike.add(id));
-  index.fresh.agents.add(id);
+  index.unmatched.agents.add(id);
 };
 
 const leaveIdle = ({ index }: PoolState, id: string): void => {
@@ -156,7 +156,7 @@ export const forgetAgent = (state: PoolState, id: string): void => {
   state.heard.delete(id);
   state.waiting.delete(id);
   index.skills.delete(id);
-  index.fresh.agents.delete(id);
+  index.unmatched.agents.delete(id);
   index.agentByToken.delete(agent.tokenHash);
-  index.signs.forget(id);
+  index.contacts.forget(id);
 };

@@ -1,5 +1,5 @@
 import type { Job } from "../protocol/jobs.ts";
-import type { Context } from "./context.ts";
+import type { Context } from "./core/context.ts";
 import { handOut } from "./hand-out.ts";
 
 /** Whether there is reason to look, at the first hint or once the socket breaks; not at the time limit. */

@@ -1,11 +1,8 @@
-import { toPrometheus } from "../domain/pool/prometheus.ts";
 import { PathId } from "../protocol/common.ts";
 import { Explanation } from "../protocol/explain.ts";
-import { Metrics } from "../protocol/metrics.ts";
 import { findBuild } from "./builds.ts";
-import type { Context } from "./context.ts";
-import { settled } from "./refusal.ts";
-import { verb } from "./verb.ts";
+import { settled } from "./core/refusal.ts";
+import { verb } from "./core/verb.ts";
 
 /** Why a build waits, agent by agent. */
 export const explainBuild = verb({
@@ -19,13 +16,3 @@ export const explainBuild = verb({
     return { buildId, status, code: "ended" as const, words: "The build has ended.", ahead: null, agents: [] };
   },
 });
-
-export const readMetrics = verb({
-  access: { role: "viewer" },
-  output: Metrics,
-  run: async (context) => (await context.pool()).metrics(),
-});
-
-/** The same as Prometheus scrapes it. */
-export const prometheusText = async (context: Context): Promise<string> =>
-  toPrometheus(await (await context.pool()).metrics());

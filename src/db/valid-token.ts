@@ -5,7 +5,7 @@ import { endedSession, token } from "./schema.ts";
 type Text = string | Placeholder;
 
 /** The token with this hash, or with it until its rotation's grace is over, unless it has expired; a revoked one is gone. */
-export const isLive = (hash: Text, now: Text) =>
+export const isValidToken = (hash: Text, now: Text) =>
   and(
     or(eq(token.hash, hash), and(eq(token.previousHash, hash), gt(token.previousUntil, now))),
     or(isNull(token.expiresAt), gt(token.expiresAt, now)),
@@ -18,13 +18,13 @@ const COLUMNS = { id, name, kind, role, labels, lastUsedAt };
  * What a request's first batch begins with: what the caller's token, if it is live, says of the caller. Where it comes
  * from a session (empty: it does not), that must not have been ended.
  */
-export const liveToken = compiled(COLUMNS, (db) =>
+export const validToken = compiled(COLUMNS, (db) =>
   db
     .select(COLUMNS)
     .from(token)
     .where(
       and(
-        isLive(sql.placeholder("hash"), sql.placeholder("now")),
+        isValidToken(sql.placeholder("hash"), sql.placeholder("now")),
         notExists(
           db
             .select({ id: endedSession.id })
@@ -34,4 +34,4 @@ export const liveToken = compiled(COLUMNS, (db) =>
       ),
     ),
 );
-export type LiveToken = Awaited<ReturnType<typeof liveToken>>[number];
+export type ValidToken = Awaited<ReturnType<typeof validToken>>[number];

@@ -2,12 +2,12 @@
  * What is due when, earliest first. A note may be early: whoever takes it asks the facts and notes the true time
  * again. So a deadline that only moves back, as with every heartbeat, costs nothing here.
  */
-export class Agenda {
+export class DeadlineQueue {
   readonly #heap: { at: number; key: string }[] = [];
   readonly #noted = new Map<string, number>();
 
   /** Makes sure `key` is taken at `at` or before. */
-  note(key: string, at: number): void {
+  schedule(key: string, at: number): void {
     const known = this.#noted.get(key);
     if (known !== undefined && known <= at) return;
     this.#noted.set(key, at);
@@ -26,7 +26,7 @@ export class Agenda {
   }
 
   /** Removes and returns what may be due at `now`, the earliest first. */
-  take(now: number, atMost = Number.POSITIVE_INFINITY): string[] {
+  takeDue(now: number, atMost = Number.POSITIVE_INFINITY): string[] {
     const keys: string[] = [];
     for (let at = this.next(); at !== null && at <= now && keys.length < atMost; at = this.next()) {
       const { key } = this.#pop();

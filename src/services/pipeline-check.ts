@@ -4,10 +4,10 @@ import { type KnownVariables, unknownVariables } from "../domain/plan/known-vari
 import { sentenceOf } from "../domain/plan/mistake.ts";
 import { parsePlan } from "../domain/plan/parse.ts";
 import { CheckedPipeline, PipelineCheck } from "../protocol/pipeline.ts";
-import type { Context } from "./context.ts";
-import { type FieldError, invalid, Refusal } from "./refusal.ts";
-import { variablesOfBuild } from "./scopes.ts";
-import { verb } from "./verb.ts";
+import type { Context } from "./core/context.ts";
+import { type FieldError, invalid, Refusal } from "./core/refusal.ts";
+import { verb } from "./core/verb.ts";
+import { variablesOfBuild } from "./variable-scopes.ts";
 
 /** What an inline definition must be before it is kept. @throws Refusal with a line and column for each mistake */
 export const checkDefinition = (definition: string | null | undefined): void => {

@@ -1,4 +1,4 @@
-import { hashToken, loadMint, sameText, type TokenPrefix } from "../crypto/token.ts";
+import { hashToken, loadMint, sameText, type TokenPrefix } from "../../crypto/token.ts";
 import type { Caller, CallerKind } from "./access.ts";
 import { Refusal } from "./refusal.ts";
 import { usable } from "./sealing.ts";

@@ -1,51 +1,60 @@
 import type { Claim } from "./commands.ts";
-import { type Decision, decided, type Setting, SYSTEM, speaker, underWay } from "./decision.ts";
+import { activeBuild, type Decision, type DecisionContext, decided, SYSTEM, verifiedAgent } from "./decision.ts";
 import type { AgentFacts, Change } from "./facts.ts";
-import { CANCELED, end, lose } from "./lease.ts";
+import { CANCELED, endBuild, loseLease } from "./lease.ts";
 import { LIMITS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
 /** Milliseconds between two signs of life of an agent that are written down. */
-const WRITE_DOWN_MS = 60_000;
+const PERSIST_CONTACT_MS = 60_000;
 /** With a socket of its own, which remembers by itself: the part of the time for which a silent agent is kept. */
-const WRITE_DOWN_PART = 0.25;
+const PERSIST_CONTACT_PART = 0.25;
 
 /** What an agent's mere call says: it lives, it may have been restarted, and it may have nothing to do. */
-export const hear = (
+export const recordContact = (
   state: PoolState,
   call: Claim & { by: "claim" | "heartbeat" | "wait" },
-  setting: Setting,
+  context: DecisionContext,
 ): Decision<null> => {
-  const { now, rules } = setting;
-  const agent = speaker(state, setting, call);
+  const { now, rules } = context;
+  const agent = verifiedAgent(state, context, call);
   if (!agent || rules.isStale(agent, call.bootId)) return decided(null);
   const isRestart = rules.isRestart(agent, call.bootId);
   const awake = isRestart || call.by === "heartbeat" ? { ignored: 0 } : {};
-  const known = { ...agent, ...awake, ...(isRestart ? rebooted(agent, call.bootId) : {}) };
+  const known = { ...agent, ...awake, ...(isRestart ? recordBoot(agent, call.bootId) : {}) };
   const hasSocket = state.waiting.get(agent.id)?.until === null;
-  const isWritten = now - agent.heardAt < (hasSocket ? setting.agentMs * WRITE_DOWN_PART : WRITE_DOWN_MS);
+  const isWritten = now - agent.heardAt < (hasSocket ? context.agentMs * PERSIST_CONTACT_PART : PERSIST_CONTACT_MS);
   const isNews = isRestart || known.ignored !== agent.ignored || !isWritten;
-  const changes: Change[] = [{ kind: "heard", agentId: agent.id, at: now }, ...alert(state, agent)];
+  const changes: Change[] = [{ kind: "heard", agentId: agent.id, at: now }, ...resetIgnoredHints(state, agent)];
   if (isNews) changes.push({ kind: "agent", agent: { ...known, heardAt: now } });
-  return decided(null, [...changes, ...freed(state, { ...known, heardAt: now }, isRestart, call.by, setting)]);
+  return decided(null, [
+    ...changes,
+    ...releaseHeldBuild(state, { ...known, heardAt: now }, isRestart, call.by, context),
+  ]);
 };
 
-const rebooted = (agent: AgentFacts, bootId: string | null) => ({
+const recordBoot = (agent: AgentFacts, bootId: string | null) => ({
   bootId,
   pastBoots: agent.bootId === null ? [] : [agent.bootId, ...agent.pastBoots].slice(0, LIMITS.pastBoots),
 });
 
-const alert = (state: PoolState, { id }: AgentFacts): Change[] => {
+const resetIgnoredHints = (state: PoolState, { id }: AgentFacts): Change[] => {
   const waiter = state.waiting.get(id);
   return waiter?.ignored ? [{ kind: "waiter", agentId: id, waiter: { ...waiter, ignored: 0 } }] : [];
 };
 
 /** The build that an agent restarted away from, or that was canceled before it had started it. */
-const freed = (state: PoolState, agent: AgentFacts, isRestart: boolean, by: string, setting: Setting): Change[] => {
+const releaseHeldBuild = (
+  state: PoolState,
+  agent: AgentFacts,
+  isRestart: boolean,
+  by: string,
+  context: DecisionContext,
+): Change[] => {
   const buildId = state.index.holding.get(agent.id);
-  const held = buildId === undefined ? undefined : underWay(state, buildId);
+  const held = buildId === undefined ? undefined : activeBuild(state, buildId);
   if (!held) return [];
-  if (isRestart) return lose(held, agent, "restarted", setting);
+  if (isRestart) return loseLease(held, agent, "restarted", context);
   const isIdle = by === "claim" && held.build.status === "canceling" && held.job.lease?.startedAt === null;
-  return isIdle ? end(held, CANCELED, null, SYSTEM, setting) : [];
+  return isIdle ? endBuild(held, CANCELED, null, SYSTEM, context) : [];
 };

@@ -3,11 +3,11 @@ import * as z from "zod/mini";
 import { variable, variableUse } from "../db/schema.ts";
 import { PathId } from "../protocol/common.ts";
 import { UnusedFilter, Variable, VariableUse } from "../protocol/variable.ts";
-import { listing } from "./listing.ts";
-import { pageOf } from "./paging.ts";
-import { notFound } from "./refusal.ts";
+import { listing } from "./core/listing.ts";
+import { pageOf } from "./core/paging.ts";
+import { notFound } from "./core/refusal.ts";
+import { verb } from "./core/verb.ts";
 import { variableRecord } from "./variables.ts";
-import { verb } from "./verb.ts";
 
 const DAY_MS = 86_400_000;
 const NEWEST = 200;

@@ -1,4 +1,4 @@
-import { ROLES, type Role, type TokenKind } from "../protocol/token.ts";
+import { ROLES, type Role, type TokenKind } from "../../protocol/token.ts";
 import { Refusal } from "./refusal.ts";
 
 /** Who may call a verb: people and programs from a role upwards, the operator, registrations, agents. */

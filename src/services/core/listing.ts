@@ -2,7 +2,7 @@ import { and, asc, desc, eq, gt, lt, type Placeholder, type SQL, sql } from "dri
 import type { SelectResultFields } from "drizzle-orm/query-builders/select.types";
 import type { RunnableQuery } from "drizzle-orm/runnable-query";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
-import { type Columns, compiled } from "../db/compiled.ts";
+import { type Columns, compiled } from "../../db/compiled.ts";
 import type { Context } from "./context.ts";
 import type { PageOf } from "./paging.ts";
 
@@ -46,6 +46,6 @@ export const listing = <C extends Columns, F extends string = never>(
   return ({ db, orgId }: Context, asked: PageOf & { [K in F]?: unknown }): Rows<C> => {
     const given = [...names, "cursor" as const].filter((name) => asked[name] !== undefined && asked[name] !== "");
     const limit = asked.limit === undefined ? EVERYTHING : asked.limit + 1;
-    return db.fill(query, { ...asked, orgId, limit }, given) as unknown as Rows<C>;
+    return db.bind(query, { ...asked, orgId, limit }, given) as unknown as Rows<C>;
   };
 };

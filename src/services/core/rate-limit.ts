@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../../config.ts";
 import type { CallerKind } from "./access.ts";
 import { Refusal } from "./refusal.ts";
 

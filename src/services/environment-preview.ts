@@ -3,11 +3,11 @@ import { pipeline } from "../db/schema.ts";
 import { compose, EnvironmentTooLarge, type ScopedVariable, withoutSecret } from "../domain/compose.ts";
 import { PathId } from "../protocol/common.ts";
 import { EnvironmentEntry } from "../protocol/pipeline.ts";
+import { notFound, Refusal } from "./core/refusal.ts";
+import { verb } from "./core/verb.ts";
 import { groupIdsOf, onePipeline } from "./pipelines.ts";
-import { notFound, Refusal } from "./refusal.ts";
-import { variablesOfBuild } from "./scopes.ts";
+import { variablesOfBuild } from "./variable-scopes.ts";
 import type { VariableRow } from "./variables.ts";
-import { verb } from "./verb.ts";
 
 /** A stored row as composition sees it, with its value opened, or null where nobody is to see it. */
 export const scoped = <V extends string | null>(row: VariableRow, value: V): ScopedVariable<V> => {

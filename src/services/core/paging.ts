@@ -1,4 +1,4 @@
-import { encodeCursor } from "../protocol/page.ts";
+import { encodeCursor } from "../../protocol/page.ts";
 import type { Context } from "./context.ts";
 
 export interface PageOf {

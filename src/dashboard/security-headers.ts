@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from "hono";
-import { Refusal } from "../services/refusal.ts";
+import { Refusal } from "../services/core/refusal.ts";
 
 /** Scripts, styles and pictures come from here alone; what a log or a name says never becomes markup or code. */
 const POLICY = [
@@ -26,7 +26,7 @@ const HEADERS = {
 };
 
 /** The headers of every page; those an answer has set itself stand. */
-export const guarded: MiddlewareHandler = async (c, next) => {
+export const securityHeaders: MiddlewareHandler = async (c, next) => {
   await next();
   for (const [name, value] of Object.entries(HEADERS)) if (!c.res.headers.has(name)) c.header(name, value);
   if (new URL(c.req.url).protocol === "https:") c.header("Strict-Transport-Security", "max-age=31536000");

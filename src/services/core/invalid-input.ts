@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-import { didYouMean } from "../domain/did-you-mean.ts";
+import { didYouMean } from "../../domain/did-you-mean.ts";
 import { type FieldError, Refusal } from "./refusal.ts";
 
 type Parsed<T> = { success: true; data: T } | { success: false; error: z.core.$ZodError };

@@ -1,4 +1,4 @@
-import type { Problem, ProblemKind } from "../protocol/problem.ts";
+import type { Problem, ProblemKind } from "../../protocol/problem.ts";
 
 export type FieldError = { pointer: string; detail: string };
 type Extras = Pick<Problem, "errors" | "existingId" | "expectedOffset"> & {

@@ -1,18 +1,17 @@
 import { and, eq, isNull, lt, or, sql } from "drizzle-orm";
 import { v7 as uuid } from "uuid";
-import type { Config } from "../config.ts";
-import type { Keyring } from "../crypto/keyring.ts";
-import { loadMint, type TokenMint } from "../crypto/token.ts";
-import { auditRow } from "../db/audit.ts";
-import { demand, explainRollback, PreconditionFailed, UniqueBroken } from "../db/guard.ts";
-import { isLive, type LiveToken } from "../db/live-token.ts";
-import { Door, type Query } from "../db/open.ts";
-import { token } from "../db/schema.ts";
-import { buildLogName } from "../domain/log-name.ts";
-import { poolName } from "../domain/pool/name.ts";
-import type { AgentPool } from "../objects/agent-pool.ts";
-import type { BuildLog } from "../objects/build-log.ts";
-import { BOOT_HEADER } from "../protocol/jobs.ts";
+import type { Config } from "../../config.ts";
+import type { Keyring } from "../../crypto/keyring.ts";
+import { loadMint, type TokenMint } from "../../crypto/token.ts";
+import { auditRow } from "../../db/audit.ts";
+import { ensure, explainRollback, PreconditionFailed, UniqueViolation } from "../../db/guard.ts";
+import { token } from "../../db/schema.ts";
+import { DatabaseSession, type Query } from "../../db/session.ts";
+import { isValidToken, type ValidToken } from "../../db/valid-token.ts";
+import { buildLogName, poolName } from "../../domain/object-names.ts";
+import type { AgentPool } from "../../objects/agent-pool.ts";
+import type { BuildLog } from "../../objects/build-log.ts";
+import { BOOT_HEADER } from "../../protocol/jobs.ts";
 import { type Access, type Admitted, type Caller, checkAccess } from "./access.ts";
 import { invalid, Refusal, settled } from "./refusal.ts";
 import { checkedKeyring, openStored, usable } from "./sealing.ts";
@@ -53,7 +52,7 @@ export class Context {
   readonly now: Date;
   /** Scheme and host by which the caller reaches the service. */
   readonly origin: string;
-  readonly db: Door;
+  readonly db: DatabaseSession;
   /** The lease an agent names in its header. */
   lease: number | null = null;
   /** What the answer's headers say: where the next page begins, and the record's version. */
@@ -72,10 +71,13 @@ export class Context {
     this.requestId = parts.requestId;
     this.now = parts.now;
     this.origin = parts.origin;
-    this.db = new Door(parts.env.DB, parts.writes ? "first-primary" : (parts.bookmark ?? "first-unconstrained"));
+    this.db = new DatabaseSession(
+      parts.env.DB,
+      parts.writes ? "first-primary" : (parts.bookmark ?? "first-unconstrained"),
+    );
     const { kind, tokenHash, sessionId = null } = parts.caller;
     if (kind === "api" || kind === "registration") {
-      this.db.expect(tokenHash, sessionId, this.at, (row) => this.#admitToken(row));
+      this.db.checkTokenFirst(tokenHash, sessionId, this.at, (row) => this.#admitToken(row));
     }
   }
 
@@ -136,7 +138,7 @@ export class Context {
     return this.#admitted?.actor ?? null;
   }
 
-  #admitToken(row: LiveToken): void {
+  #admitToken(row: ValidToken): void {
     checkAccess(this.#parts.access, row.kind, row.role);
     const { id, name, kind, role, labels } = row;
     this.#admitted = { actor: `token:${id}`, kind, role, labels, agentId: null, token: { id, name, kind } };
@@ -147,7 +149,7 @@ export class Context {
   async #noteUse(id: string): Promise<void> {
     const before = new Date(this.now.getTime() - USE_NOTED_EVERY_MS).toISOString();
     const stale = or(isNull(token.lastUsedAt), lt(token.lastUsedAt, before));
-    const { sql: builder } = new Door(this.#parts.env.DB, "first-primary");
+    const { sql: builder } = new DatabaseSession(this.#parts.env.DB, "first-primary");
     await builder.batch([
       builder
         .update(token)
@@ -163,8 +165,8 @@ export class Context {
   async write(change: Change, statements: Query[], existing?: Query): Promise<void> {
     const { actor } = await this.admit();
     const db = this.db.sql;
-    const live = sql`EXISTS (SELECT 1 FROM ${token} WHERE ${isLive(this.caller.tokenHash, this.at)})`;
-    const guards = this.caller.kind === "operator" ? [] : [demand(db, "token_live", live)];
+    const live = sql`EXISTS (SELECT 1 FROM ${token} WHERE ${isValidToken(this.caller.tokenHash, this.at)})`;
+    const guards = this.caller.kind === "operator" ? [] : [ensure(db, "token_live", live)];
     const { at, requestId } = this;
     const { action, subject, orgId = this.orgId, detail = {} } = change;
     const row = auditRow(db, { id: this.newId(), orgId, at, actor, action, subject, requestId, detail });
@@ -176,7 +178,7 @@ export class Context {
   }
 
   async #refusalFor(reason: unknown, existing: Query | undefined): Promise<unknown> {
-    if (reason instanceof UniqueBroken && existing) {
+    if (reason instanceof UniqueViolation && existing) {
       const [rows] = (await this.db.run(existing)) as [{ id: string }[]];
       return new Refusal("duplicate", "There is already one like this: see existingId.", { existingId: rows[0]?.id });
     }

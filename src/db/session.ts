@@ -1,7 +1,7 @@
 import { type DrizzleD1Database, drizzle } from "drizzle-orm/d1";
 import type { Compiled } from "./compiled.ts";
-import { type LiveToken, liveToken } from "./live-token.ts";
 import { checkMigrations } from "./migrations.ts";
+import { type ValidToken, validToken } from "./valid-token.ts";
 
 /** What D1 was asked for one request. */
 export interface Tally {
@@ -30,15 +30,15 @@ export type Query = Batch[number];
 type Answers<Q extends readonly Query[]> = { -readonly [K in keyof Q]: Q[K]["_"]["result"] };
 
 /** Thrown where the caller's token is not, or no longer, a live one. */
-export class TokenNotLive extends Error {
-  override name = "TokenNotLive";
+export class TokenInvalid extends Error {
+  override name = "TokenInvalid";
 }
 
 /**
  * The only door to D1, one for each request. With a token's hash, the first batch begins with the check of that token,
  * and nothing of the batch is given out before `admit` has judged it: check and answer are one round trip.
  */
-export class Door {
+export class DatabaseSession {
   readonly tally: Tally = { rounds: 0, rowsRead: 0, rowsWritten: 0 };
   /** For building queries; they run only in `read` and `write`. */
   readonly sql: Database;
@@ -46,7 +46,7 @@ export class Door {
   readonly #session: D1DatabaseSession;
   readonly #client: D1Database;
   #asked: { queries: readonly Query[]; resolve(answers: unknown[]): void; reject(error: unknown): void }[] = [];
-  #unchecked: { hash: string; session: string; now: string; admit: (token: LiveToken) => void } | undefined;
+  #unchecked: { hash: string; session: string; now: string; admit: (token: ValidToken) => void } | undefined;
 
   constructor(db: D1Database, constraint: string) {
     this.#db = db;
@@ -56,12 +56,12 @@ export class Door {
   }
 
   /** A compiled query, filled and ready to run. */
-  fill<Q extends Query>(query: Compiled<Q>, values: Record<string, unknown>, shape?: readonly string[]): Q {
+  bind<Q extends Query>(query: Compiled<Q>, values: Record<string, unknown>, shape?: readonly string[]): Q {
     return query(this.#client, values, shape);
   }
 
   /** From now on the first batch checks the token with this hash, and the session (null: none) it is kept in. */
-  expect(hash: string, session: string | null, now: string, admit: (token: LiveToken) => void): void {
+  checkTokenFirst(hash: string, session: string | null, now: string, admit: (token: ValidToken) => void): void {
     this.#unchecked = { hash, session: session ?? "", now, admit };
   }
 
@@ -72,7 +72,7 @@ export class Door {
 
   /**
    * Runs queries all or nothing; what is asked in the same turn goes in one round trip.
-   * @throws TokenNotLive, MigrationsMissing, and whatever `admit` throws
+   * @throws TokenInvalid, MigrationsMissing, and whatever `admit` throws
    */
   run<const Q extends readonly Query[]>(...queries: Q): Promise<Answers<Q>> {
     return new Promise((resolve, reject) => {
@@ -97,9 +97,9 @@ export class Door {
     const unchecked = this.#unchecked;
     if (!unchecked) return queries.length === 0 ? [] : [...(await this.sql.batch(queries as unknown as Batch))];
     const { hash, session, now } = unchecked;
-    const live = this.fill(liveToken, { hash, session, now });
-    const [[token], ...answers] = (await this.sql.batch([live, ...queries])) as [LiveToken[], ...unknown[]];
-    if (!token) throw new TokenNotLive();
+    const live = this.bind(validToken, { hash, session, now });
+    const [[token], ...answers] = (await this.sql.batch([live, ...queries])) as [ValidToken[], ...unknown[]];
+    if (!token) throw new TokenInvalid();
     unchecked.admit(token);
     this.#unchecked = undefined;
     return answers;

@@ -1,0 +1,14 @@
+import { toPrometheus } from "../domain/pool/prometheus.ts";
+import { Metrics } from "../protocol/metrics.ts";
+import type { Context } from "./core/context.ts";
+import { verb } from "./core/verb.ts";
+
+export const readMetrics = verb({
+  access: { role: "viewer" },
+  output: Metrics,
+  run: async (context) => (await context.pool()).metrics(),
+});
+
+/** The same as Prometheus scrapes it. */
+export const prometheusText = async (context: Context): Promise<string> =>
+  toPrometheus(await (await context.pool()).metrics());

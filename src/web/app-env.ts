@@ -1,0 +1,19 @@
+import type { Context as HonoContext } from "hono";
+import type * as z from "zod/mini";
+import type { Access } from "../services/core/access.ts";
+import type { Context } from "../services/core/context.ts";
+import type { Input } from "../services/core/verb.ts";
+
+/** What every request carries through the router. */
+export type AppEnv = { Bindings: Env; Variables: { context: Context; requestId: string } };
+
+/** A route whose request or answer is not one JSON value. */
+export interface StreamRoute {
+  access: Access;
+  params?: z.ZodMiniType;
+  query?: z.ZodMiniType;
+  body?: undefined;
+  output?: z.ZodMiniType;
+  // biome-ignore lint/suspicious/noExplicitAny: checked by the schemas beside it
+  stream(c: HonoContext<AppEnv>, context: Context, input: Input<any, any, undefined>): Promise<Response>;
+}
