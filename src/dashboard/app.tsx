@@ -10,16 +10,16 @@ import { showLog } from "../web/log.ts";
 import { describe, refusalOf } from "../web/problems.ts";
 import { requestId } from "../web/request-id.ts";
 import { requestLog } from "../web/request-log.ts";
-import { checked, withBody } from "./ask.ts";
-import { textIn } from "./entered.ts";
-import { mountEntrance, toEntrance } from "./entrance.tsx";
-import { Frame } from "./frame.tsx";
-import type { Form, Page, View, Went } from "./page.ts";
+import { textIn } from "./form-fields.ts";
+import { Frame } from "./layout.tsx";
+import { asked, type Call, open, readForm, SignedOut } from "./open-request.ts";
+import type { Form, Page, View, Went } from "./page-definition.ts";
+import { FORMS, PAGES } from "./page-routes.ts";
 import { ProblemPage } from "./pages/problem.tsx";
-import { FORMS, PAGES } from "./pages.ts";
-import { asked, type Call, open, readForm, SignedOut } from "./request.ts";
 import { sameOrigin, securityHeaders } from "./security-headers.ts";
 import { forget, rememberSeen } from "./session.ts";
+import { mountEntrance, toEntrance } from "./sign-in-routes.tsx";
+import { checked, withBody } from "./verb-input.ts";
 
 const render = (c: Call, context: Context, view: View, done: string | null, status: 200 | 422 = 200) =>
   c.html(<Frame context={context} view={view} done={done} />, status);

@@ -1,4 +1,4 @@
-import { LogStore } from "../../src/dashboard/client/log/store.ts";
+import { LogStore } from "../../src/dashboard/client/log/log-store.ts";
 
 /** A store that has read the text, in pieces of so many bytes. */
 export const storeOf = (text: string, piece = Number.POSITIVE_INFINITY): LogStore => {

@@ -1,6 +1,6 @@
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { FORMS, PAGES } from "../../src/dashboard/pages.ts";
+import { FORMS, PAGES } from "../../src/dashboard/page-routes.ts";
 import { ROLES, type Role } from "../../src/protocol/token.ts";
 import { LONGEST_MS, openSession, SESSION_MS, sealSession } from "../../src/services/sessions.ts";
 import { created, newOrganization, newToken } from "../support/api.ts";

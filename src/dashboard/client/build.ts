@@ -1,5 +1,5 @@
-import { showLog } from "./log/show.ts";
-import { keepStepInSight } from "./steps.ts";
+import { showLog } from "./log/log-panel.ts";
+import { keepStepInSight } from "./step-scroll.ts";
 
 showLog();
 keepStepInSight();

@@ -1,4 +1,4 @@
-import { duration, relative } from "../words.ts";
+import { duration, relative } from "../format-time.ts";
 
 const say = (element: Element, text: string): void => {
   if (element.textContent !== text) element.textContent = text;

@@ -1,7 +1,7 @@
+import { keepLive } from "./auto-refresh.ts";
 import { tick } from "./clock.ts";
-import { offerCopies } from "./copy.ts";
+import { offerCopies } from "./copy-buttons.ts";
 import { listen } from "./keys.ts";
-import { keepLive } from "./live.ts";
 import { endNotice } from "./notice.ts";
 import { keepSummary } from "./summary.ts";
 

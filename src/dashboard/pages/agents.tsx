@@ -1,12 +1,12 @@
 import type { Agent } from "../../protocol/agent.ts";
 import { getAgent, listAgents, removeAgent, updateAgent } from "../../services/agents.ts";
-import { byId, nothing } from "../ask.ts";
-import { AGENT_STATES, fleetOf, platformOf, skillsOf, stateOf } from "../fleet.ts";
-import { may } from "../may.ts";
-import type { Form, Page } from "../page.ts";
-import { ProblemNotice } from "../parts/problem.tsx";
-import { Ago } from "../parts/time.tsx";
-import { removal } from "../removal.tsx";
+import { AGENT_STATES, fleetOf, platformOf, skillsOf, stateOf } from "../agent-list.ts";
+import { ProblemNotice } from "../components/problem-notice.tsx";
+import { Ago } from "../components/time.tsx";
+import { removal } from "../confirm-removal.tsx";
+import type { Form, Page } from "../page-definition.ts";
+import { may } from "../permissions.ts";
+import { byId, nothing } from "../verb-input.ts";
 
 const AGAIN = 5;
 

@@ -2,9 +2,9 @@ import { type AuditEntry, AuditFilter } from "../../protocol/audit.ts";
 import { listAgents } from "../../services/agents.ts";
 import { listAudit } from "../../services/audit.ts";
 import { listTokens } from "../../services/tokens.ts";
-import { namesOf, nothing } from "../ask.ts";
-import type { Page } from "../page.ts";
-import { Ago } from "../parts/time.tsx";
+import { Ago } from "../components/time.tsx";
+import type { Page } from "../page-definition.ts";
+import { namesOf, nothing } from "../verb-input.ts";
 
 const NOUN_PAGES: Record<string, string> = {
   ...{ build: "builds", variable: "variables", group: "groups", repository: "repositories", pipeline: "pipelines" },

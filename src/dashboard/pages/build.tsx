@@ -5,16 +5,16 @@ import { explainBuild } from "../../services/explain.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { listRepositories } from "../../services/repositories.ts";
 import { retryBuild } from "../../services/triggers.ts";
-import { byId, ifThere, nothing } from "../ask.ts";
-import { may } from "../may.ts";
-import { isTerminal, outcomeOf } from "../outcome.ts";
-import type { Form, Page } from "../page.ts";
-import { ProblemNotice } from "../parts/problem.tsx";
-import { StateIcon, StateWord, wordOf } from "../parts/state.tsx";
-import { Ago, Took } from "../parts/time.tsx";
-import { Waits } from "../parts/waits.tsx";
-import { plainTail } from "../plain-log.ts";
-import { fileAt } from "../static.ts";
+import { fileAt } from "../asset-url.ts";
+import { isTerminal, outcomeOf } from "../build-outcome.ts";
+import { ProblemNotice } from "../components/problem-notice.tsx";
+import { StateIcon, StateWord, wordOf } from "../components/state.tsx";
+import { Ago, Took } from "../components/time.tsx";
+import { Waits } from "../components/why-waiting.tsx";
+import { plainTail } from "../log-tail.ts";
+import type { Form, Page } from "../page-definition.ts";
+import { may } from "../permissions.ts";
+import { byId, ifThere, nothing } from "../verb-input.ts";
 
 const AGAIN = 2;
 /** More steps than these stand in one line that scrolls, so that the log stays in sight. */

@@ -6,13 +6,13 @@ import type { Context } from "../../services/core/context.ts";
 import { explainBuild } from "../../services/explain.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { listRepositories } from "../../services/repositories.ts";
-import { byId, namesOf, nothing } from "../ask.ts";
-import { may } from "../may.ts";
-import { isTerminal, outcomeOf } from "../outcome.ts";
-import type { Page } from "../page.ts";
-import { FirstSteps } from "../parts/first-steps.tsx";
-import { StateIcon, wordOf } from "../parts/state.tsx";
-import { Ago, Took } from "../parts/time.tsx";
+import { isTerminal, outcomeOf } from "../build-outcome.ts";
+import { FirstSteps } from "../components/first-steps.tsx";
+import { StateIcon, wordOf } from "../components/state.tsx";
+import { Ago, Took } from "../components/time.tsx";
+import type { Page } from "../page-definition.ts";
+import { may } from "../permissions.ts";
+import { byId, namesOf, nothing } from "../verb-input.ts";
 
 /** Waiting builds that tell on this page why they wait; each one's own page tells it too. */
 const EXPLAINED = 5;

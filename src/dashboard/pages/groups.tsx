@@ -2,14 +2,14 @@ import type { Group } from "../../protocol/group.ts";
 import { createGroup, getGroup, listGroups, removeGroup, updateGroup } from "../../services/groups.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { listVariables } from "../../services/variables.ts";
-import { byId, checked, nothing, withBody } from "../ask.ts";
-import { textIn } from "../entered.ts";
-import { may } from "../may.ts";
-import type { Asked, Form, Page } from "../page.ts";
-import { AreaField, TextField, Version } from "../parts/field.tsx";
-import { matching, NameFilter } from "../parts/name-filter.tsx";
-import { ProblemNotice } from "../parts/problem.tsx";
-import { removal } from "../removal.tsx";
+import { AreaField, TextField, Version } from "../components/fields.tsx";
+import { ProblemNotice } from "../components/problem-notice.tsx";
+import { matching, NameFilter } from "../components/text-filter.tsx";
+import { removal } from "../confirm-removal.tsx";
+import { textIn } from "../form-fields.ts";
+import type { Asked, Form, Page } from "../page-definition.ts";
+import { may } from "../permissions.ts";
+import { byId, checked, nothing, withBody } from "../verb-input.ts";
 import { VariableTable } from "./variables.tsx";
 
 const Fields = ({ asked, of }: { asked: Asked; of?: Group }) => (

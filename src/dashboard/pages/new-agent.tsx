@@ -1,12 +1,12 @@
 import type { Context } from "../../services/core/context.ts";
 import { createToken } from "../../services/tokens.ts";
-import { checked, withBody } from "../ask.ts";
-import { wordsIn } from "../entered.ts";
-import { may } from "../may.ts";
-import type { Asked, Form, Page, View } from "../page.ts";
-import { Copied } from "../parts/copied.tsx";
-import { SelectField, TextField } from "../parts/field.tsx";
-import { ProblemNotice } from "../parts/problem.tsx";
+import { Copied } from "../components/copyable.tsx";
+import { SelectField, TextField } from "../components/fields.tsx";
+import { ProblemNotice } from "../components/problem-notice.tsx";
+import { wordsIn } from "../form-fields.ts";
+import type { Asked, Form, Page, View } from "../page-definition.ts";
+import { may } from "../permissions.ts";
+import { checked, withBody } from "../verb-input.ts";
 
 const HOURS = [
   { value: "1", label: "1 hour" },

@@ -4,15 +4,15 @@ import { previewEnvironment } from "../../services/environment-preview.ts";
 import { listGroups } from "../../services/groups.ts";
 import { createPipeline, getPipeline, removePipeline, updatePipeline } from "../../services/pipelines.ts";
 import { getRepository, listRepositories } from "../../services/repositories.ts";
-import { byId, checked, namesOf, nothing, withBody } from "../ask.ts";
-import { may } from "../may.ts";
-import type { Asked, Form, Page, View } from "../page.ts";
-import { Version } from "../parts/field.tsx";
-import { reordered } from "../parts/ordered-groups.tsx";
-import { PipelineFields, pipelineIn } from "../parts/pipeline-fields.tsx";
-import { Preview } from "../parts/preview.tsx";
-import { ProblemNotice } from "../parts/problem.tsx";
-import { removal } from "../removal.tsx";
+import { Preview } from "../components/environment-preview.tsx";
+import { Version } from "../components/fields.tsx";
+import { reordered } from "../components/ordered-groups.tsx";
+import { PipelineFields, pipelineIn } from "../components/pipeline-fields.tsx";
+import { ProblemNotice } from "../components/problem-notice.tsx";
+import { removal } from "../confirm-removal.tsx";
+import type { Asked, Form, Page, View } from "../page-definition.ts";
+import { may } from "../permissions.ts";
+import { byId, checked, namesOf, nothing, withBody } from "../verb-input.ts";
 
 const allGroups = { ...nothing, query: { includeVariables: false } };
 

@@ -1,7 +1,7 @@
 import { PROBLEMS, type ProblemKind } from "../../protocol/problem.ts";
 import type { Context } from "../../services/core/context.ts";
 import type { Refusal } from "../../services/core/refusal.ts";
-import { Document, Frame } from "../frame.tsx";
+import { Document, Frame } from "../layout.tsx";
 
 const NEXT: Partial<Record<ProblemKind, string>> = {
   forbidden: "Ask an admin of your organization for a token with a higher role.",

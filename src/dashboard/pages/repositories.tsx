@@ -1,13 +1,13 @@
 import type { Repository } from "../../protocol/repository.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { connectRepository, listRepositories, numberOf } from "../../services/repositories.ts";
-import { checked, nothing, withBody } from "../ask.ts";
-import { numberIn, textIn } from "../entered.ts";
-import { may } from "../may.ts";
-import type { Asked, Form, Page } from "../page.ts";
-import { TextField } from "../parts/field.tsx";
-import { matching, NameFilter } from "../parts/name-filter.tsx";
-import { ProblemNotice } from "../parts/problem.tsx";
+import { TextField } from "../components/fields.tsx";
+import { ProblemNotice } from "../components/problem-notice.tsx";
+import { matching, NameFilter } from "../components/text-filter.tsx";
+import { numberIn, textIn } from "../form-fields.ts";
+import type { Asked, Form, Page } from "../page-definition.ts";
+import { may } from "../permissions.ts";
+import { checked, nothing, withBody } from "../verb-input.ts";
 
 const Row = ({ repository, pipelines }: { repository: Repository; pipelines: number }) => (
   <li class="row repository-row" data-row>

@@ -3,13 +3,13 @@ import type { Repository } from "../../protocol/repository.ts";
 import { removeCredential, setCredential } from "../../services/credentials.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { getRepository, removeRepository, updateRepository } from "../../services/repositories.ts";
-import { byId, checked, nothing } from "../ask.ts";
-import { flagIn, textIn } from "../entered.ts";
-import { may } from "../may.ts";
-import type { Asked, Form, Page } from "../page.ts";
-import { CheckField, SecretField, SelectField, TextField, Version } from "../parts/field.tsx";
-import { ProblemNotice } from "../parts/problem.tsx";
-import { removal } from "../removal.tsx";
+import { CheckField, SecretField, SelectField, TextField, Version } from "../components/fields.tsx";
+import { ProblemNotice } from "../components/problem-notice.tsx";
+import { removal } from "../confirm-removal.tsx";
+import { flagIn, textIn } from "../form-fields.ts";
+import type { Asked, Form, Page } from "../page-definition.ts";
+import { may } from "../permissions.ts";
+import { byId, checked, nothing } from "../verb-input.ts";
 import { RepositoryFields, repositoryIn } from "./repositories.tsx";
 
 const Pipelines = ({ of, pipelines, canChange }: { of: Repository; pipelines: Pipeline[]; canChange: boolean }) => (

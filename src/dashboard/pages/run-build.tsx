@@ -4,11 +4,11 @@ import { Refusal } from "../../services/core/refusal.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { listRepositories } from "../../services/repositories.ts";
 import { triggerBuild } from "../../services/triggers.ts";
-import { checked, nothing, withBody } from "../ask.ts";
-import { numberIn, textIn, wordsIn } from "../entered.ts";
-import type { Form, Page } from "../page.ts";
-import { AreaField, type Choice, SecretField, SelectField, TextField } from "../parts/field.tsx";
-import { ProblemNotice } from "../parts/problem.tsx";
+import { AreaField, type Choice, SecretField, SelectField, TextField } from "../components/fields.tsx";
+import { ProblemNotice } from "../components/problem-notice.tsx";
+import { numberIn, textIn, wordsIn } from "../form-fields.ts";
+import type { Form, Page } from "../page-definition.ts";
+import { checked, nothing, withBody } from "../verb-input.ts";
 
 const choicesOf = (repositories: Repository[], pipelines: Pipeline[]): Choice[] => {
   const byRepository = Map.groupBy(pipelines, ({ repoId }) => repoId);

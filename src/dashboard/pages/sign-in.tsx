@@ -1,7 +1,7 @@
 import type { Refusal } from "../../services/core/refusal.ts";
-import { Document } from "../frame.tsx";
-import { ProblemNotice } from "../parts/problem.tsx";
-import { fileAt } from "../static.ts";
+import { fileAt } from "../asset-url.ts";
+import { ProblemNotice } from "../components/problem-notice.tsx";
+import { Document } from "../layout.tsx";
 
 interface SignInParts {
   next: string;

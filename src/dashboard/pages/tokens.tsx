@@ -1,15 +1,15 @@
 import { ROLES, type Token } from "../../protocol/token.ts";
 import { Refusal } from "../../services/core/refusal.ts";
 import { createToken, getToken, listTokens, revokeToken, rotateToken } from "../../services/tokens.ts";
-import { byId, checked, nothing, withBody } from "../ask.ts";
-import { flagIn, numberIn, textIn } from "../entered.ts";
-import type { Asked, Form, Page, View } from "../page.ts";
-import { Copied } from "../parts/copied.tsx";
-import { CheckField, SelectField, TextField } from "../parts/field.tsx";
-import { matching, NameFilter } from "../parts/name-filter.tsx";
-import { ProblemNotice } from "../parts/problem.tsx";
-import { Ago } from "../parts/time.tsx";
-import { removal } from "../removal.tsx";
+import { Copied } from "../components/copyable.tsx";
+import { CheckField, SelectField, TextField } from "../components/fields.tsx";
+import { ProblemNotice } from "../components/problem-notice.tsx";
+import { matching, NameFilter } from "../components/text-filter.tsx";
+import { Ago } from "../components/time.tsx";
+import { removal } from "../confirm-removal.tsx";
+import { flagIn, numberIn, textIn } from "../form-fields.ts";
+import type { Asked, Form, Page, View } from "../page-definition.ts";
+import { byId, checked, nothing, withBody } from "../verb-input.ts";
 
 const DAY_MS = 86_400_000;
 const GRACES = [

@@ -1,15 +1,15 @@
 import type { Variable } from "../../protocol/variable.ts";
 import { listUses } from "../../services/variable-uses.ts";
 import { getVariable, removeVariable, updateVariable } from "../../services/variables.ts";
-import { byId, checked } from "../ask.ts";
-import { flagIn, textIn } from "../entered.ts";
-import { may } from "../may.ts";
-import { ownerChoices, ownerKey, ownerPage, readOwners } from "../owners.ts";
-import type { Asked, Form, Page } from "../page.ts";
-import { AreaField, CheckField, SecretField, TextField, Version } from "../parts/field.tsx";
-import { ProblemNotice } from "../parts/problem.tsx";
-import { Ago } from "../parts/time.tsx";
-import { removal } from "../removal.tsx";
+import { AreaField, CheckField, SecretField, TextField, Version } from "../components/fields.tsx";
+import { ProblemNotice } from "../components/problem-notice.tsx";
+import { Ago } from "../components/time.tsx";
+import { removal } from "../confirm-removal.tsx";
+import { flagIn, textIn } from "../form-fields.ts";
+import type { Asked, Form, Page } from "../page-definition.ts";
+import { may } from "../permissions.ts";
+import { ownerChoices, ownerKey, ownerPage, readOwners } from "../variable-owners.ts";
+import { byId, checked } from "../verb-input.ts";
 
 type Uses = Awaited<ReturnType<typeof listUses.run>>;
 const SHOWN_USES = 20;

@@ -1,14 +1,14 @@
 import { type Variable, VariableFilter } from "../../protocol/variable.ts";
 import { createVariable, listVariables } from "../../services/variables.ts";
-import { checked, nothing, withBody } from "../ask.ts";
-import { flagIn, textIn } from "../entered.ts";
-import { may } from "../may.ts";
-import { ownerChoices, ownerFields, ownerKey, ownerPage, readOwners } from "../owners.ts";
-import type { Form, Page } from "../page.ts";
-import { AreaField, CheckField, type Choice, SecretField, SelectField, TextField } from "../parts/field.tsx";
-import { matching } from "../parts/name-filter.tsx";
-import { ProblemNotice } from "../parts/problem.tsx";
-import { Ago } from "../parts/time.tsx";
+import { AreaField, CheckField, type Choice, SecretField, SelectField, TextField } from "../components/fields.tsx";
+import { ProblemNotice } from "../components/problem-notice.tsx";
+import { matching } from "../components/text-filter.tsx";
+import { Ago } from "../components/time.tsx";
+import { flagIn, textIn } from "../form-fields.ts";
+import type { Form, Page } from "../page-definition.ts";
+import { may } from "../permissions.ts";
+import { ownerChoices, ownerFields, ownerKey, ownerPage, readOwners } from "../variable-owners.ts";
+import { checked, nothing, withBody } from "../verb-input.ts";
 
 const Owner = ({ of, choices }: { of: Variable; choices: Choice[] }) => {
   const key = ownerKey(of);

@@ -1,4 +1,4 @@
-import type { LogStore } from "./store.ts";
+import type { LogStore } from "./log-store.ts";
 
 /** How far apart what was noted lies, at most: what is between is read again. */
 const LINES_APART = 256;

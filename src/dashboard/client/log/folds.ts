@@ -1,5 +1,5 @@
+import type { LogStore } from "./log-store.ts";
 import type { Section } from "./sections.ts";
-import type { LogStore } from "./store.ts";
 
 /** Up to this many lines every step is open from the beginning. */
 const SHORT = 200;

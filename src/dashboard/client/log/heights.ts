@@ -1,4 +1,4 @@
-import type { LogStore } from "./store.ts";
+import type { LogStore } from "./log-store.ts";
 
 /**
  * How many rows of the screen lines take. Without wrapping each takes one. With it a line is reckoned from its bytes

@@ -1,5 +1,5 @@
-import { plain, WIDEST } from "./row.ts";
-import type { LogStore } from "./store.ts";
+import type { LogStore } from "./log-store.ts";
+import { plain, WIDEST } from "./paint.ts";
 
 const LINES_AT_ONCE = 20_000;
 

@@ -1,5 +1,5 @@
 import type { Heights } from "./heights.ts";
-import type { LogStore } from "./store.ts";
+import type { LogStore } from "./log-store.ts";
 
 export const ROW = 20;
 export const HEADER = 32;

@@ -1,0 +1,84 @@
+import { html } from "hono/html";
+import type { Child } from "hono/jsx";
+import type { Context } from "../services/core/context.ts";
+import { fileAt, type ScriptName } from "./asset-url.ts";
+import { Keys } from "./components/keyboard-help.tsx";
+import { navFor } from "./navigation.ts";
+import { noticeOf } from "./notices.ts";
+import type { View } from "./page-definition.ts";
+
+interface DocumentParts {
+  title: string;
+  scripts?: ("page.js" | ScriptName)[];
+  children?: Child;
+}
+
+/** The document around every page: our own sheet and modules, and nothing of anyone else's. */
+export const Document = ({ title, scripts = [], children }: DocumentParts) =>
+  html`<!doctype html>${(
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{title} - Millrace</title>
+        <link rel="icon" href={fileAt("mark.svg")} type="image/svg+xml" />
+        <link rel="stylesheet" href={fileAt("page.css")} />
+        {scripts.map((name) => (
+          <script type="module" src={fileAt(name)}></script>
+        ))}
+      </head>
+      <body>{children}</body>
+    </html>
+  )}`;
+
+interface FrameParts {
+  context: Context;
+  view: View;
+  done: string | null;
+}
+
+export const Frame = ({ context, view, done }: FrameParts) => {
+  const notice = noticeOf(done);
+  return (
+    <Document title={view.title} scripts={["page.js", ...(view.script ? [view.script] : [])]}>
+      <a class="skip" href="#main">
+        Skip to the page
+      </a>
+      <header class="top">
+        <a class="brand" href="/app/builds">
+          <img src={fileAt("mark.svg")} alt="" width="20" height="20" />
+          Millrace
+        </a>
+        <span class="org">{context.orgId}</span>
+        <nav aria-label="Pages">
+          {navFor(context).map(({ section, href, name, key }) => (
+            <a href={href} aria-current={section === view.section ? "page" : undefined} data-key={key}>
+              {name}
+            </a>
+          ))}
+        </nav>
+        <div class="me">
+          <button type="button" class="quiet" popovertarget="keys" data-key="?" aria-label="Keys">
+            ?
+          </button>
+          <span class="role">{context.admitted.role}</span>
+          <form method="post" action="/app/sign-out">
+            <button type="submit" class="quiet">
+              Sign out
+            </button>
+          </form>
+        </div>
+      </header>
+      {notice && (
+        <p class="notice" role="status">
+          {notice}
+        </p>
+      )}
+      <main id="main" tabindex={-1} data-again={view.again} data-state={view.state}>
+        {view.body}
+      </main>
+      <Keys pages={navFor(context)} />
+    </Document>
+  );
+};

@@ -1,0 +1,25 @@
+import type { Role } from "../protocol/token.ts";
+import type { Context } from "../services/core/context.ts";
+import type { Section } from "./page-definition.ts";
+import { may } from "./permissions.ts";
+
+/** A page that is reached from everywhere, by its link or by two keys. */
+export interface NavEntry {
+  section: Section;
+  href: string;
+  name: string;
+  role: Role;
+  key: string;
+}
+
+const NAV: NavEntry[] = [
+  { section: "builds", href: "/app/builds", name: "Builds", role: "viewer", key: "g b" },
+  { section: "agents", href: "/app/agents", name: "Agents", role: "viewer", key: "g a" },
+  { section: "repositories", href: "/app/repositories", name: "Repositories", role: "viewer", key: "g r" },
+  { section: "variables", href: "/app/variables", name: "Variables", role: "viewer", key: "g v" },
+  { section: "tokens", href: "/app/tokens", name: "Tokens", role: "admin", key: "g t" },
+  { section: "audit", href: "/app/audit", name: "Audit", role: "admin", key: "g u" },
+];
+
+/** The pages that whoever is signed in may open. */
+export const navFor = (context: Context): NavEntry[] => NAV.filter(({ role }) => may(context, role));

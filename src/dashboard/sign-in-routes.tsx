@@ -1,0 +1,52 @@
+import type { Hono } from "hono";
+import { PROBLEMS } from "../protocol/problem.ts";
+import type { AppEnv } from "../web/app-env.ts";
+import { openContext } from "../web/open-context.ts";
+import { refusalOf } from "../web/problems.ts";
+import { type Call, readForm } from "./open-request.ts";
+import { SignInPage } from "./pages/sign-in.tsx";
+import { signIn, signOut } from "./session.ts";
+
+const HOME = "/app/builds";
+
+/** A path of ours alone as browsers will read it, `%2e%2e` included, so that signing in leads nobody elsewhere. */
+const ownPath = (next: string | null | undefined): string => {
+  if (!next || !/^\/app\/[\w/?=&.%:-]*$/.test(next)) return HOME;
+  const { pathname, search } = new URL(next, "https://millrace.invalid");
+  return next === pathname + search && pathname.startsWith("/app/") ? next : HOME;
+};
+
+const enter = async (c: Call): Promise<Response> => {
+  const form = await readForm(c);
+  const next = ownPath(form.get("next"));
+  try {
+    await signIn(c, form.get("token")?.trim() ?? "", (caller) =>
+      openContext(c, { caller, access: { role: "viewer" }, writes: true, bookmark: null }).admit(),
+    );
+  } catch (error) {
+    const problem = refusalOf(error);
+    return c.html(<SignInPage next={next} problem={problem} />, PROBLEMS[problem.kind][0]);
+  }
+  return c.redirect(next, 303);
+};
+
+/** Where people come in and go out. */
+export const mountEntrance = (app: Hono<AppEnv>): void => {
+  app.get("/sign-in", (c) => {
+    const isOver = c.req.query("why") === "over";
+    return c.html(<SignInPage next={ownPath(c.req.query("next"))} isOver={isOver} problem={null} />);
+  });
+  app.post("/sign-in", enter);
+  app.post("/sign-out", async (c) => {
+    await signOut(c);
+    return c.redirect("/app/sign-in", 303);
+  });
+};
+
+/** To the entrance, and from there back to the page that was asked for. `isOver`: the token was good before. */
+export const toEntrance = (c: Call, isOver: boolean): Response => {
+  const { pathname, search } = new URL(c.req.url);
+  const told = new URLSearchParams(isOver ? { why: "over" } : {});
+  if (c.req.method === "GET") told.set("next", ownPath(pathname + search));
+  return c.redirect(told.size > 0 ? `/app/sign-in?${told}` : "/app/sign-in", 303);
+};
