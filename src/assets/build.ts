@@ -17,9 +17,19 @@ const ENTRIES = ["page.ts", "build.ts", "markdown.ts", "definition.ts", "page.cs
  */
 export const buildAssets = async (): Promise<string[]> => {
   const { outputFiles, metafile } = await build({
-    ...{ entryPoints: ENTRIES, outdir: STATIC, write: false, metafile: true },
-    ...{ absWorkingDir: ROOT, entryNames: "[name].[hash]", loader: { ".svg": "copy" } },
-    ...{ bundle: true, minify: true, format: "esm", target: "es2024", charset: "utf8", legalComments: "none" },
+    entryPoints: ENTRIES,
+    outdir: STATIC,
+    write: false,
+    metafile: true,
+    absWorkingDir: ROOT,
+    entryNames: "[name].[hash]",
+    loader: { ".svg": "copy" },
+    bundle: true,
+    minify: true,
+    format: "esm",
+    target: "es2024",
+    charset: "utf8",
+    legalComments: "none",
   });
   for (const { path, contents } of outputFiles) write(path, contents);
   const named = Object.entries(metafile.outputs).flatMap(([path, { entryPoint, inputs }]) => {

@@ -40,9 +40,13 @@ const agentFiles = ({ text, sha256 }: AgentProgram): Record<string, string> =>
 export const writeDocuments = (agent: AgentProgram, notices: string): void => {
   mkdirSync(SERVED, { recursive: true });
   const files: Record<string, string> = {
-    ...{ "openapi.json": json(describe(ROUTES, EXAMPLES)), "schema/pipeline.json": json(PIPELINE_SCHEMA) },
-    ...{ "docs.html": referencePage(), _redirects: "/ /app 302\n" },
-    ...{ "THIRD-PARTY-NOTICES.txt": notices, ...agentFiles(agent), ...problemPages() },
+    "openapi.json": json(describe(ROUTES, EXAMPLES)),
+    "schema/pipeline.json": json(PIPELINE_SCHEMA),
+    "docs.html": referencePage(),
+    _redirects: "/ /app 302\n",
+    "THIRD-PARTY-NOTICES.txt": notices,
+    ...agentFiles(agent),
+    ...problemPages(),
   };
   const former = readdirSync(SERVED).filter((name) => name.startsWith("agent-") && !(name in files));
   for (const name of former) rmSync(join(SERVED, name), { force: true });

@@ -1,4 +1,4 @@
-import { duration, relative } from "../format-time.ts";
+import { formatDuration, formatRelative } from "../format-time.ts";
 
 const say = (element: Element, text: string): void => {
   if (element.textContent !== text) element.textContent = text;
@@ -8,9 +8,9 @@ const say = (element: Element, text: string): void => {
 export const tick = (): void => {
   const now = Date.now();
   for (const time of document.querySelectorAll<HTMLElement>("time[data-since]")) {
-    say(time, duration(now - Date.parse(time.dataset.since ?? "")));
+    say(time, formatDuration(now - Date.parse(time.dataset.since ?? "")));
   }
   for (const time of document.querySelectorAll("time[data-ago]")) {
-    say(time, relative(Date.parse(time.getAttribute("datetime") ?? ""), now));
+    say(time, formatRelative(Date.parse(time.getAttribute("datetime") ?? ""), now));
   }
 };

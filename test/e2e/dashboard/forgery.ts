@@ -21,7 +21,9 @@ export const forgery = (stage: Stage) => {
     const [cookie] = await browser.context.cookies(service.url);
     const send = (headers: Record<string, string>) =>
       fetch(`${service.url}/app/groups`, {
-        ...{ method: "POST", redirect: "manual", body: new URLSearchParams({ name: "forged" }) },
+        method: "POST",
+        redirect: "manual",
+        body: new URLSearchParams({ name: "forged" }),
         headers: { Cookie: `${cookie?.name}=${cookie?.value}`, ...headers },
       });
     const wrong = [

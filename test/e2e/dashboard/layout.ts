@@ -20,13 +20,28 @@ const fill = async (stage: Stage) => {
   const group = await client.call<{ id: string }>("POST", "/secrets/groups", { name, description: LONG });
   const owner = { scope: "repository", repoId: id };
   await client.call("POST", "/secrets/variables", {
-    ...{ key: LONG.replaceAll("-", "_"), value: LONG, description: LONG, isSecret: false, ...owner },
+    key: LONG.replaceAll("-", "_"),
+    value: LONG,
+    description: LONG,
+    isSecret: false,
+    ...owner,
   });
   const build = await ended(client, (await runBuild(stage, id)).id);
   return [
-    ...["builds", "repositories", "variables", "groups", "agents", "tokens", "audit", "agents/new"],
-    ...[`builds/${build.id}`, `repositories/${id}`, `pipelines/${pipeline.id}`, `groups/${group.id}`],
-    ...[`builds?repoId=${id}`, `variables?owner=repository:${id}`],
+    "builds",
+    "repositories",
+    "variables",
+    "groups",
+    "agents",
+    "tokens",
+    "audit",
+    "agents/new",
+    `builds/${build.id}`,
+    `repositories/${id}`,
+    `pipelines/${pipeline.id}`,
+    `groups/${group.id}`,
+    `builds?repoId=${id}`,
+    `variables?owner=repository:${id}`,
   ].map((path) => `${stage.service.url}/app/${path}`);
 };
 

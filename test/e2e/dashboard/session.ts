@@ -31,10 +31,15 @@ export const session = (stage: Stage) => {
     const changed = await open(`millrace=${cookie?.value.slice(0, -4)}AAAA`);
     expect([changed.status, changed.headers.get("location")]).toEqual([303, "/app/sign-in?next=%2Fapp%2Fbuilds"]);
     const { id, token } = await client.call<{ id: string; token: string }>("POST", "/token", {
-      ...{ name: "short", kind: "api", role: "viewer" },
+      name: "short",
+      kind: "api",
+      role: "viewer",
     });
     const signedIn = await fetch(`${service.url}/app/sign-in`, {
-      ...{ method: "POST", redirect: "manual", headers: { Origin: service.url }, body: new URLSearchParams({ token }) },
+      method: "POST",
+      redirect: "manual",
+      headers: { Origin: service.url },
+      body: new URLSearchParams({ token }),
     });
     const own = signedIn.headers.get("set-cookie")?.split(";")[0] ?? "";
     expect((await open(own)).status).toBe(200);
@@ -59,7 +64,9 @@ export const session = (stage: Stage) => {
   it("offers what the role may do, and refuses the rest", async () => {
     const { client, service } = stage;
     const { token } = await client.call<{ token: string }>("POST", "/token", {
-      ...{ name: "looker", kind: "api", role: "viewer" },
+      name: "looker",
+      kind: "api",
+      role: "viewer",
     });
     const browser = await stage.chromium.open();
     const { page } = browser;
@@ -69,7 +76,8 @@ export const session = (stage: Stage) => {
     expect((await page.goto(`${service.url}/app/tokens`))?.status()).toBe(403);
     await page.getByText("This token may not do that").waitFor();
     const added = await page.request.post(`${service.url}/app/groups`, {
-      ...{ form: { name: "by-a-viewer" }, headers: { Origin: service.url } },
+      form: { name: "by-a-viewer" },
+      headers: { Origin: service.url },
     });
     expect(added.status()).toBe(403);
     await page.goto(`${service.url}/app/builds`);

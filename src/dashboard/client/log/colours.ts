@@ -7,7 +7,13 @@ const BYTES_APART = 1 << 16;
 const SGR = /\x1b\[([\d;]*)m/g;
 const STYLES = new Set(["1", "2", "3", "4", "5", "7", "8", "9"]);
 const ENDS: Record<string, string[]> = {
-  ...{ "22": ["1", "2"], "23": ["3"], "24": ["4"], "25": ["5"], "27": ["7"], "28": ["8"], "29": ["9"] },
+  "22": ["1", "2"],
+  "23": ["3"],
+  "24": ["4"],
+  "25": ["5"],
+  "27": ["7"],
+  "28": ["8"],
+  "29": ["9"],
 };
 
 /** What colours and styles are on after the text, as the shortest sequence that turns them on. */

@@ -26,7 +26,9 @@ interface StepPart {
 /** The steps as the page lists them. */
 export const stepsOfPage = (): StepPart[] =>
   [...document.querySelectorAll<HTMLElement>("#steps > li[data-offset]")].map(({ id, dataset }) => ({
-    ...{ key: id, name: dataset.name ?? "", state: dataset.state ?? "" },
+    key: id,
+    name: dataset.name ?? "",
+    state: dataset.state ?? "",
     offset: Number(dataset.offset),
   }));
 
