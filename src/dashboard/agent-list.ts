@@ -1,8 +1,8 @@
 import { AGENT_STATUS, type Agent } from "../protocol/agent.ts";
 import { PLATFORM_NAMES, PLATFORM_TITLES } from "../protocol/pipeline.ts";
-import { matching } from "./components/text-filter.tsx";
+import { filterByText } from "./components/text-filter.tsx";
 
-const ON_A_PAGE = 50;
+const PAGE_LENGTH = 50;
 
 export type AgentState = keyof typeof AGENT_STATUS;
 export const AGENT_STATES = ["busy", "idle", "draining", "offline"] as const satisfies AgentState[];
@@ -13,14 +13,14 @@ export const stateOf = ({ status }: Agent): AgentState => STATES[status] ?? "off
 export const platformOf = ({ platform }: Agent): string => PLATFORM_TITLES[PLATFORM_NAMES[platform] ?? "other"];
 
 /** What it can build and which labels it has. */
-export const skillsOf = ({ canBuildIOS, canBuildAndroid, canBuildWeb, labels }: Agent): string[] => [
+export const capabilitiesOf = ({ canBuildIOS, canBuildAndroid, canBuildWeb, labels }: Agent): string[] => [
   ...(canBuildIOS ? ["iOS"] : []),
   ...(canBuildAndroid ? ["Android"] : []),
   ...(canBuildWeb ? ["web"] : []),
   ...labels,
 ];
 
-interface Fleet {
+interface AgentSelection {
   /** Of all that match the text, how many are in which state. */
   counts: Map<AgentState, number>;
   shown: Agent[];
@@ -30,8 +30,8 @@ interface Fleet {
 }
 
 /** One page of the agents that were asked for: who is there before who is away, then by name, so that no row jumps about. */
-export const fleetOf = (agents: Agent[], query: URLSearchParams): Fleet => {
-  const named = matching(agents, query, (agent) => [agent.name, platformOf(agent), ...skillsOf(agent)]);
+export const selectAgents = (agents: Agent[], query: URLSearchParams): AgentSelection => {
+  const named = filterByText(agents, query, (agent) => [agent.name, platformOf(agent), ...capabilitiesOf(agent)]);
   const counts = new Map(AGENT_STATES.map((state) => [state, 0] as [AgentState, number]));
   for (const agent of named) counts.set(stateOf(agent), (counts.get(stateOf(agent)) ?? 0) + 1);
   const state = query.get("state");
@@ -40,8 +40,8 @@ export const fleetOf = (agents: Agent[], query: URLSearchParams): Fleet => {
     (left, right) =>
       Number(right.isOnline) - Number(left.isOnline) || left.name.localeCompare(right.name, "en", { numeric: true }),
   );
-  const pages = Math.max(1, Math.ceil(sorted.length / ON_A_PAGE));
+  const pages = Math.max(1, Math.ceil(sorted.length / PAGE_LENGTH));
   const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.get("page"))) || 1));
-  const shown = sorted.slice((page - 1) * ON_A_PAGE, page * ON_A_PAGE);
+  const shown = sorted.slice((page - 1) * PAGE_LENGTH, page * PAGE_LENGTH);
   return { counts, shown, matches: sorted.length, page, pages };
 };

@@ -4,4 +4,4 @@ export type ScriptName = "build.js" | "definition.js";
 type Name = ScriptName | "markdown.js" | "page.js" | "page.css" | "mark.svg";
 
 /** The address of a compiled file, which changes with its content. */
-export const fileAt = (name: Name): string => (files as Record<string, string>)[name] ?? "";
+export const assetUrl = (name: Name): string => (files as Record<string, string>)[name] ?? "";

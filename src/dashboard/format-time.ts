@@ -6,7 +6,7 @@ const DAY = 24 * HOUR;
 const two = (number: number): string => String(number).padStart(2, "0");
 
 /** Milliseconds as `<1s`, `48s`, `1m 04s`, `2h 05m` or `3d 04h`. */
-export const duration = (milliseconds: number): string => {
+export const formatDuration = (milliseconds: number): string => {
   const all = Math.max(0, milliseconds);
   if (all < SECOND) return "<1s";
   if (all < MINUTE) return `${Math.floor(all / SECOND)}s`;
@@ -16,7 +16,7 @@ export const duration = (milliseconds: number): string => {
 };
 
 /** How long ago, or in how long, as a person says it. */
-export const relative = (then: number, now: number): string => {
+export const formatRelative = (then: number, now: number): string => {
   const away = Math.abs(now - then);
   if (away < 45 * SECOND) return then > now ? "in a moment" : "just now";
   const [count, unit] =

@@ -1,20 +1,20 @@
 import { html } from "hono/html";
 import type { Child } from "hono/jsx";
 import type { Context } from "../services/core/context.ts";
-import { fileAt, type ScriptName } from "./asset-url.ts";
-import { Keys } from "./components/keyboard-help.tsx";
-import { navFor } from "./navigation.ts";
+import { assetUrl, type ScriptName } from "./asset-url.ts";
+import { KeyboardHelp } from "./components/keyboard-help.tsx";
+import { navigationFor } from "./navigation.ts";
 import { noticeOf } from "./notices.ts";
 import type { View } from "./page-definition.ts";
 
-interface DocumentParts {
+interface DocumentProps {
   title: string;
   scripts?: ("page.js" | ScriptName)[];
   children?: Child;
 }
 
 /** The document around every page: our own sheet and modules, and nothing of anyone else's. */
-export const Document = ({ title, scripts = [], children }: DocumentParts) =>
+export const Document = ({ title, scripts = [], children }: DocumentProps) =>
   html`<!doctype html>${(
     <html lang="en">
       <head>
@@ -22,23 +22,23 @@ export const Document = ({ title, scripts = [], children }: DocumentParts) =>
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>{title} - Millrace</title>
-        <link rel="icon" href={fileAt("mark.svg")} type="image/svg+xml" />
-        <link rel="stylesheet" href={fileAt("page.css")} />
+        <link rel="icon" href={assetUrl("mark.svg")} type="image/svg+xml" />
+        <link rel="stylesheet" href={assetUrl("page.css")} />
         {scripts.map((name) => (
-          <script type="module" src={fileAt(name)}></script>
+          <script type="module" src={assetUrl(name)}></script>
         ))}
       </head>
       <body>{children}</body>
     </html>
   )}`;
 
-interface FrameParts {
+interface LayoutProps {
   context: Context;
   view: View;
   done: string | null;
 }
 
-export const Frame = ({ context, view, done }: FrameParts) => {
+export const Layout = ({ context, view, done }: LayoutProps) => {
   const notice = noticeOf(done);
   return (
     <Document title={view.title} scripts={["page.js", ...(view.script ? [view.script] : [])]}>
@@ -47,12 +47,12 @@ export const Frame = ({ context, view, done }: FrameParts) => {
       </a>
       <header class="top">
         <a class="brand" href="/app/builds">
-          <img src={fileAt("mark.svg")} alt="" width="20" height="20" />
+          <img src={assetUrl("mark.svg")} alt="" width="20" height="20" />
           Millrace
         </a>
         <span class="org">{context.orgId}</span>
         <nav aria-label="Pages">
-          {navFor(context).map(({ section, href, name, key }) => (
+          {navigationFor(context).map(({ section, href, name, key }) => (
             <a href={href} aria-current={section === view.section ? "page" : undefined} data-key={key}>
               {name}
             </a>
@@ -75,10 +75,10 @@ export const Frame = ({ context, view, done }: FrameParts) => {
           {notice}
         </p>
       )}
-      <main id="main" tabindex={-1} data-again={view.again} data-state={view.state}>
+      <main id="main" tabindex={-1} data-again={view.refreshSeconds} data-state={view.state}>
         {view.body}
       </main>
-      <Keys pages={navFor(context)} />
+      <KeyboardHelp pages={navigationFor(context)} />
     </Document>
   );
 };

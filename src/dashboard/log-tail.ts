@@ -9,7 +9,7 @@ const ESCAPES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f]/g;
 
 /** The end of a build's log as plain text, colours and cursor movements left out; empty where there is none yet. */
-export const plainTail = async (context: Context, build: Build): Promise<string> => {
+export const readLogTail = async (context: Context, build: Build): Promise<string> => {
   try {
     const { body } = await readFound(context, build.id, { suffix: TAIL });
     const text = await new Response(body).text();

@@ -1,10 +1,10 @@
 import type { Role } from "../protocol/token.ts";
 import type { Context } from "../services/core/context.ts";
 import type { Section } from "./page-definition.ts";
-import { may } from "./permissions.ts";
+import { hasRole } from "./permissions.ts";
 
 /** A page that is reached from everywhere, by its link or by two keys. */
-export interface NavEntry {
+export interface NavigationEntry {
   section: Section;
   href: string;
   name: string;
@@ -12,7 +12,7 @@ export interface NavEntry {
   key: string;
 }
 
-const NAV: NavEntry[] = [
+const NAVIGATION: NavigationEntry[] = [
   { section: "builds", href: "/app/builds", name: "Builds", role: "viewer", key: "g b" },
   { section: "agents", href: "/app/agents", name: "Agents", role: "viewer", key: "g a" },
   { section: "repositories", href: "/app/repositories", name: "Repositories", role: "viewer", key: "g r" },
@@ -22,4 +22,5 @@ const NAV: NavEntry[] = [
 ];
 
 /** The pages that whoever is signed in may open. */
-export const navFor = (context: Context): NavEntry[] => NAV.filter(({ role }) => may(context, role));
+export const navigationFor = (context: Context): NavigationEntry[] =>
+  NAVIGATION.filter(({ role }) => hasRole(context, role));

@@ -5,10 +5,10 @@ import { checkRate } from "../services/core/rate-limit.ts";
 import type { AppEnv } from "../web/app-env.ts";
 import { readBytes } from "../web/body.ts";
 import { openContext } from "../web/open-context.ts";
-import type { Asked } from "./page-definition.ts";
-import { lastSeen, sessionCaller } from "./session.ts";
+import type { PageRequest } from "./page-definition.ts";
+import { lastBookmark, sessionCaller } from "./session.ts";
 
-export type Call = HonoContext<AppEnv>;
+export type HonoCall = HonoContext<AppEnv>;
 
 const FORM_LIMIT = 1024 * 1024;
 
@@ -18,21 +18,21 @@ export class SignedOut extends Error {
 }
 
 /** Opens the request of whoever is signed in. @throws SignedOut */
-export const open = async (c: Call, access: Access, writes: boolean): Promise<Context> => {
+export const openRequest = async (c: HonoCall, access: Access, writes: boolean): Promise<Context> => {
   const caller = await sessionCaller(c);
   if (!caller) throw new SignedOut();
-  const context = openContext(c, { caller, access, writes, bookmark: lastSeen(c) });
+  const context = openContext(c, { caller, access, writes, bookmark: lastBookmark(c) });
   await checkRate(c.env, context.config, caller.kind, caller.tokenHash);
   return context;
 };
 
-export const asked = (c: Call): Asked => {
+export const pageRequestOf = (c: HonoCall): PageRequest => {
   const { searchParams: query, origin } = new URL(c.req.url);
-  return { params: c.req.param(), query, origin, entered: null, problem: null };
+  return { params: c.req.param(), query, origin, form: null, problem: null };
 };
 
 /** A form's fields, with the line ends of this world. @throws Refusal too-large */
-export const readForm = async (c: Call): Promise<URLSearchParams> => {
+export const readForm = async (c: HonoCall): Promise<URLSearchParams> => {
   const text = new TextDecoder().decode(await readBytes(c.req.raw, FORM_LIMIT));
   const fields = [...new URLSearchParams(text)].map(([name, value]) => [name, value.replaceAll("\r\n", "\n")]);
   return new URLSearchParams(fields as [string, string][]);

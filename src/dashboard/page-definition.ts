@@ -5,47 +5,50 @@ import type { Context } from "../services/core/context.ts";
 import type { Refusal } from "../services/core/refusal.ts";
 import type { ScriptName } from "./asset-url.ts";
 
-/** What a browser asked for; `entered` and `problem` are there where a form was sent and refused. */
-export interface Asked {
+/** A browser's request for a page. `form` and `problem` are set when a form was sent and refused. */
+export interface PageRequest {
   params: Record<string, string>;
   query: URLSearchParams;
-  /** The address of this service as the browser knows it. */
+  /** The origin of this service as the browser sees it. */
   origin: string;
-  entered: URLSearchParams | null;
+  form: URLSearchParams | null;
   problem: Refusal | null;
 }
 
+/** A form that a browser sent. */
+export type FormRequest = PageRequest & { form: URLSearchParams };
+
 export type Section = "builds" | "agents" | "repositories" | "variables" | "tokens" | "audit";
 
-/** What a page shows within the frame that all of them have. */
+/** What a page shows within the layout that all pages share. */
 export interface View {
   title: string;
-  /** Null where the page belongs to none. */
+  /** The entry of the navigation to highlight; null for none. */
   section: Section | null;
   body: Child;
   script?: ScriptName;
-  /** Seconds until the page looks again for what has changed. */
-  again?: number;
-  /** How it stands with what is shown: a notice of what a form did is over when that changes. */
+  /** Seconds until the page loads itself again; it does not where this is left out. */
+  refreshSeconds?: number;
+  /** The state of what the page shows. When it changes, the notice of the last form disappears. */
   state?: string;
 }
 
 export interface Page {
   path: string;
   role: Role;
-  show(context: Context, asked: Asked): Promise<View>;
+  show(context: Context, request: PageRequest): Promise<View>;
 }
 
-/** Where a form that was obeyed leads, and which of the known notices greets there. */
-export interface Went {
+/** Where the browser goes after a form was accepted, and the key of the notice to show there. */
+export interface Redirect {
   to: string;
-  done?: string;
+  notice?: string;
 }
 
-/** A form's target: `act` obeys it, and `page` is shown again with the problem where it is refused. */
+/** The target of a form. When `submit` refuses the form, `page` is shown again with the problem. */
 export interface Form {
   path: string;
   access: Access;
   page: Page;
-  act(context: Context, asked: Asked & { entered: URLSearchParams }): Promise<Went | View>;
+  submit(context: Context, request: FormRequest): Promise<Redirect | View>;
 }

@@ -15,18 +15,33 @@ import { variablesForms, variablesPages } from "./pages/variables.tsx";
 
 /** Every page; who may open it stands in it. A path with a word comes before the same path with an id. */
 export const PAGES: Page[] = [
-  ...[buildsPage, ...runBuildPages, buildPage],
-  ...[...newAgentPages, ...agentPages],
-  ...[...repositoriesPages, ...repositoryPages, ...pipelinePages],
-  ...[...variablesPages, ...variablePages, ...groupPages],
-  ...[...tokenPages, ...auditPages],
+  buildsPage,
+  ...runBuildPages,
+  buildPage,
+  ...newAgentPages,
+  ...agentPages,
+  ...repositoriesPages,
+  ...repositoryPages,
+  ...pipelinePages,
+  ...variablesPages,
+  ...variablePages,
+  ...groupPages,
+  ...tokenPages,
+  ...auditPages,
 ];
 
 /** Every form's target, with who may send it. */
 export const FORMS: Form[] = [
-  ...[...runBuildForms, cancelForm, retryForm],
-  ...[...newAgentForms, ...agentForms],
-  ...[...repositoriesForms, ...repositoryForms, ...pipelineForms],
-  ...[...variablesForms, ...variableForms, ...groupForms],
+  ...runBuildForms,
+  cancelForm,
+  retryForm,
+  ...newAgentForms,
+  ...agentForms,
+  ...repositoriesForms,
+  ...repositoryForms,
+  ...pipelineForms,
+  ...variablesForms,
+  ...variableForms,
+  ...groupForms,
   ...tokenForms,
 ];

@@ -2,7 +2,7 @@ import { ROLES, type Role } from "../protocol/token.ts";
 import type { Context } from "../services/core/context.ts";
 
 /** Whether what a role may do is to be offered to whoever is signed in. */
-export const may = (context: Context, role: Role): boolean => {
+export const hasRole = (context: Context, role: Role): boolean => {
   const own = context.admitted.role;
   return own !== null && ROLES.indexOf(own) >= ROLES.indexOf(role);
 };

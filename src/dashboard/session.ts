@@ -7,16 +7,20 @@ import { endSession, freshSession, openSession, SESSION_MS, type Session, sealSe
 import type { AppEnv } from "../web/app-env.ts";
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
-const SEEN_SECONDS = 60;
+const BOOKMARK_SECONDS = 60;
 
 const isSecure = (c: HonoContext): boolean => new URL(c.req.url).protocol === "https:";
 
 /** Only the page's own origin may send the cookie back; on loopback there is no certificate to ask for. */
 const sessionCookie = (c: HonoContext) => (isSecure(c) ? "__Host-millrace" : "millrace");
-const seenCookie = (c: HonoContext) => (isSecure(c) ? "__Host-millrace-seen" : "millrace-seen");
+const bookmarkCookie = (c: HonoContext) => (isSecure(c) ? "__Host-millrace-seen" : "millrace-seen");
 
 const attributes = (c: HonoContext, maxAge: number) => ({
-  ...{ path: "/", httpOnly: true, sameSite: "Strict" as const, secure: isSecure(c), maxAge },
+  path: "/",
+  httpOnly: true,
+  sameSite: "Strict" as const,
+  secure: isSecure(c),
+  maxAge,
 });
 
 /** @throws Refusal where the connection would carry the cookie in the clear */
@@ -25,13 +29,13 @@ const checkConnection = (c: HonoContext): void => {
   throw new Refusal("forbidden", "Signing in needs https, except on this very machine.");
 };
 
-const keep = async (c: HonoContext<AppEnv>, session: Session): Promise<void> => {
+const storeSession = async (c: HonoContext<AppEnv>, session: Session): Promise<void> => {
   const seconds = Math.ceil((session.expiresAt - Date.now()) / 1000);
   setCookie(c, sessionCookie(c), await sealSession(c.env, session), attributes(c, seconds));
 };
 
 /** Who a token speaks for. @throws Refusal unless it is a person's or program's */
-const personOf = async (c: HonoContext<AppEnv>, token: string): Promise<Caller> => {
+const callerOf = async (c: HonoContext<AppEnv>, token: string): Promise<Caller> => {
   const caller = await identify(c.env, `Bearer ${token}`).catch((error) => {
     throw error instanceof Refusal && error.kind === "unauthenticated"
       ? new Refusal("unauthenticated", "This is not a token of this service, or no longer.")
@@ -44,13 +48,13 @@ const personOf = async (c: HonoContext<AppEnv>, token: string): Promise<Caller> 
 /** Signs a person in once `check` finds the token live. */
 export const signIn = async (c: HonoContext<AppEnv>, token: string, check: (caller: Caller) => Promise<unknown>) => {
   checkConnection(c);
-  await check(await personOf(c, token));
-  await keep(c, freshSession(token, new Date()));
+  await check(await callerOf(c, token));
+  await storeSession(c, freshSession(token, new Date()));
 };
 
 /** Takes the cookies back. */
-export const forget = (c: HonoContext): void => {
-  for (const name of [sessionCookie(c), seenCookie(c)]) deleteCookie(c, name, attributes(c, 0));
+export const clearCookies = (c: HonoContext): void => {
+  for (const name of [sessionCookie(c), bookmarkCookie(c)]) deleteCookie(c, name, attributes(c, 0));
 };
 
 const sessionOf = async (c: HonoContext<AppEnv>): Promise<Session | null> => {
@@ -62,7 +66,7 @@ const sessionOf = async (c: HonoContext<AppEnv>): Promise<Session | null> => {
 export const signOut = async (c: HonoContext<AppEnv>): Promise<void> => {
   const session = await sessionOf(c);
   if (session) await endSession(c.env, session);
-  forget(c);
+  clearCookies(c);
 };
 
 /** The caller of the session's cookie, or null. A session in its later half is prolonged. */
@@ -72,16 +76,16 @@ export const sessionCaller = async (c: HonoContext<AppEnv>): Promise<Caller | nu
   const now = new Date();
   const next = freshSession(session.token, now, session);
   const isLate = session.expiresAt - now.getTime() < SESSION_MS / 2;
-  if (isLate && next.expiresAt > session.expiresAt) await keep(c, next);
-  return { ...(await personOf(c, session.token)), sessionId: session.id };
+  if (isLate && next.expiresAt > session.expiresAt) await storeSession(c, next);
+  return { ...(await callerOf(c, session.token)), sessionId: session.id };
 };
 
 /** Lets the pages that follow a change read it, wherever they are served. */
-export const rememberSeen = (c: HonoContext, bookmark: string | null): void => {
-  if (bookmark) setCookie(c, seenCookie(c), bookmark, attributes(c, SEEN_SECONDS));
+export const rememberBookmark = (c: HonoContext, bookmark: string | null): void => {
+  if (bookmark) setCookie(c, bookmarkCookie(c), bookmark, attributes(c, BOOKMARK_SECONDS));
 };
 
-export const lastSeen = (c: HonoContext): string | null => {
-  const bookmark = getCookie(c, seenCookie(c));
+export const lastBookmark = (c: HonoContext): string | null => {
+  const bookmark = getCookie(c, bookmarkCookie(c));
   return bookmark && /^[0-9a-f-]{1,200}$/.test(bookmark) ? bookmark : null;
 };

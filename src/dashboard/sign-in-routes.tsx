@@ -3,7 +3,7 @@ import { PROBLEMS } from "../protocol/problem.ts";
 import type { AppEnv } from "../web/app-env.ts";
 import { openContext } from "../web/open-context.ts";
 import { refusalOf } from "../web/problems.ts";
-import { type Call, readForm } from "./open-request.ts";
+import { type HonoCall, readForm } from "./open-request.ts";
 import { SignInPage } from "./pages/sign-in.tsx";
 import { signIn, signOut } from "./session.ts";
 
@@ -16,7 +16,7 @@ const ownPath = (next: string | null | undefined): string => {
   return next === pathname + search && pathname.startsWith("/app/") ? next : HOME;
 };
 
-const enter = async (c: Call): Promise<Response> => {
+const submitSignIn = async (c: HonoCall): Promise<Response> => {
   const form = await readForm(c);
   const next = ownPath(form.get("next"));
   try {
@@ -31,12 +31,12 @@ const enter = async (c: Call): Promise<Response> => {
 };
 
 /** Where people come in and go out. */
-export const mountEntrance = (app: Hono<AppEnv>): void => {
+export const mountSignInRoutes = (app: Hono<AppEnv>): void => {
   app.get("/sign-in", (c) => {
     const isOver = c.req.query("why") === "over";
     return c.html(<SignInPage next={ownPath(c.req.query("next"))} isOver={isOver} problem={null} />);
   });
-  app.post("/sign-in", enter);
+  app.post("/sign-in", submitSignIn);
   app.post("/sign-out", async (c) => {
     await signOut(c);
     return c.redirect("/app/sign-in", 303);
@@ -44,7 +44,7 @@ export const mountEntrance = (app: Hono<AppEnv>): void => {
 };
 
 /** To the entrance, and from there back to the page that was asked for. `isOver`: the token was good before. */
-export const toEntrance = (c: Call, isOver: boolean): Response => {
+export const redirectToSignIn = (c: HonoCall, isOver: boolean): Response => {
   const { pathname, search } = new URL(c.req.url);
   const told = new URLSearchParams(isOver ? { why: "over" } : {});
   if (c.req.method === "GET") told.set("next", ownPath(pathname + search));

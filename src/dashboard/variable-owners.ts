@@ -7,7 +7,7 @@ import { listGroups } from "../services/groups.ts";
 import { listPipelines } from "../services/pipelines.ts";
 import { listRepositories } from "../services/repositories.ts";
 import type { Choice } from "./components/fields.tsx";
-import { nothing } from "./verb-input.ts";
+import { noInput } from "./verb-input.ts";
 
 /** Whose a variable can be: the organization, a group, a repository or a pipeline. */
 export interface Owners {
@@ -20,9 +20,9 @@ export interface Owners {
 /** Reads every owner there is, in the round trip of whatever is asked beside it. */
 export const readOwners = async (context: Context): Promise<Owners> => {
   const [groups, repositories, pipelines] = await Promise.all([
-    listGroups.run(context, { ...nothing, query: { includeVariables: false } }),
-    listRepositories.run(context, nothing),
-    listPipelines.run(context, nothing),
+    listGroups.run(context, { ...noInput, query: { includeVariables: false } }),
+    listRepositories.run(context, noInput),
+    listPipelines.run(context, noInput),
   ]);
   return { orgId: context.orgId, groups, repositories, pipelines };
 };
@@ -38,7 +38,9 @@ export const ownerChoices = ({ orgId, groups, repositories, pipelines }: Owners)
     ...groups.map(({ id, name }) => ({ value: `group:${id}`, label: name, group: "Groups" })),
     ...repositories.map(({ id, fullName }) => ({ value: `repository:${id}`, label: fullName, group: "Repositories" })),
     ...pipelines.map(({ id, name, repoId }) => ({
-      ...{ value: `pipeline:${id}`, label: `${names.get(repoId) ?? ""} / ${name}`, group: "Pipelines" },
+      value: `pipeline:${id}`,
+      label: `${names.get(repoId) ?? ""} / ${name}`,
+      group: "Pipelines",
     })),
   ];
 };

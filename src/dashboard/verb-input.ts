@@ -3,7 +3,7 @@ import { accepted } from "../services/core/invalid-input.ts";
 import { Refusal } from "../services/core/refusal.ts";
 
 /** The input of a verb that takes none, or only filters. */
-export const nothing = { params: undefined, query: {}, body: undefined };
+export const noInput = { params: undefined, query: {}, body: undefined };
 
 /** The input of a verb that makes something. */
 export const withBody = <B>(body: B) => ({ params: undefined, query: undefined, body });
@@ -11,7 +11,7 @@ export const withBody = <B>(body: B) => ({ params: undefined, query: undefined, 
 export const byId = (id: string | undefined) => ({ params: { id: id ?? "" }, query: undefined, body: undefined });
 
 /** What may have been removed since: null then. */
-export const ifThere = async <T>(answer: Promise<T>): Promise<T | null> => {
+export const nullIfNotFound = async <T>(answer: Promise<T>): Promise<T | null> => {
   try {
     return await answer;
   } catch (error) {
@@ -21,11 +21,11 @@ export const ifThere = async <T>(answer: Promise<T>): Promise<T | null> => {
 };
 
 /** What a form sent, as the verb takes it. @throws Refusal naming each field that is wrong */
-export const checked = <S extends z.ZodMiniType>(schema: S | undefined, sent: unknown): z.output<S> => {
+export const parseBody = <S extends z.ZodMiniType>(schema: S | undefined, sent: unknown): z.output<S> => {
   if (!schema) throw new TypeError("a form needs a verb that takes a body");
   return accepted(schema.safeParse(sent), schema);
 };
 
 /** Names by id, for what refers to records by their ids alone. */
-export const namesOf = <T extends { id: string }>(records: T[], name: (record: T) => string): Map<string, string> =>
+export const namesById = <T extends { id: string }>(records: T[], name: (record: T) => string): Map<string, string> =>
   new Map(records.map((record) => [record.id, name(record)]));

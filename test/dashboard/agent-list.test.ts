@@ -1,22 +1,37 @@
 import { describe, expect, it } from "vitest";
-import { fleetOf } from "../../src/dashboard/agent-list.ts";
+import { selectAgents } from "../../src/dashboard/agent-list.ts";
 import { AGENT_STATUS, type Agent } from "../../src/protocol/agent.ts";
 
 const AT = "2026-11-21T12:00:00.000Z";
 
 const agent = (name: string, state: keyof typeof AGENT_STATUS, labels: string[] = []): Agent => ({
-  ...{ id: crypto.randomUUID(), orgId: "acme", name, platform: 2, status: AGENT_STATUS[state], labels },
-  ...{ canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true, version: null, isEphemeral: false },
-  ...{ isOnline: state !== "offline", isDraining: state === "draining", currentBuildId: null },
-  ...{ lastHeartbeatAt: AT, createdAt: AT, registeredBy: null },
+  id: crypto.randomUUID(),
+  orgId: "acme",
+  name,
+  platform: 2,
+  status: AGENT_STATUS[state],
+  labels,
+  canBuildIOS: false,
+  canBuildAndroid: false,
+  canBuildWeb: true,
+  version: null,
+  isEphemeral: false,
+  isOnline: state !== "offline",
+  isDraining: state === "draining",
+  currentBuildId: null,
+  lastHeartbeatAt: AT,
+  createdAt: AT,
+  registeredBy: null,
 });
 
 const FLEET = [
   ...Array.from({ length: 120 }, (_, index) => agent(`away-${String(index).padStart(3, "0")}`, "offline")),
-  ...[agent("mill", "idle", ["big"]), agent("heath", "busy"), agent("dale", "draining", ["big"])],
+  agent("mill", "idle", ["big"]),
+  agent("heath", "busy"),
+  agent("dale", "draining", ["big"]),
 ];
 
-const shown = (query: string) => fleetOf(FLEET, new URLSearchParams(query));
+const shown = (query: string) => selectAgents(FLEET, new URLSearchParams(query));
 const names = (query: string) => shown(query).shown.map(({ name }) => name);
 
 describe("the agents of a page", () => {
@@ -37,12 +52,10 @@ describe("the agents of a page", () => {
     expect(names("q=linux&state=busy")).toEqual(["heath"]);
     expect(names("state=bogus")).toHaveLength(50);
     expect([...shown("").counts]).toEqual([
-      ...[
-        ["busy", 1],
-        ["idle", 1],
-        ["draining", 1],
-        ["offline", 120],
-      ],
+      ["busy", 1],
+      ["idle", 1],
+      ["draining", 1],
+      ["offline", 120],
     ]);
     expect(shown("q=big&state=idle").counts.get("draining")).toBe(1);
   });

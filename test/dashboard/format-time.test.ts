@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { toHtml } from "../../src/dashboard/client/markdown.ts";
-import { duration, relative } from "../../src/dashboard/format-time.ts";
+import { formatDuration, formatRelative } from "../../src/dashboard/format-time.ts";
 
 describe("times", () => {
   it.each([
@@ -14,7 +14,7 @@ describe("times", () => {
     [273_600_000, "3d 04h"],
     [-5, "<1s"],
   ])("of %i ms read as %s", (milliseconds, words) => {
-    expect(duration(milliseconds)).toBe(words);
+    expect(formatDuration(milliseconds)).toBe(words);
   });
 
   it.each([
@@ -26,7 +26,7 @@ describe("times", () => {
     [-3_600_000, "in 1 h"],
     [3 * 86_400_000, "3 d ago"],
   ])("%i ms back are %s", (before, words) => {
-    expect(relative(1e12 - before, 1e12)).toBe(words);
+    expect(formatRelative(1e12 - before, 1e12)).toBe(words);
   });
 });
 

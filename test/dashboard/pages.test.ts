@@ -14,7 +14,8 @@ const ask = (
 ) =>
   exports.default.fetch(
     new Request(`${ORIGIN}/app${path.replace(":id", NOBODY)}`, {
-      ...{ redirect: "manual", ...init },
+      redirect: "manual",
+      ...init,
       headers: { ...(cookie ? { Cookie: cookie } : {}), ...init.headers },
     }),
   );
@@ -61,7 +62,9 @@ describe("a session", () => {
     const over = (origin: string) =>
       exports.default.fetch(
         new Request(`${origin}/app/sign-in`, {
-          ...{ method: "POST", redirect: "manual", headers: { Origin: origin } },
+          method: "POST",
+          redirect: "manual",
+          headers: { Origin: origin },
           body: new URLSearchParams({ token: admin }),
         }),
       );
@@ -127,7 +130,9 @@ describe("whoever is turned away", () => {
   it("is told that the token was revoked, and led back after signing in", async () => {
     const { admin } = await newOrganization();
     const { id, token } = await created<{ id: string; token: string }>(admin, "/token", {
-      ...{ name: "short", kind: "api", role: "viewer" },
+      name: "short",
+      kind: "api",
+      role: "viewer",
     });
     const cookie = (await signIn(token)).split(";")[0] ?? "";
     const revoked = await exports.default.fetch(
@@ -177,7 +182,9 @@ describe("a repository that is connected without its number", () => {
         cookie,
         { Origin: ORIGIN },
         {
-          ...{ fullName: `acme/${name}`, cloneUrl: `https://git.example/acme/${name}.git`, gitHostRepoId: "" },
+          fullName: `acme/${name}`,
+          cloneUrl: `https://git.example/acme/${name}.git`,
+          gitHostRepoId: "",
         },
       );
     expect([(await connect("one")).status, (await connect("two")).status]).toEqual([303, 303]);

@@ -15,7 +15,7 @@ const Place = ({ groups, of: { scope, groupId } }: { groups: Map<string, string>
   );
 
 /** What a build would be given: per key where its value comes from, and what that overrides. */
-export const Preview = ({ entries, groups }: { entries: Entry[]; groups: Map<string, string> }) => (
+export const EnvironmentPreview = ({ entries, groups }: { entries: Entry[]; groups: Map<string, string> }) => (
   <details class="environment" open={entries.length <= 20}>
     <summary>
       Environment of a build: {entries.length} {entries.length === 1 ? "key" : "keys"}

@@ -1,5 +1,5 @@
 import type { Context } from "../../services/core/context.ts";
-import { may } from "../permissions.ts";
+import { hasRole } from "../permissions.ts";
 
 interface Done {
   repositories: number;
@@ -10,17 +10,23 @@ interface Done {
 export const FirstSteps = ({ context, repositories, agents }: Done & { context: Context }) => {
   const steps = [
     {
-      ...{ words: "Connect a repository", href: "/app/repositories/new", isDone: repositories > 0 },
+      words: "Connect a repository",
+      href: "/app/repositories/new",
+      isDone: repositories > 0,
       why: "so that there is something to build.",
       role: "maintainer",
     },
     {
-      ...{ words: "Add an agent", href: "/app/agents/new", isDone: agents > 0 },
+      words: "Add an agent",
+      href: "/app/agents/new",
+      isDone: agents > 0,
       why: "a Mac or Linux machine of yours that runs the steps.",
       role: "admin",
     },
     {
-      ...{ words: "Run a build", href: "/app/builds/new", isDone: false },
+      words: "Run a build",
+      href: "/app/builds/new",
+      isDone: false,
       why: "it runs .millrace.yml of the commit, or what you write as a pipeline.",
       role: "member",
     },
@@ -31,7 +37,7 @@ export const FirstSteps = ({ context, repositories, agents }: Done & { context: 
         <li>
           {isDone ? (
             <span class="done">{words}</span>
-          ) : may(context, role) && (role !== "member" || repositories > 0) ? (
+          ) : hasRole(context, role) && (role !== "member" || repositories > 0) ? (
             <a href={href}>{words}</a>
           ) : (
             words

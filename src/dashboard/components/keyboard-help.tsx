@@ -1,5 +1,5 @@
 import { VERSION } from "../../protocol/version.ts";
-import type { NavEntry } from "../navigation.ts";
+import type { NavigationEntry } from "../navigation.ts";
 
 const KEYS = [
   ["j / k", "Next, previous row"],
@@ -11,7 +11,7 @@ const KEYS = [
 ];
 
 /** What the keyboard does; opens without a script. */
-export const Keys = ({ pages }: { pages: NavEntry[] }) => (
+export const KeyboardHelp = ({ pages }: { pages: NavigationEntry[] }) => (
   <aside id="keys" popover="auto" aria-label="Keys">
     <dl>
       {[...pages.map(({ key, name }) => [key, name]), ...KEYS].map(([key, does]) => (

@@ -1,5 +1,5 @@
 import type { Group } from "../../protocol/group.ts";
-import type { Asked } from "../page-definition.ts";
+import type { PageRequest } from "../page-definition.ts";
 
 /** Groups in the order that counts, then the others as they come. */
 const inOrder = (groups: Group[], ids: string[]): Group[] => {
@@ -12,12 +12,20 @@ const MOVES = [
   { way: "down", sign: "↓" },
 ] as const;
 
-/** Which groups a pipeline attaches, in order: the buttons lead back here with what was entered. */
-export const OrderedGroups = ({ asked, groups, chosen }: { asked: Asked; groups: Group[]; chosen: string[] }) => {
+/** Which groups a pipeline attaches, in order: the buttons lead back here with what was form. */
+export const OrderedGroups = ({
+  request,
+  groups,
+  chosen,
+}: {
+  request: PageRequest;
+  groups: Group[];
+  chosen: string[];
+}) => {
   if (groups.length === 0) return null;
-  const { entered } = asked;
-  const ids = entered ? entered.getAll("groupIds") : chosen;
-  const ordered = inOrder(groups, entered ? entered.getAll("order") : chosen);
+  const { form } = request;
+  const ids = form ? form.getAll("groupIds") : chosen;
+  const ordered = inOrder(groups, form ? form.getAll("order") : chosen);
   return (
     <fieldset class="field groups">
       <legend>Variable groups</legend>
@@ -45,14 +53,14 @@ export const OrderedGroups = ({ asked, groups, chosen }: { asked: Asked; groups:
 };
 
 /** What was entered with one group moved, where a button asked for it. */
-export const reordered = (entered: URLSearchParams): URLSearchParams | null => {
-  const id = entered.get("up") ?? entered.get("down");
+export const reorderedForm = (form: URLSearchParams): URLSearchParams | null => {
+  const id = form.get("up") ?? form.get("down");
   if (id === null) return null;
-  const order = entered.getAll("order");
+  const order = form.getAll("order");
   const at = order.indexOf(id);
-  const to = Math.min(order.length - 1, Math.max(0, at + (entered.has("up") ? -1 : 1)));
+  const to = Math.min(order.length - 1, Math.max(0, at + (form.has("up") ? -1 : 1)));
   order.splice(to, 0, ...order.splice(at, 1));
-  const next = new URLSearchParams(entered);
+  const next = new URLSearchParams(form);
   for (const name of ["up", "down", "order"]) next.delete(name);
   for (const each of order) next.append("order", each);
   return next;

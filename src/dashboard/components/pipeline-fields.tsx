@@ -1,7 +1,7 @@
 import type { Group } from "../../protocol/group.ts";
 import type { Pipeline } from "../../protocol/pipeline.ts";
-import { flagIn, numberIn, textIn, wordsIn } from "../form-fields.ts";
-import type { Asked } from "../page-definition.ts";
+import { readFlag, readList, readNumber, readText } from "../form-fields.ts";
+import type { PageRequest } from "../page-definition.ts";
 import { AreaField, CheckField, SelectField, TextField } from "./fields.tsx";
 import { OrderedGroups } from "./ordered-groups.tsx";
 
@@ -13,81 +13,101 @@ const PLATFORMS = [
 ];
 
 interface Parts {
-  asked: Asked;
+  request: PageRequest;
   of?: Pipeline;
   repoId: string;
   groups: Group[];
 }
 
-const Requires = ({ asked, of }: Parts) => (
+const Requires = ({ request, of }: Parts) => (
   <fieldset class="field">
     <legend>An agent must have</legend>
-    <SelectField
-      {...{ asked, name: "platform", label: "Platform", value: of?.requires.platform, choices: PLATFORMS }}
-    />
-    <CheckField {...{ asked, name: "ios", label: "iOS builds", on: of?.requires.ios ?? false }} />
-    <CheckField {...{ asked, name: "android", label: "Android builds", on: of?.requires.android ?? false }} />
-    <CheckField {...{ asked, name: "web", label: "web builds", on: of?.requires.web ?? false }} />
+    <SelectField request={request} name="platform" label="Platform" value={of?.requires.platform} choices={PLATFORMS} />
+    <CheckField request={request} name="ios" label="iOS builds" on={of?.requires.ios ?? false} />
+    <CheckField request={request} name="android" label="Android builds" on={of?.requires.android ?? false} />
+    <CheckField request={request} name="web" label="web builds" on={of?.requires.web ?? false} />
     <TextField
-      {...{ asked, name: "labels", label: "Labels", value: of?.requires.labels?.join(", ") }}
+      request={request}
+      name="labels"
+      label="Labels"
+      value={of?.requires.labels?.join(", ")}
       hint="With commas between."
     />
   </fieldset>
 );
 
 export const PipelineFields = (parts: Parts) => {
-  const { asked, of, repoId, groups } = parts;
+  const { request, of, repoId, groups } = parts;
   const data = { "data-check": "/app/pipelines/check", "data-repo": repoId, "data-pipeline": of?.id ?? "" };
   return (
     <>
-      <TextField {...{ asked, name: "name", label: "Name", value: of?.name, required: true, placeholder: "ci" }} />
+      <TextField request={request} name="name" label="Name" value={of?.name} required placeholder="ci" />
       <TextField
-        {...{ asked, name: "configPath", label: "Pipeline file in the repository", required: true }}
+        request={request}
+        name="configPath"
+        label="Pipeline file in the repository"
+        required
         value={of?.configPath ?? ".millrace.yml"}
       />
       <AreaField
-        {...{ asked, name: "definition", label: "Definition", value: of?.definition, rows: 14, wrap: "off", data }}
+        request={request}
+        name="definition"
+        label="Definition"
+        value={of?.definition}
+        rows={14}
+        wrap="off"
+        data={data}
         placeholder={"steps:\n  - run: npm test"}
         hint="YAML. It wins over the file; leave it empty to use the file. It is checked as you type."
       />
-      <OrderedGroups {...{ asked, groups, chosen: of?.groupIds ?? [] }} />
+      <OrderedGroups request={request} groups={groups} chosen={of?.groupIds ?? []} />
       <Requires {...parts} />
       <TextField
-        {...{ asked, name: "timeoutSeconds", label: "Longest run, in seconds", type: "number" }}
+        request={request}
+        name="timeoutSeconds"
+        label="Longest run, in seconds"
+        type="number"
         value={of?.timeoutSeconds ?? 3600}
       />
       <TextField
-        {...{ asked, name: "maxAttempts", label: "Attempts, when an agent is lost", type: "number", min: 1, max: 3 }}
+        request={request}
+        name="maxAttempts"
+        label="Attempts, when an agent is lost"
+        type="number"
+        min={1}
+        max={3}
         value={of?.maxAttempts ?? 2}
       />
       <TextField
-        {...{ asked, name: "maxParallel", label: "Builds at a time", type: "number", value: of?.maxParallel }}
+        request={request}
+        name="maxParallel"
+        label="Builds at a time"
+        type="number"
+        value={of?.maxParallel}
         hint="Leave it empty for as many as there are agents."
       />
-      <CheckField
-        {...{ asked, name: "isActive", label: "Active: builds can be triggered", on: of?.isActive ?? true }}
-      />
+      <CheckField request={request} name="isActive" label="Active: builds can be triggered" on={of?.isActive ?? true} />
     </>
   );
 };
 
 /** What the form says, as the API takes it. Groups come in the order of the list, the ticked ones only. */
-export const pipelineIn = (entered: URLSearchParams) => {
-  const ticked = entered.getAll("groupIds");
-  const labels = wordsIn(entered, "labels");
+export const readPipeline = (form: URLSearchParams) => {
+  const ticked = form.getAll("groupIds");
+  const labels = readList(form, "labels");
   return {
-    name: entered.get("name")?.trim() ?? "",
-    configPath: entered.get("configPath")?.trim() ?? "",
-    definition: entered.get("definition")?.trim() ? (entered.get("definition") ?? null) : null,
-    groupIds: entered.getAll("order").filter((id) => ticked.includes(id)),
+    name: form.get("name")?.trim() ?? "",
+    configPath: form.get("configPath")?.trim() ?? "",
+    definition: form.get("definition")?.trim() ? (form.get("definition") ?? null) : null,
+    groupIds: form.getAll("order").filter((id) => ticked.includes(id)),
     requires: {
-      ...(textIn(entered, "platform") ? { platform: textIn(entered, "platform") } : {}),
-      ...Object.fromEntries(["ios", "android", "web"].flatMap((name) => (flagIn(entered, name) ? [[name, true]] : []))),
+      ...(readText(form, "platform") ? { platform: readText(form, "platform") } : {}),
+      ...Object.fromEntries(["ios", "android", "web"].flatMap((name) => (readFlag(form, name) ? [[name, true]] : []))),
       ...(labels.length > 0 ? { labels } : {}),
     },
-    timeoutSeconds: numberIn(entered, "timeoutSeconds") ?? undefined,
-    maxAttempts: numberIn(entered, "maxAttempts") ?? undefined,
-    maxParallel: numberIn(entered, "maxParallel"),
-    isActive: flagIn(entered, "isActive"),
+    timeoutSeconds: readNumber(form, "timeoutSeconds") ?? undefined,
+    maxAttempts: readNumber(form, "maxAttempts") ?? undefined,
+    maxParallel: readNumber(form, "maxParallel"),
+    isActive: readFlag(form, "isActive"),
   };
 };

@@ -3,8 +3,15 @@ import type { BuildStatus, Step } from "../../protocol/build.ts";
 type State = BuildStatus | Step["status"];
 
 const WORDS: Record<State, string> = {
-  ...{ queued: "waiting", assigned: "assigned", running: "running", canceling: "canceling", succeeded: "succeeded" },
-  ...{ failed: "failed", canceled: "canceled", pending: "waiting", skipped: "skipped" },
+  queued: "waiting",
+  assigned: "assigned",
+  running: "running",
+  canceling: "canceling",
+  succeeded: "succeeded",
+  failed: "failed",
+  canceled: "canceled",
+  pending: "waiting",
+  skipped: "skipped",
 };
 
 const RING = <circle cx="8" cy="8" r="5.5" />;

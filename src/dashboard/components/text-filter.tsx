@@ -1,5 +1,5 @@
 /** Shows of a list what has the text in one of its names; `/` leads here. */
-export const NameFilter = ({ path, query, label }: { path: string; query: URLSearchParams; label: string }) => (
+export const TextFilter = ({ path, query, label }: { path: string; query: URLSearchParams; label: string }) => (
   <form method="get" action={path} class="filter">
     <label>
       <span class="sr">{label}</span>
@@ -10,7 +10,7 @@ export const NameFilter = ({ path, query, label }: { path: string; query: URLSea
 );
 
 /** The records one of whose texts has what was looked for, in any case. */
-export const matching = <T,>(records: T[], query: URLSearchParams, texts: (record: T) => string[]): T[] => {
+export const filterByText = <T,>(records: T[], query: URLSearchParams, texts: (record: T) => string[]): T[] => {
   const sought = (query.get("q") ?? "").trim().toLowerCase();
   return sought === ""
     ? records

@@ -1,20 +1,20 @@
-import { duration, relative } from "../format-time.ts";
+import { formatDuration, formatRelative } from "../format-time.ts";
 
 const exact = (at: string): string => at.replace("T", " ").replace(/\.\d+Z$/, " UTC");
 
 /** A moment as a person says it, with the exact one on hover. */
-export const Ago = ({ at, now }: { at: string; now: Date }) => (
+export const RelativeTime = ({ at, now }: { at: string; now: Date }) => (
   <time datetime={at} title={exact(at)} data-ago>
-    {relative(Date.parse(at), now.getTime())}
+    {formatRelative(Date.parse(at), now.getTime())}
   </time>
 );
 
 /** How long something took, or has taken so far: then it goes on counting. */
-export const Took = ({ from, to, now }: { from: string; to: string | null; now: Date }) => {
+export const Elapsed = ({ from, to, now }: { from: string; to: string | null; now: Date }) => {
   const end = to === null ? now.getTime() : Date.parse(to);
   return (
     <time datetime={from} title={`since ${exact(from)}`} class="took" data-since={to === null ? from : undefined}>
-      {duration(end - Date.parse(from))}
+      {formatDuration(end - Date.parse(from))}
     </time>
   );
 };

@@ -42,7 +42,7 @@ const Agents = ({ agents, groups = [] }: Explanation) => {
 };
 
 /** Why a build waits: what it needs, then who lacks it. */
-export const Waits = ({ why, canAdd }: { why: Explanation; canAdd: boolean }) => {
+export const WhyWaiting = ({ why, canAdd }: { why: Explanation; canAdd: boolean }) => {
   const needs = needsOf(why.requires ?? {});
   return (
     <section class="waits" id="waits">

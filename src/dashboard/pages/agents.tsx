@@ -1,12 +1,12 @@
 import type { Agent } from "../../protocol/agent.ts";
 import { getAgent, listAgents, removeAgent, updateAgent } from "../../services/agents.ts";
-import { AGENT_STATES, fleetOf, platformOf, skillsOf, stateOf } from "../agent-list.ts";
+import { AGENT_STATES, capabilitiesOf, platformOf, selectAgents, stateOf } from "../agent-list.ts";
 import { ProblemNotice } from "../components/problem-notice.tsx";
-import { Ago } from "../components/time.tsx";
-import { removal } from "../confirm-removal.tsx";
+import { RelativeTime } from "../components/time.tsx";
+import { confirmRemoval } from "../confirm-removal.tsx";
 import type { Form, Page } from "../page-definition.ts";
-import { may } from "../permissions.ts";
-import { byId, nothing } from "../verb-input.ts";
+import { hasRole } from "../permissions.ts";
+import { byId, noInput } from "../verb-input.ts";
 
 const AGAIN = 5;
 
@@ -41,7 +41,7 @@ const Row = ({ agent, now, canChange, search }: RowParts) => (
       </span>
     </span>
     <span class="labels">
-      {skillsOf(agent).map((label) => (
+      {capabilitiesOf(agent).map((label) => (
         <span class="label">{label}</span>
       ))}
     </span>
@@ -50,7 +50,7 @@ const Row = ({ agent, now, canChange, search }: RowParts) => (
         <a href={`/app/builds/${agent.currentBuildId}`}>building now</a>
       ) : (
         <>
-          heard <Ago at={agent.lastHeartbeatAt} now={now} />
+          heard <RelativeTime at={agent.lastHeartbeatAt} now={now} />
         </>
       )}
     </span>
@@ -90,7 +90,7 @@ const Filter = ({ query }: { query: URLSearchParams }) => (
   </form>
 );
 
-const Counts = ({ query, counts }: { query: URLSearchParams; counts: ReturnType<typeof fleetOf>["counts"] }) => (
+const Counts = ({ query, counts }: { query: URLSearchParams; counts: ReturnType<typeof selectAgents>["counts"] }) => (
   <p class="facts" id="agent-counts">
     {[...counts].map(([state, count]) => (
       <a href={addressOf(query, { state })}>
@@ -115,15 +115,17 @@ export const agentsPage: Page = {
   path: "/agents",
   role: "viewer",
   async show(context, { query, problem }) {
-    const agents = await listAgents.run(context, nothing);
-    const canChange = may(context, "maintainer");
-    const { counts, shown, page, pages } = fleetOf(agents, query);
+    const agents = await listAgents.run(context, noInput);
+    const canChange = hasRole(context, "maintainer");
+    const { counts, shown, page, pages } = selectAgents(agents, query);
     const here = addressOf(query, page > 1 ? { page: String(page) } : {});
     return {
-      ...{ title: "Agents", section: "agents", again: AGAIN },
+      title: "Agents",
+      section: "agents",
+      refreshSeconds: AGAIN,
       body: (
         <>
-          <ProblemNotice asked={{ problem, entered: null }} />
+          <ProblemNotice request={{ problem, form: null }} />
           <div class="head">
             <h1>Agents</h1>
             {agents.length > 0 && <Filter query={query} />}
@@ -136,10 +138,10 @@ export const agentsPage: Page = {
           {agents.length > 0 && <Counts query={query} counts={counts} />}
           <ol class="rows" id="agents">
             {shown.map((agent) => (
-              <Row {...{ agent, now: context.now, canChange, search: here.slice("/app/agents".length) }} />
+              <Row agent={agent} now={context.now} canChange={canChange} search={here.slice("/app/agents".length)} />
             ))}
           </ol>
-          <Pager {...{ query, page, pages }} />
+          <Pager query={query} page={page} pages={pages} />
           {agents.length > 0 && shown.length === 0 && (
             <p class="empty">
               No agent matches. <a href="/app/agents">Show all</a>
@@ -158,18 +160,23 @@ export const agentsPage: Page = {
 };
 
 const drainForm = (path: string, isDraining: boolean): Form => ({
-  ...{ path, access: updateAgent.access, page: agentsPage },
-  async act(context, { params, query }) {
+  path,
+  access: updateAgent.access,
+  page: agentsPage,
+  async submit(context, { params, query }) {
     await updateAgent.run(context, { ...byId(params.id), body: { isDraining } });
-    return { to: addressOf(query, { page: query.get("page") ?? "" }), done: isDraining ? "draining" : "resumed" };
+    return { to: addressOf(query, { page: query.get("page") ?? "" }), notice: isDraining ? "draining" : "resumed" };
   },
 });
 
-const remove = removal({
-  ...{ path: "/agents/:id/remove", section: "agents", access: { role: "maintainer" }, verb: "remove" },
-  async ask(context, id) {
+const remove = confirmRemoval({
+  path: "/agents/:id/remove",
+  section: "agents",
+  access: { role: "maintainer" },
+  verb: "remove",
+  async question(context, id) {
     const { name, currentBuildId } = await getAgent.run(context, byId(id));
-    const words = currentBuildId ? (
+    const consequences = currentBuildId ? (
       <>
         <a href={`/app/builds/${currentBuildId}`}>The build it runs</a> returns to the queue at once. Its token is void;
         to come back, the machine registers anew.
@@ -177,7 +184,7 @@ const remove = removal({
     ) : (
       "Its token is void; to come back, the machine registers anew."
     );
-    return { name, words, back: "/app/agents", to: "/app/agents" };
+    return { name, consequences, back: "/app/agents", next: "/app/agents" };
   },
   remove: (context, id) => removeAgent.run(context, byId(id)),
 });

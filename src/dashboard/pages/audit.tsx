@@ -2,12 +2,16 @@ import { type AuditEntry, AuditFilter } from "../../protocol/audit.ts";
 import { listAgents } from "../../services/agents.ts";
 import { listAudit } from "../../services/audit.ts";
 import { listTokens } from "../../services/tokens.ts";
-import { Ago } from "../components/time.tsx";
+import { RelativeTime } from "../components/time.tsx";
 import type { Page } from "../page-definition.ts";
-import { namesOf, nothing } from "../verb-input.ts";
+import { namesById, noInput } from "../verb-input.ts";
 
 const NOUN_PAGES: Record<string, string> = {
-  ...{ build: "builds", variable: "variables", group: "groups", repository: "repositories", pipeline: "pipelines" },
+  build: "builds",
+  variable: "variables",
+  group: "groups",
+  repository: "repositories",
+  pipeline: "pipelines",
 };
 
 /** `token:ID` and `agent:ID` by the names they have now. */
@@ -79,7 +83,7 @@ const Entries = ({ entries, names, now }: { entries: AuditEntry[]; names: Map<st
         {entries.map((entry) => (
           <tr data-row tabindex={-1}>
             <td>
-              <Ago at={entry.at} now={now} />
+              <RelativeTime at={entry.at} now={now} />
             </td>
             <td>
               <a href={`/app/audit?actor=${encodeURIComponent(entry.actor)}`}>
@@ -110,16 +114,17 @@ const page: Page = {
   role: "admin",
   async show(context, { query }) {
     const [entries, tokens, agents] = await Promise.all([
-      listAudit.run(context, { ...nothing, query: filterOf(query) }),
-      listTokens.run(context, nothing),
-      listAgents.run(context, nothing),
+      listAudit.run(context, { ...noInput, query: filterOf(query) }),
+      listTokens.run(context, noInput),
+      listAgents.run(context, noInput),
     ]);
     const name = (record: { name: string }) => record.name;
-    const names = new Map([...namesOf(tokens, name), ...namesOf(agents, name)]);
+    const names = new Map([...namesById(tokens, name), ...namesById(agents, name)]);
     const older = new URLSearchParams(query);
     if (context.nextCursor) older.set("cursor", context.nextCursor);
     return {
-      ...{ title: "Audit", section: "audit" },
+      title: "Audit",
+      section: "audit",
       body: (
         <>
           <div class="head">

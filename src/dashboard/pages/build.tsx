@@ -5,16 +5,16 @@ import { explainBuild } from "../../services/explain.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { listRepositories } from "../../services/repositories.ts";
 import { retryBuild } from "../../services/triggers.ts";
-import { fileAt } from "../asset-url.ts";
+import { assetUrl } from "../asset-url.ts";
 import { isTerminal, outcomeOf } from "../build-outcome.ts";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { StateIcon, StateWord, wordOf } from "../components/state.tsx";
-import { Ago, Took } from "../components/time.tsx";
-import { Waits } from "../components/why-waiting.tsx";
-import { plainTail } from "../log-tail.ts";
+import { Elapsed, RelativeTime } from "../components/time.tsx";
+import { WhyWaiting } from "../components/why-waiting.tsx";
+import { readLogTail } from "../log-tail.ts";
 import type { Form, Page } from "../page-definition.ts";
-import { may } from "../permissions.ts";
-import { byId, ifThere, nothing } from "../verb-input.ts";
+import { hasRole } from "../permissions.ts";
+import { byId, noInput, nullIfNotFound } from "../verb-input.ts";
 
 const AGAIN = 2;
 /** More steps than these stand in one line that scrolls, so that the log stays in sight. */
@@ -26,7 +26,7 @@ const StepItem = ({ step, index, now }: { step: Step; index: number; now: Date }
       <StateIcon state={step.status} />
       <span class="step-name">{step.name}</span>
       <span class="sr"> {wordOf(step.status)}</span>
-      {step.startedAt && <Took from={step.startedAt} to={step.finishedAt} now={now} />}
+      {step.startedAt && <Elapsed from={step.startedAt} to={step.finishedAt} now={now} />}
       {step.exitCode !== null && step.exitCode !== 0 && <span class="exit">exit {step.exitCode}</span>}
     </a>
   </li>
@@ -142,24 +142,27 @@ export const buildPage: Page = {
     const { now } = context;
     const [build, repositories, pipelines] = await Promise.all([
       getBuild.run(context, byId(params.id)),
-      listRepositories.run(context, nothing),
-      listPipelines.run(context, nothing),
+      listRepositories.run(context, noInput),
+      listPipelines.run(context, noInput),
     ]);
     const [agent, why, tail] = await Promise.all([
-      build.agentId === null ? null : ifThere(getAgent.run(context, byId(build.agentId))),
+      build.agentId === null ? null : nullIfNotFound(getAgent.run(context, byId(build.agentId))),
       build.status === "queued" ? explainBuild.run(context, byId(build.id)) : null,
-      build.status === "queued" ? "" : plainTail(context, build),
+      build.status === "queued" ? "" : readLogTail(context, build),
     ]);
     const repository = repositories.find(({ id }) => id === build.repoId);
     const pipeline = pipelines.find(({ id }) => id === build.pipelineId);
     const name = repository?.fullName ?? "removed repository";
     const outcome = outcomeOf(build);
     return {
-      ...{ title: `#${build.number} ${name}`, section: "builds", script: "build.js" },
-      ...{ again: isTerminal(build) ? undefined : AGAIN, state: build.status },
+      title: `#${build.number} ${name}`,
+      section: "builds",
+      script: "build.js",
+      refreshSeconds: isTerminal(build) ? undefined : AGAIN,
+      state: build.status,
       body: (
         <>
-          <ProblemNotice asked={{ problem, entered: null }} />
+          <ProblemNotice request={{ problem, form: null }} />
           <div class="head">
             <h1>
               <span class="number">#{build.number}</span>{" "}
@@ -171,14 +174,14 @@ export const buildPage: Page = {
                 </>
               )}
             </h1>
-            {may(context, "member") && <Actions build={build} name={name} />}
+            {hasRole(context, "member") && <Actions build={build} name={name} />}
           </div>
           <p class="facts">
             <StateWord state={build.status} />
             {build.startedAt ? (
-              <Took from={build.startedAt} to={build.finishedAt} now={now} />
+              <Elapsed from={build.startedAt} to={build.finishedAt} now={now} />
             ) : (
-              !isTerminal(build) && <Took from={build.queuedAt} to={null} now={now} />
+              !isTerminal(build) && <Elapsed from={build.queuedAt} to={null} now={now} />
             )}
             {outcome && <span class="outcome">{outcome}</span>}
             <span class="branch">{build.branch}</span>
@@ -186,7 +189,7 @@ export const buildPage: Page = {
             {agent && <span>{agent.name}</span>}
             {build.attempt > 1 && <span>attempt {build.attempt}</span>}
             <span>
-              queued <Ago at={build.queuedAt} now={now} />
+              queued <RelativeTime at={build.queuedAt} now={now} />
             </span>
             {build.retryOf && <a href={`/app/builds/${build.retryOf}`}>retry of an earlier build</a>}
           </p>
@@ -195,7 +198,7 @@ export const buildPage: Page = {
           {build.leak && (
             <p class="message">A secret had got past the agent's masker; the service masked it before it was stored.</p>
           )}
-          {why && <Waits why={why} canAdd={may(context, "maintainer")} />}
+          {why && <WhyWaiting why={why} canAdd={hasRole(context, "maintainer")} />}
           <ol class={build.steps.length > ONE_LINE ? "steps many" : "steps"} id="steps" aria-label="Steps">
             {build.steps.map((step, index) => (
               <StepItem step={step} index={index} now={now} />
@@ -205,7 +208,7 @@ export const buildPage: Page = {
           {build.summary && (
             <section class="summary" id="summary">
               <h2>Summary</h2>
-              <div class="prose" id="summary-shown" data-keep data-renderer={fileAt("markdown.js")}></div>
+              <div class="prose" id="summary-shown" data-keep data-renderer={assetUrl("markdown.js")}></div>
               <pre class="prose" id="summary-source">
                 {build.summary}
               </pre>
@@ -219,17 +222,21 @@ export const buildPage: Page = {
 };
 
 export const cancelForm: Form = {
-  ...{ path: "/builds/:id/cancel", access: cancelBuild.access, page: buildPage },
-  async act(context, { params }) {
+  path: "/builds/:id/cancel",
+  access: cancelBuild.access,
+  page: buildPage,
+  async submit(context, { params }) {
     await cancelBuild.run(context, byId(params.id));
-    return { to: `/app/builds/${params.id}`, done: "canceled" };
+    return { to: `/app/builds/${params.id}`, notice: "canceled" };
   },
 };
 
 export const retryForm: Form = {
-  ...{ path: "/builds/:id/retry", access: retryBuild.access, page: buildPage },
-  async act(context, { params }) {
+  path: "/builds/:id/retry",
+  access: retryBuild.access,
+  page: buildPage,
+  async submit(context, { params }) {
     const { id } = await retryBuild.run(context, byId(params.id));
-    return { to: `/app/builds/${id}`, done: "triggered" };
+    return { to: `/app/builds/${id}`, notice: "triggered" };
   },
 };

@@ -9,10 +9,10 @@ import { listRepositories } from "../../services/repositories.ts";
 import { isTerminal, outcomeOf } from "../build-outcome.ts";
 import { FirstSteps } from "../components/first-steps.tsx";
 import { StateIcon, wordOf } from "../components/state.tsx";
-import { Ago, Took } from "../components/time.tsx";
+import { Elapsed, RelativeTime } from "../components/time.tsx";
 import type { Page } from "../page-definition.ts";
-import { may } from "../permissions.ts";
-import { byId, namesOf, nothing } from "../verb-input.ts";
+import { hasRole } from "../permissions.ts";
+import { byId, namesById, noInput } from "../verb-input.ts";
 
 /** Waiting builds that tell on this page why they wait; each one's own page tells it too. */
 const EXPLAINED = 5;
@@ -41,7 +41,7 @@ const Progress = ({ build, names, now }: { build: Build; names: Names; now: Date
   if (status === "queued") {
     return (
       <>
-        waiting <Took from={queuedAt} to={null} now={now} />
+        waiting <Elapsed from={queuedAt} to={null} now={now} />
         <span class="why" title={names.waits.get(build.id)?.words}>
           {names.waits.get(build.id)?.words}
         </span>
@@ -51,7 +51,7 @@ const Progress = ({ build, names, now }: { build: Build; names: Names; now: Date
   if (!isTerminal(build)) {
     return (
       <>
-        {wordOf(status)} <Took from={startedAt ?? queuedAt} to={null} now={now} />
+        {wordOf(status)} <Elapsed from={startedAt ?? queuedAt} to={null} now={now} />
         <span class="why">{agent}</span>
       </>
     );
@@ -59,9 +59,9 @@ const Progress = ({ build, names, now }: { build: Build; names: Names; now: Date
   return (
     <>
       {status === "failed" && <span class="outcome">{outcomeOf(build) ?? "failed"}</span>}
-      {status === "canceled" && "canceled"} {startedAt && <Took from={startedAt} to={finishedAt} now={now} />}
+      {status === "canceled" && "canceled"} {startedAt && <Elapsed from={startedAt} to={finishedAt} now={now} />}
       <span class="why">
-        <Ago at={finishedAt ?? queuedAt} now={now} />
+        <RelativeTime at={finishedAt ?? queuedAt} now={now} />
       </span>
     </>
   );
@@ -137,28 +137,30 @@ export const buildsPage: Page = {
   role: "viewer",
   async show(context, { query }) {
     const [builds, repositories, pipelines, agents] = await Promise.all([
-      listBuilds.run(context, { ...nothing, query: filterOf(query) }),
-      listRepositories.run(context, nothing),
-      listPipelines.run(context, nothing),
-      listAgents.run(context, nothing),
+      listBuilds.run(context, { ...noInput, query: filterOf(query) }),
+      listRepositories.run(context, noInput),
+      listPipelines.run(context, noInput),
+      listAgents.run(context, noInput),
     ]);
     const names: Names = {
-      repository: namesOf(repositories, ({ fullName }) => fullName),
-      pipeline: namesOf(pipelines, ({ name }) => name),
-      agent: namesOf(agents, ({ name }) => name),
+      repository: namesById(repositories, ({ fullName }) => fullName),
+      pipeline: namesById(pipelines, ({ name }) => name),
+      agent: namesById(agents, ({ name }) => name),
       waits: await explain(context, builds),
     };
     const isFiltered = Object.keys(filterOf(query)).some((name) => name !== "limit");
     const older = new URLSearchParams(query);
     if (context.nextCursor) older.set("cursor", context.nextCursor);
     return {
-      ...{ title: "Builds", section: "builds", again: builds.every(isTerminal) ? AGAIN.calm : AGAIN.live },
+      title: "Builds",
+      section: "builds",
+      refreshSeconds: builds.every(isTerminal) ? AGAIN.calm : AGAIN.live,
       body: (
         <>
           <div class="head">
             <h1>Builds</h1>
             <Filter query={query} repositories={names.repository} />
-            {may(context, "member") && repositories.length > 0 && (
+            {hasRole(context, "member") && repositories.length > 0 && (
               <a class="button primary" href="/app/builds/new">
                 Run build
               </a>

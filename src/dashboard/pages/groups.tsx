@@ -2,42 +2,43 @@ import type { Group } from "../../protocol/group.ts";
 import { createGroup, getGroup, listGroups, removeGroup, updateGroup } from "../../services/groups.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { listVariables } from "../../services/variables.ts";
-import { AreaField, TextField, Version } from "../components/fields.tsx";
+import { AreaField, TextField, VersionField } from "../components/fields.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
-import { matching, NameFilter } from "../components/text-filter.tsx";
-import { removal } from "../confirm-removal.tsx";
-import { textIn } from "../form-fields.ts";
-import type { Asked, Form, Page } from "../page-definition.ts";
-import { may } from "../permissions.ts";
-import { byId, checked, nothing, withBody } from "../verb-input.ts";
+import { filterByText, TextFilter } from "../components/text-filter.tsx";
+import { confirmRemoval } from "../confirm-removal.tsx";
+import { readText } from "../form-fields.ts";
+import type { Form, Page, PageRequest } from "../page-definition.ts";
+import { hasRole } from "../permissions.ts";
+import { byId, noInput, parseBody, withBody } from "../verb-input.ts";
 import { VariableTable } from "./variables.tsx";
 
-const Fields = ({ asked, of }: { asked: Asked; of?: Group }) => (
+const Fields = ({ request, of }: { request: PageRequest; of?: Group }) => (
   <>
-    <TextField {...{ asked, name: "name", label: "Name", value: of?.name, required: true }} />
-    <AreaField {...{ asked, name: "description", label: "Description", value: of?.description, rows: 2 }} />
+    <TextField request={request} name="name" label="Name" value={of?.name} required />
+    <AreaField request={request} name="description" label="Description" value={of?.description} rows={2} />
   </>
 );
 
-const groupIn = (entered: URLSearchParams) => ({
-  name: entered.get("name")?.trim() ?? "",
-  description: textIn(entered, "description"),
+const readGroup = (form: URLSearchParams) => ({
+  name: form.get("name")?.trim() ?? "",
+  description: readText(form, "description"),
 });
 
 const listPage: Page = {
   path: "/groups",
   role: "viewer",
-  async show(context, asked) {
-    const all = await listGroups.run(context, { ...nothing, query: { includeVariables: false } });
-    const groups = matching(all, asked.query, ({ name, description }) => [name, description ?? ""]);
+  async show(context, request) {
+    const all = await listGroups.run(context, { ...noInput, query: { includeVariables: false } });
+    const groups = filterByText(all, request.query, ({ name, description }) => [name, description ?? ""]);
     return {
-      ...{ title: "Variable groups", section: "variables" },
+      title: "Variable groups",
+      section: "variables",
       body: (
         <>
-          <ProblemNotice asked={asked} />
+          <ProblemNotice request={request} />
           <div class="head">
             <h1>Variable groups</h1>
-            {all.length > 0 && <NameFilter path="/app/groups" query={asked.query} label="Name" />}
+            {all.length > 0 && <TextFilter path="/app/groups" query={request.query} label="Name" />}
             <a class="button" href="/app/variables">
               Variables
             </a>
@@ -61,11 +62,11 @@ const listPage: Page = {
             </p>
           )}
           {all.length === 0 && <p class="empty">No group yet: one holds variables that several pipelines share.</p>}
-          {may(context, "maintainer") && (
+          {hasRole(context, "maintainer") && (
             <section class="column">
               <h2>Add a group</h2>
               <form method="post" class="stack">
-                <Fields asked={asked} />
+                <Fields request={request} />
                 <button type="submit" class="primary">
                   Add group
                 </button>
@@ -81,22 +82,23 @@ const listPage: Page = {
 const page: Page = {
   path: "/groups/:id",
   role: "viewer",
-  async show(context, asked) {
-    const groupId = asked.params.id ?? "";
+  async show(context, request) {
+    const groupId = request.params.id ?? "";
     const [group, variables, pipelines] = await Promise.all([
       getGroup.run(context, byId(groupId)),
-      listVariables.run(context, { ...nothing, query: { groupId, includeInactive: true } }),
-      listPipelines.run(context, nothing),
+      listVariables.run(context, { ...noInput, query: { groupId, includeInactive: true } }),
+      listPipelines.run(context, noInput),
     ]);
     const { version } = context;
     const users = pipelines.filter(({ groupIds }) => groupIds.includes(group.id));
-    const canChange = may(context, "maintainer");
+    const canChange = hasRole(context, "maintainer");
     const choices = [{ value: `group:${group.id}`, label: group.name }];
     return {
-      ...{ title: group.name, section: "variables" },
+      title: group.name,
+      section: "variables",
       body: (
         <>
-          <ProblemNotice asked={asked} />
+          <ProblemNotice request={request} />
           <div class="head">
             <h1>{group.name}</h1>
             {canChange && (
@@ -121,8 +123,8 @@ const page: Page = {
             <section class="column">
               <h2>Settings</h2>
               <form method="post" class="stack">
-                <Version of={version} />
-                <Fields asked={asked} of={group} />
+                <VersionField of={version} />
+                <Fields request={request} of={group} />
                 <button type="submit" class="primary">
                   Save
                 </button>
@@ -141,27 +143,34 @@ const page: Page = {
 };
 
 const createForm: Form = {
-  ...{ path: listPage.path, access: createGroup.access, page: listPage },
-  async act(context, { entered }) {
-    const { id } = await createGroup.run(context, withBody(checked(createGroup.body, groupIn(entered))));
-    return { to: `/app/groups/${id}`, done: "created" };
+  path: listPage.path,
+  access: createGroup.access,
+  page: listPage,
+  async submit(context, { form }) {
+    const { id } = await createGroup.run(context, withBody(parseBody(createGroup.body, readGroup(form))));
+    return { to: `/app/groups/${id}`, notice: "created" };
   },
 };
 
 const saveForm: Form = {
-  ...{ path: page.path, access: updateGroup.access, page },
-  async act(context, { params, entered }) {
-    await updateGroup.run(context, { ...byId(params.id), body: checked(updateGroup.body, groupIn(entered)) });
-    return { to: `/app/groups/${params.id}`, done: "saved" };
+  path: page.path,
+  access: updateGroup.access,
+  page,
+  async submit(context, { params, form }) {
+    await updateGroup.run(context, { ...byId(params.id), body: parseBody(updateGroup.body, readGroup(form)) });
+    return { to: `/app/groups/${params.id}`, notice: "saved" };
   },
 };
 
-const remove = removal({
-  ...{ path: "/groups/:id/remove", section: "variables", access: { role: "maintainer" }, verb: "remove" },
-  async ask(context, id) {
+const remove = confirmRemoval({
+  path: "/groups/:id/remove",
+  section: "variables",
+  access: { role: "maintainer" },
+  verb: "remove",
+  async question(context, id) {
     const { name, variableCount } = await getGroup.run(context, byId(id));
-    const words = `Its ${variableCount} variables go with it. A group that a pipeline attaches stays.`;
-    return { name, words, back: `/app/groups/${id}`, to: "/app/groups" };
+    const consequences = `Its ${variableCount} variables go with it. A group that a pipeline attaches stays.`;
+    return { name, consequences, back: `/app/groups/${id}`, next: "/app/groups" };
   },
   remove: (context, id) => removeGroup.run(context, byId(id)),
 });

@@ -1,12 +1,12 @@
 import type { Context } from "../../services/core/context.ts";
 import { createToken } from "../../services/tokens.ts";
-import { Copied } from "../components/copyable.tsx";
+import { Copyable } from "../components/copyable.tsx";
 import { SelectField, TextField } from "../components/fields.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
-import { wordsIn } from "../form-fields.ts";
-import type { Asked, Form, Page, View } from "../page-definition.ts";
-import { may } from "../permissions.ts";
-import { checked, withBody } from "../verb-input.ts";
+import { readList } from "../form-fields.ts";
+import type { Form, FormRequest, Page, PageRequest, View } from "../page-definition.ts";
+import { hasRole } from "../permissions.ts";
+import { parseBody, withBody } from "../verb-input.ts";
 
 const HOURS = [
   { value: "1", label: "1 hour" },
@@ -25,13 +25,16 @@ const commandsOf = (origin: string, token: string, labels: string[]) => {
   ].join("\n");
 };
 
-const Ask = ({ asked }: { asked: Asked }) => (
+const Ask = ({ request }: { request: PageRequest }) => (
   <form method="post" class="stack">
     <TextField
-      {...{ asked, name: "labels", label: "Labels it may carry", placeholder: "xcode-16, big" }}
+      request={request}
+      name="labels"
+      label="Labels it may carry"
+      placeholder="xcode-16, big"
       hint="What builds can ask for by name, with commas between. Leave it empty for none."
     />
-    <SelectField {...{ asked, name: "hours", label: "The token is good for", value: "24", choices: HOURS }} />
+    <SelectField request={request} name="hours" label="The token is good for" value="24" choices={HOURS} />
     <button type="submit" class="primary">
       Make a registration token
     </button>
@@ -39,7 +42,8 @@ const Ask = ({ asked }: { asked: Asked }) => (
 );
 
 const frame = (body: View["body"]): View => ({
-  ...{ title: "Add an agent", section: "agents" },
+  title: "Add an agent",
+  section: "agents",
   body: (
     <div class="column">
       <h1>Add an agent</h1>
@@ -54,13 +58,13 @@ const Made = ({ origin, token, labels }: { origin: string; token: string; labels
       On the Mac or Linux machine, with Node 20.9 or newer and git. These lines hold the token, which is shown this
       once:
     </p>
-    <Copied text={commandsOf(origin, token, labels)} />
+    <Copyable text={commandsOf(origin, token, labels)} />
     <h2>To keep it running</h2>
     <p>
       On Linux this writes a systemd service, on a Mac a launch agent, and says what to run next. The agent then starts
       with the machine:
     </p>
-    <Copied text="node millrace-agent.mjs install --write" />
+    <Copyable text="node millrace-agent.mjs install --write" />
     <p class="hint">
       Steps run as the user who starts the agent. As root on Linux, <code>--run-as USER</code> with <code>start</code>{" "}
       keeps them apart.
@@ -74,29 +78,29 @@ const Made = ({ origin, token, labels }: { origin: string; token: string; labels
 const page: Page = {
   path: "/agents/new",
   role: "maintainer",
-  async show(context, asked) {
+  async show(context, request) {
     await context.admit();
-    if (!may(context, "admin")) return frame(<p>Only an admin makes registration tokens: ask one for it.</p>);
+    if (!hasRole(context, "admin")) return frame(<p>Only an admin makes registration tokens: ask one for it.</p>);
     return frame(
       <>
-        <ProblemNotice asked={asked} />
+        <ProblemNotice request={request} />
         <p>A machine becomes an agent with a registration token, which can do nothing else.</p>
-        <Ask asked={asked} />
+        <Ask request={request} />
       </>,
     );
   },
 };
 
-const make = async (context: Context, { entered, origin }: Asked & { entered: URLSearchParams }): Promise<View> => {
-  const labels = [...new Set(wordsIn(entered, "labels"))];
-  const hours = HOURS.find(({ value }) => value === entered.get("hours"))?.value ?? "24";
+const make = async (context: Context, { form, origin }: FormRequest): Promise<View> => {
+  const labels = [...new Set(readList(form, "labels"))];
+  const hours = HOURS.find(({ value }) => value === form.get("hours"))?.value ?? "24";
   const expiresAt = new Date(context.now.getTime() + Number(hours) * HOUR_MS).toISOString();
-  const body = checked(createToken.body, { name: "new agent", kind: "registration", labels, expiresAt });
+  const body = parseBody(createToken.body, { name: "new agent", kind: "registration", labels, expiresAt });
   const { token } = await createToken.run(context, withBody(body));
   return frame(<Made origin={origin} token={token} labels={labels} />);
 };
 
-const form: Form = { path: page.path, access: createToken.access, page, act: make };
+const form: Form = { path: page.path, access: createToken.access, page, submit: make };
 
 export const newAgentPages = [page];
 export const newAgentForms = [form];

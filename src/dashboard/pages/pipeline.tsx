@@ -1,23 +1,24 @@
 import type { Group } from "../../protocol/group.ts";
 import type { Pipeline } from "../../protocol/pipeline.ts";
+import type { Context } from "../../services/core/context.ts";
 import { previewEnvironment } from "../../services/environment-preview.ts";
 import { listGroups } from "../../services/groups.ts";
 import { createPipeline, getPipeline, removePipeline, updatePipeline } from "../../services/pipelines.ts";
 import { getRepository, listRepositories } from "../../services/repositories.ts";
-import { Preview } from "../components/environment-preview.tsx";
-import { Version } from "../components/fields.tsx";
-import { reordered } from "../components/ordered-groups.tsx";
-import { PipelineFields, pipelineIn } from "../components/pipeline-fields.tsx";
+import { EnvironmentPreview } from "../components/environment-preview.tsx";
+import { VersionField } from "../components/fields.tsx";
+import { reorderedForm } from "../components/ordered-groups.tsx";
+import { PipelineFields, readPipeline } from "../components/pipeline-fields.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
-import { removal } from "../confirm-removal.tsx";
-import type { Asked, Form, Page, View } from "../page-definition.ts";
-import { may } from "../permissions.ts";
-import { byId, checked, namesOf, nothing, withBody } from "../verb-input.ts";
+import { confirmRemoval } from "../confirm-removal.tsx";
+import type { Form, FormRequest, Page, PageRequest, View } from "../page-definition.ts";
+import { hasRole } from "../permissions.ts";
+import { byId, namesById, noInput, parseBody, withBody } from "../verb-input.ts";
 
-const allGroups = { ...nothing, query: { includeVariables: false } };
+const allGroups = { ...noInput, query: { includeVariables: false } };
 
 interface EditParts {
-  asked: Asked;
+  request: PageRequest;
   of?: Pipeline;
   repoId: string;
   groups: Group[];
@@ -31,11 +32,11 @@ const EnterButton = () => (
   </button>
 );
 
-const Edit = ({ asked, of, repoId, groups, version }: EditParts) => (
+const Edit = ({ request, of, repoId, groups, version }: EditParts) => (
   <form method="post" class="stack">
-    <Version of={version} />
+    <VersionField of={version} />
     <EnterButton />
-    <PipelineFields {...{ asked, of, repoId, groups }} />
+    <PipelineFields request={request} of={of} repoId={repoId} groups={groups} />
     <button type="submit" class="primary">
       {of ? "Save" : "Add pipeline"}
     </button>
@@ -57,11 +58,11 @@ const Facts = ({ of }: { of: Pipeline }) => (
 const page: Page = {
   path: "/pipelines/:id",
   role: "viewer",
-  async show(context, asked) {
-    const id = byId(asked.params.id);
+  async show(context, request) {
+    const id = byId(request.params.id);
     const [pipeline, repositories, groups, environment] = await Promise.all([
       getPipeline.run(context, id),
-      listRepositories.run(context, nothing),
+      listRepositories.run(context, noInput),
       listGroups.run(context, allGroups),
       previewEnvironment.run(context, { ...id, query: {} }),
     ]);
@@ -69,10 +70,12 @@ const page: Page = {
     const repository = repositories.find((each) => each.id === pipeline.repoId);
     const name = repository?.fullName ?? "removed repository";
     return {
-      ...{ title: `${name} / ${pipeline.name}`, section: "repositories", script: "definition.js" },
+      title: `${name} / ${pipeline.name}`,
+      section: "repositories",
+      script: "definition.js",
       body: (
         <>
-          <ProblemNotice asked={asked} />
+          <ProblemNotice request={request} />
           <div class="head">
             <h1>
               <a href={`/app/repositories/${pipeline.repoId}`}>{name}</a> / <bdi>{pipeline.name}</bdi>
@@ -83,18 +86,18 @@ const page: Page = {
             <a class="button" href={`/app/variables?owner=pipeline:${pipeline.id}`}>
               Variables
             </a>
-            {may(context, "member") && (
+            {hasRole(context, "member") && (
               <a class="button primary" href={`/app/builds/new?pipelineId=${pipeline.id}`}>
                 Run build
               </a>
             )}
           </div>
           <Facts of={pipeline} />
-          <Preview entries={environment} groups={namesOf(groups, ({ name }) => name)} />
-          {may(context, "maintainer") ? (
+          <EnvironmentPreview entries={environment} groups={namesById(groups, ({ name }) => name)} />
+          {hasRole(context, "maintainer") ? (
             <section class="column">
               <h2>Settings</h2>
-              <Edit {...{ asked, of: pipeline, repoId: pipeline.repoId, groups, version }} />
+              <Edit request={request} of={pipeline} repoId={pipeline.repoId} groups={groups} version={version} />
               <p>
                 <a class="button danger" href={`/app/pipelines/${pipeline.id}/remove`}>
                   Remove pipeline
@@ -110,45 +113,48 @@ const page: Page = {
   },
 };
 
-/** A button that moves a group leads back to the form, with all that was entered. */
-const moved =
-  (asked: Asked & { entered: URLSearchParams }, form: Page) => async (context: Parameters<Page["show"]>[0]) => {
-    const entered = reordered(asked.entered);
-    return entered ? ((await form.show(context, { ...asked, entered })) as View) : null;
-  };
+/** The form again when one of its buttons moved a group; null when the form is to be saved. */
+const showReordered = async (context: Context, request: FormRequest, page: Page): Promise<View | null> => {
+  const form = reorderedForm(request.form);
+  if (!form) return null;
+  // The version in the form is for saving it, not for reading the pipeline again.
+  context.ifMatch = null;
+  return page.show(context, { ...request, form });
+};
 
 const saveForm: Form = {
-  ...{ path: page.path, access: updatePipeline.access, page },
-  async act(context, asked) {
-    const { ifMatch } = context;
-    context.ifMatch = null;
-    const again = await moved(asked, page)(context);
-    if (again) return again;
-    context.ifMatch = ifMatch;
-    const { params, entered } = asked;
-    await updatePipeline.run(context, { ...byId(params.id), body: checked(updatePipeline.body, pipelineIn(entered)) });
-    return { to: `/app/pipelines/${params.id}`, done: "saved" };
+  path: page.path,
+  access: updatePipeline.access,
+  page,
+  async submit(context, request) {
+    const reordered = await showReordered(context, request, page);
+    if (reordered) return reordered;
+    const { params, form } = request;
+    await updatePipeline.run(context, { ...byId(params.id), body: parseBody(updatePipeline.body, readPipeline(form)) });
+    return { to: `/app/pipelines/${params.id}`, notice: "saved" };
   },
 };
 
 const newPage: Page = {
   path: "/repositories/:id/pipelines/new",
   role: "maintainer",
-  async show(context, asked) {
-    const repoId = asked.params.id ?? "";
+  async show(context, request) {
+    const repoId = request.params.id ?? "";
     const [repository, groups] = await Promise.all([
       getRepository.run(context, byId(repoId)),
       listGroups.run(context, allGroups),
     ]);
     return {
-      ...{ title: `Add a pipeline to ${repository.fullName}`, section: "repositories", script: "definition.js" },
+      title: `Add a pipeline to ${repository.fullName}`,
+      section: "repositories",
+      script: "definition.js",
       body: (
         <div class="column">
           <h1>
             Add a pipeline to <bdi>{repository.fullName}</bdi>
           </h1>
-          <ProblemNotice asked={asked} />
-          <Edit {...{ asked, repoId, groups, version: null }} />
+          <ProblemNotice request={request} />
+          <Edit request={request} repoId={repoId} groups={groups} version={null} />
         </div>
       ),
     };
@@ -156,23 +162,28 @@ const newPage: Page = {
 };
 
 const addForm: Form = {
-  ...{ path: newPage.path, access: createPipeline.access, page: newPage },
-  async act(context, asked) {
-    const again = await moved(asked, newPage)(context);
-    if (again) return again;
-    const { params, entered } = asked;
-    const body = checked(createPipeline.body, { repoId: params.id, ...pipelineIn(entered) });
+  path: newPage.path,
+  access: createPipeline.access,
+  page: newPage,
+  async submit(context, request) {
+    const reordered = await showReordered(context, request, newPage);
+    if (reordered) return reordered;
+    const { params, form } = request;
+    const body = parseBody(createPipeline.body, { repoId: params.id, ...readPipeline(form) });
     const { id } = await createPipeline.run(context, withBody(body));
-    return { to: `/app/pipelines/${id}`, done: "created" };
+    return { to: `/app/pipelines/${id}`, notice: "created" };
   },
 };
 
-const remove = removal({
-  ...{ path: "/pipelines/:id/remove", section: "repositories", access: { role: "maintainer" }, verb: "remove" },
-  async ask(context, id) {
+const remove = confirmRemoval({
+  path: "/pipelines/:id/remove",
+  section: "repositories",
+  access: { role: "maintainer" },
+  verb: "remove",
+  async question(context, id) {
     const { name, repoId } = await getPipeline.run(context, byId(id));
-    const words = "Its variables go with it. Builds and logs stay.";
-    return { name, words, back: `/app/pipelines/${id}`, to: `/app/repositories/${repoId}` };
+    const consequences = "Its variables go with it. Builds and logs stay.";
+    return { name, consequences, back: `/app/pipelines/${id}`, next: `/app/repositories/${repoId}` };
   },
   remove: (context, id) => removePipeline.run(context, byId(id)),
 });

@@ -1,7 +1,7 @@
 import { PROBLEMS, type ProblemKind } from "../../protocol/problem.ts";
 import type { Context } from "../../services/core/context.ts";
 import type { Refusal } from "../../services/core/refusal.ts";
-import { Document, Frame } from "../layout.tsx";
+import { Document, Layout } from "../layout.tsx";
 
 const NEXT: Partial<Record<ProblemKind, string>> = {
   forbidden: "Ask an admin of your organization for a token with a higher role.",
@@ -45,7 +45,7 @@ export const ProblemPage = ({ context, ...what }: ProblemParts) => {
         <What {...what} />
       </div>
     );
-    return <Frame context={context} view={{ title, section: null, body }} done={null} />;
+    return <Layout context={context} view={{ title, section: null, body }} done={null} />;
   }
   return (
     <Document title={title}>

@@ -3,11 +3,11 @@ import { listPipelines } from "../../services/pipelines.ts";
 import { connectRepository, listRepositories, numberOf } from "../../services/repositories.ts";
 import { TextField } from "../components/fields.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
-import { matching, NameFilter } from "../components/text-filter.tsx";
-import { numberIn, textIn } from "../form-fields.ts";
-import type { Asked, Form, Page } from "../page-definition.ts";
-import { may } from "../permissions.ts";
-import { checked, nothing, withBody } from "../verb-input.ts";
+import { filterByText, TextFilter } from "../components/text-filter.tsx";
+import { readNumber, readText } from "../form-fields.ts";
+import type { Form, Page, PageRequest } from "../page-definition.ts";
+import { hasRole } from "../permissions.ts";
+import { noInput, parseBody, withBody } from "../verb-input.ts";
 
 const Row = ({ repository, pipelines }: { repository: Repository; pipelines: number }) => (
   <li class="row repository-row" data-row>
@@ -29,19 +29,20 @@ export const repositoriesPage: Page = {
   role: "viewer",
   async show(context, { query }) {
     const [all, pipelines] = await Promise.all([
-      listRepositories.run(context, nothing),
-      listPipelines.run(context, nothing),
+      listRepositories.run(context, noInput),
+      listPipelines.run(context, noInput),
     ]);
     const byRepository = Map.groupBy(pipelines, ({ repoId }) => repoId);
-    const repositories = matching(all, query, ({ fullName, cloneUrl }) => [fullName, cloneUrl]);
-    const canConnect = may(context, "maintainer");
+    const repositories = filterByText(all, query, ({ fullName, cloneUrl }) => [fullName, cloneUrl]);
+    const canConnect = hasRole(context, "maintainer");
     return {
-      ...{ title: "Repositories", section: "repositories" },
+      title: "Repositories",
+      section: "repositories",
       body: (
         <>
           <div class="head">
             <h1>Repositories</h1>
-            {all.length > 0 && <NameFilter path="/app/repositories" query={query} label="Name or address" />}
+            {all.length > 0 && <TextFilter path="/app/repositories" query={query} label="Name or address" />}
             {canConnect && (
               <a class="button primary" href="/app/repositories/new">
                 Connect repository
@@ -71,16 +72,24 @@ export const repositoriesPage: Page = {
 };
 
 /** The fields that connecting and editing share. */
-export const RepositoryFields = ({ asked, of }: { asked: Asked; of?: Repository }) => (
+export const RepositoryFields = ({ request, of }: { request: PageRequest; of?: Repository }) => (
   <>
-    <TextField {...{ asked, name: "fullName", label: "Name", value: of?.fullName, required: true }} hint="owner/repo" />
+    <TextField request={request} name="fullName" label="Name" value={of?.fullName} required hint="owner/repo" />
     <TextField
-      {...{ asked, name: "cloneUrl", label: "Clone address", value: of?.cloneUrl, required: true }}
+      request={request}
+      name="cloneUrl"
+      label="Clone address"
+      value={of?.cloneUrl}
+      required
       hint="As the host gives it for git clone, https://git.example.com/owner/repo.git or git@git.example.com:owner/repo.git. No password in it: a private one gets a credential."
     />
     <TextField
-      {...{ asked, name: "gitHostRepoId", label: "Number at the git host", value: of?.gitHostRepoId ?? null }}
-      {...{ type: "number", min: 0 }}
+      request={request}
+      name="gitHostRepoId"
+      label="Number at the git host"
+      value={of?.gitHostRepoId ?? null}
+      type="number"
+      min={0}
       hint={
         <>
           It knows the repository again when names change, and is there once for each git host. GitHub:{" "}
@@ -90,31 +99,36 @@ export const RepositoryFields = ({ asked, of }: { asked: Asked; of?: Repository 
       }
     />
     <TextField
-      {...{ asked, name: "defaultBranch", label: "Default branch", value: of?.defaultBranch ?? "main", required: true }}
+      request={request}
+      name="defaultBranch"
+      label="Default branch"
+      value={of?.defaultBranch ?? "main"}
+      required
     />
   </>
 );
 
-export const repositoryIn = (entered: URLSearchParams) => ({
-  fullName: entered.get("fullName")?.trim() ?? "",
-  cloneUrl: entered.get("cloneUrl")?.trim() ?? "",
-  gitHostRepoId: numberIn(entered, "gitHostRepoId") ?? undefined,
-  defaultBranch: textIn(entered, "defaultBranch") ?? undefined,
+export const readRepository = (form: URLSearchParams) => ({
+  fullName: form.get("fullName")?.trim() ?? "",
+  cloneUrl: form.get("cloneUrl")?.trim() ?? "",
+  gitHostRepoId: readNumber(form, "gitHostRepoId") ?? undefined,
+  defaultBranch: readText(form, "defaultBranch") ?? undefined,
 });
 
 const newPage: Page = {
   path: "/repositories/new",
   role: "maintainer",
-  async show(context, asked) {
+  async show(context, request) {
     await context.admit();
     return {
-      ...{ title: "Connect a repository", section: "repositories" },
+      title: "Connect a repository",
+      section: "repositories",
       body: (
         <div class="column">
           <h1>Connect a repository</h1>
-          <ProblemNotice asked={asked} />
+          <ProblemNotice request={request} />
           <form method="post" class="stack">
-            <RepositoryFields asked={asked} />
+            <RepositoryFields request={request} />
             <button type="submit" class="primary">
               Connect
             </button>
@@ -126,13 +140,15 @@ const newPage: Page = {
 };
 
 const connectForm: Form = {
-  ...{ path: newPage.path, access: connectRepository.access, page: newPage },
-  async act(context, { entered }) {
-    const given = repositoryIn(entered);
+  path: newPage.path,
+  access: connectRepository.access,
+  page: newPage,
+  async submit(context, { form }) {
+    const given = readRepository(form);
     const gitHostRepoId = given.gitHostRepoId ?? (await numberOf(given.cloneUrl));
-    const body = checked(connectRepository.body, { ...given, gitHostRepoId });
+    const body = parseBody(connectRepository.body, { ...given, gitHostRepoId });
     const { id } = await connectRepository.run(context, withBody(body));
-    return { to: `/app/repositories/${id}`, done: "connected" };
+    return { to: `/app/repositories/${id}`, notice: "connected" };
   },
 };
 

@@ -3,14 +3,14 @@ import type { Repository } from "../../protocol/repository.ts";
 import { removeCredential, setCredential } from "../../services/credentials.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { getRepository, removeRepository, updateRepository } from "../../services/repositories.ts";
-import { CheckField, SecretField, SelectField, TextField, Version } from "../components/fields.tsx";
+import { CheckField, SecretField, SelectField, TextField, VersionField } from "../components/fields.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
-import { removal } from "../confirm-removal.tsx";
-import { flagIn, textIn } from "../form-fields.ts";
-import type { Asked, Form, Page } from "../page-definition.ts";
-import { may } from "../permissions.ts";
-import { byId, checked, nothing } from "../verb-input.ts";
-import { RepositoryFields, repositoryIn } from "./repositories.tsx";
+import { confirmRemoval } from "../confirm-removal.tsx";
+import { readFlag, readText } from "../form-fields.ts";
+import type { Form, Page, PageRequest } from "../page-definition.ts";
+import { hasRole } from "../permissions.ts";
+import { byId, noInput, parseBody } from "../verb-input.ts";
+import { RepositoryFields, readRepository } from "./repositories.tsx";
 
 const Pipelines = ({ of, pipelines, canChange }: { of: Repository; pipelines: Pipeline[]; canChange: boolean }) => (
   <section>
@@ -44,20 +44,23 @@ const Pipelines = ({ of, pipelines, canChange }: { of: Repository; pipelines: Pi
   </section>
 );
 
-const Settings = ({ asked, of, pipelines, version }: SettingsParts) => (
+const Settings = ({ request, of, pipelines, version }: SettingsParts) => (
   <section>
     <h2>Settings</h2>
     <form method="post" class="stack">
-      <Version of={version} />
-      <RepositoryFields asked={asked} of={of} />
+      <VersionField of={version} />
+      <RepositoryFields request={request} of={of} />
       <SelectField
-        {...{ asked, name: "defaultPipelineId", label: "Default pipeline", value: of.defaultPipelineId }}
+        request={request}
+        name="defaultPipelineId"
+        label="Default pipeline"
+        value={of.defaultPipelineId}
         choices={[
           { value: "", label: "none: .millrace.yml of the commit" },
           ...pipelines.map(({ id, name }) => ({ value: id, label: name })),
         ]}
       />
-      <CheckField {...{ asked, name: "isActive", label: "Active: builds can be triggered", on: of.isActive }} />
+      <CheckField request={request} name="isActive" label="Active: builds can be triggered" on={of.isActive} />
       <button type="submit" class="primary">
         Save
       </button>
@@ -66,13 +69,13 @@ const Settings = ({ asked, of, pipelines, version }: SettingsParts) => (
 );
 
 interface SettingsParts {
-  asked: Asked;
+  request: PageRequest;
   of: Repository;
   pipelines: Pipeline[];
   version: number | null;
 }
 
-const CredentialForm = ({ asked, of }: { asked: Asked; of: Repository }) => (
+const CredentialForm = ({ request, of }: { request: PageRequest; of: Repository }) => (
   <section>
     <h2>Credential for a private clone</h2>
     <p class="hint">
@@ -83,12 +86,12 @@ const CredentialForm = ({ asked, of }: { asked: Asked; of: Repository }) => (
       {/^https?:/i.test(of.cloneUrl) ? (
         <>
           <input type="hidden" name="kind" value="token" />
-          <TextField {...{ asked, name: "username", label: "User name, if the host wants one" }} />
+          <TextField request={request} name="username" label="User name, if the host wants one" />
         </>
       ) : (
         <input type="hidden" name="kind" value="ssh-key" />
       )}
-      <SecretField {...{ asked, name: "value", label: "Token or private key", required: true }} />
+      <SecretField request={request} name="value" label="Token or private key" required />
       <span class="actions">
         <button type="submit">Set credential</button>
         <a class="button danger" href={`/app/repositories/${of.id}/credential/remove`}>
@@ -102,18 +105,19 @@ const CredentialForm = ({ asked, of }: { asked: Asked; of: Repository }) => (
 const page: Page = {
   path: "/repositories/:id",
   role: "viewer",
-  async show(context, asked) {
+  async show(context, request) {
     const [repository, pipelines] = await Promise.all([
-      getRepository.run(context, byId(asked.params.id)),
-      listPipelines.run(context, { ...nothing, query: { repoId: asked.params.id ?? "" } }),
+      getRepository.run(context, byId(request.params.id)),
+      listPipelines.run(context, { ...noInput, query: { repoId: request.params.id ?? "" } }),
     ]);
     const { version } = context;
-    const canChange = may(context, "maintainer");
+    const canChange = hasRole(context, "maintainer");
     return {
-      ...{ title: repository.fullName, section: "repositories" },
+      title: repository.fullName,
+      section: "repositories",
       body: (
         <>
-          <ProblemNotice asked={asked} />
+          <ProblemNotice request={request} />
           <div class="head">
             <h1>{repository.fullName}</h1>
             <a class="button" href={`/app/builds?repoId=${repository.id}`}>
@@ -122,7 +126,7 @@ const page: Page = {
             <a class="button" href={`/app/variables?owner=repository:${repository.id}`}>
               Variables
             </a>
-            {may(context, "member") && (
+            {hasRole(context, "member") && (
               <a class="button primary" href={`/app/builds/new?repoId=${repository.id}`}>
                 Run build
               </a>
@@ -136,8 +140,8 @@ const page: Page = {
           <Pipelines of={repository} pipelines={pipelines} canChange={canChange} />
           {canChange && (
             <div class="column">
-              <Settings {...{ asked, of: repository, pipelines, version }} />
-              <CredentialForm asked={asked} of={repository} />
+              <Settings request={request} of={repository} pipelines={pipelines} version={version} />
+              <CredentialForm request={request} of={repository} />
               <p>
                 <a class="button danger" href={`/app/repositories/${repository.id}/remove`}>
                   Remove repository
@@ -152,45 +156,60 @@ const page: Page = {
 };
 
 const saveForm: Form = {
-  ...{ path: page.path, access: updateRepository.access, page },
-  async act(context, { params, entered }) {
-    const change = { defaultPipelineId: textIn(entered, "defaultPipelineId"), isActive: flagIn(entered, "isActive") };
-    const body = checked(updateRepository.body, { ...repositoryIn(entered), ...change });
+  path: page.path,
+  access: updateRepository.access,
+  page,
+  async submit(context, { params, form }) {
+    const change = { defaultPipelineId: readText(form, "defaultPipelineId"), isActive: readFlag(form, "isActive") };
+    const body = parseBody(updateRepository.body, { ...readRepository(form), ...change });
     await updateRepository.run(context, { ...byId(params.id), body });
-    return { to: `/app/repositories/${params.id}`, done: "saved" };
+    return { to: `/app/repositories/${params.id}`, notice: "saved" };
   },
 };
 
 const credentialForm: Form = {
-  ...{ path: "/repositories/:id/credential", access: setCredential.access, page },
-  async act(context, { params, entered }) {
+  path: "/repositories/:id/credential",
+  access: setCredential.access,
+  page,
+  async submit(context, { params, form }) {
     const sent = {
-      kind: entered.get("kind"),
-      username: textIn(entered, "username"),
-      value: entered.get("value") ?? "",
+      kind: form.get("kind"),
+      username: readText(form, "username"),
+      value: form.get("value") ?? "",
     };
-    await setCredential.run(context, { ...byId(params.id), body: checked(setCredential.body, sent) });
-    return { to: `/app/repositories/${params.id}`, done: "saved" };
+    await setCredential.run(context, { ...byId(params.id), body: parseBody(setCredential.body, sent) });
+    return { to: `/app/repositories/${params.id}`, notice: "saved" };
   },
 };
 
-const remove = removal({
-  ...{ path: "/repositories/:id/remove", section: "repositories", access: { role: "maintainer" }, verb: "remove" },
-  async ask(context, id) {
+const remove = confirmRemoval({
+  path: "/repositories/:id/remove",
+  section: "repositories",
+  access: { role: "maintainer" },
+  verb: "remove",
+  async question(context, id) {
     const { fullName } = await getRepository.run(context, byId(id));
-    const words = "Its pipelines, their variables and its own, and its credential go with it. Builds and logs stay.";
-    return { name: fullName, words, back: `/app/repositories/${id}`, to: "/app/repositories" };
+    const consequences =
+      "Its pipelines, their variables and its own, and its credential go with it. Builds and logs stay.";
+    return { name: fullName, consequences, back: `/app/repositories/${id}`, next: "/app/repositories" };
   },
   remove: (context, id) => removeRepository.run(context, byId(id)),
 });
 
-const dropCredential = removal({
-  ...{ path: "/repositories/:id/credential/remove", section: "repositories" },
-  ...{ access: { role: "maintainer" }, verb: "remove" },
-  async ask(context, id) {
+const dropCredential = confirmRemoval({
+  path: "/repositories/:id/credential/remove",
+  section: "repositories",
+  access: { role: "maintainer" },
+  verb: "remove",
+  async question(context, id) {
     const { fullName } = await getRepository.run(context, byId(id));
-    const to = `/app/repositories/${id}`;
-    return { name: `the credential of ${fullName}`, words: "The agent's own git settings decide then.", back: to, to };
+    const repositoryPage = `/app/repositories/${id}`;
+    return {
+      name: `the credential of ${fullName}`,
+      consequences: "Agents then clone with their own git settings.",
+      back: repositoryPage,
+      next: repositoryPage,
+    };
   },
   remove: (context, id) => removeCredential.run(context, byId(id)),
 });

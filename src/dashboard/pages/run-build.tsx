@@ -6,9 +6,9 @@ import { listRepositories } from "../../services/repositories.ts";
 import { triggerBuild } from "../../services/triggers.ts";
 import { AreaField, type Choice, SecretField, SelectField, TextField } from "../components/fields.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
-import { numberIn, textIn, wordsIn } from "../form-fields.ts";
+import { readList, readNumber, readText } from "../form-fields.ts";
 import type { Form, Page } from "../page-definition.ts";
-import { checked, nothing, withBody } from "../verb-input.ts";
+import { noInput, parseBody, withBody } from "../verb-input.ts";
 
 const choicesOf = (repositories: Repository[], pipelines: Pipeline[]): Choice[] => {
   const byRepository = Map.groupBy(pipelines, ({ repoId }) => repoId);
@@ -40,45 +40,64 @@ const branchFor = (what: string, repositories: Repository[], pipelines: Pipeline
 const page: Page = {
   path: "/builds/new",
   role: "member",
-  async show(context, asked) {
+  async show(context, request) {
     const [repositories, pipelines] = await Promise.all([
-      listRepositories.run(context, nothing),
-      listPipelines.run(context, nothing),
+      listRepositories.run(context, noInput),
+      listPipelines.run(context, noInput),
     ]);
-    const what = wantedBy(asked.query, repositories);
+    const what = wantedBy(request.query, repositories);
     return {
-      ...{ title: "Run a build", section: "builds" },
+      title: "Run a build",
+      section: "builds",
       body: (
         <div class="column">
           <h1>Run a build</h1>
-          <ProblemNotice asked={asked} />
+          <ProblemNotice request={request} />
           <form method="post" class="stack">
             <SelectField
-              {...{ asked, name: "what", label: "Pipeline", value: what, choices: choicesOf(repositories, pipelines) }}
+              request={request}
+              name="what"
+              label="Pipeline"
+              value={what}
+              choices={choicesOf(repositories, pipelines)}
             />
             <TextField
-              {...{ asked, name: "branch", label: "Branch or tag", required: true }}
+              request={request}
+              name="branch"
+              label="Branch or tag"
+              required
               value={branchFor(what, repositories, pipelines)}
               hint="A tag reads refs/tags/NAME."
             />
             <TextField
-              {...{ asked, name: "commitSha", label: "Commit" }}
+              request={request}
+              name="commitSha"
+              label="Commit"
               hint="The whole hash. Leave it empty for the newest commit of the branch."
             />
             <AreaField
-              {...{ asked, name: "envVariables", label: "Variables for this run", placeholder: "NAME=value" }}
+              request={request}
+              name="envVariables"
+              label="Variables for this run"
+              placeholder="NAME=value"
               hint="One NAME=value a line. They win over every stored variable that allows it."
             />
             <SecretField
-              {...{ asked, name: "secretVariables", label: "Secrets for this run", placeholder: "NAME=value" }}
+              request={request}
+              name="secretVariables"
+              label="Secrets for this run"
+              placeholder="NAME=value"
               hint="The same, masked in the log and shown to nobody."
             />
+            <TextField request={request} name="labels" label="Labels the agent must have" hint="With commas between." />
             <TextField
-              {...{ asked, name: "labels", label: "Labels the agent must have" }}
-              hint="With commas between."
-            />
-            <TextField
-              {...{ asked, name: "priority", label: "Priority", type: "number", min: -100, max: 100, value: 0 }}
+              request={request}
+              name="priority"
+              label="Priority"
+              type="number"
+              min={-100}
+              max={100}
+              value={0}
               hint="-100 to 100: a higher one goes first."
             />
             <button type="submit" class="primary">
@@ -92,7 +111,7 @@ const page: Page = {
 };
 
 /** `NAME=value` lines. @throws Refusal with the line's number, never its text */
-const pairsIn = (form: URLSearchParams, field: string): [string, string][] =>
+const readPairs = (form: URLSearchParams, field: string): [string, string][] =>
   (form.get(field) ?? "").split("\n").flatMap((line, index) => {
     if (line.trim() === "") return [];
     const at = line.indexOf("=");
@@ -103,19 +122,23 @@ const pairsIn = (form: URLSearchParams, field: string): [string, string][] =>
   });
 
 const form: Form = {
-  ...{ path: page.path, access: triggerBuild.access, page },
-  async act(context, { entered }) {
-    const [kind, id] = (entered.get("what") ?? "").split(":");
-    const secrets = pairsIn(entered, "secretVariables");
-    const body = checked(triggerBuild.body, {
+  path: page.path,
+  access: triggerBuild.access,
+  page,
+  async submit(context, { form }) {
+    const [kind, id] = (form.get("what") ?? "").split(":");
+    const secrets = readPairs(form, "secretVariables");
+    const body = parseBody(triggerBuild.body, {
       ...(kind === "pipeline" ? { pipelineId: id } : { repoId: id }),
-      ...{ branch: entered.get("branch")?.trim() ?? "", commitSha: textIn(entered, "commitSha") },
-      envVariables: Object.fromEntries([...pairsIn(entered, "envVariables"), ...secrets]),
+      branch: form.get("branch")?.trim() ?? "",
+      commitSha: readText(form, "commitSha"),
+      envVariables: Object.fromEntries([...readPairs(form, "envVariables"), ...secrets]),
       secretKeys: secrets.map(([key]) => key),
-      ...{ labels: wordsIn(entered, "labels"), priority: numberIn(entered, "priority") },
+      labels: readList(form, "labels"),
+      priority: readNumber(form, "priority"),
     });
     const build = await triggerBuild.run(context, withBody(body));
-    return { to: `/app/builds/${build.id}`, done: "triggered" };
+    return { to: `/app/builds/${build.id}`, notice: "triggered" };
   },
 };
 

@@ -1,5 +1,5 @@
 import type { Refusal } from "../../services/core/refusal.ts";
-import { fileAt } from "../asset-url.ts";
+import { assetUrl } from "../asset-url.ts";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { Document } from "../layout.tsx";
 
@@ -14,7 +14,7 @@ export const SignInPage = ({ next, problem, isOver = false }: SignInParts) => (
   <Document title="Sign in">
     <main id="main" class="narrow">
       <h1>
-        <img src={fileAt("mark.svg")} alt="" width="28" height="28" /> Millrace
+        <img src={assetUrl("mark.svg")} alt="" width="28" height="28" /> Millrace
       </h1>
       <p>Builds, agents and secrets of your organization.</p>
       {isOver && (
@@ -22,7 +22,7 @@ export const SignInPage = ({ next, problem, isOver = false }: SignInParts) => (
           You were signed out: your session was ended, or its token was revoked or has expired.
         </p>
       )}
-      <ProblemNotice asked={{ problem, entered: null }} />
+      <ProblemNotice request={{ problem, form: null }} />
       <form method="post" action="/app/sign-in" class="stack">
         <input type="hidden" name="next" value={next} />
         <label for="token">API token</label>

@@ -1,15 +1,15 @@
 import { ROLES, type Token } from "../../protocol/token.ts";
 import { Refusal } from "../../services/core/refusal.ts";
 import { createToken, getToken, listTokens, revokeToken, rotateToken } from "../../services/tokens.ts";
-import { Copied } from "../components/copyable.tsx";
+import { Copyable } from "../components/copyable.tsx";
 import { CheckField, SelectField, TextField } from "../components/fields.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
-import { matching, NameFilter } from "../components/text-filter.tsx";
-import { Ago } from "../components/time.tsx";
-import { removal } from "../confirm-removal.tsx";
-import { flagIn, numberIn, textIn } from "../form-fields.ts";
-import type { Asked, Form, Page, View } from "../page-definition.ts";
-import { byId, checked, nothing, withBody } from "../verb-input.ts";
+import { filterByText, TextFilter } from "../components/text-filter.tsx";
+import { RelativeTime } from "../components/time.tsx";
+import { confirmRemoval } from "../confirm-removal.tsx";
+import { readFlag, readNumber, readText } from "../form-fields.ts";
+import type { Form, Page, PageRequest, View } from "../page-definition.ts";
+import { byId, noInput, parseBody, withBody } from "../verb-input.ts";
 
 const DAY_MS = 86_400_000;
 const GRACES = [
@@ -29,9 +29,11 @@ const Row = ({ of, now }: { of: Token; now: Date }) => (
     <th scope="row">{of.name}</th>
     <td>{of.kind === "registration" ? "registers agents" : of.role}</td>
     <td data-label="last used">
-      {of.lastUsedAt ? <Ago at={of.lastUsedAt} now={now} /> : <span class="hint">never</span>}
+      {of.lastUsedAt ? <RelativeTime at={of.lastUsedAt} now={now} /> : <span class="hint">never</span>}
     </td>
-    <td data-label="ends">{of.expiresAt ? <Ago at={of.expiresAt} now={now} /> : <span class="hint">never</span>}</td>
+    <td data-label="ends">
+      {of.expiresAt ? <RelativeTime at={of.expiresAt} now={now} /> : <span class="hint">never</span>}
+    </td>
     <td>
       <span class="actions">
         <a class="button quiet" href={`/app/tokens/${of.id}/rotate`} aria-label={`Rotate ${of.name}`}>
@@ -45,15 +47,24 @@ const Row = ({ of, now }: { of: Token; now: Date }) => (
   </tr>
 );
 
-const CreateForm = ({ asked }: { asked: Asked }) => (
+const CreateForm = ({ request }: { request: PageRequest }) => (
   <form method="post" class="stack">
-    <TextField {...{ asked, name: "name", label: "Name", required: true, placeholder: "who or what uses it" }} />
+    <TextField request={request} name="name" label="Name" required placeholder="who or what uses it" />
     <SelectField
-      {...{ asked, name: "role", label: "May do", value: "member" }}
+      request={request}
+      name="role"
+      label="May do"
+      value="member"
       choices={ROLES.map((role) => ({ value: role, label: MAY[role] }))}
     />
     <TextField
-      {...{ asked, name: "days", label: "Good for, in days", type: "number", min: 1, max: 3650, value: 90 }}
+      request={request}
+      name="days"
+      label="Good for, in days"
+      type="number"
+      min={1}
+      max={3650}
+      value={90}
       hint="Leave it empty for a token without an end."
     />
     <button type="submit" class="primary">
@@ -65,17 +76,18 @@ const CreateForm = ({ asked }: { asked: Asked }) => (
 const page: Page = {
   path: "/tokens",
   role: "admin",
-  async show(context, asked) {
-    const all = await listTokens.run(context, nothing);
-    const tokens = matching(all, asked.query, ({ name }) => [name]);
+  async show(context, request) {
+    const all = await listTokens.run(context, noInput);
+    const tokens = filterByText(all, request.query, ({ name }) => [name]);
     return {
-      ...{ title: "Tokens", section: "tokens" },
+      title: "Tokens",
+      section: "tokens",
       body: (
         <>
-          <ProblemNotice asked={asked} />
+          <ProblemNotice request={request} />
           <div class="head">
             <h1>Tokens</h1>
-            <NameFilter path="/app/tokens" query={asked.query} label="Name" />
+            <TextFilter path="/app/tokens" query={request.query} label="Name" />
           </div>
           <div class="wide">
             <table>
@@ -99,7 +111,7 @@ const page: Page = {
           </div>
           <section class="column">
             <h2>Make a token</h2>
-            <CreateForm asked={asked} />
+            <CreateForm request={request} />
           </section>
         </>
       ),
@@ -108,12 +120,13 @@ const page: Page = {
 };
 
 const shown = (name: string, token: string): View => ({
-  ...{ title: "Token", section: "tokens" },
+  title: "Token",
+  section: "tokens",
   body: (
     <div class="column">
       <h1>{name}</h1>
       <p>This is shown once. Keep it where secrets are kept.</p>
-      <Copied text={token} />
+      <Copyable text={token} />
       <p>
         <a href="/app/tokens">Back to the tokens</a>
       </p>
@@ -122,11 +135,15 @@ const shown = (name: string, token: string): View => ({
 });
 
 const createForm: Form = {
-  ...{ path: page.path, access: createToken.access, page },
-  async act(context, { entered }) {
-    const days = numberIn(entered, "days");
-    const body = checked(createToken.body, {
-      ...{ name: entered.get("name")?.trim() ?? "", kind: "api", role: textIn(entered, "role") },
+  path: page.path,
+  access: createToken.access,
+  page,
+  async submit(context, { form }) {
+    const days = readNumber(form, "days");
+    const body = parseBody(createToken.body, {
+      name: form.get("name")?.trim() ?? "",
+      kind: "api",
+      role: readText(form, "role"),
       expiresAt: days === null ? null : endOf(context.now, days),
     });
     const { name, token } = await createToken.run(context, withBody(body));
@@ -147,19 +164,20 @@ const endOf = (now: Date, days: number): string => {
 const rotatePage: Page = {
   path: "/tokens/:id/rotate",
   role: "admin",
-  async show(context, asked) {
-    const { name } = await getToken.run(context, byId(asked.params.id));
+  async show(context, request) {
+    const { name } = await getToken.run(context, byId(request.params.id));
     return {
-      ...{ title: `Rotate ${name}`, section: "tokens" },
+      title: `Rotate ${name}`,
+      section: "tokens",
       body: (
         <div class="column">
-          <ProblemNotice asked={asked} />
+          <ProblemNotice request={request} />
           <h1>
             Rotate <bdi>{name}</bdi>?
           </h1>
           <p>It keeps its name and what it may do, and gets a new secret.</p>
           <form method="post" class="stack">
-            <SelectField {...{ asked, name: "grace", label: "The old secret", value: "3600", choices: GRACES }} />
+            <SelectField request={request} name="grace" label="The old secret" value="3600" choices={GRACES} />
             <span class="actions">
               <button type="submit" class="primary">
                 Rotate
@@ -176,27 +194,31 @@ const rotatePage: Page = {
 };
 
 const rotateForm: Form = {
-  ...{ path: rotatePage.path, access: rotateToken.access, page: rotatePage },
-  async act(context, { params, entered }) {
-    const body = checked(rotateToken.body, { graceSeconds: numberIn(entered, "grace") });
+  path: rotatePage.path,
+  access: rotateToken.access,
+  page: rotatePage,
+  async submit(context, { params, form }) {
+    const body = parseBody(rotateToken.body, { graceSeconds: readNumber(form, "grace") });
     const { name, token } = await rotateToken.run(context, { ...byId(params.id), body });
     return shown(name, token);
   },
 };
 
-const revoke = removal({
-  ...{ path: "/tokens/:id/revoke", section: "tokens", access: { role: "admin" }, verb: "revoke" },
-  async ask(context, id, asked) {
+const revoke = confirmRemoval({
+  path: "/tokens/:id/revoke",
+  section: "tokens",
+  access: { role: "admin" },
+  verb: "revoke",
+  async question(context, id, request) {
     const { name } = await getToken.run(context, byId(id));
-    const words =
+    const consequences =
       "Whoever uses it is refused from the next request on. Agents that it registered stay, unless you say so.";
     const choice = (
-      <CheckField {...{ asked, name: "agents", label: "Remove the agents that it registered", on: false }} />
+      <CheckField request={request} name="agents" label="Remove the agents that it registered" on={false} />
     );
-    return { name, words, choice, back: "/app/tokens", to: "/app/tokens" };
+    return { name, consequences, choice, back: "/app/tokens", next: "/app/tokens" };
   },
-  remove: (context, id, entered) =>
-    revokeToken.run(context, { ...byId(id), query: { agents: flagIn(entered, "agents") } }),
+  remove: (context, id, form) => revokeToken.run(context, { ...byId(id), query: { agents: readFlag(form, "agents") } }),
 });
 
 export const tokenPages: Page[] = [page, rotatePage, revoke.page];

@@ -1,36 +1,39 @@
 import type { Variable } from "../../protocol/variable.ts";
 import { listUses } from "../../services/variable-uses.ts";
 import { getVariable, removeVariable, updateVariable } from "../../services/variables.ts";
-import { AreaField, CheckField, SecretField, TextField, Version } from "../components/fields.tsx";
+import { AreaField, CheckField, SecretField, TextField, VersionField } from "../components/fields.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
-import { Ago } from "../components/time.tsx";
-import { removal } from "../confirm-removal.tsx";
-import { flagIn, textIn } from "../form-fields.ts";
-import type { Asked, Form, Page } from "../page-definition.ts";
-import { may } from "../permissions.ts";
+import { RelativeTime } from "../components/time.tsx";
+import { confirmRemoval } from "../confirm-removal.tsx";
+import { readFlag, readText } from "../form-fields.ts";
+import type { Form, Page, PageRequest } from "../page-definition.ts";
+import { hasRole } from "../permissions.ts";
 import { ownerChoices, ownerKey, ownerPage, readOwners } from "../variable-owners.ts";
-import { byId, checked } from "../verb-input.ts";
+import { byId, parseBody } from "../verb-input.ts";
 
 type Uses = Awaited<ReturnType<typeof listUses.run>>;
 const SHOWN_USES = 20;
 
-const Edit = ({ asked, of, version }: { asked: Asked; of: Variable; version: number | null }) => (
+const Edit = ({ request, of, version }: { request: PageRequest; of: Variable; version: number | null }) => (
   <form method="post" class="stack">
-    <Version of={version} />
-    <TextField {...{ asked, name: "key", label: "Key", value: of.key, required: true }} />
+    <VersionField of={version} />
+    <TextField request={request} name="key" label="Key" value={of.key} required />
     {of.isSecret && <input type="hidden" name="wasSecret" value="on" />}
     {of.isSecret ? (
-      <SecretField {...{ asked, name: "value", label: "New value" }} hint="Leave it empty to keep the one it has." />
+      <SecretField request={request} name="value" label="New value" hint="Leave it empty to keep the one it has." />
     ) : (
-      <AreaField {...{ asked, name: "value", label: "Value", value: of.value, rows: 3 }} />
+      <AreaField request={request} name="value" label="Value" value={of.value} rows={3} />
     )}
     <CheckField
-      {...{ asked, name: "isSecret", label: "Secret", on: of.isSecret }}
+      request={request}
+      name="isSecret"
+      label="Secret"
+      on={of.isSecret}
       hint={of.isSecret ? "A secret becomes plain only together with a new value." : undefined}
     />
-    <AreaField {...{ asked, name: "description", label: "Description", value: of.description, rows: 2 }} />
-    <CheckField {...{ asked, name: "isActive", label: "Active: builds get it", on: of.isActive }} />
-    <CheckField {...{ asked, name: "allowOverride", label: "A run may replace it", on: of.allowOverride }} />
+    <AreaField request={request} name="description" label="Description" value={of.description} rows={2} />
+    <CheckField request={request} name="isActive" label="Active: builds get it" on={of.isActive} />
+    <CheckField request={request} name="allowOverride" label="A run may replace it" on={of.allowOverride} />
     <button type="submit" class="primary">
       Save
     </button>
@@ -46,7 +49,7 @@ const UsedBy = ({ uses, now }: { uses: Uses; now: Date }) => (
       <ul class="plain">
         {uses.slice(0, SHOWN_USES).map(({ buildId, at }) => (
           <li>
-            <a href={`/app/builds/${buildId}`}>build {buildId.slice(-8)}</a> <Ago at={at} now={now} />
+            <a href={`/app/builds/${buildId}`}>build {buildId.slice(-8)}</a> <RelativeTime at={at} now={now} />
           </li>
         ))}
       </ul>
@@ -57,10 +60,10 @@ const UsedBy = ({ uses, now }: { uses: Uses; now: Date }) => (
 const page: Page = {
   path: "/variables/:id",
   role: "viewer",
-  async show(context, asked) {
-    const variable = await getVariable.run(context, byId(asked.params.id));
+  async show(context, request) {
+    const variable = await getVariable.run(context, byId(request.params.id));
     const { version } = context;
-    const canChange = may(context, "maintainer");
+    const canChange = hasRole(context, "maintainer");
     const [owners, uses] = await Promise.all([
       readOwners(context),
       canChange ? listUses.run(context, byId(variable.id)) : null,
@@ -69,10 +72,11 @@ const page: Page = {
     const label = ownerChoices(owners).find(({ value }) => value === owner)?.label ?? variable.scope;
     const ownersPage = ownerPage(owner);
     return {
-      ...{ title: variable.key, section: "variables" },
+      title: variable.key,
+      section: "variables",
       body: (
         <div class="column">
-          <ProblemNotice asked={asked} />
+          <ProblemNotice request={request} />
           <h1>{variable.key}</h1>
           <p class="facts">
             <span>{variable.isSecret ? "secret" : "plain"}</span>
@@ -81,16 +85,16 @@ const page: Page = {
             </span>
             {!variable.isActive && <span class="label">inactive</span>}
             <span>
-              changed <Ago at={variable.updatedAt} now={context.now} />
+              changed <RelativeTime at={variable.updatedAt} now={context.now} />
             </span>
             {variable.lastUsedAt && (
               <span>
-                used <Ago at={variable.lastUsedAt} now={context.now} />
+                used <RelativeTime at={variable.lastUsedAt} now={context.now} />
               </span>
             )}
           </p>
           {canChange ? (
-            <Edit asked={asked} of={variable} version={version} />
+            <Edit request={request} of={variable} version={version} />
           ) : (
             !variable.isSecret && <pre class="definition">{variable.value}</pre>
           )}
@@ -109,30 +113,34 @@ const page: Page = {
 };
 
 const saveForm: Form = {
-  ...{ path: page.path, access: updateVariable.access, page },
-  async act(context, { params, entered }) {
-    const value = entered.get("value") ?? "";
-    const isKept = value === "" && flagIn(entered, "wasSecret");
-    const body = checked(updateVariable.body, {
-      ...{ key: entered.get("key")?.trim() ?? "", description: textIn(entered, "description") },
+  path: page.path,
+  access: updateVariable.access,
+  page,
+  async submit(context, { params, form }) {
+    const value = form.get("value") ?? "";
+    const isKept = value === "" && readFlag(form, "wasSecret");
+    const body = parseBody(updateVariable.body, {
+      key: form.get("key")?.trim() ?? "",
+      description: readText(form, "description"),
       ...(isKept ? {} : { value }),
-      ...{
-        isSecret: flagIn(entered, "isSecret"),
-        isActive: flagIn(entered, "isActive"),
-        allowOverride: flagIn(entered, "allowOverride"),
-      },
+      isSecret: readFlag(form, "isSecret"),
+      isActive: readFlag(form, "isActive"),
+      allowOverride: readFlag(form, "allowOverride"),
     });
     await updateVariable.run(context, { ...byId(params.id), body });
-    return { to: `/app/variables/${params.id}`, done: "saved" };
+    return { to: `/app/variables/${params.id}`, notice: "saved" };
   },
 };
 
-const remove = removal({
-  ...{ path: "/variables/:id/remove", section: "variables", access: { role: "maintainer" }, verb: "remove" },
-  async ask(context, id) {
+const remove = confirmRemoval({
+  path: "/variables/:id/remove",
+  section: "variables",
+  access: { role: "maintainer" },
+  verb: "remove",
+  async question(context, id) {
     const { key, scope } = await getVariable.run(context, byId(id));
-    const words = `Builds get ${key} no more, unless another scope than the ${scope} has it. Its value is gone for good.`;
-    return { name: key, words, back: `/app/variables/${id}`, to: "/app/variables" };
+    const consequences = `Builds get ${key} no more, unless another scope than the ${scope} has it. Its value is gone for good.`;
+    return { name: key, consequences, back: `/app/variables/${id}`, next: "/app/variables" };
   },
   remove: (context, id) => removeVariable.run(context, byId(id)),
 });

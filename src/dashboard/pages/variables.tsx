@@ -2,13 +2,13 @@ import { type Variable, VariableFilter } from "../../protocol/variable.ts";
 import { createVariable, listVariables } from "../../services/variables.ts";
 import { AreaField, CheckField, type Choice, SecretField, SelectField, TextField } from "../components/fields.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
-import { matching } from "../components/text-filter.tsx";
-import { Ago } from "../components/time.tsx";
-import { flagIn, textIn } from "../form-fields.ts";
+import { filterByText } from "../components/text-filter.tsx";
+import { RelativeTime } from "../components/time.tsx";
+import { readFlag, readText } from "../form-fields.ts";
 import type { Form, Page } from "../page-definition.ts";
-import { may } from "../permissions.ts";
+import { hasRole } from "../permissions.ts";
 import { ownerChoices, ownerFields, ownerKey, ownerPage, readOwners } from "../variable-owners.ts";
-import { checked, nothing, withBody } from "../verb-input.ts";
+import { noInput, parseBody, withBody } from "../verb-input.ts";
 
 const Owner = ({ of, choices }: { of: Variable; choices: Choice[] }) => {
   const key = ownerKey(of);
@@ -31,7 +31,7 @@ const Row = ({ of, choices, now }: { of: Variable; choices: Choice[]; now: Date 
       <span class="why">{of.scope}</span>
     </td>
     <td data-label="last used">
-      {of.lastUsedAt ? <Ago at={of.lastUsedAt} now={now} /> : <span class="hint">never</span>}
+      {of.lastUsedAt ? <RelativeTime at={of.lastUsedAt} now={now} /> : <span class="hint">never</span>}
     </td>
     <td>{of.description}</td>
   </tr>
@@ -67,14 +67,14 @@ interface FilterParts {
 
 const Filter = ({ query, owner, withInactive, choices }: FilterParts) => {
   const all = [{ value: "", label: "Everywhere" }, ...choices];
-  const asked = { params: {}, query: new URLSearchParams(), origin: "", entered: null, problem: null };
+  const request = { params: {}, query: new URLSearchParams(), origin: "", form: null, problem: null };
   return (
     <form method="get" action="/app/variables" class="filter">
       <label>
         <span class="sr">Key</span>
         <input type="search" name="q" placeholder="Key" value={query.get("q") ?? ""} data-key="/" />
       </label>
-      <SelectField {...{ asked, name: "owner", label: "Of", value: owner, choices: all }} />
+      <SelectField request={request} name="owner" label="Of" value={owner} choices={all} />
       <label class="check">
         <input type="checkbox" name="inactive" checked={withInactive} /> inactive ones too
       </label>
@@ -92,15 +92,16 @@ const page: Page = {
     const wanted = VariableFilter.safeParse(owner ? ownerFields(owner, context.orgId) : {});
     const filter = { ...(wanted.success ? wanted.data : {}), includeInactive };
     const [all, owners] = await Promise.all([
-      listVariables.run(context, { ...nothing, query: filter }),
+      listVariables.run(context, { ...noInput, query: filter }),
       readOwners(context),
     ]);
-    const variables = matching(all, query, ({ key, description }) => [key, description ?? ""]);
+    const variables = filterByText(all, query, ({ key, description }) => [key, description ?? ""]);
     const choices = ownerChoices(owners);
-    const canChange = may(context, "maintainer");
+    const canChange = hasRole(context, "maintainer");
     const forOwner = owner ? `?owner=${encodeURIComponent(owner)}` : "";
     return {
-      ...{ title: "Variables", section: "variables" },
+      title: "Variables",
+      section: "variables",
       body: (
         <>
           <div class="head">
@@ -131,25 +132,29 @@ const page: Page = {
 const newPage: Page = {
   path: "/variables/new",
   role: "maintainer",
-  async show(context, asked) {
-    const owner = asked.query.get("owner") ?? `organization:${context.orgId}`;
+  async show(context, request) {
+    const owner = request.query.get("owner") ?? `organization:${context.orgId}`;
     const choices = ownerChoices(await readOwners(context));
     return {
-      ...{ title: "Add a variable", section: "variables" },
+      title: "Add a variable",
+      section: "variables",
       body: (
         <div class="column">
           <h1>Add a variable</h1>
-          <ProblemNotice asked={asked} />
+          <ProblemNotice request={request} />
           <form method="post" class="stack">
-            <TextField {...{ asked, name: "key", label: "Key", required: true, placeholder: "API_URL" }} />
-            <SelectField {...{ asked, name: "owner", label: "Belongs to", value: owner, choices }} />
+            <TextField request={request} name="key" label="Key" required placeholder="API_URL" />
+            <SelectField request={request} name="owner" label="Belongs to" value={owner} choices={choices} />
             <CheckField
-              {...{ asked, name: "isSecret", label: "Secret", on: true }}
+              request={request}
+              name="isSecret"
+              label="Secret"
+              on
               hint="Sealed, masked in logs, and never shown again: not even to you."
             />
-            <SecretField {...{ asked, name: "value", label: "Value" }} />
-            <AreaField {...{ asked, name: "description", label: "Description", rows: 2 }} />
-            <CheckField {...{ asked, name: "allowOverride", label: "A run may replace it", on: true }} />
+            <SecretField request={request} name="value" label="Value" />
+            <AreaField request={request} name="description" label="Description" rows={2} />
+            <CheckField request={request} name="allowOverride" label="A run may replace it" on />
             <button type="submit" class="primary">
               Add variable
             </button>
@@ -161,22 +166,23 @@ const newPage: Page = {
 };
 
 const createForm: Form = {
-  ...{ path: newPage.path, access: createVariable.access, page: newPage },
-  async act(context, { entered }) {
-    const owner = entered.get("owner") ?? "";
-    const body = checked(createVariable.body, {
-      ...{
-        ...ownerFields(owner, context.orgId),
-        key: entered.get("key")?.trim() ?? "",
-        value: entered.get("value") ?? "",
-      },
-      ...{ isSecret: flagIn(entered, "isSecret"), allowOverride: flagIn(entered, "allowOverride") },
-      description: textIn(entered, "description"),
+  path: newPage.path,
+  access: createVariable.access,
+  page: newPage,
+  async submit(context, { form }) {
+    const owner = form.get("owner") ?? "";
+    const body = parseBody(createVariable.body, {
+      ...ownerFields(owner, context.orgId),
+      key: form.get("key")?.trim() ?? "",
+      value: form.get("value") ?? "",
+      isSecret: readFlag(form, "isSecret"),
+      allowOverride: readFlag(form, "allowOverride"),
+      description: readText(form, "description"),
     });
     await createVariable.run(context, withBody(body));
     return {
       to: ownerPage(owner)?.startsWith("/app/groups") ? (ownerPage(owner) ?? "") : "/app/variables",
-      done: "created",
+      notice: "created",
     };
   },
 };
