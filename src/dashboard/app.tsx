@@ -21,48 +21,57 @@ import { clearCookies, rememberBookmark } from "./session.ts";
 import { mountSignInRoutes, redirectToSignIn } from "./sign-in-routes.tsx";
 import { parseBody, withBody } from "./verb-input.ts";
 
-const render = (c: HonoCall, context: Context, view: View, done: string | null, status: 200 | 422 = 200) =>
-  c.html(<Layout context={context} view={view} done={done} />, status);
+interface Answer {
+  /** The key of the notice to show. */
+  notice?: string | null;
+  status?: 200 | 422;
+}
+
+const answerView = (c: HonoCall, context: Context, view: View, { notice = null, status = 200 }: Answer = {}) =>
+  c.html(<Layout context={context} view={view} noticeKey={notice} />, status);
 
 const showPage = async (c: HonoCall, page: Page): Promise<Response> => {
   const context = await openRequest(c, { role: page.role }, false);
   const request = pageRequestOf(c);
-  return render(c, context, await page.show(context, request), request.query.get("done"));
+  const view = await page.show(context, request);
+  return answerView(c, context, view, { notice: request.query.get("done") });
 };
 
 const addressOf = ({ to, notice }: Redirect): string =>
   notice ? `${to}${to.includes("?") ? "&" : "?"}done=${notice}` : to;
 
-/** What a person can mend in the form itself; the rest gets a page of its own. */
+/** Whether a person can correct this in the form; any other problem gets a page of its own. */
 const isShownInForm = ({ kind }: Refusal): boolean => [409, 412, 413, 422, 429].includes(PROBLEMS[kind][0]);
 
-/** Obeys the form, or shows its page once more with what is wrong. */
+/** Submits the form. Shows its page again, with the problem, when the form is refused. */
 const submitForm = async (c: HonoCall, form: Form): Promise<Response> => {
   const context = await openRequest(c, form.access, true);
   const request = { ...pageRequestOf(c), form: await readForm(c) };
   const version = request.form.get("version");
   if (version !== null) context.ifMatch = [entityTag(Number(version))];
   try {
-    const went = await form.submit(context, request);
+    const result = await form.submit(context, request);
     rememberBookmark(c, context.db.bookmark);
-    return "to" in went ? c.redirect(addressOf(went), 303) : render(c, context, went, null);
+    return "to" in result ? c.redirect(addressOf(result), 303) : answerView(c, context, result);
   } catch (error) {
     const problem = refusalOf(error);
     if (!isShownInForm(problem)) throw problem;
     context.ifMatch = null;
-    return render(c, context, await form.page.show(context, { ...request, problem }), null, 422);
+    const view = await form.page.show(context, { ...request, problem });
+    return answerView(c, context, view, { status: 422 });
   }
 };
 
+/** A build's log, for the script of its page and the link to the raw text. */
 const streamLog = async (c: HonoCall): Promise<Response> => {
   const context = await openRequest(c, showLog.access, false);
   const params = PathId.safeParse(c.req.param());
   const query = showLog.query?.safeParse(c.req.query());
-  if (!params.success || !query?.success) throw new Refusal("not-found", "There is no such log here.");
+  if (!params.success || !query?.success) throw new Refusal("not-found", "There is no such log.");
   return showLog.stream(c, context, { params: params.data, query: query.data, body: undefined });
 };
 
-/** What the definition's field asks while a person types. */
+/** Checks a pipeline's definition while a person types it. */
 const checkDefinition = async (c: HonoCall): Promise<Response> => {
   const context = await openRequest(c, checkPipeline.access, false);
   const form = await readForm(c);
@@ -74,8 +83,8 @@ const checkDefinition = async (c: HonoCall): Promise<Response> => {
   return c.json(await checkPipeline.run(context, withBody(body)));
 };
 
-/** Whoever is signed in, as far as every page lets them in; null where that is nobody. */
-const viewerOf = async (c: HonoCall): Promise<Context | null> => {
+/** The context of the signed-in person for a page that every role may open; null without a session. */
+const viewerContext = async (c: HonoCall): Promise<Context | null> => {
   try {
     const context = await openRequest(c, { role: "viewer" }, false);
     await context.admit();
@@ -85,12 +94,12 @@ const viewerOf = async (c: HonoCall): Promise<Context | null> => {
   }
 };
 
-/** What went wrong, within the frame where somebody is signed in and it can be asked for. */
+/** The page of a problem, within the layout of the other pages where a person is signed in. */
 const problemPage = async (c: HonoCall, problem: Refusal) => {
   const requestId = c.get("requestId");
   const [status] = PROBLEMS[problem.kind];
   if (status >= 500) console.error(JSON.stringify({ requestId, error: describe(problem) }));
-  const context = status === 403 || status === 404 ? await viewerOf(c) : null;
+  const context = status === 403 || status === 404 ? await viewerContext(c) : null;
   return c.html(<ProblemPage problem={problem} requestId={requestId} context={context} />, status);
 };
 

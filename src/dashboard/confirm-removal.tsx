@@ -5,13 +5,15 @@ import { ProblemNotice } from "./components/problem-notice.tsx";
 import type { Form, Page, PageRequest, Section } from "./page-definition.ts";
 
 interface Question {
+  /** The name of the record to remove. */
   name: string;
-  /** What goes with it, and what stays. */
+  /** What else is removed, and what stays. */
   consequences: Child;
-  /** A field of the form, where there is something to choose. */
+  /** A field of the form, for a removal with a choice. */
   choice?: Child;
+  /** The path to return to without removing. */
   back: string;
-  /** Where it leads when it is done. */
+  /** The path to open after the removal. */
   next: string;
 }
 
@@ -19,52 +21,48 @@ interface Removal {
   path: string;
   section: Section;
   access: Access;
-  /** The verb on the button: remove, revoke. */
+  /** The word on the button: remove, revoke. */
   verb: string;
   question(context: Context, id: string, request: PageRequest): Promise<Question>;
   remove(context: Context, id: string, form: URLSearchParams): Promise<unknown>;
 }
 
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** Asks before something is gone, by naming it: a page of its own, so that it works without a script. */
-export const confirmRemoval = ({
-  path,
-  section,
-  access,
-  verb,
-  question,
-  remove,
-}: Removal): { page: Page; form: Form } => {
+const QuestionForm = ({ verb, request, question }: { verb: string; request: PageRequest; question: Question }) => (
+  <div class="column">
+    <ProblemNotice request={{ problem: request.problem, form: null }} />
+    <h1>
+      {verb} <bdi>{question.name}</bdi>?
+    </h1>
+    <p>{question.consequences}</p>
+    <form method="post" class="stack">
+      {question.choice}
+      <span class="actions">
+        <button type="submit" class="danger">
+          {verb}
+        </button>
+        <a class="button" href={question.back}>
+          Keep it
+        </a>
+      </span>
+    </form>
+  </div>
+);
+
+/** A page that names the record and asks before it is removed, and the form that removes it. It needs no script. */
+export const confirmRemoval = (removal: Removal): { page: Page; form: Form } => {
+  const { path, section, access, remove } = removal;
+  const verb = capitalize(removal.verb);
   const page: Page = {
     path,
     role: access.role ?? "admin",
     async show(context, request) {
-      const { params, problem } = request;
-      const { name, consequences, choice, back } = await question(context, params.id ?? "", request);
+      const question = await removal.question(context, request.params.id ?? "", request);
       return {
-        title: `${capital(verb)} ${name}`,
+        title: `${verb} ${question.name}`,
         section,
-        body: (
-          <div class="column">
-            <ProblemNotice request={{ problem, form: null }} />
-            <h1>
-              {capital(verb)} <bdi>{name}</bdi>?
-            </h1>
-            <p>{consequences}</p>
-            <form method="post" class="stack">
-              {choice}
-              <span class="actions">
-                <button type="submit" class="danger">
-                  {capital(verb)}
-                </button>
-                <a class="button" href={back}>
-                  Keep it
-                </a>
-              </span>
-            </form>
-          </div>
-        ),
+        body: <QuestionForm verb={verb} request={request} question={question} />,
       };
     },
   };
@@ -73,9 +71,9 @@ export const confirmRemoval = ({
     access,
     page,
     async submit(context, request) {
-      const { params, form } = request;
-      const { next } = await question(context, params.id ?? "", request);
-      await remove(context, params.id ?? "", form);
+      const id = request.params.id ?? "";
+      const { next } = await removal.question(context, id, request);
+      await remove(context, id, request.form);
       return { to: next, notice: "removed" };
     },
   };

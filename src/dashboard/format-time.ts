@@ -3,27 +3,27 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-const two = (number: number): string => String(number).padStart(2, "0");
+const twoDigits = (number: number): string => String(number).padStart(2, "0");
 
 /** Milliseconds as `<1s`, `48s`, `1m 04s`, `2h 05m` or `3d 04h`. */
 export const formatDuration = (milliseconds: number): string => {
-  const all = Math.max(0, milliseconds);
-  if (all < SECOND) return "<1s";
-  if (all < MINUTE) return `${Math.floor(all / SECOND)}s`;
-  if (all < HOUR) return `${Math.floor(all / MINUTE)}m ${two(Math.floor((all % MINUTE) / SECOND))}s`;
-  if (all < DAY) return `${Math.floor(all / HOUR)}h ${two(Math.floor((all % HOUR) / MINUTE))}m`;
-  return `${Math.floor(all / DAY)}d ${two(Math.floor((all % DAY) / HOUR))}h`;
+  const span = Math.max(0, milliseconds);
+  if (span < SECOND) return "<1s";
+  if (span < MINUTE) return `${Math.floor(span / SECOND)}s`;
+  if (span < HOUR) return `${Math.floor(span / MINUTE)}m ${twoDigits(Math.floor((span % MINUTE) / SECOND))}s`;
+  if (span < DAY) return `${Math.floor(span / HOUR)}h ${twoDigits(Math.floor((span % HOUR) / MINUTE))}m`;
+  return `${Math.floor(span / DAY)}d ${twoDigits(Math.floor((span % DAY) / HOUR))}h`;
 };
 
-/** How long ago, or in how long, as a person says it. */
+/** The distance between two times in milliseconds as `just now`, `12 min ago` or `in 1 h`. */
 export const formatRelative = (then: number, now: number): string => {
-  const away = Math.abs(now - then);
-  if (away < 45 * SECOND) return then > now ? "in a moment" : "just now";
+  const distance = Math.abs(now - then);
+  if (distance < 45 * SECOND) return then > now ? "in a moment" : "just now";
   const [count, unit] =
-    away < HOUR
-      ? [Math.round(away / MINUTE), "min"]
-      : away < DAY
-        ? [Math.round(away / HOUR), "h"]
-        : [Math.round(away / DAY), "d"];
+    distance < HOUR
+      ? [Math.round(distance / MINUTE), "min"]
+      : distance < DAY
+        ? [Math.round(distance / HOUR), "h"]
+        : [Math.round(distance / DAY), "d"];
   return then > now ? `in ${count} ${unit}` : `${count} ${unit} ago`;
 };

@@ -13,7 +13,7 @@ interface DocumentProps {
   children?: Child;
 }
 
-/** The document around every page: our own sheet and modules, and nothing of anyone else's. */
+/** The HTML document of every page. It loads this service's own style and scripts only. */
 export const Document = ({ title, scripts = [], children }: DocumentProps) =>
   html`<!doctype html>${(
     <html lang="en">
@@ -35,11 +35,13 @@ export const Document = ({ title, scripts = [], children }: DocumentProps) =>
 interface LayoutProps {
   context: Context;
   view: View;
-  done: string | null;
+  /** The `done` of the address: which notice to show. */
+  noticeKey: string | null;
 }
 
-export const Layout = ({ context, view, done }: LayoutProps) => {
-  const notice = noticeOf(done);
+/** A page for a signed-in person: navigation, notice, the view and the help on keys. */
+export const Layout = ({ context, view, noticeKey }: LayoutProps) => {
+  const notice = noticeOf(noticeKey);
   return (
     <Document title={view.title} scripts={["page.js", ...(view.script ? [view.script] : [])]}>
       <a class="skip" href="#main">

@@ -3,7 +3,7 @@ import type { Context } from "../services/core/context.ts";
 import type { Section } from "./page-definition.ts";
 import { hasRole } from "./permissions.ts";
 
-/** A page that is reached from everywhere, by its link or by two keys. */
+/** A link at the top of every page. `key` names the two keys that open it. */
 export interface NavigationEntry {
   section: Section;
   href: string;
@@ -21,6 +21,6 @@ const NAVIGATION: NavigationEntry[] = [
   { section: "audit", href: "/app/audit", name: "Audit", role: "admin", key: "g u" },
 ];
 
-/** The pages that whoever is signed in may open. */
+/** The entries whose pages the signed-in person may open. */
 export const navigationFor = (context: Context): NavigationEntry[] =>
   NAVIGATION.filter(({ role }) => hasRole(context, role));

@@ -10,14 +10,15 @@ import { lastBookmark, sessionCaller } from "./session.ts";
 
 export type HonoCall = HonoContext<AppEnv>;
 
+/** Bytes of a form. */
 const FORM_LIMIT = 1024 * 1024;
 
-/** Nobody is signed in. */
+/** The request has no valid session. */
 export class SignedOut extends Error {
   override name = "SignedOut";
 }
 
-/** Opens the request of whoever is signed in. @throws SignedOut */
+/** The use cases' context for the signed-in person. @throws SignedOut; Refusal when the rate limit is reached */
 export const openRequest = async (c: HonoCall, access: Access, writes: boolean): Promise<Context> => {
   const caller = await sessionCaller(c);
   if (!caller) throw new SignedOut();
@@ -31,7 +32,7 @@ export const pageRequestOf = (c: HonoCall): PageRequest => {
   return { params: c.req.param(), query, origin, form: null, problem: null };
 };
 
-/** A form's fields, with the line ends of this world. @throws Refusal too-large */
+/** A form's fields. Browsers send line breaks as CRLF; here they are LF. @throws Refusal too-large */
 export const readForm = async (c: HonoCall): Promise<URLSearchParams> => {
   const text = new TextDecoder().decode(await readBytes(c.req.raw, FORM_LIMIT));
   const fields = [...new URLSearchParams(text)].map(([name, value]) => [name, value.replaceAll("\r\n", "\n")]);

@@ -15,6 +15,9 @@ export interface PageRequest {
   problem: Refusal | null;
 }
 
+/** What the fields of a form show: what was sent, and what is wrong with it. */
+export type FormState = Pick<PageRequest, "form" | "problem">;
+
 /** A form that a browser sent. */
 export type FormRequest = PageRequest & { form: URLSearchParams };
 

@@ -13,7 +13,7 @@ import { tokenForms, tokenPages } from "./pages/tokens.tsx";
 import { variableForms, variablePages } from "./pages/variable.tsx";
 import { variablesForms, variablesPages } from "./pages/variables.tsx";
 
-/** Every page; who may open it stands in it. A path with a word comes before the same path with an id. */
+/** Every page. The first path that matches wins: `/builds/new` is listed before `/builds/:id`. */
 export const PAGES: Page[] = [
   buildsPage,
   ...runBuildPages,
@@ -30,7 +30,7 @@ export const PAGES: Page[] = [
   ...auditPages,
 ];
 
-/** Every form's target, with who may send it. */
+/** The target of every form. */
 export const FORMS: Form[] = [
   ...runBuildForms,
   cancelForm,

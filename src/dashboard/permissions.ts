@@ -1,7 +1,7 @@
 import { ROLES, type Role } from "../protocol/token.ts";
 import type { Context } from "../services/core/context.ts";
 
-/** Whether what a role may do is to be offered to whoever is signed in. */
+/** Whether the signed-in person has this role or a higher one. Pages offer only what a person may do. */
 export const hasRole = (context: Context, role: Role): boolean => {
   const own = context.admitted.role;
   return own !== null && ROLES.indexOf(own) >= ROLES.indexOf(role);

@@ -11,7 +11,7 @@ const BOOKMARK_SECONDS = 60;
 
 const isSecure = (c: HonoContext): boolean => new URL(c.req.url).protocol === "https:";
 
-/** Only the page's own origin may send the cookie back; on loopback there is no certificate to ask for. */
+/** `__Host-` binds a cookie to this origin, but needs https, which a service on loopback does not have. */
 const sessionCookie = (c: HonoContext) => (isSecure(c) ? "__Host-millrace" : "millrace");
 const bookmarkCookie = (c: HonoContext) => (isSecure(c) ? "__Host-millrace-seen" : "millrace-seen");
 
@@ -23,10 +23,10 @@ const attributes = (c: HonoContext, maxAge: number) => ({
   maxAge,
 });
 
-/** @throws Refusal where the connection would carry the cookie in the clear */
+/** @throws Refusal when the connection would carry the cookie unencrypted */
 const checkConnection = (c: HonoContext): void => {
   if (isSecure(c) || LOOPBACK.test(new URL(c.req.url).hostname)) return;
-  throw new Refusal("forbidden", "Signing in needs https, except on this very machine.");
+  throw new Refusal("forbidden", "Signing in needs https, except on this machine itself (localhost).");
 };
 
 const storeSession = async (c: HonoContext<AppEnv>, session: Session): Promise<void> => {
@@ -34,25 +34,24 @@ const storeSession = async (c: HonoContext<AppEnv>, session: Session): Promise<v
   setCookie(c, sessionCookie(c), await sealSession(c.env, session), attributes(c, seconds));
 };
 
-/** Who a token speaks for. @throws Refusal unless it is a person's or program's */
+/** The caller of an API token. @throws Refusal when the token is invalid or of another kind */
 const callerOf = async (c: HonoContext<AppEnv>, token: string): Promise<Caller> => {
   const caller = await identify(c.env, `Bearer ${token}`).catch((error) => {
     throw error instanceof Refusal && error.kind === "unauthenticated"
-      ? new Refusal("unauthenticated", "This is not a token of this service, or no longer.")
+      ? new Refusal("unauthenticated", "The token is invalid or has expired.")
       : error;
   });
   if (caller.kind === "api") return caller;
-  throw new Refusal("forbidden", "Pages open with an API token (it begins with mrt_); this is another kind of token.");
+  throw new Refusal("forbidden", "Sign in with an API token: it begins with mrt_. This is a token of another kind.");
 };
 
-/** Signs a person in once `check` finds the token live. */
+/** Starts a session after `check` has found the token valid. */
 export const signIn = async (c: HonoContext<AppEnv>, token: string, check: (caller: Caller) => Promise<unknown>) => {
   checkConnection(c);
   await check(await callerOf(c, token));
   await storeSession(c, freshSession(token, new Date()));
 };
 
-/** Takes the cookies back. */
 export const clearCookies = (c: HonoContext): void => {
   for (const name of [sessionCookie(c), bookmarkCookie(c)]) deleteCookie(c, name, attributes(c, 0));
 };
@@ -62,14 +61,14 @@ const sessionOf = async (c: HonoContext<AppEnv>): Promise<Session | null> => {
   return sealed === undefined ? null : openSession(c.env, sealed, new Date());
 };
 
-/** Ends the session, also for a copy of its cookie. */
+/** Ends the session: from now on a copy of its cookie is refused too. */
 export const signOut = async (c: HonoContext<AppEnv>): Promise<void> => {
   const session = await sessionOf(c);
   if (session) await endSession(c.env, session);
   clearCookies(c);
 };
 
-/** The caller of the session's cookie, or null. A session in its later half is prolonged. */
+/** The caller of the session in the cookie, or null. Prolongs a session that is past half of its time. */
 export const sessionCaller = async (c: HonoContext<AppEnv>): Promise<Caller | null> => {
   const session = await sessionOf(c);
   if (!session) return null;
@@ -80,7 +79,7 @@ export const sessionCaller = async (c: HonoContext<AppEnv>): Promise<Caller | nu
   return { ...(await callerOf(c, session.token)), sessionId: session.id };
 };
 
-/** Lets the pages that follow a change read it, wherever they are served. */
+/** Keeps D1's bookmark in a cookie, so that the pages after a change read a replica that has it. */
 export const rememberBookmark = (c: HonoContext, bookmark: string | null): void => {
   if (bookmark) setCookie(c, bookmarkCookie(c), bookmark, attributes(c, BOOKMARK_SECONDS));
 };

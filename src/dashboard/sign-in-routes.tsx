@@ -9,7 +9,7 @@ import { signIn, signOut } from "./session.ts";
 
 const HOME = "/app/builds";
 
-/** A path of ours alone as browsers will read it, `%2e%2e` included, so that signing in leads nobody elsewhere. */
+/** `next` where it is a path below `/app` also as a browser resolves it (`%2e%2e`); else the builds. */
 const ownPath = (next: string | null | undefined): string => {
   if (!next || !/^\/app\/[\w/?=&.%:-]*$/.test(next)) return HOME;
   const { pathname, search } = new URL(next, "https://millrace.invalid");
@@ -30,7 +30,6 @@ const submitSignIn = async (c: HonoCall): Promise<Response> => {
   return c.redirect(next, 303);
 };
 
-/** Where people come in and go out. */
 export const mountSignInRoutes = (app: Hono<AppEnv>): void => {
   app.get("/sign-in", (c) => {
     const isOver = c.req.query("why") === "over";
@@ -43,10 +42,10 @@ export const mountSignInRoutes = (app: Hono<AppEnv>): void => {
   });
 };
 
-/** To the entrance, and from there back to the page that was asked for. `isOver`: the token was good before. */
+/** Redirects to the sign-in page, and from there back. `isOver`: the session was valid before. */
 export const redirectToSignIn = (c: HonoCall, isOver: boolean): Response => {
   const { pathname, search } = new URL(c.req.url);
-  const told = new URLSearchParams(isOver ? { why: "over" } : {});
-  if (c.req.method === "GET") told.set("next", ownPath(pathname + search));
-  return c.redirect(told.size > 0 ? `/app/sign-in?${told}` : "/app/sign-in", 303);
+  const query = new URLSearchParams(isOver ? { why: "over" } : {});
+  if (c.req.method === "GET") query.set("next", ownPath(pathname + search));
+  return c.redirect(query.size > 0 ? `/app/sign-in?${query}` : "/app/sign-in", 303);
 };

@@ -9,7 +9,7 @@ import { listRepositories } from "../services/repositories.ts";
 import type { Choice } from "./components/fields.tsx";
 import { noInput } from "./verb-input.ts";
 
-/** Whose a variable can be: the organization, a group, a repository or a pipeline. */
+/** The possible owners of a variable: the organization, its groups, repositories and pipelines. */
 export interface Owners {
   orgId: string;
   groups: Group[];
@@ -17,7 +17,6 @@ export interface Owners {
   pipelines: Pipeline[];
 }
 
-/** Reads every owner there is, in the round trip of whatever is asked beside it. */
 export const readOwners = async (context: Context): Promise<Owners> => {
   const [groups, repositories, pipelines] = await Promise.all([
     listGroups.run(context, { ...noInput, query: { includeVariables: false } }),
@@ -27,7 +26,7 @@ export const readOwners = async (context: Context): Promise<Owners> => {
   return { orgId: context.orgId, groups, repositories, pipelines };
 };
 
-/** An owner as one text: `group:ID`. */
+/** A variable's owner as one text, `SCOPE:ID`, for select fields and addresses. */
 export const ownerKey = ({ scope, orgId, groupId, repoId, pipelineId }: Variable): string =>
   `${scope}:${groupId ?? repoId ?? pipelineId ?? orgId}`;
 
@@ -45,7 +44,7 @@ export const ownerChoices = ({ orgId, groups, repositories, pipelines }: Owners)
   ];
 };
 
-/** The fields of a variable, or of a filter, that name its owner. */
+/** The owner of a `SCOPE:ID` text as fields of a variable or a filter. */
 export const ownerFields = (key: string, orgId: string) => {
   const [scope = "", id = ""] = key.split(":");
   const fields = { organization: { orgId: id }, group: { orgId, groupId: id }, repository: { repoId: id } };
@@ -53,6 +52,7 @@ export const ownerFields = (key: string, orgId: string) => {
   return { scope: scope as Scope, ...fields[scope as keyof typeof fields] };
 };
 
+/** The path of the owner's page; null for the organization, which has none. */
 export const ownerPage = (key: string): string | null => {
   const [scope, id] = key.split(":");
   if (scope === "group") return `/app/groups/${id}`;

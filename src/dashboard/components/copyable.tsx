@@ -1,4 +1,4 @@
-/** Text to be taken elsewhere; with a script it has a button that copies it. */
+/** A text to copy. The page's script adds a button that does it. */
 export const Copyable = ({ text }: { text: string }) => (
   <div class="copied">
     <pre tabindex={0}>{text}</pre>

@@ -1,32 +1,32 @@
 import type { Child } from "hono/jsx";
-import type { PageRequest } from "../page-definition.ts";
+import type { FormState } from "../page-definition.ts";
 import { firstWrongField } from "./problem-notice.tsx";
 
 interface FieldProps {
-  request: PageRequest;
+  request: FormState;
   name: string;
   label: string;
   hint?: Child;
-  /** What the record says, where the form has not been sent yet. */
+  /** The value of the record, shown until the form is sent. */
   value?: string | number | null;
 }
 
-const errorsOf = ({ problem }: PageRequest, name: string): string[] =>
+const errorsOf = ({ problem }: FormState, name: string): string[] =>
   (problem?.extras.errors ?? [])
     .filter(({ pointer }) => pointer === `/${name}` || pointer.startsWith(`/${name}/`))
     .map(({ detail }) => detail);
 
-/** What stands in a field: what was sent, or what the record says. */
-export const currentValue = ({ form }: PageRequest, name: string, value: FieldProps["value"]): string =>
+const currentValue = ({ form }: FormState, name: string, value: FieldProps["value"]): string =>
   form ? (form.get(name) ?? "") : String(value ?? "");
+
+const FieldErrors = ({ request, name }: Pick<FieldProps, "request" | "name">) =>
+  errorsOf(request, name).map((detail) => <p class="wrong">{detail}</p>);
 
 const LabelledField = ({ request, name, label, hint, children }: FieldProps & { children: Child }) => (
   <div class="field">
     <label for={name}>{label}</label>
     {children}
-    {errorsOf(request, name).map((detail) => (
-      <p class="wrong">{detail}</p>
-    ))}
+    <FieldErrors request={request} name={name} />
     {hint && (
       <p class="hint" id={`${name}-hint`}>
         {hint}
@@ -35,7 +35,7 @@ const LabelledField = ({ request, name, label, hint, children }: FieldProps & { 
   </div>
 );
 
-const describedBy = ({ request, name, hint }: FieldProps) => ({
+const fieldState = ({ request, name, hint }: FieldProps) => ({
   "aria-describedby": hint ? `${name}-hint` : undefined,
   "aria-invalid": errorsOf(request, name).length > 0 ? ("true" as const) : undefined,
   autofocus: firstWrongField(request) === name || undefined,
@@ -49,40 +49,40 @@ type TextFieldProps = FieldProps & {
   max?: number;
 };
 
-export const TextField = (parts: TextFieldProps) => {
-  const { request, name, value, type = "text", required, placeholder, min, max } = parts;
+export const TextField = (props: TextFieldProps) => {
+  const { request, name, value, type = "text", required, placeholder, min, max } = props;
   const attributes = { id: name, name, type, required, placeholder, min, max, autocomplete: "off" };
   return (
-    <LabelledField {...parts}>
-      <input {...attributes} {...describedBy(parts)} value={currentValue(request, name, value)} spellcheck={false} />
+    <LabelledField {...props}>
+      <input {...attributes} {...fieldState(props)} value={currentValue(request, name, value)} spellcheck={false} />
     </LabelledField>
   );
 };
 
-/** What is typed here is never sent back, not even after a mistake. */
-export const SecretField = (parts: FieldProps & { required?: boolean; placeholder?: string; rows?: number }) => (
-  <LabelledField {...parts}>
+/** The page never sends back what a person typed here, not even when the form is refused. */
+export const SecretField = (props: FieldProps & { required?: boolean; placeholder?: string; rows?: number }) => (
+  <LabelledField {...props}>
     <textarea
-      id={parts.name}
-      name={parts.name}
-      rows={parts.rows ?? 2}
-      required={parts.required}
-      placeholder={parts.placeholder}
+      id={props.name}
+      name={props.name}
+      rows={props.rows ?? 2}
+      required={props.required}
+      placeholder={props.placeholder}
       autocomplete="off"
       spellcheck={false}
       class="secret"
-      {...describedBy(parts)}
+      {...fieldState(props)}
     ></textarea>
   </LabelledField>
 );
 
-/** A browser drops the first line break of a textarea: one is put before the text for it to drop. */
+/** Browsers drop the first line break of a textarea, so the text begins with one that they may drop. */
 export const AreaField = (
-  parts: FieldProps & { rows?: number; placeholder?: string; wrap?: "off"; data?: Record<string, string> },
+  props: FieldProps & { rows?: number; placeholder?: string; wrap?: "off"; data?: Record<string, string> },
 ) => {
-  const { request, name, value, rows = 4, placeholder, wrap, data = {} } = parts;
+  const { request, name, value, rows = 4, placeholder, wrap, data = {} } = props;
   return (
-    <LabelledField {...parts}>
+    <LabelledField {...props}>
       <textarea
         id={name}
         name={name}
@@ -90,7 +90,7 @@ export const AreaField = (
         placeholder={placeholder}
         wrap={wrap}
         spellcheck={false}
-        {...describedBy(parts)}
+        {...fieldState(props)}
         {...data}
       >
         {`\n${currentValue(request, name, value)}`}
@@ -99,17 +99,15 @@ export const AreaField = (
   );
 };
 
-export const CheckField = (parts: Omit<FieldProps, "value"> & { on: boolean }) => {
-  const { request, name, label, hint, on } = parts;
+export const CheckField = (props: Omit<FieldProps, "value"> & { on: boolean }) => {
+  const { request, name, label, hint, on } = props;
   const isOn = request.form ? request.form.get(name) === "on" : on;
   return (
     <div class="field check">
       <label>
         <input type="checkbox" name={name} checked={isOn} /> {label}
       </label>
-      {errorsOf(request, name).map((detail) => (
-        <p class="wrong">{detail}</p>
-      ))}
+      <FieldErrors request={request} name={name} />
       {hint && <p class="hint">{hint}</p>}
     </div>
   );
@@ -121,8 +119,8 @@ export interface Choice {
   group?: string;
 }
 
-export const SelectField = (parts: FieldProps & { choices: Choice[] }) => {
-  const { request, name, value, choices } = parts;
+export const SelectField = (props: FieldProps & { choices: Choice[] }) => {
+  const { request, name, value, choices } = props;
   const chosen = currentValue(request, name, value);
   const option = ({ value, label }: Choice) => (
     <option value={value} selected={value === chosen}>
@@ -131,8 +129,8 @@ export const SelectField = (parts: FieldProps & { choices: Choice[] }) => {
   );
   const grouped = [...Map.groupBy(choices, ({ group }) => group)];
   return (
-    <LabelledField {...parts}>
-      <select id={name} name={name} {...describedBy(parts)}>
+    <LabelledField {...props}>
+      <select id={name} name={name} {...fieldState(props)}>
         {grouped.map(([group, members]) =>
           group === undefined ? members.map(option) : <optgroup label={group}>{members.map(option)}</optgroup>,
         )}
@@ -141,6 +139,6 @@ export const SelectField = (parts: FieldProps & { choices: Choice[] }) => {
   );
 };
 
-/** The version a form was made from: sent back, so that nobody's change in between is lost. */
-export const VersionField = ({ of }: { of: number | null }) =>
-  of === null ? null : <input type="hidden" name="version" value={of} />;
+/** The version of the record that the form shows. A form of an older version is refused, so that no change is lost. */
+export const VersionField = ({ version }: { version: number | null }) =>
+  version === null ? null : <input type="hidden" name="version" value={version} />;

@@ -1,48 +1,44 @@
 import type { Context } from "../../services/core/context.ts";
 import { hasRole } from "../permissions.ts";
 
-interface Done {
+interface FirstStepsProps {
+  context: Context;
+  /** How many the organization has. */
   repositories: number;
   agents: number;
 }
 
-/** What an organization without a build does first. */
-export const FirstSteps = ({ context, repositories, agents }: Done & { context: Context }) => {
+/** What to do first in an organization without builds. */
+export const FirstSteps = ({ context, repositories, agents }: FirstStepsProps) => {
   const steps = [
     {
-      words: "Connect a repository",
+      title: "Connect a repository",
+      reason: "so that there is something to build.",
       href: "/app/repositories/new",
       isDone: repositories > 0,
-      why: "so that there is something to build.",
-      role: "maintainer",
+      isOpen: hasRole(context, "maintainer"),
     },
     {
-      words: "Add an agent",
+      title: "Add an agent",
+      reason: "a Mac or Linux machine of yours that runs the steps.",
       href: "/app/agents/new",
       isDone: agents > 0,
-      why: "a Mac or Linux machine of yours that runs the steps.",
-      role: "admin",
+      isOpen: hasRole(context, "admin"),
     },
     {
-      words: "Run a build",
+      title: "Run a build",
+      reason: "it runs .millrace.yml of the commit, or the definition of a pipeline.",
       href: "/app/builds/new",
       isDone: false,
-      why: "it runs .millrace.yml of the commit, or what you write as a pipeline.",
-      role: "member",
+      isOpen: hasRole(context, "member") && repositories > 0,
     },
-  ] as const;
+  ];
   return (
     <ol class="first-steps" aria-label="First steps">
-      {steps.map(({ words, href, isDone, why, role }) => (
+      {steps.map(({ title, reason, href, isDone, isOpen }) => (
         <li>
-          {isDone ? (
-            <span class="done">{words}</span>
-          ) : hasRole(context, role) && (role !== "member" || repositories > 0) ? (
-            <a href={href}>{words}</a>
-          ) : (
-            words
-          )}
-          : {why}
+          {isDone && <span class="done">{title}</span>}
+          {!isDone && (isOpen ? <a href={href}>{title}</a> : title)}: {reason}
         </li>
       ))}
     </ol>

@@ -1,46 +1,52 @@
 import type { Group } from "../../protocol/group.ts";
-import type { PageRequest } from "../page-definition.ts";
+import { count } from "../count.ts";
+import type { FormState } from "../page-definition.ts";
 
-/** Groups in the order that counts, then the others as they come. */
-const inOrder = (groups: Group[], ids: string[]): Group[] => {
-  const first = ids.flatMap((id) => groups.find((group) => group.id === id) ?? []);
-  return [...first, ...groups.filter((group) => !first.includes(group))];
+/** The attached groups in their order, then the others. */
+const sortGroups = (groups: Group[], ids: string[]): Group[] => {
+  const attached = ids.flatMap((id) => groups.find((group) => group.id === id) ?? []);
+  return [...attached, ...groups.filter((group) => !attached.includes(group))];
 };
 
 const MOVES = [
-  { way: "up", sign: "↑" },
-  { way: "down", sign: "↓" },
+  { direction: "up", sign: "↑" },
+  { direction: "down", sign: "↓" },
 ] as const;
 
-/** Which groups a pipeline attaches, in order: the buttons lead back here with what was form. */
-export const OrderedGroups = ({
-  request,
-  groups,
-  chosen,
-}: {
-  request: PageRequest;
+interface OrderedGroupsProps {
+  request: FormState;
   groups: Group[];
-  chosen: string[];
-}) => {
+  /** Ids of the groups that the pipeline attaches, in order. */
+  attached: string[];
+}
+
+/** The groups that a pipeline attaches, in order. The buttons send the form, which shows the new order. */
+export const OrderedGroups = ({ request, groups, attached }: OrderedGroupsProps) => {
   if (groups.length === 0) return null;
   const { form } = request;
-  const ids = form ? form.getAll("groupIds") : chosen;
-  const ordered = inOrder(groups, form ? form.getAll("order") : chosen);
+  const ids = form ? form.getAll("groupIds") : attached;
+  const ordered = sortGroups(groups, form ? form.getAll("order") : attached);
   return (
     <fieldset class="field groups">
       <legend>Variable groups</legend>
-      <p class="hint">A later one wins over the ones before it.</p>
+      <p class="hint">When two groups have the same key, the later group wins.</p>
       <ol>
         {ordered.map(({ id, name, variableCount }) => (
           <li>
             <input type="hidden" name="order" value={id} />
             <label>
               <input type="checkbox" name="groupIds" value={id} checked={ids.includes(id)} /> <bdi>{name}</bdi>{" "}
-              <span class="hint">{variableCount} variables</span>
+              <span class="hint">{count(variableCount, "variable")}</span>
             </label>
             <span class="actions">
-              {MOVES.map(({ way, sign }) => (
-                <button type="submit" name={way} value={id} class="quiet" aria-label={`Move ${name} ${way}`}>
+              {MOVES.map(({ direction, sign }) => (
+                <button
+                  type="submit"
+                  name={direction}
+                  value={id}
+                  class="quiet"
+                  aria-label={`Move ${name} ${direction}`}
+                >
                   {sign}
                 </button>
               ))}
@@ -52,7 +58,7 @@ export const OrderedGroups = ({
   );
 };
 
-/** What was entered with one group moved, where a button asked for it. */
+/** The form with one group moved when one of these buttons sent it; else null. */
 export const reorderedForm = (form: URLSearchParams): URLSearchParams | null => {
   const id = form.get("up") ?? form.get("down");
   if (id === null) return null;

@@ -1,7 +1,7 @@
 import type { Group } from "../../protocol/group.ts";
 import type { Pipeline } from "../../protocol/pipeline.ts";
-import { readFlag, readList, readNumber, readText } from "../form-fields.ts";
-import type { PageRequest } from "../page-definition.ts";
+import { readFlag, readList, readNumber, readRequiredText, readText } from "../form-fields.ts";
+import type { FormState } from "../page-definition.ts";
 import { AreaField, CheckField, SelectField, TextField } from "./fields.tsx";
 import { OrderedGroups } from "./ordered-groups.tsx";
 
@@ -12,99 +12,125 @@ const PLATFORMS = [
   { value: "windows", label: "Windows" },
 ];
 
-interface Parts {
-  request: PageRequest;
-  of?: Pipeline;
+interface PipelineFieldsProps {
+  request: FormState;
+  pipeline?: Pipeline;
   repoId: string;
   groups: Group[];
 }
 
-const Requires = ({ request, of }: Parts) => (
-  <fieldset class="field">
-    <legend>An agent must have</legend>
-    <SelectField request={request} name="platform" label="Platform" value={of?.requires.platform} choices={PLATFORMS} />
-    <CheckField request={request} name="ios" label="iOS builds" on={of?.requires.ios ?? false} />
-    <CheckField request={request} name="android" label="Android builds" on={of?.requires.android ?? false} />
-    <CheckField request={request} name="web" label="web builds" on={of?.requires.web ?? false} />
+const Requirements = ({ request, pipeline }: PipelineFieldsProps) => {
+  const { platform, ios = false, android = false, web = false, labels } = pipeline?.requires ?? {};
+  return (
+    <fieldset class="field">
+      <legend>An agent must have</legend>
+      <SelectField request={request} name="platform" label="Platform" value={platform} choices={PLATFORMS} />
+      <CheckField request={request} name="ios" label="iOS builds" on={ios ?? false} />
+      <CheckField request={request} name="android" label="Android builds" on={android ?? false} />
+      <CheckField request={request} name="web" label="web builds" on={web ?? false} />
+      <TextField
+        request={request}
+        name="labels"
+        label="Labels"
+        value={labels?.join(", ")}
+        hint="Separate them with commas."
+      />
+    </fieldset>
+  );
+};
+
+/** The script of the page sends the definition to this address while a person types. */
+const checkedBy = (repoId: string, pipelineId = "") => ({
+  "data-check": "/app/pipelines/check",
+  "data-repo": repoId,
+  "data-pipeline": pipelineId,
+});
+
+const Limits = ({ request, pipeline }: PipelineFieldsProps) => (
+  <>
     <TextField
       request={request}
-      name="labels"
-      label="Labels"
-      value={of?.requires.labels?.join(", ")}
-      hint="With commas between."
+      name="timeoutSeconds"
+      label="Time limit of a build, in seconds"
+      type="number"
+      value={pipeline?.timeoutSeconds ?? 3600}
     />
-  </fieldset>
+    <TextField
+      request={request}
+      name="maxAttempts"
+      label="Attempts, when an agent is lost"
+      type="number"
+      min={1}
+      max={3}
+      value={pipeline?.maxAttempts ?? 2}
+    />
+    <TextField
+      request={request}
+      name="maxParallel"
+      label="Builds at the same time"
+      type="number"
+      value={pipeline?.maxParallel}
+      hint="Leave it empty for no limit."
+    />
+  </>
 );
 
-export const PipelineFields = (parts: Parts) => {
-  const { request, of, repoId, groups } = parts;
-  const data = { "data-check": "/app/pipelines/check", "data-repo": repoId, "data-pipeline": of?.id ?? "" };
+export const PipelineFields = (props: PipelineFieldsProps) => {
+  const { request, pipeline, repoId, groups } = props;
   return (
     <>
-      <TextField request={request} name="name" label="Name" value={of?.name} required placeholder="ci" />
+      <TextField request={request} name="name" label="Name" value={pipeline?.name} required placeholder="ci" />
       <TextField
         request={request}
         name="configPath"
         label="Pipeline file in the repository"
         required
-        value={of?.configPath ?? ".millrace.yml"}
+        value={pipeline?.configPath ?? ".millrace.yml"}
       />
       <AreaField
         request={request}
         name="definition"
         label="Definition"
-        value={of?.definition}
+        value={pipeline?.definition}
         rows={14}
         wrap="off"
-        data={data}
+        data={checkedBy(repoId, pipeline?.id)}
         placeholder={"steps:\n  - run: npm test"}
-        hint="YAML. It wins over the file; leave it empty to use the file. It is checked as you type."
+        hint="YAML, used in place of the file. Leave it empty to use the file. It is checked as you type."
       />
-      <OrderedGroups request={request} groups={groups} chosen={of?.groupIds ?? []} />
-      <Requires {...parts} />
-      <TextField
+      <OrderedGroups request={request} groups={groups} attached={pipeline?.groupIds ?? []} />
+      <Requirements {...props} />
+      <Limits {...props} />
+      <CheckField
         request={request}
-        name="timeoutSeconds"
-        label="Longest run, in seconds"
-        type="number"
-        value={of?.timeoutSeconds ?? 3600}
+        name="isActive"
+        label="Active: builds can be triggered"
+        on={pipeline?.isActive ?? true}
       />
-      <TextField
-        request={request}
-        name="maxAttempts"
-        label="Attempts, when an agent is lost"
-        type="number"
-        min={1}
-        max={3}
-        value={of?.maxAttempts ?? 2}
-      />
-      <TextField
-        request={request}
-        name="maxParallel"
-        label="Builds at a time"
-        type="number"
-        value={of?.maxParallel}
-        hint="Leave it empty for as many as there are agents."
-      />
-      <CheckField request={request} name="isActive" label="Active: builds can be triggered" on={of?.isActive ?? true} />
     </>
   );
 };
 
-/** What the form says, as the API takes it. Groups come in the order of the list, the ticked ones only. */
-export const readPipeline = (form: URLSearchParams) => {
-  const ticked = form.getAll("groupIds");
+const readRequirements = (form: URLSearchParams) => {
+  const platform = readText(form, "platform");
   const labels = readList(form, "labels");
+  const abilities = ["ios", "android", "web"].filter((name) => readFlag(form, name));
   return {
-    name: form.get("name")?.trim() ?? "",
-    configPath: form.get("configPath")?.trim() ?? "",
-    definition: form.get("definition")?.trim() ? (form.get("definition") ?? null) : null,
-    groupIds: form.getAll("order").filter((id) => ticked.includes(id)),
-    requires: {
-      ...(readText(form, "platform") ? { platform: readText(form, "platform") } : {}),
-      ...Object.fromEntries(["ios", "android", "web"].flatMap((name) => (readFlag(form, name) ? [[name, true]] : []))),
-      ...(labels.length > 0 ? { labels } : {}),
-    },
+    ...(platform ? { platform } : {}),
+    ...Object.fromEntries(abilities.map((name) => [name, true])),
+    ...(labels.length > 0 ? { labels } : {}),
+  };
+};
+
+/** The form as the body of the API. The checked groups keep the order of the list. */
+export const readPipeline = (form: URLSearchParams) => {
+  const checkedGroups = form.getAll("groupIds");
+  return {
+    name: readRequiredText(form, "name"),
+    configPath: readRequiredText(form, "configPath"),
+    definition: readText(form, "definition") && form.get("definition"),
+    groupIds: form.getAll("order").filter((id) => checkedGroups.includes(id)),
+    requires: readRequirements(form),
     timeoutSeconds: readNumber(form, "timeoutSeconds") ?? undefined,
     maxAttempts: readNumber(form, "maxAttempts") ?? undefined,
     maxParallel: readNumber(form, "maxParallel"),

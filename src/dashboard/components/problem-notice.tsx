@@ -1,23 +1,23 @@
 import { PROBLEMS } from "../../protocol/problem.ts";
-import type { PageRequest } from "../page-definition.ts";
+import type { FormState } from "../page-definition.ts";
 
 const fieldOf = (pointer: string): string => pointer.split("/")[1] ?? "";
 
-/** What a form was refused for, apart: at fields that the browser sent, and with no field of it. */
-const splitErrors = ({ problem, form }: Pick<PageRequest, "problem" | "form">) => {
+/** The errors of a refused form: those shown at a field, and the others, which the notice lists. */
+const splitErrors = ({ problem, form }: FormState) => {
   const errors = problem?.extras.errors ?? [];
   const isAtField = ({ pointer }: { pointer: string }): boolean => form?.has(fieldOf(pointer)) ?? false;
   return { atFields: errors.filter(isAtField), others: errors.filter((error) => !isAtField(error)) };
 };
 
-/** The field that a person is to look at first, by its name. */
-export const firstWrongField = (request: Pick<PageRequest, "problem" | "form">): string | null => {
+/** The name of the first field with an error, which gets the focus. */
+export const firstWrongField = (request: FormState): string | null => {
   const [first] = splitErrors(request).atFields;
   return first ? fieldOf(first.pointer) : null;
 };
 
-/** What happened and what was not changed; what is wrong with a field stands at the field. */
-export const ProblemNotice = ({ request }: { request: Pick<PageRequest, "problem" | "form"> }) => {
+/** Says that the form was refused and why. An error of a field is shown at the field. */
+export const ProblemNotice = ({ request }: { request: FormState }) => {
   const { problem } = request;
   if (!problem) return null;
   const { atFields, others } = splitErrors(request);

@@ -1,4 +1,4 @@
-/** Shows of a list what has the text in one of its names; `/` leads here. */
+/** The search field above a list. The key `/` moves the focus to it. */
 export const TextFilter = ({ path, query, label }: { path: string; query: URLSearchParams; label: string }) => (
   <form method="get" action={path} class="filter">
     <label>
@@ -9,10 +9,10 @@ export const TextFilter = ({ path, query, label }: { path: string; query: URLSea
   </form>
 );
 
-/** The records one of whose texts has what was looked for, in any case. */
+/** The records with the searched text in one of their texts; upper and lower case are the same. */
 export const filterByText = <T,>(records: T[], query: URLSearchParams, texts: (record: T) => string[]): T[] => {
-  const sought = (query.get("q") ?? "").trim().toLowerCase();
-  return sought === ""
+  const search = (query.get("q") ?? "").trim().toLowerCase();
+  return search === ""
     ? records
-    : records.filter((record) => texts(record).some((text) => text.toLowerCase().includes(sought)));
+    : records.filter((record) => texts(record).some((text) => text.toLowerCase().includes(search)));
 };

@@ -2,14 +2,14 @@ import { formatDuration, formatRelative } from "../format-time.ts";
 
 const exact = (at: string): string => at.replace("T", " ").replace(/\.\d+Z$/, " UTC");
 
-/** A moment as a person says it, with the exact one on hover. */
+/** A time as `12 min ago`, which the page's script keeps current; the exact time is its title. */
 export const RelativeTime = ({ at, now }: { at: string; now: Date }) => (
   <time datetime={at} title={exact(at)} data-ago>
     {formatRelative(Date.parse(at), now.getTime())}
   </time>
 );
 
-/** How long something took, or has taken so far: then it goes on counting. */
+/** The time from start to end. Without an end, the page's script keeps counting. */
 export const Elapsed = ({ from, to, now }: { from: string; to: string | null; now: Date }) => {
   const end = to === null ? now.getTime() : Date.parse(to);
   return (

@@ -1,11 +1,11 @@
 import type { Explanation } from "../../protocol/explain.ts";
 import { PLATFORM_TITLES, type Requires } from "../../protocol/pipeline.ts";
 
-/** Agents that are told of by name, the nearest to taking the build first; and those that one may fold open. */
+/** Agents listed at once, and behind "more". Those that lack the least come first. */
 const NEAREST = 5;
 const FOLDED = 100;
 
-const needsOf = ({ platform, ios, android, web, labels }: Requires): string[] => [
+const requirementsOf = ({ platform, ios, android, web, labels }: Requires): string[] => [
   ...(platform ? [PLATFORM_TITLES[platform]] : []),
   ...(ios ? ["iOS"] : []),
   ...(android ? ["Android"] : []),
@@ -13,7 +13,7 @@ const needsOf = ({ platform, ios, android, web, labels }: Requires): string[] =>
   ...(labels && labels.length > 0 ? [`${labels.length > 1 ? "labels" : "label"} ${labels.join(", ")}`] : []),
 ];
 
-const List = ({ of }: { of: { words: string }[] }) => (
+const Reasons = ({ of }: { of: { words: string }[] }) => (
   <ul>
     {of.map(({ words }) => (
       <li>{words}</li>
@@ -22,15 +22,15 @@ const List = ({ of }: { of: { words: string }[] }) => (
 );
 
 const Agents = ({ agents, groups = [] }: Explanation) => {
-  if (agents.length <= NEAREST) return <List of={agents} />;
+  if (agents.length <= NEAREST) return <Reasons of={agents} />;
   return (
     <>
-      <List of={groups} />
+      <Reasons of={groups} />
       <p>The nearest:</p>
-      <List of={agents.slice(0, NEAREST)} />
+      <Reasons of={agents.slice(0, NEAREST)} />
       <details id="other-agents">
         <summary>{(agents.length - NEAREST).toLocaleString("en")} more</summary>
-        <List of={agents.slice(NEAREST, NEAREST + FOLDED)} />
+        <Reasons of={agents.slice(NEAREST, NEAREST + FOLDED)} />
         {agents.length > NEAREST + FOLDED && (
           <p>
             <a href="/app/agents">All agents</a>
@@ -41,15 +41,15 @@ const Agents = ({ agents, groups = [] }: Explanation) => {
   );
 };
 
-/** Why a build waits: what it needs, then who lacks it. */
+/** Why a build waits: what it requires, then what each agent lacks. */
 export const WhyWaiting = ({ why, canAdd }: { why: Explanation; canAdd: boolean }) => {
-  const needs = needsOf(why.requires ?? {});
+  const requirements = requirementsOf(why.requires ?? {});
   return (
     <section class="waits" id="waits">
       <h2>Why it waits</h2>
-      {needs.length > 0 && (
+      {requirements.length > 0 && (
         <p>
-          It needs <strong>{needs.join(", ")}</strong>.
+          It needs <strong>{requirements.join(", ")}</strong>.
         </p>
       )}
       <p>

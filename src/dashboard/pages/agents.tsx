@@ -8,9 +8,9 @@ import type { Form, Page } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { byId, noInput } from "../verb-input.ts";
 
-const AGAIN = 5;
+const REFRESH_SECONDS = 5;
 
-/** A state is a shape, a word and a colour: full for idle, half for draining, turning for busy, hollow for offline. */
+/** A state has a sign, a word and a colour. The style draws the sign. */
 const AgentState = ({ agent }: { agent: Agent }) => {
   const state = stateOf(agent);
   return (
@@ -21,16 +21,39 @@ const AgentState = ({ agent }: { agent: Agent }) => {
   );
 };
 
-/** The page itself again, with another filter. */
+/** The address of this page with its filters, some of them changed. */
 const addressOf = (query: URLSearchParams, change: Record<string, string>): string => {
-  const given = { q: query.get("q") ?? "", state: query.get("state") ?? "", ...change };
-  const wanted = new URLSearchParams(Object.entries(given).filter(([, value]) => value !== ""));
-  return wanted.size > 0 ? `/app/agents?${wanted}` : "/app/agents";
+  const filters = { q: query.get("q") ?? "", state: query.get("state") ?? "", ...change };
+  const search = new URLSearchParams(Object.entries(filters).filter(([, value]) => value !== ""));
+  return search.size > 0 ? `/app/agents?${search}` : "/app/agents";
 };
 
-type RowParts = { agent: Agent; now: Date; canChange: boolean; search: string };
+interface RowProps {
+  agent: Agent;
+  now: Date;
+  canChange: boolean;
+  /** The search part of the page's address, so that its filters stay after a form was sent. */
+  search: string;
+}
 
-const Row = ({ agent, now, canChange, search }: RowParts) => (
+const Actions = ({ agent, search }: Pick<RowProps, "agent" | "search">) => {
+  const { id, name, isDraining } = agent;
+  const action = isDraining ? "Resume" : "Drain";
+  return (
+    <div class="actions">
+      <form method="post" action={`/app/agents/${id}/${action.toLowerCase()}${search}`}>
+        <button type="submit" class="quiet" aria-label={`${action} ${name}`}>
+          {action}
+        </button>
+      </form>
+      <a class="button quiet" href={`/app/agents/${id}/remove`} aria-label={`Remove ${name}`}>
+        Remove
+      </a>
+    </div>
+  );
+};
+
+const Row = ({ agent, now, canChange, search }: RowProps) => (
   <li id={`a-${agent.id}`} class="row agent-row" data-row tabindex={-1}>
     <AgentState agent={agent} />
     <span class="agent-name">
@@ -50,22 +73,11 @@ const Row = ({ agent, now, canChange, search }: RowParts) => (
         <a href={`/app/builds/${agent.currentBuildId}`}>building now</a>
       ) : (
         <>
-          heard <RelativeTime at={agent.lastHeartbeatAt} now={now} />
+          seen <RelativeTime at={agent.lastHeartbeatAt} now={now} />
         </>
       )}
     </span>
-    {canChange && (
-      <div class="actions">
-        <form method="post" action={`/app/agents/${agent.id}/${agent.isDraining ? "resume" : "drain"}${search}`}>
-          <button type="submit" class="quiet" aria-label={`${agent.isDraining ? "Resume" : "Drain"} ${agent.name}`}>
-            {agent.isDraining ? "Resume" : "Drain"}
-          </button>
-        </form>
-        <a class="button quiet" href={`/app/agents/${agent.id}/remove`} aria-label={`Remove ${agent.name}`}>
-          Remove
-        </a>
-      </div>
-    )}
+    {canChange && <Actions agent={agent} search={search} />}
   </li>
 );
 
@@ -90,7 +102,7 @@ const Filter = ({ query }: { query: URLSearchParams }) => (
   </form>
 );
 
-const Counts = ({ query, counts }: { query: URLSearchParams; counts: ReturnType<typeof selectAgents>["counts"] }) => (
+const Counts = ({ query, counts }: { query: URLSearchParams; counts: Map<string, number> }) => (
   <p class="facts" id="agent-counts">
     {[...counts].map(([state, count]) => (
       <a href={addressOf(query, { state })}>
@@ -122,7 +134,7 @@ export const agentsPage: Page = {
     return {
       title: "Agents",
       section: "agents",
-      refreshSeconds: AGAIN,
+      refreshSeconds: REFRESH_SECONDS,
       body: (
         <>
           <ProblemNotice request={{ problem, form: null }} />
@@ -149,7 +161,7 @@ export const agentsPage: Page = {
           )}
           {agents.length === 0 && (
             <p class="empty">
-              No agent yet: builds wait until a machine of yours takes them.{" "}
+              There is no agent yet. Builds wait until one of your machines runs them.{" "}
               {canChange && <a href="/app/agents/new">Add the first one</a>}
             </p>
           )}
@@ -176,13 +188,15 @@ const remove = confirmRemoval({
   verb: "remove",
   async question(context, id) {
     const { name, currentBuildId } = await getAgent.run(context, byId(id));
-    const consequences = currentBuildId ? (
+    const consequences = (
       <>
-        <a href={`/app/builds/${currentBuildId}`}>The build it runs</a> returns to the queue at once. Its token is void;
-        to come back, the machine registers anew.
+        {currentBuildId && (
+          <>
+            <a href={`/app/builds/${currentBuildId}`}>The build it runs</a> returns to the queue at once.{" "}
+          </>
+        )}
+        Its token becomes invalid. To connect the machine again, register it again.
       </>
-    ) : (
-      "Its token is void; to come back, the machine registers anew."
     );
     return { name, consequences, back: "/app/agents", next: "/app/agents" };
   },

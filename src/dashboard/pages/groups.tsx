@@ -3,26 +3,38 @@ import { createGroup, getGroup, listGroups, removeGroup, updateGroup } from "../
 import { listPipelines } from "../../services/pipelines.ts";
 import { listVariables } from "../../services/variables.ts";
 import { AreaField, TextField, VersionField } from "../components/fields.tsx";
+import { StackedForm } from "../components/form-page.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { filterByText, TextFilter } from "../components/text-filter.tsx";
+import { VariableTable } from "../components/variable-table.tsx";
 import { confirmRemoval } from "../confirm-removal.tsx";
-import { readText } from "../form-fields.ts";
+import { count } from "../count.ts";
+import { readRequiredText, readText } from "../form-fields.ts";
 import type { Form, Page, PageRequest } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { byId, noInput, parseBody, withBody } from "../verb-input.ts";
-import { VariableTable } from "./variables.tsx";
 
-const Fields = ({ request, of }: { request: PageRequest; of?: Group }) => (
+const Fields = ({ request, group }: { request: PageRequest; group?: Group }) => (
   <>
-    <TextField request={request} name="name" label="Name" value={of?.name} required />
-    <AreaField request={request} name="description" label="Description" value={of?.description} rows={2} />
+    <TextField request={request} name="name" label="Name" value={group?.name} required />
+    <AreaField request={request} name="description" label="Description" value={group?.description} rows={2} />
   </>
 );
 
 const readGroup = (form: URLSearchParams) => ({
-  name: form.get("name")?.trim() ?? "",
+  name: readRequiredText(form, "name"),
   description: readText(form, "description"),
 });
+
+const Row = ({ group: { id, name, description, variableCount } }: { group: Group }) => (
+  <li class="row repository-row" data-row>
+    <a href={`/app/groups/${id}`} class="what">
+      {name}
+    </a>
+    <span class="ref">{description}</span>
+    <span class="progress">{count(variableCount, "variable")}</span>
+  </li>
+);
 
 const listPage: Page = {
   path: "/groups",
@@ -44,16 +56,8 @@ const listPage: Page = {
             </a>
           </div>
           <ol class="rows">
-            {groups.map(({ id, name, description, variableCount }) => (
-              <li class="row repository-row" data-row>
-                <a href={`/app/groups/${id}`} class="what">
-                  {name}
-                </a>
-                <span class="ref">{description}</span>
-                <span class="progress">
-                  {variableCount} {variableCount === 1 ? "variable" : "variables"}
-                </span>
-              </li>
+            {groups.map((group) => (
+              <Row group={group} />
             ))}
           </ol>
           {all.length > 0 && groups.length === 0 && (
@@ -61,16 +65,15 @@ const listPage: Page = {
               No group matches. <a href="/app/groups">Show all</a>
             </p>
           )}
-          {all.length === 0 && <p class="empty">No group yet: one holds variables that several pipelines share.</p>}
+          {all.length === 0 && (
+            <p class="empty">There is no group yet. A group holds variables that several pipelines share.</p>
+          )}
           {hasRole(context, "maintainer") && (
             <section class="column">
               <h2>Add a group</h2>
-              <form method="post" class="stack">
+              <StackedForm submit="Add group">
                 <Fields request={request} />
-                <button type="submit" class="primary">
-                  Add group
-                </button>
-              </form>
+              </StackedForm>
             </section>
           )}
         </>
@@ -90,9 +93,9 @@ const page: Page = {
       listPipelines.run(context, noInput),
     ]);
     const { version } = context;
-    const users = pipelines.filter(({ groupIds }) => groupIds.includes(group.id));
+    const attachedTo = pipelines.filter(({ groupIds }) => groupIds.includes(group.id));
     const canChange = hasRole(context, "maintainer");
-    const choices = [{ value: `group:${group.id}`, label: group.name }];
+    const owners = [{ value: `group:${group.id}`, label: group.name }];
     return {
       title: group.name,
       section: "variables",
@@ -109,26 +112,23 @@ const page: Page = {
           </div>
           <p class="facts">
             {group.description && <span>{group.description}</span>}
-            <span>{users.length === 0 ? "No pipeline attaches it." : "Attached by"}</span>
-            {users.map(({ id, name }) => (
+            <span>{attachedTo.length === 0 ? "No pipeline uses it." : "Used by"}</span>
+            {attachedTo.map(({ id, name }) => (
               <a href={`/app/pipelines/${id}`}>{name}</a>
             ))}
           </p>
           {variables.length > 0 ? (
-            <VariableTable variables={variables} choices={choices} now={context.now} />
+            <VariableTable variables={variables} owners={owners} now={context.now} />
           ) : (
-            <p class="empty">No variable in it yet.</p>
+            <p class="empty">The group has no variables yet.</p>
           )}
           {canChange && (
             <section class="column">
               <h2>Settings</h2>
-              <form method="post" class="stack">
-                <VersionField of={version} />
-                <Fields request={request} of={group} />
-                <button type="submit" class="primary">
-                  Save
-                </button>
-              </form>
+              <StackedForm submit="Save">
+                <VersionField version={version} />
+                <Fields request={request} group={group} />
+              </StackedForm>
               <p>
                 <a class="button danger" href={`/app/groups/${group.id}/remove`}>
                   Remove group
@@ -169,7 +169,7 @@ const remove = confirmRemoval({
   verb: "remove",
   async question(context, id) {
     const { name, variableCount } = await getGroup.run(context, byId(id));
-    const consequences = `Its ${variableCount} variables go with it. A group that a pipeline attaches stays.`;
+    const consequences = `This also removes ${count(variableCount, "variable")} in it. A group that a pipeline uses cannot be removed.`;
     return { name, consequences, back: `/app/groups/${id}`, next: "/app/groups" };
   },
   remove: (context, id) => removeGroup.run(context, byId(id)),

@@ -7,52 +7,80 @@ import { createPipeline, getPipeline, removePipeline, updatePipeline } from "../
 import { getRepository, listRepositories } from "../../services/repositories.ts";
 import { EnvironmentPreview } from "../components/environment-preview.tsx";
 import { VersionField } from "../components/fields.tsx";
+import { StackedForm } from "../components/form-page.tsx";
 import { reorderedForm } from "../components/ordered-groups.tsx";
 import { PipelineFields, readPipeline } from "../components/pipeline-fields.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { confirmRemoval } from "../confirm-removal.tsx";
+import { count } from "../count.ts";
 import type { Form, FormRequest, Page, PageRequest, View } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { byId, namesById, noInput, parseBody, withBody } from "../verb-input.ts";
 
 const allGroups = { ...noInput, query: { includeVariables: false } };
 
-interface EditParts {
+interface EditFormProps {
   request: PageRequest;
-  of?: Pipeline;
+  pipeline?: Pipeline;
   repoId: string;
   groups: Group[];
   version: number | null;
 }
 
-/** The first button of a form is what the enter key presses: not one that moves a group. */
+/** The enter key presses the first button of a form. Without this one, it would move a group. */
 const EnterButton = () => (
   <button type="submit" class="sr" tabindex={-1}>
     Save
   </button>
 );
 
-const Edit = ({ request, of, repoId, groups, version }: EditParts) => (
-  <form method="post" class="stack">
-    <VersionField of={version} />
+const EditForm = ({ request, pipeline, repoId, groups, version }: EditFormProps) => (
+  <StackedForm submit={pipeline ? "Save" : "Add pipeline"}>
+    <VersionField version={version} />
     <EnterButton />
-    <PipelineFields request={request} of={of} repoId={repoId} groups={groups} />
-    <button type="submit" class="primary">
-      {of ? "Save" : "Add pipeline"}
-    </button>
-  </form>
+    <PipelineFields request={request} pipeline={pipeline} repoId={repoId} groups={groups} />
+  </StackedForm>
 );
 
-const Facts = ({ of }: { of: Pipeline }) => (
-  <p class="facts">
-    <span>{of.definition === null ? <code>{of.configPath}</code> : "defined here"}</span>
-    <span>at most {of.timeoutSeconds} s</span>
-    <span>
-      {of.maxAttempts} {of.maxAttempts === 1 ? "attempt" : "attempts"}
-    </span>
-    {of.maxParallel !== null && <span>{of.maxParallel} at a time</span>}
-    {!of.isActive && <span class="label">inactive</span>}
-  </p>
+const Facts = ({ pipeline }: { pipeline: Pipeline }) => {
+  const { definition, configPath, timeoutSeconds, maxAttempts, maxParallel, isActive } = pipeline;
+  return (
+    <p class="facts">
+      <span>{definition === null ? <code>{configPath}</code> : "defined here"}</span>
+      <span>at most {timeoutSeconds} s</span>
+      <span>{count(maxAttempts, "attempt")}</span>
+      {maxParallel !== null && <span>{maxParallel} at a time</span>}
+      {!isActive && <span class="label">inactive</span>}
+    </p>
+  );
+};
+
+const Actions = ({ id, canRun }: { id: string; canRun: boolean }) => (
+  <>
+    <a class="button" href={`/app/builds?pipelineId=${id}`}>
+      Builds
+    </a>
+    <a class="button" href={`/app/variables?owner=pipeline:${id}`}>
+      Variables
+    </a>
+    {canRun && (
+      <a class="button primary" href={`/app/builds/new?pipelineId=${id}`}>
+        Run build
+      </a>
+    )}
+  </>
+);
+
+const Settings = ({ pipeline, ...props }: EditFormProps & { pipeline: Pipeline }) => (
+  <section class="column">
+    <h2>Settings</h2>
+    <EditForm pipeline={pipeline} {...props} />
+    <p>
+      <a class="button danger" href={`/app/pipelines/${pipeline.id}/remove`}>
+        Remove pipeline
+      </a>
+    </p>
+  </section>
 );
 
 const page: Page = {
@@ -80,30 +108,18 @@ const page: Page = {
             <h1>
               <a href={`/app/repositories/${pipeline.repoId}`}>{name}</a> / <bdi>{pipeline.name}</bdi>
             </h1>
-            <a class="button" href={`/app/builds?pipelineId=${pipeline.id}`}>
-              Builds
-            </a>
-            <a class="button" href={`/app/variables?owner=pipeline:${pipeline.id}`}>
-              Variables
-            </a>
-            {hasRole(context, "member") && (
-              <a class="button primary" href={`/app/builds/new?pipelineId=${pipeline.id}`}>
-                Run build
-              </a>
-            )}
+            <Actions id={pipeline.id} canRun={hasRole(context, "member")} />
           </div>
-          <Facts of={pipeline} />
+          <Facts pipeline={pipeline} />
           <EnvironmentPreview entries={environment} groups={namesById(groups, ({ name }) => name)} />
           {hasRole(context, "maintainer") ? (
-            <section class="column">
-              <h2>Settings</h2>
-              <Edit request={request} of={pipeline} repoId={pipeline.repoId} groups={groups} version={version} />
-              <p>
-                <a class="button danger" href={`/app/pipelines/${pipeline.id}/remove`}>
-                  Remove pipeline
-                </a>
-              </p>
-            </section>
+            <Settings
+              request={request}
+              pipeline={pipeline}
+              repoId={pipeline.repoId}
+              groups={groups}
+              version={version}
+            />
           ) : (
             pipeline.definition !== null && <pre class="definition">{pipeline.definition}</pre>
           )}
@@ -154,7 +170,7 @@ const newPage: Page = {
             Add a pipeline to <bdi>{repository.fullName}</bdi>
           </h1>
           <ProblemNotice request={request} />
-          <Edit request={request} repoId={repoId} groups={groups} version={null} />
+          <EditForm request={request} repoId={repoId} groups={groups} version={null} />
         </div>
       ),
     };
@@ -182,7 +198,7 @@ const remove = confirmRemoval({
   verb: "remove",
   async question(context, id) {
     const { name, repoId } = await getPipeline.run(context, byId(id));
-    const consequences = "Its variables go with it. Builds and logs stay.";
+    const consequences = "This also removes its variables. Its builds and their logs are kept.";
     return { name, consequences, back: `/app/pipelines/${id}`, next: `/app/repositories/${repoId}` };
   },
   remove: (context, id) => removePipeline.run(context, byId(id)),

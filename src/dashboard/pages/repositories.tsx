@@ -1,11 +1,11 @@
 import type { Repository } from "../../protocol/repository.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { connectRepository, listRepositories, numberOf } from "../../services/repositories.ts";
-import { TextField } from "../components/fields.tsx";
-import { ProblemNotice } from "../components/problem-notice.tsx";
+import { FormPage } from "../components/form-page.tsx";
+import { RepositoryFields, readRepository } from "../components/repository-fields.tsx";
 import { filterByText, TextFilter } from "../components/text-filter.tsx";
-import { readNumber, readText } from "../form-fields.ts";
-import type { Form, Page, PageRequest } from "../page-definition.ts";
+import { count } from "../count.ts";
+import type { Form, Page } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { noInput, parseBody, withBody } from "../verb-input.ts";
 
@@ -18,13 +18,13 @@ const Row = ({ repository, pipelines }: { repository: Repository; pipelines: num
       <span class="branch">{repository.cloneUrl}</span>
     </span>
     <span class="progress">
-      {pipelines === 0 ? "builds .millrace.yml" : `${pipelines} ${pipelines === 1 ? "pipeline" : "pipelines"}`}
+      {pipelines === 0 ? "builds .millrace.yml" : count(pipelines, "pipeline")}
       {!repository.isActive && <span class="label">inactive</span>}
     </span>
   </li>
 );
 
-export const repositoriesPage: Page = {
+const listPage: Page = {
   path: "/repositories",
   role: "viewer",
   async show(context, { query }) {
@@ -61,8 +61,7 @@ export const repositoriesPage: Page = {
           )}
           {all.length === 0 && (
             <p class="empty">
-              No repository is connected, so there is nothing to build.{" "}
-              {canConnect && <a href="/app/repositories/new">Connect the first one</a>}
+              No repository is connected yet. {canConnect && <a href="/app/repositories/new">Connect the first one</a>}
             </p>
           )}
         </>
@@ -70,50 +69,6 @@ export const repositoriesPage: Page = {
     };
   },
 };
-
-/** The fields that connecting and editing share. */
-export const RepositoryFields = ({ request, of }: { request: PageRequest; of?: Repository }) => (
-  <>
-    <TextField request={request} name="fullName" label="Name" value={of?.fullName} required hint="owner/repo" />
-    <TextField
-      request={request}
-      name="cloneUrl"
-      label="Clone address"
-      value={of?.cloneUrl}
-      required
-      hint="As the host gives it for git clone, https://git.example.com/owner/repo.git or git@git.example.com:owner/repo.git. No password in it: a private one gets a credential."
-    />
-    <TextField
-      request={request}
-      name="gitHostRepoId"
-      label="Number at the git host"
-      value={of?.gitHostRepoId ?? null}
-      type="number"
-      min={0}
-      hint={
-        <>
-          It knows the repository again when names change, and is there once for each git host. GitHub:{" "}
-          <code>gh api repos/OWNER/REPO --jq .id</code>; GitLab: the project id; elsewhere any number of your own.{" "}
-          {of ? "Empty keeps the one it has." : "Empty makes one from the clone address."}
-        </>
-      }
-    />
-    <TextField
-      request={request}
-      name="defaultBranch"
-      label="Default branch"
-      value={of?.defaultBranch ?? "main"}
-      required
-    />
-  </>
-);
-
-export const readRepository = (form: URLSearchParams) => ({
-  fullName: form.get("fullName")?.trim() ?? "",
-  cloneUrl: form.get("cloneUrl")?.trim() ?? "",
-  gitHostRepoId: readNumber(form, "gitHostRepoId") ?? undefined,
-  defaultBranch: readText(form, "defaultBranch") ?? undefined,
-});
 
 const newPage: Page = {
   path: "/repositories/new",
@@ -124,16 +79,9 @@ const newPage: Page = {
       title: "Connect a repository",
       section: "repositories",
       body: (
-        <div class="column">
-          <h1>Connect a repository</h1>
-          <ProblemNotice request={request} />
-          <form method="post" class="stack">
-            <RepositoryFields request={request} />
-            <button type="submit" class="primary">
-              Connect
-            </button>
-          </form>
-        </div>
+        <FormPage heading="Connect a repository" request={request} submit="Connect">
+          <RepositoryFields request={request} />
+        </FormPage>
       ),
     };
   },
@@ -144,13 +92,13 @@ const connectForm: Form = {
   access: connectRepository.access,
   page: newPage,
   async submit(context, { form }) {
-    const given = readRepository(form);
-    const gitHostRepoId = given.gitHostRepoId ?? (await numberOf(given.cloneUrl));
-    const body = parseBody(connectRepository.body, { ...given, gitHostRepoId });
+    const fields = readRepository(form);
+    const gitHostRepoId = fields.gitHostRepoId ?? (await numberOf(fields.cloneUrl));
+    const body = parseBody(connectRepository.body, { ...fields, gitHostRepoId });
     const { id } = await connectRepository.run(context, withBody(body));
     return { to: `/app/repositories/${id}`, notice: "connected" };
   },
 };
 
-export const repositoriesPages: Page[] = [repositoriesPage, newPage];
+export const repositoriesPages: Page[] = [listPage, newPage];
 export const repositoriesForms: Form[] = [connectForm];

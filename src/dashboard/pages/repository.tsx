@@ -4,89 +4,97 @@ import { removeCredential, setCredential } from "../../services/credentials.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { getRepository, removeRepository, updateRepository } from "../../services/repositories.ts";
 import { CheckField, SecretField, SelectField, TextField, VersionField } from "../components/fields.tsx";
+import { StackedForm } from "../components/form-page.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
+import { RepositoryFields, readRepository } from "../components/repository-fields.tsx";
 import { confirmRemoval } from "../confirm-removal.tsx";
 import { readFlag, readText } from "../form-fields.ts";
 import type { Form, Page, PageRequest } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { byId, noInput, parseBody } from "../verb-input.ts";
-import { RepositoryFields, readRepository } from "./repositories.tsx";
 
-const Pipelines = ({ of, pipelines, canChange }: { of: Repository; pipelines: Pipeline[]; canChange: boolean }) => (
+const PipelineRow = ({ pipeline, isDefault }: { pipeline: Pipeline; isDefault: boolean }) => (
+  <li class="row repository-row" data-row>
+    <a href={`/app/pipelines/${pipeline.id}`} class="what">
+      {pipeline.name}
+    </a>
+    <span class="ref">{pipeline.definition === null ? pipeline.configPath : "defined here"}</span>
+    <span class="progress">
+      {isDefault && <span class="label">default</span>}
+      {!pipeline.isActive && <span class="label">inactive</span>}
+    </span>
+  </li>
+);
+
+interface PipelinesProps {
+  repository: Repository;
+  pipelines: Pipeline[];
+  canChange: boolean;
+}
+
+const Pipelines = ({ repository, pipelines, canChange }: PipelinesProps) => (
   <section>
     <div class="head">
       <h2>Pipelines</h2>
       {canChange && (
-        <a class="button" href={`/app/repositories/${of.id}/pipelines/new`}>
+        <a class="button" href={`/app/repositories/${repository.id}/pipelines/new`}>
           Add pipeline
         </a>
       )}
     </div>
     <ol class="rows">
-      {pipelines.map(({ id, name, definition, configPath, isActive }) => (
-        <li class="row repository-row" data-row>
-          <a href={`/app/pipelines/${id}`} class="what">
-            {name}
-          </a>
-          <span class="ref">{definition === null ? configPath : "defined here"}</span>
-          <span class="progress">
-            {id === of.defaultPipelineId && <span class="label">default</span>}
-            {!isActive && <span class="label">inactive</span>}
-          </span>
-        </li>
+      {pipelines.map((pipeline) => (
+        <PipelineRow pipeline={pipeline} isDefault={pipeline.id === repository.defaultPipelineId} />
       ))}
     </ol>
     {pipelines.length === 0 && (
       <p class="empty">
-        No pipeline: a build runs <code>.millrace.yml</code> of its commit.
+        There is no pipeline. A build runs <code>.millrace.yml</code> of its commit.
       </p>
     )}
   </section>
 );
 
-const Settings = ({ request, of, pipelines, version }: SettingsParts) => (
+interface SettingsProps {
+  request: PageRequest;
+  repository: Repository;
+  pipelines: Pipeline[];
+  version: number | null;
+}
+
+const Settings = ({ request, repository, pipelines, version }: SettingsProps) => (
   <section>
     <h2>Settings</h2>
-    <form method="post" class="stack">
-      <VersionField of={version} />
-      <RepositoryFields request={request} of={of} />
+    <StackedForm submit="Save">
+      <VersionField version={version} />
+      <RepositoryFields request={request} repository={repository} />
       <SelectField
         request={request}
         name="defaultPipelineId"
         label="Default pipeline"
-        value={of.defaultPipelineId}
+        value={repository.defaultPipelineId}
         choices={[
           { value: "", label: "none: .millrace.yml of the commit" },
           ...pipelines.map(({ id, name }) => ({ value: id, label: name })),
         ]}
       />
-      <CheckField request={request} name="isActive" label="Active: builds can be triggered" on={of.isActive} />
-      <button type="submit" class="primary">
-        Save
-      </button>
-    </form>
+      <CheckField request={request} name="isActive" label="Active: builds can be triggered" on={repository.isActive} />
+    </StackedForm>
   </section>
 );
 
-interface SettingsParts {
-  request: PageRequest;
-  of: Repository;
-  pipelines: Pipeline[];
-  version: number | null;
-}
-
-const CredentialForm = ({ request, of }: { request: PageRequest; of: Repository }) => (
+const CredentialForm = ({ request, repository }: { request: PageRequest; repository: Repository }) => (
   <section>
     <h2>Credential for a private clone</h2>
     <p class="hint">
-      Sealed, given to the fetch alone, masked in logs, and never shown again. Without one the agent's own git settings
-      decide.
+      It is stored sealed, used by git fetch only, masked in logs and never shown again. Without a credential, an agent
+      clones with its own git settings.
     </p>
-    <form method="post" action={`/app/repositories/${of.id}/credential`} class="stack">
-      {/^https?:/i.test(of.cloneUrl) ? (
+    <form method="post" action={`/app/repositories/${repository.id}/credential`} class="stack">
+      {/^https?:/i.test(repository.cloneUrl) ? (
         <>
           <input type="hidden" name="kind" value="token" />
-          <TextField request={request} name="username" label="User name, if the host wants one" />
+          <TextField request={request} name="username" label="User name, if the host requires one" />
         </>
       ) : (
         <input type="hidden" name="kind" value="ssh-key" />
@@ -94,12 +102,29 @@ const CredentialForm = ({ request, of }: { request: PageRequest; of: Repository 
       <SecretField request={request} name="value" label="Token or private key" required />
       <span class="actions">
         <button type="submit">Set credential</button>
-        <a class="button danger" href={`/app/repositories/${of.id}/credential/remove`}>
-          Remove the credential
+        <a class="button danger" href={`/app/repositories/${repository.id}/credential/remove`}>
+          Remove credential
         </a>
       </span>
     </form>
   </section>
+);
+
+const Heading = ({ repository: { id, fullName }, canRun }: { repository: Repository; canRun: boolean }) => (
+  <div class="head">
+    <h1>{fullName}</h1>
+    <a class="button" href={`/app/builds?repoId=${id}`}>
+      Builds
+    </a>
+    <a class="button" href={`/app/variables?owner=repository:${id}`}>
+      Variables
+    </a>
+    {canRun && (
+      <a class="button primary" href={`/app/builds/new?repoId=${id}`}>
+        Run build
+      </a>
+    )}
+  </div>
 );
 
 const page: Page = {
@@ -118,30 +143,17 @@ const page: Page = {
       body: (
         <>
           <ProblemNotice request={request} />
-          <div class="head">
-            <h1>{repository.fullName}</h1>
-            <a class="button" href={`/app/builds?repoId=${repository.id}`}>
-              Builds
-            </a>
-            <a class="button" href={`/app/variables?owner=repository:${repository.id}`}>
-              Variables
-            </a>
-            {hasRole(context, "member") && (
-              <a class="button primary" href={`/app/builds/new?repoId=${repository.id}`}>
-                Run build
-              </a>
-            )}
-          </div>
+          <Heading repository={repository} canRun={hasRole(context, "member")} />
           <p class="facts">
             <code>{repository.cloneUrl}</code>
             <span>default branch {repository.defaultBranch}</span>
             {!repository.isActive && <span class="label">inactive</span>}
           </p>
-          <Pipelines of={repository} pipelines={pipelines} canChange={canChange} />
+          <Pipelines repository={repository} pipelines={pipelines} canChange={canChange} />
           {canChange && (
             <div class="column">
-              <Settings request={request} of={repository} pipelines={pipelines} version={version} />
-              <CredentialForm request={request} of={repository} />
+              <Settings request={request} repository={repository} pipelines={pipelines} version={version} />
+              <CredentialForm request={request} repository={repository} />
               <p>
                 <a class="button danger" href={`/app/repositories/${repository.id}/remove`}>
                   Remove repository
@@ -160,8 +172,11 @@ const saveForm: Form = {
   access: updateRepository.access,
   page,
   async submit(context, { params, form }) {
-    const change = { defaultPipelineId: readText(form, "defaultPipelineId"), isActive: readFlag(form, "isActive") };
-    const body = parseBody(updateRepository.body, { ...readRepository(form), ...change });
+    const body = parseBody(updateRepository.body, {
+      ...readRepository(form),
+      defaultPipelineId: readText(form, "defaultPipelineId"),
+      isActive: readFlag(form, "isActive"),
+    });
     await updateRepository.run(context, { ...byId(params.id), body });
     return { to: `/app/repositories/${params.id}`, notice: "saved" };
   },
@@ -172,12 +187,12 @@ const credentialForm: Form = {
   access: setCredential.access,
   page,
   async submit(context, { params, form }) {
-    const sent = {
+    const fields = {
       kind: form.get("kind"),
       username: readText(form, "username"),
       value: form.get("value") ?? "",
     };
-    await setCredential.run(context, { ...byId(params.id), body: parseBody(setCredential.body, sent) });
+    await setCredential.run(context, { ...byId(params.id), body: parseBody(setCredential.body, fields) });
     return { to: `/app/repositories/${params.id}`, notice: "saved" };
   },
 };
@@ -190,13 +205,13 @@ const remove = confirmRemoval({
   async question(context, id) {
     const { fullName } = await getRepository.run(context, byId(id));
     const consequences =
-      "Its pipelines, their variables and its own, and its credential go with it. Builds and logs stay.";
+      "This also removes its pipelines, all their variables and its own, and its credential. Builds and their logs are kept.";
     return { name: fullName, consequences, back: `/app/repositories/${id}`, next: "/app/repositories" };
   },
   remove: (context, id) => removeRepository.run(context, byId(id)),
 });
 
-const dropCredential = confirmRemoval({
+const removeCredentialPage = confirmRemoval({
   path: "/repositories/:id/credential/remove",
   section: "repositories",
   access: { role: "maintainer" },
@@ -214,5 +229,5 @@ const dropCredential = confirmRemoval({
   remove: (context, id) => removeCredential.run(context, byId(id)),
 });
 
-export const repositoryPages: Page[] = [page, remove.page, dropCredential.page];
-export const repositoryForms: Form[] = [saveForm, credentialForm, remove.form, dropCredential.form];
+export const repositoryPages: Page[] = [page, remove.page, removeCredentialPage.page];
+export const repositoryForms: Form[] = [saveForm, credentialForm, remove.form, removeCredentialPage.form];

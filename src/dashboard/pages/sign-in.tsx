@@ -3,14 +3,15 @@ import { assetUrl } from "../asset-url.ts";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { Document } from "../layout.tsx";
 
-interface SignInParts {
+interface SignInProps {
+  /** The path to open after signing in. */
   next: string;
   problem: Refusal | null;
-  /** Whether it is shown because the token that one was signed in with is no longer good. */
+  /** The person was signed in until the session or its token ended. */
   isOver?: boolean;
 }
 
-export const SignInPage = ({ next, problem, isOver = false }: SignInParts) => (
+export const SignInPage = ({ next, problem, isOver = false }: SignInProps) => (
   <Document title="Sign in">
     <main id="main" class="narrow">
       <h1>
@@ -19,7 +20,7 @@ export const SignInPage = ({ next, problem, isOver = false }: SignInParts) => (
       <p>Builds, agents and secrets of your organization.</p>
       {isOver && (
         <p class="notice" role="status">
-          You were signed out: your session was ended, or its token was revoked or has expired.
+          You were signed out. Your session has ended, or its token was revoked or has expired.
         </p>
       )}
       <ProblemNotice request={{ problem, form: null }} />
@@ -28,14 +29,14 @@ export const SignInPage = ({ next, problem, isOver = false }: SignInParts) => (
         <label for="token">API token</label>
         <input id="token" name="token" type="password" autocomplete="current-password" required autofocus />
         <p class="hint">
-          It begins with <code>mrt_</code>. Whoever looks after your organization makes one under Tokens.
+          It begins with <code>mrt_</code>. An admin of your organization creates one under Tokens.
         </p>
         <button type="submit" class="primary">
           Sign in
         </button>
       </form>
       <p class="hint">
-        Programs call the same service: <a href="/docs">the API</a>.
+        Programs use <a href="/docs">the API</a>.
       </p>
     </main>
   </Document>

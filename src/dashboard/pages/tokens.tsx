@@ -1,45 +1,48 @@
-import { ROLES, type Token } from "../../protocol/token.ts";
-import { Refusal } from "../../services/core/refusal.ts";
+import { ROLES, type Role, type Token } from "../../protocol/token.ts";
+import { invalid } from "../../services/core/refusal.ts";
 import { createToken, getToken, listTokens, revokeToken, rotateToken } from "../../services/tokens.ts";
 import { Copyable } from "../components/copyable.tsx";
 import { CheckField, SelectField, TextField } from "../components/fields.tsx";
+import { StackedForm } from "../components/form-page.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
+import { Table } from "../components/table.tsx";
 import { filterByText, TextFilter } from "../components/text-filter.tsx";
 import { RelativeTime } from "../components/time.tsx";
 import { confirmRemoval } from "../confirm-removal.tsx";
-import { readFlag, readNumber, readText } from "../form-fields.ts";
+import { readFlag, readNumber, readRequiredText, readText } from "../form-fields.ts";
 import type { Form, Page, PageRequest, View } from "../page-definition.ts";
 import { byId, noInput, parseBody, withBody } from "../verb-input.ts";
 
 const DAY_MS = 86_400_000;
 const GRACES = [
   { value: "0", label: "ends at once" },
-  { value: "3600", label: "is good for 1 hour more" },
-  { value: "86400", label: "is good for 1 day more" },
+  { value: "3600", label: "is valid for 1 more hour" },
+  { value: "86400", label: "is valid for 1 more day" },
 ];
-const MAY: Record<(typeof ROLES)[number], string> = {
+const PERMISSIONS: Record<Role, string> = {
   viewer: "viewer: reads",
   member: "member: also runs, cancels and retries builds",
   maintainer: "maintainer: also changes variables, repositories, pipelines and agents",
-  admin: "admin: also tokens and the audit log",
+  admin: "admin: also manages tokens and reads the audit log",
 };
+const MOST_DAYS = 3650;
 
-const Row = ({ of, now }: { of: Token; now: Date }) => (
+const Row = ({ token, now }: { token: Token; now: Date }) => (
   <tr data-row tabindex={-1}>
-    <th scope="row">{of.name}</th>
-    <td>{of.kind === "registration" ? "registers agents" : of.role}</td>
+    <th scope="row">{token.name}</th>
+    <td>{token.kind === "registration" ? "registers agents" : token.role}</td>
     <td data-label="last used">
-      {of.lastUsedAt ? <RelativeTime at={of.lastUsedAt} now={now} /> : <span class="hint">never</span>}
+      {token.lastUsedAt ? <RelativeTime at={token.lastUsedAt} now={now} /> : <span class="hint">never</span>}
     </td>
-    <td data-label="ends">
-      {of.expiresAt ? <RelativeTime at={of.expiresAt} now={now} /> : <span class="hint">never</span>}
+    <td data-label="expires">
+      {token.expiresAt ? <RelativeTime at={token.expiresAt} now={now} /> : <span class="hint">never</span>}
     </td>
     <td>
       <span class="actions">
-        <a class="button quiet" href={`/app/tokens/${of.id}/rotate`} aria-label={`Rotate ${of.name}`}>
+        <a class="button quiet" href={`/app/tokens/${token.id}/rotate`} aria-label={`Rotate ${token.name}`}>
           Rotate
         </a>
-        <a class="button quiet" href={`/app/tokens/${of.id}/revoke`} aria-label={`Revoke ${of.name}`}>
+        <a class="button quiet" href={`/app/tokens/${token.id}/revoke`} aria-label={`Revoke ${token.name}`}>
           Revoke
         </a>
       </span>
@@ -48,29 +51,26 @@ const Row = ({ of, now }: { of: Token; now: Date }) => (
 );
 
 const CreateForm = ({ request }: { request: PageRequest }) => (
-  <form method="post" class="stack">
-    <TextField request={request} name="name" label="Name" required placeholder="who or what uses it" />
+  <StackedForm submit="Create token">
+    <TextField request={request} name="name" label="Name" required placeholder="the person or program that uses it" />
     <SelectField
       request={request}
       name="role"
-      label="May do"
+      label="Role"
       value="member"
-      choices={ROLES.map((role) => ({ value: role, label: MAY[role] }))}
+      choices={ROLES.map((role) => ({ value: role, label: PERMISSIONS[role] }))}
     />
     <TextField
       request={request}
       name="days"
-      label="Good for, in days"
+      label="Valid for, in days"
       type="number"
       min={1}
-      max={3650}
+      max={MOST_DAYS}
       value={90}
-      hint="Leave it empty for a token without an end."
+      hint="Leave it empty for a token that does not expire."
     />
-    <button type="submit" class="primary">
-      Make token
-    </button>
-  </form>
+  </StackedForm>
 );
 
 const page: Page = {
@@ -89,28 +89,13 @@ const page: Page = {
             <h1>Tokens</h1>
             <TextFilter path="/app/tokens" query={request.query} label="Name" />
           </div>
-          <div class="wide">
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">Name</th>
-                  <th scope="col">May do</th>
-                  <th scope="col">Last used</th>
-                  <th scope="col">Ends</th>
-                  <th scope="col">
-                    <span class="sr">Actions</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {tokens.map((token) => (
-                  <Row of={token} now={context.now} />
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table columns={["Name", "Role", "Last used", "Expires", <span class="sr">Actions</span>]}>
+            {tokens.map((token) => (
+              <Row token={token} now={context.now} />
+            ))}
+          </Table>
           <section class="column">
-            <h2>Make a token</h2>
+            <h2>Create a token</h2>
             <CreateForm request={request} />
           </section>
         </>
@@ -119,13 +104,13 @@ const page: Page = {
   },
 };
 
-const shown = (name: string, token: string): View => ({
+const createdView = (name: string, token: string): View => ({
   title: "Token",
   section: "tokens",
   body: (
     <div class="column">
       <h1>{name}</h1>
-      <p>This is shown once. Keep it where secrets are kept.</p>
+      <p>The token is shown only once. Store it where you keep secrets.</p>
       <Copyable text={token} />
       <p>
         <a href="/app/tokens">Back to the tokens</a>
@@ -141,24 +126,20 @@ const createForm: Form = {
   async submit(context, { form }) {
     const days = readNumber(form, "days");
     const body = parseBody(createToken.body, {
-      name: form.get("name")?.trim() ?? "",
+      name: readRequiredText(form, "name"),
       kind: "api",
       role: readText(form, "role"),
-      expiresAt: days === null ? null : endOf(context.now, days),
+      expiresAt: days === null ? null : expiryAfter(context.now, days),
     });
     const { name, token } = await createToken.run(context, withBody(body));
-    return shown(name, token);
+    return createdView(name, token);
   },
 };
 
-const MOST_DAYS = 3650;
-
-/** @throws Refusal where the days are none */
-const endOf = (now: Date, days: number): string => {
+/** @throws Refusal when the number of days is out of range */
+const expiryAfter = (now: Date, days: number): string => {
   if (days >= 1 && days <= MOST_DAYS) return new Date(now.getTime() + days * DAY_MS).toISOString();
-  throw new Refusal("invalid", "The request is not valid: see errors.", {
-    errors: [{ pointer: "/days", detail: `must be 1 to ${MOST_DAYS}` }],
-  });
+  throw invalid("/days", `must be 1 to ${MOST_DAYS}`);
 };
 
 const rotatePage: Page = {
@@ -175,7 +156,7 @@ const rotatePage: Page = {
           <h1>
             Rotate <bdi>{name}</bdi>?
           </h1>
-          <p>It keeps its name and what it may do, and gets a new secret.</p>
+          <p>The token keeps its name and role, and gets a new secret.</p>
           <form method="post" class="stack">
             <SelectField request={request} name="grace" label="The old secret" value="3600" choices={GRACES} />
             <span class="actions">
@@ -200,7 +181,7 @@ const rotateForm: Form = {
   async submit(context, { params, form }) {
     const body = parseBody(rotateToken.body, { graceSeconds: readNumber(form, "grace") });
     const { name, token } = await rotateToken.run(context, { ...byId(params.id), body });
-    return shown(name, token);
+    return createdView(name, token);
   },
 };
 
@@ -212,7 +193,7 @@ const revoke = confirmRemoval({
   async question(context, id, request) {
     const { name } = await getToken.run(context, byId(id));
     const consequences =
-      "Whoever uses it is refused from the next request on. Agents that it registered stay, unless you say so.";
+      "Its next request is refused. Agents that it registered stay connected, unless you remove them here.";
     const choice = (
       <CheckField request={request} name="agents" label="Remove the agents that it registered" on={false} />
     );

@@ -36,12 +36,12 @@ export const firstBuild = (stage: Stage) => {
     await page.getByText("The repository is connected.").waitFor();
     await page.getByRole("link", { name: "Agents" }).click();
     await page.getByRole("link", { name: "Add the first one" }).click();
-    await page.getByRole("button", { name: "Make a registration token" }).click();
+    await page.getByRole("button", { name: "Create a registration token" }).click();
     const commands = (await page.locator(".copied pre").first().textContent()) ?? "";
     expect(page.url()).not.toContain("mrr_");
     const stop = await typeInto(mkdtempSync(join(service.folder, "home-")), commands);
     try {
-      await page.getByRole("link", { name: "See it appear among the agents" }).click();
+      await page.getByRole("link", { name: "Watch for it in the list of agents" }).click();
       await page.locator("#agents").getByText("idle").waitFor();
       await page.getByRole("link", { name: "Builds" }).first().click();
       await page.getByRole("link", { name: "Run a build" }).click();

@@ -49,7 +49,7 @@ export const forgery = (stage: Stage) => {
     const page = await browser.context.newPage();
     await page.goto(site.url);
     await page.getByRole("button", { name: "go" }).click();
-    await page.getByText("This came from another site").waitFor();
+    await page.getByText("This request came from another site").waitFor();
     expect(await names()).not.toContain("forged-by-form");
     await page.close();
     site.close();
