@@ -41,7 +41,7 @@ describe("the lockfile", () => {
         ),
       );
     expect(absent(lock)).toEqual([]);
-    const { [`node_modules/@cloudflare/workerd-darwin-64`]: _, ...without } = lock;
+    const { "node_modules/@cloudflare/workerd-darwin-64": _, ...without } = lock;
     expect(absent(without)).toEqual(["@cloudflare/workerd-darwin-64"]);
   });
 
