@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 
 /** A browser to start, and what its environment must have beside the usual. */
@@ -14,6 +14,7 @@ const MAC = ["Google Chrome", "Chromium"].map((name) => `/Applications/${name}.a
 /** The package's folder, which has a lockfile of its own: most machines never install it. */
 const PACKAGE = join(import.meta.dirname, "../browser");
 const UNPACKED = join(PACKAGE, "node_modules/.cache");
+const FONTS_CONF = join(UNPACKED, "fonts.conf");
 const MISSING =
   "No Chrome or Chromium was found. Install one (Debian: apt-get install chromium; macOS: brew install --cask google-chrome), or set CHROME_PATH to its program.";
 
@@ -32,6 +33,10 @@ const run = (command: string, args: string[], env: Record<string, string> = {}):
 /** Unpacks Chromium, its libraries and a font into the temporary folder; the variable asks for the libraries. */
 const UNPACK = 'const { default: chromium } = await import("@sparticuz/chromium"); await chromium.executablePath();';
 
+/** fonts-conf(5). The package's own names fixed folders; without any font this Chromium crashes at the first form. */
+const fontsConf = (fonts: string, cache: string): string =>
+  `<?xml version="1.0"?>\n<fontconfig><dir>${fonts}</dir><cachedir>${cache}</cachedir></fontconfig>\n`;
+
 /** The Linux build that the npm package `@sparticuz/chromium` holds: it needs no library of the system's but libc. */
 const fromNpm = (): ChromiumProgram => {
   const executablePath = join(UNPACKED, "chromium");
@@ -43,6 +48,7 @@ const fromNpm = (): ChromiumProgram => {
       TMPDIR: UNPACKED,
       AWS_EXECUTION_ENV: "AWS_Lambda_nodejs24.x",
     });
+    writeFileSync(FONTS_CONF, fontsConf(join(UNPACKED, "fonts/fonts"), join(UNPACKED, "font-cache")));
   }
   return { executablePath, env: environmentOf(executablePath) };
 };
@@ -50,7 +56,7 @@ const fromNpm = (): ChromiumProgram => {
 /** Where the program from npm finds its libraries and its font; a system's own Chromium needs nothing. */
 const environmentOf = (executablePath: string): Record<string, string> =>
   dirname(executablePath) === UNPACKED
-    ? { LD_LIBRARY_PATH: join(UNPACKED, "al2023/lib"), FONTCONFIG_PATH: join(UNPACKED, "fonts") }
+    ? { LD_LIBRARY_PATH: join(UNPACKED, "al2023/lib"), FONTCONFIG_FILE: FONTS_CONF }
     : {};
 
 /** `CHROME_PATH`, else what the system has, else on Linux (x64) one from npm. @throws with what to install */
