@@ -123,7 +123,7 @@ const Pager = ({ query, page, pages }: { query: URLSearchParams; page: number; p
     </p>
   );
 
-export const agentsPage: Page = {
+const agentsPage: Page = {
   path: "/agents",
   role: "viewer",
   async show(context, { query, problem }) {
