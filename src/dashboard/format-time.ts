@@ -15,15 +15,17 @@ export const formatDuration = (milliseconds: number): string => {
   return `${Math.floor(span / DAY)}d ${twoDigits(Math.floor((span % DAY) / HOUR))}h`;
 };
 
+const unitOf = (distance: number): [number, string] => {
+  if (distance < HOUR) return [MINUTE, "min"];
+  return distance < DAY ? [HOUR, "h"] : [DAY, "d"];
+};
+
 /** The distance between two times in milliseconds as `just now`, `12 min ago` or `in 1 h`. */
 export const formatRelative = (then: number, now: number): string => {
   const distance = Math.abs(now - then);
-  if (distance < 45 * SECOND) return then > now ? "in a moment" : "just now";
-  const [count, unit] =
-    distance < HOUR
-      ? [Math.round(distance / MINUTE), "min"]
-      : distance < DAY
-        ? [Math.round(distance / HOUR), "h"]
-        : [Math.round(distance / DAY), "d"];
-  return then > now ? `in ${count} ${unit}` : `${count} ${unit} ago`;
+  const isFuture = then > now;
+  if (distance < 45 * SECOND) return isFuture ? "in a moment" : "just now";
+  const [size, unit] = unitOf(distance);
+  const text = `${Math.round(distance / size)} ${unit}`;
+  return isFuture ? `in ${text}` : `${text} ago`;
 };

@@ -1,33 +1,30 @@
-import { tick } from "./clock.ts";
+import { updateTimes } from "./clock.ts";
+import { createButton } from "./elements.ts";
 import { REFRESHED } from "./events.ts";
 import { parseMarkup } from "./markup.ts";
 import { morphChildren } from "./morph.ts";
 
-const SLOWEST_SECONDS = 30;
-const ANSWER_MS = 15_000;
-/** Pixels below the top from which new rows announce themselves in place of pushing what is read. */
-const SCROLLED = 120;
+/** The longest pause between tries while the service is unreachable. */
+const MOST_SECONDS = 30;
+const TIMEOUT_MS = 15_000;
+/** Scrolled further than this, a page announces new rows and does not move what a person reads. */
+const SCROLLED_PIXELS = 120;
 
 const main = document.querySelector("main") as HTMLElement;
 
-/** Rows at the head of a list that the page does not have yet. */
-const newRows = (next: Element): number => {
-  const list = next.querySelector("[data-announce]");
-  const known = list && document.getElementById(list.id);
-  if (!list || !known?.firstElementChild) return 0;
-  const first = known.firstElementChild.id;
-  return Math.max(
-    0,
-    [...list.children].findIndex(({ id }) => id === first),
-  );
+/** The number of rows at the top of a list that the page does not show yet. */
+const countNewRows = (list: Element): number => {
+  const first = document.getElementById(list.id)?.firstElementChild;
+  return first
+    ? Math.max(
+        0,
+        [...list.children].findIndex(({ id }) => id === first.id),
+      )
+    : 0;
 };
 
 const announce = (count: number, noun: string, show: () => void): void => {
-  const button = document.createElement("button");
-  button.className = "announce";
-  button.type = "button";
-  button.textContent = `${count} new ${noun}${count === 1 ? "" : "s"}`;
-  button.addEventListener("click", () => {
+  const button = createButton("announce", `${count} new ${noun}${count === 1 ? "" : "s"}`, () => {
     button.remove();
     show();
     scrollTo({ top: 0 });
@@ -40,36 +37,39 @@ const apply = (next: HTMLElement): void => {
   main.dataset.again = next.dataset.again ?? "";
   main.dataset.state = next.dataset.state ?? "";
   morphChildren(main, next);
-  tick();
+  updateTimes();
   document.dispatchEvent(new Event(REFRESHED));
 };
 
 const refresh = async (): Promise<void> => {
   const response = await fetch(location.href, {
     headers: { Accept: "text/html" },
-    signal: AbortSignal.timeout(ANSWER_MS),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   if (response.redirected) return location.reload();
   if (!response.ok) throw new Error(`${response.status}`);
   const next = parseMarkup(await response.text()).querySelector("main");
   if (!next) return;
-  const fresh = newRows(next);
-  if (fresh > 0 && scrollY > SCROLLED) {
-    announce(fresh, next.querySelector<HTMLElement>("[data-announce]")?.dataset.announce ?? "row", () => apply(next));
-  } else apply(next);
+  const list = next.querySelector<HTMLElement>("[data-announce]");
+  const count = list && scrollY > SCROLLED_PIXELS ? countNewRows(list) : 0;
+  if (count > 0) announce(count, list?.dataset.announce ?? "row", () => apply(next));
+  else apply(next);
 };
 
-/** Looks again as often as the page says, less often while the service is away, never while nobody looks. */
-export const keepLive = (): void => {
+/**
+ * Refreshes the page as often as it asks for (`data-again`, in seconds): with backoff while the service is
+ * unreachable, and not while the page is hidden.
+ */
+export const startAutoRefresh = (): void => {
   let failures = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const plan = () => {
+  const schedule = () => {
     clearTimeout(timer);
     const seconds = Number(main.dataset.again || 0);
     if (seconds === 0 || document.hidden) return;
-    timer = setTimeout(look, 1000 * Math.min(SLOWEST_SECONDS, seconds * 2 ** failures));
+    timer = setTimeout(refreshNow, 1000 * Math.min(MOST_SECONDS, seconds * 2 ** failures));
   };
-  const look = async () => {
+  const refreshNow = async () => {
     try {
       await refresh();
       failures = 0;
@@ -77,8 +77,8 @@ export const keepLive = (): void => {
       failures += 1;
     }
     document.body.toggleAttribute("data-away", failures > 1);
-    plan();
+    schedule();
   };
-  document.addEventListener("visibilitychange", () => (document.hidden ? plan() : look()));
-  plan();
+  document.addEventListener("visibilitychange", () => (document.hidden ? schedule() : refreshNow()));
+  schedule();
 };

@@ -1,15 +1,16 @@
-/** Gives every text that is to be taken elsewhere a button that copies it. */
-export const offerCopies = (): void => {
+import { createButton } from "./elements.ts";
+
+const CONFIRMED_MS = 2000;
+
+/** Adds a button that copies the text to every text that is there to be copied. */
+export const addCopyButtons = (): void => {
   for (const box of document.querySelectorAll(".copied")) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = "Copy";
-    button.addEventListener("click", async () => {
+    const button = createButton("", "Copy", async () => {
       await navigator.clipboard.writeText(box.querySelector("pre")?.textContent ?? "");
       button.textContent = "Copied";
       setTimeout(() => {
         button.textContent = "Copy";
-      }, 2000);
+      }, CONFIRMED_MS);
     });
     box.prepend(button);
   }

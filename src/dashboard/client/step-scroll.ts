@@ -1,15 +1,15 @@
 import { REFRESHED } from "./events.ts";
 
-/** Of steps that stand in one line, the one that failed or runs comes into sight. */
-export const keepStepInSight = (): void => {
+/** When the steps are shown in one line, scrolls to the one that failed or runs. */
+export const scrollToActiveStep = (): void => {
   let shown = "";
-  const look = () => {
+  const scroll = () => {
     const step = document.querySelector<HTMLElement>('.many > li:is([data-state="failed"], [data-state="running"])');
     const line = step?.parentElement;
     if (!step || !line || step.id === shown) return;
     shown = step.id;
     line.scrollLeft = step.offsetLeft - line.clientWidth / 3;
   };
-  look();
-  document.addEventListener(REFRESHED, look);
+  scroll();
+  document.addEventListener(REFRESHED, scroll);
 };

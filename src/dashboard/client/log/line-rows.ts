@@ -1,36 +1,29 @@
+import { count } from "../../count.ts";
+import { createElement } from "../elements.ts";
 import type { Colours } from "./colours.ts";
 import type { LogStore } from "./log-store.ts";
-import { paint } from "./paint.ts";
-import { HEADER, type Section } from "./sections.ts";
+import { paintLine } from "./paint.ts";
+import { HEADER_HEIGHT, type Section } from "./sections.ts";
 
-/** Line indexes that are linked to, both included. */
-export interface Chosen {
+/** Lines by index, from the first to the last, both included. */
+export interface LineRange {
   from: number;
   to: number;
 }
 
-export const make = (name: string, className: string, text = ""): HTMLElement => {
-  const element = document.createElement(name);
-  element.className = className;
-  element.textContent = text;
-  return element;
-};
-
-const counted = (lines: number): string => `${lines.toLocaleString("en")} ${lines === 1 ? "line" : "lines"}`;
-
 export const headerRow = (section: Section, name: string): HTMLElement => {
-  const header = make("button", "log-head", name) as HTMLButtonElement;
+  const header = createElement("button", "log-head", name) as HTMLButtonElement;
   header.type = "button";
-  header.style.height = `${HEADER}px`;
+  header.style.height = `${HEADER_HEIGHT}px`;
   header.dataset.section = section.key;
   header.dataset.row = `head ${section.key}`;
   header.dataset.state = section.state;
   header.setAttribute("aria-expanded", String(section.isOpen));
-  header.append(make("span", "log-count", counted(section.end - section.first)));
+  header.append(createElement("span", "log-count", count(section.end - section.first, "line")));
   return header;
 };
 
-/** Makes the rows of lines. One that looks as in the frame before is not made anew. */
+/** Creates the rows of lines. A row that looks as in the last frame is used again. */
 export class LineRows {
   readonly #store: LogStore;
   readonly #colours: Colours;
@@ -39,7 +32,7 @@ export class LineRows {
   #drawn = new Map<number, HTMLElement>();
   #look = "";
   #needle = "";
-  #chosen: Chosen | null = null;
+  #linked: LineRange | null = null;
 
   constructor(store: LogStore, colours: Colours, source: string) {
     this.#store = store;
@@ -47,14 +40,14 @@ export class LineRows {
     this.#source = source;
   }
 
-  /** Begins a frame. `look` says what decides how lines look, beside their text. */
-  begin(needle: string, chosen: Chosen | null, begins: number[]): void {
-    const look = JSON.stringify([needle, chosen, begins, this.#store.generation]);
+  /** Begins a frame. The arguments decide, beside the text, how lines look. */
+  begin(needle: string, linked: LineRange | null, begins: number[]): void {
+    const look = JSON.stringify([needle, linked, begins, this.#store.generation]);
     this.#before = look === this.#look ? this.#drawn : new Map();
     this.#look = look;
     this.#drawn = new Map();
     this.#needle = needle;
-    this.#chosen = chosen;
+    this.#linked = linked;
   }
 
   row(index: number): HTMLElement {
@@ -65,23 +58,23 @@ export class LineRows {
   }
 
   #make(index: number): HTMLElement {
-    const row = make("div", "log-row");
-    const number = make("a", "log-number", String(index + 1)) as HTMLAnchorElement;
+    const row = createElement("div", "log-row");
+    const number = createElement("a", "log-number", String(index + 1)) as HTMLAnchorElement;
     number.href = `#L${index + 1}`;
-    const text = make("span", "log-text");
-    const { nodes, more } = paint(this.#store.line(index), this.#needle, this.#colours.before(index));
+    const text = createElement("span", "log-text");
+    const { nodes, more } = paintLine(this.#store.line(index), this.#needle, this.#colours.before(index));
     text.append(...nodes);
     if (more > 0) text.append(this.#rest(more));
     row.dataset.row = String(index);
-    const chosen = this.#chosen;
-    if (chosen && index >= chosen.from && index <= chosen.to) row.classList.add("is-chosen");
+    const linked = this.#linked;
+    if (linked && index >= linked.from && index <= linked.to) row.classList.add("is-chosen");
     row.append(number, text);
     return row;
   }
 
   #rest(more: number): HTMLElement {
-    const note = make("span", "log-rest", ` … ${more.toLocaleString("en")} more characters: `);
-    const raw = make("a", "", "Raw") as HTMLAnchorElement;
+    const note = createElement("span", "log-rest", ` … ${more.toLocaleString("en")} more characters: `);
+    const raw = createElement("a", "", "Raw") as HTMLAnchorElement;
     raw.href = this.#source;
     note.append(raw);
     return note;

@@ -1,32 +1,34 @@
 import type { LogStore } from "./log-store.ts";
 
+/** Backoff: doubled after each try that brought nothing. */
 const RETRY_MS = { first: 500, most: 15_000 };
-/** The service is never silent for longer than a third of this while a connection lives. */
-const SILENT_MS = 45_000;
+/** A connection that is silent for so long is broken: the service sends something every 15 s. */
+const SILENCE_MS = 45_000;
 
-interface Told {
-  /** More bytes are in the store, or it began anew. */
+interface FeedListener {
+  /** The store has more bytes, or was cleared for a new attempt. */
   grew(): void;
-  /** What was stored at the beginning is in the store. */
+  /** The store has all that the service had stored when the page was opened. */
   caughtUp(): void;
+  /** The log has ended and the store has all of it. */
   ended(): void;
 }
 
-interface Event {
+interface ServerSentEvent {
   name: string;
   id: string;
   data: string;
 }
 
-/** Server-sent events of a response as they arrive; `heard` is told of every sign of life. */
-async function* eventsOf(body: ReadableStream<Uint8Array>, heard: () => void): AsyncGenerator<Event> {
+/** The server-sent events of a response. Calls `onData` for every chunk, also one without an event. */
+async function* eventsOf(body: ReadableStream<Uint8Array>, onData: () => void): AsyncGenerator<ServerSentEvent> {
   let pending = "";
   for await (const text of body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)) {
-    heard();
+    onData();
     const blocks = (pending + text).split("\n\n");
     pending = blocks.pop() ?? "";
     for (const block of blocks) {
-      const event: Event = { name: "message", id: "", data: "" };
+      const event: ServerSentEvent = { name: "message", id: "", data: "" };
       for (const line of block.split("\n")) {
         if (line.startsWith("event: ")) event.name = line.slice(7);
         else if (line.startsWith("id: ")) event.id = line.slice(4);
@@ -37,36 +39,41 @@ async function* eventsOf(body: ReadableStream<Uint8Array>, heard: () => void): A
   }
 }
 
-/** What is stored already, as bytes. */
-const readStored = async (source: string, attempt: number, store: LogStore, told: Told): Promise<void> => {
+/** Reads what the service has stored, as bytes: faster than events. */
+const readStored = async (source: string, attempt: number, store: LogStore, listener: FeedListener): Promise<void> => {
   const response = await fetch(`${source}?attempt=${attempt}`);
   if (response.status === 404) return;
   if (!response.ok || !response.body) throw new Error(`${response.status}`);
   for await (const bytes of response.body) {
     store.append(bytes);
-    told.grew();
+    listener.grew();
   }
 };
 
-/** Follows to the end, or as long as the connection holds. Gives whether the end was reached. */
-const follow = async (source: string, place: { id: string }, store: LogStore, told: Told): Promise<boolean> => {
+/** Follows the log until it ends or the connection breaks. Returns whether it ended. */
+const follow = async (
+  source: string,
+  place: { id: string },
+  store: LogStore,
+  listener: FeedListener,
+): Promise<boolean> => {
   const headers = { Accept: "text/event-stream", "Last-Event-ID": place.id };
   const silence = new AbortController();
-  let timer = setTimeout(() => silence.abort(), SILENT_MS);
-  const heard = () => {
+  let timer = setTimeout(() => silence.abort(), SILENCE_MS);
+  const onData = () => {
     clearTimeout(timer);
-    timer = setTimeout(() => silence.abort(), SILENT_MS);
+    timer = setTimeout(() => silence.abort(), SILENCE_MS);
   };
   try {
     const response = await fetch(source, { headers, signal: silence.signal });
     if (!response.ok || !response.body) throw new Error(`${response.status}`);
     const encoder = new TextEncoder();
-    for await (const { name, id, data } of eventsOf(response.body, heard)) {
+    for await (const { name, id, data } of eventsOf(response.body, onData)) {
       if (name === "end") return true;
       if (name === "attempt") store.clear();
       else store.append(encoder.encode(JSON.parse(data)));
       place.id = id;
-      told.grew();
+      listener.grew();
     }
     return false;
   } finally {
@@ -74,8 +81,14 @@ const follow = async (source: string, place: { id: string }, store: LogStore, to
   }
 };
 
-/** Fills the store from the service, and goes on where it was when the connection breaks. */
-export const feed = async (source: string, attempt: number, isLive: boolean, store: LogStore, told: Told) => {
+/** Fills the store with the log and follows it. When the connection breaks, it continues from the same place. */
+export const feedLog = async (
+  source: string,
+  attempt: number,
+  isLive: boolean,
+  store: LogStore,
+  listener: FeedListener,
+) => {
   const place = { id: `${attempt}:0` };
   let wait = RETRY_MS.first;
   let hasStored = false;
@@ -84,17 +97,17 @@ export const feed = async (source: string, attempt: number, isLive: boolean, sto
     try {
       if (!hasStored) {
         store.clear();
-        await readStored(source, attempt, store, told);
+        await readStored(source, attempt, store, listener);
         place.id = `${attempt}:${store.size}`;
         hasStored = true;
-        told.caughtUp();
+        listener.caughtUp();
       }
-      if (!isLive || (await follow(source, place, store, told))) break;
+      if (!isLive || (await follow(source, place, store, listener))) break;
     } catch {
-      // The connection broke: what is stored here stays, and the next try asks for what comes after it.
+      // The connection broke. The next try asks for what follows the bytes in the store.
     }
     wait = store.size > before ? RETRY_MS.first : Math.min(RETRY_MS.most, wait * 2);
     await new Promise((resolve) => setTimeout(resolve, wait));
   }
-  told.ended();
+  listener.ended();
 };

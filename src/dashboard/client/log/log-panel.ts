@@ -1,11 +1,11 @@
 import { REFRESHED } from "../events.ts";
-import { watchAddress } from "./line-links.ts";
-import { feed } from "./log-feed.ts";
+import { followLineLinks } from "./line-links.ts";
+import { feedLog } from "./log-feed.ts";
 import { LogStore } from "./log-store.ts";
 import { LogView } from "./log-view.ts";
-import { fillBar } from "./toolbar.ts";
+import { fillToolbar } from "./toolbar.ts";
 
-const begin = (section: HTMLElement): void => {
+const startLog = (section: HTMLElement): void => {
   const lines = section.querySelector<HTMLElement>(".log-lines");
   const bar = section.querySelector(".log-bar");
   if (!lines || !bar) return;
@@ -14,16 +14,19 @@ const begin = (section: HTMLElement): void => {
   const wasLive = isLive();
   const source = section.dataset.src ?? "";
   const view = new LogView(lines, store, source, isLive);
-  fillBar(bar, store, view);
-  const address = watchAddress(view, store);
-  let hasArrived = location.hash === "";
+  fillToolbar(bar, store, view);
+  const showLinked = followLineLinks(view, store);
+  let hasShownLinked = location.hash === "";
   const grew = () => {
-    if (!hasArrived && store.count > 0) hasArrived = address.arrive();
+    if (!hasShownLinked && store.count > 0) hasShownLinked = showLinked();
     view.plan();
+  };
+  const caughtUp = () => {
+    if (wasLive) view.watch();
   };
   const ended = () => {
     section.toggleAttribute("data-complete", true);
-    if (!hasArrived) address.arrive();
+    if (!hasShownLinked) showLinked();
     else if (!wasLive && location.hash === "") {
       const failed = document.querySelector('#steps > li[data-state="failed"]');
       if (failed) view.showStep(failed.id, true);
@@ -31,21 +34,18 @@ const begin = (section: HTMLElement): void => {
     view.plan();
   };
   document.addEventListener(REFRESHED, () => view.plan());
-  const caughtUp = () => {
-    if (wasLive) view.watch();
-  };
-  feed(source, Number(section.dataset.attempt), wasLive, store, { grew, caughtUp, ended });
+  feedLog(source, Number(section.dataset.attempt), wasLive, store, { grew, caughtUp, ended });
 };
 
-/** Turns the page's log into one that is live, folds and can be searched, as soon as the build has one. */
-export const showLog = (): void => {
-  let isBegun = false;
-  const look = () => {
+/** Shows the log as soon as the page has one: live, with steps that fold, and with search. */
+export const showLogPanel = (): void => {
+  let hasStarted = false;
+  const start = () => {
     const section = document.getElementById("log");
-    if (isBegun || !section) return;
-    isBegun = true;
-    begin(section);
+    if (hasStarted || !section) return;
+    hasStarted = true;
+    startLog(section);
   };
-  look();
-  document.addEventListener(REFRESHED, look);
+  start();
+  document.addEventListener(REFRESHED, start);
 };

@@ -2,26 +2,26 @@ const NEWLINE = 10;
 const FIRST_BYTES = 1 << 20;
 const FIRST_LINES = 1 << 14;
 
-const grown = <T extends Uint8Array | Uint32Array>(array: T, needed: number): T => {
+const grow = <T extends Uint8Array | Uint32Array>(array: T, needed: number): T => {
   if (needed <= array.length) return array;
   const larger = new (array.constructor as new (length: number) => T)(Math.max(needed, array.length * 2));
   larger.set(array as never);
   return larger;
 };
 
-/** The bytes of one attempt's log and where its lines begin; a line becomes text only when it is looked at. */
+/** The bytes of one attempt's log and where its lines begin. A line is decoded only when it is needed. */
 export class LogStore {
   size = 0;
-  /** Lines so far; the last one may still grow. */
+  /** The number of lines. The last one may still grow. */
   count = 0;
-  /** Grows each time the log begins anew. */
+  /** Increases each time the log is cleared. */
   generation = 0;
   #bytes = new Uint8Array(FIRST_BYTES);
   #starts = new Uint32Array(FIRST_LINES);
   readonly #decoder = new TextDecoder();
 
   append(bytes: Uint8Array): void {
-    this.#bytes = grown(this.#bytes, this.size + bytes.length);
+    this.#bytes = grow(this.#bytes, this.size + bytes.length);
     this.#bytes.set(bytes, this.size);
     if (this.count === 0 && bytes.length > 0) this.#begin(0);
     else if (this.size > 0 && this.#bytes[this.size - 1] === NEWLINE && bytes.length > 0) this.#begin(this.size);
@@ -32,7 +32,7 @@ export class LogStore {
   }
 
   #begin(offset: number): void {
-    this.#starts = grown(this.#starts, this.count + 1);
+    this.#starts = grow(this.#starts, this.count + 1);
     this.#starts[this.count] = offset;
     this.count += 1;
   }
@@ -43,24 +43,24 @@ export class LogStore {
     this.generation += 1;
   }
 
-  /** Where line `index` begins, in bytes; behind the last line, the end. */
+  /** The offset of line `index` in bytes. After the last line it is the size of the log. */
   start(index: number): number {
     return index < this.count ? (this.#starts[index] ?? 0) : this.size;
   }
 
-  /** The text of line `index` without its end. */
+  /** The text of line `index` without its line break. */
   line(index: number): string {
     const end = this.start(index + 1);
     const last = this.#bytes[end - 1] === NEWLINE ? end - 1 : end;
     return this.#decoder.decode(this.#bytes.subarray(this.start(index), last));
   }
 
-  /** The text of lines `from` to `to`, the latter excluded. */
+  /** The text of the lines from `from` up to, but not including, `to`. */
   text(from: number, to: number): string {
     return this.#decoder.decode(this.#bytes.subarray(this.start(from), this.start(to)));
   }
 
-  /** The first line that begins at `offset` or behind it. */
+  /** The first line that begins at `offset` or after it. */
   lineAt(offset: number): number {
     let low = 0;
     let high = this.count;

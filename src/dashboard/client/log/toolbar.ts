@@ -1,17 +1,14 @@
+import { createButton, createElement } from "../elements.ts";
 import type { LogStore } from "./log-store.ts";
 import type { LogView } from "./log-view.ts";
-import { isShown, search } from "./search.ts";
+import { isShown, searchLog } from "./search.ts";
 
 const TYPING_MS = 150;
 
-const button = (text: string, key: string | null, press: () => void): HTMLButtonElement => {
-  const element = document.createElement("button");
-  element.type = "button";
-  element.className = "quiet";
-  element.textContent = text;
-  if (key) element.dataset.key = key;
-  element.addEventListener("click", press);
-  return element;
+const toolButton = (text: string, key: string, press: () => void): HTMLButtonElement => {
+  const button = createButton("quiet", text, press);
+  if (key) button.dataset.key = key;
+  return button;
 };
 
 const searchField = (store: LogStore, view: LogView): HTMLElement[] => {
@@ -20,56 +17,57 @@ const searchField = (store: LogStore, view: LogView): HTMLElement[] => {
   input.placeholder = "Search the log";
   input.setAttribute("aria-label", "Search the log");
   input.dataset.key = "/";
-  const told = document.createElement("output");
+  const result = createElement("output", "");
   let found: number[] = [];
   let at = -1;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const go = (by: number) => {
+  const moveTo = (by: number) => {
     if (found.length === 0) return;
     at = (at + by + found.length) % found.length;
     const line = found[at] ?? 0;
     const place = `${at + 1} of ${found.length}`;
-    told.textContent = isShown(store.line(line), view.needle) ? place : `${place}, too far right to be shown: see Raw`;
+    result.textContent = isShown(store.line(line), view.needle)
+      ? place
+      : `${place}, too far right to be shown: see Raw`;
     view.show(line);
   };
-  const look = async () => {
+  const searchNow = async () => {
     const needle = input.value.toLowerCase();
     view.needle = needle;
     view.plan();
-    told.textContent = "";
+    result.textContent = "";
     if (needle === "") return;
-    told.textContent = "searching";
-    found = await search(store, needle, () => input.value.toLowerCase() === needle);
+    result.textContent = "searching";
+    found = await searchLog(store, needle, () => input.value.toLowerCase() === needle);
     if (input.value.toLowerCase() !== needle) return;
     at = -1;
-    told.textContent = found.length === 0 ? "not found" : "";
-    go(1);
+    result.textContent = found.length === 0 ? "not found" : "";
+    moveTo(1);
   };
   input.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(look, TYPING_MS);
+    timer = setTimeout(searchNow, TYPING_MS);
   });
   input.addEventListener("keydown", (event) => {
     if (event.key !== "Enter") return;
     event.preventDefault();
-    go(event.shiftKey ? -1 : 1);
+    moveTo(event.shiftKey ? -1 : 1);
   });
-  return [input, told];
+  return [input, result];
 };
 
-/** What one can do with the log beside reading it. */
-export const fillBar = (bar: Element, store: LogStore, view: LogView): void => {
+/** Adds the tools of the log: search, wrap and follow. */
+export const fillToolbar = (bar: Element, store: LogStore, view: LogView): void => {
   const raw = bar.querySelector("a");
-  const wrap = button("Wrap", null, () => {
+  const wrap = toolButton("Wrap", "", () => {
     wrap.setAttribute("aria-pressed", String(view.scroller.classList.toggle("is-wrapped")));
     view.plan();
   });
   wrap.setAttribute("aria-pressed", "false");
-  const follow = button("Follow", "f", () => view.follow(!view.isFollowing));
+  const follow = toolButton("Follow", "f", () => view.follow(!view.isFollowing));
   view.onFollow = () => follow.setAttribute("aria-pressed", String(view.isFollowing));
   view.onFollow();
-  const tools = document.createElement("span");
-  tools.className = "log-tools";
+  const tools = createElement("span", "log-tools");
   tools.append(...searchField(store, view), wrap, follow);
   bar.insertBefore(tools, raw);
 };
