@@ -8,7 +8,7 @@ export type Phase = "queued" | "leased" | "ended";
 
 interface StateRow {
   phase: Phase;
-  /** What a build in this state does or is, for the API's description. */
+  /** What a build in this state does: the API's description and the docs print it after the state. */
   meaning: string;
   /** Who moves a build into this state, and when. */
   movedBy: string;
@@ -27,38 +27,38 @@ export const BUILD_STATES = {
   },
   assigned: {
     phase: "leased",
-    meaning: "handed out to an agent that has not started it yet",
+    meaning: "was handed out to an agent that has not started it yet",
     movedBy: "The pool, when an agent that can take the build polls",
     next: ["running", "queued", "canceling", "failed"],
   },
   running: {
     phase: "leased",
-    meaning: "its agent runs it",
+    meaning: "runs on its agent",
     movedBy: "The agent, when it starts the build",
     next: ["succeeded", "failed", "queued", "canceling"],
   },
   canceling: {
     phase: "leased",
-    meaning: "canceled, and its agent is stopping it",
+    meaning: "was canceled, and its agent is stopping it",
     movedBy: "A person or program that cancels a build which an agent holds",
     next: ["canceled"],
   },
   succeeded: {
     phase: "ended",
-    meaning: "all its steps succeeded",
+    meaning: "ran to its end and succeeded",
     movedBy: "The agent, when it finishes the build",
     next: [],
   },
   failed: {
     phase: "ended",
-    meaning: "a step failed, or `reason` says why the build could not succeed",
+    meaning: "failed at a step, or for the cause that `reason` names",
     movedBy:
       "The agent, when it finishes the build. The pool, when no attempt is left, the build took too long, or no agent can run it",
     next: [],
   },
   canceled: {
     phase: "ended",
-    meaning: "canceled before it could end otherwise",
+    meaning: "was canceled before it ended otherwise",
     movedBy:
       "A person or program that cancels a queued build. For one that is canceling: its agent when it has stopped, or the pool when the lease ends",
     next: [],

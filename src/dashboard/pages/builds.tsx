@@ -49,7 +49,7 @@ const Progress = ({ build, names, now }: { build: Build; names: Names; now: Date
   if (isQueued(status)) {
     return (
       <>
-        waiting <Took from={queuedAt} to={null} now={now} />
+        {wordOf(status)} <Took from={queuedAt} to={null} now={now} />
         <span class="why" title={names.waits.get(build.id)?.words}>
           {names.waits.get(build.id)?.words}
         </span>
