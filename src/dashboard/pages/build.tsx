@@ -1,5 +1,5 @@
 import type { Build, Step } from "../../protocol/build.ts";
-import { isEnded, isQueued, type Phase, phaseOf } from "../../protocol/build-states.ts";
+import { isEnded } from "../../protocol/build-states.ts";
 import { getAgent } from "../../services/agents.ts";
 import { cancelBuild, getBuild } from "../../services/builds.ts";
 import { explainBuild } from "../../services/explain.ts";
@@ -11,15 +11,13 @@ import { may } from "../may.ts";
 import { outcomeOf } from "../outcome.ts";
 import type { Form, Page } from "../page.ts";
 import { ProblemNotice } from "../parts/problem.tsx";
-import { StateIcon, StateWord, wordOf } from "../parts/state.tsx";
+import { isWaiting, StateIcon, StateWord, wordOf } from "../parts/state.tsx";
 import { Ago, Took } from "../parts/time.tsx";
 import { Waits } from "../parts/waits.tsx";
 import { plainTail } from "../plain-log.ts";
 import { fileAt } from "../static.ts";
 
 const AGAIN = 2;
-/** What the page shows of a build: why it waits, or its log. */
-const SHOWS: Record<Phase, "wait" | "log"> = { queued: "wait", leased: "log", ended: "log" };
 /** More steps than these stand in one line that scrolls, so that the log stays in sight. */
 const ONE_LINE = 12;
 
@@ -66,7 +64,7 @@ const Environment = ({ build }: { build: Build }) =>
 
 /** Attempts that ended without a result; the log of each stays. */
 const LostAttempts = ({ build: { id, status, attempt } }: { build: Build }) => {
-  const lost = isQueued(status) ? attempt : attempt - 1;
+  const lost = isWaiting(status) ? attempt : attempt - 1;
   return lost > 0 ? (
     <p class="message" id="lost-attempts">
       Ended without a result:{" "}
@@ -148,11 +146,11 @@ export const buildPage: Page = {
       listRepositories.run(context, nothing),
       listPipelines.run(context, nothing),
     ]);
-    const shown = SHOWS[phaseOf(build.status)];
+    const waits = isWaiting(build.status);
     const [agent, why, tail] = await Promise.all([
       build.agentId === null ? null : ifThere(getAgent.run(context, byId(build.agentId))),
-      shown === "wait" ? explainBuild.run(context, byId(build.id)) : null,
-      shown === "log" ? plainTail(context, build) : "",
+      waits ? explainBuild.run(context, byId(build.id)) : null,
+      waits ? "" : plainTail(context, build),
     ]);
     const repository = repositories.find(({ id }) => id === build.repoId);
     const pipeline = pipelines.find(({ id }) => id === build.pipelineId);
@@ -205,7 +203,7 @@ export const buildPage: Page = {
               <StepItem step={step} index={index} now={now} />
             ))}
           </ol>
-          {shown === "log" && <LogView build={build} tail={tail} />}
+          {!waits && <LogView build={build} tail={tail} />}
           {build.summary && (
             <section class="summary" id="summary">
               <h2>Summary</h2>

@@ -1,5 +1,5 @@
 import { type Build, BuildFilter } from "../../protocol/build.ts";
-import { type EndedStatus, isEnded, isQueued, STATUSES } from "../../protocol/build-states.ts";
+import { type EndedStatus, isEnded, STATUSES } from "../../protocol/build-states.ts";
 import type { Explanation } from "../../protocol/explain.ts";
 import { listAgents } from "../../services/agents.ts";
 import { listBuilds } from "../../services/builds.ts";
@@ -12,7 +12,7 @@ import { may } from "../may.ts";
 import { outcomeOf } from "../outcome.ts";
 import type { Page } from "../page.ts";
 import { FirstSteps } from "../parts/first-steps.tsx";
-import { StateIcon, wordOf } from "../parts/state.tsx";
+import { isWaiting, StateIcon, wordOf } from "../parts/state.tsx";
 import { Ago, Took } from "../parts/time.tsx";
 
 /** Waiting builds that tell on this page why they wait; each one's own page tells it too. */
@@ -46,7 +46,7 @@ const RESULTS: Record<EndedStatus, (build: Build) => unknown> = {
 const Progress = ({ build, names, now }: { build: Build; names: Names; now: Date }) => {
   const { status, queuedAt, startedAt, finishedAt, agentId } = build;
   const agent = agentId === null ? null : (names.agent.get(agentId) ?? null);
-  if (isQueued(status)) {
+  if (isWaiting(status)) {
     return (
       <>
         {wordOf(status)} <Took from={queuedAt} to={null} now={now} />
@@ -102,7 +102,7 @@ const Row = ({ build, names, now }: { build: Build; names: Names; now: Date }) =
 };
 
 const explain = async (context: Context, builds: Build[]): Promise<Map<string, Explanation>> => {
-  const waiting = builds.filter(({ status }) => isQueued(status)).slice(-EXPLAINED);
+  const waiting = builds.filter(({ status }) => isWaiting(status)).slice(-EXPLAINED);
   const explained = await Promise.all(waiting.map(({ id }) => explainBuild.run(context, byId(id))));
   return new Map(explained.map((explanation) => [explanation.buildId, explanation]));
 };

@@ -1,5 +1,5 @@
 import type { Step } from "../../protocol/build.ts";
-import type { BuildStatus } from "../../protocol/build-states.ts";
+import { type BuildStatus, type Phase, phaseOf } from "../../protocol/build-states.ts";
 
 type State = BuildStatus | Step["status"];
 
@@ -55,3 +55,8 @@ export const StateWord = ({ state }: { state: State }) => (
 );
 
 export const wordOf = (state: State): string => LOOKS[state].word;
+
+/** Whether a build of this phase waits for its turn: pages say why, and show no log. */
+const WAITS: Record<Phase, boolean> = { queued: true, leased: false, ended: false };
+
+export const isWaiting = (status: BuildStatus): boolean => WAITS[phaseOf(status)];
