@@ -56,6 +56,15 @@ export const Pipeline = z.object({
 });
 export type Pipeline = z.infer<typeof Pipeline>;
 
+/** What a pipeline has where its maker names nothing else, and what a build without a pipeline runs with. */
+export const PIPELINE_DEFAULTS = {
+  configPath: ".millrace.yml",
+  definition: null,
+  timeoutSeconds: 3600,
+  maxParallel: null,
+  maxAttempts: 2,
+} as const;
+
 const GroupIds = z.array(Id).check(
   z.maxLength(100, "must have at most 100 groups"),
   z.refine((ids) => new Set(ids).size === ids.length, "must not name a group twice"),

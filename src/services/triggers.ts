@@ -8,6 +8,7 @@ import { mergeRequires } from "../domain/requires.ts";
 import { inputsContext } from "../domain/seal-context.ts";
 import { Build, BuildTrigger, RepositoryTrigger, TERMINAL } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
+import { PIPELINE_DEFAULTS } from "../protocol/pipeline.ts";
 import { actorOf } from "./agents.ts";
 import { answered, findBuild } from "./builds.ts";
 import type { Context } from "./core/context.ts";
@@ -108,6 +109,7 @@ const trigger = async (context: Context, wanted: Trigger, origin: Origin = {}): 
   const problem = branchProblem(branch);
   if (problem) throw invalid("/branch", problem);
   const pipelineId = found.pipeline?.id ?? null;
+  const { timeoutSeconds, maxParallel, maxAttempts } = found.pipeline ?? PIPELINE_DEFAULTS;
   const run = wanted.envVariables ?? {};
   checkOverrides(run, found.variables);
   const requires = mergeRequires(found.pipeline?.requires ?? {}, { labels: wanted.labels ?? [] });
@@ -128,9 +130,10 @@ const trigger = async (context: Context, wanted: Trigger, origin: Origin = {}): 
         commitSha: wanted.commitSha ?? null,
       },
       ...{ trigger: retryOf ? "retry" : "api", priority: wanted.priority ?? 0, secretKeys: wanted.secretKeys ?? [] },
-      ...{ timeoutSeconds: found.pipeline?.timeoutSeconds ?? 3600, maxParallel: found.pipeline?.maxParallel ?? null },
+      timeoutSeconds,
+      maxParallel,
       ...{
-        maxAttempts: found.pipeline?.maxAttempts ?? 2,
+        maxAttempts,
         idempotency: await idempotencyOf(context, { ...wanted, retryOf }),
         actor: actorOf(context),
       },
