@@ -11,6 +11,7 @@ import type { Build } from "../protocol/build.ts";
 import type { Explanation } from "../protocol/explain.ts";
 import { BOOT_HEADER, type Heartbeat } from "../protocol/jobs.ts";
 import type { Metrics } from "../protocol/metrics.ts";
+import { DETAILS } from "../protocol/problem.ts";
 import { PoolEngine } from "./agent-pool-engine.ts";
 import { countInputs, rewrapInputs } from "./agent-pool-inputs.ts";
 import { attachmentOf } from "./agent-pool-sockets.ts";
@@ -283,5 +284,5 @@ export class AgentPool extends DurableObject<Env> {
 
 const unknownId = (): Result<never> => ({
   ok: false,
-  refusal: { kind: "not-found", detail: "There is nothing with this id here." },
+  refusal: { kind: "not-found", detail: DETAILS["not-found"] },
 });

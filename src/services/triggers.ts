@@ -12,7 +12,7 @@ import { PIPELINE_DEFAULTS } from "../protocol/pipeline.ts";
 import { actorOf } from "./agents.ts";
 import { answered, findBuild } from "./builds.ts";
 import type { Context } from "./core/context.ts";
-import { type FieldError, invalid, notFound, Refusal, settled } from "./core/refusal.ts";
+import { type FieldError, invalid, invalidFields, notFound, Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { variablesOfBuild } from "./variable-scopes.ts";
 
@@ -88,7 +88,7 @@ const checkOverrides = (run: Record<string, string>, variables: Variables): void
   for (const key of overridesRefused(variables, run)) {
     errors.push({ pointer: `/envVariables/${key}`, detail: "is a variable that a run may not override" });
   }
-  if (errors.length > 0) throw new Refusal("invalid", "The request is not valid: see errors.", { errors });
+  if (errors.length > 0) throw invalidFields(errors);
   if (new TextEncoder().encode(JSON.stringify(run)).length > ENVIRONMENT_LIMIT) {
     throw new Refusal("too-large", "The overrides of a run may have at most 256 KiB.");
   }

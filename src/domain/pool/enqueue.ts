@@ -1,5 +1,5 @@
 import type { NewBuild } from "./commands.ts";
-import { audit, type Decision, type DecisionContext, decided, refused } from "./decision.ts";
+import { audit, type Decision, type DecisionContext, decided, noBuild, refused } from "./decision.ts";
 import type { BuildFacts, Change, JobFacts } from "./facts.ts";
 import { LIMITS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
@@ -14,7 +14,7 @@ export interface Enqueued {
 export const enqueue = (state: PoolState, wanted: NewBuild, context: DecisionContext): Decision<Enqueued> => {
   const { now, rules } = context;
   const { idempotency, id, orgId, actor } = wanted;
-  if (state.orgId !== null && state.orgId !== orgId) return refused("not-found", "There is nothing with this id here.");
+  if (state.orgId !== null && state.orgId !== orgId) return noBuild();
   const known = idempotency && state.records.keyed(idempotency.caller, idempotency.key);
   if (known && rules.keyStands(known.at, now)) {
     if (known.bodyHash === idempotency.bodyHash) return decided({ buildId: known.buildId, isNew: false });

@@ -13,7 +13,7 @@ import type { AgentPool } from "../../objects/agent-pool.ts";
 import type { BuildLog } from "../../objects/build-log.ts";
 import { BOOT_HEADER } from "../../protocol/jobs.ts";
 import { type Access, type Admitted, type Caller, checkAccess } from "./access.ts";
-import { invalid, Refusal, settled } from "./refusal.ts";
+import { invalid, Refusal, settled, tokenInvalid } from "./refusal.ts";
 import { checkedKeyring, openStored, usable } from "./sealing.ts";
 
 const USE_NOTED_EVERY_MS = 60_000;
@@ -185,7 +185,7 @@ export class Context {
     if (!(reason instanceof PreconditionFailed)) return reason;
     switch (reason.precondition) {
       case "token_live":
-        return new Refusal("unauthenticated", "The token is not, or no longer, valid.");
+        return tokenInvalid();
       case "unchanged":
         return new Refusal("conflict", "It was changed at the same moment: read it again and repeat.");
       case "owner_exists":

@@ -1,6 +1,6 @@
 import { hashToken, loadMint, sameText, type TokenPrefix } from "../../crypto/token.ts";
 import type { Caller, CallerKind } from "./access.ts";
-import { Refusal } from "./refusal.ts";
+import { Refusal, tokenInvalid } from "./refusal.ts";
 import { usable } from "./sealing.ts";
 
 const KINDS: Record<Exclude<TokenPrefix, "mro">, CallerKind> = { mrt: "api", mrr: "registration", mra: "agent" };
@@ -22,8 +22,6 @@ export const identify = async (
     return { kind: "operator", orgId: "", tokenHash };
   }
   const recognized = await usable("TOKEN_KEYS", () => loadMint(env.TOKEN_KEYS)).recognize(token);
-  if (!recognized || recognized.prefix === "mro") {
-    throw new Refusal("unauthenticated", "The token is not, or no longer, valid.");
-  }
+  if (!recognized || recognized.prefix === "mro") throw tokenInvalid();
   return { kind: KINDS[recognized.prefix], orgId: recognized.orgId, tokenHash };
 };
