@@ -2,10 +2,13 @@ import * as z from "zod/mini";
 import { Id, Labels, Name, NameFilter, OrgId, QueryFlag, Timestamp } from "./common.ts";
 import { PAGE } from "./page.ts";
 
-/** What a person's token may do; each role may also do what the ones before it may. */
+/** What an API token may do, from least to most: each role includes the ones before it. */
 export const ROLES = ["viewer", "member", "maintainer", "admin"] as const;
 export const Role = z.enum(ROLES);
 export type Role = z.infer<typeof Role>;
+
+/** Whether `held` may do what `needed` may. */
+export const includesRole = (held: Role, needed: Role): boolean => ROLES.indexOf(held) >= ROLES.indexOf(needed);
 
 export const TokenKind = z.enum(["api", "registration"]);
 export type TokenKind = z.infer<typeof TokenKind>;
