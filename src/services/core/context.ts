@@ -11,6 +11,7 @@ import { isValidToken, type ValidToken } from "../../db/valid-token.ts";
 import { buildLogName, poolName } from "../../domain/object-names.ts";
 import type { AgentPool } from "../../objects/agent-pool.ts";
 import type { BuildLog } from "../../objects/build-log.ts";
+import { HOP_HEADERS } from "../../protocol/headers.ts";
 import { BOOT_HEADER } from "../../protocol/jobs.ts";
 import { type Access, type Admitted, type Caller, checkAccess } from "./access.ts";
 import { invalid, Refusal, settled, tokenInvalid } from "./refusal.ts";
@@ -211,9 +212,13 @@ export class Context {
   /** A socket to the pool on which hints for the agent come, until `deadline` (milliseconds since 1970) if there is one. */
   connectToPool(agentId: string, deadline: number | null) {
     const { tokenHash } = this.caller;
-    const headers: Record<string, string> = { Upgrade: "websocket", "X-Agent-Id": agentId, "X-Token-Hash": tokenHash };
+    const headers: Record<string, string> = {
+      Upgrade: "websocket",
+      [HOP_HEADERS.agentId]: agentId,
+      [HOP_HEADERS.tokenHash]: tokenHash,
+    };
     if (this.bootId !== null) headers[BOOT_HEADER] = this.bootId;
-    if (deadline !== null) headers["X-Deadline"] = String(deadline);
+    if (deadline !== null) headers[HOP_HEADERS.deadline] = String(deadline);
     return this.poolOf(this.orgId).fetch("https://pool/wait", { headers });
   }
 
