@@ -1,4 +1,5 @@
 import type { RegisteredBy } from "../../protocol/agent.ts";
+import type { AuditAction } from "../../protocol/audit.ts";
 import type { BuildReason, BuildStatus, Creator, EnvironmentKey, Step } from "../../protocol/build.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { RetryInputs } from "./commands.ts";
@@ -146,7 +147,7 @@ export interface Records {
 export interface AuditFact {
   at: number;
   actor: string;
-  action: string;
+  action: AuditAction;
   subject: string;
   requestId: string | null;
   detail: Record<string, unknown>;

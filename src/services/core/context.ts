@@ -11,6 +11,7 @@ import { isValidToken, type ValidToken } from "../../db/valid-token.ts";
 import { buildLogName, poolName } from "../../domain/object-names.ts";
 import type { AgentPool } from "../../objects/agent-pool.ts";
 import type { BuildLog } from "../../objects/build-log.ts";
+import type { AuditAction } from "../../protocol/audit.ts";
 import { HOP_HEADERS } from "../../protocol/headers.ts";
 import { BOOT_HEADER } from "../../protocol/jobs.ts";
 import { type Access, type Admitted, type Caller, checkAccess } from "./access.ts";
@@ -20,8 +21,7 @@ import { checkedKeyring, openStored, usable } from "./sealing.ts";
 const USE_NOTED_EVERY_MS = 60_000;
 
 export interface Change {
-  /** noun.verb */
-  action: string;
+  action: AuditAction;
   subject: string;
   /** The organization it belongs to, where that is not the caller's (the operator has none). */
   orgId?: string;
