@@ -2,7 +2,7 @@ import { isScalar } from "yaml";
 import { LABEL } from "../../protocol/common.ts";
 import { KEYS_OF_FILE, KEYS_OF_STEP, ONE_JOB, WORDS_FOR_STEP } from "../other-ci/keys.ts";
 import { isJob } from "./foreign-jobs.ts";
-import { LIMITS } from "./limits.ts";
+import { FILE_LIMITS } from "./limits.ts";
 import { SHELLS } from "./plan.ts";
 import {
   choice,
@@ -106,7 +106,7 @@ export const FIELDS = {
     "Minutes after which the build is stopped; the pipeline's own limit holds too.",
   ),
   checkout: field(CHECKOUT, "How the commit is fetched."),
-  steps: { ...field(list(STEP, { atLeast: 1, atMost: LIMITS.steps }), "What is done, in order."), required: true },
+  steps: { ...field(list(STEP, { atLeast: 1, atMost: FILE_LIMITS.steps }), "What is done, in order."), required: true },
 };
 
 /** The language of pipeline files: what reads them, and through its schema what documents them. */
