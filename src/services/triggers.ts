@@ -8,6 +8,7 @@ import { mergeRequires } from "../domain/requires.ts";
 import { inputsContext } from "../domain/seal-context.ts";
 import { Build, BuildTrigger, RepositoryTrigger, TERMINAL } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
+import { byteSize, LIMITS } from "../protocol/limits.ts";
 import { PIPELINE_DEFAULTS } from "../protocol/pipeline.ts";
 import { actorOf } from "./agents.ts";
 import { answered, findBuild } from "./builds.ts";
@@ -17,7 +18,6 @@ import { verb } from "./core/verb.ts";
 import { variablesOfBuild } from "./variable-scopes.ts";
 
 type Trigger = z.output<typeof BuildTrigger>;
-const ENVIRONMENT_LIMIT = 256 * 1024;
 
 type Variables = Parameters<typeof overridesRefused>[0];
 
@@ -89,8 +89,11 @@ const checkOverrides = (run: Record<string, string>, variables: Variables): void
     errors.push({ pointer: `/envVariables/${key}`, detail: "is a variable that a run may not override" });
   }
   if (errors.length > 0) throw invalidFields(errors);
-  if (new TextEncoder().encode(JSON.stringify(run)).length > ENVIRONMENT_LIMIT) {
-    throw new Refusal("too-large", "The overrides of a run may have at most 256 KiB.");
+  if (new TextEncoder().encode(JSON.stringify(run)).length > LIMITS.envVariablesBytes) {
+    throw new Refusal(
+      "too-large",
+      `The \`envVariables\` of a build may have at most ${byteSize(LIMITS.envVariablesBytes)}.`,
+    );
   }
 };
 
