@@ -26,10 +26,10 @@ export const Description = z.string().check(atMost(LIMITS.descriptionCharacters)
 
 export const LABEL = new RegExp(`^[A-Za-z0-9][A-Za-z0-9_.:/=-]{0,${LIMITS.labelCharacters - 1}}$`);
 
+export const LABEL_RULE = `must be 1 to ${LIMITS.labelCharacters} of A-Z a-z 0-9 _ . : / = -`;
+
 /** What an agent offers and a build requires. */
-export const Label = z
-  .string()
-  .check(z.regex(LABEL, `must be 1 to ${LIMITS.labelCharacters} of A-Z a-z 0-9 _ . : / = -`));
+export const Label = z.string().check(z.regex(LABEL, LABEL_RULE));
 
 export const Labels = z.array(Label).check(atMostItems(LIMITS.labels, "labels"));
 
