@@ -1,16 +1,12 @@
 import { type ActiveStatus, isActive } from "../../protocol/build-states.ts";
+import { PERIODS } from "../../protocol/limits.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import { lacking } from "../requires.ts";
 import type { AgentFacts, BuildFacts, Change, JobFacts, Lease, Outcome, Records, Waiter } from "./facts.ts";
 import { inOrder, type Place } from "./queue.ts";
 
-export const LIMITS = {
-  queued: 10_000,
-  /** Characters of what the runs of all live builds were given, as sealed. */
-  inputBytes: 64 * 1024 * 1024,
-  agents: 5_000,
-  /** Of one registration token, so that a leaked one does not fill the organization. */
-  registrations: 1_000,
+/** Bounds within the machine; those that a client meets are in `protocol/limits.ts`. */
+export const POOL_LIMITS = {
   unstarted: 20,
   releases: 20,
   pastBoots: 8,
@@ -19,7 +15,7 @@ export const LIMITS = {
 /** Milliseconds a woken waiter has before another is woken for the same build. */
 export const OFFER_MS = 2_000;
 /** Milliseconds for which an idempotency key stands, and for which a build that ended is remembered. */
-export const REMEMBER_MS = 24 * 60 * 60 * 1000;
+export const REMEMBER_MS = PERIODS.idempotencyHours * 60 * 60 * 1000;
 /** Milliseconds a build that was asked to stop may go on being heard from before its lease ends all the same. */
 export const STOP_GRACE_MS = 5 * 60 * 1000;
 /** A deadline found overdue by more milliseconds than this was missed by us, not by the agent. */
@@ -112,7 +108,7 @@ export const RULES: Rules = {
   leaseIsOver: (lease, now) => now >= lease.expiresAt,
   mayGrace: (lease) => !lease.graced,
   hasAttemptLeft: (job) => job.attempt < job.maxAttempts,
-  hasUnstartedLeft: (job) => job.unstarted < LIMITS.unstarted,
+  hasUnstartedLeft: (job) => job.unstarted < POOL_LIMITS.unstarted,
   unstartedAfter: (job, cause) => job.unstarted + (cause === "lost" ? 1 : 0),
   attemptAfterRelease: (job) => job.attempt - 1,
   meets: (agent, requires) => lacking(agent, requires).length === 0,
