@@ -89,8 +89,6 @@ export const Finish = z.object({
 });
 export type Finish = z.infer<typeof Finish>;
 
-/** How a build may end by its agent's report. */
-
 export const LogQuery = z.object({
   offset: queryNumber(0, Number.MAX_SAFE_INTEGER),
   final: z.optional(z.enum(["true", "false"])),
