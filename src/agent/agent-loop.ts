@@ -2,10 +2,6 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod/mini";
 import { Agent } from "../protocol/agent.ts";
 import { VERSION } from "../protocol/version.ts";
-import { announce } from "./announce.ts";
-import { asUser } from "./as-user.ts";
-import { delayOf, PATIENT } from "./back-off.ts";
-import { Bell } from "./bell.ts";
 import {
   type BuildFolder,
   clearBuild,
@@ -15,17 +11,21 @@ import {
   removeBuildFolder,
 } from "./build-folder.ts";
 import { runJob } from "./build-session.ts";
-import { Client, wordOf } from "./client.ts";
-import { EXIT, Stop } from "./exit-codes.ts";
+import { makeRepository } from "./checkout/remote.ts";
+import { EXIT, Stop } from "./cli/exit-codes.ts";
+import { forgetIdentity, type Identity, loadIdentity } from "./cli/identity.ts";
+import { announce } from "./cli/logger.ts";
+import { removeFromService } from "./cli/register.ts";
 import { localFailure } from "./failure.ts";
-import { Hints } from "./hints.ts";
-import { forgetIdentity, type Identity, loadIdentity } from "./identity.ts";
-import { lockAgent } from "./lock.ts";
-import { nextJob } from "./poll.ts";
-import { ProcessTree } from "./process-tree.ts";
-import { removeFromService } from "./register.ts";
-import { makeRepository } from "./remote.ts";
-import type { StepUser } from "./step-user.ts";
+import { asUser } from "./process/as-user.ts";
+import { lockAgent } from "./process/lock.ts";
+import { ProcessTree } from "./process/process-tree.ts";
+import type { StepUser } from "./process/step-user.ts";
+import { Bell } from "./wire/auto-reset-event.ts";
+import { delayOf, PATIENT } from "./wire/back-off.ts";
+import { Client, wordOf } from "./wire/client.ts";
+import { Hints } from "./wire/hint-socket.ts";
+import { nextJob } from "./wire/poll.ts";
 
 export interface AgentOptions {
   state: string;

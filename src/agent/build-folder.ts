@@ -9,11 +9,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { asUser, giveTo } from "./as-user.ts";
-import { Cgroup } from "./cgroup.ts";
-import { ProcessTree } from "./process-tree.ts";
-import { StepOutput } from "./step-output.ts";
-import type { StepUser } from "./step-user.ts";
+import { asUser, giveTo } from "./process/as-user.ts";
+import { Cgroup } from "./process/cgroup.ts";
+import { ProcessTree } from "./process/process-tree.ts";
+import type { StepUser } from "./process/step-user.ts";
+import { StepOutput } from "./steps/step-output.ts";
 
 /** Where steps with a user of their own have their builds, in a folder that bears the user's name. */
 export const WORK_OF_USERS = "/var/lib/millrace-work";

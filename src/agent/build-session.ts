@@ -1,19 +1,19 @@
 import type { Finish, Release } from "../protocol/jobs.ts";
-import { announce } from "./announce.ts";
-import type { JobAnswer } from "./answers.ts";
-import type { Bell } from "./bell.ts";
 import { type BuildFolder, nameRun } from "./build-folder.ts";
-import { BuildLog } from "./build-log.ts";
-import { type Client, wordOf } from "./client.ts";
+import type { Identity } from "./cli/identity.ts";
+import { announce } from "./cli/logger.ts";
 import { BuildFailure, Cancel, type CancelReason, localFailure, TryElsewhere, WrongAgent } from "./failure.ts";
-import { keepLease } from "./heartbeat.ts";
-import type { Identity } from "./identity.ts";
-import { sendLog } from "./log-sender.ts";
-import { LogSpool } from "./log-spool.ts";
-import { ProcessTree } from "./process-tree.ts";
-import { ProgressReport } from "./progress.ts";
-import { performBuild } from "./runner.ts";
-import type { StepUser } from "./step-user.ts";
+import { BuildLog } from "./log/build-log.ts";
+import { LogSpool } from "./log/log-buffer.ts";
+import { sendLog } from "./log/log-sender.ts";
+import { performBuild } from "./perform-build.ts";
+import { ProcessTree } from "./process/process-tree.ts";
+import type { StepUser } from "./process/step-user.ts";
+import type { JobAnswer } from "./wire/answers.ts";
+import type { Bell } from "./wire/auto-reset-event.ts";
+import { type Client, wordOf } from "./wire/client.ts";
+import { keepLease } from "./wire/heartbeat.ts";
+import { ProgressReport } from "./wire/progress-report.ts";
 
 export interface Session {
   client: Client;

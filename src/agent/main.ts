@@ -1,18 +1,18 @@
 import { join, resolve } from "node:path";
 import { Command, CommanderError, InvalidArgumentError } from "commander";
 import { VERSION } from "../protocol/version.ts";
-import { acknowledgements } from "./acknowledgements.ts";
 import { runAgent } from "./agent-loop.ts";
-import { announce } from "./announce.ts";
 import { WORK_OF_USERS } from "./build-folder.ts";
-import { EXIT, Stop } from "./exit-codes.ts";
-import { defaultStateFolder } from "./identity.ts";
-import { serviceFile, writeServiceFile } from "./install.ts";
-import { endsForGood } from "./launchd.ts";
-import { checkFile, runFile } from "./local-run.ts";
-import { deregister, register } from "./register.ts";
-import { status } from "./status.ts";
-import { findStepUser } from "./step-user.ts";
+import { acknowledgements } from "./cli/acknowledgements.ts";
+import { EXIT, Stop } from "./cli/exit-codes.ts";
+import { defaultStateFolder } from "./cli/identity.ts";
+import { serviceFile, writeServiceFile } from "./cli/install.ts";
+import { endsForGood } from "./cli/launchd.ts";
+import { checkFile, runFile } from "./cli/local-run.ts";
+import { announce } from "./cli/logger.ts";
+import { deregister, register } from "./cli/register.ts";
+import { status } from "./cli/status.ts";
+import { findStepUser } from "./process/step-user.ts";
 
 const EXIT_CODES = `
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not registered or refused by the service, 4 another agent has this

@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { saveIdentity } from "../../src/agent/identity.ts";
-import { processTable } from "../../src/agent/process-table.ts";
+import { saveIdentity } from "../../src/agent/cli/identity.ts";
+import { processTable } from "../../src/agent/process/process-table.ts";
 import { type AgentService, agentService, IDENTITY, jobOf } from "./support/agent-service.ts";
 import { agentProgram } from "./support/command-line.ts";
 import { testFolder } from "./support/folder.ts";

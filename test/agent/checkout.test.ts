@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { checkOut, fetchSource, protocolsFor, type Source } from "../../src/agent/checkout.ts";
-import { git } from "../../src/agent/git.ts";
+import { checkOut, fetchSource, protocolsFor, type Source } from "../../src/agent/checkout/checkout.ts";
+import { git } from "../../src/agent/checkout/git.ts";
 import { failureOf, PLAIN, sourceOf, surroundings } from "./support/checkout.ts";
 import { testRepository } from "./support/repository.ts";
 

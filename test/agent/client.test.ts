@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { delayOf, PATIENT, retryAfterOf } from "../../src/agent/back-off.ts";
-import { Client, Refused, Unreachable, wordOf } from "../../src/agent/client.ts";
-import { serviceUrl } from "../../src/agent/service-url.ts";
+import { serviceUrl } from "../../src/agent/cli/service-url.ts";
+import { delayOf, PATIENT, retryAfterOf } from "../../src/agent/wire/back-off.ts";
+import { Client, Refused, Unreachable, wordOf } from "../../src/agent/wire/client.ts";
 import { type Reply, scriptedService } from "./support/scripted-service.ts";
 
 const QUICK = { first: 1, longest: 5 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { gitTrouble } from "../../src/agent/git-trouble.ts";
+import { gitTrouble } from "../../src/agent/checkout/git-failure.ts";
 
 describe("what is said of a git command that failed", () => {
   it.each([

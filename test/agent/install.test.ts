@@ -12,9 +12,9 @@ import {
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { saveIdentity } from "../../src/agent/identity.ts";
-import { type InstallOptions, serviceFile, writeServiceFile } from "../../src/agent/install.ts";
-import { shortenLog } from "../../src/agent/launchd.ts";
+import { saveIdentity } from "../../src/agent/cli/identity.ts";
+import { type InstallOptions, serviceFile, writeServiceFile } from "../../src/agent/cli/install.ts";
+import { shortenLog } from "../../src/agent/cli/launchd.ts";
 import { IDENTITY } from "./support/agent-service.ts";
 import { agentProgram } from "./support/command-line.ts";
 import { testFolder } from "./support/folder.ts";

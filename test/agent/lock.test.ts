@@ -1,9 +1,9 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { findIdentity, loadIdentity, openStateFolder } from "../../src/agent/identity.ts";
-import { holderOf, lockAgent } from "../../src/agent/lock.ts";
-import type { StepUser } from "../../src/agent/step-user.ts";
+import { findIdentity, loadIdentity, openStateFolder } from "../../src/agent/cli/identity.ts";
+import { holderOf, lockAgent } from "../../src/agent/process/lock.ts";
+import type { StepUser } from "../../src/agent/process/step-user.ts";
 import { testFolder } from "./support/folder.ts";
 import { isRoot, unnamedUser } from "./support/step-user.ts";
 

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { BuildLog } from "../../src/agent/build-log.ts";
-import { Client } from "../../src/agent/client.ts";
-import { sendLog } from "../../src/agent/log-sender.ts";
-import { LogSpool } from "../../src/agent/log-spool.ts";
+import { BuildLog } from "../../src/agent/log/build-log.ts";
+import { LogSpool } from "../../src/agent/log/log-buffer.ts";
+import { sendLog } from "../../src/agent/log/log-sender.ts";
+import { Client } from "../../src/agent/wire/client.ts";
 import { testFolder } from "./support/folder.ts";
 import { type Reply, type Seen, scriptedService } from "./support/scripted-service.ts";
 import { until } from "./support/until.ts";

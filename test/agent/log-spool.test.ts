@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { LogSpool } from "../../src/agent/log-spool.ts";
+import { LogSpool } from "../../src/agent/log/log-buffer.ts";
 import { CAN_MOUNT, smallDisk } from "./support/small-disk.ts";
 
 describe.runIf(CAN_MOUNT)("a log on a full disk", () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { BuildLog } from "../../src/agent/build-log.ts";
-import { MaskCommands } from "../../src/agent/mask-commands.ts";
+import { BuildLog } from "../../src/agent/log/build-log.ts";
+import { MaskCommands } from "../../src/agent/steps/mask-commands.ts";
 
 /** What a log keeps of output that comes in these pieces, and what it was told to mask. */
 const logged = (pieces: Uint8Array[], commands: Pick<MaskCommands, "push" | "end"> = new MaskCommands()) => {

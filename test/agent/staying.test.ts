@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { saveIdentity } from "../../src/agent/identity.ts";
+import { saveIdentity } from "../../src/agent/cli/identity.ts";
 import { agentService, IDENTITY, jobOf } from "./support/agent-service.ts";
 import { agentProgram } from "./support/command-line.ts";
 import { testFolder } from "./support/folder.ts";

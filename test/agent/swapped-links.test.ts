@@ -3,9 +3,9 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, symlinkSync,
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { giveTo } from "../../src/agent/as-user.ts";
 import { type BuildFolder, clearBuild, makeBuildFolder, removeBuildFolder } from "../../src/agent/build-folder.ts";
-import type { StepUser } from "../../src/agent/step-user.ts";
+import { giveTo } from "../../src/agent/process/as-user.ts";
+import type { StepUser } from "../../src/agent/process/step-user.ts";
 import { testFolder } from "./support/folder.ts";
 import { attackAs, canAttack, isRoot, unnamedUser } from "./support/step-user.ts";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { saveIdentity } from "../../src/agent/identity.ts";
+import { saveIdentity } from "../../src/agent/cli/identity.ts";
 import { Agent, RegisteredAgent } from "../../src/protocol/agent.ts";
 import { Heartbeat, Hint, Job, LogAccepted } from "../../src/protocol/jobs.ts";
 import { agentService, IDENTITY, jobOf } from "./support/agent-service.ts";

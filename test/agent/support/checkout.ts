@@ -1,10 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import type { Source, Surroundings } from "../../../src/agent/checkout.ts";
+import type { Source, Surroundings } from "../../../src/agent/checkout/checkout.ts";
+import { makeRepository } from "../../../src/agent/checkout/remote.ts";
 import { BuildFailure } from "../../../src/agent/failure.ts";
-import { ProcessTree } from "../../../src/agent/process-tree.ts";
-import { makeRepository } from "../../../src/agent/remote.ts";
+import { ProcessTree } from "../../../src/agent/process/process-tree.ts";
 import { testFolder } from "./folder.ts";
 
 /** Of this file alone: what one test ends is found by it. */

@@ -2,8 +2,8 @@ import { execFileSync, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { existsSync } from "node:fs";
 import { onTestFinished } from "vitest";
-import { rightsOf } from "../../../src/agent/as-user.ts";
-import type { StepUser } from "../../../src/agent/step-user.ts";
+import { rightsOf } from "../../../src/agent/process/as-user.ts";
+import type { StepUser } from "../../../src/agent/process/step-user.ts";
 
 /** Only root may become another user. */
 export const isRoot = process.getuid?.() === 0;

@@ -1,0 +1,35 @@
+import { AGENT_STATUS } from "../../protocol/agent.ts";
+import { holderOf } from "../process/lock.ts";
+import { AgentAnswer } from "../wire/answers.ts";
+import { Client, Unreachable, wordOf } from "../wire/client.ts";
+import { EXIT, Stop } from "./exit-codes.ts";
+import { loadIdentity } from "./identity.ts";
+
+/** Who this agent is, whether it runs here, and how the service sees it: lines for people. */
+export const status = async (state: string): Promise<string[]> => {
+  const identity = loadIdentity(state);
+  const holder = holderOf(state);
+  const lines = [
+    `name      ${identity.name}`,
+    `id        ${identity.id}`,
+    `service   ${identity.url} (${identity.orgId})`,
+    `state     ${state}`,
+    `process   ${holder === null ? "not running" : `running (${holder})`}`,
+  ];
+  const client = new Client({ url: identity.url, token: identity.token });
+  const answer = await client.send({ method: "GET", path: `/buildagent/${identity.id}`, tries: 2 }).catch((error) => {
+    throw error instanceof Unreachable ? new Stop([...lines, error.message].join("\n"), EXIT.unreachable) : error;
+  });
+  const agent = AgentAnswer.safeParse(answer.body).data;
+  if (!agent) return [...lines, `seen as   ${wordOf(answer)}`];
+  const name = Object.entries(AGENT_STATUS).find(([, code]) => code === agent.status)?.[0] ?? agent.status;
+  return [
+    ...lines,
+    `seen as   ${name}, last heard ${agent.lastHeartbeatAt}`,
+    `builds    iOS ${yes(agent.canBuildIOS)}, Android ${yes(agent.canBuildAndroid)}, web ${yes(agent.canBuildWeb)}`,
+    `labels    ${agent.labels.join(", ") || "none"}`,
+    `at work   ${agent.currentBuildId ?? "nothing"}`,
+  ];
+};
+
+const yes = (flag: boolean): string => (flag ? "yes" : "no");
