@@ -4,27 +4,27 @@ import { Agent } from "../protocol/agent.ts";
 import { VERSION } from "../protocol/version.ts";
 import {
   type BuildFolder,
-  clearBuild,
-  leftoversIn,
+  endAndRemoveBuild,
+  findLeftovers,
   makeBuildFolder,
   makeWorkFolder,
   removeBuildFolder,
 } from "./build-folder.ts";
 import { runJob } from "./build-session.ts";
-import { makeRepository } from "./checkout/remote.ts";
-import { EXIT, Stop } from "./cli/exit-codes.ts";
+import { initRepository } from "./checkout/remote.ts";
+import { EXIT, ExitError } from "./cli/exit-codes.ts";
 import { forgetIdentity, type Identity, loadIdentity } from "./cli/identity.ts";
-import { announce } from "./cli/logger.ts";
+import { logger } from "./cli/logger.ts";
 import { removeFromService } from "./cli/register.ts";
-import { localFailure } from "./failure.ts";
-import { asUser } from "./process/as-user.ts";
+import { toBuildFailure } from "./failure.ts";
+import { runShell } from "./process/as-user.ts";
 import { lockAgent } from "./process/lock.ts";
 import { ProcessTree } from "./process/process-tree.ts";
 import type { StepUser } from "./process/step-user.ts";
-import { Bell } from "./wire/auto-reset-event.ts";
-import { delayOf, PATIENT } from "./wire/back-off.ts";
-import { Client, wordOf } from "./wire/client.ts";
-import { Hints } from "./wire/hint-socket.ts";
+import { AutoResetEvent } from "./wire/auto-reset-event.ts";
+import { backOffDelay, DEFAULT_BACK_OFF } from "./wire/back-off.ts";
+import { Client, describeAnswer } from "./wire/client.ts";
+import { HintSocket } from "./wire/hint-socket.ts";
 import { nextJob } from "./wire/poll.ts";
 
 export interface AgentOptions {
@@ -49,25 +49,25 @@ export const runAgent = async (options: AgentOptions): Promise<void> => {
   const end = new AbortController();
   try {
     await readyUser(options);
-    for (const path of leftoversIn(options.work, options.user)) await clear(path, options);
+    for (const path of findLeftovers(options.work, options.user)) await clear(path, options);
     const client = new Client({ url: registered.url, token: registered.token, bootId: randomUUID() });
     const identity = await introduce(client, registered, options.drain);
-    const hints = new Hints({
+    const hints = new HintSocket({
       client,
       agentId: identity.id,
-      everySeconds: identity.heartbeatSeconds,
+      heartbeatSeconds: identity.heartbeatSeconds,
       signal: end.signal,
     });
     const listening = hints.run();
-    await hints.settled(5000);
-    announce.info(`agent ${identity.name} waits for builds of ${identity.orgId} from ${identity.url}`);
+    await hints.firstAttempt(5000);
+    logger.info(`agent ${identity.name} waits for builds of ${identity.orgId} from ${identity.url}`);
     await takeBuilds(client, identity, hints, options);
     end.abort();
     await listening;
     if (identity.isEphemeral) {
       await removeFromService(identity);
       forgetIdentity(options.state);
-      announce.info(`agent ${identity.name} is deregistered`);
+      logger.info(`agent ${identity.name} is deregistered`);
     }
   } catch (error) {
     if (!options.drain.aborted || error !== options.drain.reason) throw error;
@@ -77,22 +77,29 @@ export const runAgent = async (options: AgentOptions): Promise<void> => {
   }
 };
 
-const takeBuilds = async (client: Client, identity: Identity, hints: Hints, options: AgentOptions): Promise<void> => {
+const takeBuilds = async (
+  client: Client,
+  identity: Identity,
+  hints: HintSocket,
+  options: AgentOptions,
+): Promise<void> => {
   let next: BuildFolder | null = null;
   try {
     while (!options.drain.aborted) {
       next ??= await prepared(options);
       if (next === null) return;
       const { pollSeconds, id: agentId } = identity;
-      const job = await nextJob({ client, agentId, hints, pollSeconds, signal: options.drain }).catch((error) => {
-        if (options.drain.aborted) return null;
-        throw error;
-      });
+      const job = await nextJob({ client, agentId, hintSocket: hints, pollSeconds, signal: options.drain }).catch(
+        (error) => {
+          if (options.drain.aborted) return null;
+          throw error;
+        },
+      );
       if (job === null) return;
       const folder = next;
       next = null;
       const { user, grace, interrupt } = options;
-      const session = { client, identity, folder, user, grace, interrupt, cancelHint: hints.cancel };
+      const session = { client, identity, folder, user, grace, interrupt, cancelHint: hints.cancelHint };
       let isQuiet = false;
       try {
         isQuiet = await runJob(job, session);
@@ -111,10 +118,10 @@ const takeBuilds = async (client: Client, identity: Identity, hints: Hints, opti
 /** @throws Stop when the steps' user could run nothing here, or already runs something that does not end. */
 const readyUser = async ({ work, user, grace }: AgentOptions): Promise<void> => {
   if (user === null) return;
-  const { code } = await asUser(user, 'cd -- "$1"', [work]);
-  if (code !== 0) throw new Stop(`${user.name} may not enter ${work}: choose another --work`, EXIT.usage);
-  if (!(await new ProcessTree("start", { user }).end(grace)))
-    throw new Stop(`processes of ${user.name} are running and do not end: see to them first`, EXIT.failed);
+  const { code } = await runShell(user, 'cd -- "$1"', [work]);
+  if (code !== 0) throw new ExitError(`${user.name} may not enter ${work}: choose another --work`, EXIT.usage);
+  if (!(await new ProcessTree("start", { user }).terminate(grace)))
+    throw new ExitError(`processes of ${user.name} are running and do not end: see to them first`, EXIT.failed);
 };
 
 /**
@@ -124,17 +131,17 @@ const readyUser = async ({ work, user, grace }: AgentOptions): Promise<void> => 
 const clear = async (path: string, { user, grace, drain }: AgentOptions, isQuiet = false): Promise<void> => {
   try {
     if (isQuiet) return await removeBuildFolder(path, user);
-    while (!(await clearBuild(path, user, grace)) && !drain.aborted)
-      announce.error(`${path}: what this build has started does not end; no other begins until it does`);
+    while (!(await endAndRemoveBuild(path, user, grace)) && !drain.aborted)
+      logger.error(`${path}: what this build has started does not end; no other begins until it does`);
   } catch (error) {
-    announce.error(localFailure(error).message);
+    logger.error(toBuildFailure(error).message);
   }
 };
 
 /** The end of one build is no end of the agent, unless the service has no more use for it. */
 const survived = (error: unknown): void => {
-  if (error instanceof Stop) throw error;
-  announce.error(localFailure(error).message);
+  if (error instanceof ExitError) throw error;
+  logger.error(toBuildFailure(error).message);
 };
 
 /** The folder of the next build, made as soon as the machine allows it; null when there is to be no next build. */
@@ -143,8 +150,8 @@ const prepared = async (options: AgentOptions): Promise<BuildFolder | null> => {
     try {
       return await prepare(options);
     } catch (error) {
-      announce.error(`no folder for the next build, trying again: ${localFailure(error).message}`);
-      await new Bell().wait(delayOf(failures, PATIENT, Math.random()), options.drain);
+      logger.error(`no folder for the next build, trying again: ${toBuildFailure(error).message}`);
+      await new AutoResetEvent().wait(backOffDelay(failures, DEFAULT_BACK_OFF, Math.random()), options.drain);
     }
   }
   return null;
@@ -154,7 +161,7 @@ const prepared = async (options: AgentOptions): Promise<BuildFolder | null> => {
 const prepare = async (options: AgentOptions): Promise<BuildFolder> => {
   const folder = await makeBuildFolder(options.work, options.user);
   try {
-    await makeRepository(folder.workspace);
+    await initRepository(folder.workspace);
     return folder;
   } catch (error) {
     await clear(folder.path, options);
@@ -171,7 +178,7 @@ const Skills = z.pick(Agent, {
 const introduce = async (client: Client, identity: Identity, signal: AbortSignal): Promise<Identity> => {
   const body = { version: VERSION };
   const answer = await client.send({ method: "PUT", path: `/buildagent/${identity.id}`, body, signal });
-  if (answer.status !== 200) announce.warn(`the service keeps what it knew of this agent: ${wordOf(answer)}`);
+  if (answer.status !== 200) logger.warn(`the service keeps what it knew of this agent: ${describeAnswer(answer)}`);
   const skills = answer.status === 200 ? Skills.safeParse(answer.body) : null;
   return skills?.success ? { ...identity, ...skills.data } : identity;
 };

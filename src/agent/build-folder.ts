@@ -9,16 +9,16 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { asUser, giveTo } from "./process/as-user.ts";
+import { chownTree, runShell } from "./process/as-user.ts";
 import { Cgroup } from "./process/cgroup.ts";
 import { ProcessTree } from "./process/process-tree.ts";
 import type { StepUser } from "./process/step-user.ts";
 import { StepOutput } from "./steps/step-output.ts";
 
 /** Where steps with a user of their own have their builds, in a folder that bears the user's name. */
-export const WORK_OF_USERS = "/var/lib/millrace-work";
+export const RUN_AS_WORK = "/var/lib/millrace-work";
 const PREFIX = "build-";
-const OWNER = "run-id";
+const RUN_ID = "run-id";
 const CGROUP = "cgroup";
 /** Those of a build's folders that are, or become, the steps' own. */
 const OF_STEPS = ["workspace", "steps", "home", "tmp"];
@@ -29,12 +29,12 @@ export interface BuildFolder {
   workspace: string;
   /** The named pipe that steps write to. */
   pipe: string;
-  spool: string;
+  log: string;
   /** Scripts and command files of steps: theirs to read and write. */
   steps: string;
   /** HOME and TMPDIR of steps with a user of their own. */
   home: string;
-  temporary: string;
+  tmp: string;
   /** What steps run in, where the kernel has such a thing for this agent. */
   cgroup: Cgroup | null;
 }
@@ -43,30 +43,30 @@ export interface BuildFolder {
 export const makeBuildFolder = async (work: string, user: StepUser | null): Promise<BuildFolder> => {
   makeWorkFolder(work, user);
   const path = mkdtempSync(join(work, PREFIX));
-  return furnish(path, user).catch(async (error: unknown) => {
+  return fillBuildFolder(path, user).catch(async (error: unknown) => {
     await removeBuildFolder(path, user);
     throw error;
   });
 };
 
-const furnish = async (path: string, user: StepUser | null): Promise<BuildFolder> => {
+const fillBuildFolder = async (path: string, user: StepUser | null): Promise<BuildFolder> => {
   const cgroup = Cgroup.make(path);
   if (cgroup) writeFileSync(join(path, CGROUP), cgroup.path, { mode: 0o600 });
   const folder: BuildFolder = {
     path,
     workspace: join(path, "workspace"),
     pipe: join(path, "output"),
-    spool: join(path, "log"),
+    log: join(path, "log"),
     steps: join(path, "steps"),
     home: join(path, "home"),
-    temporary: join(path, "tmp"),
+    tmp: join(path, "tmp"),
     cgroup,
   };
   for (const name of OF_STEPS) mkdirSync(join(path, name), { mode: 0o700 });
-  await StepOutput.make(folder.pipe);
+  await StepOutput.makePipe(folder.pipe);
   if (user) {
     chmodSync(path, 0o711);
-    for (const own of [folder.steps, folder.home, folder.temporary, folder.pipe]) giveTo(user, own);
+    for (const own of [folder.steps, folder.home, folder.tmp, folder.pipe]) chownTree(user, own);
   }
   return folder;
 };
@@ -78,27 +78,27 @@ export const makeWorkFolder = (work: string, user: StepUser | null): void => {
 };
 
 /** Writes down whose folder it is, for an agent that comes after one that was killed. */
-export const nameRun = (folder: BuildFolder, runId: string): void =>
-  writeFileSync(join(folder.path, OWNER), runId, { mode: 0o600 });
+export const writeRunId = (folder: BuildFolder, runId: string): void =>
+  writeFileSync(join(folder.path, RUN_ID), runId, { mode: 0o600 });
 
 /**
  * Ends what a build has left running, and then removes its folder; not before, for what lives can put a link in the
  * place of a folder that is being removed. @returns whether it is gone: not while a process lives that does not end.
  */
-export const clearBuild = async (path: string, user: StepUser | null, grace: number): Promise<boolean> => {
-  const tree = new ProcessTree(noted(path, OWNER) ?? "none", { user, folder: path, cgroup: cgroupOf(path) });
-  if (!(await tree.end(grace))) return false;
+export const endAndRemoveBuild = async (path: string, user: StepUser | null, grace: number): Promise<boolean> => {
+  const tree = new ProcessTree(readNote(path, RUN_ID) ?? "none", { user, folder: path, cgroup: cgroupOf(path) });
+  if (!(await tree.terminate(grace))) return false;
   await removeBuildFolder(path, user);
   return true;
 };
 
-const noted = (path: string, name: string): string | null => {
+const readNote = (path: string, name: string): string | null => {
   const file = join(path, name);
   return existsSync(file) ? readFileSync(file, "utf8") : null;
 };
 
 const cgroupOf = (path: string): Cgroup | null => {
-  const cgroup = noted(path, CGROUP);
+  const cgroup = readNote(path, CGROUP);
   return cgroup === null ? null : new Cgroup(cgroup);
 };
 
@@ -114,14 +114,14 @@ const REMOVE = `rm -rf -- "$1" || { chmod -R u+rwx "$1"; rm -rf -- "$1"; }`;
 export const removeBuildFolder = async (path: string, user: StepUser | null): Promise<void> => {
   cgroupOf(path)?.remove();
   const ofSteps = OF_STEPS.map((name) => join(path, name));
-  if (user) await asUser(user, EMPTY, ofSteps);
-  const { code, stderr } = await asUser(null, REMOVE, [path]);
+  if (user) await runShell(user, EMPTY, ofSteps);
+  const { code, stderr } = await runShell(null, REMOVE, [path]);
   if (code !== 0) throw new Error(`${path} cannot be removed: ${stderr.trim().split("\n").at(-1)}`);
 };
 
 /** Paths of builds that an agent before this one has left: here, and those of this user where all once had theirs. */
-export const leftoversIn = (work: string, user: StepUser | null): string[] => {
-  const former = user && existsSync(WORK_OF_USERS) ? buildsIn(WORK_OF_USERS) : [];
+export const findLeftovers = (work: string, user: StepUser | null): string[] => {
+  const former = user && existsSync(RUN_AS_WORK) ? buildsIn(RUN_AS_WORK) : [];
   const isOurs = (path: string): boolean =>
     lstatSync(join(path, "steps"), { throwIfNoEntry: false })?.uid === user?.uid;
   return [...new Set([...buildsIn(work), ...former.filter(isOurs)])];

@@ -1,17 +1,24 @@
 import type { Finish, Release } from "../protocol/jobs.ts";
-import { type BuildFolder, nameRun } from "./build-folder.ts";
+import { type BuildFolder, writeRunId } from "./build-folder.ts";
 import type { Identity } from "./cli/identity.ts";
-import { announce } from "./cli/logger.ts";
-import { BuildFailure, Cancel, type CancelReason, localFailure, TryElsewhere, WrongAgent } from "./failure.ts";
+import { logger } from "./cli/logger.ts";
+import {
+  BuildFailure,
+  Cancel,
+  type CancelReason,
+  RequirementsNotMet,
+  TryElsewhere,
+  toBuildFailure,
+} from "./failure.ts";
 import { BuildLog } from "./log/build-log.ts";
-import { LogSpool } from "./log/log-buffer.ts";
+import { LogBuffer } from "./log/log-buffer.ts";
 import { sendLog } from "./log/log-sender.ts";
 import { performBuild } from "./perform-build.ts";
 import { ProcessTree } from "./process/process-tree.ts";
 import type { StepUser } from "./process/step-user.ts";
 import type { JobAnswer } from "./wire/answers.ts";
-import type { Bell } from "./wire/auto-reset-event.ts";
-import { type Client, wordOf } from "./wire/client.ts";
+import type { AutoResetEvent } from "./wire/auto-reset-event.ts";
+import { type Client, describeAnswer } from "./wire/client.ts";
 import { keepLease } from "./wire/heartbeat.ts";
 import { ProgressReport } from "./wire/progress-report.ts";
 
@@ -23,7 +30,7 @@ export interface Session {
   /** Milliseconds between SIGTERM and SIGKILL. */
   grace: number;
   /** Rung when the service hints at a cancel. */
-  cancelHint: Bell;
+  cancelHint: AutoResetEvent;
   /** Aborted when this agent is to stop the build at once. */
   interrupt: AbortSignal;
 }
@@ -41,13 +48,13 @@ const nameOf = ({ build, repository }: JobAnswer): string => `build ${build.numb
  */
 export const runJob = async (job: JobAnswer, session: Session): Promise<boolean> => {
   const { client, folder } = session;
-  let spool: LogSpool;
+  let spool: LogBuffer;
   try {
-    nameRun(folder, runIdOf(job));
-    spool = new LogSpool(folder.spool);
+    writeRunId(folder, runIdOf(job));
+    spool = new LogBuffer(folder.log);
   } catch (error) {
-    const reason = localFailure(error).message;
-    announce.error(`${nameOf(job)} goes back: ${reason}`);
+    const reason = toBuildFailure(error).message;
+    logger.error(`${nameOf(job)} goes back: ${reason}`);
     const body: Release = { reason: reason.slice(0, REASON_LIMIT), interrupted: true };
     const [path, signal] = [`/build/${job.build.id}/release`, session.interrupt];
     await client.send({ method: "POST", path, body, lease: job.lease, signal });
@@ -56,7 +63,7 @@ export const runJob = async (job: JobAnswer, session: Session): Promise<boolean>
   return work(job, session, spool);
 };
 
-const work = async (job: JobAnswer, session: Session, spool: LogSpool): Promise<boolean> => {
+const work = async (job: JobAnswer, session: Session, spool: LogBuffer): Promise<boolean> => {
   const { client, folder } = session;
   const { lease } = job;
   const name = nameOf(job);
@@ -71,7 +78,7 @@ const work = async (job: JobAnswer, session: Session, spool: LogSpool): Promise<
     over.abort(error);
   };
   const onCancel = (reason: CancelReason): void => {
-    if (!cancel.signal.aborted && reason !== "lease-lost") announce.warn(`${name} is to stop: ${reason}`);
+    if (!cancel.signal.aborted && reason !== "lease-lost") logger.warn(`${name} is to stop: ${reason}`);
     cancel.abort(new Cancel(reason));
     if (reason === "lease-lost") over.abort(new Cancel(reason));
   };
@@ -82,8 +89,8 @@ const work = async (job: JobAnswer, session: Session, spool: LogSpool): Promise<
   const begin = async (): Promise<void> => {
     const { signal } = over;
     const answer = await client.send({ method: "POST", path: `/build/${job.build.id}/start`, lease, signal });
-    if (answer.status === 200) return announce.info(`${name} (${job.build.id}) begins on ${job.build.branch}`);
-    announce.warn(`${name} is not ours to start: ${wordOf(answer)}`);
+    if (answer.status === 200) return logger.info(`${name} (${job.build.id}) begins on ${job.build.branch}`);
+    logger.warn(`${name} is not ours to start: ${describeAnswer(answer)}`);
     onCancel("lease-lost");
     // An agent that twice in a row did not start what it had taken gets nothing until it says that it is well.
     await client.send({ method: "POST", path: `/buildagent/${session.identity.id}/heartbeat` });
@@ -93,14 +100,22 @@ const work = async (job: JobAnswer, session: Session, spool: LogSpool): Promise<
   begun.catch(onTrouble);
 
   const tree = new ProcessTree(runIdOf(job), { user: session.user, cgroup: folder.cgroup, folder: folder.path });
-  const log = new BuildLog(secretsOf(job, session.identity.token), spool, (error) => cancel.abort(localFailure(error)));
-  const progress = new ProgressReport({ client, buildId: job.build.id, lease, signal: over.signal, onTrouble });
+  const log = new BuildLog(secretsOf(job, session.identity.token), spool, (error) =>
+    cancel.abort(toBuildFailure(error)),
+  );
+  const progress = new ProgressReport({
+    client,
+    buildId: job.build.id,
+    lease,
+    signal: over.signal,
+    onError: onTrouble,
+  });
   const heartbeats = keepLease({
     client,
     agentId: session.identity.id,
     lease,
-    everySeconds: session.identity.heartbeatSeconds,
-    nudge: session.cancelHint,
+    heartbeatSeconds: session.identity.heartbeatSeconds,
+    cancelHint: session.cancelHint,
     onCancel,
     signal: over.signal,
   }).catch(onTrouble);
@@ -108,8 +123,8 @@ const work = async (job: JobAnswer, session: Session, spool: LogSpool): Promise<
     client,
     buildId: job.build.id,
     lease,
-    spool,
-    beforeBytes: () => begun.then(() => progress.masksKnown()),
+    buffer: spool,
+    readyToSend: () => begun.then(() => progress.masksKnown()),
     signal: over.signal,
   }).catch(onTrouble);
 
@@ -119,14 +134,14 @@ const work = async (job: JobAnswer, session: Session, spool: LogSpool): Promise<
       (body): Ending => ({ kind: "finish", body }),
       (error: unknown) => endingOf(error, job, log),
     );
-    isQuiet = await tree.end(session.grace);
-    if (!isQuiet) announce.error(`${name}: not all that it has started ends`);
+    isQuiet = await tree.terminate(session.grace);
+    if (!isQuiet) logger.error(`${name}: not all that it has started ends`);
     log.flush();
     spool.close();
     await sending;
     await progress.flushed();
     if (!over.signal.aborted) await report(job, ending, session.client, over.signal, log, name).catch(onTrouble);
-    else announce.warn(`${name} is dropped: its lease is lost`);
+    else logger.warn(`${name} is dropped: its lease is lost`);
   } finally {
     session.interrupt.removeEventListener("abort", interrupt);
     over.abort(new Cancel("lease-lost"));
@@ -150,7 +165,7 @@ const finishOf = ({ reason, message }: BuildFailure): Finish => ({ status: "fail
 
 /** What came instead of a result, as a result; the log says it too. */
 const endingOf = (error: unknown, job: JobAnswer, log: BuildLog): Ending => {
-  if (error instanceof WrongAgent)
+  if (error instanceof RequirementsNotMet)
     return { kind: "release", body: { reason: error.message, requires: error.requires } };
   if (error instanceof Cancel && error.reason === "interrupted") {
     log.say("The agent was stopped: this attempt of the build is lost");
@@ -160,7 +175,7 @@ const endingOf = (error: unknown, job: JobAnswer, log: BuildLog): Ending => {
     log.say("The build was canceled");
     return { kind: "finish", body: { status: "canceled", exitCode: null, reason: "canceled" } };
   }
-  const failure = error instanceof Cancel ? overtime(error.limit ?? job.timeoutSeconds) : localFailure(error);
+  const failure = error instanceof Cancel ? overtime(error.limit ?? job.timeoutSeconds) : toBuildFailure(error);
   log.say(failure.message);
   const finish = finishOf(failure);
   if (!(failure instanceof TryElsewhere)) return { kind: "finish", body: finish };
@@ -182,10 +197,8 @@ const report = async (
   const answer = await client.send({ method: "POST", path, body: masked(ending, log), lease: job.lease, signal });
   if (answer.status !== 200 && ending.kind === "release" && ending.otherwise)
     return report(job, { kind: "finish", body: ending.otherwise }, client, signal, log, name);
-  if (answer.status !== 200) return announce.warn(`${name}: its end was refused: ${wordOf(answer)}`);
-  announce.info(
-    ending.kind === "release" ? `${name} goes back: ${ending.body.reason}` : `${name} ${ending.body.status}`,
-  );
+  if (answer.status !== 200) return logger.warn(`${name}: its end was refused: ${describeAnswer(answer)}`);
+  logger.info(ending.kind === "release" ? `${name} goes back: ${ending.body.reason}` : `${name} ${ending.body.status}`);
 };
 
 const masked = ({ kind, body }: Ending, log: BuildLog): Finish | Release => {

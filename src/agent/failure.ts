@@ -18,7 +18,7 @@ export class BuildFailure extends Error {
 export class TryElsewhere extends BuildFailure {}
 
 /** This agent does not have what the pipeline file requires: the build is for another one. */
-export class WrongAgent extends Error {
+export class RequirementsNotMet extends Error {
   readonly requires: Requires;
   constructor(message: string, requires: Requires) {
     super(message);
@@ -47,7 +47,7 @@ const LOCAL: Record<string, string> = {
 };
 
 /** What went wrong on the agent's own machine, in words a person can act on. */
-export const localFailure = (error: unknown): BuildFailure => {
+export const toBuildFailure = (error: unknown): BuildFailure => {
   if (error instanceof BuildFailure) return error;
   const { code, path, message } = error as NodeJS.ErrnoException;
   const known = code === undefined ? undefined : LOCAL[code];

@@ -2,14 +2,14 @@ import { join, resolve } from "node:path";
 import { Command, CommanderError, InvalidArgumentError } from "commander";
 import { VERSION } from "../protocol/version.ts";
 import { runAgent } from "./agent-loop.ts";
-import { WORK_OF_USERS } from "./build-folder.ts";
+import { RUN_AS_WORK } from "./build-folder.ts";
 import { acknowledgements } from "./cli/acknowledgements.ts";
-import { EXIT, Stop } from "./cli/exit-codes.ts";
+import { EXIT, ExitError } from "./cli/exit-codes.ts";
 import { defaultStateFolder } from "./cli/identity.ts";
 import { serviceFile, writeServiceFile } from "./cli/install.ts";
-import { endsForGood } from "./cli/launchd.ts";
+import { mustNotRestart } from "./cli/launchd.ts";
 import { checkFile, runFile } from "./cli/local-run.ts";
-import { announce } from "./cli/logger.ts";
+import { logger } from "./cli/logger.ts";
 import { deregister, register } from "./cli/register.ts";
 import { status } from "./cli/status.ts";
 import { findStepUser } from "./process/step-user.ts";
@@ -46,11 +46,11 @@ const listenToSignals = (): { drain: AbortSignal; interrupt: AbortSignal } => {
   const interrupt = new AbortController();
   const onSignal = (name: NodeJS.Signals): void => {
     if (drain.signal.aborted) {
-      announce.warn(`${name} again: stopping the build`);
-      interrupt.abort(new Stop("interrupted", EXIT.interrupted));
+      logger.warn(`${name} again: stopping the build`);
+      interrupt.abort(new ExitError("interrupted", EXIT.interrupted));
     } else {
-      announce.info(`${name}: a build under way is finished first; once more stops it`);
-      drain.abort(new Stop("stopped", EXIT.done));
+      logger.info(`${name}: a build under way is finished first; once more stops it`);
+      drain.abort(new ExitError("stopped", EXIT.done));
     }
   };
   process.on("SIGTERM", onSignal);
@@ -112,10 +112,10 @@ command("start", "take builds until told to stop")
   .action(async (options) => {
     const state = resolve(options.state);
     const user = options.runAs === undefined ? null : findStepUser(options.runAs);
-    if (process.platform === "win32") throw new Stop("the agent runs on macOS and Linux", EXIT.usage);
+    if (process.platform === "win32") throw new ExitError("the agent runs on macOS and Linux", EXIT.usage);
     if (!user)
-      announce.info("steps run as the agent's own user, one trust domain with it: --run-as USER keeps them apart");
-    const work = resolve(options.work ?? (user ? join(WORK_OF_USERS, user.name) : join(state, "work")));
+      logger.info("steps run as the agent's own user, one trust domain with it: --run-as USER keeps them apart");
+    const work = resolve(options.work ?? (user ? join(RUN_AS_WORK, user.name) : join(state, "work")));
     await runAgent({ state, work, once: options.once, user, grace: options.grace * 1000, ...listenToSignals() });
   });
 
@@ -145,11 +145,11 @@ program
     const { state = null, user = null, runAs = null, work = null, grace = null, service = null } = options;
     const file = serviceFile({ state, user, runAs, work, grace, service }, resolve(process.argv[1] ?? ""));
     if (process.getuid?.() === 0 && user === null && runAs === null)
-      announce.warn("the agent and its steps will run as root: --user USER or --run-as USER prevents that");
+      logger.warn("the agent and its steps will run as root: --user USER or --run-as USER prevents that");
     if (options.write) writeServiceFile(file);
     else print([file.text]);
     process.stderr.write(`${options.write ? "Written to" : "Put this into"} ${file.path}, then run:\n`);
-    process.stderr.write(file.next.map((line) => `  ${line}\n`).join(""));
+    process.stderr.write(file.nextCommands.map((line) => `  ${line}\n`).join(""));
   });
 
 program
@@ -178,20 +178,20 @@ program
   .action(() => print([acknowledgements()]));
 
 const end = (code: number): void => {
-  if (endsForGood(code))
-    announce.warn(`ends with 0 instead of ${code}, so that launchd does not start it again; launchctl kickstart does`);
-  process.exitCode = endsForGood(code) ? EXIT.done : code;
+  if (mustNotRestart(code))
+    logger.warn(`ends with 0 instead of ${code}, so that launchd does not start it again; launchctl kickstart does`);
+  process.exitCode = mustNotRestart(code) ? EXIT.done : code;
 };
 
 try {
   await program.parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) end(error.exitCode === 0 ? EXIT.done : EXIT.usage);
-  else if (error instanceof Stop) {
-    if (error.exitCode !== EXIT.done) announce.error(error.message);
+  else if (error instanceof ExitError) {
+    if (error.exitCode !== EXIT.done) logger.error(error.message);
     end(error.exitCode);
   } else {
-    announce.error(error instanceof Error ? error.message : "unknown error");
+    logger.error(error instanceof Error ? error.message : "unknown error");
     end(EXIT.failed);
   }
 }

@@ -6,13 +6,13 @@ import { lacking } from "../domain/requires.ts";
 import type { Finish } from "../protocol/jobs.ts";
 import { DEFINITION_LIMIT } from "../protocol/pipeline.ts";
 import type { BuildFolder } from "./build-folder.ts";
-import { checkOut, type Fetched, fetchSource, type Source, type Surroundings } from "./checkout/checkout.ts";
+import { type CheckoutContext, type CheckoutSource, checkOut, type Fetched, fetchSource } from "./checkout/checkout.ts";
 import { pipelineText } from "./checkout/commit-file.ts";
 import { platformCode, platformName } from "./cli/capabilities.ts";
 import type { Identity } from "./cli/identity.ts";
-import { BuildFailure, Cancel, TryElsewhere, WrongAgent } from "./failure.ts";
+import { BuildFailure, Cancel, RequirementsNotMet, TryElsewhere } from "./failure.ts";
 import type { BuildLog } from "./log/build-log.ts";
-import { giveTo } from "./process/as-user.ts";
+import { chownTree } from "./process/as-user.ts";
 import type { ProcessTree } from "./process/process-tree.ts";
 import type { StepUser } from "./process/step-user.ts";
 import { runSteps } from "./steps/run-steps.ts";
@@ -23,7 +23,7 @@ import type { ProgressReport } from "./wire/progress-report.ts";
 /** Characters of all steps' summaries together, as the wire has it. */
 const SUMMARY_LIMIT = 65_536;
 
-export interface Surrounding {
+export interface PerformBuildOptions {
   identity: Identity;
   folder: BuildFolder;
   user: StepUser | null;
@@ -40,19 +40,19 @@ export interface Surrounding {
 }
 
 /** Checks out, reads the plan, runs its steps. @throws BuildFailure, WrongAgent, Cancel */
-export const performBuild = async (job: JobAnswer, around: Surrounding): Promise<Finish> => {
+export const performBuild = async (job: JobAnswer, around: PerformBuildOptions): Promise<Finish> => {
   const { log, folder, tree, cancel, user, progress, identity } = around;
-  const deadline = deadlineAfter(job.timeoutSeconds, cancel);
+  const deadline = cancelAfter(job.timeoutSeconds, cancel);
   let fileDeadline: NodeJS.Timeout | null = null;
   try {
     const { branch, commitSha } = job.build;
     log.say(`--- Checkout of ${job.repository.fullName}, ${branch}`);
     for (const line of earlierAttempt(job, identity.url)) log.say(line);
     const { configPath } = job.pipeline;
-    const source: Source = { branch, commitSha, repository: repositoryOf(job), configPath };
-    const at: Surroundings = {
+    const source: CheckoutSource = { branch, commitSha, repository: repositoryOf(job), configPath };
+    const at: CheckoutContext = {
       workspace: folder.workspace,
-      private: folder.path,
+      tempFolder: folder.path,
       tree,
       signal: cancel.signal,
     };
@@ -65,14 +65,14 @@ export const performBuild = async (job: JobAnswer, around: Surrounding): Promise
     const { file, plan } = planOf(job, fetched);
     const lacks = lacking({ ...identity, platform: platformCode() }, plan.job.requires);
     if (lacks.length > 0)
-      throw new WrongAgent(
+      throw new RequirementsNotMet(
         `${file} requires another agent: ${identity.name} ${lacks.map(({ words }) => words).join(", ")}`,
         plan.job.requires,
       );
-    if (plan.job.timeoutMinutes !== null) fileDeadline = deadlineAfter(plan.job.timeoutMinutes * 60, cancel);
+    if (plan.job.timeoutMinutes !== null) fileDeadline = cancelAfter(plan.job.timeoutMinutes * 60, cancel);
     await checkOut(source, fetched, at, plan.job.checkout);
-    if (user) giveTo(user, folder.workspace);
-    const fixed = { ...tree.mark, ...buildVariables(job, fetched.commitSha, identity.name, identity.url) };
+    if (user) chownTree(user, folder.workspace);
+    const fixed = { ...tree.env, ...buildVariables(job, fetched.commitSha, identity.name, identity.url) };
     const { succeeded, exitCode, message } = await runSteps({
       ...{ plan, file, fixed, folder, tree, log, user },
       facts: factsOf(job, fetched, fixed, identity),
@@ -99,7 +99,7 @@ const elsewhereToo = (error: unknown): unknown =>
     : error;
 
 /** @throws BuildFailure where its credential is of a kind that this agent is too old for */
-const repositoryOf = ({ repository: { credential, ...repository } }: JobAnswer): Source["repository"] => {
+const repositoryOf = ({ repository: { credential, ...repository } }: JobAnswer): CheckoutSource["repository"] => {
   if (!credential) return repository;
   const { kind } = credential;
   if (kind !== "other") return { ...repository, credential: { ...credential, kind } };
@@ -118,7 +118,7 @@ const earlierAttempt = ({ build: { id, attempt, message } }: JobAnswer, url: str
 ];
 
 /** Stops the build when its time is over. */
-export const deadlineAfter = (seconds: number, cancel: AbortController): NodeJS.Timeout =>
+export const cancelAfter = (seconds: number, cancel: AbortController): NodeJS.Timeout =>
   setTimeout(() => cancel.abort(new Cancel("timeout", seconds)), seconds * 1000);
 
 const planOf = (
@@ -127,11 +127,11 @@ const planOf = (
 ): { file: string; plan: Plan } => {
   const file = definition === null ? configPath : "definition";
   const text = definition ?? pipelineText(fetched, configPath, DEFINITION_LIMIT);
-  return { file, plan: planFrom(text, file) };
+  return { file, plan: parsePlanOrFail(text, file) };
 };
 
 /** @throws BuildFailure pipeline-invalid with every mistake on a line of its own. */
-export const planFrom = (text: string, file: string): Plan => {
+export const parsePlanOrFail = (text: string, file: string): Plan => {
   const { plan, mistakes = [] } = parsePlan(text);
   if (plan) return plan;
   throw new BuildFailure("pipeline-invalid", mistakes.map((mistake) => describeMistake(file, mistake)).join("\n"));

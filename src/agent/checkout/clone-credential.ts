@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cloneOrigin, sshPlace } from "../../domain/clone-url.ts";
 import type { Job } from "../../protocol/jobs.ts";
-import type { GitExtra } from "./git.ts";
+import type { GitCommandOptions } from "./git.ts";
 
 type Credential = NonNullable<Job["repository"]["credential"]>;
 
@@ -47,7 +47,7 @@ export const withCredential = async <T>(
   credential: Credential | null,
   cloneUrl: string,
   folder: string,
-  use: (extra: GitExtra) => Promise<T>,
+  use: (extra: GitCommandOptions) => Promise<T>,
 ): Promise<T> => {
   if (credential === null) return use({});
   const closed = mkdtempSync(join(folder, "credential-"));
@@ -68,7 +68,7 @@ export const withCredential = async <T>(
 type Write = (name: string, text: string) => string;
 
 /** The user's credential helpers are left out: they would remember a token that is not theirs. Nobody is asked by a prompt. */
-const tokenBy = (write: Write, { username, value }: Credential, cloneUrl: string): GitExtra => {
+const tokenBy = (write: Write, { username, value }: Credential, cloneUrl: string): GitCommandOptions => {
   const [password = ""] = value.split(/[\r\n]/, 1);
   write("answer", `username=${username ?? "x-access-token"}\npassword=${password}\n`);
   const program = write("helper", helper(cloneOrigin(cloneUrl)));
@@ -76,7 +76,7 @@ const tokenBy = (write: Write, { username, value }: Credential, cloneUrl: string
 };
 
 /** ssh reads no key whose lines end as on Windows, or whose last one does not end. */
-const keyBy = (write: Write, { value }: Credential, cloneUrl: string): GitExtra => {
+const keyBy = (write: Write, { value }: Credential, cloneUrl: string): GitCommandOptions => {
   write("key", `${value.replaceAll("\r\n", "\n").trimEnd()}\n`);
   const { host, port } = sshPlace(cloneUrl);
   const program = write("ssh", sshWithKey(host, port));

@@ -1,6 +1,6 @@
 import { BuildFailure } from "../failure.ts";
-import { type GitPlace, git } from "./git.ts";
-import { gitTrouble } from "./git-failure.ts";
+import { type GitContext, git } from "./git.ts";
+import { gitFailure } from "./git-failure.ts";
 
 /** A commit, and of one path in it what the tree says there is. */
 export interface CommitWithFile {
@@ -47,7 +47,7 @@ export const objectsIn = (output: Buffer): (GitObject | null)[] => {
  * Reads a commit and the file at `path` from the repository's objects, never through the file system: neither a link
  * nor anything behind one is followed. @throws BuildFailure when the commit is not there.
  */
-export const readCommit = async (place: GitPlace, revision: string, path: string): Promise<CommitWithFile> => {
+export const readCommit = async (place: GitContext, revision: string, path: string): Promise<CommitWithFile> => {
   const commit = `${revision}^{commit}`;
   const listed = await git(place, ["--literal-pathspecs", "ls-tree", "--full-tree", "-lz", commit, "--", path]);
   const entry = /^(\d+) (\w+) ([0-9a-f]+) +(\d+|-)\t/.exec(listed.stdout.toString("utf8"));
@@ -56,11 +56,11 @@ export const readCommit = async (place: GitPlace, revision: string, path: string
   // The commit comes last: its message may be of any length, and is cut.
   const asked = isRead ? [blob, commit] : [commit];
   const output = await git(place, ["cat-file", "--batch"], {}, asked.map((name) => `${name}\n`).join(""));
-  if (output.code !== 0) throw gitTrouble("git cat-file", output.stderr);
+  if (output.code !== 0) throw gitFailure("git cat-file", output.stderr);
   const objects = objectsIn(output.stdout);
   const found = objects.at(-1);
   if (!found) throw new BuildFailure("checkout-failed", `there is no commit ${revision} in the repository`);
-  if (listed.code !== 0) throw gitTrouble("git ls-tree", listed.stderr);
+  if (listed.code !== 0) throw gitFailure("git ls-tree", listed.stderr);
   const text = found.bytes.toString("utf8");
   const content = isRead ? objects[0]?.bytes.toString("utf8") : undefined;
   return {

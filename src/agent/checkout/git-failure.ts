@@ -6,12 +6,12 @@ const FIRST_LINES = 12;
 const LAST_LINES = 4;
 
 /** What the service gave along for the host, if anything. */
-type Given = NonNullable<Job["repository"]["credential"]>["kind"] | null;
+type CredentialKind = NonNullable<Job["repository"]["credential"]>["kind"] | null;
 
 interface Advice {
   words: RegExp;
   /** Holds for these alone; left out: for whatever was given. */
-  given?: Given;
+  given?: CredentialKind;
   say: string;
 }
 
@@ -105,7 +105,7 @@ const ownWords = (stderr: string): string => {
 };
 
 /** A failed git command as the failure of the build, with advice and git's own words. */
-export const gitTrouble = (doing: string, stderr: string, given: Given = null): BuildFailure => {
+export const gitFailure = (doing: string, stderr: string, given: CredentialKind = null): BuildFailure => {
   const fits = (advice: Advice): boolean =>
     advice.words.test(stderr) && (advice.given === undefined || advice.given === given);
   const own = ownWords(stderr);

@@ -35,7 +35,7 @@ export interface GitOutput {
   stderr: string;
 }
 
-export interface GitPlace {
+export interface GitContext {
   folder: string;
   protocols: string[];
   tree: ProcessTree;
@@ -43,18 +43,18 @@ export interface GitPlace {
 }
 
 /** What one command may have besides: settings and variables that end with it, such as a credential. */
-export interface GitExtra {
+export interface GitCommandOptions {
   settings?: string[];
   env?: Record<string, string>;
 }
 
-const environment = ({ protocols, tree }: GitPlace, extra: GitExtra): NodeJS.ProcessEnv => {
+const environment = ({ protocols, tree }: GitContext, extra: GitCommandOptions): NodeJS.ProcessEnv => {
   const own = Object.entries(process.env).filter(
     ([name]) => !REPOSITORY_VARIABLES.has(name) && !/^(?:MILLRACE_|GIT_CONFIG_(?:KEY|VALUE)_)/.test(name),
   );
   return {
     ...Object.fromEntries(own),
-    ...tree.mark,
+    ...tree.env,
     GIT_TERMINAL_PROMPT: "0",
     SSH_ASKPASS_REQUIRE: "never",
     GCM_INTERACTIVE: "never",
@@ -72,7 +72,12 @@ const environment = ({ protocols, tree }: GitPlace, extra: GitExtra): NodeJS.Pro
  * standard input.
  * @throws when git cannot be started, or with the signal's reason.
  */
-export const git = (place: GitPlace, args: string[], extra: GitExtra = {}, input = ""): Promise<GitOutput> => {
+export const git = (
+  place: GitContext,
+  args: string[],
+  extra: GitCommandOptions = {},
+  input = "",
+): Promise<GitOutput> => {
   const allowed = place.protocols.map((name) => `protocol.${name}.allow=always`);
   const settings = [...SETTINGS, ...allowed, ...(extra.settings ?? [])].flatMap((setting) => ["-c", setting]);
   return new Promise((resolve, reject) => {

@@ -24,7 +24,7 @@ const answers = (command: string, args: string[]): boolean => {
 };
 
 /** What this machine can build by what is installed (Xcode itself, an Android SDK, npm), where it is not told. */
-export const capabilitiesOf = (told: Partial<Capabilities>): Capabilities => ({
+export const detectCapabilities = (told: Partial<Capabilities>): Capabilities => ({
   canBuildIOS: told.canBuildIOS ?? (process.platform === "darwin" && answers("xcodebuild", ["-version"])),
   canBuildAndroid:
     told.canBuildAndroid ??

@@ -10,7 +10,7 @@ export const EXIT = {
 } as const;
 
 /** An end of the program that a person can do something about: `message` says what. */
-export class Stop extends Error {
+export class ExitError extends Error {
   readonly exitCode: number;
   constructor(message: string, exitCode: number) {
     super(message);

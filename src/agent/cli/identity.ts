@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import * as z from "zod/mini";
 import { Id } from "../../protocol/common.ts";
-import { EXIT, Stop } from "./exit-codes.ts";
+import { EXIT, ExitError } from "./exit-codes.ts";
 
 /** Who this agent is, as it registered. The file is the only place its token is ever written to. */
 export const Identity = z.object({
@@ -29,7 +29,7 @@ export const defaultStateFolder = (): string =>
   import.meta.url.endsWith(".ts") ? resolve(".millrace/agent") : join(homedir(), ".millrace");
 
 /** Makes the folder if need be, and closes it to others in any case. */
-export const openStateFolder = (folder: string): string => {
+export const makeStateFolder = (folder: string): string => {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   chmodSync(folder, 0o700);
   return folder;
@@ -41,23 +41,23 @@ export const findIdentity = (folder: string): Identity | null => {
     text = readFileSync(join(folder, FILE), "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw new Stop(`${join(folder, FILE)} cannot be read (${(error as NodeJS.ErrnoException).code})`, EXIT.failed);
+    throw new ExitError(`${join(folder, FILE)} cannot be read (${(error as NodeJS.ErrnoException).code})`, EXIT.failed);
   }
   const identity = Identity.safeParse(jsonOf(text));
   if (identity.success) return identity.data;
-  throw new Stop(`${join(folder, FILE)} is damaged: remove it and register again`, EXIT.notRegistered);
+  throw new ExitError(`${join(folder, FILE)} is damaged: remove it and register again`, EXIT.notRegistered);
 };
 
 /** @throws Stop when this folder has no registered agent. */
 export const loadIdentity = (folder: string): Identity => {
   const identity = findIdentity(folder);
   if (identity) return identity;
-  throw new Stop(`no agent is registered in ${folder}: run register first`, EXIT.notRegistered);
+  throw new ExitError(`no agent is registered in ${folder}: run register first`, EXIT.notRegistered);
 };
 
 /** Written beside and renamed: a crash leaves the old file or the new one. */
 export const saveIdentity = (folder: string, identity: Identity): void => {
-  const path = join(openStateFolder(folder), FILE);
+  const path = join(makeStateFolder(folder), FILE);
   const fresh = `${path}.${process.pid}`;
   rmSync(fresh, { force: true });
   writeFileSync(fresh, `${JSON.stringify(identity, null, 2)}\n`, { mode: 0o600, flag: "wx" });

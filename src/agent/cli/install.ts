@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { EXIT, Stop } from "./exit-codes.ts";
+import { EXIT, ExitError } from "./exit-codes.ts";
 import { defaultStateFolder, loadIdentity } from "./identity.ts";
 import { launchAgent } from "./launch-agent.ts";
 import type { AgentService, ServiceFile } from "./service-file.ts";
@@ -34,16 +34,16 @@ const thisMachine = (): Machine => ({
   path: process.env.PATH ?? "/usr/local/bin:/usr/bin:/bin",
 });
 
-const wrong = (message: string): Stop => new Stop(message, EXIT.usage);
+const usageError = (message: string): ExitError => new ExitError(message, EXIT.usage);
 
 const refuseContradictions = ({ runAs, user, service }: InstallOptions, { platform, isRoot }: Machine): void => {
   if (runAs !== null && user !== null)
-    throw wrong("--run-as needs an agent that runs as root, and --user makes it run as another: choose one");
+    throw usageError("--run-as needs an agent that runs as root, and --user makes it run as another: choose one");
   if (platform === "darwin" && (runAs !== null || user !== null))
-    throw wrong("a LaunchAgent runs in the session of the user who installs it: neither --run-as nor --user");
-  if (runAs !== null && !isRoot) throw wrong("--run-as needs an agent that runs as root: install it with sudo");
+    throw usageError("a LaunchAgent runs in the session of the user who installs it: neither --run-as nor --user");
+  if (runAs !== null && !isRoot) throw usageError("--run-as needs an agent that runs as root: install it with sudo");
   if (service !== null && !/^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/.test(service))
-    throw wrong("--service must be letters, digits, dots, dashes and underscores");
+    throw usageError("--service must be letters, digits, dots, dashes and underscores");
 };
 
 interface Owner {
@@ -53,13 +53,13 @@ interface Owner {
 
 /** @throws Stop when there is no such user. */
 const findUser = (name: string): Owner => {
-  if (!/^[A-Za-z_][A-Za-z0-9_.-]*\$?$/.test(name)) throw wrong("--user must be the name of a user");
+  if (!/^[A-Za-z_][A-Za-z0-9_.-]*\$?$/.test(name)) throw usageError("--user must be the name of a user");
   const ask = (command: string, args: string[]): string =>
     execFileSync(command, args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
   try {
     return { uid: Number(ask("id", ["-u", "--", name])), home: ask("sh", ["-c", `echo ~${name}`]) };
   } catch {
-    throw wrong(`--user: there is no user ${name} on this machine`);
+    throw usageError(`--user: there is no user ${name} on this machine`);
   }
 };
 
@@ -78,7 +78,7 @@ export const serviceFile = (options: InstallOptions, program: string, machine = 
   const state = resolve(options.state ?? usual);
   const identity = loadIdentity(state);
   if (owner && statSync(join(state, "identity.json")).uid !== owner.uid)
-    throw wrong(`the agent in ${state} was not registered by ${user}: register it as that user`);
+    throw usageError(`the agent in ${state} was not registered by ${user}: register it as that user`);
   const more = [
     ...(runAs === null ? [] : ["--run-as", runAs]),
     ...(work === null ? [] : ["--work", resolve(work)]),
@@ -93,14 +93,14 @@ export const serviceFile = (options: InstallOptions, program: string, machine = 
 };
 
 /** @throws Stop when the file is there already and starts another agent. */
-export const writeServiceFile = ({ path, text, sameAgent }: ServiceFile): void => {
-  if (existsSync(path) && !readFileSync(path, "utf8").includes(sameAgent))
-    throw wrong(`${path} starts another agent: give this one a name of its own with --service NAME`);
+export const writeServiceFile = ({ path, text, stateArgument }: ServiceFile): void => {
+  if (existsSync(path) && !readFileSync(path, "utf8").includes(stateArgument))
+    throw usageError(`${path} starts another agent: give this one a name of its own with --service NAME`);
   try {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text, { mode: 0o644 });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw code === "EACCES" ? wrong(`${path} may not be written: install with sudo`) : error;
+    throw code === "EACCES" ? usageError(`${path} may not be written: install with sudo`) : error;
   }
 };

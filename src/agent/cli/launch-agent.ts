@@ -34,7 +34,11 @@ ${command.map((part) => `    ${string(part)}`).join("\n")}
 </plist>
 `;
   return {
-    ...{ path: file, text, sameAgent: `${string("--state")}\n    ${string(state)}\n` },
-    next: [`launchctl bootstrap gui/$(id -u) ${file}`, `launchctl print gui/$(id -u)/${label}`, `tail -f ${log}`],
+    ...{ path: file, text, stateArgument: `${string("--state")}\n    ${string(state)}\n` },
+    nextCommands: [
+      `launchctl bootstrap gui/$(id -u) ${file}`,
+      `launchctl print gui/$(id -u)/${label}`,
+      `tail -f ${log}`,
+    ],
   };
 };

@@ -7,7 +7,7 @@ export const LAUNCHD_LOG = "MILLRACE_LAUNCHD_LOG";
 const LOG_LIMIT = 5 * 1024 * 1024;
 
 /** launchd appends to one file for ever: beyond the limit it becomes `FILE.1`, and the file begins anew. */
-export const shortenLog = (limit = LOG_LIMIT): void => {
+export const rotateLog = (limit = LOG_LIMIT): void => {
   const path = process.env[LAUNCHD_LOG];
   if (!path) return;
   try {
@@ -19,8 +19,8 @@ export const shortenLog = (limit = LOG_LIMIT): void => {
   }
 };
 
-const FOR_A_PERSON: number[] = [EXIT.usage, EXIT.notRegistered, EXIT.alreadyRunning];
+const NOT_RESTARTED: number[] = [EXIT.usage, EXIT.notRegistered, EXIT.alreadyRunning];
 
 /** launchd starts again whatever did not end with 0, every ten seconds: what a person must mend first ends so. */
-export const endsForGood = (exitCode: number): boolean =>
-  process.env[LAUNCHD_LOG] !== undefined && FOR_A_PERSON.includes(exitCode);
+export const mustNotRestart = (exitCode: number): boolean =>
+  process.env[LAUNCHD_LOG] !== undefined && NOT_RESTARTED.includes(exitCode);

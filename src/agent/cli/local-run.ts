@@ -5,17 +5,17 @@ import { basename } from "node:path";
 import type { JobFacts } from "../../domain/plan/evaluate.ts";
 import { describeMistake } from "../../domain/plan/mistake.ts";
 import { parsePlan } from "../../domain/plan/parse.ts";
-import { clearBuild, makeBuildFolder } from "../build-folder.ts";
+import { endAndRemoveBuild, makeBuildFolder } from "../build-folder.ts";
 import { git } from "../checkout/git.ts";
 import { BuildFailure, Cancel } from "../failure.ts";
 import { BuildLog } from "../log/build-log.ts";
-import { deadlineAfter, planFrom } from "../perform-build.ts";
+import { cancelAfter, parsePlanOrFail } from "../perform-build.ts";
 import { ProcessTree } from "../process/process-tree.ts";
 import { runSteps } from "../steps/run-steps.ts";
 import { buildVariables } from "../steps/step-environment.ts";
 import { platformName } from "./capabilities.ts";
-import { EXIT, Stop } from "./exit-codes.ts";
-import { announce } from "./logger.ts";
+import { EXIT, ExitError } from "./exit-codes.ts";
+import { logger } from "./logger.ts";
 
 export interface LocalRunOptions {
   env: Record<string, string>;
@@ -30,7 +30,7 @@ const read = (file: string): string => {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new Stop(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`, EXIT.usage);
+    throw new ExitError(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`, EXIT.usage);
   }
 };
 
@@ -39,7 +39,7 @@ export const checkFile = (file: string): number => {
   const { mistakes = [], hints = [] } = parsePlan(read(file));
   for (const hint of hints) process.stdout.write(`${describeMistake(file, hint)} (a hint)\n`);
   for (const mistake of mistakes) process.stdout.write(`${describeMistake(file, mistake)}\n`);
-  if (mistakes.length === 0) announce.info(`${file} is a good pipeline file`);
+  if (mistakes.length === 0) logger.info(`${file} is a good pipeline file`);
   return mistakes.length === 0 ? EXIT.done : EXIT.failed;
 };
 
@@ -55,8 +55,8 @@ export const runFile = async (file: string, { env, grace, signal }: LocalRunOpti
   const tree = new ProcessTree(id, { cgroup: folder.cgroup, folder: folder.path });
   let deadline: NodeJS.Timeout | null = null;
   try {
-    const plan = planFrom(text, file);
-    if (plan.job.timeoutMinutes !== null) deadline = deadlineAfter(plan.job.timeoutMinutes * 60, cancel);
+    const plan = parsePlanOrFail(text, file);
+    if (plan.job.timeoutMinutes !== null) deadline = cancelAfter(plan.job.timeoutMinutes * 60, cancel);
     const { fixed, facts } = await localFacts(id, env, tree);
     const { succeeded, exitCode } = await runSteps({
       ...{ plan, file, fixed, facts, tree, log, grace },
@@ -68,16 +68,16 @@ export const runFile = async (file: string, { env, grace, signal }: LocalRunOpti
     });
     return succeeded ? EXIT.done : (exitCode ?? EXIT.failed);
   } catch (error) {
-    if (error instanceof Cancel) announce.error(error.reason === "timeout" ? "the build took too long" : "stopped");
-    else if (error instanceof BuildFailure) announce.error(log.mask(error.message));
+    if (error instanceof Cancel) logger.error(error.reason === "timeout" ? "the build took too long" : "stopped");
+    else if (error instanceof BuildFailure) logger.error(log.mask(error.message));
     else throw error;
     return error instanceof Cancel && error.reason === "canceled" ? EXIT.interrupted : EXIT.failed;
   } finally {
     if (deadline) clearTimeout(deadline);
     signal.removeEventListener("abort", onSignal);
-    await tree.end(grace);
+    await tree.terminate(grace);
     log.flush();
-    await clearBuild(folder.path, null, grace);
+    await endAndRemoveBuild(folder.path, null, grace);
   }
 };
 
@@ -105,7 +105,7 @@ const localFacts = async (id: string, env: Record<string, string>, tree: Process
   const commitSha = commit.code === 0 ? commit.stdout.toString("latin1").trim() : null;
   const fullName = basename(process.cwd());
   const about = { build: { id, number: 0, branch }, repository: { fullName }, pipeline: { name: LOCAL } };
-  const fixed = { ...tree.mark, ...buildVariables(about, commitSha, LOCAL, "") };
+  const fixed = { ...tree.env, ...buildVariables(about, commitSha, LOCAL, "") };
   const facts: JobFacts = {
     env: { CI: "true", ...env, ...fixed },
     secretKeys: [],

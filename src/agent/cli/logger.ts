@@ -1,4 +1,4 @@
-import { shortenLog } from "./launchd.ts";
+import { rotateLog } from "./launchd.ts";
 
 /** Colours of a terminal, by number: dim, yellow, red. */
 const STYLES = { info: 2, warn: 33, error: 31 } as const;
@@ -7,11 +7,11 @@ const STYLES = { info: 2, warn: 33, error: 31 } as const;
 const line = (level: keyof typeof STYLES, text: string): void => {
   const stamp = new Date().toISOString();
   const shown = process.stderr.isTTY && process.stderr.hasColors() ? `\u001b[${STYLES[level]}m${text}\u001b[0m` : text;
-  shortenLog();
+  rotateLog();
   process.stderr.write(`${stamp} ${level === "info" ? "" : `${level}: `}${shown}\n`);
 };
 
-export const announce = {
+export const logger = {
   info: (text: string): void => line("info", text),
   warn: (text: string): void => line("warn", text),
   error: (text: string): void => line("error", text),

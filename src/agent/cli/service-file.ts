@@ -16,6 +16,6 @@ export interface ServiceFile {
   path: string;
   text: string;
   /** Stands in each file for this agent's state folder, and in no other. */
-  sameAgent: string;
-  next: string[];
+  stateArgument: string;
+  nextCommands: string[];
 }

@@ -1,14 +1,14 @@
 import { AGENT_STATUS } from "../../protocol/agent.ts";
-import { holderOf } from "../process/lock.ts";
+import { runningAgentPid } from "../process/lock.ts";
 import { AgentAnswer } from "../wire/answers.ts";
-import { Client, Unreachable, wordOf } from "../wire/client.ts";
-import { EXIT, Stop } from "./exit-codes.ts";
+import { Client, describeAnswer, Unreachable } from "../wire/client.ts";
+import { EXIT, ExitError } from "./exit-codes.ts";
 import { loadIdentity } from "./identity.ts";
 
 /** Who this agent is, whether it runs here, and how the service sees it: lines for people. */
 export const status = async (state: string): Promise<string[]> => {
   const identity = loadIdentity(state);
-  const holder = holderOf(state);
+  const holder = runningAgentPid(state);
   const lines = [
     `name      ${identity.name}`,
     `id        ${identity.id}`,
@@ -17,11 +17,15 @@ export const status = async (state: string): Promise<string[]> => {
     `process   ${holder === null ? "not running" : `running (${holder})`}`,
   ];
   const client = new Client({ url: identity.url, token: identity.token });
-  const answer = await client.send({ method: "GET", path: `/buildagent/${identity.id}`, tries: 2 }).catch((error) => {
-    throw error instanceof Unreachable ? new Stop([...lines, error.message].join("\n"), EXIT.unreachable) : error;
-  });
+  const answer = await client
+    .send({ method: "GET", path: `/buildagent/${identity.id}`, maxTries: 2 })
+    .catch((error) => {
+      throw error instanceof Unreachable
+        ? new ExitError([...lines, error.message].join("\n"), EXIT.unreachable)
+        : error;
+    });
   const agent = AgentAnswer.safeParse(answer.body).data;
-  if (!agent) return [...lines, `seen as   ${wordOf(answer)}`];
+  if (!agent) return [...lines, `seen as   ${describeAnswer(answer)}`];
   const name = Object.entries(AGENT_STATUS).find(([, code]) => code === agent.status)?.[0] ?? agent.status;
   return [
     ...lines,

@@ -39,8 +39,8 @@ export const systemdUnit = (
   return {
     path: join(home === null ? "/etc/systemd/system" : join(home, ".config/systemd/user"), `${service}.service`),
     text: sections.join("\n"),
-    sameAgent: `${argument("--state")} ${argument(state)}`,
-    next: [
+    stateArgument: `${argument("--state")} ${argument(state)}`,
+    nextCommands: [
       ...(home === null
         ? []
         : [

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { LOG_LIMIT } from "../../protocol/jobs.ts";
-import { Bell } from "../wire/auto-reset-event.ts";
+import { AutoResetEvent } from "../wire/auto-reset-event.ts";
 
 /** Enough past the service's own limit that it sees the log go over and writes its marker. */
 const SPOOL_LIMIT = LOG_LIMIT + 64 * 1024;
@@ -9,8 +9,8 @@ const SPOOL_LIMIT = LOG_LIMIT + 64 * 1024;
 const LAST_WORDS = 1024 * 1024;
 
 /** The masked log of one build on disk: what the service has not stored yet can be read again from any offset. */
-export class LogSpool {
-  readonly grown = new Bell();
+export class LogBuffer {
+  readonly grown = new AutoResetEvent();
   readonly #fd: number;
   readonly #limit: number;
   /** Bytes in the file; those after them are in memory. */
@@ -34,7 +34,7 @@ export class LogSpool {
   /** Appends; what goes past the limit is dropped. Throws the system's error when the disk takes no more, once. */
   write(bytes: Uint8Array): void {
     const kept = this.#closed ? bytes.subarray(0, 0) : bytes.subarray(0, Math.max(0, this.#limit - this.size));
-    this.grown.ring();
+    this.grown.set();
     if (this.#lastWords !== null) {
       this.#keep(kept);
       return;
@@ -71,7 +71,7 @@ export class LogSpool {
   /** No more will come. */
   close(): void {
     this.#closed = true;
-    this.grown.ring();
+    this.grown.set();
   }
 
   /** After the last read. */

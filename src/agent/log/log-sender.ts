@@ -1,10 +1,10 @@
 import { LOG_CHUNK_LIMIT, LogAccepted } from "../../protocol/jobs.ts";
-import { announce } from "../cli/logger.ts";
+import { logger } from "../cli/logger.ts";
 import { LogGapAnswer } from "../wire/answers.ts";
-import { Bell } from "../wire/auto-reset-event.ts";
-import { type BackOff, delayOf } from "../wire/back-off.ts";
-import { type Client, wordOf } from "../wire/client.ts";
-import type { LogSpool } from "./log-buffer.ts";
+import { AutoResetEvent } from "../wire/auto-reset-event.ts";
+import { type BackOff, backOffDelay } from "../wire/back-off.ts";
+import { type Client, describeAnswer } from "../wire/client.ts";
+import type { LogBuffer } from "./log-buffer.ts";
 
 /** Milliseconds between two chunks while little is written, so that a chatty step does not cost a request a line. */
 const PACE = 1000;
@@ -12,15 +12,15 @@ const PACE = 1000;
 const BURST = 5;
 /** Bytes that are worth a chunk at once. */
 const PLENTY = 256 * 1024;
-const STALLED: BackOff = { first: 200, longest: 5000 };
+const STALLED: BackOff = { initial: 200, max: 5000 };
 
-export interface LogRoute {
+export interface SendLogOptions {
   client: Client;
   buildId: string;
   lease: number;
-  spool: LogSpool;
+  buffer: LogBuffer;
   /** Ends when everything is known to the service that must be known before more bytes arrive. */
-  beforeBytes: () => Promise<void>;
+  readyToSend: () => Promise<void>;
   signal: AbortSignal;
   pace?: number;
 }
@@ -29,23 +29,23 @@ export interface LogRoute {
  * Sends the log as it grows, always from where the service says that it has stored everything; ends once the spool is
  * closed and all of it is stored, or when the service will take no more of it under this lease.
  */
-export const sendLog = async ({ client, buildId, lease, spool, beforeBytes, signal, pace = PACE }: LogRoute) => {
-  const never = new Bell();
+export const sendLog = async ({ client, buildId, lease, buffer, readyToSend, signal, pace = PACE }: SendLogOptions) => {
+  const never = new AutoResetEvent();
   let next = 0;
   let sent = 0;
   let stalls = 0;
   let credit = BURST;
   let paidAt = performance.now();
   for (;;) {
-    while (!spool.closed && spool.size <= Math.max(sent, next)) {
+    while (!buffer.closed && buffer.size <= Math.max(sent, next)) {
       signal.throwIfAborted();
-      await spool.grown.wait(null, signal);
+      await buffer.grown.wait(null, signal);
     }
-    if (spool.closed && next >= spool.size) return;
-    await beforeBytes();
-    const bytes = spool.read(next, LOG_CHUNK_LIMIT);
+    if (buffer.closed && next >= buffer.size) return;
+    await readyToSend();
+    const bytes = buffer.read(next, LOG_CHUNK_LIMIT);
     const end = next + bytes.length;
-    const isFinal = spool.closed && end === spool.size;
+    const isFinal = buffer.closed && end === buffer.size;
     const answer = await client.send({
       method: "PUT",
       path: `/build/${buildId}/log?offset=${next}${isFinal ? "&final=true" : ""}`,
@@ -56,18 +56,18 @@ export const sendLog = async ({ client, buildId, lease, spool, beforeBytes, sign
     });
     const stored = storedOf(answer);
     if (stored === null) {
-      announce.warn(`the service takes no more of this build's log: ${wordOf(answer)}`);
+      logger.warn(`the service takes no more of this build's log: ${describeAnswer(answer)}`);
       return;
     }
     stalls = stored === next ? stalls + 1 : 0;
-    next = Math.min(stored, spool.size);
+    next = Math.min(stored, buffer.size);
     sent = end;
     const hasMore = next < end && (isFinal || bytes.length === LOG_CHUNK_LIMIT);
-    if (stalls > 0 && hasMore) await never.wait(delayOf(stalls - 1, STALLED, Math.random()), signal);
+    if (stalls > 0 && hasMore) await never.wait(backOffDelay(stalls - 1, STALLED, Math.random()), signal);
     const now = performance.now();
     credit = Math.min(BURST, credit + (now - paidAt) / pace) - 1;
     paidAt = now;
-    if (credit < 0 && !spool.closed && spool.size - sent < PLENTY) await pause(spool, -credit * pace, signal);
+    if (credit < 0 && !buffer.closed && buffer.size - sent < PLENTY) await pause(buffer, -credit * pace, signal);
   }
 };
 
@@ -78,9 +78,9 @@ const storedOf = ({ status, body }: { status: number; body: unknown }): number |
 };
 
 /** The pace, cut short by the end of the log or by plenty of it. */
-const pause = async (spool: LogSpool, milliseconds: number, signal: AbortSignal): Promise<void> => {
+const pause = async (spool: LogBuffer, milliseconds: number, signal: AbortSignal): Promise<void> => {
   const from = spool.size;
   const limit = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(milliseconds))]);
   while (!limit.aborted && !spool.closed && spool.size - from < PLENTY) await spool.grown.wait(null, limit);
-  spool.grown.ring();
+  spool.grown.set();
 };

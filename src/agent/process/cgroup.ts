@@ -16,7 +16,7 @@ const ownFolder = (): string | null => {
 };
 
 /** Nothing for what is gone: a group can end while it is looked at. */
-const ifThere = (read: () => string[]): string[] => {
+const emptyIfGone = (read: () => string[]): string[] => {
   try {
     return read();
   } catch {
@@ -24,12 +24,12 @@ const ifThere = (read: () => string[]): string[] => {
   }
 };
 
-const linesOf = (file: string): string[] => ifThere(() => readFileSync(file, "latin1").split("\n"));
+const linesOf = (file: string): string[] => emptyIfGone(() => readFileSync(file, "latin1").split("\n"));
 
 const foldersIn = (path: string): string[] =>
-  ifThere(() => readdirSync(path, { withFileTypes: true }).flatMap((one) => (one.isDirectory() ? [one.name] : []))).map(
-    (name) => join(path, name),
-  );
+  emptyIfGone(() =>
+    readdirSync(path, { withFileTypes: true }).flatMap((one) => (one.isDirectory() ? [one.name] : [])),
+  ).map((name) => join(path, name));
 
 /** A control group of one build: what is in it, and all that this starts, cannot leave it and ends at one word. */
 export class Cgroup {

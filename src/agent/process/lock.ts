@@ -1,6 +1,6 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { EXIT, Stop } from "../cli/exit-codes.ts";
+import { EXIT, ExitError } from "../cli/exit-codes.ts";
 import { startOf } from "./process-table.ts";
 import type { StepUser } from "./step-user.ts";
 
@@ -25,13 +25,13 @@ const isAlive = (holder: string): boolean => {
 };
 
 /** The process id of the agent that runs in this state folder now, or null. */
-export const holderOf = (folder: string): number | null => {
+export const runningAgentPid = (folder: string): number | null => {
   const holder = read(join(folder, FILE));
   return holder !== null && isAlive(holder) ? Number.parseInt(holder, 10) : null;
 };
 
 /** What one agent alone may have on a machine. */
-export interface Claims {
+export interface LockAgentOptions {
   state: string;
   work: string;
   user: StepUser | null;
@@ -41,7 +41,7 @@ export interface Claims {
  * Takes all that an agent needs for itself, and returns what gives it back.
  * @throws Stop while another agent has any of it.
  */
-export const lockAgent = ({ state, work, user }: Claims): (() => void) => {
+export const lockAgent = ({ state, work, user }: LockAgentOptions): (() => void) => {
   const locks: [folder: string, file: string, word: string][] = [
     [state, FILE, `runs in ${state} (process %): give each its own --state`],
     [work, "agent-lock", `has its builds in ${work} (process %): give each its own --work`],
@@ -108,5 +108,5 @@ const moveAside = (path: string, stale: string, word: string): void => {
   rmSync(aside, { force: true });
 };
 
-const alreadyRunning = (word: string, holder: string): Stop =>
-  new Stop(`another agent ${word.replace("%", String(Number.parseInt(holder, 10)))}`, EXIT.alreadyRunning);
+const alreadyRunning = (word: string, holder: string): ExitError =>
+  new ExitError(`another agent ${word.replace("%", String(Number.parseInt(holder, 10)))}`, EXIT.alreadyRunning);

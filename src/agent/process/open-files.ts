@@ -17,5 +17,5 @@ const handlesOf = (pid: number): string[] => {
 };
 
 /** Whether a process stands in the folder or has something in it open. Not known without /proc, as on a Mac. */
-export const holdsUnder = (pid: number, folder: string): boolean =>
+export const hasOpenFileUnder = (pid: number, folder: string): boolean =>
   [`/proc/${pid}/cwd`, ...handlesOf(pid)].some((link) => `${target(link)}/`.startsWith(`${folder}/`));

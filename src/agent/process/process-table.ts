@@ -8,7 +8,7 @@ export interface ProcessRow {
   group: number;
   uid: number;
   start: string;
-  carriesMark: boolean;
+  hasRunId: boolean;
 }
 
 /** Fields of /proc/PID/stat after the command's name, which may itself hold spaces and brackets. */
@@ -21,7 +21,7 @@ const statFields = (pid: number | string): string[] | null => {
   }
 };
 
-const hasMark = (pid: number, mark: string): boolean => {
+const hasVariable = (pid: number, mark: string): boolean => {
   try {
     return readFileSync(`/proc/${pid}/environ`, "latin1").split("\0").includes(mark);
   } catch {
@@ -51,7 +51,7 @@ const linuxTable = (mark: string): ProcessRow[] =>
         group: Number(group),
         uid: ownerOf(pid),
         start: fields[19] ?? "",
-        carriesMark: hasMark(pid, mark),
+        hasRunId: hasVariable(pid, mark),
       },
     ];
   });
@@ -76,7 +76,7 @@ const psTable = (mark: string): ProcessRow[] =>
           group: Number(group),
           uid: Number(uid),
           start: start.replaceAll(/\s+/g, "-"),
-          carriesMark: ` ${command} `.includes(` ${mark} `),
+          hasRunId: ` ${command} `.includes(` ${mark} `),
         },
       ];
     });

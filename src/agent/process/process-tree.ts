@@ -1,12 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { asUser } from "./as-user.ts";
+import { runShell } from "./as-user.ts";
 import type { Cgroup } from "./cgroup.ts";
-import { holdsUnder } from "./open-files.ts";
+import { hasOpenFileUnder } from "./open-files.ts";
 import { type ProcessRow, processTable, startTicks } from "./process-table.ts";
 import type { StepUser } from "./step-user.ts";
 
 /** Name under which every process of a build carries which run of which build it belongs to. */
-export const MARK = "MILLRACE_RUN_ID";
+export const RUN_ID_VARIABLE = "MILLRACE_RUN_ID";
 
 const LOOK_EVERY = 50;
 const KILL_FOR = 5000;
@@ -14,7 +14,7 @@ const KILL_FOR = 5000;
 const EMPTY_LOOKS = 2;
 
 /** By what a build's processes are known besides the run's id; each where there is one. */
-export interface Known {
+export interface ProcessTreeOptions {
   user?: StepUser | null;
   cgroup?: Cgroup | null;
   /** The build's folder: who has a file or pipe in it open belongs to the build. */
@@ -28,7 +28,7 @@ export interface Known {
  */
 export class ProcessTree {
   /** What a child is given in its environment, so that it and its children can be found. */
-  readonly mark: Record<string, string>;
+  readonly env: Record<string, string>;
   readonly #user: StepUser | null;
   readonly #cgroup: Cgroup | null;
   readonly #folder: string | null;
@@ -37,8 +37,8 @@ export class ProcessTree {
   #since: number | null = null;
 
   /** `runId` is of one attempt: another agent on this machine may be at the same build's next one. */
-  constructor(runId: string, { user = null, cgroup = null, folder = null }: Known = {}) {
-    this.mark = { [MARK]: runId };
+  constructor(runId: string, { user = null, cgroup = null, folder = null }: ProcessTreeOptions = {}) {
+    this.env = { [RUN_ID_VARIABLE]: runId };
     this.#user = user;
     this.#cgroup = cgroup;
     this.#folder = folder;
@@ -53,7 +53,9 @@ export class ProcessTree {
 
   /** Those of the tree that live now. */
   living(): number[] {
-    const rows = processTable(`${MARK}=${this.mark[MARK]}`).filter((row) => row.pid !== process.pid);
+    const rows = processTable(`${RUN_ID_VARIABLE}=${this.env[RUN_ID_VARIABLE]}`).filter(
+      (row) => row.pid !== process.pid,
+    );
     const members = new Set(this.#cgroup?.members());
     const found = new Map(rows.filter((row) => this.#isOurs(row, members)).map((row) => [row.pid, row]));
     for (let before = -1; before !== found.size; ) {
@@ -67,7 +69,7 @@ export class ProcessTree {
   #isOurs(row: ProcessRow, members: Set<number>): boolean {
     return (
       this.#groups.has(row.group) ||
-      row.carriesMark ||
+      row.hasRunId ||
       members.has(row.pid) ||
       this.#user?.uid === row.uid ||
       this.#known.get(row.pid) === row.start ||
@@ -78,14 +80,14 @@ export class ProcessTree {
   /** Only looked for where nothing surer is, and only of the agent's own processes that are younger than the build. */
   #holdsOurs(row: ProcessRow): boolean {
     if (this.#user || this.#cgroup || this.#folder === null || row.uid !== process.getuid?.()) return false;
-    return Number(row.start) >= (this.#since ?? 0) && holdsUnder(row.pid, this.#folder);
+    return Number(row.start) >= (this.#since ?? 0) && hasOpenFileUnder(row.pid, this.#folder);
   }
 
   /**
    * Asks all of it to end (SIGTERM), waits `grace` milliseconds at most, then ends it (SIGKILL).
    * @returns whether nothing of it lives, which only a broken disk or kernel, or a fight over processes, prevents.
    */
-  async end(grace: number): Promise<boolean> {
+  async terminate(grace: number): Promise<boolean> {
     let living = this.living();
     signalAll(living, "SIGTERM");
     signalAll(living, "SIGCONT");
@@ -120,7 +122,7 @@ export class ProcessTree {
   async #killAtOnce(): Promise<boolean> {
     this.#cgroup?.kill();
     if (this.#user === null) return true;
-    const { code } = await asUser(this.#user, "kill -s KILL -- -1");
+    const { code } = await runShell(this.#user, "kill -s KILL -- -1");
     return code === KILLED || code === NOBODY_THERE;
   }
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { EXIT, Stop } from "../cli/exit-codes.ts";
+import { EXIT, ExitError } from "../cli/exit-codes.ts";
 
 /** The user that steps run as, when it is not the agent's own. */
 export interface StepUser {
@@ -12,16 +12,17 @@ const ask = (command: string, args: string[]): string => execFileSync(command, a
 
 /** @throws Stop when there is no such user, or the agent may not become it. */
 export const findStepUser = (name: string): StepUser => {
-  if (!/^[A-Za-z_][A-Za-z0-9_.-]*\$?$/.test(name)) throw new Stop("--run-as must be the name of a user", EXIT.usage);
+  if (!/^[A-Za-z_][A-Za-z0-9_.-]*\$?$/.test(name))
+    throw new ExitError("--run-as must be the name of a user", EXIT.usage);
   if (process.getuid?.() !== 0)
-    throw new Stop("--run-as needs an agent that runs as root: only root may become another user", EXIT.usage);
+    throw new ExitError("--run-as needs an agent that runs as root: only root may become another user", EXIT.usage);
   try {
     const uid = Number(ask("id", ["-u", "--", name]));
     const gid = Number(ask("id", ["-g", "--", name]));
-    if (uid === 0) throw new Stop("--run-as must not be root", EXIT.usage);
+    if (uid === 0) throw new ExitError("--run-as must not be root", EXIT.usage);
     return { name, uid, gid };
   } catch (error) {
-    if (error instanceof Stop) throw error;
-    throw new Stop(`--run-as: there is no user ${name} on this machine`, EXIT.usage);
+    if (error instanceof ExitError) throw error;
+    throw new ExitError(`--run-as: there is no user ${name} on this machine`, EXIT.usage);
   }
 };

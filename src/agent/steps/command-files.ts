@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { COMMAND_FILE_LIMIT, readCommandFile, readEnvFile, readMaskFile } from "../../domain/plan/command-file.ts";
-import { newFileFor } from "../process/as-user.ts";
+import { createFileFor } from "../process/as-user.ts";
 import type { StepUser } from "../process/step-user.ts";
 
 const KINDS = ["OUTPUT", "ENV", "MASK", "SUMMARY"] as const;
@@ -10,7 +10,7 @@ type Kind = (typeof KINDS)[number];
 /** Characters of a mask whose line is not ended yet: fewer could be any part of the text. */
 const UNENDED_MASK = 4;
 
-export interface LeftBehind {
+export interface CommandFileContents {
   outputs: Record<string, string>;
   env: Record<string, string>;
   summary: string;
@@ -30,7 +30,10 @@ export class CommandFiles {
 
   constructor(folder: string, index: number, user: StepUser | null) {
     const paths = KINDS.map((kind) => [kind, join(folder, `${index}-${kind.toLowerCase()}`)] as const);
-    this.#fds = Object.fromEntries(paths.map(([kind, path]) => [kind, newFileFor(user, path)])) as Record<Kind, number>;
+    this.#fds = Object.fromEntries(paths.map(([kind, path]) => [kind, createFileFor(user, path)])) as Record<
+      Kind,
+      number
+    >;
     this.env = Object.fromEntries(paths.map(([kind, path]) => [`MILLRACE_${kind}`, path]));
   }
 
@@ -45,7 +48,7 @@ export class CommandFiles {
   }
 
   /** What the step has written, after its end. */
-  readAll(): LeftBehind {
+  readAll(): CommandFileContents {
     const output = readCommandFile(this.#read("OUTPUT"));
     const env = readEnvFile(this.#read("ENV"));
     const about = (kind: Kind, { problems }: typeof output): string[] =>

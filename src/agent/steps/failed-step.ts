@@ -1,6 +1,6 @@
 import { statfsSync } from "node:fs";
 import { constants } from "node:os";
-import { Cancel, localFailure } from "../failure.ts";
+import { Cancel, toBuildFailure } from "../failure.ts";
 import type { StepUser } from "../process/step-user.ts";
 import type { StepOutput } from "./step-output.ts";
 import type { ProcessEnd } from "./step-process.ts";
@@ -11,7 +11,7 @@ const HARDLY_ANY = 1024 * 1024;
 const SIGNAL_NAMES = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
 
 /** How a process ended, in words that follow "The step". */
-export const endInWords = ({ code, signal }: ProcessEnd): string => {
+export const describeExit = ({ code, signal }: ProcessEnd): string => {
   if (signal) return `was killed by ${signal} (signal ${constants.signals[signal]})`;
   const name = SIGNAL_NAMES.get(code - 128);
   return `ended with exit code ${code}${name ? ` (128 + ${code - 128}: ${name})` : ""}`;
@@ -25,23 +25,23 @@ const CANCELS: Record<Cancel["reason"], string> = {
 };
 
 /** Why a step was stopped from outside, in words that follow "The step". */
-export const stopInWords = (reason: unknown): string =>
+export const describeStop = (reason: unknown): string =>
   `was stopped: ${reason instanceof Cancel ? CANCELS[reason.reason] : "the time for tidying up after a stop is over"}`;
 
 /** Why a step could not even begin, in words that follow "The step". */
-export const startTrouble = (error: unknown, user: StepUser | null): string => {
+export const describeStartFailure = (error: unknown, user: StepUser | null): string => {
   const { code, path, message } = error as NodeJS.ErrnoException;
   const words = (): string => {
     if (code === "E2BIG") return "its environment is larger than this machine allows";
     if (code === "EACCES") return `${user?.name ?? "the agent's user"} may not run ${path ?? "its shell"}`;
-    return code === undefined ? message : localFailure(error).message;
+    return code === undefined ? message : toBuildFailure(error).message;
   };
   return `could not be started: ${words()}`;
 };
 
 /** What about the machine may explain why a step failed, a line each. */
-export const circumstances = (workspace: string, user: StepUser | null, output: StepOutput): string[] => [
-  ...(isFull(workspace, user) ? [`It may be why: ${localFailure({ code: "ENOSPC" }).message}`] : []),
+export const possibleCauses = (workspace: string, user: StepUser | null, output: StepOutput): string[] => [
+  ...(isFull(workspace, user) ? [`It may be why: ${toBuildFailure({ code: "ENOSPC" }).message}`] : []),
   ...(output.isNonBlocking() ? [NON_BLOCKING] : []),
 ];
 

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { rightsOf } from "../process/as-user.ts";
+import { runAs } from "../process/as-user.ts";
 import type { StepUser } from "../process/step-user.ts";
 
 /** Writes the first of its arguments that is a file which whoever runs this may run. */
@@ -14,7 +14,7 @@ const FIRST_RUNNABLE = 'for file; do [ -f "$file" ] && [ -x "$file" ] && printf 
 export const findProgram = async (name: string, user: StepUser | null): Promise<string> => {
   const folders = (process.env.PATH ?? "/usr/local/bin:/usr/bin:/bin").split(delimiter);
   const places = folders.filter((folder) => folder.startsWith("/")).map((folder) => join(folder, name));
-  const options = { cwd: "/", env: {}, ...rightsOf(user) };
+  const options = { cwd: "/", env: {}, ...runAs(user) };
   try {
     return (await promisify(execFile)("/bin/sh", ["-c", FIRST_RUNNABLE, "sh", ...places], options)).stdout;
   } catch {

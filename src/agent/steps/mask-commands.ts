@@ -4,7 +4,7 @@ const LONGEST = 65_536;
 const [TAB, LINE_FEED, RETURN, SPACE] = [0x09, 0x0a, 0x0d, 0x20];
 
 /** What of the output may go on, and the values to mask in it and in all that comes. */
-export interface Heard {
+export interface ParsedOutput {
   masks: string[];
   bytes: Uint8Array;
 }
@@ -13,14 +13,14 @@ export interface Heard {
  * Finds `::add-mask::VALUE` at the beginning of a line of a step's output, as GitHub Actions reads it, wherever chunks
  * are cut. A line that may become one is held back until its end, so that the value is masked on that line too.
  */
-export class MaskCommands {
+export class MaskCommandParser {
   /** From the beginning of a line on. */
   #held = Buffer.alloc(0);
   /** What is held back is a command already, so that only its line's end is waited for. */
   #isOpen = false;
   #isMidLine = false;
 
-  push(chunk: Uint8Array): Heard {
+  push(chunk: Uint8Array): ParsedOutput {
     const bytes = Buffer.concat([this.#held, chunk]);
     if (this.#isOpen && bytes.length < LONGEST && lineEnd(chunk, 0) === chunk.length) {
       this.#held = bytes;
@@ -46,7 +46,7 @@ export class MaskCommands {
   }
 
   /** The step's output is over: what is held back is its last line, which has no end. */
-  end(): Heard {
+  end(): ParsedOutput {
     const heard = this.push(Uint8Array.of(LINE_FEED));
     this.#isMidLine = false;
     return { ...heard, bytes: heard.bytes.subarray(0, -1) };

@@ -2,14 +2,14 @@ import { closeSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { StepToRun } from "../../domain/plan/evaluate.ts";
 import type { StepEnd } from "../../domain/plan/job-so-far.ts";
-import { newFileFor } from "../process/as-user.ts";
+import { createFileFor } from "../process/as-user.ts";
 import type { StepUser } from "../process/step-user.ts";
 import type { CommandFiles } from "./command-files.ts";
-import { circumstances, endInWords, startTrouble, stopInWords } from "./failed-step.ts";
+import { describeExit, describeStartFailure, describeStop, possibleCauses } from "./failed-step.ts";
 import { findProgram } from "./find-program.ts";
-import type { StepsToRun } from "./run-steps.ts";
+import type { RunStepsOptions } from "./run-steps.ts";
 import { SHELL_COMMANDS } from "./shells.ts";
-import { inherited } from "./step-environment.ts";
+import { inheritedEnvironment } from "./step-environment.ts";
 import type { StepOutput } from "./step-output.ts";
 import { type ProcessEnd, runProcess } from "./step-process.ts";
 
@@ -23,7 +23,7 @@ export interface StepVerdict extends StepEnd {
 
 /** Runs one step to its end, to its own time limit, or until the signal is aborted: then with all it has started. */
 export const runStep = async (
-  work: StepsToRun,
+  work: RunStepsOptions,
   step: StepToRun,
   index: number,
   files: CommandFiles,
@@ -35,12 +35,12 @@ export const runStep = async (
   const script = join(folder.steps, `${index}.${shell.extension}`);
   writeScript(script, step.script, user);
   const place = join(folder.workspace, step.workingDirectory ?? ".");
-  const missing = `There is no folder for working-directory ${step.workingDirectory ?? "."}`;
+  const missingMessage = `There is no folder for working-directory ${step.workingDirectory ?? "."}`;
   const limit = step.timeoutMinutes === null ? null : AbortSignal.timeout(Math.ceil(step.timeoutMinutes * 60_000));
   const stop = limit ? AbortSignal.any([signal, limit]) : signal;
   let stopping: Promise<unknown> | null = null;
   const onStop = (): void => {
-    stopping = tree.end(work.grace);
+    stopping = tree.terminate(work.grace);
   };
   stop.addEventListener("abort", onStop, { once: true });
   // Nothing is awaited between the look at `stop` and the process that it would end.
@@ -48,13 +48,16 @@ export const runStep = async (
     const [name, ...args] = shell.argv(script);
     const program = await findProgram(name, user);
     stop.throwIfAborted();
-    const env = { ...inherited(user, folder), ...step.env, ...work.fixed, ...files.env };
-    return runProcess({ argv: [program, ...args], folder: place, missing, env, output: output.fd, user }, tree);
+    const env = { ...inheritedEnvironment(user, folder), ...step.env, ...work.fixed, ...files.env };
+    return runProcess({ argv: [program, ...args], folder: place, missingMessage, env, output: output.fd, user }, tree);
   };
   try {
     const { code, why: ended } = await start().then(
-      (end) => ({ code: end.code, why: end.code === 0 ? null : endInWords(end) }),
-      (error: unknown) => ({ code: error === stop.reason ? null : NOT_STARTED, why: startTrouble(error, user) }),
+      (end) => ({ code: end.code, why: end.code === 0 ? null : describeExit(end) }),
+      (error: unknown) => ({
+        code: error === stop.reason ? null : NOT_STARTED,
+        why: describeStartFailure(error, user),
+      }),
     );
     await stopping;
     await output.drain();
@@ -64,7 +67,7 @@ export const runStep = async (
     const why = whyNot(signal, limit, step, ended, problems.length > 0);
     const outcome = signal.aborted ? "cancelled" : why === null ? "success" : "failure";
     if (why !== null) log.say(`The step ${why}`);
-    if (outcome === "failure") for (const line of circumstances(folder.workspace, user, output)) log.say(line);
+    if (outcome === "failure") for (const line of possibleCauses(folder.workspace, user, output)) log.say(line);
     return { outcome, exitCode: code === 0 && why !== null ? 1 : code, outputs, env: later, why };
   } finally {
     stop.removeEventListener("abort", onStop);
@@ -79,7 +82,7 @@ const whyNot = (
   ended: string | null,
   hasProblems: boolean,
 ): string | null => {
-  if (signal.aborted) return stopInWords(signal.reason);
+  if (signal.aborted) return describeStop(signal.reason);
   if (limit?.aborted) return `was stopped after ${minutes(timeoutMinutes)} (timeout-minutes)`;
   return ended ?? (hasProblems ? "wrote what cannot be read to one of its command files" : null);
 };
@@ -87,7 +90,7 @@ const whyNot = (
 const minutes = (count: number | null): string => `${count} ${count === 1 ? "minute" : "minutes"}`;
 
 const writeScript = (path: string, text: string, user: StepUser | null): void => {
-  const fd = newFileFor(user, path);
+  const fd = createFileFor(user, path);
   writeFileSync(fd, text);
   closeSync(fd);
 };

@@ -9,28 +9,28 @@ import type { BuildLog } from "../log/build-log.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
 import type { StepUser } from "../process/step-user.ts";
 import { CommandFiles } from "./command-files.ts";
-import { type Heard, MaskCommands } from "./mask-commands.ts";
+import { MaskCommandParser, type ParsedOutput } from "./mask-commands.ts";
 import { runStep } from "./run-step.ts";
 import { StepOutput } from "./step-output.ts";
 
 /** Milliseconds that steps which ask for it (`if: always()`) have after a cancel, all together. */
-const TIDY_UP_FOR = 60_000;
+const CLEANUP_MILLISECONDS = 60_000;
 
 /** Hears how the build comes along. */
-export interface Listener {
+export interface StepListener {
   steps(steps: Step[]): void;
   masks(masks: string[]): void;
   summary(text: string): void;
 }
 
-export interface StepsToRun {
+export interface RunStepsOptions {
   plan: Plan;
   facts: JobFacts;
   /** Name of the pipeline file, for mistakes in it. */
   file: string;
   /** MILLRACE_* of this build, which nothing may replace. */
   fixed: Record<string, string>;
-  folder: Omit<BuildFolder, "path" | "spool">;
+  folder: Omit<BuildFolder, "path" | "log">;
   tree: ProcessTree;
   log: BuildLog;
   user: StepUser | null;
@@ -39,7 +39,7 @@ export interface StepsToRun {
   signal: AbortSignal;
   /** Aborted when not even tidying up makes sense any more. */
   abandon: AbortSignal;
-  listener: Listener;
+  listener: StepListener;
 }
 
 export interface StepsResult {
@@ -68,7 +68,7 @@ const NOTHING = { exitCode: null, outputs: {}, env: {} };
  * shows now, those still run that ask for it by `if`.
  * @throws BuildFailure pipeline-invalid for the first such mistake; the signal's reason when it was aborted.
  */
-export const runSteps = async (work: StepsToRun): Promise<StepsResult> => {
+export const runSteps = async (work: RunStepsOptions): Promise<StepsResult> => {
   const { plan, facts, signal, listener, log } = work;
   const names = stepNames(plan);
   const titled = (name: string): string => log.mask(name).trim().replace(/\s+/g, " ").slice(0, TITLE_LIMIT);
@@ -90,8 +90,8 @@ export const runSteps = async (work: StepsToRun): Promise<StepsResult> => {
     const fresh = log.addSecrets(masks);
     if (fresh.length > 0) listener.masks(fresh);
   };
-  const commands = new MaskCommands();
-  const hear = ({ masks, bytes }: Heard): void => {
+  const commands = new MaskCommandParser();
+  const hear = ({ masks, bytes }: ParsedOutput): void => {
     addMasks([...masks, ...(current?.newMasks() ?? [])]);
     log.write(bytes);
   };
@@ -109,7 +109,7 @@ export const runSteps = async (work: StepsToRun): Promise<StepsResult> => {
       if (signal.aborted && tidyUp === null) {
         if (!(signal.reason instanceof Cancel) || signal.reason.reason === "lease-lost") throw signal.reason;
         soFar = afterCancel(soFar);
-        tidyUp = AbortSignal.any([AbortSignal.timeout(TIDY_UP_FOR), work.abandon]);
+        tidyUp = AbortSignal.any([AbortSignal.timeout(CLEANUP_MILLISECONDS), work.abandon]);
       }
       const prepared = prepareStep(plan, index, facts, soFar);
       if (prepared.kind === "run") addMasks(prepared.masks);

@@ -6,16 +6,16 @@ import type { StepUser } from "../process/step-user.ts";
  * What the agent's own environment gives to steps: PATH, HOME, ANDROID_HOME..., but nothing of git or of Millrace. A
  * user of their own has a HOME for this build alone.
  */
-export const inherited = (
+export const inheritedEnvironment = (
   user: StepUser | null,
-  { home, temporary }: Pick<BuildFolder, "home" | "temporary">,
+  { home, tmp }: Pick<BuildFolder, "home" | "tmp">,
 ): Record<string, string> => {
   const own = Object.fromEntries(
     Object.entries(process.env).flatMap(([name, value]) =>
       value !== undefined && inheritedBySteps(name) ? [[name, value]] : [],
     ),
   );
-  return user ? { ...own, HOME: home, TMPDIR: temporary, USER: user.name, LOGNAME: user.name } : own;
+  return user ? { ...own, HOME: home, TMPDIR: tmp, USER: user.name, LOGNAME: user.name } : own;
 };
 
 export interface BuildNames {

@@ -18,7 +18,7 @@ export class StepOutput {
   readonly #onDrained: () => void;
   #heard = 0;
 
-  static make = async (path: string): Promise<void> => {
+  static makePipe = async (path: string): Promise<void> => {
     await promisify(execFile)("mkfifo", ["-m", "600", path]);
   };
 

@@ -1,15 +1,15 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import type { Writable } from "node:stream";
-import { rightsOf } from "../process/as-user.ts";
+import { runAs } from "../process/as-user.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
 import type { StepUser } from "../process/step-user.ts";
 
-export interface StepProcess {
+export interface RunProcessOptions {
   argv: [program: string, ...args: string[]];
   folder: string;
   /** What the log says when there is no such folder, or the step's user may not enter it. */
-  missing: string;
+  missingMessage: string;
   env: Record<string, string>;
   /** Where standard output and error go. */
   output: number;
@@ -26,7 +26,7 @@ export interface ProcessEnd {
  * What a step begins with: it waits until its process belongs to the build, and enters the folder itself, with the
  * rights that the step has. Nothing of it stays: the program takes its place.
  */
-const ENTER = `read -r _ <&3 || exit 125
+const START_SCRIPT = `read -r _ <&3 || exit 125
 exec 3<&-
 cd -P -- "$1" 2> /dev/null || { printf '%s\\n' "$2"; exit 127; }
 unset OLDPWD _
@@ -35,16 +35,16 @@ exec "$@"`;
 
 /** Runs a step as the leader of a process group of its own, without input. @throws when it cannot be started. */
 export const runProcess = (
-  { argv, folder, missing, env, output, user }: StepProcess,
+  { argv, folder, missingMessage, env, output, user }: RunProcessOptions,
   tree: ProcessTree,
 ): Promise<ProcessEnd> =>
   new Promise((resolve, reject) => {
-    const child = spawn("/bin/sh", ["-c", ENTER, "sh", folder, missing, ...argv], {
+    const child = spawn("/bin/sh", ["-c", START_SCRIPT, "sh", folder, missingMessage, ...argv], {
       cwd: "/",
       env,
       detached: true,
       stdio: ["ignore", output, output, "pipe"],
-      ...rightsOf(user),
+      ...runAs(user),
     });
     child.on("error", reject);
     if (child.pid !== undefined) tree.add(child.pid);

@@ -1,9 +1,9 @@
 /** Something that may happen at any time, for one who waits. Rung while nobody waits, the next wait ends at once. */
-export class Bell {
+export class AutoResetEvent {
   #rung = false;
   #wake: (() => void) | null = null;
 
-  ring(): void {
+  set(): void {
     this.#rung = true;
     this.#wake?.();
   }

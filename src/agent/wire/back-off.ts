@@ -6,19 +6,19 @@ const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} G
 
 export interface BackOff {
   /** Milliseconds before the first repeat. */
-  first: number;
+  initial: number;
   /** Milliseconds no wait is longer than. */
-  longest: number;
+  max: number;
 }
 
-export const PATIENT: BackOff = { first: 1000, longest: 60_000 };
+export const DEFAULT_BACK_OFF: BackOff = { initial: 1000, max: 60_000 };
 
 /**
  * Milliseconds to wait before repeat number `repeat` (from 0): doubling, and each anywhere from a half to the whole,
  * so that agents cut off together do not come back together.
  */
-export const delayOf = (repeat: number, { first, longest }: BackOff, random: number): number =>
-  Math.min(longest, first * 2 ** Math.min(repeat, 30)) * (0.5 + random / 2);
+export const backOffDelay = (repeat: number, { initial, max }: BackOff, random: number): number =>
+  Math.min(max, initial * 2 ** Math.min(repeat, 30)) * (0.5 + random / 2);
 
 /** Milliseconds a Retry-After header asks for, at most ten minutes; null when absent, malformed, or not in the future. */
 export const retryAfterOf = (header: string | null, now: number): number | null => {

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { BOOT_HEADER, LEASE_HEADER } from "../../protocol/jobs.ts";
 import { Problem } from "../../protocol/problem.ts";
-import { EXIT, Stop } from "../cli/exit-codes.ts";
-import { announce } from "../cli/logger.ts";
-import { type BackOff, delayOf, PATIENT, retryAfterOf } from "./back-off.ts";
+import { EXIT, ExitError } from "../cli/exit-codes.ts";
+import { logger } from "../cli/logger.ts";
+import { type BackOff, backOffDelay, DEFAULT_BACK_OFF, retryAfterOf } from "./back-off.ts";
 
-export interface Call {
+export interface ClientRequest {
   method: "GET" | "POST" | "PUT" | "DELETE";
   path: string;
   body?: unknown;
@@ -16,7 +16,7 @@ export interface Call {
   /** Milliseconds one try may take. */
   timeout?: number;
   /** Tries before it gives up; for ever when left out. */
-  tries?: number;
+  maxTries?: number;
   /** Other waits between the tries than the client's own. */
   backOff?: BackOff;
 }
@@ -32,7 +32,7 @@ export interface Answer {
 export class Unreachable extends Error {}
 
 /** The service does not know this agent's token any more. */
-export class Refused extends Stop {
+export class TokenRefused extends ExitError {
   constructor(url: string) {
     super(
       `${url} does not accept this agent's token: it was removed or its token revoked. ` +
@@ -51,7 +51,7 @@ export interface ClientOptions {
 }
 
 /** A short word on an answer for people: what the service itself says about it, where it says something. */
-export const wordOf = ({ status, body }: Omit<Answer, "failures">): string => {
+export const describeAnswer = ({ status, body }: Omit<Answer, "failures">): string => {
   const problem = Problem.safeParse(body);
   if (!problem.success) return `status ${status}`;
   const errors = problem.data.errors?.map((error) => `${error.pointer}: ${error.detail}`) ?? [];
@@ -70,7 +70,7 @@ export class Client {
   readonly #bootId: string | undefined;
   readonly #backOff: BackOff;
 
-  constructor({ url, token, bootId, backOff = PATIENT }: ClientOptions) {
+  constructor({ url, token, bootId, backOff = DEFAULT_BACK_OFF }: ClientOptions) {
     this.url = url;
     this.#token = token;
     this.#bootId = bootId;
@@ -83,23 +83,23 @@ export class Client {
   }
 
   /** @throws Refused on 401, Unreachable when the tries are used up, the signal's reason when it is aborted. */
-  async send(call: Call): Promise<Answer> {
+  async send(call: ClientRequest): Promise<Answer> {
     for (let repeat = 0; ; repeat++) {
       const outcome = await this.#tryOnce(call);
       call.signal?.throwIfAborted();
       if (outcome.trouble === null) {
-        if (outcome.answer.status === 401) throw new Refused(this.url);
+        if (outcome.answer.status === 401) throw new TokenRefused(this.url);
         return { ...outcome.answer, failures: repeat };
       }
-      if (repeat + 1 === call.tries) throw new Unreachable(`${this.url}: ${outcome.trouble}`);
-      const wait = outcome.retryAfter ?? delayOf(repeat, call.backOff ?? this.#backOff, Math.random());
-      if (repeat > 0) announce.warn(`${call.method} ${call.path.split("?")[0]}: ${outcome.trouble}; trying again`);
+      if (repeat + 1 === call.maxTries) throw new Unreachable(`${this.url}: ${outcome.trouble}`);
+      const wait = outcome.retryAfter ?? backOffDelay(repeat, call.backOff ?? this.#backOff, Math.random());
+      if (repeat > 0) logger.warn(`${call.method} ${call.path.split("?")[0]}: ${outcome.trouble}; trying again`);
       await delay(wait, undefined, { signal: call.signal }).catch(() => call.signal?.throwIfAborted());
     }
   }
 
   async #tryOnce(
-    call: Call,
+    call: ClientRequest,
   ): Promise<{ trouble: null; answer: Omit<Answer, "failures"> } | { trouble: string; retryAfter: number | null }> {
     const limit = AbortSignal.timeout(call.timeout ?? 30_000);
     try {
@@ -118,7 +118,10 @@ export class Client {
       const text = await response.text();
       const answer = { status: response.status, body: parsed(text) };
       if (!isTransient(response.status)) return { trouble: null, answer };
-      return { trouble: wordOf(answer), retryAfter: retryAfterOf(response.headers.get("Retry-After"), Date.now()) };
+      return {
+        trouble: describeAnswer(answer),
+        retryAfter: retryAfterOf(response.headers.get("Retry-After"), Date.now()),
+      };
     } catch (error) {
       if (limit.aborted) return { trouble: "no answer in time", retryAfter: null };
       return { trouble: `no connection (${causeOf(error)})`, retryAfter: null };

@@ -1,27 +1,35 @@
 import type { CancelReason } from "../failure.ts";
 import { HeartbeatAnswer } from "./answers.ts";
-import type { Bell } from "./auto-reset-event.ts";
+import type { AutoResetEvent } from "./auto-reset-event.ts";
 import type { BackOff } from "./back-off.ts";
 import type { Client } from "./client.ts";
 
 /** A lease is a few heartbeats long: after a cut the next try must come well before its end. */
-const eager = (everySeconds: number): BackOff => ({ first: everySeconds * 50, longest: (everySeconds * 1000) / 3 });
+const eager = (everySeconds: number): BackOff => ({ initial: everySeconds * 50, max: (everySeconds * 1000) / 3 });
 
-export interface HeartbeatLoop {
+export interface KeepLeaseOptions {
   client: Client;
   agentId: string;
   lease: number;
-  everySeconds: number;
+  heartbeatSeconds: number;
   /** Rung when there is reason to ask at once. */
-  nudge: Bell;
+  cancelHint: AutoResetEvent;
   onCancel: (reason: CancelReason) => void;
   signal: AbortSignal;
 }
 
 /** Keeps the lease of the build under way, and hears whether it is to be stopped. Ends with the signal. */
-export const keepLease = async ({ client, agentId, lease, everySeconds, nudge, onCancel, signal }: HeartbeatLoop) => {
+export const keepLease = async ({
+  client,
+  agentId,
+  lease,
+  heartbeatSeconds,
+  cancelHint,
+  onCancel,
+  signal,
+}: KeepLeaseOptions) => {
   while (!signal.aborted) {
-    await nudge.wait(everySeconds * 1000, signal);
+    await cancelHint.wait(heartbeatSeconds * 1000, signal);
     if (signal.aborted) return;
     const answer = await client.send({
       method: "POST",
@@ -29,7 +37,7 @@ export const keepLease = async ({ client, agentId, lease, everySeconds, nudge, o
       lease,
       signal,
       timeout: 10_000,
-      backOff: eager(everySeconds),
+      backOff: eager(heartbeatSeconds),
     });
     const heartbeat = HeartbeatAnswer.safeParse(answer.body).data;
     if (answer.status === 409) onCancel("lease-lost");

@@ -1,18 +1,18 @@
-import { announce } from "../cli/logger.ts";
+import { logger } from "../cli/logger.ts";
 import { JobAnswer } from "./answers.ts";
-import { Bell } from "./auto-reset-event.ts";
-import { type Client, Refused, wordOf } from "./client.ts";
-import type { Hints } from "./hint-socket.ts";
+import { AutoResetEvent } from "./auto-reset-event.ts";
+import { type Client, describeAnswer, TokenRefused } from "./client.ts";
+import type { HintSocket } from "./hint-socket.ts";
 
 /** Milliseconds before asking again after an answer that makes no sense. */
 const AFTER_NONSENSE = 10_000;
 /** Milliseconds without a hint after which it looks all the same: a hint is lost only where something broke. */
 const UNHINTED = 10 * 60_000;
 
-export interface PollOptions {
+export interface NextJobOptions {
   client: Client;
   agentId: string;
-  hints: Hints;
+  hintSocket: HintSocket;
   pollSeconds: number;
   signal: AbortSignal;
 }
@@ -22,24 +22,32 @@ export interface PollOptions {
  * for `pollSeconds`. After trouble a heartbeat says that it is back, should it have ignored what it was offered.
  * @throws Refused, or the signal's reason.
  */
-export const nextJob = async ({ client, agentId, hints, pollSeconds, signal }: PollOptions): Promise<JobAnswer> => {
+export const nextJob = async ({
+  client,
+  agentId,
+  hintSocket,
+  pollSeconds,
+  signal,
+}: NextJobOptions): Promise<JobAnswer> => {
   for (;;) {
     signal.throwIfAborted();
-    const wait = hints.isOpen ? 0 : Math.min(60, pollSeconds);
+    const wait = hintSocket.isOpen ? 0 : Math.min(60, pollSeconds);
     const answer = await client.send({
       method: "GET",
       path: `/buildagent/${agentId}/poll?wait=${wait}`,
       signal,
       timeout: (wait + 20) * 1000,
     });
-    if (answer.status === 403 || answer.status === 404) throw new Refused(client.url);
+    if (answer.status === 403 || answer.status === 404) throw new TokenRefused(client.url);
     const job = answer.status === 200 ? JobAnswer.safeParse(answer.body) : null;
     if (job?.success) return job.data;
     if (answer.status !== 204) {
-      announce.error(`the service's answer to a poll is not understood (${wordOf(answer)}): is this agent too old?`);
-      await new Bell().wait(AFTER_NONSENSE, signal);
+      logger.error(
+        `the service's answer to a poll is not understood (${describeAnswer(answer)}): is this agent too old?`,
+      );
+      await new AutoResetEvent().wait(AFTER_NONSENSE, signal);
     } else if (answer.failures > 0) {
       await client.send({ method: "POST", path: `/buildagent/${agentId}/heartbeat`, signal });
-    } else if (hints.isOpen) await hints.look.wait(UNHINTED, signal);
+    } else if (hintSocket.isOpen) await hintSocket.lookHint.wait(UNHINTED, signal);
   }
 };

@@ -1,29 +1,29 @@
 import type { Progress } from "../../protocol/jobs.ts";
-import { announce } from "../cli/logger.ts";
-import { type Client, wordOf } from "./client.ts";
+import { logger } from "../cli/logger.ts";
+import { type Client, describeAnswer } from "./client.ts";
 
 /** Masks one report may carry, and the length of each, as the wire has it. */
 const MASKS = 1000;
 const MASK_LENGTH = 65_536;
 
-export interface ProgressRoute {
+export interface ProgressReportOptions {
   client: Client;
   buildId: string;
   lease: number;
   signal: AbortSignal;
   /** Hears of what ends the build's life on the wire. */
-  onTrouble: (error: unknown) => void;
+  onError: (error: unknown) => void;
 }
 
 /** Tells the service what the build found out: in order, one call at a time, what came up meanwhile merged. */
 export class ProgressReport {
-  readonly #route: ProgressRoute;
+  readonly #route: ProgressReportOptions;
   #pending: Progress | null = null;
   #masks: string[] = [];
   #sending: Promise<void> | null = null;
   #masksSent: Promise<void> = Promise.resolve();
 
-  constructor(route: ProgressRoute) {
+  constructor(route: ProgressReportOptions) {
     this.#route = route;
   }
 
@@ -31,7 +31,7 @@ export class ProgressReport {
     this.#masks.push(...masks.filter((mask) => mask.length <= MASK_LENGTH));
     this.#pending = { ...this.#pending, ...change };
     this.#sending ??= this.#send()
-      .catch(this.#route.onTrouble)
+      .catch(this.#route.onError)
       .finally(() => {
         this.#sending = null;
       });
@@ -55,7 +55,7 @@ export class ProgressReport {
       const body: Progress = { ...this.#pending, ...(masks.length > 0 ? { masks } : {}) };
       this.#pending = null;
       const answer = await client.send({ method: "POST", path: `/build/${buildId}/progress`, body, lease, signal });
-      if (answer.status >= 400) announce.warn(`a report on the build was refused: ${wordOf(answer)}`);
+      if (answer.status >= 400) logger.warn(`a report on the build was refused: ${describeAnswer(answer)}`);
     }
   }
 }

@@ -1,16 +1,16 @@
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { BuildLog } from "../../src/agent/log/build-log.ts";
-import { LogSpool } from "../../src/agent/log/log-buffer.ts";
-import { sendLog } from "../../src/agent/log/log-sender.ts";
-import { Client } from "../../src/agent/wire/client.ts";
-import { testFolder } from "./support/folder.ts";
-import { type Reply, type Seen, scriptedService } from "./support/scripted-service.ts";
-import { until } from "./support/until.ts";
+import { BuildLog } from "../../../src/agent/log/build-log.ts";
+import { LogBuffer } from "../../../src/agent/log/log-buffer.ts";
+import { sendLog } from "../../../src/agent/log/log-sender.ts";
+import { Client } from "../../../src/agent/wire/client.ts";
+import { testFolder } from "../support/folder.ts";
+import { type Reply, type Seen, scriptedService } from "../support/scripted-service.ts";
+import { until } from "../support/until.ts";
 
 const BUILD = "01900000-0000-7000-8000-000000000001";
-const QUICK = { first: 1, longest: 5 };
+const QUICK = { initial: 1, max: 5 };
 
 /** A log kept as the wire says: `plan` decides what becomes of each chunk, the rest is taken whole. */
 type Fate = "take" | "fail" | "drop" | "drop after storing" | "lie" | { keep: number };
@@ -38,28 +38,28 @@ const logService = async (plan: Fate[]) => {
   return { ...service, stored: () => stored, broken: () => broken };
 };
 
-const route = (url: string, spool: LogSpool) => ({
+const route = (url: string, buffer: LogBuffer) => ({
   client: new Client({ url, token: "t", backOff: QUICK }),
   buildId: BUILD,
   lease: 7,
-  spool,
-  beforeBytes: async () => {},
+  buffer,
+  readyToSend: async () => {},
   signal: new AbortController().signal,
   pace: 1,
 });
 
-const spoolWith = (text: string): LogSpool => {
-  const spool = new LogSpool(join(testFolder(), "log"));
-  spool.write(Buffer.from(text));
-  return spool;
+const spoolWith = (text: string): LogBuffer => {
+  const buffer = new LogBuffer(join(testFolder(), "log"));
+  buffer.write(Buffer.from(text));
+  return buffer;
 };
 
 describe("the log on its way to the service", () => {
   it("is resent from exactly where the service stopped: 3 of 13 bytes, a failure, 6 more, a repeat, the rest", async () => {
     const service = await logService([{ keep: 3 }, "fail", { keep: 6 }, "lie", "take"]);
-    const spool = spoolWith("hello, mill!\n");
-    spool.close();
-    await sendLog(route(service.url, spool));
+    const buffer = spoolWith("hello, mill!\n");
+    buffer.close();
+    await sendLog(route(service.url, buffer));
     expect(service.stored().toString()).toBe("hello, mill!\n");
     expect(service.seen.map(({ query }) => Number(query.get("offset")))).toEqual([0, 3, 3, 9, 9]);
     expect(
@@ -79,16 +79,16 @@ describe("the log on its way to the service", () => {
         fc.array(fc.string({ maxLength: 40 })),
         async (plan, parts) => {
           const service = await logService([...plan]);
-          const spool = spoolWith("");
-          const sending = sendLog(route(service.url, spool));
+          const buffer = spoolWith("");
+          const sending = sendLog(route(service.url, buffer));
           for (const part of parts) {
-            spool.write(Buffer.from(part));
+            buffer.write(Buffer.from(part));
             await new Promise(setImmediate);
           }
-          spool.close();
+          buffer.close();
           await sending;
           await service.close();
-          spool.dispose();
+          buffer.dispose();
           expect(service.stored().toString()).toBe(Buffer.from(parts.join("")).toString());
           expect(service.broken()).toBeNull();
         },
@@ -102,16 +102,16 @@ describe("the log on its way to the service", () => {
       status: 200,
       body: { next: Number(query.get("offset")) + body.length },
     }));
-    const spool = spoolWith("abc");
-    spool.close();
-    await sendLog(route(service.url, spool));
+    const buffer = spoolWith("abc");
+    buffer.close();
+    await sendLog(route(service.url, buffer));
     expect(service.seen.map(({ body }) => body.toString())).toEqual(["abc"]);
     await service.close();
   });
 
   it("goes back when the service has lost what it had, and follows the offset it expects", async () => {
     const service = await logService([]);
-    const spool = spoolWith("0123456789");
+    const buffer = spoolWith("0123456789");
     const answers: Reply[] = [
       { status: 200, body: { next: 6 } },
       { status: 200, body: { next: 2 } },
@@ -121,8 +121,8 @@ describe("the log on its way to the service", () => {
       offsets.push(Number(query.get("offset")));
       return answers.shift() ?? { status: 200, body: { next: 10 } };
     });
-    spool.close();
-    await sendLog(route(forgetful.url, spool));
+    buffer.close();
+    await sendLog(route(forgetful.url, buffer));
     expect(offsets).toEqual([0, 6, 2]);
     await forgetful.close();
     await service.close();
@@ -130,13 +130,13 @@ describe("the log on its way to the service", () => {
 
   it("is sent as it grows, without waiting for its end, and is never sent empty", async () => {
     const service = await logService([]);
-    const spool = spoolWith("");
-    const sending = sendLog(route(service.url, spool));
-    spool.write(Buffer.from("first\n"));
+    const buffer = spoolWith("");
+    const sending = sendLog(route(service.url, buffer));
+    buffer.write(Buffer.from("first\n"));
     await until(() => service.stored().toString() === "first\n");
-    spool.write(Buffer.from("second\n"));
+    buffer.write(Buffer.from("second\n"));
     await until(() => service.stored().toString() === "first\nsecond\n");
-    spool.close();
+    buffer.close();
     await sending;
     expect(service.seen.every(({ body }) => body.length > 0)).toBe(true);
     await service.close();
@@ -144,13 +144,13 @@ describe("the log on its way to the service", () => {
 
   it("goes on once its burst is spent, at a pace that is no whole number", async () => {
     const service = await logService([]);
-    const spool = spoolWith("");
-    const sending = sendLog({ ...route(service.url, spool), pace: 20.5 });
+    const buffer = spoolWith("");
+    const sending = sendLog({ ...route(service.url, buffer), pace: 20.5 });
     for (let line = 0; line < 12; line++) {
-      spool.write(Buffer.from(`line ${line}\n`));
+      buffer.write(Buffer.from(`line ${line}\n`));
       await until(() => service.stored().includes(`line ${line}\n`));
     }
-    spool.close();
+    buffer.close();
     await sending;
     expect(service.stored().toString().split("\n")).toHaveLength(13);
   });
@@ -158,8 +158,8 @@ describe("the log on its way to the service", () => {
   it("stops quietly when the lease is lost, and when nobody listens any more", async () => {
     const problem = { type: "/problems/lease-lost", title: "", status: 409, detail: "", requestId: "" };
     const service = await scriptedService(() => ({ status: 409, body: problem }));
-    const spool = spoolWith("abc");
-    await sendLog(route(service.url, spool));
+    const buffer = spoolWith("abc");
+    await sendLog(route(service.url, buffer));
     expect(service.seen).toHaveLength(1);
     const end = new AbortController();
     const waiting = sendLog({ ...route(service.url, spoolWith("")), signal: end.signal });
@@ -174,24 +174,24 @@ describe("the log on its way to the service", () => {
       order.push(`bytes ${body.length}`);
       return { status: 200, body: { next: body.length } };
     });
-    const spool = spoolWith("abc");
-    spool.close();
-    await sendLog({ ...route(service.url, spool), beforeBytes: async () => void order.push("masks") });
+    const buffer = spoolWith("abc");
+    buffer.close();
+    await sendLog({ ...route(service.url, buffer), readyToSend: async () => void order.push("masks") });
     expect(order).toEqual(["masks", "bytes 3"]);
     await service.close();
   });
 });
 
-describe("the spool", () => {
+describe("the buffer", () => {
   it("takes no more than its limit and keeps every byte below it", () => {
-    const spool = new LogSpool(join(testFolder(), "log"), 10);
-    spool.write(Buffer.from("0123456"));
-    spool.write(Buffer.from("789abc"));
-    spool.write(Buffer.from("def"));
-    expect(Buffer.from(spool.read(0, 100)).toString()).toBe("0123456789");
-    expect(Buffer.from(spool.read(4, 3)).toString()).toBe("456");
-    expect(spool.read(10, 5)).toHaveLength(0);
-    spool.dispose();
+    const buffer = new LogBuffer(join(testFolder(), "log"), 10);
+    buffer.write(Buffer.from("0123456"));
+    buffer.write(Buffer.from("789abc"));
+    buffer.write(Buffer.from("def"));
+    expect(Buffer.from(buffer.read(0, 100)).toString()).toBe("0123456789");
+    expect(Buffer.from(buffer.read(4, 3)).toString()).toBe("456");
+    expect(buffer.read(10, 5)).toHaveLength(0);
+    buffer.dispose();
   });
 });
 

@@ -3,8 +3,13 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, symlinkSync,
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type BuildFolder, clearBuild, makeBuildFolder, removeBuildFolder } from "../../src/agent/build-folder.ts";
-import { giveTo } from "../../src/agent/process/as-user.ts";
+import {
+  type BuildFolder,
+  endAndRemoveBuild,
+  makeBuildFolder,
+  removeBuildFolder,
+} from "../../src/agent/build-folder.ts";
+import { chownTree } from "../../src/agent/process/as-user.ts";
 import type { StepUser } from "../../src/agent/process/step-user.ts";
 import { testFolder } from "./support/folder.ts";
 import { attackAs, canAttack, isRoot, unnamedUser } from "./support/step-user.ts";
@@ -40,7 +45,7 @@ const attackedFolder = async (work: string, user: StepUser, victim: string) => {
     writeFileSync(join(folder.workspace, `z/d${n}/file`), "");
     symlinkSync(victim, join(folder.workspace, `y/l${n}`));
   }
-  giveTo(user, folder.workspace);
+  chownTree(user, folder.workspace);
   return folder;
 };
 
@@ -93,9 +98,9 @@ describe("a build's folder", () => {
   it.runIf(isRoot)("is gone with what root has made in it, by a container for one", async () => {
     const user = unnamedUser();
     const folder = await makeBuildFolder(testFolder(), user);
-    giveTo(user, folder.workspace);
+    chownTree(user, folder.workspace);
     mkdirSync(join(folder.workspace, "of-root/inside"), { recursive: true, mode: 0o700 });
-    expect(await clearBuild(folder.path, user, 100)).toBe(true);
+    expect(await endAndRemoveBuild(folder.path, user, 100)).toBe(true);
     expect(existsSync(folder.path)).toBe(false);
   });
 });

@@ -1,15 +1,15 @@
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { saveIdentity } from "../../src/agent/cli/identity.ts";
-import { findStepUser } from "../../src/agent/process/step-user.ts";
-import { findProgram } from "../../src/agent/steps/find-program.ts";
-import { agentService, IDENTITY, jobOf } from "./support/agent-service.ts";
-import { agentProgram } from "./support/command-line.ts";
-import { testFolder } from "./support/folder.ts";
-import { testRepository } from "./support/repository.ts";
-import { CAN_MOUNT, smallDisk } from "./support/small-disk.ts";
-import { until } from "./support/until.ts";
+import { saveIdentity } from "../../../src/agent/cli/identity.ts";
+import { findStepUser } from "../../../src/agent/process/step-user.ts";
+import { findProgram } from "../../../src/agent/steps/find-program.ts";
+import { agentService, IDENTITY, jobOf } from "../support/agent-service.ts";
+import { agentProgram } from "../support/command-line.ts";
+import { testFolder } from "../support/folder.ts";
+import { testRepository } from "../support/repository.ts";
+import { CAN_MOUNT, smallDisk } from "../support/small-disk.ts";
+import { until } from "../support/until.ts";
 
 const IS_ROOT = process.getuid?.() === 0;
 

@@ -12,13 +12,13 @@ import {
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { saveIdentity } from "../../src/agent/cli/identity.ts";
-import { type InstallOptions, serviceFile, writeServiceFile } from "../../src/agent/cli/install.ts";
-import { shortenLog } from "../../src/agent/cli/launchd.ts";
-import { IDENTITY } from "./support/agent-service.ts";
-import { agentProgram } from "./support/command-line.ts";
-import { testFolder } from "./support/folder.ts";
-import { parsePlist, parseUnit, wordsOf } from "./support/service-files.ts";
+import { saveIdentity } from "../../../src/agent/cli/identity.ts";
+import { type InstallOptions, serviceFile, writeServiceFile } from "../../../src/agent/cli/install.ts";
+import { rotateLog } from "../../../src/agent/cli/launchd.ts";
+import { IDENTITY } from "../support/agent-service.ts";
+import { agentProgram } from "../support/command-line.ts";
+import { testFolder } from "../support/folder.ts";
+import { parsePlist, parseUnit, wordsOf } from "../support/service-files.ts";
 
 const PATH = "/home/ci/.nvm/bin:/usr/bin:/with space/100%";
 const LINUX = { platform: "linux", isRoot: false, home: "/home/ci", path: PATH };
@@ -60,7 +60,7 @@ describe("a unit of systemd", () => {
 
   it("of the user has what the shell had, and needs nothing of the system's", () => {
     const state = stateFolder('50% "off" $HOME');
-    const { text, path, next } = serviceFile(options({ state, work: "/data/work", grace: 30 }), PROGRAM, LINUX);
+    const { text, path, nextCommands } = serviceFile(options({ state, work: "/data/work", grace: 30 }), PROGRAM, LINUX);
     const { Service, ...rest } = parseUnit(text);
     const { ExecStart, Environment, ...others } = Service ?? {};
     expect(rest).toEqual({ Unit: { Description: "Millrace build agent" }, Install: { WantedBy: "default.target" } });
@@ -68,14 +68,14 @@ describe("a unit of systemd", () => {
     expect(wordsOf(Environment)).toEqual([`PATH=${PATH}`]);
     expect(others).toEqual({ ...usual, ...ending });
     expect(path).toBe("/home/ci/.config/systemd/user/millrace-agent-mac-mini-2.service");
-    expect(next[0]).toMatch(/^sudo loginctl enable-linger/);
-    expect(next).toContain("systemctl --user enable --now millrace-agent-mac-mini-2");
+    expect(nextCommands[0]).toMatch(/^sudo loginctl enable-linger/);
+    expect(nextCommands).toContain("systemctl --user enable --now millrace-agent-mac-mini-2");
     expect(text).not.toContain("mra_");
   });
 
   it("of the system runs the agent as root with steps of another, after the network is there", () => {
     const state = stateFolder();
-    const { text, path, next } = serviceFile(options({ state, runAs: "builder" }), PROGRAM, SERVER);
+    const { text, path, nextCommands } = serviceFile(options({ state, runAs: "builder" }), PROGRAM, SERVER);
     const { Unit, Service, Install } = parseUnit(text);
     expect(Unit).toMatchObject({ Wants: "network-online.target", After: "network-online.target" });
     expect(Service).toMatchObject({ ...usual, ...ending });
@@ -83,7 +83,7 @@ describe("a unit of systemd", () => {
     expect(wordsOf(Service?.ExecStart)).toEqual(start(state, "--run-as", "builder"));
     expect(Install).toEqual({ WantedBy: "multi-user.target" });
     expect(path).toBe("/etc/systemd/system/millrace-agent-mac-mini-2.service");
-    expect(next[0]).toBe("systemctl daemon-reload");
+    expect(nextCommands[0]).toBe("systemctl daemon-reload");
   });
 
   it("of the system runs the agent as a user who registered it", () => {
@@ -116,7 +116,7 @@ describe("a unit of systemd", () => {
 describe("a LaunchAgent", () => {
   it("is not throttled, and has what the shell had", () => {
     const state = stateFolder("a & <b>");
-    const { text, path, next } = serviceFile(options({ state, grace: 30, work: "/data" }), PROGRAM, MAC);
+    const { text, path, nextCommands } = serviceFile(options({ state, grace: 30, work: "/data" }), PROGRAM, MAC);
     const log = join(state, "agent.log");
     expect(parsePlist(text)).toEqual({
       Label: "dev.millrace.agent.mac-mini-2",
@@ -130,7 +130,7 @@ describe("a LaunchAgent", () => {
       StandardErrorPath: log,
     });
     expect(path).toBe("/Users/ci/Library/LaunchAgents/dev.millrace.agent.mac-mini-2.plist");
-    expect(next[0]).toBe(`launchctl bootstrap gui/$(id -u) ${path}`);
+    expect(nextCommands[0]).toBe(`launchctl bootstrap gui/$(id -u) ${path}`);
   });
 
   it("is not started again for what a person must mend, which its log tells", async () => {
@@ -155,10 +155,10 @@ describe("a LaunchAgent", () => {
     process.env.MILLRACE_LAUNCHD_LOG = log;
     try {
       writeFileSync(descriptor, "first\n");
-      shortenLog(100);
+      rotateLog(100);
       expect(existsSync(`${log}.1`)).toBe(false);
       writeFileSync(descriptor, `${"x".repeat(100)}\n`);
-      shortenLog(100);
+      rotateLog(100);
       appendFileSync(descriptor, "later\n");
       expect(readFileSync(log, "utf8")).toBe("later\n");
       expect(statSync(`${log}.1`).size).toBe(107);

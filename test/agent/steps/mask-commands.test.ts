@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { BuildLog } from "../../src/agent/log/build-log.ts";
-import { MaskCommands } from "../../src/agent/steps/mask-commands.ts";
+import { BuildLog } from "../../../src/agent/log/build-log.ts";
+import { MaskCommandParser } from "../../../src/agent/steps/mask-commands.ts";
 
 /** What a log keeps of output that comes in these pieces, and what it was told to mask. */
-const logged = (pieces: Uint8Array[], commands: Pick<MaskCommands, "push" | "end"> = new MaskCommands()) => {
+const logged = (pieces: Uint8Array[], commands: Pick<MaskCommandParser, "push" | "end"> = new MaskCommandParser()) => {
   const kept: Uint8Array[] = [];
   const sink = { size: 0, write: (bytes: Uint8Array) => void kept.push(bytes.slice()) };
   const log = new BuildLog([], sink, () => {});
@@ -53,7 +53,7 @@ describe("::add-mask:: in a step's output", () => {
 
   it("would be seen to leak when a line is not held back", () => {
     const hasty = {
-      push: (bytes: Uint8Array) => new MaskCommands().push(bytes),
+      push: (bytes: Uint8Array) => new MaskCommandParser().push(bytes),
       end: () => ({ masks: [], bytes: new Uint8Array() }),
     };
     const text = "::add-mask::tokenvalue\ntokenvalue\n";
@@ -67,7 +67,7 @@ describe("::add-mask:: in a step's output", () => {
         const pieces = words.map((piece) => Buffer.from(piece.join(""), "latin1"));
         const whole = Buffer.concat(pieces);
         fc.pre(!whole.includes("::add-mask::"));
-        const commands = new MaskCommands();
+        const commands = new MaskCommandParser();
         const heard = pieces.map((piece) => commands.push(piece).bytes);
         expect(Buffer.concat([...heard, commands.end().bytes]).equals(whole)).toBe(true);
       }),
@@ -76,7 +76,7 @@ describe("::add-mask:: in a step's output", () => {
   });
 
   it("waits for no line without end", () => {
-    const commands = new MaskCommands();
+    const commands = new MaskCommandParser();
     const value = "v".repeat(70_000);
     const { masks, bytes } = commands.push(Buffer.from(`::add-mask::${value}`));
     expect(masks).toEqual([value]);

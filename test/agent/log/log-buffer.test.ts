@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { LogSpool } from "../../src/agent/log/log-buffer.ts";
-import { CAN_MOUNT, smallDisk } from "./support/small-disk.ts";
+import { LogBuffer } from "../../../src/agent/log/log-buffer.ts";
+import { CAN_MOUNT, smallDisk } from "../support/small-disk.ts";
 
 describe.runIf(CAN_MOUNT)("a log on a full disk", () => {
   it("says so once, and still takes the last words", () => {
-    const spool = new LogSpool(join(smallDisk(), "log"));
+    const spool = new LogBuffer(join(smallDisk(), "log"));
     onTestFinished(() => spool.dispose());
     const piece = Buffer.alloc(300_000, "x");
     const fill = (): void => {

@@ -3,12 +3,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { checkOut, fetchSource } from "../../src/agent/checkout/checkout.ts";
-import { git } from "../../src/agent/checkout/git.ts";
-import { startGitServer } from "../support/local/git-server.ts";
-import { addHistory } from "../support/local/history.ts";
-import { failureOf, PLAIN, sourceOf, surroundings } from "./support/checkout.ts";
-import { type TestRepository, testRepository } from "./support/repository.ts";
+import { checkOut, fetchSource } from "../../../src/agent/checkout/checkout.ts";
+import { git } from "../../../src/agent/checkout/git.ts";
+import { startGitServer } from "../../support/local/git-server.ts";
+import { addHistory } from "../../support/local/history.ts";
+import { failureOf, PLAIN, sourceOf, surroundings } from "../support/checkout.ts";
+import { type TestRepository, testRepository } from "../support/repository.ts";
 
 /** 130 commits on main, and one beside it. */
 const withHistory = () => {
@@ -71,7 +71,7 @@ describe("a pinned commit", () => {
         expect(fetched).toMatchObject({ commitSha, file: { text: commitSha === first ? "0" : "125" } });
         await checkOut(source, fetched, at, PLAIN);
         expect(readFileSync(join(at.workspace, "a.txt"), "utf8")).toBe(commitSha === first ? "0" : "125");
-        expect(readdirSync(at.private)).toEqual(["workspace"]);
+        expect(readdirSync(at.tempFolder)).toEqual(["workspace"]);
       }
       for (const commitSha of [foreign, UNKNOWN]) {
         const failure = await failureOf(fetchSource(pinned(cloneUrl, commitSha), await surroundings()));
@@ -92,7 +92,7 @@ describe("a pinned commit", () => {
       const source = pinned(repository.cloneUrl, near);
       const fetched = await fetchSource(source, at);
       await checkOut(source, fetched, at, { ...PLAIN, depth });
-      const counted = await git(fetched.place, ["rev-list", "--count", "HEAD"]);
+      const counted = await git(fetched.context, ["rev-list", "--count", "HEAD"]);
       expect(counted.stdout.toString().trim()).toBe(commits);
       expect(readFileSync(join(at.workspace, ".git/config"), "utf8")).not.toMatch(/promisor|partial/i);
     }

@@ -1,18 +1,18 @@
 import { chmodSync, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { clearBuild, makeBuildFolder, removeBuildFolder } from "../../src/agent/build-folder.ts";
-import { BuildFailure, Cancel } from "../../src/agent/failure.ts";
-import { BuildLog } from "../../src/agent/log/build-log.ts";
-import { planFrom } from "../../src/agent/perform-build.ts";
-import { giveTo } from "../../src/agent/process/as-user.ts";
-import { ProcessTree } from "../../src/agent/process/process-tree.ts";
-import { findStepUser, type StepUser } from "../../src/agent/process/step-user.ts";
-import { type Listener, runSteps } from "../../src/agent/steps/run-steps.ts";
-import type { Plan } from "../../src/domain/plan/plan.ts";
-import type { Step } from "../../src/protocol/build.ts";
-import { testFolder } from "./support/folder.ts";
-import { namedUser } from "./support/step-user.ts";
+import { endAndRemoveBuild, makeBuildFolder, removeBuildFolder } from "../../../src/agent/build-folder.ts";
+import { BuildFailure, Cancel } from "../../../src/agent/failure.ts";
+import { BuildLog } from "../../../src/agent/log/build-log.ts";
+import { parsePlanOrFail } from "../../../src/agent/perform-build.ts";
+import { chownTree } from "../../../src/agent/process/as-user.ts";
+import { ProcessTree } from "../../../src/agent/process/process-tree.ts";
+import { findStepUser, type StepUser } from "../../../src/agent/process/step-user.ts";
+import { runSteps, type StepListener } from "../../../src/agent/steps/run-steps.ts";
+import type { Plan } from "../../../src/domain/plan/plan.ts";
+import type { Step } from "../../../src/protocol/build.ts";
+import { testFolder } from "../support/folder.ts";
+import { namedUser } from "../support/step-user.ts";
 
 const BUILD = crypto.randomUUID();
 
@@ -42,12 +42,12 @@ const runPlan = async (
   const log = new BuildLog([], sink, () => {});
   const folder = await makeBuildFolder(workFolder(), user);
   const tree = new ProcessTree(BUILD, { user, cgroup: folder.cgroup, folder: folder.path });
-  if (user) giveTo(user, folder.workspace);
+  if (user) chownTree(user, folder.workspace);
   onTestFinished(async () => {
-    await clearBuild(folder.path, user, 0);
+    await endAndRemoveBuild(folder.path, user, 0);
   });
   const told = { steps: [] as Step[][], masks: [] as string[], summary: "" };
-  const listener: Listener = {
+  const listener: StepListener = {
     steps: (steps) => {
       told.steps.push(steps);
       onSteps();
@@ -58,7 +58,7 @@ const runPlan = async (
     },
   };
   const running = runSteps({
-    plan: change(planFrom(text, "p.yml")),
+    plan: change(parsePlanOrFail(text, "p.yml")),
     facts: {
       env: {},
       secretKeys: [],
@@ -68,7 +68,7 @@ const runPlan = async (
       agent: { id: "a", name: "wheel", platform: "linux" },
     },
     file: "p.yml",
-    fixed: tree.mark,
+    fixed: tree.env,
     abandon: new AbortController().signal,
     ...{ folder, tree, log, user, signal, listener },
     grace: 100,
@@ -77,7 +77,7 @@ const runPlan = async (
     (value) => ({ value, error: null }),
     (error: unknown) => ({ value: null, error }),
   );
-  await tree.end(100);
+  await tree.terminate(100);
   log.flush();
   return { ...result, log: Buffer.concat(parts).toString(), told, folder, tree };
 };
@@ -198,7 +198,7 @@ describe("the steps of a plan", () => {
     expect(tree.living()).toEqual([]);
     expect(statSync(join(folder.workspace, "mine")).uid).toBe(user.uid);
     expect(statSync(folder.home).mode & 0o777).toBe(0o700);
-    expect(await clearBuild(folder.path, user, 0)).toBe(true);
+    expect(await endAndRemoveBuild(folder.path, user, 0)).toBe(true);
     expect(existsSync(folder.path)).toBe(false);
   });
 });

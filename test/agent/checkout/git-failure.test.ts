@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { gitTrouble } from "../../src/agent/checkout/git-failure.ts";
+import { gitFailure } from "../../../src/agent/checkout/git-failure.ts";
 
 describe("what is said of a git command that failed", () => {
   it.each([
@@ -28,12 +28,12 @@ describe("what is said of a git command that failed", () => {
     ],
     ["git fetch", "fatal: early EOF", null, "cannot reach the host"],
   ] as const)("%s: %j with %s", (doing, stderr, given, said) => {
-    expect(gitTrouble(doing, stderr, given).message).toMatch(new RegExp(`^${doing} failed: .*${said}`));
+    expect(gitFailure(doing, stderr, given).message).toMatch(new RegExp(`^${doing} failed: .*${said}`));
   });
 
   it("keeps the first and the last lines, and no character that is not for reading", () => {
     const lines = Array.from({ length: 40 }, (_, n) => `line ${n}`);
-    const { message } = gitTrouble("git submodule", `first\0 \x1b[31m\r\n\n${lines.join("\n")}\n`);
+    const { message } = gitFailure("git submodule", `first\0 \x1b[31m\r\n\n${lines.join("\n")}\n`);
     expect(message).toMatch(/^git submodule failed: git says:\nfirst \[31m\nline 0\n/);
     expect(message).toMatch(/\n\(25 lines more\)\nline 36\nline 37\nline 38\nline 39$/);
     expect(message).not.toMatch(/[\0\x1b\r]/);

@@ -4,14 +4,14 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { checkOut, fetchSource } from "../../src/agent/checkout/checkout.ts";
-import { withCredential } from "../../src/agent/checkout/clone-credential.ts";
-import { type GitExtra, git } from "../../src/agent/checkout/git.ts";
-import { ProcessTree } from "../../src/agent/process/process-tree.ts";
-import { startGitServer } from "../support/local/git-server.ts";
-import { BUILD, failureOf, PLAIN, sourceOf, surroundings } from "./support/checkout.ts";
-import { testFolder } from "./support/folder.ts";
-import { testRepository } from "./support/repository.ts";
+import { checkOut, fetchSource } from "../../../src/agent/checkout/checkout.ts";
+import { withCredential } from "../../../src/agent/checkout/clone-credential.ts";
+import { type GitCommandOptions, git } from "../../../src/agent/checkout/git.ts";
+import { ProcessTree } from "../../../src/agent/process/process-tree.ts";
+import { startGitServer } from "../../support/local/git-server.ts";
+import { BUILD, failureOf, PLAIN, sourceOf, surroundings } from "../support/checkout.ts";
+import { testFolder } from "../support/folder.ts";
+import { testRepository } from "../support/repository.ts";
 
 const TOKEN = "ghs_the-clone-token-of-the-test";
 const token = (value = TOKEN) => ({ kind: "token" as const, username: "miller", value });
@@ -38,11 +38,11 @@ describe("a stored token", () => {
     expect(failure.message).toContain("the host refuses the stored credential");
     expect(failure.message).not.toContain(TOKEN);
     expect(readFileSync(join(at.workspace, ".git/config"), "utf8")).not.toContain(TOKEN);
-    expect(readdirSync(at.private)).toEqual(["workspace"]);
+    expect(readdirSync(at.tempFolder)).toEqual(["workspace"]);
   });
 
   /** What git answers git-lfs, or itself before it shows a credential to a host: `git credential fill`. */
-  const filled = (cloneUrl: string, question: string, change: (extra: GitExtra) => void = () => {}) => {
+  const filled = (cloneUrl: string, question: string, change: (extra: GitCommandOptions) => void = () => {}) => {
     const folder = testFolder();
     return withCredential(token(), cloneUrl, folder, async (extra) => {
       expect(JSON.stringify(extra)).not.toContain(TOKEN);
@@ -83,7 +83,7 @@ describe("a stored token", () => {
   });
 
   it("would answer for another host, were it not for the comparison", async () => {
-    const careless = ({ settings }: GitExtra): void => {
+    const careless = ({ settings }: GitCommandOptions): void => {
       const program = fileIn(settings?.at(-1));
       writeFileSync(program, readFileSync(program, "utf8").replace(/^\[ "\$asked".*\n.*exit 0$/m, ""));
     };

@@ -2,17 +2,21 @@ import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { makeBuildFolder, removeBuildFolder } from "../../src/agent/build-folder.ts";
-import { Cgroup } from "../../src/agent/process/cgroup.ts";
-import { processTable } from "../../src/agent/process/process-table.ts";
-import { type Known, MARK, ProcessTree } from "../../src/agent/process/process-tree.ts";
-import { runProcess } from "../../src/agent/steps/step-process.ts";
-import { testFolder } from "./support/folder.ts";
-import { attackAs, canAttack, unnamedUser } from "./support/step-user.ts";
-import { until } from "./support/until.ts";
+import { makeBuildFolder, removeBuildFolder } from "../../../src/agent/build-folder.ts";
+import { Cgroup } from "../../../src/agent/process/cgroup.ts";
+import { processTable } from "../../../src/agent/process/process-table.ts";
+import { ProcessTree, type ProcessTreeOptions, RUN_ID_VARIABLE } from "../../../src/agent/process/process-tree.ts";
+import { runProcess } from "../../../src/agent/steps/step-process.ts";
+import { testFolder } from "../support/folder.ts";
+import { attackAs, canAttack, unnamedUser } from "../support/step-user.ts";
+import { until } from "../support/until.ts";
 
 /** Starts a script as a step of `buildId`; the script writes `ready` when its children are there. */
-const startStep = async (buildId: string, script: string, known: (folder: string) => Known = () => ({})) => {
+const startStep = async (
+  buildId: string,
+  script: string,
+  known: (folder: string) => ProcessTreeOptions = () => ({}),
+) => {
   const folder = testFolder();
   const tree = new ProcessTree(buildId, known(folder));
   const file = join(folder, "script");
@@ -22,8 +26,8 @@ const startStep = async (buildId: string, script: string, known: (folder: string
     {
       argv: ["bash", "--noprofile", "--norc", "-eo", "pipefail", file],
       folder,
-      missing: "no folder",
-      env: { PATH: process.env.PATH ?? "", [MARK]: buildId },
+      missingMessage: "no folder",
+      env: { PATH: process.env.PATH ?? "", [RUN_ID_VARIABLE]: buildId },
       output,
       user: null,
     },
@@ -58,7 +62,7 @@ describe("the process tree of a build", () => {
        echo $$ $a $b $(cat deaf) > ready.part; mv ready.part ready; wait`,
     );
     expect(alive(pids)).toEqual(pids);
-    expect(await tree.end(200)).toBe(true);
+    expect(await tree.terminate(200)).toBe(true);
     expect(alive(pids)).toEqual([]);
     expect(await ended).toEqual({ code: 128 + 15, signal: "SIGTERM" });
   });
@@ -70,7 +74,7 @@ describe("the process tree of a build", () => {
        echo $$ $(pgrep -P $$ -x sleep | head -1) > ready.part; mv ready.part ready; wait`,
     );
     expect(pids.length).toBe(2);
-    expect(await tree.end(200)).toBe(true);
+    expect(await tree.terminate(200)).toBe(true);
     expect(alive(pids)).toEqual([]);
   });
 
@@ -84,9 +88,9 @@ describe("the process tree of a build", () => {
       "setsid sleep 1000 & echo $! > part; mv part ready",
     );
     expect((await one.ended).code).toBe(0);
-    expect(await new ProcessTree("33333333-3333-7333-8333-333333333333").end(200)).toBe(true);
+    expect(await new ProcessTree("33333333-3333-7333-8333-333333333333").terminate(200)).toBe(true);
     expect(alive([...one.pids, ...other.pids])).toEqual(other.pids);
-    await other.tree.end(200);
+    await other.tree.terminate(200);
     expect(alive(other.pids)).toEqual([]);
   });
 
@@ -97,7 +101,7 @@ describe("the process tree of a build", () => {
        echo $$ > ready.part; mv ready.part ready
        while :; do sleep 0.05; done`,
     );
-    await tree.end(60_000);
+    await tree.terminate(60_000);
     expect((await ended).code).toBe(7);
     expect(existsSync(join(folder, "tidied"))).toBe(true);
   });
@@ -107,7 +111,7 @@ describe("the process tree of a build", () => {
       "66666666-6666-7666-8666-666666666666",
       "echo $$ > ready.part; mv ready.part ready; kill -STOP $$; sleep 1000",
     );
-    await tree.end(60_000);
+    await tree.terminate(60_000);
     expect(await ended).toEqual({ code: 128 + 15, signal: "SIGTERM" });
     expect(alive(pids)).toEqual([]);
   });
@@ -122,7 +126,7 @@ describe("the process tree of a build", () => {
     const { pids } = await startStep(id, hidden("cd /; exec 4>&-"), () => ({ cgroup }));
     expect(new ProcessTree(id).living()).toEqual([]);
     expect(new Set(cgroup.members())).toEqual(new Set(pids));
-    expect(await new ProcessTree(id, { cgroup }).end(100)).toBe(true);
+    expect(await new ProcessTree(id, { cgroup }).terminate(100)).toBe(true);
     expect(alive(pids)).toEqual([]);
     cgroup.remove();
     expect(existsSync(cgroup.path)).toBe(false);
@@ -136,9 +140,9 @@ describe("the process tree of a build", () => {
       const { tree, pids, ended } = await startStep(id, script, (folder) => ({ folder }));
       await ended;
       const elsewhere = new ProcessTree(id, { folder: testFolder() });
-      expect(await elsewhere.end(100)).toBe(true);
+      expect(await elsewhere.terminate(100)).toBe(true);
       expect(alive(pids)).toEqual(pids);
-      expect(await tree.end(100)).toBe(true);
+      expect(await tree.terminate(100)).toBe(true);
       expect(alive(pids)).toEqual([]);
     },
   );
@@ -175,7 +179,7 @@ while True:
 
   it("is ended with all of that user", async () => {
     const { user, ended } = await chainOf();
-    expect(await new ProcessTree("99999999-9999-7999-8999-999999999999", { user }).end(100)).toBe(true);
+    expect(await new ProcessTree("99999999-9999-7999-8999-999999999999", { user }).terminate(100)).toBe(true);
     await ended;
   });
 });

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { agentProgram } from "./support/command-line.ts";
-import { testFolder } from "./support/folder.ts";
-import { testRepository } from "./support/repository.ts";
-import { until } from "./support/until.ts";
+import { agentProgram } from "../support/command-line.ts";
+import { testFolder } from "../support/folder.ts";
+import { testRepository } from "../support/repository.ts";
+import { until } from "../support/until.ts";
 
 /** Runs a pipeline file as a person does, in a folder of its own. */
 const run = async (steps: string, ...more: string[]) => {

@@ -3,10 +3,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { checkOut, fetchSource, protocolsFor, type Source } from "../../src/agent/checkout/checkout.ts";
-import { git } from "../../src/agent/checkout/git.ts";
-import { failureOf, PLAIN, sourceOf, surroundings } from "./support/checkout.ts";
-import { testRepository } from "./support/repository.ts";
+import { type CheckoutSource, checkOut, fetchSource, protocolsFor } from "../../../src/agent/checkout/checkout.ts";
+import { git } from "../../../src/agent/checkout/git.ts";
+import { failureOf, PLAIN, sourceOf, surroundings } from "../support/checkout.ts";
+import { testRepository } from "../support/repository.ts";
 
 describe("checking out", () => {
   it("finds the head of the branch, its message, and writes its files alone", async () => {
@@ -21,7 +21,7 @@ describe("checking out", () => {
     await checkOut(source, fetched, at, PLAIN);
     expect(readdirSync(at.workspace).sort()).toEqual([".git", "a.txt", "b"]);
     expect(readFileSync(join(at.workspace, "a.txt"), "utf8")).toBe("two");
-    const known = (await git(fetched.place, ["for-each-ref", "--format=%(refname)"])).stdout.toString().trim();
+    const known = (await git(fetched.context, ["for-each-ref", "--format=%(refname)"])).stdout.toString().trim();
     expect(known).toBe("refs/remotes/origin/main");
   });
 
@@ -53,7 +53,7 @@ describe("checking out", () => {
     ["an address that is an option", { repository: { fullName: "a/b", cloneUrl: "--upload-pack=touch marker.git" } }],
     ["a remote helper", { repository: { fullName: "a/b", cloneUrl: "ext::sh -c touch% marker.git" } }],
     ["a host that is an option", { repository: { fullName: "a/b", cloneUrl: "ssh://-oProxyCommand=touch/x.git" } }],
-  ] as [string, Partial<Source>][])("refuses %s before git sees it", async (_, change) => {
+  ] as [string, Partial<CheckoutSource>][])("refuses %s before git sees it", async (_, change) => {
     const at = await surroundings();
     const failure = await failureOf(fetchSource(sourceOf(testRepository({}).cloneUrl, change), at));
     expect(failure.reason).toBe("checkout-failed");
@@ -94,7 +94,7 @@ describe("checking out", () => {
     const fetched = await fetchSource(source, at);
     await checkOut(source, fetched, at, { depth: 0, submodules: "recursive", lfs: false, fetchTags: true });
     expect(readFileSync(join(at.workspace, "inner/inner.txt"), "utf8")).toBe("x");
-    const tags = await git(fetched.place, ["describe", "--tags", "HEAD"]);
+    const tags = await git(fetched.context, ["describe", "--tags", "HEAD"]);
     expect(tags.stdout.toString()).toMatch(/^v1-1-g/);
   });
 
@@ -132,7 +132,7 @@ describe("checking out", () => {
     const at = { ...(await surroundings()), signal: cancel.signal };
     const fetching = fetchSource(sourceOf(`http://127.0.0.1:${port}/mill.git`), at);
     await expect(fetching).rejects.toThrow("canceled");
-    await at.tree.end(0);
+    await at.tree.terminate(0);
     expect(at.tree.living()).toEqual([]);
     stuck.closeAllConnections();
     stuck.close();

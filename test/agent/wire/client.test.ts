@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { serviceUrl } from "../../src/agent/cli/service-url.ts";
-import { delayOf, PATIENT, retryAfterOf } from "../../src/agent/wire/back-off.ts";
-import { Client, Refused, Unreachable, wordOf } from "../../src/agent/wire/client.ts";
-import { type Reply, scriptedService } from "./support/scripted-service.ts";
+import { serviceUrl } from "../../../src/agent/cli/service-url.ts";
+import { backOffDelay, DEFAULT_BACK_OFF, retryAfterOf } from "../../../src/agent/wire/back-off.ts";
+import { Client, describeAnswer, TokenRefused, Unreachable } from "../../../src/agent/wire/client.ts";
+import { type Reply, scriptedService } from "../support/scripted-service.ts";
 
-const QUICK = { first: 1, longest: 5 };
+const QUICK = { initial: 1, max: 5 };
 const clientOf = (url: string) => new Client({ url, token: "mra_secret", bootId: "boot", backOff: QUICK });
 
 const playing = (replies: Reply[]) => scriptedService(() => replies.shift() ?? { status: 200, body: { ok: true } });
@@ -60,7 +60,7 @@ describe("a call to the service", () => {
   it("ends at once with a clear word when the service refuses the token", async () => {
     const service = await playing([{ status: 401 }]);
     const refused = clientOf(service.url).send({ method: "GET", path: "/x" });
-    await expect(refused).rejects.toThrow(Refused);
+    await expect(refused).rejects.toThrow(TokenRefused);
     await expect(refused).rejects.toThrow(/Register it again/);
     await service.close();
   });
@@ -68,9 +68,9 @@ describe("a call to the service", () => {
   it("gives up after the tries it has, naming the trouble", async () => {
     const service = await playing([{ drop: true }, { drop: true }]);
     const url = service.url;
-    await expect(clientOf(url).send({ method: "GET", path: "/x", tries: 2 })).rejects.toThrow(Unreachable);
+    await expect(clientOf(url).send({ method: "GET", path: "/x", maxTries: 2 })).rejects.toThrow(Unreachable);
     await service.close();
-    await expect(clientOf(url).send({ method: "GET", path: "/x", tries: 2 })).rejects.toThrow(/ECONNREFUSED/);
+    await expect(clientOf(url).send({ method: "GET", path: "/x", maxTries: 2 })).rejects.toThrow(/ECONNREFUSED/);
   });
 
   it("ends in the middle of a wait when it is no longer wanted", async () => {
@@ -87,24 +87,26 @@ describe("a call to the service", () => {
 
   it("passes on the service's own words", () => {
     const problem = { type: "/problems/invalid", title: "Invalid", status: 422, detail: "look", requestId: "r" };
-    expect(wordOf({ status: 422, body: { ...problem, errors: [{ pointer: "/name", detail: "is empty" }] } })).toBe(
-      "422 Invalid; look; /name: is empty",
-    );
-    expect(wordOf({ status: 502, body: null })).toBe("status 502");
+    expect(
+      describeAnswer({ status: 422, body: { ...problem, errors: [{ pointer: "/name", detail: "is empty" }] } }),
+    ).toBe("422 Invalid; look; /name: is empty");
+    expect(describeAnswer({ status: 502, body: null })).toBe("status 502");
   });
 });
 
 describe("the wait between tries", () => {
   it("doubles, is never past its longest, and is never all the same for all", () => {
-    expect([0, 1, 2, 3, 10].map((repeat) => delayOf(repeat, PATIENT, 1))).toEqual([1000, 2000, 4000, 8000, 60_000]);
+    expect([0, 1, 2, 3, 10].map((repeat) => backOffDelay(repeat, DEFAULT_BACK_OFF, 1))).toEqual([
+      1000, 2000, 4000, 8000, 60_000,
+    ]);
     fc.assert(
       fc.property(fc.nat(), fc.double({ min: 0, max: 1, noNaN: true }), (repeat, random) => {
-        const wait = delayOf(repeat, PATIENT, random);
+        const wait = backOffDelay(repeat, DEFAULT_BACK_OFF, random);
         expect(wait).toBeGreaterThanOrEqual(500);
         expect(wait).toBeLessThanOrEqual(60_000);
       }),
     );
-    expect(delayOf(3, PATIENT, 0)).not.toBe(delayOf(3, PATIENT, 1));
+    expect(backOffDelay(3, DEFAULT_BACK_OFF, 0)).not.toBe(backOffDelay(3, DEFAULT_BACK_OFF, 1));
   });
 
   it.each([

@@ -1,11 +1,11 @@
 import { lstatSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { checkOut, fetchSource } from "../../src/agent/checkout/checkout.ts";
-import { objectsIn, pipelineText } from "../../src/agent/checkout/commit-file.ts";
-import { failureOf, PLAIN, sourceOf, surroundings } from "./support/checkout.ts";
-import { testFolder } from "./support/folder.ts";
-import { testRepository } from "./support/repository.ts";
+import { checkOut, fetchSource } from "../../../src/agent/checkout/checkout.ts";
+import { objectsIn, pipelineText } from "../../../src/agent/checkout/commit-file.ts";
+import { failureOf, PLAIN, sourceOf, surroundings } from "../support/checkout.ts";
+import { testFolder } from "../support/folder.ts";
+import { testRepository } from "../support/repository.ts";
 
 describe("the pipeline file of a commit", () => {
   const read = async (path: string, prepare: (folder: string) => void = () => {}): Promise<string> => {

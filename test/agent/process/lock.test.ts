@@ -1,11 +1,11 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { findIdentity, loadIdentity, openStateFolder } from "../../src/agent/cli/identity.ts";
-import { holderOf, lockAgent } from "../../src/agent/process/lock.ts";
-import type { StepUser } from "../../src/agent/process/step-user.ts";
-import { testFolder } from "./support/folder.ts";
-import { isRoot, unnamedUser } from "./support/step-user.ts";
+import { findIdentity, loadIdentity, makeStateFolder } from "../../../src/agent/cli/identity.ts";
+import { lockAgent, runningAgentPid } from "../../../src/agent/process/lock.ts";
+import type { StepUser } from "../../../src/agent/process/step-user.ts";
+import { testFolder } from "../support/folder.ts";
+import { isRoot, unnamedUser } from "../support/step-user.ts";
 
 const claimsOf = (state: string, work = testFolder(), user: StepUser | null = null) => ({ state, work, user });
 
@@ -14,7 +14,7 @@ describe("what an agent has for itself", () => {
     const [work, state] = [testFolder(), testFolder()];
     const unlock = lockAgent(claimsOf(testFolder(), work));
     expect(() => lockAgent(claimsOf(state, work))).toThrow(/has its builds in .*: give each its own --work$/);
-    expect(holderOf(state)).toBeNull();
+    expect(runningAgentPid(state)).toBeNull();
     unlock();
     lockAgent(claimsOf(state, work))();
   });
@@ -34,10 +34,10 @@ describe("the lock of a state folder", () => {
   it("is held until it is given back", () => {
     const claims = claimsOf(testFolder());
     const unlock = lockAgent(claims);
-    expect(holderOf(claims.state)).toBe(process.pid);
+    expect(runningAgentPid(claims.state)).toBe(process.pid);
     expect(() => lockAgent(claims)).toThrow(/another agent runs in /);
     unlock();
-    expect(holderOf(claims.state)).toBeNull();
+    expect(runningAgentPid(claims.state)).toBeNull();
     lockAgent(claims)();
   });
 
@@ -49,9 +49,9 @@ describe("the lock of a state folder", () => {
   ])("of %s is taken over", (_, text) => {
     const folder = testFolder();
     writeFileSync(join(folder, "lock"), text);
-    expect(holderOf(folder)).toBeNull();
+    expect(runningAgentPid(folder)).toBeNull();
     const unlock = lockAgent(claimsOf(folder));
-    expect(holderOf(folder)).toBe(process.pid);
+    expect(runningAgentPid(folder)).toBe(process.pid);
     unlock();
     expect(existsSync(join(folder, "lock"))).toBe(false);
   });
@@ -62,7 +62,7 @@ describe("who the agent is", () => {
     const folder = join(testFolder(), "state");
     expect(findIdentity(folder)).toBeNull();
     expect(() => loadIdentity(folder)).toThrow(/run register first/);
-    openStateFolder(folder);
+    makeStateFolder(folder);
     writeFileSync(join(folder, "identity.json"), '{"token": "mra_secret"');
     expect(() => loadIdentity(folder)).toThrow(/damaged/);
     expect(() => loadIdentity(folder)).not.toThrow(/mra_secret/);
