@@ -15,12 +15,12 @@ import type { BuildLog } from "./log/build-log.ts";
 import { chownTree } from "./process/as-user.ts";
 import type { ProcessTree } from "./process/process-tree.ts";
 import type { StepUser } from "./process/step-user.ts";
-import { runSteps } from "./steps/run-steps.ts";
+import { type RunStepsOptions, runSteps } from "./steps/run-steps.ts";
 import { buildVariables } from "./steps/step-environment.ts";
 import type { JobAnswer } from "./wire/answers.ts";
 import type { ProgressReport } from "./wire/progress-report.ts";
 
-/** Characters of all steps' summaries together, as the wire has it. */
+/** Characters that the summaries of all steps together may have on the wire. */
 const SUMMARY_LIMIT = 65_536;
 
 export interface PerformBuildOptions {
@@ -31,95 +31,83 @@ export interface PerformBuildOptions {
   tree: ProcessTree;
   log: BuildLog;
   progress: ProgressReport;
-  /** Aborted with a Cancel, or with what makes it pointless to go on. */
+  /** Aborted with a Cancel, or with the error that makes the build pointless. */
   cancel: AbortController;
-  /** Ends when the service has confirmed that the build is ours: nothing of it is run or told before. */
-  begun: Promise<void>;
-  /** Aborted when the build is nobody's here any more. */
+  /** Resolves when the service has confirmed the start: before that, nothing of the build runs and nothing is reported. */
+  started: Promise<void>;
+  /** Aborted when this agent holds the build's lease no more. */
   abandon: AbortSignal;
 }
 
-/** Checks out, reads the plan, runs its steps. @throws BuildFailure, WrongAgent, Cancel */
-export const performBuild = async (job: JobAnswer, around: PerformBuildOptions): Promise<Finish> => {
-  const { log, folder, tree, cancel, user, progress, identity } = around;
-  const deadline = cancelAfter(job.timeoutSeconds, cancel);
-  let fileDeadline: NodeJS.Timeout | null = null;
+/** Checks out, reads the plan, runs its steps. @throws BuildFailure, RequirementsNotMet, Cancel */
+export const performBuild = async (job: JobAnswer, options: PerformBuildOptions): Promise<Finish> => {
+  const { folder, tree, cancel, user, progress, log } = options;
+  const timer = cancelAfter(job.timeoutSeconds, cancel);
+  let planTimer: NodeJS.Timeout | undefined;
   try {
-    const { branch, commitSha } = job.build;
-    log.say(`--- Checkout of ${job.repository.fullName}, ${branch}`);
-    for (const line of earlierAttempt(job, identity.url)) log.say(line);
-    const { configPath } = job.pipeline;
-    const source: CheckoutSource = { branch, commitSha, repository: repositoryOf(job), configPath };
-    const at: CheckoutContext = {
+    logCheckout(job, options);
+    const source = sourceOf(job);
+    const context: CheckoutContext = {
       workspace: folder.workspace,
       tempFolder: folder.path,
       tree,
       signal: cancel.signal,
     };
-    const fetched = await fetchSource(source, at).catch((error: unknown) => {
-      throw job.mayGoElsewhere ? elsewhereToo(error) : error;
-    });
-    await around.begun;
+    const fetched = await fetchForJob(job, source, context);
+    await options.started;
     progress.report({ commitSha: fetched.commitSha });
     log.say(`commit ${fetched.commitSha}`);
     const { file, plan } = planOf(job, fetched);
-    const lacks = lacking({ ...identity, platform: platformCode() }, plan.job.requires);
-    if (lacks.length > 0)
-      throw new RequirementsNotMet(
-        `${file} requires another agent: ${identity.name} ${lacks.map(({ words }) => words).join(", ")}`,
-        plan.job.requires,
-      );
-    if (plan.job.timeoutMinutes !== null) fileDeadline = cancelAfter(plan.job.timeoutMinutes * 60, cancel);
-    await checkOut(source, fetched, at, plan.job.checkout);
+    checkRequirements(plan, file, options.identity);
+    if (plan.job.timeoutMinutes !== null) planTimer = cancelAfter(plan.job.timeoutMinutes * 60, cancel);
+    await checkOut(source, fetched, context, plan.job.checkout);
     if (user) chownTree(user, folder.workspace);
-    const fixed = { ...tree.env, ...buildVariables(job, fetched.commitSha, identity.name, identity.url) };
-    const { succeeded, exitCode, message } = await runSteps({
-      ...{ plan, file, fixed, folder, tree, log, user },
-      facts: factsOf(job, fetched, fixed, identity),
-      grace: around.grace,
-      signal: cancel.signal,
-      abandon: around.abandon,
-      listener: {
-        steps: (steps) => progress.report({ steps }),
-        masks: (masks) => progress.report({ masks }),
-        summary: summaryTo(log, progress),
-      },
-    });
+    const { succeeded, exitCode, message } = await runSteps({ ...stepsOf(job, fetched, options), plan, file });
     return { status: succeeded ? "succeeded" : "failed", exitCode, message };
   } finally {
-    clearTimeout(deadline);
-    if (fileDeadline) clearTimeout(fileDeadline);
+    clearTimeout(timer);
+    clearTimeout(planTimer);
   }
 };
 
-/** Before its file could be read nobody knew what the build requires: another agent may be able to fetch it. */
-const elsewhereToo = (error: unknown): unknown =>
-  error instanceof BuildFailure && error.reason === "checkout-failed"
-    ? new TryElsewhere(error.reason, error.message)
-    : error;
-
-/** @throws BuildFailure where its credential is of a kind that this agent is too old for */
-const repositoryOf = ({ repository: { credential, ...repository } }: JobAnswer): CheckoutSource["repository"] => {
-  if (!credential) return repository;
-  const { kind } = credential;
-  if (kind !== "other") return { ...repository, credential: { ...credential, kind } };
-  throw new BuildFailure(
-    "agent-error",
-    "the repository's credential is of a kind that this agent is too old for: update it",
-  );
-};
-
-/** What became of the attempt before this one, and where its log is. */
-const earlierAttempt = ({ build: { id, attempt, message } }: JobAnswer, url: string): string[] => [
-  ...(message === null ? [] : [message]),
-  ...(attempt === 0
-    ? []
-    : [`This is attempt ${attempt + 1}. The log of attempt ${attempt}: GET ${url}/build/${id}/log?attempt=${attempt}`]),
-];
-
-/** Stops the build when its time is over. */
+/** Cancels the build at its time limit. */
 export const cancelAfter = (seconds: number, cancel: AbortController): NodeJS.Timeout =>
   setTimeout(() => cancel.abort(new Cancel("timeout", seconds)), seconds * 1000);
+
+/** @throws BuildFailure when this agent is too old for the kind of the repository's credential. */
+const sourceOf = ({ build: { branch, commitSha }, repository, pipeline }: JobAnswer): CheckoutSource => {
+  const { fullName, cloneUrl, credential } = repository;
+  const { configPath } = pipeline;
+  if (!credential) return { branch, commitSha, configPath, repository: { fullName, cloneUrl } };
+  const { kind } = credential;
+  if (kind === "other")
+    throw new BuildFailure(
+      "agent-error",
+      "this agent is too old for the kind of the repository's credential: update it",
+    );
+  return { branch, commitSha, configPath, repository: { fullName, cloneUrl, credential: { ...credential, kind } } };
+};
+
+/** The log's first lines: what is checked out, what happened to the attempt before, and where its log is. */
+const logCheckout = ({ build, repository }: JobAnswer, { log, identity }: PerformBuildOptions): void => {
+  const { id, attempt, branch, message } = build;
+  log.say(`--- Checkout of ${repository.fullName}, ${branch}`);
+  if (message !== null) log.say(message);
+  if (attempt === 0) return;
+  const url = `${identity.url}/build/${id}/log?attempt=${attempt}`;
+  log.say(`This is attempt ${attempt + 1}. The log of attempt ${attempt}: GET ${url}`);
+};
+
+/** @throws TryElsewhere for a failed checkout: what the build requires is not known yet, so another agent may fetch it. */
+const fetchForJob = async (job: JobAnswer, source: CheckoutSource, context: CheckoutContext): Promise<Fetched> => {
+  try {
+    return await fetchSource(source, context);
+  } catch (error) {
+    if (job.mayGoElsewhere && error instanceof BuildFailure && error.reason === "checkout-failed")
+      throw new TryElsewhere(error.reason, error.message);
+    throw error;
+  }
+};
 
 const planOf = (
   { pipeline: { definition, configPath } }: JobAnswer,
@@ -130,11 +118,44 @@ const planOf = (
   return { file, plan: parsePlanOrFail(text, file) };
 };
 
-/** @throws BuildFailure pipeline-invalid with every mistake on a line of its own. */
+/** @throws BuildFailure pipeline-invalid with a line for each mistake. */
 export const parsePlanOrFail = (text: string, file: string): Plan => {
   const { plan, mistakes = [] } = parsePlan(text);
   if (plan) return plan;
   throw new BuildFailure("pipeline-invalid", mistakes.map((mistake) => describeMistake(file, mistake)).join("\n"));
+};
+
+/** @throws RequirementsNotMet when the pipeline file requires what this agent does not have. */
+const checkRequirements = (plan: Plan, file: string, identity: Identity): void => {
+  const lacks = lacking({ ...identity, platform: platformCode() }, plan.job.requires);
+  if (lacks.length === 0) return;
+  const words = lacks.map((lack) => lack.words).join(", ");
+  throw new RequirementsNotMet(`${file} requires another agent: ${identity.name} ${words}`, plan.job.requires);
+};
+
+const stepsOf = (
+  job: JobAnswer,
+  fetched: Fetched,
+  options: PerformBuildOptions,
+): Omit<RunStepsOptions, "plan" | "file"> => {
+  const { identity, folder, tree, log, user, grace, cancel, abandon, progress } = options;
+  const fixed = { ...tree.env, ...buildVariables(job, fetched.commitSha, identity.name, identity.url) };
+  return {
+    fixed,
+    folder,
+    tree,
+    log,
+    user,
+    grace,
+    facts: factsOf(job, fetched, fixed, identity),
+    signal: cancel.signal,
+    abandon,
+    listener: {
+      steps: (steps) => progress.report({ steps }),
+      masks: (masks) => progress.report({ masks }),
+      summary: summaryTo(log, progress),
+    },
+  };
 };
 
 const factsOf = (
@@ -147,15 +168,20 @@ const factsOf = (
   secretKeys,
   runKeys,
   build: {
-    ...{ id: build.id, number: build.number, branch: build.branch, trigger: build.trigger, commit: commitSha, message },
-    // The record counts the attempts that were started before this one.
+    id: build.id,
+    number: build.number,
+    branch: build.branch,
+    trigger: build.trigger,
+    commit: commitSha,
+    message,
+    // The job counts the attempts that were started before this one.
     attempt: build.attempt + 1,
   },
   repository: { id: build.repoId, fullName, cloneUrl },
   agent: { id, name, platform: platformName() },
 });
 
-/** Summaries of all steps, one after the other. */
+/** Reports the summaries of all steps as one text. */
 const summaryTo = (log: BuildLog, progress: ProgressReport): ((text: string) => void) => {
   let whole = "";
   return (text) => {

@@ -177,7 +177,7 @@ describe("the agent's life", () => {
     const problem = { type: "/problems/lease-lost", title: "Lost", status: 409, detail: "gone", requestId: "r" };
     service.interfere = ({ path }) => (path.endsWith("/start") ? { status: 409, body: problem } : null);
     const { stderr, code } = await buildOnce(service, jobOf("file:///nowhere/x.git", 6));
-    expect(stderr).toContain("is not ours to start: 409 Lost; gone");
+    expect(stderr).toContain("refused the start of build 6 of acme/mill: 409 Lost; gone");
     expect(code).toBe(0);
     expect(service.ends).toEqual([]);
   });
@@ -338,7 +338,7 @@ describe("staying an agent", () => {
     service.jobs.push(jobOf(testRepository(pipeline("  - run: true\n")).cloneUrl, 13));
     const { stderr } = await agentProgram(["start", "--once", "--state", state]).ended;
     expect(service.ends).toHaveLength(1);
-    expect(stderr).toContain("no hints by WebSocket (status 426): polling instead");
+    expect(stderr).toContain("no WebSocket for hints (status 426): polling instead");
     const poll = service.seen.find(({ path }) => path.endsWith("/poll"));
     expect(poll?.query.get("wait")).not.toBe("0");
   });

@@ -1,26 +1,26 @@
 import { compile, Masker, maskText, type Needles } from "../../domain/mask/mask.ts";
 
-/** Where the masked bytes go. */
+/** Receives the masked bytes. */
 export interface LogSink {
   readonly size: number;
   write(bytes: Uint8Array): void;
 }
 
-/** The one way into a build's log: whatever is written is masked before it is kept anywhere. */
+/** The only way to write to a build's log. Masks everything before it is stored anywhere. */
 export class BuildLog {
   readonly #sink: LogSink;
-  readonly #onTrouble: (error: unknown) => void;
-  readonly #known: Set<string>;
+  readonly #onError: (error: unknown) => void;
+  readonly #secrets: Set<string>;
   #needles: Needles;
   #masker: Masker;
   #atLineStart = true;
 
-  /** `onTrouble` hears of a sink that takes no more, a full disk for one; the log then goes on without it. */
-  constructor(secrets: Iterable<string>, sink: LogSink, onTrouble: (error: unknown) => void) {
+  /** `onError` gets the errors of the sink, a full disk for example. The log continues without what it could not write. */
+  constructor(secrets: Iterable<string>, sink: LogSink, onError: (error: unknown) => void) {
     this.#sink = sink;
-    this.#onTrouble = onTrouble;
-    this.#known = new Set(secrets);
-    this.#needles = compile(this.#known);
+    this.#onError = onError;
+    this.#secrets = new Set(secrets);
+    this.#needles = compile(this.#secrets);
     this.#masker = new Masker(this.#needles);
   }
 
@@ -30,13 +30,13 @@ export class BuildLog {
     this.#keep(this.#masker.push(bytes));
   }
 
-  /** The agent's own words, on lines of their own. */
+  /** Writes a message of the agent, on its own line. */
   say(text: string): void {
     const line = `${this.#atLineStart ? "" : "\n"}${text.replace(/\n*$/, "\n")}`;
     this.write(new TextEncoder().encode(line));
   }
 
-  /** Begins a part of the log with a line that names it. @returns where in the log that line begins, in bytes */
+  /** Starts a section with a title line. @returns the byte offset of that line. */
   begin(title: string): number {
     if (!this.#atLineStart) this.write(new TextEncoder().encode("\n"));
     const offset = this.flush();
@@ -44,21 +44,21 @@ export class BuildLog {
     return offset;
   }
 
-  /** Values masked from here on. @returns those that were not masked already. */
+  /** Masks these values from now on. @returns those that were not masked before. */
   addSecrets(secrets: string[]): string[] {
-    const fresh = secrets.filter((secret) => secret !== "" && !this.#known.has(secret));
-    if (fresh.length === 0) return fresh;
-    for (const secret of fresh) this.#known.add(secret);
-    this.#needles = compile(fresh, this.#needles);
-    this.#masker.add(fresh);
-    return fresh;
+    const added = secrets.filter((secret) => secret !== "" && !this.#secrets.has(secret));
+    if (added.length === 0) return added;
+    for (const secret of added) this.#secrets.add(secret);
+    this.#needles = compile(added, this.#needles);
+    this.#masker.add(added);
+    return added;
   }
 
   mask(text: string): string {
     return maskText(this.#needles, text);
   }
 
-  /** Lets go what may have begun a secret. @returns the log's length in bytes. */
+  /** Writes what was held back because it could be the start of a secret. @returns the log's length in bytes. */
   flush(): number {
     this.#keep(this.#masker.end());
     this.#masker = new Masker(this.#needles);
@@ -69,7 +69,7 @@ export class BuildLog {
     try {
       if (bytes.length > 0) this.#sink.write(bytes);
     } catch (error) {
-      this.#onTrouble(error);
+      this.#onError(error);
     }
   }
 }

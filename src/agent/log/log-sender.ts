@@ -1,17 +1,17 @@
 import { LOG_CHUNK_LIMIT, LogAccepted } from "../../protocol/jobs.ts";
 import { logger } from "../cli/logger.ts";
 import { LogGapAnswer } from "../wire/answers.ts";
-import { AutoResetEvent } from "../wire/auto-reset-event.ts";
+import { sleep } from "../wire/auto-reset-event.ts";
 import { type BackOff, backOffDelay } from "../wire/back-off.ts";
 import { type Client, describeAnswer } from "../wire/client.ts";
 import type { LogBuffer } from "./log-buffer.ts";
 
-/** Milliseconds between two chunks while little is written, so that a chatty step does not cost a request a line. */
+/** Milliseconds between two chunks of a slow log: otherwise each line would cost a request. */
 const PACE = 1000;
-/** Chunks that may go without a pause after a silence, so that what a person waits for is there at once. */
+/** Chunks that are sent without a pause after a silence, so that people see the first lines at once. */
 const BURST = 5;
-/** Bytes that are worth a chunk at once. */
-const PLENTY = 256 * 1024;
+/** Bytes that are sent without waiting for the pace. */
+const URGENT_BYTES = 256 * 1024;
 const STALLED: BackOff = { initial: 200, max: 5000 };
 
 export interface SendLogOptions {
@@ -19,23 +19,22 @@ export interface SendLogOptions {
   buildId: string;
   lease: number;
   buffer: LogBuffer;
-  /** Ends when everything is known to the service that must be known before more bytes arrive. */
+  /** Resolves when the service has all that must arrive before the next bytes, masks for example. */
   readyToSend: () => Promise<void>;
   signal: AbortSignal;
   pace?: number;
 }
 
 /**
- * Sends the log as it grows, always from where the service says that it has stored everything; ends once the spool is
- * closed and all of it is stored, or when the service will take no more of it under this lease.
+ * Sends the log while it grows, always from the offset up to which the service has stored it. Ends when the buffer is
+ * closed and all of it is stored, or when the service accepts no more under this lease.
  */
-export const sendLog = async ({ client, buildId, lease, buffer, readyToSend, signal, pace = PACE }: SendLogOptions) => {
-  const never = new AutoResetEvent();
+export const sendLog = async (options: SendLogOptions): Promise<void> => {
+  const { buffer, readyToSend, signal, pace = PACE } = options;
+  const limiter = new PaceLimiter(pace);
   let next = 0;
   let sent = 0;
   let stalls = 0;
-  let credit = BURST;
-  let paidAt = performance.now();
   for (;;) {
     while (!buffer.closed && buffer.size <= Math.max(sent, next)) {
       signal.throwIfAborted();
@@ -46,41 +45,66 @@ export const sendLog = async ({ client, buildId, lease, buffer, readyToSend, sig
     const bytes = buffer.read(next, LOG_CHUNK_LIMIT);
     const end = next + bytes.length;
     const isFinal = buffer.closed && end === buffer.size;
-    const answer = await client.send({
-      method: "PUT",
-      path: `/build/${buildId}/log?offset=${next}${isFinal ? "&final=true" : ""}`,
-      bytes,
-      lease,
-      signal,
-      timeout: 60_000,
-    });
-    const stored = storedOf(answer);
-    if (stored === null) {
-      logger.warn(`the service takes no more of this build's log: ${describeAnswer(answer)}`);
-      return;
-    }
+    const stored = await sendChunk(options, bytes, next, isFinal);
+    if (stored === null) return;
     stalls = stored === next ? stalls + 1 : 0;
     next = Math.min(stored, buffer.size);
     sent = end;
     const hasMore = next < end && (isFinal || bytes.length === LOG_CHUNK_LIMIT);
-    if (stalls > 0 && hasMore) await never.wait(backOffDelay(stalls - 1, STALLED, Math.random()), signal);
-    const now = performance.now();
-    credit = Math.min(BURST, credit + (now - paidAt) / pace) - 1;
-    paidAt = now;
-    if (credit < 0 && !buffer.closed && buffer.size - sent < PLENTY) await pause(buffer, -credit * pace, signal);
+    if (stalls > 0 && hasMore) await sleep(backOffDelay(stalls - 1, STALLED, Math.random()), signal);
+    const wait = limiter.spend();
+    if (wait > 0 && !buffer.closed && buffer.size - sent < URGENT_BYTES) await pause(buffer, wait, signal);
   }
 };
 
-/** Where the service has stored everything up to; null when it refuses. */
+/** A token bucket of BURST chunks that gains one every `pace` milliseconds. */
+class PaceLimiter {
+  readonly #pace: number;
+  #tokens = BURST;
+  #updatedAt = performance.now();
+
+  constructor(pace: number) {
+    this.#pace = pace;
+  }
+
+  /** Takes the token of a chunk. @returns milliseconds to wait before the next chunk */
+  spend(): number {
+    const now = performance.now();
+    this.#tokens = Math.min(BURST, this.#tokens + (now - this.#updatedAt) / this.#pace) - 1;
+    this.#updatedAt = now;
+    return Math.max(0, -this.#tokens * this.#pace);
+  }
+}
+
+/** @returns the offset up to which the service has stored the log; null when it accepts no more. */
+const sendChunk = async (
+  { client, buildId, lease, signal }: SendLogOptions,
+  bytes: Uint8Array,
+  offset: number,
+  isFinal: boolean,
+): Promise<number | null> => {
+  const answer = await client.send({
+    method: "PUT",
+    path: `/build/${buildId}/log?offset=${offset}${isFinal ? "&final=true" : ""}`,
+    bytes,
+    lease,
+    signal,
+    timeout: 60_000,
+  });
+  const stored = storedOf(answer);
+  if (stored === null) logger.warn(`the service accepts no more of this build's log: ${describeAnswer(answer)}`);
+  return stored;
+};
+
 const storedOf = ({ status, body }: { status: number; body: unknown }): number | null => {
   if (status === 200) return LogAccepted.safeParse(body).data?.next ?? null;
   return status === 409 ? (LogGapAnswer.safeParse(body).data?.expectedOffset ?? null) : null;
 };
 
-/** The pace, cut short by the end of the log or by plenty of it. */
-const pause = async (spool: LogBuffer, milliseconds: number, signal: AbortSignal): Promise<void> => {
-  const from = spool.size;
+/** Ends early at the end of the log, or when URGENT_BYTES are waiting. */
+const pause = async (buffer: LogBuffer, milliseconds: number, signal: AbortSignal): Promise<void> => {
+  const from = buffer.size;
   const limit = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(milliseconds))]);
-  while (!limit.aborted && !spool.closed && spool.size - from < PLENTY) await spool.grown.wait(null, limit);
-  spool.grown.set();
+  while (!limit.aborted && !buffer.closed && buffer.size - from < URGENT_BYTES) await buffer.grown.wait(null, limit);
+  buffer.grown.set();
 };

@@ -1,43 +1,33 @@
-import { type JobFacts, prepareStep, stepNames } from "../../domain/plan/evaluate.ts";
+import { type JobFacts, prepareStep, type StepToRun } from "../../domain/plan/evaluate.ts";
 import { afterCancel, afterStep, JOB_START, type JobSoFar, type Outcome } from "../../domain/plan/job-so-far.ts";
-import { describeMistake } from "../../domain/plan/mistake.ts";
+import { describeMistake, type Mistake } from "../../domain/plan/mistake.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import type { Step } from "../../protocol/build.ts";
-import type { BuildFolder } from "../build-folder.ts";
 import { BuildFailure, Cancel } from "../failure.ts";
-import type { BuildLog } from "../log/build-log.ts";
-import type { ProcessTree } from "../process/process-tree.ts";
-import type { StepUser } from "../process/step-user.ts";
 import { CommandFiles } from "./command-files.ts";
-import { MaskCommandParser, type ParsedOutput } from "./mask-commands.ts";
-import { runStep } from "./run-step.ts";
+import { runStep, type StepContext } from "./run-step.ts";
+import { StepLogWriter } from "./step-log-writer.ts";
 import { StepOutput } from "./step-output.ts";
+import { StepReport } from "./step-report.ts";
 
-/** Milliseconds that steps which ask for it (`if: always()`) have after a cancel, all together. */
+/** Milliseconds that all steps which run after a cancel (`if: always()`) have together. */
 const CLEANUP_MILLISECONDS = 60_000;
 
-/** Hears how the build comes along. */
+/** Receives what the steps report while they run. */
 export interface StepListener {
   steps(steps: Step[]): void;
   masks(masks: string[]): void;
   summary(text: string): void;
 }
 
-export interface RunStepsOptions {
+export interface RunStepsOptions extends StepContext {
   plan: Plan;
   facts: JobFacts;
   /** Name of the pipeline file, for mistakes in it. */
   file: string;
-  /** MILLRACE_* of this build, which nothing may replace. */
-  fixed: Record<string, string>;
-  folder: Omit<BuildFolder, "path" | "log">;
-  tree: ProcessTree;
-  log: BuildLog;
-  user: StepUser | null;
-  /** Milliseconds between SIGTERM and SIGKILL. */
-  grace: number;
+  /** Aborted with a Cancel when the build must stop. */
   signal: AbortSignal;
-  /** Aborted when not even tidying up makes sense any more. */
+  /** Aborted when the steps that run after a cancel must stop too. */
   abandon: AbortSignal;
   listener: StepListener;
 }
@@ -50,9 +40,6 @@ export interface StepsResult {
   message: string | null;
 }
 
-/** Characters of a step's name that are shown. */
-const TITLE_LIMIT = 200;
-
 const STATUS: Record<Outcome, Step["status"]> = {
   success: "succeeded",
   failure: "failed",
@@ -60,93 +47,128 @@ const STATUS: Record<Outcome, Step["status"]> = {
   skipped: "skipped",
 };
 
-/** What a step that did not run leaves behind. */
-const NOTHING = { exitCode: null, outputs: {}, env: {} };
+/** What later steps see of a step that did not run. */
+const NOT_RUN = { exitCode: null, outputs: {}, env: {} };
 
 /**
- * Runs the plan's steps in order, each with what the earlier ones left behind. After a mistake in the file that only
- * shows now, those still run that ask for it by `if`.
+ * Runs the plan's steps in order; each sees the outputs and variables of the earlier ones. After a mistake in the file
+ * that only a running build can show, the steps that ask for it by `if` still run.
  * @throws BuildFailure pipeline-invalid for the first such mistake; the signal's reason when it was aborted.
  */
-export const runSteps = async (work: RunStepsOptions): Promise<StepsResult> => {
-  const { plan, facts, signal, listener, log } = work;
-  const names = stepNames(plan);
-  const titled = (name: string): string => log.mask(name).trim().replace(/\s+/g, " ").slice(0, TITLE_LIMIT);
-  const rows: Step[] = plan.job.steps.map(({ id }, index) => ({
-    id,
-    name: titled(names[index] ?? ""),
-    status: "pending",
-    exitCode: null,
-    startedAt: null,
-    finishedAt: null,
-    logOffset: null,
-  }));
-  const tell = (index: number, change: Partial<Step>): void => {
-    rows[index] = { ...rows[index]!, ...change };
-    listener.steps([...rows]);
-  };
-  let current: CommandFiles | null = null;
-  const addMasks = (masks: string[]): void => {
-    const fresh = log.addSecrets(masks);
-    if (fresh.length > 0) listener.masks(fresh);
-  };
-  const commands = new MaskCommandParser();
-  const hear = ({ masks, bytes }: ParsedOutput): void => {
-    addMasks([...masks, ...(current?.newMasks() ?? [])]);
-    log.write(bytes);
-  };
-  const output = new StepOutput(
-    work.folder.pipe,
-    (bytes) => hear(commands.push(bytes)),
-    () => hear(commands.end()),
-  );
-  let soFar: JobSoFar = JOB_START;
-  let failed: Omit<StepsResult, "succeeded"> | null = null;
-  let mistake: BuildFailure | null = null;
-  let tidyUp: AbortSignal | null = null;
+export const runSteps = async (options: RunStepsOptions): Promise<StepsResult> => {
+  const { plan, facts, signal } = options;
+  const run = new StepsRun(options);
   try {
-    for (const [index, step] of plan.job.steps.entries()) {
-      if (signal.aborted && tidyUp === null) {
-        if (!(signal.reason instanceof Cancel) || signal.reason.reason === "lease-lost") throw signal.reason;
-        soFar = afterCancel(soFar);
-        tidyUp = AbortSignal.any([AbortSignal.timeout(CLEANUP_MILLISECONDS), work.abandon]);
-      }
-      const prepared = prepareStep(plan, index, facts, soFar);
-      if (prepared.kind === "run") addMasks(prepared.masks);
-      const name = titled(prepared.name);
-      if (prepared.kind === "skip") {
-        tell(index, { name, status: "skipped" });
-        soFar = afterStep(soFar, step, { ...NOTHING, outcome: "skipped" });
-        continue;
-      }
-      const logOffset = log.begin(name);
-      if (prepared.kind === "mistake") {
-        const failure = new BuildFailure("pipeline-invalid", describeMistake(work.file, prepared.mistake));
-        log.say(failure.message);
-        tell(index, { name, status: "failed", logOffset });
-        soFar = afterStep(soFar, { continueOnError: false }, { ...NOTHING, outcome: "failure" });
-        mistake ??= failure;
-        continue;
-      }
-      tell(index, { name, status: "running", startedAt: new Date().toISOString(), logOffset });
-      current = new CommandFiles(work.folder.steps, index, work.user);
-      const end = await runStep(work, prepared, index, current, output, tidyUp ?? signal);
-      addMasks(current.newMasks());
-      current.close();
-      current = null;
-      soFar = afterStep(soFar, step, end);
-      const { outcome } = end;
-      tell(index, { status: STATUS[outcome], exitCode: end.exitCode, finishedAt: new Date().toISOString() });
-      if (outcome === "failure" && !step.continueOnError)
-        failed ??= { exitCode: end.exitCode, message: `Step "${name}" ${end.why}` };
+    for (const index of plan.job.steps.keys()) {
+      if (signal.aborted) run.startCleanup();
+      const prepared = prepareStep(plan, index, facts, run.soFar);
+      if (prepared.kind === "skip") run.skip(index, prepared.name);
+      else if (prepared.kind === "mistake") run.failByMistake(index, prepared.name, prepared.mistake);
+      else await run.execute(index, prepared);
     }
   } finally {
-    current?.close();
-    await output.drain();
-    output.close();
+    await run.close();
   }
   signal.throwIfAborted();
-  if (mistake) throw mistake;
-  if (soFar.status === "success") return { succeeded: true, exitCode: 0, message: null };
-  return { succeeded: false, ...(failed ?? { exitCode: null, message: null }) };
+  return run.result();
 };
+
+/** The steps of one build: how far they are, what they report, and what their end means for the build. */
+class StepsRun {
+  soFar: JobSoFar = JOB_START;
+  readonly #options: RunStepsOptions;
+  readonly #report: StepReport;
+  readonly #writer: StepLogWriter;
+  readonly #output: StepOutput;
+  #failedStep: Omit<StepsResult, "succeeded"> | null = null;
+  #mistake: BuildFailure | null = null;
+  /** Set after a cancel: how long the steps that still run may take. */
+  #cleanup: AbortSignal | null = null;
+
+  constructor(options: RunStepsOptions) {
+    const { plan, log, listener, folder } = options;
+    this.#options = options;
+    this.#report = new StepReport(plan, log, (steps) => listener.steps(steps));
+    this.#writer = new StepLogWriter(log, (masks) => listener.masks(masks));
+    this.#output = new StepOutput(
+      folder.pipe,
+      (bytes) => this.#writer.write(bytes),
+      () => this.#writer.flush(),
+    );
+  }
+
+  /** From now on only steps that ask for it by `if` run. @throws the signal's reason when none may run any more. */
+  startCleanup(): void {
+    if (this.#cleanup !== null) return;
+    const { signal, abandon } = this.#options;
+    if (!(signal.reason instanceof Cancel) || signal.reason.reason === "lease-lost") throw signal.reason;
+    this.soFar = afterCancel(this.soFar);
+    this.#cleanup = AbortSignal.any([AbortSignal.timeout(CLEANUP_MILLISECONDS), abandon]);
+  }
+
+  skip(index: number, name: string): void {
+    this.#report.update(index, { name: this.#report.displayName(name), status: "skipped" });
+    this.soFar = afterStep(this.soFar, this.#step(index), { ...NOT_RUN, outcome: "skipped" });
+  }
+
+  failByMistake(index: number, name: string, mistake: Mistake): void {
+    const { log, file } = this.#options;
+    const shown = this.#report.displayName(name);
+    const logOffset = log.begin(shown);
+    const failure = new BuildFailure("pipeline-invalid", describeMistake(file, mistake));
+    log.say(failure.message);
+    this.#report.update(index, { name: shown, status: "failed", logOffset });
+    this.soFar = afterStep(this.soFar, { continueOnError: false }, { ...NOT_RUN, outcome: "failure" });
+    this.#mistake ??= failure;
+  }
+
+  async execute(index: number, prepared: StepToRun): Promise<void> {
+    const { log, folder, user, listener, signal } = this.#options;
+    // The masks come first: the name may contain one of them.
+    this.#writer.addMasks(prepared.masks);
+    const name = this.#report.displayName(prepared.name);
+    const logOffset = log.begin(name);
+    this.#report.update(index, { name, status: "running", startedAt: new Date().toISOString(), logOffset });
+    const commandFiles = new CommandFiles(folder.steps, index, user);
+    this.#writer.commandFiles = commandFiles;
+    const end = await runStep({
+      ...this.#options,
+      step: prepared,
+      index,
+      commandFiles,
+      output: this.#output,
+      onSummary: (text) => listener.summary(text),
+      signal: this.#cleanup ?? signal,
+    });
+    this.#writer.addMasks(commandFiles.newMasks());
+    this.#closeCommandFiles();
+    const { outcome, exitCode } = end;
+    const step = this.#step(index);
+    this.soFar = afterStep(this.soFar, step, end);
+    this.#report.update(index, { status: STATUS[outcome], exitCode, finishedAt: new Date().toISOString() });
+    if (outcome === "failure" && !step.continueOnError)
+      this.#failedStep ??= { exitCode, message: `Step "${name}" ${end.why}` };
+  }
+
+  async close(): Promise<void> {
+    this.#closeCommandFiles();
+    await this.#output.drain();
+    this.#output.close();
+  }
+
+  /** @throws BuildFailure for the first mistake in the file. */
+  result(): StepsResult {
+    if (this.#mistake) throw this.#mistake;
+    if (this.soFar.status === "success") return { succeeded: true, exitCode: 0, message: null };
+    return { succeeded: false, ...(this.#failedStep ?? { exitCode: null, message: null }) };
+  }
+
+  #step(index: number): Plan["job"]["steps"][number] {
+    return this.#options.plan.job.steps[index]!;
+  }
+
+  #closeCommandFiles(): void {
+    this.#writer.commandFiles?.close();
+    this.#writer.commandFiles = null;
+  }
+}

@@ -5,11 +5,12 @@ import { Credential, Heartbeat, Hint, Job } from "../../protocol/jobs.ts";
 import { Problem } from "../../protocol/problem.ts";
 
 /*
- * What this agent reads of the service's answers: of the wire's own schemas the fields that it uses, so that nothing
- * else in an answer of a younger service can make it unreadable. A word of an enum that it does not know is "other".
+ * What the agent reads from the service's answers: only the fields that it uses, so that an answer of a newer service
+ * stays readable. Each schema is picked from the protocol's own.
  */
 
-const growing = <T extends z.core.util.EnumLike>(known: z.ZodMiniEnum<T>) =>
+/** An enum that may grow: a value that this agent does not know is read as "other". */
+const openEnum = <T extends z.core.util.EnumLike>(known: z.ZodMiniEnum<T>) =>
   z.union([
     known,
     z.pipe(
@@ -18,7 +19,7 @@ const growing = <T extends z.core.util.EnumLike>(known: z.ZodMiniEnum<T>) =>
     ),
   ]);
 
-const used = {
+const buildFields = {
   id: true,
   number: true,
   repoId: true,
@@ -31,10 +32,10 @@ const used = {
 export const JobAnswer = z.extend(
   z.pick(Job, { lease: true, pipeline: true, env: true, secretKeys: true, timeoutSeconds: true }),
   {
-    // The trigger is a word for the expressions of the pipeline file, whichever it is.
-    build: z.extend(z.pick(Build, used), { trigger: z.string() }),
+    // Any trigger is allowed: the pipeline file's expressions use it as a text.
+    build: z.extend(z.pick(Build, buildFields), { trigger: z.string() }),
     repository: z.extend(Job.shape.repository, {
-      credential: z.nullish(z.extend(Credential, { kind: growing(Credential.shape.kind) })),
+      credential: z.nullish(z.extend(Credential, { kind: openEnum(Credential.shape.kind) })),
     }),
     runKeys: z._default(Job.shape.runKeys, []),
     mayGoElsewhere: Job.shape.mayGoElsewhere,
@@ -43,23 +44,33 @@ export const JobAnswer = z.extend(
 export type JobAnswer = z.infer<typeof JobAnswer>;
 
 export const HeartbeatAnswer = z.extend(z.pick(Heartbeat, { cancel: true }), {
-  reason: z.optional(growing(Heartbeat.shape.reason.def.innerType)),
+  reason: z.optional(openEnum(Heartbeat.shape.reason.def.innerType)),
 });
 
-export const HintMessage = z.object({ type: growing(Hint.shape.type) });
+export const HintMessage = z.object({ type: openEnum(Hint.shape.type) });
 
 export const RegisteredAnswer = z.pick(RegisteredAgent, {
-  ...{ id: true, orgId: true, name: true, token: true, isEphemeral: true, labels: true },
-  ...{ heartbeatSeconds: true, pollSeconds: true },
+  id: true,
+  orgId: true,
+  name: true,
+  token: true,
+  isEphemeral: true,
+  labels: true,
+  heartbeatSeconds: true,
+  pollSeconds: true,
 });
 
 export const AgentAnswer = z.extend(
   z.pick(Agent, {
-    ...{ canBuildIOS: true, canBuildAndroid: true, canBuildWeb: true },
-    ...{ lastHeartbeatAt: true, labels: true, currentBuildId: true },
+    canBuildIOS: true,
+    canBuildAndroid: true,
+    canBuildWeb: true,
+    lastHeartbeatAt: true,
+    labels: true,
+    currentBuildId: true,
   }),
   { status: z.int() },
 );
 
-/** From where on a log is to be sent again. */
+/** The service has less of the log than the agent assumed: send it again from `expectedOffset`. */
 export const LogGapAnswer = z.pick(Problem, { expectedOffset: true });

@@ -1,14 +1,17 @@
-/** Something that may happen at any time, for one who waits. Rung while nobody waits, the next wait ends at once. */
+/**
+ * An event that one waiter waits for, as .NET's AutoResetEvent: a wait that ends resets it, and a wait that begins
+ * after `set` ends at once.
+ */
 export class AutoResetEvent {
-  #rung = false;
+  #isSet = false;
   #wake: (() => void) | null = null;
 
   set(): void {
-    this.#rung = true;
+    this.#isSet = true;
     this.#wake?.();
   }
 
-  /** Until it is rung, `milliseconds` have passed, or the signal is aborted; never throws. */
+  /** Ends when the event is set, `milliseconds` have passed or the signal is aborted. Never rejects. */
   wait(milliseconds: number | null = null, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const timer = milliseconds === null ? null : setTimeout(() => end(), milliseconds);
@@ -16,12 +19,16 @@ export class AutoResetEvent {
         if (timer !== null) clearTimeout(timer);
         signal?.removeEventListener("abort", end);
         this.#wake = null;
-        this.#rung = false;
+        this.#isSet = false;
         resolve();
       };
       this.#wake = end;
       signal?.addEventListener("abort", end, { once: true });
-      if (this.#rung || signal?.aborted) end();
+      if (this.#isSet || signal?.aborted) end();
     });
   }
 }
+
+/** Ends after `milliseconds` or when the signal is aborted. Never rejects. */
+export const sleep = (milliseconds: number, signal?: AbortSignal): Promise<void> =>
+  new AutoResetEvent().wait(milliseconds, signal);

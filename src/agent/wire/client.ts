@@ -11,32 +11,32 @@ export interface ClientRequest {
   body?: unknown;
   bytes?: Uint8Array;
   lease?: number;
-  /** Ends the call, its repeats included, with the signal's reason. */
+  /** Ends the call and its retries with the signal's reason. */
   signal?: AbortSignal;
-  /** Milliseconds one try may take. */
+  /** Milliseconds that one try may take. */
   timeout?: number;
-  /** Tries before it gives up; for ever when left out. */
+  /** Tries before `send` throws Unreachable; without it there is no limit. */
   maxTries?: number;
-  /** Other waits between the tries than the client's own. */
+  /** Replaces the client's own waits between tries. */
   backOff?: BackOff;
 }
 
 export interface Answer {
   status: number;
   body: unknown;
-  /** Tries that came to nothing before it. */
+  /** Tries that failed before this answer. */
   failures: number;
 }
 
-/** The service did not answer usefully in the tries it was given. */
+/** Every try failed: no connection, no answer in time, or an answer that is worth a retry. */
 export class Unreachable extends Error {}
 
-/** The service does not know this agent's token any more. */
+/** The service does not accept this agent's token any more. */
 export class TokenRefused extends ExitError {
   constructor(url: string) {
     super(
-      `${url} does not accept this agent's token: it was removed or its token revoked. ` +
-        "Register it again: deregister --local, then register",
+      `${url} does not accept this agent's token: the agent was removed, or its token was revoked. ` +
+        "Register it again: run deregister --local, then register",
       EXIT.notRegistered,
     );
   }
@@ -45,12 +45,12 @@ export class TokenRefused extends ExitError {
 export interface ClientOptions {
   url: string;
   token: string;
-  /** Names this run of the agent program; only the one that polls has it. */
+  /** Random id of this run of the program. Only the client that polls sends it. */
   bootId?: string;
   backOff?: BackOff;
 }
 
-/** A short word on an answer for people: what the service itself says about it, where it says something. */
+/** An answer in one line for people: the service's problem title and detail, or only the status. */
 export const describeAnswer = ({ status, body }: Omit<Answer, "failures">): string => {
   const problem = Problem.safeParse(body);
   if (!problem.success) return `status ${status}`;
@@ -61,8 +61,8 @@ export const describeAnswer = ({ status, body }: Omit<Answer, "failures">): stri
 const isTransient = (status: number): boolean => status === 429 || status === 408 || status >= 500;
 
 /**
- * The HTTP side of the wire. Whatever may pass by itself (no connection, a time limit, 429, 5xx) is repeated with
- * growing, jittered waits, or after exactly the time the service asks for; every other answer goes to the caller.
+ * HTTP client of the service. Retries what may pass by itself (no connection, no answer in time, 408, 429, 5xx) with
+ * exponential backoff and jitter, or after the time in Retry-After. Returns every other answer.
  */
 export class Client {
   readonly url: string;
@@ -77,30 +77,30 @@ export class Client {
     this.#backOff = backOff;
   }
 
-  /** Headers that say who calls; the hints' WebSocket sends the same. */
+  /** Headers that authenticate the agent. The hint socket sends the same. */
   headers(): Record<string, string> {
     return { Authorization: `Bearer ${this.#token}`, ...(this.#bootId && { [BOOT_HEADER]: this.#bootId }) };
   }
 
-  /** @throws Refused on 401, Unreachable when the tries are used up, the signal's reason when it is aborted. */
+  /** @throws TokenRefused on 401, Unreachable after the last try, the signal's reason when it is aborted. */
   async send(call: ClientRequest): Promise<Answer> {
-    for (let repeat = 0; ; repeat++) {
+    for (let retry = 0; ; retry++) {
       const outcome = await this.#tryOnce(call);
       call.signal?.throwIfAborted();
-      if (outcome.trouble === null) {
+      if (outcome.error === null) {
         if (outcome.answer.status === 401) throw new TokenRefused(this.url);
-        return { ...outcome.answer, failures: repeat };
+        return { ...outcome.answer, failures: retry };
       }
-      if (repeat + 1 === call.maxTries) throw new Unreachable(`${this.url}: ${outcome.trouble}`);
-      const wait = outcome.retryAfter ?? backOffDelay(repeat, call.backOff ?? this.#backOff, Math.random());
-      if (repeat > 0) logger.warn(`${call.method} ${call.path.split("?")[0]}: ${outcome.trouble}; trying again`);
+      if (retry + 1 === call.maxTries) throw new Unreachable(`${this.url}: ${outcome.error}`);
+      const wait = outcome.retryAfter ?? backOffDelay(retry, call.backOff ?? this.#backOff, Math.random());
+      if (retry > 0) logger.warn(`${call.method} ${call.path.split("?")[0]}: ${outcome.error}; trying again`);
       await delay(wait, undefined, { signal: call.signal }).catch(() => call.signal?.throwIfAborted());
     }
   }
 
   async #tryOnce(
     call: ClientRequest,
-  ): Promise<{ trouble: null; answer: Omit<Answer, "failures"> } | { trouble: string; retryAfter: number | null }> {
+  ): Promise<{ error: null; answer: Omit<Answer, "failures"> } | { error: string; retryAfter: number | null }> {
     const limit = AbortSignal.timeout(call.timeout ?? 30_000);
     try {
       const response = await fetch(`${this.url}${call.path}`, {
@@ -117,19 +117,19 @@ export class Client {
       });
       const text = await response.text();
       const answer = { status: response.status, body: parsed(text) };
-      if (!isTransient(response.status)) return { trouble: null, answer };
+      if (!isTransient(response.status)) return { error: null, answer };
       return {
-        trouble: describeAnswer(answer),
+        error: describeAnswer(answer),
         retryAfter: retryAfterOf(response.headers.get("Retry-After"), Date.now()),
       };
     } catch (error) {
-      if (limit.aborted) return { trouble: "no answer in time", retryAfter: null };
-      return { trouble: `no connection (${causeOf(error)})`, retryAfter: null };
+      if (limit.aborted) return { error: "no answer in time", retryAfter: null };
+      return { error: `no connection (${causeOf(error)})`, retryAfter: null };
     }
   }
 }
 
-/** Our own word for a body that is no JSON is enough: a parser's would quote it. */
+/** Null for a body that is not JSON: a parser's message would quote the body. */
 const parsed = (text: string): unknown => {
   if (text === "") return null;
   try {

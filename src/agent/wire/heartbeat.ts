@@ -4,30 +4,26 @@ import type { AutoResetEvent } from "./auto-reset-event.ts";
 import type { BackOff } from "./back-off.ts";
 import type { Client } from "./client.ts";
 
-/** A lease is a few heartbeats long: after a cut the next try must come well before its end. */
-const eager = (everySeconds: number): BackOff => ({ initial: everySeconds * 50, max: (everySeconds * 1000) / 3 });
+/** A lease lasts a few heartbeats: after a lost connection several retries must fit before it expires. */
+const retriesOf = (heartbeatSeconds: number): BackOff => ({
+  initial: heartbeatSeconds * 50,
+  max: (heartbeatSeconds * 1000) / 3,
+});
 
 export interface KeepLeaseOptions {
   client: Client;
   agentId: string;
   lease: number;
   heartbeatSeconds: number;
-  /** Rung when there is reason to ask at once. */
+  /** Set when the next heartbeat must not wait. */
   cancelHint: AutoResetEvent;
   onCancel: (reason: CancelReason) => void;
   signal: AbortSignal;
 }
 
-/** Keeps the lease of the build under way, and hears whether it is to be stopped. Ends with the signal. */
-export const keepLease = async ({
-  client,
-  agentId,
-  lease,
-  heartbeatSeconds,
-  cancelHint,
-  onCancel,
-  signal,
-}: KeepLeaseOptions) => {
+/** Sends heartbeats, which renew the lease of the active build, until the signal is aborted. Reports a cancel. */
+export const keepLease = async (options: KeepLeaseOptions): Promise<void> => {
+  const { client, agentId, lease, heartbeatSeconds, cancelHint, onCancel, signal } = options;
   while (!signal.aborted) {
     await cancelHint.wait(heartbeatSeconds * 1000, signal);
     if (signal.aborted) return;
@@ -37,7 +33,7 @@ export const keepLease = async ({
       lease,
       signal,
       timeout: 10_000,
-      backOff: eager(heartbeatSeconds),
+      backOff: retriesOf(heartbeatSeconds),
     });
     const heartbeat = HeartbeatAnswer.safeParse(answer.body).data;
     if (answer.status === 409) onCancel("lease-lost");
@@ -45,5 +41,5 @@ export const keepLease = async ({
   }
 };
 
-/** Whatever the reason: to stop is to stop. */
+/** A cancel with an unknown reason still cancels. */
 const reasonOf = (reason: CancelReason | "other" = "other"): CancelReason => (reason === "other" ? "canceled" : reason);

@@ -2,12 +2,12 @@ import { WebSocket } from "ws";
 import { HINT_PING } from "../../protocol/jobs.ts";
 import { logger } from "../cli/logger.ts";
 import { HintMessage } from "./answers.ts";
-import { AutoResetEvent } from "./auto-reset-event.ts";
+import { AutoResetEvent, sleep } from "./auto-reset-event.ts";
 import { type BackOff, backOffDelay, DEFAULT_BACK_OFF } from "./back-off.ts";
 import type { Client } from "./client.ts";
 
-/** Milliseconds before a service that speaks no WebSocket is asked again. */
-const UNSUPPORTED = 5 * 60_000;
+/** Milliseconds before the next try when the service refuses a WebSocket. */
+const REFUSED_WAIT = 5 * 60_000;
 
 export interface HintSocketOptions {
   client: Client;
@@ -18,14 +18,16 @@ export interface HintSocketOptions {
 }
 
 /**
- * The socket on which the service says that there is something to look at. It carries hints only: one that is lost,
- * late or doubled costs nothing, and while it is down the agent polls as if there were none.
+ * The WebSocket on which the service sends hints: poll now, or look for a cancel. A lost, late or repeated hint does no
+ * harm. While the socket is closed, the agent long-polls.
  */
 export class HintSocket {
+  /** Set when the agent should poll. */
   readonly lookHint = new AutoResetEvent();
+  /** Set when the agent should ask with a heartbeat whether its build is canceled. */
   readonly cancelHint = new AutoResetEvent();
   #isOpen = false;
-  readonly #settled = new AutoResetEvent();
+  readonly #attempted = new AutoResetEvent();
   readonly #options: HintSocketOptions;
 
   constructor(options: HintSocketOptions) {
@@ -36,9 +38,9 @@ export class HintSocket {
     return this.#isOpen;
   }
 
-  /** Until the first try has opened the socket or failed, `milliseconds` at most. */
+  /** Resolves when the first try has opened the socket or failed, after `milliseconds` at the latest. */
   firstAttempt(milliseconds: number): Promise<void> {
-    return this.#settled.wait(milliseconds, this.#options.signal);
+    return this.#attempted.wait(milliseconds, this.#options.signal);
   }
 
   /** Keeps the socket open until the signal is aborted. */
@@ -47,14 +49,14 @@ export class HintSocket {
     for (let failures = 0; !signal.aborted; ) {
       const end = await this.#connection();
       this.#isOpen = false;
-      this.#settled.set();
+      this.#attempted.set();
       this.lookHint.set();
       failures = end.opened ? 0 : failures + 1;
       if (end.status !== null && failures === 1)
-        logger.info(`no hints by WebSocket (status ${end.status}): polling instead`);
+        logger.info(`no WebSocket for hints (status ${end.status}): polling instead`);
       const wait =
-        end.status !== null && end.status < 500 ? UNSUPPORTED : backOffDelay(failures, backOff, Math.random());
-      await new AutoResetEvent().wait(wait, signal);
+        end.status !== null && end.status < 500 ? REFUSED_WAIT : backOffDelay(failures, backOff, Math.random());
+      await sleep(wait, signal);
     }
   }
 
@@ -65,11 +67,11 @@ export class HintSocket {
       const socket = new WebSocket(url, { headers: client.headers(), handshakeTimeout: 10_000, maxPayload: 65_536 });
       let opened = false;
       let status: number | null = null;
-      let isHeard = true;
-      const beat = setInterval(() => {
+      let hasAnswered = true;
+      const pinger = setInterval(() => {
         if (!opened) return;
-        if (!isHeard) return socket.terminate();
-        isHeard = false;
+        if (!hasAnswered) return socket.terminate();
+        hasAnswered = false;
         socket.send(HINT_PING);
       }, heartbeatSeconds * 1000);
       const close = (): void => socket.terminate();
@@ -78,11 +80,11 @@ export class HintSocket {
         opened = true;
         this.#isOpen = true;
         socket.send(HINT_PING);
-        this.#settled.set();
+        this.#attempted.set();
         this.lookHint.set();
       });
       socket.on("message", (data) => {
-        isHeard = true;
+        hasAnswered = true;
         this.#receive(String(data));
       });
       socket.on("unexpected-response", (request, response) => {
@@ -90,10 +92,10 @@ export class HintSocket {
         request.destroy();
         socket.terminate();
       });
-      // A "close" always follows, and says all that is needed.
+      // A "close" event always follows.
       socket.on("error", () => {});
       socket.on("close", () => {
-        clearInterval(beat);
+        clearInterval(pinger);
         signal.removeEventListener("abort", close);
         resolve({ opened, status });
       });

@@ -1,13 +1,13 @@
 import { logger } from "../cli/logger.ts";
 import { JobAnswer } from "./answers.ts";
-import { AutoResetEvent } from "./auto-reset-event.ts";
+import { sleep } from "./auto-reset-event.ts";
 import { type Client, describeAnswer, TokenRefused } from "./client.ts";
 import type { HintSocket } from "./hint-socket.ts";
 
-/** Milliseconds before asking again after an answer that makes no sense. */
-const AFTER_NONSENSE = 10_000;
-/** Milliseconds without a hint after which it looks all the same: a hint is lost only where something broke. */
-const UNHINTED = 10 * 60_000;
+/** Milliseconds before the next poll after an answer that the agent cannot read. */
+const UNREADABLE_WAIT = 10_000;
+/** Milliseconds before the next poll when no hint arrives. Hints are rarely lost. */
+const NO_HINT_WAIT = 10 * 60_000;
 
 export interface NextJobOptions {
   client: Client;
@@ -18,17 +18,12 @@ export interface NextJobOptions {
 }
 
 /**
- * Waits for work: with the hints' socket open it looks when told to; without it, the service holds the question open
- * for `pollSeconds`. After trouble a heartbeat says that it is back, should it have ignored what it was offered.
- * @throws Refused, or the signal's reason.
+ * Waits for a job. While the hint socket is open, polls once for each hint; without it, long-polls for `pollSeconds`.
+ * A heartbeat after failed polls tells the service that this agent takes jobs again.
+ * @throws TokenRefused, or the signal's reason.
  */
-export const nextJob = async ({
-  client,
-  agentId,
-  hintSocket,
-  pollSeconds,
-  signal,
-}: NextJobOptions): Promise<JobAnswer> => {
+export const nextJob = async (options: NextJobOptions): Promise<JobAnswer> => {
+  const { client, agentId, hintSocket, pollSeconds, signal } = options;
   for (;;) {
     signal.throwIfAborted();
     const wait = hintSocket.isOpen ? 0 : Math.min(60, pollSeconds);
@@ -42,12 +37,12 @@ export const nextJob = async ({
     const job = answer.status === 200 ? JobAnswer.safeParse(answer.body) : null;
     if (job?.success) return job.data;
     if (answer.status !== 204) {
-      logger.error(
-        `the service's answer to a poll is not understood (${describeAnswer(answer)}): is this agent too old?`,
-      );
-      await new AutoResetEvent().wait(AFTER_NONSENSE, signal);
+      logger.error(`cannot read the service's answer to a poll (${describeAnswer(answer)}): is this agent too old?`);
+      await sleep(UNREADABLE_WAIT, signal);
     } else if (answer.failures > 0) {
       await client.send({ method: "POST", path: `/buildagent/${agentId}/heartbeat`, signal });
-    } else if (hintSocket.isOpen) await hintSocket.lookHint.wait(UNHINTED, signal);
+    } else if (hintSocket.isOpen) {
+      await hintSocket.lookHint.wait(NO_HINT_WAIT, signal);
+    }
   }
 };

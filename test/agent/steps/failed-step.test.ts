@@ -46,7 +46,7 @@ describe("the log of a step that did not simply succeed", () => {
       "The step was killed by SIGSEGV (signal 11)",
       "The step ended with exit code 137 (128 + 9: SIGKILL)",
       "The step ended with exit code 127",
-      "The step wrote what cannot be read to one of its command files",
+      "The step wrote a command file that has mistakes",
     ]);
     expect(stdout).toContain("There is no folder for working-directory gone\nThe step ended with exit code 127\n");
     expect(stdout).toMatch(/good\n$/);
