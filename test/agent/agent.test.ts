@@ -278,7 +278,7 @@ describe("stopping a build", () => {
   it("finishes it on the first SIGTERM, and gives it back for another attempt on the second", async () => {
     const { service, run, log } = await started();
     run.kill("SIGTERM");
-    await until(() => run.output().includes("is finished first"));
+    await until(() => run.output().includes("ends after the active build"));
     expect(service.ends).toEqual([]);
     run.kill("SIGTERM");
     const { code } = await run.ended;
@@ -464,7 +464,7 @@ describe("the state folder", () => {
       ["register", "--url", service.url, "--token-file", "-", "--name", "x", "--state", state],
       { input: "t" },
     ).ended;
-    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("holds the agent wheel already") });
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("already holds the agent wheel") });
     const seen = await agentProgram(["status", "--state", state]).ended;
     expect(seen.code).toBe(0);
     expect(seen.stdout).toMatch(/name {6}wheel\n.*not running.*seen as {3}idle/s);

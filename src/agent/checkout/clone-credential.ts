@@ -9,10 +9,10 @@ type Credential = NonNullable<Job["repository"]["credential"]>;
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /**
- * A credential helper of git's. It is told protocol, host and port it is asked for, and answers for the repository's own
- * alone: not for a submodule, an LFS endpoint or a redirect that leads elsewhere.
+ * A git credential helper (gitcredentials(7)). It answers only for the clone URL's protocol, host and port: not for a
+ * submodule, an LFS endpoint or a redirect that points elsewhere.
  */
-const helper = (origin: string): string => {
+const helperScript = (origin: string): string => {
   const [protocol, host] = origin.split("://");
   return `[ "$1" = get ] || exit 0
 asked=$(tr A-Z a-z | grep -E '^(protocol|host)=')
@@ -21,8 +21,8 @@ exec cat "\${0%/*}/answer"
 `;
 };
 
-/** Stands for ssh, which git gives `[-o OPTION] [-p PORT] [USER@]HOST COMMAND`: another host or port gets no key. */
-const sshWithKey = (host: string, port: string): string => `folder=\${0%/*} option='' port='' host=''
+/** Replaces ssh. Git calls it with `[-o OPTION] [-p PORT] [USER@]HOST COMMAND`; another host or port gets no key. */
+const sshScript = (host: string, port: string): string => `folder=\${0%/*} option='' port='' host=''
 for word in "$@"; do
   case "$option" in
     -p) port=$word option='' ;;
@@ -40,45 +40,45 @@ exec ssh -i "$folder/key" "$@"
 `;
 
 /**
- * Gives `use` what git needs to answer for the clone credential: files in `folder`, for this user alone, gone
- * when it ends. Nothing of it is in an argument, an address or the environment.
+ * Runs `use` with the git options that supply the clone credential. The credential is only in files in `folder`, which
+ * no other user can read and which are removed afterwards: never in an argument, a URL or the environment.
  */
 export const withCredential = async <T>(
   credential: Credential | null,
   cloneUrl: string,
   folder: string,
-  use: (extra: GitCommandOptions) => Promise<T>,
+  use: (options: GitCommandOptions) => Promise<T>,
 ): Promise<T> => {
   if (credential === null) return use({});
-  const closed = mkdtempSync(join(folder, "credential-"));
+  const privateFolder = mkdtempSync(join(folder, "credential-"));
   const write = (name: string, text: string): string => {
-    const path = join(closed, name);
+    const path = join(privateFolder, name);
     writeFileSync(path, text, { mode: 0o600 });
     return quoted(path);
   };
   try {
     return await use(
-      credential.kind === "token" ? tokenBy(write, credential, cloneUrl) : keyBy(write, credential, cloneUrl),
+      credential.kind === "token" ? tokenOptions(write, credential, cloneUrl) : keyOptions(write, credential, cloneUrl),
     );
   } finally {
-    rmSync(closed, { recursive: true, force: true });
+    rmSync(privateFolder, { recursive: true, force: true });
   }
 };
 
 type Write = (name: string, text: string) => string;
 
-/** The user's credential helpers are left out: they would remember a token that is not theirs. Nobody is asked by a prompt. */
-const tokenBy = (write: Write, { username, value }: Credential, cloneUrl: string): GitCommandOptions => {
+/** The user's own credential helpers are off, because they would store the token. Prompts are off. */
+const tokenOptions = (write: Write, { username, value }: Credential, cloneUrl: string): GitCommandOptions => {
   const [password = ""] = value.split(/[\r\n]/, 1);
   write("answer", `username=${username ?? "x-access-token"}\npassword=${password}\n`);
-  const program = write("helper", helper(cloneOrigin(cloneUrl)));
+  const program = write("helper", helperScript(cloneOrigin(cloneUrl)));
   return { settings: ["credential.helper=", `credential.helper=!sh ${program}`], env: { GIT_ASKPASS: "" } };
 };
 
-/** ssh reads no key whose lines end as on Windows, or whose last one does not end. */
-const keyBy = (write: Write, { value }: Credential, cloneUrl: string): GitCommandOptions => {
+/** ssh cannot read a key with CRLF line ends, or without a line end at the end. */
+const keyOptions = (write: Write, { value }: Credential, cloneUrl: string): GitCommandOptions => {
   write("key", `${value.replaceAll("\r\n", "\n").trimEnd()}\n`);
   const { host, port } = sshPlace(cloneUrl);
-  const program = write("ssh", sshWithKey(host, port));
+  const program = write("ssh", sshScript(host, port));
   return { env: { GIT_SSH_COMMAND: `sh ${program}`, GIT_SSH_VARIANT: "ssh" } };
 };

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { type ProcessTree, signalGroup } from "../process/process-tree.ts";
 
-/** Bytes of a git command's output kept: a pipeline file has far fewer, an error message too. */
-const KEPT = 4 * 1024 * 1024;
+/** Bytes of a git command's output that are kept. Pipeline files and error messages are much shorter. */
+const OUTPUT_LIMIT = 4 * 1024 * 1024;
 
-/** Variables by which an outer git tells an inner one which repository it works in: git(1), `rev-parse --local-env-vars`. */
+/** Variables that point git to another repository: `git rev-parse --local-env-vars`, git(1). */
 const REPOSITORY_VARIABLES = new Set(
   [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_CONFIG GIT_CONFIG_PARAMETERS GIT_CONFIG_COUNT GIT_OBJECT_DIRECTORY GIT_DIR",
@@ -13,7 +13,7 @@ const REPOSITORY_VARIABLES = new Set(
   ].flatMap((line) => line.split(" ")),
 );
 
-/** Nothing that a repository or a user's own habits bring may run, ask or fetch on its own; the copy is thrown away. */
+/** Turns off all that a repository or the user's configuration could run or fetch. No fsync: the clone is temporary. */
 const SETTINGS = [
   "core.hooksPath=/dev/null",
   "core.fsmonitor=false",
@@ -42,13 +42,13 @@ export interface GitContext {
   signal?: AbortSignal;
 }
 
-/** What one command may have besides: settings and variables that end with it, such as a credential. */
+/** Settings and variables for one command only, a credential for example. */
 export interface GitCommandOptions {
   settings?: string[];
   env?: Record<string, string>;
 }
 
-const environment = ({ protocols, tree }: GitContext, extra: GitCommandOptions): NodeJS.ProcessEnv => {
+const environment = ({ protocols, tree }: GitContext, options: GitCommandOptions): NodeJS.ProcessEnv => {
   const own = Object.entries(process.env).filter(
     ([name]) => !REPOSITORY_VARIABLES.has(name) && !/^(?:MILLRACE_|GIT_CONFIG_(?:KEY|VALUE)_)/.test(name),
   );
@@ -62,53 +62,52 @@ const environment = ({ protocols, tree }: GitContext, extra: GitCommandOptions):
     GIT_PROTOCOL_FROM_USER: "0",
     GIT_LFS_SKIP_SMUDGE: "1",
     LC_ALL: "C",
-    ...extra.env,
+    ...options.env,
   };
 };
 
 /**
- * Runs git in a process group of its own. The user's HOME, credential helper, proxies and SSH agent stay; prompts,
- * hooks and other protocols are off. `args` are the command and its options; positionals belong after `--`. `input` is its
- * standard input.
- * @throws when git cannot be started, or with the signal's reason.
+ * Runs git in its own process group, with the user's HOME, credential helper, proxies and SSH agent, but without
+ * prompts, hooks and other protocols. In `args`, positional arguments must follow `--`. `input` is its standard input.
+ * @throws when git cannot be started, or the signal's reason.
  */
 export const git = (
-  place: GitContext,
+  context: GitContext,
   args: string[],
-  extra: GitCommandOptions = {},
+  options: GitCommandOptions = {},
   input = "",
 ): Promise<GitOutput> => {
-  const allowed = place.protocols.map((name) => `protocol.${name}.allow=always`);
-  const settings = [...SETTINGS, ...allowed, ...(extra.settings ?? [])].flatMap((setting) => ["-c", setting]);
+  const allowed = context.protocols.map((name) => `protocol.${name}.allow=always`);
+  const settings = [...SETTINGS, ...allowed, ...(options.settings ?? [])].flatMap((setting) => ["-c", setting]);
   return new Promise((resolve, reject) => {
-    place.signal?.throwIfAborted();
+    context.signal?.throwIfAborted();
     const child = spawn("git", [...settings, ...args], {
-      cwd: place.folder,
+      cwd: context.folder,
       detached: true,
       stdio: [input === "" ? "ignore" : "pipe", "pipe", "pipe"],
-      env: environment(place, extra),
+      env: environment(context, options),
     });
-    if (child.pid !== undefined) place.tree.add(child.pid);
+    if (child.pid !== undefined) context.tree.add(child.pid);
     const out: Buffer[] = [];
     const err: Buffer[] = [];
     let kept = 0;
     const keep = (into: Buffer[]) => (chunk: Buffer) => {
       kept += chunk.length;
-      if (kept <= KEPT) into.push(chunk);
+      if (kept <= OUTPUT_LIMIT) into.push(chunk);
     };
     child.stdout?.on("data", keep(out));
     child.stderr?.on("data", keep(err));
-    // One that ended without reading says so by its exit code.
+    // Git may exit without reading its input: the exit code then says why.
     child.stdin?.on("error", () => {});
     child.stdin?.end(input);
-    // The transport is a child of git's, and may be waiting for a host that never answers.
+    // The transport is a child of git, and may wait for a host that never answers.
     const interrupt = (): void => {
       if (child.pid !== undefined) signalGroup(child.pid, "SIGKILL");
     };
-    place.signal?.addEventListener("abort", interrupt, { once: true });
+    context.signal?.addEventListener("abort", interrupt, { once: true });
     const settle = (action: () => void): void => {
-      place.signal?.removeEventListener("abort", interrupt);
-      if (place.signal?.aborted) reject(place.signal.reason);
+      context.signal?.removeEventListener("abort", interrupt);
+      if (context.signal?.aborted) reject(context.signal.reason);
       else action();
     };
     child.on("error", (error) => settle(() => reject(error)));

@@ -6,55 +6,56 @@ import { withCredential } from "./clone-credential.ts";
 import { type GitContext, type GitOutput, git } from "./git.ts";
 import { gitFailure } from "./git-failure.ts";
 
-/** A repository at its host, and the folder on this machine that takes what is fetched of it. */
+/** A repository at its host, and the local folder that it is fetched into. */
 export interface Remote {
-  context: GitContext;
+  gitContext: GitContext;
   cloneUrl: string;
   credential: NonNullable<Job["repository"]["credential"]> | null;
-  /** A folder of this build's that no step sees, for files that live as long as one command. */
+  /** The build's folder, which holds the files of one command while it runs. Steps cannot read it. */
   tempFolder: string;
 }
 
 export type ObjectFormat = "sha1" | "sha256";
 
-/** @throws BuildFailure with git's own words when it failed. */
+/** @throws BuildFailure with git's message when the command failed. */
 export const ensureSuccess = (output: GitOutput, doing: string, remote?: Remote): GitOutput => {
   if (output.code !== 0) throw gitFailure(doing, output.stderr, remote?.credential?.kind ?? null);
   return output;
 };
 
-/** An empty repository in an empty folder. It needs nothing of the build, so it can be made before there is one. */
+/** Makes an empty repository in an empty folder. It needs no job, so it is made before one arrives. */
 export const initRepository = async (folder: string, format: ObjectFormat = "sha1"): Promise<void> => {
-  const place: GitContext = { folder, protocols: [], tree: new ProcessTree("prepare") };
+  const gitContext: GitContext = { folder, protocols: [], tree: new ProcessTree("prepare") };
   const options = ["--quiet", "--template=", ...(format === "sha1" ? [] : [`--object-format=${format}`])];
-  ensureSuccess(await git(place, ["init", ...options, "."]), "git init");
+  ensureSuccess(await git(gitContext, ["init", ...options, "."]), "git init");
 };
 
-/** Tells the empty repository where it comes from. */
-export const addOrigin = ({ context, cloneUrl }: Remote): void => {
+/** Sets the remote "origin" of the empty repository. */
+export const addOrigin = ({ gitContext, cloneUrl }: Remote): void => {
   const url = cloneUrl.replaceAll("\\", "\\\\").replaceAll('"', '\\"');
   const section = `[remote "origin"]\n\turl = "${url}"\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n`;
-  appendFileSync(join(context.folder, ".git/config"), section);
+  appendFileSync(join(gitContext.folder, ".git/config"), section);
 };
 
-/** The host's repository names its objects by SHA-256, which an empty one must have been made for. */
+/** Git cannot change a repository's object format: one for SHA-256 is made anew. */
 const remakeForSha256 = async (remote: Remote): Promise<void> => {
-  rmSync(join(remote.context.folder, ".git"), { recursive: true });
-  await initRepository(remote.context.folder, "sha256");
+  rmSync(join(remote.gitContext.folder, ".git"), { recursive: true });
+  await initRepository(remote.gitContext.folder, "sha256");
   addOrigin(remote);
 };
 
-/** Runs a git command that may have to show the host the clone credential. */
+/** Runs a git command that may send the clone credential to the host. */
 export const gitWithCredential = (
-  { context, cloneUrl, credential, ...remote }: Remote,
+  { gitContext, cloneUrl, credential, ...remote }: Remote,
   args: string[],
-): Promise<GitOutput> => withCredential(credential, cloneUrl, remote.tempFolder, (extra) => git(context, args, extra));
+): Promise<GitOutput> =>
+  withCredential(credential, cloneUrl, remote.tempFolder, (extra) => git(gitContext, args, extra));
 
-/** All of history, as `--depth` has it; unlike `--unshallow` it holds for a whole repository too. */
+/** `--depth` for the whole history (git's own constant). Unlike `--unshallow`, it works for a complete repository too. */
 export const INFINITE_DEPTH = 2_147_483_647;
 
-/** One `git fetch` of `wanted`. Servers of the old, plain HTTP kind have no shallow clones: they give all there is. */
-export const fetchWanted = async (remote: Remote, range: string[], wanted: string[]): Promise<GitOutput> => {
+/** One `git fetch` of `refspecs`. Retries without a depth on "dumb" HTTP servers, which have no shallow clones. */
+export const fetchRefspecs = async (remote: Remote, range: string[], refspecs: string[]): Promise<GitOutput> => {
   const run = (options: string[]): Promise<GitOutput> =>
     gitWithCredential(remote, [
       "fetch",
@@ -64,7 +65,7 @@ export const fetchWanted = async (remote: Remote, range: string[], wanted: strin
       ...options,
       "--",
       "origin",
-      ...wanted,
+      ...refspecs,
     ]);
   const output = await run(range);
   if (output.code === 0) return output;

@@ -1,7 +1,7 @@
 declare const ACKNOWLEDGEMENTS: string | undefined;
 
-/** The licences of what the program is made with. They are put in when it is bundled into one file. */
+/** The licences of the packages in the program. The bundler replaces ACKNOWLEDGEMENTS by them. */
 export const acknowledgements = (): string =>
   typeof ACKNOWLEDGEMENTS === "string"
     ? ACKNOWLEDGEMENTS
-    : "This program runs from a checkout: each package's licence lies beside it in node_modules.";
+    : "This program runs from a checkout: the licence of each package is in its folder in node_modules.";

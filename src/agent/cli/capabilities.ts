@@ -14,7 +14,7 @@ export const platformCode = (): number =>
 
 export const platformName = (): (typeof PLATFORM_NAMES)[number] => PLATFORM_NAMES[platformCode()] ?? "other";
 
-const answers = (command: string, args: string[]): boolean => {
+const succeeds = (command: string, args: string[]): boolean => {
   try {
     execFileSync(command, args, { stdio: "ignore", timeout: 20_000 });
     return true;
@@ -23,11 +23,11 @@ const answers = (command: string, args: string[]): boolean => {
   }
 };
 
-/** What this machine can build by what is installed (Xcode itself, an Android SDK, npm), where it is not told. */
-export const detectCapabilities = (told: Partial<Capabilities>): Capabilities => ({
-  canBuildIOS: told.canBuildIOS ?? (process.platform === "darwin" && answers("xcodebuild", ["-version"])),
+/** What this machine can build: as given, else detected by what is installed (Xcode, an Android SDK, npm). */
+export const detectCapabilities = (given: Partial<Capabilities>): Capabilities => ({
+  canBuildIOS: given.canBuildIOS ?? (process.platform === "darwin" && succeeds("xcodebuild", ["-version"])),
   canBuildAndroid:
-    told.canBuildAndroid ??
+    given.canBuildAndroid ??
     [process.env.ANDROID_HOME, process.env.ANDROID_SDK_ROOT].some((path) => Boolean(path) && existsSync(path ?? "")),
-  canBuildWeb: told.canBuildWeb ?? answers("npm", ["--version"]),
+  canBuildWeb: given.canBuildWeb ?? succeeds("npm", ["--version"]),
 });

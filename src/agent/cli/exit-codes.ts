@@ -1,4 +1,4 @@
-/** What the program's exit code tells whoever started it; `run FILE` passes on that of the step that failed. */
+/** Exit codes of the program. `run FILE` ends with the exit code of the failed step. */
 export const EXIT = {
   done: 0,
   failed: 1,
@@ -9,7 +9,7 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** An end of the program that a person can do something about: `message` says what. */
+/** Ends the program with an exit code. `message` says what happened and what a person can do. */
 export class ExitError extends Error {
   readonly exitCode: number;
   constructor(message: string, exitCode: number) {

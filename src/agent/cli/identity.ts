@@ -5,7 +5,7 @@ import * as z from "zod/mini";
 import { Id } from "../../protocol/common.ts";
 import { EXIT, ExitError } from "./exit-codes.ts";
 
-/** Who this agent is, as it registered. The file is the only place its token is ever written to. */
+/** The registered agent. Its token is written to this file only. */
 export const Identity = z.object({
   url: z.string(),
   id: Id,
@@ -24,11 +24,11 @@ export type Identity = z.infer<typeof Identity>;
 
 const FILE = "identity.json";
 
-/** Where state lies unless told: with a checkout under the current folder, with the installed bundle at home. */
+/** Default state folder: in the current folder for a checkout, in the home folder for the installed bundle. */
 export const defaultStateFolder = (): string =>
   import.meta.url.endsWith(".ts") ? resolve(".millrace/agent") : join(homedir(), ".millrace");
 
-/** Makes the folder if need be, and closes it to others in any case. */
+/** Makes the folder unless it exists, and closes it to other users in both cases. */
 export const makeStateFolder = (folder: string): string => {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   chmodSync(folder, 0o700);
@@ -41,21 +41,21 @@ export const findIdentity = (folder: string): Identity | null => {
     text = readFileSync(join(folder, FILE), "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw new ExitError(`${join(folder, FILE)} cannot be read (${(error as NodeJS.ErrnoException).code})`, EXIT.failed);
+    throw new ExitError(`cannot read ${join(folder, FILE)} (${(error as NodeJS.ErrnoException).code})`, EXIT.failed);
   }
   const identity = Identity.safeParse(jsonOf(text));
   if (identity.success) return identity.data;
-  throw new ExitError(`${join(folder, FILE)} is damaged: remove it and register again`, EXIT.notRegistered);
+  throw new ExitError(`${join(folder, FILE)} is damaged: remove it, then run register again`, EXIT.notRegistered);
 };
 
-/** @throws Stop when this folder has no registered agent. */
+/** @throws ExitError when no agent is registered in this folder. */
 export const loadIdentity = (folder: string): Identity => {
   const identity = findIdentity(folder);
   if (identity) return identity;
   throw new ExitError(`no agent is registered in ${folder}: run register first`, EXIT.notRegistered);
 };
 
-/** Written beside and renamed: a crash leaves the old file or the new one. */
+/** Writes a new file and renames it: a crash leaves the old or the new identity. */
 export const saveIdentity = (folder: string, identity: Identity): void => {
   const path = join(makeStateFolder(folder), FILE);
   const fresh = `${path}.${process.pid}`;

@@ -9,17 +9,17 @@ import type { AgentService, ServiceFile } from "./service-file.ts";
 import { systemdUnit } from "./systemd-unit.ts";
 
 export interface InstallOptions {
-  /** Null: where `register` puts it, for the user that the agent will run as. */
+  /** Null: the default state folder of the user that the agent will run as. */
   state: string | null;
   runAs: string | null;
-  /** The user of a system service; null runs the agent as whoever installs it. */
+  /** User of a system service; null runs the agent as the user who installs it. */
   user: string | null;
   work: string | null;
   grace: number | null;
   service: string | null;
 }
 
-/** What of the machine decides which file is made. */
+/** What decides which service file is made. */
 export interface Machine {
   platform: string;
   isRoot: boolean;
@@ -36,14 +36,18 @@ const thisMachine = (): Machine => ({
 
 const usageError = (message: string): ExitError => new ExitError(message, EXIT.usage);
 
-const refuseContradictions = ({ runAs, user, service }: InstallOptions, { platform, isRoot }: Machine): void => {
+const checkOptions = ({ runAs, user, service }: InstallOptions, { platform, isRoot }: Machine): void => {
   if (runAs !== null && user !== null)
-    throw usageError("--run-as needs an agent that runs as root, and --user makes it run as another: choose one");
+    throw usageError(
+      "--run-as needs an agent that runs as root, but --user runs it as another user: use only one of them",
+    );
   if (platform === "darwin" && (runAs !== null || user !== null))
-    throw usageError("a LaunchAgent runs in the session of the user who installs it: neither --run-as nor --user");
+    throw usageError("a LaunchAgent runs in the session of the user who installs it: leave out --run-as and --user");
   if (runAs !== null && !isRoot) throw usageError("--run-as needs an agent that runs as root: install it with sudo");
   if (service !== null && !/^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/.test(service))
-    throw usageError("--service must be letters, digits, dots, dashes and underscores");
+    throw usageError(
+      "--service must consist of letters, digits, dots, dashes and underscores, and start with a letter or digit",
+    );
 };
 
 interface Owner {
@@ -51,13 +55,13 @@ interface Owner {
   home: string;
 }
 
-/** @throws Stop when there is no such user. */
+/** @throws ExitError when the user does not exist. */
 const findUser = (name: string): Owner => {
   if (!/^[A-Za-z_][A-Za-z0-9_.-]*\$?$/.test(name)) throw usageError("--user must be the name of a user");
-  const ask = (command: string, args: string[]): string =>
+  const outputOf = (command: string, args: string[]): string =>
     execFileSync(command, args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
   try {
-    return { uid: Number(ask("id", ["-u", "--", name])), home: ask("sh", ["-c", `echo ~${name}`]) };
+    return { uid: Number(outputOf("id", ["-u", "--", name])), home: outputOf("sh", ["-c", `echo ~${name}`]) };
   } catch {
     throw usageError(`--user: there is no user ${name} on this machine`);
   }
@@ -69,38 +73,42 @@ const nameOfAgent = (name: string, id: string): string =>
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^-|-$/g, "") || id;
 
-/** @throws Stop when no agent is registered in the state folder, or it is another user's: it would only fail. */
+/** @throws ExitError for wrong options, or when the state folder has no agent or another user's. */
 export const serviceFile = (options: InstallOptions, program: string, machine = thisMachine()): ServiceFile => {
-  refuseContradictions(options, machine);
+  checkOptions(options, machine);
   const { runAs, user, work, grace, service } = options;
   const owner = user === null ? null : findUser(user);
-  const usual = owner ? join(owner.home, ".millrace") : defaultStateFolder();
-  const state = resolve(options.state ?? usual);
+  const defaultState = owner ? join(owner.home, ".millrace") : defaultStateFolder();
+  const state = resolve(options.state ?? defaultState);
   const identity = loadIdentity(state);
   if (owner && statSync(join(state, "identity.json")).uid !== owner.uid)
     throw usageError(`the agent in ${state} was not registered by ${user}: register it as that user`);
-  const more = [
+  const startOptions = [
     ...(runAs === null ? [] : ["--run-as", runAs]),
     ...(work === null ? [] : ["--work", resolve(work)]),
     ...(grace === null ? [] : ["--grace", String(grace)]),
   ];
   const agent: AgentService = {
-    ...{ name: service, agent: state === resolve(usual) ? null : nameOfAgent(identity.name, identity.id) },
-    ...{ command: [process.execPath, program, "start", "--state", state, ...more], state, user, path: machine.path },
+    name: service,
+    agent: state === resolve(defaultState) ? null : nameOfAgent(identity.name, identity.id),
+    command: [process.execPath, program, "start", "--state", state, ...startOptions],
+    state,
+    user,
+    path: machine.path,
   };
   if (machine.platform === "darwin") return launchAgent(agent, machine.home);
   return systemdUnit(agent, machine.isRoot || user !== null ? null : machine.home);
 };
 
-/** @throws Stop when the file is there already and starts another agent. */
+/** @throws ExitError when the file exists and starts another agent, or cannot be written. */
 export const writeServiceFile = ({ path, text, stateArgument }: ServiceFile): void => {
   if (existsSync(path) && !readFileSync(path, "utf8").includes(stateArgument))
-    throw usageError(`${path} starts another agent: give this one a name of its own with --service NAME`);
+    throw usageError(`${path} starts another agent: choose another name with --service NAME`);
   try {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text, { mode: 0o644 });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw code === "EACCES" ? usageError(`${path} may not be written: install with sudo`) : error;
+    throw code === "EACCES" ? usageError(`no permission to write ${path}: run install with sudo`) : error;
   }
 };

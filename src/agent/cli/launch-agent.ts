@@ -5,7 +5,7 @@ import type { AgentService, ServiceFile } from "./service-file.ts";
 const xml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 const string = (text: string): string => `<string>${xml(text)}</string>`;
 
-/** launchd.plist(5): without `ProcessType` the agent and every build would have their processor and disk throttled. */
+/** launchd.plist(5): without `ProcessType`, macOS limits the processor and disk use of the agent and its builds. */
 export const launchAgent = ({ name, agent, command, state, path }: AgentService, home: string): ServiceFile => {
   const label = name ?? (agent === null ? "dev.millrace.agent" : `dev.millrace.agent.${agent}`);
   const file = join(home, `Library/LaunchAgents/${label}.plist`);
@@ -34,7 +34,9 @@ ${command.map((part) => `    ${string(part)}`).join("\n")}
 </plist>
 `;
   return {
-    ...{ path: file, text, stateArgument: `${string("--state")}\n    ${string(state)}\n` },
+    path: file,
+    text,
+    stateArgument: `${string("--state")}\n    ${string(state)}\n`,
     nextCommands: [
       `launchctl bootstrap gui/$(id -u) ${file}`,
       `launchctl print gui/$(id -u)/${label}`,

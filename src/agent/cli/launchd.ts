@@ -1,12 +1,12 @@
 import { copyFileSync, statSync, truncateSync } from "node:fs";
 import { EXIT } from "./exit-codes.ts";
 
-/** Set by the LaunchAgent: the agent runs under launchd, and this is the file that its words go to. */
+/** Set by the LaunchAgent: the agent runs under launchd, which appends the agent's log to this file. */
 export const LAUNCHD_LOG = "MILLRACE_LAUNCHD_LOG";
 
 const LOG_LIMIT = 5 * 1024 * 1024;
 
-/** launchd appends to one file for ever: beyond the limit it becomes `FILE.1`, and the file begins anew. */
+/** launchd does not rotate logs. Above the limit, the content moves to `FILE.1` and the file is emptied. */
 export const rotateLog = (limit = LOG_LIMIT): void => {
   const path = process.env[LAUNCHD_LOG];
   if (!path) return;
@@ -15,12 +15,12 @@ export const rotateLog = (limit = LOG_LIMIT): void => {
     copyFileSync(path, `${path}.1`);
     truncateSync(path);
   } catch {
-    // A log that grows is no reason to lose a build.
+    // A log that cannot be rotated must not end a build.
   }
 };
 
 const NOT_RESTARTED: number[] = [EXIT.usage, EXIT.notRegistered, EXIT.alreadyRunning];
 
-/** launchd starts again whatever did not end with 0, every ten seconds: what a person must mend first ends so. */
+/** launchd restarts a program that did not end with 0. What only a person can repair must therefore end with 0. */
 export const mustNotRestart = (exitCode: number): boolean =>
   process.env[LAUNCHD_LOG] !== undefined && NOT_RESTARTED.includes(exitCode);

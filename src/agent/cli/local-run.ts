@@ -30,20 +30,20 @@ const read = (file: string): string => {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new ExitError(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`, EXIT.usage);
+    throw new ExitError(`cannot read ${file} (${(error as NodeJS.ErrnoException).code})`, EXIT.usage);
   }
 };
 
-/** Writes every mistake of a pipeline file as `file:line:column: message`. @returns the exit code */
+/** Prints every mistake of a pipeline file as `file:line:column: message`. @returns the exit code. */
 export const checkFile = (file: string): number => {
   const { mistakes = [], hints = [] } = parsePlan(read(file));
   for (const hint of hints) process.stdout.write(`${describeMistake(file, hint)} (a hint)\n`);
   for (const mistake of mistakes) process.stdout.write(`${describeMistake(file, mistake)}\n`);
-  if (mistakes.length === 0) logger.info(`${file} is a good pipeline file`);
+  if (mistakes.length === 0) logger.info(`${file} has no mistakes`);
   return mistakes.length === 0 ? EXIT.done : EXIT.failed;
 };
 
-/** Runs a pipeline file in the current folder, as a build would run it. @returns the exit code */
+/** Runs a pipeline file in the current folder, as a build would run it. @returns the exit code. */
 export const runFile = async (file: string, { env, grace, signal }: LocalRunOptions): Promise<number> => {
   const text = read(file);
   const id = randomUUID();
@@ -59,7 +59,13 @@ export const runFile = async (file: string, { env, grace, signal }: LocalRunOpti
     if (plan.job.timeoutMinutes !== null) deadline = cancelAfter(plan.job.timeoutMinutes * 60, cancel);
     const { fixed, facts } = await localFacts(id, env, tree);
     const { succeeded, exitCode } = await runSteps({
-      ...{ plan, file, fixed, facts, tree, log, grace },
+      plan,
+      file,
+      fixed,
+      facts,
+      tree,
+      log,
+      grace,
       folder: { ...folder, workspace: process.cwd() },
       user: null,
       signal: cancel.signal,
@@ -68,7 +74,8 @@ export const runFile = async (file: string, { env, grace, signal }: LocalRunOpti
     });
     return succeeded ? EXIT.done : (exitCode ?? EXIT.failed);
   } catch (error) {
-    if (error instanceof Cancel) logger.error(error.reason === "timeout" ? "the build took too long" : "stopped");
+    if (error instanceof Cancel)
+      logger.error(error.reason === "timeout" ? "the run reached its time limit" : "the run was stopped");
     else if (error instanceof BuildFailure) logger.error(log.mask(error.message));
     else throw error;
     return error instanceof Cancel && error.reason === "canceled" ? EXIT.interrupted : EXIT.failed;
@@ -94,18 +101,18 @@ const standardOutput = () => {
   };
 };
 
-/** A folder that is no repository, or has no commit yet, is built all the same. */
+/** The folder needs no repository and no commit: the facts then say "local" or null. */
 const localFacts = async (id: string, env: Record<string, string>, tree: ProcessTree) => {
-  const place = { folder: process.cwd(), protocols: [], tree };
+  const gitContext = { folder: process.cwd(), protocols: [], tree };
   const [head, commit] = await Promise.all([
-    git(place, ["rev-parse", "--abbrev-ref", "HEAD"]),
-    git(place, ["rev-parse", "HEAD"]),
+    git(gitContext, ["rev-parse", "--abbrev-ref", "HEAD"]),
+    git(gitContext, ["rev-parse", "HEAD"]),
   ]);
   const branch = head.code === 0 ? head.stdout.toString("utf8").trim() : LOCAL;
   const commitSha = commit.code === 0 ? commit.stdout.toString("latin1").trim() : null;
   const fullName = basename(process.cwd());
-  const about = { build: { id, number: 0, branch }, repository: { fullName }, pipeline: { name: LOCAL } };
-  const fixed = { ...tree.env, ...buildVariables(about, commitSha, LOCAL, "") };
+  const names = { build: { id, number: 0, branch }, repository: { fullName }, pipeline: { name: LOCAL } };
+  const fixed = { ...tree.env, ...buildVariables(names, commitSha, LOCAL, "") };
   const facts: JobFacts = {
     env: { CI: "true", ...env, ...fixed },
     secretKeys: [],

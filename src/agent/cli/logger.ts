@@ -3,7 +3,7 @@ import { rotateLog } from "./launchd.ts";
 /** Colours of a terminal, by number: dim, yellow, red. */
 const STYLES = { info: 2, warn: 33, error: 31 } as const;
 
-/** The agent's own words on standard error, a line each; colours only on a terminal. Never a secret, never a step's output. */
+/** Writes one line of the agent's own log to standard error, in colour on a terminal. Never a secret or a step's output. */
 const line = (level: keyof typeof STYLES, text: string): void => {
   const stamp = new Date().toISOString();
   const shown = process.stderr.isTTY && process.stderr.hasColors() ? `\u001b[${STYLES[level]}m${text}\u001b[0m` : text;

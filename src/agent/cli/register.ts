@@ -26,13 +26,13 @@ export interface RegisterOptions extends Partial<Capabilities> {
   isEphemeral: boolean;
 }
 
-/** Makes this machine an agent of the service and keeps who it is in the state folder. */
+/** Registers this machine as an agent of the service and saves its identity in the state folder. */
 export const register = async (options: RegisterOptions): Promise<Identity> => {
   const url = serviceUrl(options.url);
   const known = findIdentity(options.state);
   if (known)
     throw new ExitError(
-      `${options.state} holds the agent ${known.name} already: deregister it, or use another --state`,
+      `${options.state} already holds the agent ${known.name}: deregister it, or use another --state`,
       EXIT.usage,
     );
   const capabilities = detectCapabilities(options);
@@ -50,7 +50,7 @@ export const register = async (options: RegisterOptions): Promise<Identity> => {
     throw new ExitError(`--${String(issue?.path[0] ?? "name")} ${issue?.message ?? "is invalid"}`, EXIT.usage);
   }
   const client = new Client({ url, token: readToken(options.tokenFile) });
-  const answer = await reached(
+  const answer = await explainFailure(
     client.send({ method: "POST", path: "/buildagent/register", body: registration.data, maxTries: 4 }),
   );
   const agent = RegisteredAnswer.safeParse(answer.body);
@@ -63,7 +63,7 @@ export const register = async (options: RegisterOptions): Promise<Identity> => {
   return identity;
 };
 
-const reached = async <T>(call: Promise<T>): Promise<T> => {
+const explainFailure = async <T>(call: Promise<T>): Promise<T> => {
   try {
     return await call;
   } catch (error) {
@@ -73,29 +73,32 @@ const reached = async <T>(call: Promise<T>): Promise<T> => {
   }
 };
 
-/** Removes the agent from the service, where it is still known there, and forgets who it was. */
+/** Removes the agent from the service, unless `localOnly`, and removes its identity from the state folder. */
 export const deregister = async (state: string, localOnly: boolean): Promise<void> => {
   const holder = runningAgentPid(state);
   if (holder !== null)
-    throw new ExitError(`the agent is running (process ${holder}): stop it first`, EXIT.alreadyRunning);
+    throw new ExitError(
+      `the agent is running (process ${holder}): stop it, then run deregister again`,
+      EXIT.alreadyRunning,
+    );
   const identity = loadIdentity(state);
   if (!localOnly) await removeFromService(identity);
   forgetIdentity(state);
 };
 
-/** A service that does not know the agent any more is content. */
+/** Succeeds when the service does not know the agent any more. @throws ExitError */
 export const removeFromService = async (identity: Identity): Promise<void> => {
   const client = new Client({ url: identity.url, token: identity.token });
   try {
     const answer = await client.send({ method: "DELETE", path: `/buildagent/${identity.id}`, maxTries: 4 });
     if (answer.status >= 400 && answer.status !== 404)
       throw new ExitError(
-        `not deregistered: ${describeAnswer(answer)}; deregister --local forgets it here only`,
+        `not deregistered: ${describeAnswer(answer)}; deregister --local removes it from this machine only`,
         EXIT.failed,
       );
   } catch (error) {
     if (error instanceof Unreachable)
-      throw new ExitError(`${error.message}; deregister --local forgets it here only`, EXIT.unreachable);
+      throw new ExitError(`${error.message}; deregister --local removes it from this machine only`, EXIT.unreachable);
     if (!(error instanceof TokenRefused)) throw error;
     logger.info("the service had removed this agent already");
   }

@@ -1,21 +1,22 @@
-/** The agent as the machine's service manager is told of it. */
+/** The agent as a service of the machine. */
 export interface AgentService {
-  /** The service's name, where a person chose one. */
+  /** Name of the service from --service. */
   name: string | null;
-  /** The agent's name, where it is not the one agent of its user. */
+  /** Name of the agent, unless it is in its user's default state folder. */
   agent: string | null;
   command: string[];
   state: string;
   user: string | null;
-  /** Where programs are looked for: that of the shell it was installed from. */
+  /** PATH of the shell that ran `install`. */
   path: string;
 }
 
-/** A file for the service manager, where it belongs, and what to run after it is there. */
+/** A file for the service manager. */
 export interface ServiceFile {
   path: string;
   text: string;
-  /** Stands in each file for this agent's state folder, and in no other. */
+  /** Text that only files of this agent contain: its --state argument. */
   stateArgument: string;
+  /** Commands to run once the file is written. */
   nextCommands: string[];
 }

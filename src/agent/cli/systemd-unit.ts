@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import type { AgentService, ServiceFile } from "./service-file.ts";
 
-/** systemd.service(5): a `%` begins a specifier and quotes keep spaces together. */
+/** systemd.service(5): `%` starts a specifier; quotes keep spaces. */
 const quoted = (text: string): string =>
   `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%")}"`;
 
-/** In a command a `$` begins a variable, too. */
+/** In ExecStart, `$` also starts a variable. */
 const argument = (text: string): string => quoted(text).replaceAll("$", "$$$$");
 
 const section = (name: string, lines: Record<string, string | null>): string =>
@@ -14,8 +14,8 @@ const section = (name: string, lines: Record<string, string | null>): string =>
     .join("");
 
 /**
- * Of the system, or of the user whose home is given: a user's services know no network-online.target.
- * SIGTERM lets a build finish, so stopping may take as long as a build may; a refused token is not tried again.
+ * A unit of the system, or of the user whose home is given; user units have no network-online.target.
+ * The agent finishes its build after SIGTERM, so a stop may take an hour. Exit codes that need a person stop restarts.
  */
 export const systemdUnit = (
   { name, agent, command, state, user, path }: AgentService,
@@ -30,9 +30,13 @@ export const systemdUnit = (
       User: user,
       Environment: quoted(`PATH=${path}`),
       ExecStart: command.map(argument).join(" "),
-      ...{ Restart: "always", RestartSec: "5", RestartPreventExitStatus: "2 3 4" },
-      // Builds get control groups below the agent's, which systemd leaves to it when it delegates.
-      ...{ KillMode: "mixed", Delegate: "yes", TimeoutStopSec: "1h" },
+      Restart: "always",
+      RestartSec: "5",
+      RestartPreventExitStatus: "2 3 4",
+      KillMode: "mixed",
+      // Lets the agent make control groups for builds below its own.
+      Delegate: "yes",
+      TimeoutStopSec: "1h",
     }),
     section("Install", { WantedBy: home === null ? "multi-user.target" : "default.target" }),
   ];
@@ -44,8 +48,8 @@ export const systemdUnit = (
       ...(home === null
         ? []
         : [
-            "sudo loginctl enable-linger $USER             # it then runs while you are not logged in",
-            "export XDG_RUNTIME_DIR=/run/user/$(id -u)     # needed after su or sudo, else there already",
+            "sudo loginctl enable-linger $USER             # keeps it running while you are not logged in",
+            "export XDG_RUNTIME_DIR=/run/user/$(id -u)     # only needed after su or sudo",
           ]),
       `${systemctl} daemon-reload`,
       `${systemctl} enable --now ${service}`,

@@ -1,7 +1,7 @@
 import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 
-/** Where this process is in the hierarchy of cgroup v2, as a folder; null where there is none. */
+/** Folder of this process's control group (cgroup v2); null where there is none. See cgroups(7). */
 const ownFolder = (): string | null => {
   try {
     const mounts = readFileSync("/proc/self/mountinfo", "utf8").split("\n");
@@ -15,7 +15,7 @@ const ownFolder = (): string | null => {
   }
 };
 
-/** Nothing for what is gone: a group can end while it is looked at. */
+/** An empty list for what is gone: a group can be removed while it is read. */
 const emptyIfGone = (read: () => string[]): string[] => {
   try {
     return read();
@@ -31,16 +31,16 @@ const foldersIn = (path: string): string[] =>
     readdirSync(path, { withFileTypes: true }).flatMap((one) => (one.isDirectory() ? [one.name] : [])),
   ).map((name) => join(path, name));
 
-/** A control group of one build: what is in it, and all that this starts, cannot leave it and ends at one word. */
+/** The control group of one build. Its processes and their children cannot leave it, and are killed all at once. */
 export class Cgroup {
   readonly path: string;
 
-  /** Of one that was made before, whether it is still there or not. */
+  /** An existing group, which may be gone by now. */
   constructor(path: string) {
     this.path = path;
   }
 
-  /** Makes one for the build whose folder this is; null where the kernel has none or this user may not make one. */
+  /** Makes a group for the build of this folder; null where the kernel has none or this user may not make one. */
   static make(folder: string): Cgroup | null {
     const own = ownFolder();
     if (own === null) return null;
@@ -55,7 +55,7 @@ export class Cgroup {
     return null;
   }
 
-  /** Takes in a process that has not started another yet. One that has just ended needs no place. */
+  /** Adds a process before it starts others. Ignores one that has ended. */
   add(pid: number): void {
     try {
       writeFileSync(join(this.path, "cgroup.procs"), String(pid));
@@ -64,18 +64,18 @@ export class Cgroup {
     }
   }
 
-  /** Process ids in it, and in groups that a step has made below it. */
+  /** Ids of the processes in it and in groups that a step has made below it. */
   members(path = this.path): number[] {
     const own = linesOf(join(path, "cgroup.procs")).filter((line) => line !== "");
     return [...own.map(Number), ...foldersIn(path).flatMap((below) => this.members(below))];
   }
 
-  /** Whether something is in it that is not dead yet; what is on its way there is no member any more. */
+  /** Whether a process in it is not dead yet. A dying process is not listed by `members` any more. */
   get isPopulated(): boolean {
     return linesOf(join(this.path, "cgroup.events")).includes("populated 1");
   }
 
-  /** Ends all of it at once, what is being forked too. */
+  /** Kills all processes at once, also those that are being forked. */
   kill(): void {
     try {
       writeFileSync(join(this.path, "cgroup.kill"), "1");
@@ -84,7 +84,7 @@ export class Cgroup {
     }
   }
 
-  /** Once it is empty; one that is not stays. */
+  /** Removes the group when it is empty, else leaves it. */
   remove(path = this.path): void {
     for (const below of foldersIn(path)) this.remove(below);
     try {

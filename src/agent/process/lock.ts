@@ -5,11 +5,11 @@ import { startOf } from "./process-table.ts";
 import type { StepUser } from "./step-user.ts";
 
 const FILE = "lock";
-/** Locks of steps' users: where only root writes, and nothing outlives the machine's next start. */
-const USERS = "/var/run/millrace-agent";
+/** Folder of the locks of steps' users. Only root can write there, and a restart empties it. */
+const USER_LOCKS = "/var/run/millrace-agent";
 
-/** A process by its number and when it began: the number alone is given away again. */
-const me = (): string => `${process.pid} ${startOf(process.pid)}\n`;
+/** This process as id and start time: the system reuses ids. */
+const thisProcess = (): string => `${process.pid} ${startOf(process.pid)}\n`;
 
 const read = (path: string): string | null => {
   try {
@@ -24,13 +24,13 @@ const isAlive = (holder: string): boolean => {
   return /^\d+$/.test(pid) && startOf(Number(pid)) !== null && String(startOf(Number(pid))) === start;
 };
 
-/** The process id of the agent that runs in this state folder now, or null. */
+/** Process id of the agent that runs with this state folder; null when none does. */
 export const runningAgentPid = (folder: string): number | null => {
   const holder = read(join(folder, FILE));
   return holder !== null && isAlive(holder) ? Number.parseInt(holder, 10) : null;
 };
 
-/** What one agent alone may have on a machine. */
+/** What only one agent on a machine may use. */
 export interface LockAgentOptions {
   state: string;
   work: string;
@@ -38,25 +38,25 @@ export interface LockAgentOptions {
 }
 
 /**
- * Takes all that an agent needs for itself, and returns what gives it back.
- * @throws Stop while another agent has any of it.
+ * Takes the locks of the state folder, the work folder and the steps' user. @returns the function that releases them.
+ * @throws ExitError when another agent has one of them.
  */
 export const lockAgent = ({ state, work, user }: LockAgentOptions): (() => void) => {
-  const locks: [folder: string, file: string, word: string][] = [
-    [state, FILE, `runs in ${state} (process %): give each its own --state`],
-    [work, "agent-lock", `has its builds in ${work} (process %): give each its own --work`],
+  const locks: [folder: string, file: string, use: string][] = [
+    [state, FILE, `uses the state folder ${state} (process %): give each agent its own --state`],
+    [work, "agent-lock", `uses the work folder ${work} (process %): give each agent its own --work`],
   ];
   if (user) {
-    mkdirSync(USERS, { recursive: true, mode: 0o755 });
-    const word = `runs its steps as ${user.name} (process %), and ends all of that user after each build`;
-    locks.push([USERS, `user-${user.uid}`, `${word}: give each its own --run-as`]);
+    mkdirSync(USER_LOCKS, { recursive: true, mode: 0o755 });
+    const use = `runs its steps as ${user.name} (process %), and ends all processes of that user after each build`;
+    locks.push([USER_LOCKS, `user-${user.uid}`, `${use}: give each agent its own --run-as`]);
   }
   const taken: (() => void)[] = [];
   const unlock = (): void => {
-    for (const give of taken.splice(0)) give();
+    for (const release of taken.splice(0)) release();
   };
   try {
-    for (const [folder, file, word] of locks) taken.push(take(join(folder, file), word));
+    for (const [folder, file, use] of locks) taken.push(take(join(folder, file), use));
     return unlock;
   } catch (error) {
     unlock();
@@ -65,34 +65,34 @@ export const lockAgent = ({ state, work, user }: LockAgentOptions): (() => void)
 };
 
 /**
- * The file appears whole by linking; a dead holder's is first moved aside and looked at again, so that of two who find
- * it only one goes on.
+ * Links a complete file to the lock's path. A dead holder's lock is moved aside and read again first, so that only one
+ * of two agents that find it continues.
  */
-const take = (path: string, word: string): (() => void) => {
+const take = (path: string, use: string): (() => void) => {
   const mine = `${path}.${process.pid}`;
-  const mark = me();
-  writeFileSync(mine, mark, { mode: 0o600 });
+  const holderLine = thisProcess();
+  writeFileSync(mine, holderLine, { mode: 0o600 });
   try {
     for (;;) {
       try {
         linkSync(mine, path);
         return () => {
-          if (read(path) === mark) rmSync(path, { force: true });
+          if (read(path) === holderLine) rmSync(path, { force: true });
         };
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
       }
       const holder = read(path);
       if (holder === null) continue;
-      if (isAlive(holder)) throw alreadyRunning(word, holder);
-      moveAside(path, holder, word);
+      if (isAlive(holder)) throw alreadyRunning(use, holder);
+      moveAside(path, holder, use);
     }
   } finally {
     rmSync(mine, { force: true });
   }
 };
 
-const moveAside = (path: string, stale: string, word: string): void => {
+const moveAside = (path: string, stale: string, use: string): void => {
   const aside = `${path}.stale.${process.pid}`;
   try {
     renameSync(path, aside);
@@ -103,10 +103,10 @@ const moveAside = (path: string, stale: string, word: string): void => {
   if (moved !== null && moved !== stale) {
     linkSync(aside, path);
     rmSync(aside, { force: true });
-    throw alreadyRunning(word, moved);
+    throw alreadyRunning(use, moved);
   }
   rmSync(aside, { force: true });
 };
 
-const alreadyRunning = (word: string, holder: string): ExitError =>
-  new ExitError(`another agent ${word.replace("%", String(Number.parseInt(holder, 10)))}`, EXIT.alreadyRunning);
+const alreadyRunning = (use: string, holder: string): ExitError =>
+  new ExitError(`another agent ${use.replace("%", String(Number.parseInt(holder, 10)))}`, EXIT.alreadyRunning);

@@ -16,6 +16,6 @@ const handlesOf = (pid: number): string[] => {
   }
 };
 
-/** Whether a process stands in the folder or has something in it open. Not known without /proc, as on a Mac. */
+/** Whether a process has its working directory or an open file in the folder. Always false without /proc, as on a Mac. */
 export const hasOpenFileUnder = (pid: number, folder: string): boolean =>
   [`/proc/${pid}/cwd`, ...handlesOf(pid)].some((link) => `${target(link)}/`.startsWith(`${folder}/`));

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 
-/** One process as the system tells it. `start` with `pid` names it for good; `mark` is its build's, if it has one. */
+/** One process of the system. `pid` and `start` together identify it; `hasRunId` is about the build that is looked for. */
 export interface ProcessRow {
   pid: number;
   parent: number;
@@ -11,7 +11,7 @@ export interface ProcessRow {
   hasRunId: boolean;
 }
 
-/** Fields of /proc/PID/stat after the command's name, which may itself hold spaces and brackets. */
+/** Fields of /proc/PID/stat (proc(5)) after the command's name, which may contain spaces and brackets. */
 const statFields = (pid: number | string): string[] | null => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1");
@@ -21,9 +21,9 @@ const statFields = (pid: number | string): string[] | null => {
   }
 };
 
-const hasVariable = (pid: number, mark: string): boolean => {
+const hasVariable = (pid: number, variable: string): boolean => {
   try {
-    return readFileSync(`/proc/${pid}/environ`, "latin1").split("\0").includes(mark);
+    return readFileSync(`/proc/${pid}/environ`, "latin1").split("\0").includes(variable);
   } catch {
     return false;
   }
@@ -37,7 +37,7 @@ const ownerOf = (pid: number): number => {
   }
 };
 
-const linuxTable = (mark: string): ProcessRow[] =>
+const linuxTable = (variable: string): ProcessRow[] =>
   readdirSync("/proc").flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];
     const fields = statFields(name);
@@ -51,15 +51,15 @@ const linuxTable = (mark: string): ProcessRow[] =>
         group: Number(group),
         uid: ownerOf(pid),
         start: fields[19] ?? "",
-        hasRunId: hasVariable(pid, mark),
+        hasRunId: hasVariable(pid, variable),
       },
     ];
   });
 
 const PS_ROW = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\w+\s+\w+\s+\d+\s+[\d:]+\s+\d+)\s+(.*)$/;
 
-/** macOS: `ps -E` writes the environment behind the command. */
-const psTable = (mark: string): ProcessRow[] =>
+/** macOS: `ps -E` prints the environment after the command. */
+const psTable = (variable: string): ProcessRow[] =>
   execFileSync("ps", ["-axEww", "-o", "pid=,ppid=,pgid=,uid=,stat=,lstart=,command="], {
     encoding: "latin1",
     maxBuffer: 256 * 1024 * 1024,
@@ -76,22 +76,22 @@ const psTable = (mark: string): ProcessRow[] =>
           group: Number(group),
           uid: Number(uid),
           start: start.replaceAll(/\s+/g, "-"),
-          hasRunId: ` ${command} `.includes(` ${mark} `),
+          hasRunId: ` ${command} `.includes(` ${variable} `),
         },
       ];
     });
 
-/** Every living process but zombies. `mark` is `NAME=value`, looked for in the environment each was started with. */
-export const processTable = (mark: string): ProcessRow[] =>
-  process.platform === "linux" ? linuxTable(mark) : psTable(mark);
+/** All processes except zombies. `variable` is `NAME=value`, searched in the environment each was started with. */
+export const processTable = (variable: string): ProcessRow[] =>
+  process.platform === "linux" ? linuxTable(variable) : psTable(variable);
 
-/** When a process began, as `ProcessRow.start` has it on Linux; null elsewhere and when there is none. */
+/** Start time of a process as in `ProcessRow.start` on Linux; null elsewhere and for no process. */
 export const startTicks = (pid: number): number | null => {
   const start = process.platform === "linux" ? statFields(pid)?.[19] : undefined;
   return start === undefined ? null : Number(start);
 };
 
-/** When a process began, in a form only to be compared; null when there is none. */
+/** Start time of a process, in a form that is only for comparison; null for no process. */
 export const startOf = (pid: number): string | null => {
   if (process.platform === "linux") {
     const fields = statFields(pid);

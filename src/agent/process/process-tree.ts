@@ -5,29 +5,30 @@ import { hasOpenFileUnder } from "./open-files.ts";
 import { type ProcessRow, processTable, startTicks } from "./process-table.ts";
 import type { StepUser } from "./step-user.ts";
 
-/** Name under which every process of a build carries which run of which build it belongs to. */
+/** Variable in the environment of every process of a build: which attempt of which build it belongs to. */
 export const RUN_ID_VARIABLE = "MILLRACE_RUN_ID";
 
-const LOOK_EVERY = 50;
-const KILL_FOR = 5000;
-/** Looks in a row that find nothing: one may miss a chain of processes that fork and exit. */
-const EMPTY_LOOKS = 2;
+/** Milliseconds between two scans. */
+const SCAN_EVERY = 50;
+/** Milliseconds after which killing is given up. */
+const KILL_LIMIT = 5000;
+/** Scans in a row that must find nothing: one scan may miss a chain of processes that fork and exit. */
+const EMPTY_SCANS = 2;
 
-/** By what a build's processes are known besides the run's id; each where there is one. */
+/** What identifies a build's processes besides the run id, where it exists. */
 export interface ProcessTreeOptions {
   user?: StepUser | null;
   cgroup?: Cgroup | null;
-  /** The build's folder: who has a file or pipe in it open belongs to the build. */
+  /** The build's folder: a process with an open file in it belongs to the build. */
   folder?: string | null;
 }
 
 /**
- * Everything that one build has started. A step is its own process group; what left the group with setsid is known by
- * the build's control group or the steps' user, and where there is neither by the run's id in its environment, a known
- * parent, or what it holds open.
+ * All processes that one build has started. Each step is a process group; a process that left it with setsid is found
+ * by the control group or the steps' user, else by the run id in its environment, its parent or its open files.
  */
 export class ProcessTree {
-  /** What a child is given in its environment, so that it and its children can be found. */
+  /** Variables for each child's environment, by which it and its children are found. */
   readonly env: Record<string, string>;
   readonly #user: StepUser | null;
   readonly #cgroup: Cgroup | null;
@@ -36,7 +37,7 @@ export class ProcessTree {
   readonly #known = new Map<number, string>();
   #since: number | null = null;
 
-  /** `runId` is of one attempt: another agent on this machine may be at the same build's next one. */
+  /** `runId` names one attempt: another agent on this machine may run the build's next attempt. */
   constructor(runId: string, { user = null, cgroup = null, folder = null }: ProcessTreeOptions = {}) {
     this.env = { [RUN_ID_VARIABLE]: runId };
     this.#user = user;
@@ -44,20 +45,20 @@ export class ProcessTree {
     this.#folder = folder;
   }
 
-  /** A child that leads a process group of its own, and has not started another yet. */
+  /** Adds a child that leads its own process group and has not started other processes yet. */
   add(pid: number): void {
     this.#groups.add(pid);
     this.#since ??= startTicks(pid);
     this.#cgroup?.add(pid);
   }
 
-  /** Those of the tree that live now. */
+  /** Ids of the processes that live now. */
   living(): number[] {
     const rows = processTable(`${RUN_ID_VARIABLE}=${this.env[RUN_ID_VARIABLE]}`).filter(
       (row) => row.pid !== process.pid,
     );
     const members = new Set(this.#cgroup?.members());
-    const found = new Map(rows.filter((row) => this.#isOurs(row, members)).map((row) => [row.pid, row]));
+    const found = new Map(rows.filter((row) => this.#belongs(row, members)).map((row) => [row.pid, row]));
     for (let before = -1; before !== found.size; ) {
       before = found.size;
       for (const row of rows) if (found.has(row.parent)) found.set(row.pid, row);
@@ -66,71 +67,71 @@ export class ProcessTree {
     return [...found.keys()];
   }
 
-  #isOurs(row: ProcessRow, members: Set<number>): boolean {
+  #belongs(row: ProcessRow, members: Set<number>): boolean {
     return (
       this.#groups.has(row.group) ||
       row.hasRunId ||
       members.has(row.pid) ||
       this.#user?.uid === row.uid ||
       this.#known.get(row.pid) === row.start ||
-      this.#holdsOurs(row)
+      this.#hasOpenFile(row)
     );
   }
 
-  /** Only looked for where nothing surer is, and only of the agent's own processes that are younger than the build. */
-  #holdsOurs(row: ProcessRow): boolean {
+  /** Used only without a control group or user, and only for the agent user's processes that are younger than the build. */
+  #hasOpenFile(row: ProcessRow): boolean {
     if (this.#user || this.#cgroup || this.#folder === null || row.uid !== process.getuid?.()) return false;
     return Number(row.start) >= (this.#since ?? 0) && hasOpenFileUnder(row.pid, this.#folder);
   }
 
   /**
-   * Asks all of it to end (SIGTERM), waits `grace` milliseconds at most, then ends it (SIGKILL).
-   * @returns whether nothing of it lives, which only a broken disk or kernel, or a fight over processes, prevents.
+   * Sends SIGTERM to all processes, waits at most `grace` milliseconds, then sends SIGKILL.
+   * @returns whether all have ended; false is rare: a broken disk, or processes that fork faster than they are killed.
    */
   async terminate(grace: number): Promise<boolean> {
     let living = this.living();
     signalAll(living, "SIGTERM");
     signalAll(living, "SIGCONT");
     for (const until = Date.now() + grace; living.length > 0 && Date.now() < until; living = this.living())
-      await delay(LOOK_EVERY);
+      await delay(SCAN_EVERY);
     const isEmpty = await this.#kill();
     this.#groups.clear();
     return isEmpty;
   }
 
   async #kill(): Promise<boolean> {
-    const until = Date.now() + KILL_FOR;
-    for (let empty = 0; empty < EMPTY_LOOKS; ) {
-      const isWhole = await this.#killAtOnce();
+    const until = Date.now() + KILL_LIMIT;
+    for (let empty = 0; empty < EMPTY_SCANS; ) {
+      const isComplete = await this.#killAtOnce();
       const living = this.living();
       signalAll(living, "SIGKILL");
-      if (isWhole && living.length === 0 && !this.#cgroup?.isPopulated) {
+      if (isComplete && living.length === 0 && !this.#cgroup?.isPopulated) {
         empty++;
         continue;
       }
       if (Date.now() > until) return false;
       empty = 0;
-      await delay(LOOK_EVERY);
+      await delay(SCAN_EVERY);
     }
     return true;
   }
 
   /**
-   * What is ended one by one can fork faster than it is found; the kernel ends a control group, or all of a user, at
-   * once. @returns false when the killing process was itself ended first.
+   * Processes that are killed one by one can fork faster than they are found. The kernel kills a control group, or all
+   * processes of a user, at once. @returns false when the killing process was itself killed first.
    */
   async #killAtOnce(): Promise<boolean> {
     this.#cgroup?.kill();
     if (this.#user === null) return true;
     const { code } = await runShell(this.#user, "kill -s KILL -- -1");
-    return code === KILLED || code === NOBODY_THERE;
+    return code === KILLED || code === NO_PROCESS;
   }
 }
 
 const KILLED = 0;
-const NOBODY_THERE = 1;
+const NO_PROCESS = 1;
 
-/** One that has just ended, or may not be signalled (a set-uid program), is for the next look to judge. */
+/** Ignores a process that has ended or may not be signalled (a set-uid program): the next scan decides. */
 const signalOne = (pid: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(pid, signal);
@@ -144,5 +145,5 @@ const signalAll = (pids: number[], signal: NodeJS.Signals): void => {
   for (const pid of pids) signalOne(pid, signal);
 };
 
-/** All of the process group that `leader` leads. */
+/** Signals the process group that `leader` leads. */
 export const signalGroup = (leader: number, signal: NodeJS.Signals): void => signalOne(-leader, signal);

@@ -1,24 +1,24 @@
 import { execFileSync } from "node:child_process";
 import { EXIT, ExitError } from "../cli/exit-codes.ts";
 
-/** The user that steps run as, when it is not the agent's own. */
+/** The user that steps run as, with --run-as. */
 export interface StepUser {
   name: string;
   uid: number;
   gid: number;
 }
 
-const ask = (command: string, args: string[]): string => execFileSync(command, args, { encoding: "utf8" }).trim();
+const outputOf = (command: string, args: string[]): string => execFileSync(command, args, { encoding: "utf8" }).trim();
 
-/** @throws Stop when there is no such user, or the agent may not become it. */
+/** @throws ExitError when the user does not exist, or the agent may not become it. */
 export const findStepUser = (name: string): StepUser => {
   if (!/^[A-Za-z_][A-Za-z0-9_.-]*\$?$/.test(name))
     throw new ExitError("--run-as must be the name of a user", EXIT.usage);
   if (process.getuid?.() !== 0)
     throw new ExitError("--run-as needs an agent that runs as root: only root may become another user", EXIT.usage);
   try {
-    const uid = Number(ask("id", ["-u", "--", name]));
-    const gid = Number(ask("id", ["-g", "--", name]));
+    const uid = Number(outputOf("id", ["-u", "--", name]));
+    const gid = Number(outputOf("id", ["-g", "--", name]));
     if (uid === 0) throw new ExitError("--run-as must not be root", EXIT.usage);
     return { name, uid, gid };
   } catch (error) {

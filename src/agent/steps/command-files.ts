@@ -7,23 +7,23 @@ import type { StepUser } from "../process/step-user.ts";
 const KINDS = ["OUTPUT", "ENV", "MASK", "SUMMARY"] as const;
 type Kind = (typeof KINDS)[number];
 
-/** Characters of a mask whose line is not ended yet: fewer could be any part of the text. */
-const UNENDED_MASK = 4;
+/** Fewest characters of an unfinished line that are masked: a shorter one would mask too much of the log. */
+const UNFINISHED_MASK_LENGTH = 4;
 
 export interface CommandFileContents {
   outputs: Record<string, string>;
   env: Record<string, string>;
   summary: string;
-  /** What was wrong with the files, a line each; quotes nothing of them. */
+  /** Mistakes in the files, one line each. They quote nothing from the files. */
   problems: string[];
 }
 
 /**
- * The files by which one step speaks to the build. They are held open from before the step begins: whatever the step
- * puts in their place, a link to somebody else's file for one, is never read.
+ * The files that one step writes outputs, variables, masks and a summary to. They are opened before the step starts,
+ * and read by that handle: a link that the step puts at their path is never followed.
  */
 export class CommandFiles {
-  /** MILLRACE_OUTPUT and the others, for the step's environment. */
+  /** MILLRACE_OUTPUT, MILLRACE_ENV, MILLRACE_MASK and MILLRACE_SUMMARY, for the step's environment. */
   readonly env: Record<string, string>;
   readonly #fds: Record<Kind, number>;
   #maskBytes = 0;
@@ -37,17 +37,17 @@ export class CommandFiles {
     this.env = Object.fromEntries(paths.map(([kind, path]) => [`MILLRACE_${kind}`, path]));
   }
 
-  /** All masks so far when the file has grown since the last look, else none. Cheap: asked before each piece of output. */
+  /** All masks so far when the file's size has changed, else none. Cheap, because it runs before each chunk of output. */
   newMasks(): string[] {
     const { size } = fstatSync(this.#fds.MASK);
     if (size === this.#maskBytes) return [];
     this.#maskBytes = size;
     const text = this.#read("MASK");
-    const unended = text.length - text.lastIndexOf("\n") - 1;
-    return readMaskFile(unended < UNENDED_MASK ? text.slice(0, text.length - unended) : text);
+    const unfinished = text.length - text.lastIndexOf("\n") - 1;
+    return readMaskFile(unfinished < UNFINISHED_MASK_LENGTH ? text.slice(0, text.length - unfinished) : text);
   }
 
-  /** What the step has written, after its end. */
+  /** Reads what the step has written, after its end. */
   readAll(): CommandFileContents {
     const output = readCommandFile(this.#read("OUTPUT"));
     const env = readEnvFile(this.#read("ENV"));

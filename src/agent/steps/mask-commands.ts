@@ -1,41 +1,41 @@
 const COMMAND = "::add-mask::";
-/** Bytes of a line that are waited for: a longer value could not be told to the service either. */
-const LONGEST = 65_536;
+/** Bytes of the longest line that is held back. The service accepts no longer mask either. */
+const LINE_LIMIT = 65_536;
 const [TAB, LINE_FEED, RETURN, SPACE] = [0x09, 0x0a, 0x0d, 0x20];
 
-/** What of the output may go on, and the values to mask in it and in all that comes. */
+/** Output that may be written, and the values to mask in it and from then on. */
 export interface ParsedOutput {
   masks: string[];
   bytes: Uint8Array;
 }
 
 /**
- * Finds `::add-mask::VALUE` at the beginning of a line of a step's output, as GitHub Actions reads it, wherever chunks
- * are cut. A line that may become one is held back until its end, so that the value is masked on that line too.
+ * Finds the workflow command `::add-mask::VALUE` of GitHub Actions at the start of a line, however the chunks are cut.
+ * Holds back a line that may become one until its end, so that the value is masked on that line too.
  */
 export class MaskCommandParser {
-  /** From the beginning of a line on. */
+  /** Bytes held back, from the start of a line. */
   #held = Buffer.alloc(0);
-  /** What is held back is a command already, so that only its line's end is waited for. */
-  #isOpen = false;
+  /** The held bytes are a command: only the end of its line is missing. */
+  #isCommand = false;
   #isMidLine = false;
 
   push(chunk: Uint8Array): ParsedOutput {
     const bytes = Buffer.concat([this.#held, chunk]);
-    if (this.#isOpen && bytes.length < LONGEST && lineEnd(chunk, 0) === chunk.length) {
+    if (this.#isCommand && bytes.length < LINE_LIMIT && lineEnd(chunk, 0) === chunk.length) {
       this.#held = bytes;
       return { masks: [], bytes: new Uint8Array() };
     }
-    this.#isOpen = false;
+    this.#isCommand = false;
     const masks: string[] = [];
     let until = this.#unfinished(bytes);
     for (let at = bytes.indexOf(COMMAND); at >= 0; at = bytes.indexOf(COMMAND, at + COMMAND.length)) {
       const start = this.#lineOf(bytes, at);
       if (start === null) continue;
       const end = lineEnd(bytes, at);
-      if (end === bytes.length && end - start < LONGEST) {
+      if (end === bytes.length && end - start < LINE_LIMIT) {
         until = start;
-        this.#isOpen = true;
+        this.#isCommand = true;
         break;
       }
       masks.push(...valuesIn(bytes.toString("utf8", at + COMMAND.length, end)));
@@ -45,24 +45,24 @@ export class MaskCommandParser {
     return { masks, bytes: bytes.subarray(0, until) };
   }
 
-  /** The step's output is over: what is held back is its last line, which has no end. */
+  /** The step's output has ended. Returns the held last line, which has no line end. */
   end(): ParsedOutput {
-    const heard = this.push(Uint8Array.of(LINE_FEED));
+    const last = this.push(Uint8Array.of(LINE_FEED));
     this.#isMidLine = false;
-    return { ...heard, bytes: heard.bytes.subarray(0, -1) };
+    return { ...last, bytes: last.bytes.subarray(0, -1) };
   }
 
-  /** Where the last line begins, if more of it may make it a command; else the end. */
+  /** Start of the last line when it may still become a command; else the end of the bytes. */
   #unfinished(bytes: Buffer): number {
     const start = Math.max(bytes.lastIndexOf(LINE_FEED), bytes.lastIndexOf(RETURN)) + 1;
     if (start === 0 && this.#isMidLine) return bytes.length;
     const word = afterBlanks(bytes, start);
     const mayBe =
-      bytes.length - start < LONGEST && COMMAND.startsWith(bytes.toString("latin1", word, word + COMMAND.length));
+      bytes.length - start < LINE_LIMIT && COMMAND.startsWith(bytes.toString("latin1", word, word + COMMAND.length));
     return mayBe && bytes.length - word < COMMAND.length ? start : bytes.length;
   }
 
-  /** The beginning of the line on which nothing but blanks stands before `at`; null where something does. */
+  /** Start of the line of `at` when only blanks precede `at` on it; else null. */
   #lineOf(bytes: Buffer, at: number): number | null {
     let start = at;
     while (start > 0 && isBlank(bytes[start - 1])) start--;
@@ -86,8 +86,8 @@ const lineEnd = (bytes: Uint8Array, from: number): number => {
   return at;
 };
 
-/** As it stands there, and as it was before its line breaks and percent signs were written as %0D, %0A and %25. */
+/** The value as written, and with its escapes (%0D, %0A, %25) decoded. */
 const valuesIn = (text: string): string[] => {
-  const meant = text.replace(/%(0D|0A|25)/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
-  return [...new Set([meant, text])].filter((value) => value.trim() !== "");
+  const decoded = text.replace(/%(0D|0A|25)/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+  return [...new Set([decoded, text])].filter((value) => value.trim() !== "");
 };

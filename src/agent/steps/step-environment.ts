@@ -3,8 +3,8 @@ import type { BuildFolder } from "../build-folder.ts";
 import type { StepUser } from "../process/step-user.ts";
 
 /**
- * What the agent's own environment gives to steps: PATH, HOME, ANDROID_HOME..., but nothing of git or of Millrace. A
- * user of their own has a HOME for this build alone.
+ * The variables that steps inherit from the agent: PATH, HOME, ANDROID_HOME and so on, but none of git or Millrace.
+ * Steps with their own user have a HOME and TMPDIR that only this build uses.
  */
 export const inheritedEnvironment = (
   user: StepUser | null,
@@ -24,7 +24,7 @@ export interface BuildNames {
   pipeline: { name: string };
 }
 
-/** What every step can know of its build. */
+/** The MILLRACE_* variables of a build, for all its steps. */
 export const buildVariables = (
   { build, repository, pipeline }: BuildNames,
   commitSha: string | null,

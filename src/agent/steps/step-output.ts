@@ -4,50 +4,50 @@ import { Socket } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import { promisify } from "node:util";
 
-/** Milliseconds a step that has ended may go on to be heard through what it left running. */
-const DRAIN_FOR = 1000;
+/** Milliseconds that processes which outlive their step may still write to the log before the next step. */
+const DRAIN_MILLISECONDS = 1000;
 
 /**
- * The one pipe that everything of a build writes to, so that standard output and error keep their order. A named pipe:
- * Node's own are sockets, and `> /dev/stderr` in a script cannot open a socket.
+ * The pipe that all processes of a build write to, so that standard output and error keep their order. It is a named
+ * pipe, because Node's own pipes are sockets, which `> /dev/stderr` in a script cannot open.
  */
 export class StepOutput {
-  /** Given to a step as its standard output and error. */
+  /** Standard output and error of the steps. */
   readonly fd: number;
   readonly #reader: Socket;
   readonly #onDrained: () => void;
-  #heard = 0;
+  #bytesRead = 0;
 
   static makePipe = async (path: string): Promise<void> => {
     await promisify(execFile)("mkfifo", ["-m", "600", path]);
   };
 
-  /** `onDrained` hears that a step's output is over, as far as it can be known. */
+  /** `onDrained` is called when a step's output has ended, as far as that can be known. */
   constructor(path: string, onBytes: (bytes: Uint8Array) => void, onDrained: () => void) {
     this.#onDrained = onDrained;
-    const end = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const readEnd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     this.fd = openSync(path, constants.O_WRONLY);
-    this.#reader = new Socket({ fd: end, readable: true, writable: false });
+    this.#reader = new Socket({ fd: readEnd, readable: true, writable: false });
     this.#reader.on("data", (bytes: Buffer) => {
-      this.#heard += bytes.length;
+      this.#bytesRead += bytes.length;
       onBytes(bytes);
     });
-    // Reading a pipe of our own fails only when it is taken down below.
+    // Reading fails only when `close` destroys the reader.
     this.#reader.on("error", () => {});
   }
 
-  /** Until all that ended processes have written is read: a whole turn of the event loop finds the pipe empty. */
+  /** Resolves when all output of ended processes is read: a full turn of the event loop has read nothing. */
   async drain(): Promise<void> {
-    const until = Date.now() + DRAIN_FOR;
-    for (let before = -1; before !== this.#heard && Date.now() < until; ) {
-      before = this.#heard;
+    const until = Date.now() + DRAIN_MILLISECONDS;
+    for (let before = -1; before !== this.#bytesRead && Date.now() < until; ) {
+      before = this.#bytesRead;
       await turn();
       await turn();
     }
     this.#onDrained();
   }
 
-  /** Whether a program has made it so for all that share it; only Linux tells. */
+  /** Whether a program has set O_NONBLOCK, which then holds for all that share the pipe. Known on Linux only. */
   isNonBlocking(): boolean {
     try {
       const flags = /^flags:\s+([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${this.fd}`, "latin1"))?.[1] ?? "0";

@@ -8,23 +8,23 @@ import type { StepUser } from "../process/step-user.ts";
 export interface RunProcessOptions {
   argv: [program: string, ...args: string[]];
   folder: string;
-  /** What the log says when there is no such folder, or the step's user may not enter it. */
+  /** Log line for a folder that does not exist, or that the step's user may not enter. */
   missingMessage: string;
   env: Record<string, string>;
-  /** Where standard output and error go. */
+  /** File descriptor of standard output and error. */
   output: number;
   user: StepUser | null;
 }
 
 export interface ProcessEnd {
-  /** 128 + N when signal N ended it, as a shell has it. */
+  /** 128 + N when signal N ended it, as shells do. */
   code: number;
   signal: NodeJS.Signals | null;
 }
 
 /**
- * What a step begins with: it waits until its process belongs to the build, and enters the folder itself, with the
- * rights that the step has. Nothing of it stays: the program takes its place.
+ * Starts the step's program: waits until the process is in the build's process tree, enters the folder with the step's
+ * rights, and then replaces itself by the program.
  */
 const START_SCRIPT = `read -r _ <&3 || exit 125
 exec 3<&-
@@ -33,7 +33,7 @@ unset OLDPWD _
 shift 2
 exec "$@"`;
 
-/** Runs a step as the leader of a process group of its own, without input. @throws when it cannot be started. */
+/** Runs a step as the leader of its own process group, without input. @throws when it cannot be started. */
 export const runProcess = (
   { argv, folder, missingMessage, env, output, user }: RunProcessOptions,
   tree: ProcessTree,
@@ -49,7 +49,7 @@ export const runProcess = (
     child.on("error", reject);
     if (child.pid !== undefined) tree.add(child.pid);
     const gate = child.stdio[3] as Writable;
-    // One that was ended before it could begin says so by its exit code.
+    // The process may end before it reads the line: the exit code then says why.
     gate.on("error", () => {});
     gate.end("\n");
     child.on("exit", (code, signal) => {

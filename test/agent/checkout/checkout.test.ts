@@ -21,7 +21,7 @@ describe("checking out", () => {
     await checkOut(source, fetched, at, PLAIN);
     expect(readdirSync(at.workspace).sort()).toEqual([".git", "a.txt", "b"]);
     expect(readFileSync(join(at.workspace, "a.txt"), "utf8")).toBe("two");
-    const known = (await git(fetched.context, ["for-each-ref", "--format=%(refname)"])).stdout.toString().trim();
+    const known = (await git(fetched.gitContext, ["for-each-ref", "--format=%(refname)"])).stdout.toString().trim();
     expect(known).toBe("refs/remotes/origin/main");
   });
 
@@ -94,7 +94,7 @@ describe("checking out", () => {
     const fetched = await fetchSource(source, at);
     await checkOut(source, fetched, at, { depth: 0, submodules: "recursive", lfs: false, fetchTags: true });
     expect(readFileSync(join(at.workspace, "inner/inner.txt"), "utf8")).toBe("x");
-    const tags = await git(fetched.context, ["describe", "--tags", "HEAD"]);
+    const tags = await git(fetched.gitContext, ["describe", "--tags", "HEAD"]);
     expect(tags.stdout.toString()).toMatch(/^v1-1-g/);
   });
 

@@ -112,7 +112,7 @@ describe("a stored token", () => {
     };
     expect(await build(own.url + pathOf(inner.folder))).toBe("x");
     const { message } = await failureOf(build(thief.url + pathOf(inner.folder)));
-    expect(message).toContain("the stored one is not for it");
+    expect(message).toContain("the stored one is only for the clone URL");
     expect(thief.asked.map(({ isAdmitted }) => isAdmitted)).toContain(false);
     expect(thief.asked.map(({ isAdmitted }) => isAdmitted)).not.toContain(true);
     await Promise.all([own.close(), thief.close()]);

@@ -51,7 +51,7 @@ describe("the pipeline file of a commit", () => {
     const said = async (path: string) => (await failureOf(read(path, prepare))).message;
     expect(await said("link.yml")).toBe("link.yml: is a symbolic link: the pipeline file must be a regular file");
     expect(await said("behind/in/x.yml")).toContain("no such file");
-    expect(await said("folder")).toContain("is no regular file");
+    expect(await said("folder")).toContain("is not a regular file");
     expect(await said("gone.yml")).toContain("no such file");
     expect(await said("good.yml/x.yml")).toContain("no such file");
     expect(await said("*.yml")).toContain("no such file");
@@ -88,6 +88,6 @@ describe("what git cat-file wrote", () => {
   });
 
   it.each([COMMIT, COMMIT.slice(0, 7), "fatal: what", "\n"])("ends at a header that is cut: %j", (text) => {
-    expect(() => objectsIn(Buffer.from(text))).toThrow("its output cannot be read");
+    expect(() => objectsIn(Buffer.from(text))).toThrow("cannot read its output");
   });
 });

@@ -11,7 +11,12 @@ describe("what is said of a git command that failed", () => {
       null,
       "the host asks for a credential: store one",
     ],
-    ["git fetch", "fatal: could not read Username for 'https://h:1': x", "token", "the stored one is not for it"],
+    [
+      "git fetch",
+      "fatal: could not read Username for 'https://h:1': x",
+      "token",
+      "the stored one is only for the clone URL",
+    ],
     ["git fetch", "fatal: Authentication failed for 'https://h/x.git/'", "token", "refuses the stored credential"],
     ["git fetch", "fatal: Authentication failed for 'https://h/x.git/'", null, "the credential of the agent's user"],
     ["git fetch", "error: The requested URL returned error: 403", "token", "refuses the stored credential"],
@@ -35,7 +40,7 @@ describe("what is said of a git command that failed", () => {
     const lines = Array.from({ length: 40 }, (_, n) => `line ${n}`);
     const { message } = gitFailure("git submodule", `first\0 \x1b[31m\r\n\n${lines.join("\n")}\n`);
     expect(message).toMatch(/^git submodule failed: git says:\nfirst \[31m\nline 0\n/);
-    expect(message).toMatch(/\n\(25 lines more\)\nline 36\nline 37\nline 38\nline 39$/);
+    expect(message).toMatch(/\n\(25 more lines\)\nline 36\nline 37\nline 38\nline 39$/);
     expect(message).not.toMatch(/[\0\x1b\r]/);
   });
 });

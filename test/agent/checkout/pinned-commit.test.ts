@@ -92,7 +92,7 @@ describe("a pinned commit", () => {
       const source = pinned(repository.cloneUrl, near);
       const fetched = await fetchSource(source, at);
       await checkOut(source, fetched, at, { ...PLAIN, depth });
-      const counted = await git(fetched.context, ["rev-list", "--count", "HEAD"]);
+      const counted = await git(fetched.gitContext, ["rev-list", "--count", "HEAD"]);
       expect(counted.stdout.toString().trim()).toBe(commits);
       expect(readFileSync(join(at.workspace, ".git/config"), "utf8")).not.toMatch(/promisor|partial/i);
     }

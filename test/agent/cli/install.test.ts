@@ -140,7 +140,7 @@ describe("a LaunchAgent", () => {
     expect(plain).toMatchObject({ code: 3, stderr: expect.stringContaining("run register first") });
     const managed = await agentProgram(["start", "--state", state], { env: { MILLRACE_LAUNCHD_LOG: log } }).ended;
     expect(managed).toMatchObject({ code: 0, stderr: expect.stringContaining("run register first") });
-    expect(managed.stderr).toContain("ends with 0 instead of 3");
+    expect(managed.stderr).toContain("exits with 0 instead of 3");
     const usage = await agentProgram(["begin"], { env: { MILLRACE_LAUNCHD_LOG: log } }).ended;
     expect(usage).toMatchObject({ code: 0, stderr: expect.stringContaining("unknown command 'begin'") });
     writeFileSync(join(state, "p.yml"), "steps:\n  - run: exit 7\n");
@@ -197,9 +197,9 @@ describe("several agents on a machine", () => {
 
 describe("install", () => {
   it.each([
-    ["two users", { user: "root", runAs: "builder" }, SERVER, /choose one/],
+    ["two users", { user: "root", runAs: "builder" }, SERVER, /use only one/],
     ["a step user without root", { runAs: "builder" }, LINUX, /install it with sudo/],
-    ["a step user in a session of a Mac", { runAs: "builder" }, MAC, /neither --run-as nor --user/],
+    ["a step user in a session of a Mac", { runAs: "builder" }, MAC, /leave out --run-as and --user/],
     ["a user whom nobody knows", { user: "nobody-knows-me" }, SERVER, /no user nobody-knows-me/],
     ["a user who is no name", { user: "$(id)" }, SERVER, /must be the name of a user/],
     ["a service that is no name", { service: "../x" }, LINUX, /--service must be/],

@@ -48,7 +48,7 @@ const route = (url: string, buffer: LogBuffer) => ({
   pace: 1,
 });
 
-const spoolWith = (text: string): LogBuffer => {
+const bufferWith = (text: string): LogBuffer => {
   const buffer = new LogBuffer(join(testFolder(), "log"));
   buffer.write(Buffer.from(text));
   return buffer;
@@ -57,7 +57,7 @@ const spoolWith = (text: string): LogBuffer => {
 describe("the log on its way to the service", () => {
   it("is resent from exactly where the service stopped: 3 of 13 bytes, a failure, 6 more, a repeat, the rest", async () => {
     const service = await logService([{ keep: 3 }, "fail", { keep: 6 }, "lie", "take"]);
-    const buffer = spoolWith("hello, mill!\n");
+    const buffer = bufferWith("hello, mill!\n");
     buffer.close();
     await sendLog(route(service.url, buffer));
     expect(service.stored().toString()).toBe("hello, mill!\n");
@@ -79,7 +79,7 @@ describe("the log on its way to the service", () => {
         fc.array(fc.string({ maxLength: 40 })),
         async (plan, parts) => {
           const service = await logService([...plan]);
-          const buffer = spoolWith("");
+          const buffer = bufferWith("");
           const sending = sendLog(route(service.url, buffer));
           for (const part of parts) {
             buffer.write(Buffer.from(part));
@@ -102,7 +102,7 @@ describe("the log on its way to the service", () => {
       status: 200,
       body: { next: Number(query.get("offset")) + body.length },
     }));
-    const buffer = spoolWith("abc");
+    const buffer = bufferWith("abc");
     buffer.close();
     await sendLog(route(service.url, buffer));
     expect(service.seen.map(({ body }) => body.toString())).toEqual(["abc"]);
@@ -111,7 +111,7 @@ describe("the log on its way to the service", () => {
 
   it("goes back when the service has lost what it had, and follows the offset it expects", async () => {
     const service = await logService([]);
-    const buffer = spoolWith("0123456789");
+    const buffer = bufferWith("0123456789");
     const answers: Reply[] = [
       { status: 200, body: { next: 6 } },
       { status: 200, body: { next: 2 } },
@@ -130,7 +130,7 @@ describe("the log on its way to the service", () => {
 
   it("is sent as it grows, without waiting for its end, and is never sent empty", async () => {
     const service = await logService([]);
-    const buffer = spoolWith("");
+    const buffer = bufferWith("");
     const sending = sendLog(route(service.url, buffer));
     buffer.write(Buffer.from("first\n"));
     await until(() => service.stored().toString() === "first\n");
@@ -144,7 +144,7 @@ describe("the log on its way to the service", () => {
 
   it("goes on once its burst is spent, at a pace that is no whole number", async () => {
     const service = await logService([]);
-    const buffer = spoolWith("");
+    const buffer = bufferWith("");
     const sending = sendLog({ ...route(service.url, buffer), pace: 20.5 });
     for (let line = 0; line < 12; line++) {
       buffer.write(Buffer.from(`line ${line}\n`));
@@ -158,11 +158,11 @@ describe("the log on its way to the service", () => {
   it("stops quietly when the lease is lost, and when nobody listens any more", async () => {
     const problem = { type: "/problems/lease-lost", title: "", status: 409, detail: "", requestId: "" };
     const service = await scriptedService(() => ({ status: 409, body: problem }));
-    const buffer = spoolWith("abc");
+    const buffer = bufferWith("abc");
     await sendLog(route(service.url, buffer));
     expect(service.seen).toHaveLength(1);
     const end = new AbortController();
-    const waiting = sendLog({ ...route(service.url, spoolWith("")), signal: end.signal });
+    const waiting = sendLog({ ...route(service.url, bufferWith("")), signal: end.signal });
     end.abort(new Error("over"));
     await expect(waiting).rejects.toThrow("over");
     await service.close();
@@ -174,7 +174,7 @@ describe("the log on its way to the service", () => {
       order.push(`bytes ${body.length}`);
       return { status: 200, body: { next: body.length } };
     });
-    const buffer = spoolWith("abc");
+    const buffer = bufferWith("abc");
     buffer.close();
     await sendLog({ ...route(service.url, buffer), readyToSend: async () => void order.push("masks") });
     expect(order).toEqual(["masks", "bytes 3"]);

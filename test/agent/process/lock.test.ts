@@ -13,7 +13,7 @@ describe("what an agent has for itself", () => {
   it("is its work folder too, and what was taken is given back when something else is not to be had", () => {
     const [work, state] = [testFolder(), testFolder()];
     const unlock = lockAgent(claimsOf(testFolder(), work));
-    expect(() => lockAgent(claimsOf(state, work))).toThrow(/has its builds in .*: give each its own --work$/);
+    expect(() => lockAgent(claimsOf(state, work))).toThrow(/uses the work folder .*: give each agent its own --work$/);
     expect(runningAgentPid(state)).toBeNull();
     unlock();
     lockAgent(claimsOf(state, work))();
@@ -23,7 +23,7 @@ describe("what an agent has for itself", () => {
     const user = unnamedUser();
     const unlock = lockAgent(claimsOf(testFolder(), testFolder(), user));
     expect(() => lockAgent(claimsOf(testFolder(), testFolder(), user))).toThrow(
-      `another agent runs its steps as ${user.name} (process ${process.pid}), and ends all of that user`,
+      `another agent runs its steps as ${user.name} (process ${process.pid}), and ends all processes of that user`,
     );
     lockAgent(claimsOf(testFolder(), testFolder(), unnamedUser()))();
     unlock();
@@ -35,7 +35,7 @@ describe("the lock of a state folder", () => {
     const claims = claimsOf(testFolder());
     const unlock = lockAgent(claims);
     expect(runningAgentPid(claims.state)).toBe(process.pid);
-    expect(() => lockAgent(claims)).toThrow(/another agent runs in /);
+    expect(() => lockAgent(claims)).toThrow(/another agent uses the state folder /);
     unlock();
     expect(runningAgentPid(claims.state)).toBeNull();
     lockAgent(claims)();

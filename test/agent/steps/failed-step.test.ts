@@ -61,7 +61,7 @@ describe("the log of a step that did not simply succeed", () => {
       seq 1 300000
 `);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/The step ended with exit code 1\nIt may be why: .*non-blocking.*EAGAIN.*PROGRAM \| cat\n/);
+    expect(stdout).toMatch(/The step ended with exit code 1\nPossible cause: .*non-blocking.*EAGAIN.*PROGRAM \| cat\n/);
     expect((await run("  - run: exit 1\n")).stdout).not.toContain("non-blocking");
   });
 
