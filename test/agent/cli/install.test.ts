@@ -202,7 +202,7 @@ describe("install", () => {
     ["a step user in a session of a Mac", { runAs: "builder" }, MAC, /leave out --run-as and --user/],
     ["a user whom nobody knows", { user: "nobody-knows-me" }, SERVER, /no user nobody-knows-me/],
     ["a user who is no name", { user: "$(id)" }, SERVER, /must be the name of a user/],
-    ["a service that is no name", { service: "../x" }, LINUX, /--service must be/],
+    ["a service that is no name", { service: "../x" }, LINUX, /--service must consist/],
     ["a folder without an agent", {}, LINUX, /register first/],
   ])("refuses %s", (_, change, machine, word) => {
     const state = "runAs" in change || "service" in change ? stateFolder() : testFolder();
