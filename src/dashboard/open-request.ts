@@ -1,4 +1,5 @@
 import type { Context as HonoContext } from "hono";
+import { LIMITS } from "../protocol/limits.ts";
 import type { Access } from "../services/core/access.ts";
 import type { Context } from "../services/core/context.ts";
 import { checkRate } from "../services/core/rate-limit.ts";
@@ -9,9 +10,6 @@ import type { PageRequest } from "./page-definition.ts";
 import { lastBookmark, sessionCaller } from "./session.ts";
 
 export type HonoCall = HonoContext<AppEnv>;
-
-/** Bytes of a form. */
-const FORM_LIMIT = 1024 * 1024;
 
 /** The request has no valid session. */
 export class SignedOut extends Error {
@@ -34,7 +32,7 @@ export const pageRequestOf = (c: HonoCall): PageRequest => {
 
 /** A form's fields. Browsers send line breaks as CRLF; here they are LF. @throws Refusal too-large */
 export const readForm = async (c: HonoCall): Promise<URLSearchParams> => {
-  const text = new TextDecoder().decode(await readBytes(c.req.raw, FORM_LIMIT));
+  const text = new TextDecoder().decode(await readBytes(c.req.raw, LIMITS.bodyBytes));
   const fields = [...new URLSearchParams(text)].map(([name, value]) => [name, value.replaceAll("\r\n", "\n")]);
   return new URLSearchParams(fields as [string, string][]);
 };

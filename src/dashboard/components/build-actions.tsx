@@ -1,5 +1,5 @@
 import type { Build } from "../../protocol/build.ts";
-import { isTerminal } from "../build-outcome.ts";
+import { isEnded } from "../../protocol/build-states.ts";
 
 /** Asks before the build is canceled. It is a popover, so it opens without a script; the key `c` opens it too. */
 const Cancel = ({ build, name }: { build: Build; name: string }) => (
@@ -26,7 +26,7 @@ const Cancel = ({ build, name }: { build: Build; name: string }) => (
 /** The button that retries an ended build, or cancels another one. */
 export const BuildActions = ({ build, name }: { build: Build; name: string }) => (
   <div class="actions">
-    {isTerminal(build) ? (
+    {isEnded(build.status) ? (
       <form method="post" action={`/app/builds/${build.id}/retry`}>
         <button type="submit" data-key="r">
           Retry

@@ -1,9 +1,10 @@
 import type { Build } from "../../protocol/build.ts";
-import { isTerminal } from "../build-outcome.ts";
+import { isEnded } from "../../protocol/build-states.ts";
+import { isWaiting } from "./state.tsx";
 
 /** The attempts that ended without a result. Their logs are kept. */
 export const LostAttempts = ({ build: { id, status, attempt } }: { build: Build }) => {
-  const lost = status === "queued" ? attempt : attempt - 1;
+  const lost = isWaiting(status) ? attempt : attempt - 1;
   return lost > 0 ? (
     <p class="message" id="lost-attempts">
       Ended without a result:{" "}
@@ -27,7 +28,7 @@ export const BuildLog = ({ build, tail }: { build: Build; tail: string }) => {
       data-keep
       data-src={source}
       data-attempt={build.attempt}
-      data-live={isTerminal(build) ? undefined : "true"}
+      data-live={isEnded(build.status) ? undefined : "true"}
     >
       <div class="log-bar">
         <h2>Log</h2>

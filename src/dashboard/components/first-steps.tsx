@@ -1,3 +1,4 @@
+import { PIPELINE_DEFAULTS } from "../../protocol/pipeline.ts";
 import type { Context } from "../../services/core/context.ts";
 import { hasRole } from "../permissions.ts";
 
@@ -27,7 +28,7 @@ export const FirstSteps = ({ context, repositories, agents }: FirstStepsProps) =
     },
     {
       title: "Run a build",
-      reason: "it runs .millrace.yml of the commit, or the definition of a pipeline.",
+      reason: `it runs ${PIPELINE_DEFAULTS.configPath} of the commit, or the definition of a pipeline.`,
       href: "/app/builds/new",
       isDone: false,
       isOpen: hasRole(context, "member") && repositories > 0,

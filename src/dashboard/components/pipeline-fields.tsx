@@ -1,5 +1,5 @@
 import type { Group } from "../../protocol/group.ts";
-import type { Pipeline } from "../../protocol/pipeline.ts";
+import { PIPELINE_DEFAULTS, type Pipeline } from "../../protocol/pipeline.ts";
 import { readFlag, readList, readNumber, readRequiredText, readText } from "../form-fields.ts";
 import type { FormState } from "../page-definition.ts";
 import { AreaField, CheckField, SelectField, TextField } from "./fields.tsx";
@@ -53,7 +53,7 @@ const Limits = ({ request, pipeline }: PipelineFieldsProps) => (
       name="timeoutSeconds"
       label="Time limit of a build, in seconds"
       type="number"
-      value={pipeline?.timeoutSeconds ?? 3600}
+      value={(pipeline ?? PIPELINE_DEFAULTS).timeoutSeconds}
     />
     <TextField
       request={request}
@@ -62,7 +62,7 @@ const Limits = ({ request, pipeline }: PipelineFieldsProps) => (
       type="number"
       min={1}
       max={3}
-      value={pipeline?.maxAttempts ?? 2}
+      value={(pipeline ?? PIPELINE_DEFAULTS).maxAttempts}
     />
     <TextField
       request={request}
@@ -85,7 +85,7 @@ export const PipelineFields = (props: PipelineFieldsProps) => {
         name="configPath"
         label="Pipeline file in the repository"
         required
-        value={pipeline?.configPath ?? ".millrace.yml"}
+        value={(pipeline ?? PIPELINE_DEFAULTS).configPath}
       />
       <AreaField
         request={request}

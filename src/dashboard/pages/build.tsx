@@ -1,5 +1,6 @@
 import type { Agent } from "../../protocol/agent.ts";
 import type { Build, EnvironmentKey } from "../../protocol/build.ts";
+import { isEnded } from "../../protocol/build-states.ts";
 import type { Explanation } from "../../protocol/explain.ts";
 import type { Pipeline } from "../../protocol/pipeline.ts";
 import type { Repository } from "../../protocol/repository.ts";
@@ -10,13 +11,13 @@ import { explainBuild } from "../../services/explain.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { listRepositories } from "../../services/repositories.ts";
 import { retryBuild } from "../../services/triggers.ts";
-import { isTerminal, outcomeOf } from "../build-outcome.ts";
+import { outcomeOf } from "../build-outcome.ts";
 import { BuildActions } from "../components/build-actions.tsx";
 import { BuildLog, LostAttempts } from "../components/build-log.tsx";
 import { BuildSteps } from "../components/build-steps.tsx";
 import { BuildSummary } from "../components/build-summary.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
-import { StateWord } from "../components/state.tsx";
+import { isWaiting, StateWord } from "../components/state.tsx";
 import { Table } from "../components/table.tsx";
 import { Elapsed, RelativeTime } from "../components/time.tsx";
 import { WhyWaiting } from "../components/why-waiting.tsx";
@@ -62,11 +63,11 @@ const readDetails = async (context: Context, id: string | undefined): Promise<Bu
     listRepositories.run(context, noInput),
     listPipelines.run(context, noInput),
   ]);
-  const isQueued = build.status === "queued";
+  const waits = isWaiting(build.status);
   const [agent, explanation, logTail] = await Promise.all([
     build.agentId === null ? null : nullIfNotFound(getAgent.run(context, byId(build.agentId))),
-    isQueued ? explainBuild.run(context, byId(build.id)) : null,
-    isQueued ? "" : readLogTail(context, build),
+    waits ? explainBuild.run(context, byId(build.id)) : null,
+    waits ? "" : readLogTail(context, build),
   ]);
   return {
     build,
@@ -105,7 +106,7 @@ const Facts = ({ build, now, agent }: BuildDetails) => {
       {build.startedAt ? (
         <Elapsed from={build.startedAt} to={build.finishedAt} now={now} />
       ) : (
-        !isTerminal(build) && <Elapsed from={build.queuedAt} to={null} now={now} />
+        !isEnded(build.status) && <Elapsed from={build.queuedAt} to={null} now={now} />
       )}
       {outcome && <span class="outcome">{outcome}</span>}
       <span class="branch">{build.branch}</span>
@@ -141,7 +142,7 @@ export const buildPage: Page = {
       title: `#${build.number} ${name}`,
       section: "builds",
       script: "build.js",
-      refreshSeconds: isTerminal(build) ? undefined : REFRESH_SECONDS,
+      refreshSeconds: isEnded(build.status) ? undefined : REFRESH_SECONDS,
       state: build.status,
       body: (
         <>
@@ -154,7 +155,7 @@ export const buildPage: Page = {
           <Messages build={build} />
           {explanation && <WhyWaiting why={explanation} canAdd={hasRole(context, "maintainer")} />}
           <BuildSteps build={build} now={now} />
-          {build.status !== "queued" && <BuildLog build={build} tail={details.logTail} />}
+          {!isWaiting(build.status) && <BuildLog build={build} tail={details.logTail} />}
           {build.summary && <BuildSummary text={build.summary} />}
           {build.environment && build.environment.length > 0 && <Environment keys={build.environment} />}
         </>

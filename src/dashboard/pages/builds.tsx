@@ -1,4 +1,5 @@
-import { type Build, BuildFilter, BuildStatus } from "../../protocol/build.ts";
+import { type Build, BuildFilter } from "../../protocol/build.ts";
+import { type EndedStatus, isEnded, STATUSES } from "../../protocol/build-states.ts";
 import type { Explanation } from "../../protocol/explain.ts";
 import { listAgents } from "../../services/agents.ts";
 import { listBuilds } from "../../services/builds.ts";
@@ -6,10 +7,10 @@ import type { Context } from "../../services/core/context.ts";
 import { explainBuild } from "../../services/explain.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { listRepositories } from "../../services/repositories.ts";
-import { isTerminal, outcomeOf } from "../build-outcome.ts";
+import { outcomeOf } from "../build-outcome.ts";
 import { FilterNotice } from "../components/filter-notice.tsx";
 import { FirstSteps } from "../components/first-steps.tsx";
-import { StateIcon, wordOf } from "../components/state.tsx";
+import { isWaiting, StateIcon, wordOf } from "../components/state.tsx";
 import { Elapsed, RelativeTime } from "../components/time.tsx";
 import { filledFields, readFilter } from "../list-filter.ts";
 import type { Page } from "../page-definition.ts";
@@ -30,22 +31,29 @@ interface BuildDetails {
   explanations: Map<string, Explanation>;
 }
 
+/** What a row says about the end of a build, beside its icon. */
+const RESULTS: Record<EndedStatus, (build: Build) => unknown> = {
+  succeeded: () => null,
+  failed: (build) => <span class="outcome">{outcomeOf(build) ?? "failed"}</span>,
+  canceled: () => "canceled",
+};
+
 const Progress = ({ build, details }: { build: Build; details: BuildDetails }) => {
   const { now, agents, explanations } = details;
   const { status, queuedAt, startedAt, finishedAt, agentId } = build;
   const agent = agentId === null ? null : agents.get(agentId);
-  if (status === "queued") {
+  if (isWaiting(status)) {
     const reason = explanations.get(build.id)?.words;
     return (
       <>
-        waiting <Elapsed from={queuedAt} to={null} now={now} />
+        {wordOf(status)} <Elapsed from={queuedAt} to={null} now={now} />
         <span class="why" title={reason}>
           {reason}
         </span>
       </>
     );
   }
-  if (!isTerminal(build)) {
+  if (!isEnded(status)) {
     return (
       <>
         {wordOf(status)} <Elapsed from={startedAt ?? queuedAt} to={null} now={now} />
@@ -55,8 +63,7 @@ const Progress = ({ build, details }: { build: Build; details: BuildDetails }) =
   }
   return (
     <>
-      {status === "failed" && <span class="outcome">{outcomeOf(build) ?? "failed"}</span>}
-      {status === "canceled" && "canceled"} {startedAt && <Elapsed from={startedAt} to={finishedAt} now={now} />}
+      {RESULTS[status](build)} {startedAt && <Elapsed from={startedAt} to={finishedAt} now={now} />}
       <span class="why">
         <RelativeTime at={finishedAt ?? queuedAt} now={now} />
       </span>
@@ -92,7 +99,7 @@ const Row = ({ build, details }: { build: Build; details: BuildDetails }) => {
 };
 
 const explain = async (context: Context, builds: Build[]): Promise<Map<string, Explanation>> => {
-  const queued = builds.filter(({ status }) => status === "queued").slice(-EXPLAINED);
+  const queued = builds.filter(({ status }) => isWaiting(status)).slice(-EXPLAINED);
   const explanations = await Promise.all(queued.map(({ id }) => explainBuild.run(context, byId(id))));
   return new Map(explanations.map((explanation) => [explanation.buildId, explanation]));
 };
@@ -114,7 +121,7 @@ const Filter = ({ query, repositories }: { query: URLSearchParams; repositories:
       <span class="sr">State</span>
       <select name="status">
         <option value="">Any state</option>
-        {BuildStatus.options.map((status) => (
+        {STATUSES.map((status) => (
           <option value={status} selected={query.get("status") === status}>
             {wordOf(status)}
           </option>
@@ -153,7 +160,7 @@ export const buildsPage: Page = {
     return {
       title: "Builds",
       section: "builds",
-      refreshSeconds: builds.every(isTerminal) ? REFRESH_SECONDS.idle : REFRESH_SECONDS.active,
+      refreshSeconds: builds.every(({ status }) => isEnded(status)) ? REFRESH_SECONDS.idle : REFRESH_SECONDS.active,
       body: (
         <>
           <FilterNotice errors={errors} />

@@ -1,4 +1,4 @@
-import type { Pipeline } from "../../protocol/pipeline.ts";
+import { PIPELINE_DEFAULTS, type Pipeline } from "../../protocol/pipeline.ts";
 import type { Repository } from "../../protocol/repository.ts";
 import { removeCredential, setCredential } from "../../services/credentials.ts";
 import { listPipelines } from "../../services/pipelines.ts";
@@ -49,7 +49,7 @@ const Pipelines = ({ repository, pipelines, canChange }: PipelinesProps) => (
     </ol>
     {pipelines.length === 0 && (
       <p class="empty">
-        There is no pipeline. A build runs <code>.millrace.yml</code> of its commit.
+        There is no pipeline. A build runs <code>{PIPELINE_DEFAULTS.configPath}</code> of its commit.
       </p>
     )}
   </section>
@@ -74,7 +74,7 @@ const Settings = ({ request, repository, pipelines, version }: SettingsProps) =>
         label="Default pipeline"
         value={repository.defaultPipelineId}
         choices={[
-          { value: "", label: "none: .millrace.yml of the commit" },
+          { value: "", label: `none: ${PIPELINE_DEFAULTS.configPath} of the commit` },
           ...pipelines.map(({ id, name }) => ({ value: id, label: name })),
         ]}
       />
