@@ -1,4 +1,5 @@
 import type { Group } from "../../protocol/group.ts";
+import { LIMITS } from "../../protocol/limits.ts";
 import { PIPELINE_DEFAULTS, type Pipeline } from "../../protocol/pipeline.ts";
 import { readFlag, readList, readNumber, readRequiredText, readText } from "../form-fields.ts";
 import type { FormState } from "../page-definition.ts";
@@ -61,7 +62,7 @@ const Limits = ({ request, pipeline }: PipelineFieldsProps) => (
       label="Attempts, when an agent is lost"
       type="number"
       min={1}
-      max={3}
+      max={LIMITS.attempts}
       value={(pipeline ?? PIPELINE_DEFAULTS).maxAttempts}
     />
     <TextField

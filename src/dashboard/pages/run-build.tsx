@@ -1,3 +1,4 @@
+import { LIMITS } from "../../protocol/limits.ts";
 import { PIPELINE_DEFAULTS, type Pipeline } from "../../protocol/pipeline.ts";
 import type { Repository } from "../../protocol/repository.ts";
 import { invalid } from "../../services/core/refusal.ts";
@@ -71,10 +72,10 @@ const RunFields = ({ request }: { request: PageRequest }) => (
       name="priority"
       label="Priority"
       type="number"
-      min={-100}
-      max={100}
+      min={-LIMITS.priority}
+      max={LIMITS.priority}
       value={0}
-      hint="-100 to 100. A higher priority runs first."
+      hint={`-${LIMITS.priority} to ${LIMITS.priority}. A higher priority runs first.`}
     />
   </>
 );
