@@ -1,10 +1,10 @@
 import type { Build, BuildReason } from "../protocol/build.ts";
 
 const REASONS: Record<BuildReason, string> = {
-  "agent-lost": "its agent was lost too often",
+  "agent-lost": "its agents were lost too often",
   timeout: "it ran longer than its pipeline allows",
-  environment: "its environment could not be put together",
-  "requirements-unmet": "no agent can have what its file requires",
+  environment: "its environment could not be composed",
+  "requirements-unmet": "no agent can meet the requirements of its file",
   "commit-not-on-branch": "the commit is not on the branch",
   "pipeline-invalid": "the pipeline file is not valid",
   "checkout-failed": "the commit could not be checked out",
@@ -12,7 +12,7 @@ const REASONS: Record<BuildReason, string> = {
   canceled: "it was canceled",
 };
 
-/** Why a build ended as it did, in few words; null where its state says it all. */
+/** Why a build failed, in a few words. Null for other builds, and when nothing more is known. */
 export const outcomeOf = ({ status, reason, exitCode, steps }: Build): string | null => {
   if (status !== "failed") return null;
   if (reason && reason !== "canceled") return REASONS[reason];

@@ -53,7 +53,7 @@ interface BuildDetails {
   agent: Agent | null;
   /** Why a queued build waits. */
   explanation: Explanation | null;
-  /** The end of the log, for browsers without scripts. */
+  /** The end of the log, for a browser without scripts. */
   logTail: string;
 }
 

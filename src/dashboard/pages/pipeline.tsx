@@ -11,6 +11,7 @@ import { StackedForm } from "../components/form-page.tsx";
 import { reorderedForm } from "../components/ordered-groups.tsx";
 import { PipelineFields, readPipeline } from "../components/pipeline-fields.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
+import { TargetLinks } from "../components/target-links.tsx";
 import { confirmRemoval } from "../confirm-removal.tsx";
 import { count } from "../count.ts";
 import type { Form, FormRequest, Page, PageRequest, View } from "../page-definition.ts";
@@ -55,22 +56,6 @@ const Facts = ({ pipeline }: { pipeline: Pipeline }) => {
   );
 };
 
-const Actions = ({ id, canRun }: { id: string; canRun: boolean }) => (
-  <>
-    <a class="button" href={`/app/builds?pipelineId=${id}`}>
-      Builds
-    </a>
-    <a class="button" href={`/app/variables?owner=pipeline:${id}`}>
-      Variables
-    </a>
-    {canRun && (
-      <a class="button primary" href={`/app/builds/new?pipelineId=${id}`}>
-        Run build
-      </a>
-    )}
-  </>
-);
-
 const Settings = ({ pipeline, ...props }: EditFormProps & { pipeline: Pipeline }) => (
   <section class="column">
     <h2>Settings</h2>
@@ -108,7 +93,7 @@ const page: Page = {
             <h1>
               <a href={`/app/repositories/${pipeline.repoId}`}>{name}</a> / <bdi>{pipeline.name}</bdi>
             </h1>
-            <Actions id={pipeline.id} canRun={hasRole(context, "member")} />
+            <TargetLinks scope="pipeline" id={pipeline.id} canRun={hasRole(context, "member")} />
           </div>
           <Facts pipeline={pipeline} />
           <EnvironmentPreview entries={environment} groups={namesById(groups, ({ name }) => name)} />

@@ -7,6 +7,7 @@ import { CheckField, SecretField, SelectField, TextField, VersionField } from ".
 import { StackedForm } from "../components/form-page.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { RepositoryFields, readRepository } from "../components/repository-fields.tsx";
+import { TargetLinks } from "../components/target-links.tsx";
 import { confirmRemoval } from "../confirm-removal.tsx";
 import { readFlag, readText } from "../form-fields.ts";
 import type { Form, Page, PageRequest } from "../page-definition.ts";
@@ -110,23 +111,6 @@ const CredentialForm = ({ request, repository }: { request: PageRequest; reposit
   </section>
 );
 
-const Heading = ({ repository: { id, fullName }, canRun }: { repository: Repository; canRun: boolean }) => (
-  <div class="head">
-    <h1>{fullName}</h1>
-    <a class="button" href={`/app/builds?repoId=${id}`}>
-      Builds
-    </a>
-    <a class="button" href={`/app/variables?owner=repository:${id}`}>
-      Variables
-    </a>
-    {canRun && (
-      <a class="button primary" href={`/app/builds/new?repoId=${id}`}>
-        Run build
-      </a>
-    )}
-  </div>
-);
-
 const page: Page = {
   path: "/repositories/:id",
   role: "viewer",
@@ -143,7 +127,10 @@ const page: Page = {
       body: (
         <>
           <ProblemNotice request={request} />
-          <Heading repository={repository} canRun={hasRole(context, "member")} />
+          <div class="head">
+            <h1>{repository.fullName}</h1>
+            <TargetLinks scope="repository" id={repository.id} canRun={hasRole(context, "member")} />
+          </div>
           <p class="facts">
             <code>{repository.cloneUrl}</code>
             <span>default branch {repository.defaultBranch}</span>

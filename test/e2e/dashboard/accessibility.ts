@@ -18,7 +18,7 @@ const findings = async (page: Page, options: object): Promise<string[]> => {
   return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`);
 };
 
-/** What axe finds in light, of contrast in dark, and whether a phone has to scroll sideways. */
+/** Violations that axe finds in light mode, of contrast in dark mode, and whether the page is too wide for a phone. */
 const judge = async (page: Page): Promise<string[]> => {
   await page.evaluate(AXE);
   const found = await findings(page, {});
@@ -32,7 +32,7 @@ const judge = async (page: Page): Promise<string[]> => {
   return found;
 };
 
-/** At least one of everything that has a page of its own. */
+/** Creates one record of every kind that has a page. */
 const oneOfEach = async (stage: Stage): Promise<void> => {
   const { client } = stage;
   const table = "| a | b |\\n| - | -: |\\n| 1 | 2 |\\n";

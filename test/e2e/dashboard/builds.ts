@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { ended } from "../../../src/local/demo.ts";
 import { repositoryWith, runBuild, type Stage } from "./stage.ts";
 
-/** A build that goes on when `go` is called. */
+/** Starts a build that waits until `go` is called. */
 const startPausing = async (stage: Stage) => {
   const gate = join(stage.service.folder, `gate-${crypto.randomUUID()}`);
   const repository = await repositoryWith(

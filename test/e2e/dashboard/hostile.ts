@@ -7,7 +7,7 @@ import { crawl, type Stage } from "./stage.ts";
 
 const RUN = "window.__ran=1";
 
-/** Texts that become markup, script, style, links or control where somebody forgot to look. */
+/** Texts that become markup, script, style or links on a page that does not escape them. */
 const HOSTILE = [
   `<script>${RUN}</script>`,
   `<img src=x onerror=${RUN}>`,
@@ -58,10 +58,10 @@ const ESCAPES = [
   "\x9b31m",
 ];
 
-/** As a name takes it: without what turns the text around it. */
+/** The text without the direction controls that names must not have. */
 const named = (text: string): string => text.replace(/[\u202a-\u202e]/g, "~");
 
-/** Fills every field that takes free text with the text of its turn. */
+/** Fills every field of free text with one of these texts. */
 const fill = async ({ service, client }: Stage) => {
   const branch = `x<img/src=x/onerror=${RUN}>`;
   const written = [...HOSTILE, ...ESCAPES].join("\n");
@@ -105,7 +105,7 @@ interface Names {
   found: string[];
 }
 
-/** Run in the page: where the name stands beside other text, or in an element that is not a paragraph of its own. */
+/** Runs in the page. Finds the name beside other text, or in an element that does not isolate its direction. */
 const looseNames = `(name) => {
   const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
   const found = [];

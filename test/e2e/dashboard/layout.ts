@@ -8,7 +8,7 @@ import { repositoryWith, runBuild, type Stage } from "./stage.ts";
 const WIDTHS = [360, 768, 1024, 1440];
 const LONG = "unreasonably-long-".repeat(8);
 
-/** Everything that has a name, with a long one; and a build of sixty steps. */
+/** Creates one record of every kind with a long name, and a build of sixty steps. */
 const fill = async (stage: Stage) => {
   const { client } = stage;
   const steps = Array.from({ length: 60 }, (_, index) => `  - name: ${LONG}${index}\n    run: "true"\n`);

@@ -5,7 +5,7 @@ import type { Browser, Chromium } from "../../support/browser.ts";
 import { connect, makeRepository } from "../../support/local/repository.ts";
 import type { LocalService } from "../../support/local/service.ts";
 
-/** What the suites share: a service, an organization with an agent, and a browser whose person is its admin. */
+/** Shared by all parts of the test: a service, an organization with an agent, and a browser signed in as its admin. */
 export interface Stage {
   service: LocalService;
   client: Client;
@@ -13,14 +13,14 @@ export interface Stage {
   browser: Browser;
 }
 
-/** Connects a repository whose pipeline file this is. */
+/** Connects a repository with this pipeline file. */
 export const repositoryWith = ({ service, client }: Stage, file: string) =>
   connect(client, makeRepository(service.folder, { ".millrace.yml": file }));
 
 export const runBuild = ({ client }: Stage, repoId: string): Promise<Build> =>
   client.call("POST", `/repository/${repoId}/build`, { branch: "main" });
 
-/** A page's address without what tells it from others of its kind. */
+/** A page's path without its ids and query, equal for all pages of one kind. */
 const kindOf = (path: string): string => path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "ID").replace(/\?.*/, "");
 
 /**

@@ -21,7 +21,7 @@ const LINES = [
   "\x1b[32mleft on at the step's end",
 ];
 
-/** Whether the element lies within the box that shows the log. */
+/** Whether the element is completely visible within the log. */
 const isInSight = async (page: Page, selector: string): Promise<boolean> => {
   const box = await page.locator(".log-lines").boundingBox();
   const found = await page

@@ -1,6 +1,6 @@
 import { LogStore } from "../../src/dashboard/client/log/log-store.ts";
 
-/** A store that has read the text, in pieces of so many bytes. */
+/** A log store that was given the text in pieces of so many bytes. */
 export const storeOf = (text: string, piece = Number.POSITIVE_INFINITY): LogStore => {
   const store = new LogStore();
   const bytes = new TextEncoder().encode(text);
