@@ -8,10 +8,10 @@ import { RULES } from "../../src/domain/pool/rules.ts";
 import type { Command } from "../../src/domain/pool/step.ts";
 import type { AgentPool } from "../../src/objects/agent-pool.ts";
 import type { Agent } from "../../src/protocol/agent.ts";
-import { Chance } from "../simulate/chance.ts";
+import type { AnyInput } from "../simulate/checker.ts";
 import { History } from "../simulate/history.ts";
-import type { PoolModel } from "../simulate/pool.ts";
-import type { AnyInput } from "../simulate/witness.ts";
+import type { SimPool } from "../simulate/pool.ts";
+import { Random } from "../simulate/random.ts";
 
 const SEED = 11;
 const HISTORIES = 25;
@@ -27,10 +27,10 @@ interface Heard {
 }
 
 /** What the object is to answer, from the same facts as the machine's answer. */
-const presented = (verb: Command, answer: Result<unknown>, pool: PoolModel): Result<unknown> => {
+const presented = (verb: Command, answer: Result<unknown>, pool: SimPool): Result<unknown> => {
   if (!answer.ok) return answer;
   const build = (id: string) => {
-    const { builds, jobs, reports } = pool.disk.rows;
+    const { builds, jobs, reports } = pool.storage.rows;
     return toBuild("acme", builds.get(id)!, jobs.get(id)!, reports.get(id) ?? NO_REPORT);
   };
   const value = answer.value as AnyInput;
@@ -74,7 +74,7 @@ const record = (index: number): { calls: Heard[]; history: History } | undefined
     calls.push({ now, verb, input: structuredClone(input), expected: presented(verb, answer, pool) });
   });
   history.run();
-  const { faults } = history.world;
+  const { faults } = history.simulator;
   return NEEDS_MODEL.some((fault) => faults.has(fault)) ? undefined : { calls, history };
 };
 
@@ -88,17 +88,17 @@ type Stub = DurableObjectStub<AgentPool>;
 class Played {
   readonly #id = pools.newUniqueId();
   stub: Stub = pools.get(this.#id);
-  readonly chance: Chance;
+  readonly chance: Random;
   readonly #sockets = new Map<string, WebSocket>();
   evictions = 0;
   #isAwake = false;
 
   constructor(index: number) {
-    this.chance = new Chance(SEED, index);
+    this.chance = new Random(SEED, index);
   }
 
   async ask({ verb, input }: Heard): Promise<Result<unknown> | null> {
-    if (this.#isAwake && this.chance.odds(this.#sockets.size > 0 ? CRASHES : EVICTIONS)) await this.#evict();
+    if (this.#isAwake && this.chance.chance(this.#sockets.size > 0 ? CRASHES : EVICTIONS)) await this.#evict();
     this.#isAwake = !UNASKED.includes(verb);
     const { stub } = this;
     if (verb === "wait") return this.#wait(input);
@@ -171,9 +171,9 @@ describe("the object", () => {
   });
 });
 
-const agreesWithD1 = async (stub: Stub, { world }: History): Promise<void> => {
+const agreesWithD1 = async (stub: Stub, { simulator }: History): Promise<void> => {
   for (let round = 0; round < 10; round++) await stub.flush();
-  const { builds } = world.pool.disk.rows;
+  const { builds } = simulator.pool.storage.rows;
   const ids = JSON.stringify([...builds.keys()]);
   const query = "SELECT id, status, pool_version FROM build WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id";
   const { results } = await env.DB.prepare(query).bind(ids).all();

@@ -1,8 +1,8 @@
 import { parseArgs } from "node:util";
 import { RULES } from "../../src/domain/pool/rules.ts";
-import { hunt, simulate } from "./crew.ts";
 import { History } from "./history.ts";
-import type { Tally } from "./run.ts";
+import { simulate, testMutants } from "./parallel.ts";
+import type { Summary } from "./run.ts";
 
 const USAGE = `npm run simulate -- [--histories N] [--seed S]     plays N histories (20000) of seed S (1)
 npm run simulate -- --mutants [--seed S]           plays wrong machines until the checks see them
@@ -16,23 +16,23 @@ const replay = (seed: number, index: number): void => {
   console.log("Nothing that must never happen happened.");
 };
 
-const print = (seed: number, { histories, commands, faults, failures }: Tally, seconds: number): void => {
+const print = (seed: number, { histories, commands, faults, failures }: Summary, seconds: number): void => {
   console.log(`${histories} histories of seed ${seed}, ${commands} commands, ${seconds.toFixed(1)} s`);
   const sorted = Object.entries(faults).sort(([, left], [, right]) => right - left);
   const total = sorted.reduce((sum, [, count]) => sum + count, 0);
   console.log(`${total} faults: ${sorted.map(([fault, count]) => `${fault} ${count}`).join(", ")}`);
   console.log(`${failures.length} violations`);
-  for (const { history, what } of failures.slice(0, 20)) {
-    console.log(`  ${what}\n    npm run simulate -- --seed ${seed} --history ${history}`);
+  for (const { history, message } of failures.slice(0, 20)) {
+    console.log(`  ${message}\n    npm run simulate -- --seed ${seed} --history ${history}`);
   }
 };
 
 const huntAll = async (seed: number): Promise<boolean> => {
-  const hunts = await hunt(seed, 1000);
-  for (const { name, caughtAfter, what } of hunts) {
-    console.log(caughtAfter === null ? "NOT SEEN" : `seen after ${caughtAfter}`, "-", name, what ? `(${what})` : "");
+  const hunts = await testMutants(seed, 1000);
+  for (const { name, killedAfter, what } of hunts) {
+    console.log(killedAfter === null ? "NOT SEEN" : `seen after ${killedAfter}`, "-", name, what ? `(${what})` : "");
   }
-  const seen = hunts.filter(({ caughtAfter }) => caughtAfter !== null).length;
+  const seen = hunts.filter(({ killedAfter }) => killedAfter !== null).length;
   console.log(`${seen} of ${hunts.length} mutants were seen within 1000 histories`);
   return seen === hunts.length;
 };

@@ -4,11 +4,11 @@ import { Violation } from "./violation.ts";
 
 export interface Failure {
   history: number;
-  law: number;
-  what: string;
+  invariant: number;
+  message: string;
 }
 
-export interface Tally {
+export interface Summary {
   histories: number;
   commands: number;
   faults: Record<string, number>;
@@ -21,34 +21,38 @@ export const runHistories = (
   from: number,
   to: number,
   { rules = RULES, untilFirst = false }: { rules?: Rules; untilFirst?: boolean } = {},
-): Tally => {
-  const tally: Tally = { histories: 0, commands: 0, faults: {}, failures: [] };
+): Summary => {
+  const tally: Summary = { histories: 0, commands: 0, faults: {}, failures: [] };
   for (let index = from; index < to; index++) {
-    const failure = playOne(seed, index, rules, tally);
+    const failure = runOne(seed, index, rules, tally);
     if (failure) tally.failures.push(failure);
     if (failure && untilFirst) break;
   }
   return tally;
 };
 
-const playOne = (seed: number, index: number, rules: Rules, tally: Tally): Failure | undefined => {
+const runOne = (seed: number, index: number, rules: Rules, tally: Summary): Failure | undefined => {
   const history = new History(seed, index, rules);
   tally.histories++;
   try {
     history.run();
   } catch (error) {
-    if (error instanceof Violation) return { history: index, law: error.law, what: error.message };
-    return { history: index, law: 0, what: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    if (error instanceof Violation) return { history: index, invariant: error.invariant, message: error.message };
+    return {
+      history: index,
+      invariant: 0,
+      message: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    };
   } finally {
-    const { pool, faults } = history.world;
+    const { pool, faults } = history.simulator;
     tally.commands += pool.commands;
     for (const [fault, count] of faults) tally.faults[fault] = (tally.faults[fault] ?? 0) + count;
   }
   return undefined;
 };
 
-export const merge = (tallies: readonly Tally[]): Tally => {
-  const sum: Tally = { histories: 0, commands: 0, faults: {}, failures: [] };
+export const merge = (tallies: readonly Summary[]): Summary => {
+  const sum: Summary = { histories: 0, commands: 0, faults: {}, failures: [] };
   for (const { histories, commands, faults, failures } of tallies) {
     sum.histories += histories;
     sum.commands += commands;

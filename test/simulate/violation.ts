@@ -1,10 +1,10 @@
 /** Something that must never happen has happened. `law` is the number of the invariant. */
 export class Violation extends Error {
   override name = "Violation";
-  readonly law: number;
+  readonly invariant: number;
   constructor(law: number, what: string) {
     super(`${law}: ${what}`);
-    this.law = law;
+    this.invariant = law;
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { hunt, simulate } from "../../simulate/crew.ts";
+import { simulate, testMutants } from "../../simulate/parallel.ts";
 
 /* A failing history is replayed with `npm run simulate -- --seed 1 --history I`. */
 const SEED = 1;
@@ -14,7 +14,7 @@ it("holds every invariant through 20,000 hostile histories", { timeout: 300_000 
 });
 
 it("would see each of the wrong machines within 1,000 histories", { timeout: 300_000 }, async () => {
-  const hunts = await hunt(SEED, 1_000);
+  const hunts = await testMutants(SEED, 1_000);
   expect(hunts.length).toBeGreaterThanOrEqual(18);
-  expect(hunts.filter(({ caughtAfter }) => caughtAfter === null)).toEqual([]);
+  expect(hunts.filter(({ killedAfter }) => killedAfter === null)).toEqual([]);
 });

@@ -2,12 +2,12 @@ import type { Push } from "../../src/domain/pool/decision.ts";
 import type { AgentFacts, BuildFacts, JobFacts } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { nextDue } from "../../src/domain/pool/step.ts";
-import type { Disk } from "./disk.ts";
-import { AGENT_MS, OFFER_MS } from "./laws.ts";
+import { AGENT_MS, OFFER_MS } from "./specification.ts";
+import type { SimStorage } from "./storage.ts";
 import { must } from "./violation.ts";
 
 /** Whether the agent has all that the build asks for, decided without the machine. */
-export const suits = (agent: AgentFacts, { requires }: Pick<JobFacts, "requires">): boolean => {
+export const meetsRequirements = (agent: AgentFacts, { requires }: Pick<JobFacts, "requires">): boolean => {
   const platform = { macos: 1, linux: 2, windows: 3, "": agent.platform }[requires.platform ?? ""];
   if (platform !== agent.platform) return false;
   if (requires.ios && !agent.canBuildIOS) return false;
@@ -17,7 +17,7 @@ export const suits = (agent: AgentFacts, { requires }: Pick<JobFacts, "requires"
   return true;
 };
 
-const roomFor = (
+const hasRoom = (
   state: PoolState,
   { pipelineId }: BuildFacts,
   { maxParallel }: JobFacts,
@@ -45,8 +45,8 @@ const isEligible = (
     job.notBefore <= now &&
     !job.releasedBy.includes(agent.id) &&
     !(job.passedOver?.agentId === agent.id && job.passedOver.until !== null) &&
-    suits(agent, job) &&
-    roomFor(state, build, job, alsoOffered)
+    meetsRequirements(agent, job) &&
+    hasRoom(state, build, job, alsoOffered)
   );
 };
 
@@ -62,7 +62,13 @@ export const firstEligible = (state: PoolState, agent: AgentFacts, now: number):
 };
 
 /** What must hold of the state at rest, after any event. `latest` is as late as it has ever been. */
-export const inspect = (state: PoolState, disk: Disk, now: number, latest: number, pushes: readonly Push[]): void => {
+export const checkState = (
+  state: PoolState,
+  storage: SimStorage,
+  now: number,
+  latest: number,
+  pushes: readonly Push[],
+): void => {
   const holders = new Set<string>();
   const live = new Map<string, number>();
   const due = nextDue(state, { agentMs: AGENT_MS });
@@ -89,14 +95,18 @@ export const inspect = (state: PoolState, disk: Disk, now: number, latest: numbe
     if (status !== "queued" && job.maxParallel !== null)
       must(12, live.get(pipelineId!)! <= job.maxParallel, "more builds than maxParallel");
   }
-  const isSame = state.dirty.size === disk.rows.dirty.size && state.pendingEntries === disk.rows.entries.size;
+  const isSame = state.dirty.size === storage.rows.dirty.size && state.pendingEntries === storage.rows.entries.size;
   must(16, isSame, "memory and disk differ on the outbox");
-  must(17, (disk.rows.dirty.size === 0 && disk.rows.entries.size === 0) || due !== null, "no alarm for the outbox");
-  inspectWaiting(state, now, latest, pushes);
+  must(
+    17,
+    (storage.rows.dirty.size === 0 && storage.rows.entries.size === 0) || due !== null,
+    "no alarm for the outbox",
+  );
+  checkWaiters(state, now, latest, pushes);
 };
 
 /** One waiter is woken for each build that one could take, and none is left sleeping. */
-const inspectWaiting = (state: PoolState, now: number, latest: number, pushes: readonly Push[]): void => {
+const checkWaiters = (state: PoolState, now: number, latest: number, pushes: readonly Push[]): void => {
   const looks = pushes.filter(({ hint }) => hint.type === "look");
   must(17, new Set(looks.map(({ hint }) => hint.buildId)).size === looks.length, "two were woken for one build");
   for (const { at } of state.offers.values()) must(17, now < at + OFFER_MS, "a hint nobody followed still stands");

@@ -1,5 +1,5 @@
 /** Chance that can be had again: the same seed gives the same throws (sfc32). */
-export class Chance {
+export class Random {
   #a: number;
   #b: number;
   #c: number;
@@ -26,7 +26,7 @@ export class Chance {
     return Math.floor(this.next() * limit);
   }
 
-  odds(share: number): boolean {
+  chance(share: number): boolean {
     return this.next() < share;
   }
 
@@ -35,7 +35,7 @@ export class Chance {
   }
 
   /** One of the names, each as likely as its weight. */
-  weigh<K extends string>(weights: readonly (readonly [name: K, weight: number])[], total: number): K {
+  weighted<K extends string>(weights: readonly (readonly [name: K, weight: number])[], total: number): K {
     let left = this.next() * total;
     for (const [name, weight] of weights) {
       left -= weight;

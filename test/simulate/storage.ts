@@ -43,7 +43,7 @@ const emptyRows = (): Rows => ({
 });
 
 /** What survives a crash: the same facts as the object's tables, without the tables. Facts are never changed in place. */
-export class Disk implements Records {
+export class SimStorage implements Records {
   rows = emptyRows();
 
   store(changes: readonly Change[]): void {

@@ -2,9 +2,9 @@ import type { Result } from "../../src/domain/pool/commands.ts";
 import type { Push } from "../../src/domain/pool/decision.ts";
 import type { Rules } from "../../src/domain/pool/rules.ts";
 import type { Command, Input, Output } from "../../src/domain/pool/step.ts";
-import { Chance } from "./chance.ts";
-import { type Batch, Database } from "./database.ts";
-import { type Onlooker, PoolModel } from "./pool.ts";
+import { type Batch, SimDatabase } from "./database.ts";
+import { type Observer, SimPool } from "./pool.ts";
+import { Random } from "./random.ts";
 
 export const ORG = "acme";
 export const ACTOR = { actor: "token:t", requestId: null };
@@ -48,15 +48,15 @@ export type Fault =
   | "secret unreadable";
 
 /** One organization's pool, and all that can happen to it. */
-export class World {
-  readonly chance: Chance;
-  readonly pool: PoolModel;
-  readonly database = new Database();
+export class Simulator {
+  readonly random: Random;
+  readonly pool: SimPool;
+  readonly database = new SimDatabase();
   readonly faults = new Map<Fault, number>();
   readonly pipelines: Pipeline[];
   readonly builds: string[] = [];
   /** Messages that are still under way, to arrive in any order. */
-  readonly late: (() => void)[] = [];
+  readonly delayedMessages: (() => void)[] = [];
   /** Agents by id that were told to look since they last did. */
   readonly hinted = new Set<string>();
   /** Open sockets, and until when. */
@@ -64,16 +64,16 @@ export class World {
   /** The token by which agents register, until it is revoked with all of them. */
   registrationToken = "t0";
   now = EPOCH;
-  isCalm = false;
+  isHealing = false;
   /** The git host can be reached from few machines. */
-  readonly isRemote: boolean;
+  readonly isGitHostRestricted: boolean;
   #flushing: Batch | null = null;
   #ids = 0;
 
-  constructor(seed: number, history: number, rules: Rules, onlooker?: Onlooker) {
-    this.chance = new Chance(seed, history);
-    this.pool = new PoolModel(ORG, rules, (push) => this.#pushed(push), onlooker);
-    this.isRemote = this.chance.odds(0.15);
+  constructor(seed: number, history: number, rules: Rules, onlooker?: Observer) {
+    this.random = new Random(seed, history);
+    this.pool = new SimPool(ORG, rules, (push) => this.#pushed(push), onlooker);
+    this.isGitHostRestricted = this.random.chance(0.15);
     this.pipelines = ["p1", "p2"].map((id) => this.#newPipeline(id));
   }
 
@@ -82,64 +82,64 @@ export class World {
   }
 
   /** Whether this fault happens now. In calm times none does. */
-  strikes(fault: Fault, share: number): boolean {
-    if (this.isCalm || !this.chance.odds(share)) return false;
+  injectFault(fault: Fault, share: number): boolean {
+    if (this.isHealing || !this.random.chance(share)) return false;
     this.faults.set(fault, (this.faults.get(fault) ?? 0) + 1);
     return true;
   }
 
   /** A call as it arrives: no network between. */
-  tell<V extends Command>(verb: V, input: Input<V>): Result<Output<V>> {
+  call<V extends Command>(verb: V, input: Input<V>): Result<Output<V>> {
     return this.pool.call(this.now, verb, input);
   }
 
   /** A call over the network: undefined where no answer comes back. */
-  send<V extends Command>(verb: V, input: Input<V>): Result<Output<V>> | undefined {
-    if (this.strikes("request lost", 0.03)) return undefined;
-    if (this.strikes("message late", 0.03)) this.late.push(() => this.tell(verb, input));
-    const answer = this.tell(verb, input);
-    if (this.strikes("call doubled", 0.03)) return this.tell(verb, input);
-    return this.strikes("answer lost", 0.04) ? undefined : answer;
+  request<V extends Command>(verb: V, input: Input<V>): Result<Output<V>> | undefined {
+    if (this.injectFault("request lost", 0.03)) return undefined;
+    if (this.injectFault("message late", 0.03)) this.delayedMessages.push(() => this.call(verb, input));
+    const answer = this.call(verb, input);
+    if (this.injectFault("call doubled", 0.03)) return this.call(verb, input);
+    return this.injectFault("answer lost", 0.04) ? undefined : answer;
   }
 
   #pushed({ agentId, hint }: Push): void {
-    if (hint.type !== "look" || this.strikes("hint lost", 0.15)) return;
+    if (hint.type !== "look" || this.injectFault("hint lost", 0.15)) return;
     if (this.sockets.has(agentId)) this.hinted.add(agentId);
   }
 
   #newPipeline(id: string): Pipeline {
-    const { chance } = this;
+    const { random } = this;
     return {
       id,
-      repoId: chance.odds(0.5) ? "r1" : "r2",
-      maxParallel: chance.pick([null, null, 1, 2]),
-      maxAttempts: 1 + chance.below(3),
-      timeoutSeconds: chance.pick([20, 90, 3600]),
-      platform: chance.pick([null, "linux", "macos"]),
+      repoId: random.chance(0.5) ? "r1" : "r2",
+      maxParallel: random.pick([null, null, 1, 2]),
+      maxAttempts: 1 + random.below(3),
+      timeoutSeconds: random.pick([20, 90, 3600]),
+      platform: random.pick([null, "linux", "macos"]),
     };
   }
 
   /** Lets time pass; the alarm rings on its way unless something goes wrong with it. */
-  pass(milliseconds: number): void {
+  advanceTime(milliseconds: number): void {
     const until = this.now + milliseconds;
     const { pool } = this;
-    const isLate = this.strikes("alarm late", 0.06);
-    if (this.strikes("alarm dropped", 0.02)) pool.alarmAt = null;
+    const isLate = this.injectFault("alarm late", 0.06);
+    if (this.injectFault("alarm dropped", 0.02)) pool.alarmAt = null;
     while (!isLate && pool.alarmAt !== null && pool.alarmAt <= until) {
       this.now = Math.max(this.now, pool.alarmAt);
-      this.ring();
+      this.fireAlarm();
     }
     this.now = until;
     this.#giveUpHints();
-    for (const [agentId, end] of this.sockets) if (end !== null && end <= this.now) this.hangUp(agentId);
-    if (pool.alarmAt === null || isLate) this.ring();
+    for (const [agentId, end] of this.sockets) if (end !== null && end <= this.now) this.closeSocket(agentId);
+    if (pool.alarmAt === null || isLate) this.fireAlarm();
   }
 
   /** The alarm, or cron where there is none. */
-  ring(): void {
+  fireAlarm(): void {
     this.pool.alarmAt = null;
-    this.tell("sweep", null);
-    if (this.strikes("alarm doubled", 0.05)) this.tell("sweep", null);
+    this.call("sweep", null);
+    if (this.injectFault("alarm doubled", 0.05)) this.call("sweep", null);
     const { at } = this.pool.state.flush;
     if (at !== null && at <= this.now) this.flush();
   }
@@ -147,17 +147,17 @@ export class World {
   /** The object's own timer for hints that nobody followed. */
   #giveUpHints(): void {
     const stands = [...this.pool.state.offers.values()].some(({ at }) => this.now >= at + 2_000);
-    if (stands) this.tell("sweep", null);
+    if (stands) this.call("sweep", null);
   }
 
-  hangUp(agentId: string): void {
+  closeSocket(agentId: string): void {
     this.sockets.delete(agentId);
     this.hinted.delete(agentId);
-    this.tell("leave", { agentId });
+    this.call("leave", { agentId });
   }
 
   /** The object is torn down and comes again; sleeping sockets stay, unless a crash took them too. */
-  evict(isCrash = this.chance.odds(0.5)): void {
+  evict(isCrash = this.random.chance(0.5)): void {
     if (isCrash) {
       this.sockets.clear();
       this.hinted.clear();
@@ -173,24 +173,24 @@ export class World {
       this.#flushed(this.#flushing);
       return;
     }
-    const batch = database.read(pool.disk, pool.state.dirty);
+    const batch = database.read(pool.storage, pool.state.dirty);
     this.#flushing = batch;
-    if (this.strikes("D1 write late", 0.05)) this.late.push(() => database.write(batch, pool.disk));
-    if (this.isCalm || this.chance.odds(0.5)) this.#flushed(batch);
+    if (this.injectFault("D1 write late", 0.05)) this.delayedMessages.push(() => database.write(batch, pool.storage));
+    if (this.isHealing || this.random.chance(0.5)) this.#flushed(batch);
   }
 
   #flushed(batch: Batch): void {
     const { database, pool } = this;
     this.#flushing = null;
-    const isAway = this.strikes("D1 away", 0.1);
-    if (!isAway) database.write(batch, pool.disk);
-    if (this.strikes("object evicted", 0.02)) {
+    const isAway = this.injectFault("D1 away", 0.1);
+    if (!isAway) database.write(batch, pool.storage);
+    if (this.injectFault("object evicted", 0.02)) {
       this.evict();
       return;
     }
-    const failed = isAway || this.strikes("D1 outcome unknown", 0.05);
+    const failed = isAway || this.injectFault("D1 outcome unknown", 0.05);
     const builds = failed ? [] : batch.builds;
     const entries = failed ? [] : batch.entries.map(({ seq }) => seq);
-    this.tell("flushed", { builds, entries, failed });
+    this.call("flushed", { builds, entries, failed });
   }
 }

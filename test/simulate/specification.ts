@@ -5,7 +5,7 @@ import { LIVE, TERMINAL } from "../../src/protocol/build.ts";
 export const DAY_MS = 24 * 60 * 60 * 1000;
 export const AGENT_MS = 90 * DAY_MS;
 /** The part of it after which an agent may be forgotten: what a crash takes of its signs of life is the rest. */
-export const SURE_PART = 0.7;
+export const FORGET_TOLERANCE = 0.7;
 export const ONLINE_MS = 90_000;
 export const START_MS = 30_000;
 export const LEASE_MS = 60_000;
@@ -14,9 +14,9 @@ export const OUTAGE_MS = 5_000;
 export const OFFER_MS = 2_000;
 export const GRACE_AFTER_STOP_MS = 5 * 60_000;
 export const UNRESPONSIVE_MS = 10 * 60_000;
-export const UNSTARTED = 20;
+export const MAX_UNSTARTED = 20;
 
-export const EDGES: Record<string, readonly string[]> = {
+export const TRANSITIONS: Record<string, readonly string[]> = {
   queued: ["assigned", "canceled"],
   assigned: ["running", "queued", "canceling", "failed"],
   running: ["succeeded", "failed", "queued", "canceling"],
