@@ -9,7 +9,7 @@ interface CurrentJob {
   result: { status: "succeeded" | "failed" | "canceled"; exitCode: number | null } | null;
 }
 
-/** A hand-out on its way through the Worker: claimed, read, delivered, answered. */
+/** A hand-out on its way through the Worker, with the next stage: read D1, deliver, answer the agent. */
 export interface HandOut {
   agent: SimAgent;
   buildId: string;
@@ -17,15 +17,14 @@ export interface HandOut {
   stage: "read" | "deliver" | "answer";
 }
 
-/** An honest agent program on a machine that may crash or freeze at any time. */
+/** A correct agent program on a machine that may crash or freeze at any time. */
 export class SimAgent {
   readonly simulator: Simulator;
   id = "";
   boot = "";
   condition: "up" | "crashed" | "frozen" = "up";
   job: CurrentJob | null = null;
-  isEphemeral = false;
-  /** Goes on when it is told to stop. */
+  /** Continues its build after it was asked to stop. */
   readonly isStubborn: boolean;
   isUnregistered = false;
 
@@ -41,33 +40,34 @@ export class SimAgent {
 
   register(skills: Partial<NewAgent>): void {
     const { simulator } = this;
-    this.id = simulator.id("a");
-    this.boot = simulator.id("boot");
-    this.isEphemeral = skills.isEphemeral ?? false;
+    this.id = simulator.newId("a");
+    this.boot = simulator.newId("boot");
     const { random } = simulator;
     const answer = simulator.call("registerAgent", {
-      ...{ id: this.id, orgId: ORG, name: this.id, tokenHash: `hash of ${this.id}`, actor: ACTOR },
-      ...{
-        platform: random.chance(0.6) ? 2 : 1,
-        canBuildIOS: random.chance(0.5),
-        canBuildAndroid: true,
-        canBuildWeb: random.chance(0.8),
-      },
-      ...{ labels: random.chance(0.5) ? ["x"] : [] },
+      id: this.id,
+      orgId: ORG,
+      name: this.id,
+      tokenHash: `hash of ${this.id}`,
+      actor: ACTOR,
+      platform: random.chance(0.6) ? 2 : 1,
+      canBuildIOS: random.chance(0.5),
+      canBuildAndroid: true,
+      canBuildWeb: random.chance(0.8),
+      labels: random.chance(0.5) ? ["x"] : [],
       registeredBy: { tokenId: simulator.registrationToken, kind: "registration", name: "r" },
       ...skills,
     });
-    if (!answer.ok) throw new Error("an agent could not register");
+    if (!answer.ok) throw new Error(`registration refused: ${answer.refusal.detail}`);
   }
 
-  /** What the program does next. */
+  /** Does the next thing that the program would do. */
   step(handOuts: HandOut[]): void {
     const { simulator } = this;
     if (this.isUnregistered) return;
     if (this.condition === "crashed") this.#restart();
     else if (this.condition === "frozen") this.#thaw();
-    else if (simulator.injectFault("agent crash", this.job ? 0.05 : 0.01)) this.#crash();
-    else if (simulator.injectFault("agent freeze", this.job ? 0.06 : 0.01)) this.condition = "frozen";
+    else if (simulator.injectFault("agent crash", this.job ? 0.05 : 0.01, this.id)) this.#crash();
+    else if (simulator.injectFault("agent freeze", this.job ? 0.06 : 0.01, this.id)) this.condition = "frozen";
     else if (!this.job) this.#lookForWork(handOuts);
     else if (!this.job.isStarted) this.#start(this.job);
     else this.#work(this.job);
@@ -83,13 +83,13 @@ export class SimAgent {
   #restart(): void {
     if (!this.simulator.isHealing && !this.simulator.random.chance(0.3)) return;
     this.condition = "up";
-    this.boot = this.simulator.id("boot");
+    this.boot = this.simulator.newId("boot");
   }
 
   #thaw(): void {
     if (!this.simulator.isHealing && !this.simulator.random.chance(0.2)) return;
     this.condition = "up";
-    if (this.job) this.simulator.faults.set("zombie", (this.simulator.faults.get("zombie") ?? 0) + 1);
+    if (this.job) this.simulator.countFault("zombie", this.id);
   }
 
   #lookForWork(handOuts: HandOut[]): void {
@@ -105,13 +105,8 @@ export class SimAgent {
       return;
     }
     this.poll(handOuts);
-    if (
-      !this.job &&
-      !this.isUnregistered &&
-      !handOuts.some(({ agent }) => agent === this) &&
-      simulator.random.chance(0.7)
-    )
-      this.#wait();
+    const hasWork = this.job || handOuts.some(({ agent }) => agent === this);
+    if (!hasWork && !this.isUnregistered && simulator.random.chance(0.7)) this.#wait();
   }
 
   #wait(): void {
@@ -131,7 +126,7 @@ export class SimAgent {
     }
   }
 
-  /** Shows that it lives and asks for work, and hears nothing. */
+  /** Sends a heartbeat and polls; no answer arrives. */
   pollWithoutAnswer(): void {
     if (this.isUnregistered || this.condition !== "up") return;
     const call = { ...this.caller, bootId: this.boot };
@@ -139,7 +134,7 @@ export class SimAgent {
     this.simulator.call("claim", call);
   }
 
-  /** A job arrives, if anybody is there to take it. */
+  /** The answer to its poll arrives, if the program still runs. */
   receiveJob(buildId: string, fence: number): void {
     if (this.condition !== "up" || this.isUnregistered || this.job?.isStarted) return;
     this.job = { buildId, fence, isStarted: false, mustStop: false, result: null };
@@ -147,37 +142,37 @@ export class SimAgent {
     this.simulator.call("leave", { agentId: this.id });
   }
 
-  #about({ buildId, fence }: CurrentJob) {
+  #leaseOf({ buildId, fence }: CurrentJob) {
     return { ...this.caller, buildId, fence };
   }
 
   #start(job: CurrentJob): void {
-    const answer = this.simulator.request("start", this.#about(job));
+    const answer = this.simulator.request("start", this.#leaseOf(job));
     if (answer?.ok) job.isStarted = true;
-    else if (answer) this.#dropped(answer.refusal.kind);
+    else if (answer) this.#dropJob(answer.refusal.kind);
   }
 
-  #dropped(why: string): void {
+  #dropJob(refusal: string): void {
     this.job = null;
-    if (why === "unauthenticated") this.isUnregistered = true;
+    if (refusal === "unauthenticated") this.isUnregistered = true;
   }
 
   #work(job: CurrentJob): void {
     const { random } = this.simulator;
-    if (job.mustStop && this.isStubborn) this.#beat(job);
+    if (job.mustStop && this.isStubborn) this.#heartbeat(job);
     else if (!job.result && !job.mustStop && this.simulator.isGitHostRestricted && random.chance(0.6))
-      this.#tryElsewhere(job);
+      this.#releaseUnfetched(job);
     else if (job.result || job.mustStop || random.chance(0.25)) this.#finish(job);
-    else if (random.chance(0.7)) this.#beat(job);
-    else if (random.chance(0.85) || this.simulator.isHealing) this.#report(job);
-    else if (random.chance(0.4)) this.#stop(job);
+    else if (random.chance(0.7)) this.#heartbeat(job);
+    else if (random.chance(0.85) || this.simulator.isHealing) this.#reportProgress(job);
+    else if (random.chance(0.4)) this.#interrupt(job);
     else this.#release(job);
   }
 
-  #report(job: CurrentJob): void {
+  #reportProgress(job: CurrentJob): void {
     const commitSha = this.simulator.random.chance(0.5) ? "c".repeat(40) : undefined;
-    const answer = this.simulator.request("progress", { ...this.#about(job), commitSha, summary: "so far" });
-    if (answer && !answer.ok) this.#dropped(answer.refusal.kind);
+    const answer = this.simulator.request("progress", { ...this.#leaseOf(job), commitSha, summary: "so far" });
+    if (answer && !answer.ok) this.#dropJob(answer.refusal.kind);
   }
 
   #release(job: CurrentJob): void {
@@ -185,28 +180,32 @@ export class SimAgent {
     const requires = random.chance(0.7)
       ? { labels: [random.pick(["x", "y"])] }
       : { platform: random.pick(["linux", "macos"] as const) };
-    const answer = this.simulator.request("release", { ...this.#about(job), reason: "not for me", requires });
-    if (answer) this.#dropped(answer.ok ? "" : answer.refusal.kind);
+    const answer = this.simulator.request("release", { ...this.#leaseOf(job), reason: "not for me", requires });
+    if (answer) this.#dropJob(answer.ok ? "" : answer.refusal.kind);
   }
 
-  /** Cannot fetch it. Where nobody else may have it, it is for this agent to say how it ended. */
-  #tryElsewhere(job: CurrentJob): void {
-    const answer = this.simulator.request("release", { ...this.#about(job), reason: "no way there", elsewhere: true });
+  /** It cannot fetch the repository. If no other agent may try, it has to finish the build itself. */
+  #releaseUnfetched(job: CurrentJob): void {
+    const answer = this.simulator.request("release", {
+      ...this.#leaseOf(job),
+      reason: "no way there",
+      elsewhere: true,
+    });
     if (answer?.ok) this.job = null;
     else if (answer?.refusal.kind === "conflict") this.#finish(job);
-    else if (answer) this.#dropped(answer.refusal.kind);
+    else if (answer) this.#dropJob(answer.refusal.kind);
   }
 
-  /** Its program is stopped by force, gives its build back, and is started again later. */
-  #stop(job: CurrentJob): void {
-    this.simulator.request("release", { ...this.#about(job), reason: "stopped", interrupted: true });
+  /** The program is stopped by force: it releases its build and starts again later. */
+  #interrupt(job: CurrentJob): void {
+    this.simulator.request("release", { ...this.#leaseOf(job), reason: "stopped", interrupted: true });
     this.#crash();
   }
 
-  #beat(job: CurrentJob): void {
-    const answer = this.simulator.request("heartbeat", { ...this.#about(job), bootId: this.boot });
+  #heartbeat(job: CurrentJob): void {
+    const answer = this.simulator.request("heartbeat", { ...this.#leaseOf(job), bootId: this.boot });
     if (!answer) return;
-    if (!answer.ok) this.#dropped(answer.refusal.kind);
+    if (!answer.ok) this.#dropJob(answer.refusal.kind);
     else if (answer.value.reason === "lease-lost") this.job = null;
     else job.mustStop = answer.value.cancel;
   }
@@ -218,12 +217,12 @@ export class SimAgent {
       : random.chance(0.7)
         ? { status: "succeeded", exitCode: 0 }
         : { status: "failed", exitCode: 1 };
-    const answer = this.simulator.request("finish", { ...this.#about(job), ...job.result });
-    if (random.chance(0.05)) this.simulator.request("finish", { ...this.#about(job), ...contradicting(job.result) });
-    if (answer) this.#dropped(answer.ok ? "" : answer.refusal.kind);
+    const answer = this.simulator.request("finish", { ...this.#leaseOf(job), ...job.result });
+    if (random.chance(0.05)) this.simulator.request("finish", { ...this.#leaseOf(job), ...contradicting(job.result) });
+    if (answer) this.#dropJob(answer.ok ? "" : answer.refusal.kind);
   }
 }
 
-/** What an agent says that has changed its mind. */
+/** The opposite result, as a faulty agent may report it after the first. */
 const contradicting = ({ status }: { status: string }) =>
   status === "failed" ? { status: "succeeded" as const, exitCode: 0 } : { status: "failed" as const, exitCode: 7 };

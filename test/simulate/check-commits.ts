@@ -5,7 +5,7 @@ import type { Checker } from "./checker.ts";
 import {
   AGENT_MS,
   FORGET_TOLERANCE,
-  isOver,
+  hasEnded,
   MAX_UNSTARTED,
   ONLINE_MS,
   START_MS,
@@ -14,7 +14,7 @@ import {
 } from "./specification.ts";
 import { must } from "./violation.ts";
 
-/** Judges what is about to be stored; `state` and disk are still as before it. */
+/** Checks changes before they are stored: `state` and storage are still the old ones. */
 export const checkCommit = (checker: Checker, state: PoolState, changes: readonly Change[]): void => {
   const builds = new Map<string, BuildFacts>();
   const jobs = new Map<string, JobFacts>();
@@ -30,19 +30,19 @@ export const checkCommit = (checker: Checker, state: PoolState, changes: readonl
   for (const [id, job] of jobs) checkJobChange(checker, state, id, job, builds.get(id));
 };
 
-/** By a person, by its token's end, when its one build is over, or after months of silence; never while it is there. */
+/** Allowed: by a person, with its token, after the one build of an ephemeral agent, or after months of silence. */
 const checkAgentRemoved = (checker: Checker, state: PoolState, id: string): void => {
   const { command, input, now } = checker.call;
   const seen = checker.observed.agents.get(id)!;
-  const isOrdered =
+  const isRequested =
     (command === "removeAgent" && input.agentId === id) ||
     (command === "removeAgentsOf" && input.tokenId === seen.tokenId);
   const isSpent = state.agents.get(id)!.spentAt !== null;
   seen.isRemoved = true;
-  if (isOrdered || isSpent) return;
-  must(15, !state.index.holding.has(id), "an agent was forgotten that has a build");
-  must(15, !state.waiting.has(id), "an agent was forgotten that waits for builds");
-  must(15, now - seen.seenAt >= AGENT_MS * FORGET_TOLERANCE, "an agent was forgotten that was heard of");
+  if (isRequested || isSpent) return;
+  must(15, !state.index.holding.has(id), "an agent with a build was forgotten");
+  must(15, !state.waiting.has(id), "a waiting agent was forgotten");
+  must(15, now - seen.seenAt >= AGENT_MS * FORGET_TOLERANCE, "an agent was forgotten soon after a sign of life");
 };
 
 const checkBuildChange = (
@@ -56,14 +56,14 @@ const checkBuildChange = (
   must(
     16,
     changes.some((change) => change.kind === "dirty" && change.buildId === id),
-    "a change left the outbox empty",
+    "a change is not in the outbox",
   );
   if (!before) {
     checkNewBuild(checker, id, next);
     return;
   }
-  must(16, next.version > before.version, "a version did not grow");
-  if (isOver(before.status))
+  must(16, next.version > before.version, "the version did not grow");
+  if (hasEnded(before.status))
     must(
       4,
       JSON.stringify({ ...before, version: 0, leak: true }) === JSON.stringify({ ...next, version: 0, leak: true }),
@@ -71,23 +71,23 @@ const checkBuildChange = (
     );
   if (before.status === next.status) return;
   must(4, (TRANSITIONS[before.status] ?? []).includes(next.status), `${before.status} became ${next.status}`);
-  if (isOver(next.status)) must(16, audits.includes(`build.finish ${id}`), "an end without audit");
+  if (hasEnded(next.status)) must(16, audits.includes(`build.finish ${id}`), "a build ended without an audit entry");
   const seen = checker.observed.builds.get(id)!;
   if (seen.isCanceled)
     must(10, next.status === "canceled" || next.status === "canceling", `a canceled build became ${next.status}`);
 };
 
 const checkNewBuild = (checker: Checker, id: string, build: BuildFacts): void => {
-  must(7, checker.call.command === "enqueue" && build.status === "queued", "a build from nowhere");
+  must(7, checker.call.command === "enqueue" && build.status === "queued", "a build appeared without being enqueued");
   const last = checker.observed.numbers.get(build.repoId) ?? 0;
-  must(7, build.number === last + 1, `number ${build.number} after ${last}`);
+  must(7, build.number === last + 1, `build number ${build.number} follows ${last}`);
   checker.observed.numbers.set(build.repoId, build.number);
   checker.observed.builds.set(id, {
     starts: 0,
     unstarted: 0,
     promisedUntil: 0,
     unaskedExtensions: 0,
-    givenElsewhere: 0,
+    unfetchedReleases: 0,
     isCanceled: false,
     reported: null,
   });
@@ -108,13 +108,13 @@ const checkJobChange = (
   if (before.lease && !next.lease) checkLeaseEnd(checker, id, before, next, before.lease, build);
   if (before.lease && next.lease) {
     must(1, before.lease.fence === next.lease.fence, "a lease changed its fence");
-    must(5, next.lease.expiresAt >= before.lease.expiresAt, "a deadline moved closer");
+    must(5, next.lease.expiresAt >= before.lease.expiresAt, "the deadline of a lease moved closer");
     const { command, input } = checker.call;
-    const isHeard = (command === "start" || command === "heartbeat") && input.agentId === next.lease.agentId;
+    const isRequestedByAgent = (command === "start" || command === "heartbeat") && input.agentId === next.lease.agentId;
     const seen = checker.observed.builds.get(id)!;
-    if (isHeard) seen.unaskedExtensions = 0;
+    if (isRequestedByAgent) seen.unaskedExtensions = 0;
     else if (next.lease.expiresAt > before.lease.expiresAt) seen.unaskedExtensions++;
-    must(5, seen.unaskedExtensions <= 1, "a lease was extended again for nothing");
+    must(5, seen.unaskedExtensions <= 1, "a lease was extended twice without a call of its agent");
     if (before.lease.startedAt === null && next.lease.startedAt !== null) checkFirstStart(checker, id, next);
   }
   const seen = checker.observed.builds.get(id)!;
@@ -127,15 +127,15 @@ const checkJobChange = (
   );
 };
 
-/** An agent is passed over only for another one that suits, and that is there. */
+/** A build may wait for another agent only if one that meets its requirements is online. */
 const checkPassedOver = (checker: Checker, state: PoolState, { passedOver, ...job }: JobFacts): void => {
   const { now } = checker.call;
   const others = [...state.agents.values()].filter(({ id }) => id !== passedOver!.agentId);
-  const isThere = ({ id }: AgentFacts) => state.waiting.has(id) || now - lastContact(state, id) < ONLINE_MS;
+  const isOnline = ({ id }: AgentFacts) => state.waiting.has(id) || now - lastContact(state, id) < ONLINE_MS;
   must(
     12,
-    others.some((agent) => isThere(agent) && !agent.isDraining && meetsRequirements(agent, job)),
-    "passed over for nobody",
+    others.some((agent) => isOnline(agent) && !agent.isDraining && meetsRequirements(agent, job)),
+    "the build waits for another agent, but none is online",
   );
 };
 
@@ -144,30 +144,34 @@ const lastContact = (state: PoolState, id: string): number =>
 
 const checkGrant = (checker: Checker, state: PoolState, id: string, job: JobFacts, lease: Lease): void => {
   const { command, input, now } = checker.call;
-  must(2, lease.fence > checker.maxFence, `fence ${lease.fence} after ${checker.maxFence}`);
+  must(2, lease.fence > checker.maxFence, `fence ${lease.fence} follows ${checker.maxFence}`);
   checker.maxFence = lease.fence;
   checker.observed.builds.get(id)!.unaskedExtensions = 0;
-  must(12, command === "claim" && lease.agentId === input.agentId, "a grant nobody asked for");
-  must(5, lease.expiresAt >= now + START_MS, "a lease shorter than promised");
+  must(12, command === "claim" && lease.agentId === input.agentId, "a lease was granted without a poll of its agent");
+  must(5, lease.expiresAt >= now + START_MS, "the new lease is too short");
   const agent = checker.observed.agents.get(lease.agentId);
-  must(15, !!agent && !agent.isRemoved, "a grant to an agent that is gone");
+  must(15, !!agent && !agent.isRemoved, "a lease was granted to a removed agent");
   const facts = state.agents.get(lease.agentId)!;
-  const isFresh = !!input.bootId && !agent.boots.includes(input.bootId);
-  must(12, !facts.isDraining, "a grant to a draining agent");
+  const isRestart = !!input.bootId && !agent.boots.includes(input.bootId);
+  must(12, !facts.isDraining, "a lease was granted to a draining agent");
   must(
     12,
-    isFresh || agent.ignored < 2 || now >= agent.ignoredAt + UNRESPONSIVE_MS,
-    "a third offer to an agent that ignored two",
+    isRestart || agent.ignored < 2 || now >= agent.ignoredAt + UNRESPONSIVE_MS,
+    "an agent that left two builds unstarted got a third",
   );
-  must(1, !state.index.holding.has(lease.agentId), "a second lease for one agent");
-  must(10, !checker.observed.builds.get(id)!.isCanceled, "a grant of a canceled build");
-  must(12, job.notBefore <= now, "a grant of a build that rests");
-  must(12, firstEligible(state, facts, now)?.id === id, "not the first eligible build");
+  must(1, !state.index.holding.has(lease.agentId), "an agent got a second lease");
+  must(10, !checker.observed.builds.get(id)!.isCanceled, "a canceled build was leased");
+  must(12, job.notBefore <= now, "a build was leased before its notBefore");
+  must(12, firstEligible(state, facts, now)?.id === id, "the build is not the first eligible one");
 };
 
 const checkFirstStart = (checker: Checker, id: string, job: JobFacts): void => {
   const { command, input } = checker.call;
-  must(3, command === "start" && input.buildId === id && input.agentId === job.agentId, "a start without a word");
+  must(
+    3,
+    command === "start" && input.buildId === id && input.agentId === job.agentId,
+    "a build started without a call of its agent",
+  );
   checker.observed.builds.get(id)!.starts++;
 };
 
@@ -181,27 +185,32 @@ const checkLeaseEnd = (
 ): void => {
   const { command, input, now } = checker.call;
   const seen = checker.observed.builds.get(id)!;
-  const isAbout = input?.buildId === id && input.fence === lease.fence;
-  const isOwn = input?.agentId === lease.agentId;
-  const isLate = now >= seen.promisedUntil;
-  const isBoot = isOwn && !!input.bootId && !checker.observed.agents.get(lease.agentId)!.boots.includes(input.bootId);
-  const isIdle = isOwn && command === "claim" && lease.startedAt === null && seen.isCanceled;
-  const byAgent = isAbout && isOwn && (command === "finish" || command === "release");
-  const byService = isAbout && (command === "unclaim" || command === "failClaim") && lease.startedAt === null;
-  const isOfToken = input?.tokenId === checker.observed.agents.get(lease.agentId)?.tokenId;
-  const isRemoval = (command === "removeAgent" && isOwn) || (command === "removeAgentsOf" && isOfToken);
-  must(5, isLate || isBoot || isIdle || byAgent || byService || isRemoval, `a lease ended early at ${command}`);
+  const namesLease = input?.buildId === id && input.fence === lease.fence;
+  const isHolder = input?.agentId === lease.agentId;
+  const isExpired = now >= seen.promisedUntil;
+  const isRestart =
+    isHolder && !!input.bootId && !checker.observed.agents.get(lease.agentId)!.boots.includes(input.bootId);
+  const isIdleAgain = isHolder && command === "claim" && lease.startedAt === null && seen.isCanceled;
+  const byAgent = namesLease && isHolder && (command === "finish" || command === "release");
+  const byService = namesLease && (command === "unclaim" || command === "failClaim") && lease.startedAt === null;
+  const isOfRevokedToken = input?.tokenId === checker.observed.agents.get(lease.agentId)?.tokenId;
+  const isRemoval = (command === "removeAgent" && isHolder) || (command === "removeAgentsOf" && isOfRevokedToken);
+  must(
+    5,
+    isExpired || isRestart || isIdleAgain || byAgent || byService || isRemoval,
+    `a lease ended early at ${command}`,
+  );
   const isRelease = byAgent && command === "release";
   const isForAnother = isRelease && !input.interrupted;
   if (isForAnother && build?.status === "queued" && lease.startedAt !== null) seen.starts--;
   if (lease.startedAt === null && next.unstarted !== before.unstarted) {
-    must(6, !byService || isLate, "a hand-out taken back was counted");
+    must(6, !byService || isExpired, "a withdrawn hand-out was counted as unstarted");
     seen.unstarted++;
   } else if (lease.startedAt === null && build?.status === "queued")
-    must(6, byService || isRelease, "a lease was not counted");
-  const hasOtherCause = byAgent || byService || isIdle || isBoot || isRemoval || seen.isCanceled;
+    must(6, byService || isRelease, "an unstarted lease was not counted");
+  const hasOtherCause = byAgent || byService || isIdleAgain || isRestart || isRemoval || seen.isCanceled;
   const agent = checker.observed.agents.get(lease.agentId);
-  if (lease.startedAt !== null || !isLate || hasOtherCause || !agent) return;
+  if (lease.startedAt !== null || !isExpired || hasOtherCause || !agent) return;
   agent.ignored++;
   agent.ignoredAt = now;
 };

@@ -6,7 +6,7 @@ import { AGENT_MS, OFFER_MS } from "./specification.ts";
 import type { SimStorage } from "./storage.ts";
 import { must } from "./violation.ts";
 
-/** Whether the agent has all that the build asks for, decided without the machine. */
+/** Whether the agent meets the requirements, by this second implementation. */
 export const meetsRequirements = (agent: AgentFacts, { requires }: Pick<JobFacts, "requires">): boolean => {
   const platform = { macos: 1, linux: 2, windows: 3, "": agent.platform }[requires.platform ?? ""];
   if (platform !== agent.platform) return false;
@@ -21,12 +21,12 @@ const hasRoom = (
   state: PoolState,
   { pipelineId }: BuildFacts,
   { maxParallel }: JobFacts,
-  alsoOffered: boolean,
+  countOffers: boolean,
 ): boolean => {
   if (maxParallel === null) return true;
   let taken = 0;
   for (const other of state.builds.values()) {
-    if (other.pipelineId === pipelineId && (other.status !== "queued" || (alsoOffered && state.offers.has(other.id))))
+    if (other.pipelineId === pipelineId && (other.status !== "queued" || (countOffers && state.offers.has(other.id))))
       taken++;
   }
   return taken < maxParallel;
@@ -37,7 +37,7 @@ const isEligible = (
   agent: AgentFacts,
   build: BuildFacts,
   now: number,
-  alsoOffered: boolean,
+  countOffers: boolean,
 ): boolean => {
   const job = state.jobs.get(build.id)!;
   return (
@@ -46,11 +46,11 @@ const isEligible = (
     !job.releasedBy.includes(agent.id) &&
     !(job.passedOver?.agentId === agent.id && job.passedOver.until !== null) &&
     meetsRequirements(agent, job) &&
-    hasRoom(state, build, job, alsoOffered)
+    hasRoom(state, build, job, countOffers)
   );
 };
 
-/** The build that is this agent's turn, found by looking at every one. */
+/** The next build for this agent, by looking at every build. */
 export const firstEligible = (state: PoolState, agent: AgentFacts, now: number): BuildFacts | undefined => {
   let first: BuildFacts | undefined;
   for (const build of state.builds.values()) {
@@ -61,7 +61,7 @@ export const firstEligible = (state: PoolState, agent: AgentFacts, now: number):
   return first;
 };
 
-/** What must hold of the state at rest, after any event. `latest` is as late as it has ever been. */
+/** Checks the state after a call. `latest` is the latest time that the clock ever showed. */
 export const checkState = (
   state: PoolState,
   storage: SimStorage,
@@ -70,33 +70,38 @@ export const checkState = (
   pushes: readonly Push[],
 ): void => {
   const holders = new Set<string>();
-  const live = new Map<string, number>();
+  const leased = new Map<string, number>();
   const due = nextDue(state, { agentMs: AGENT_MS });
   for (const [id, job] of state.jobs) {
     const build = state.builds.get(id)!;
     const { lease } = job;
-    must(1, (build.status === "queued") === (lease === null), `a lease of a build that is ${build.status}`);
+    must(
+      1,
+      (build.status === "queued") === (lease === null),
+      `a ${build.status} build ${lease ? "has a" : "without"} lease`,
+    );
     const until = job.passedOver?.until ?? null;
-    if (!lease && until !== null) must(17, due !== null && due <= until, "no alarm for a build that waits for another");
+    if (!lease && until !== null)
+      must(17, due !== null && due <= until, "no alarm for a build that waits for another agent");
     if (!lease) continue;
-    must(1, !holders.has(lease.agentId), "two builds in one agent's hands");
+    must(1, !holders.has(lease.agentId), "an agent holds two builds");
     holders.add(lease.agentId);
     must(1, state.index.holding.get(lease.agentId) === id, "the index of holders is wrong");
-    must(15, state.agents.has(lease.agentId), "a lease of an agent that is gone");
-    must(17, due !== null && due <= lease.expiresAt, "no alarm for a lease's end");
+    must(15, state.agents.has(lease.agentId), "a removed agent holds a lease");
+    must(17, due !== null && due <= lease.expiresAt, "no alarm for the end of a lease");
     if (lease.startedAt !== null && !lease.stop) {
       must(17, due <= lease.startedAt + job.timeoutSeconds * 1000, "no alarm for a timeout");
     }
-    if (build.pipelineId) live.set(build.pipelineId, (live.get(build.pipelineId) ?? 0) + 1);
+    if (build.pipelineId) leased.set(build.pipelineId, (leased.get(build.pipelineId) ?? 0) + 1);
   }
-  must(1, state.index.holding.size === holders.size, "somebody holds what nobody leased");
+  must(1, state.index.holding.size === holders.size, "the index of holders has an entry without a lease");
   for (const [id, job] of state.jobs) {
     const { pipelineId, status } = state.builds.get(id)!;
     if (status !== "queued" && job.maxParallel !== null)
-      must(12, live.get(pipelineId!)! <= job.maxParallel, "more builds than maxParallel");
+      must(12, leased.get(pipelineId!)! <= job.maxParallel, "more builds than maxParallel");
   }
   const isSame = state.dirty.size === storage.rows.dirty.size && state.pendingEntries === storage.rows.entries.size;
-  must(16, isSame, "memory and disk differ on the outbox");
+  must(16, isSame, "memory and storage differ about the outbox");
   must(
     17,
     (storage.rows.dirty.size === 0 && storage.rows.entries.size === 0) || due !== null,
@@ -105,11 +110,12 @@ export const checkState = (
   checkWaiters(state, now, latest, pushes);
 };
 
-/** One waiter is woken for each build that one could take, and none is left sleeping. */
+/** Each build that a waiting agent could take has one hint, and no such agent waits without one. */
 const checkWaiters = (state: PoolState, now: number, latest: number, pushes: readonly Push[]): void => {
   const looks = pushes.filter(({ hint }) => hint.type === "look");
-  must(17, new Set(looks.map(({ hint }) => hint.buildId)).size === looks.length, "two were woken for one build");
-  for (const { at } of state.offers.values()) must(17, now < at + OFFER_MS, "a hint nobody followed still stands");
+  must(17, new Set(looks.map(({ hint }) => hint.buildId)).size === looks.length, "two agents got a hint for one build");
+  for (const { at } of state.offers.values())
+    must(17, now < at + OFFER_MS, "a hint that no agent followed was not withdrawn");
   if (state.waiting.size === 0) return;
   for (const [agentId, waiter] of state.waiting) {
     const agent = state.agents.get(agentId)!;
@@ -124,7 +130,7 @@ const checkWaiters = (state: PoolState, now: number, latest: number, pushes: rea
       must(
         17,
         state.offers.has(build.id) || !isEligible(state, agent, build, now, true),
-        "a waiter sleeps while its build waits",
+        "an agent waits without a hint although a build waits for it",
       );
     }
   }

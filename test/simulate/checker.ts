@@ -8,16 +8,16 @@ import { checkState } from "./check-state.ts";
 import type { SimStorage } from "./storage.ts";
 import { must } from "./violation.ts";
 
-/** What is known of a build from what was told about it. */
+/** A build as its callers saw it. */
 interface ObservedBuild {
   starts: number;
   unstarted: number;
-  /** Until when its agent was told that the lease holds. */
+  /** The latest deadline that the pool promised to its agent. */
   promisedUntil: number;
-  /** Times in a row that its deadline moved without a word of its agent. */
+  /** Extensions in a row of its lease without a call of its agent. */
   unaskedExtensions: number;
-  /** Times it was given back because it could not be fetched. */
-  givenElsewhere: number;
+  /** How often an agent released it because it could not fetch the repository. */
+  unfetchedReleases: number;
   isCanceled: boolean;
   reported: Outcome | null;
 }
@@ -25,9 +25,9 @@ interface ObservedAgent {
   boots: string[];
   isRemoved: boolean;
   tokenId: string | undefined;
-  /** When it last showed that it is there. */
+  /** Time of its last sign of life. */
   seenAt: number;
-  /** Builds in a row that it let lie, and when the last was taken from it. */
+  /** Builds in a row that it took and did not start, and when the last of these leases ended. */
   ignored: number;
   ignoredAt: number;
 }
@@ -40,10 +40,10 @@ interface Observations {
   numbers: Map<string, number>;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a call of any verb, with that verb's own input
+// biome-ignore lint/suspicious/noExplicitAny: the input of any command
 export type AnyInput = any;
 
-/** A call, and what it was about before it came. */
+/** A call, with the facts from before it that the checks compare with. */
 export interface Call {
   command: string;
   input: AnyInput;
@@ -58,7 +58,10 @@ export interface Call {
 const isSignOfLife = ({ command }: Call): boolean =>
   command === "claim" || command === "heartbeat" || command === "wait";
 
-/** Sees every call, every commit and every answer, and remembers what was promised to whom. */
+/**
+ * Checks every call against the invariants: what it commits (check-commits.ts), what it answers (check-answers.ts) and
+ * the state afterwards (check-state.ts). Remembers what callers saw, and asks none of the machine's rules.
+ */
 export class Checker {
   readonly orgId: string;
   readonly storage: SimStorage;
@@ -69,7 +72,7 @@ export class Checker {
     keys: new Map(),
     numbers: new Map(),
   };
-  /** Never goes back, not even with a restore. */
+  /** The highest fence ever seen. A restore does not lower it. */
   maxFence = 0;
   #latest = 0;
   call!: Call;
@@ -107,7 +110,7 @@ export class Checker {
     if (isSignOfLife(call) && this.isGenuine(call.input)) {
       const agent = this.observed.agents.get(call.input.agentId)!;
       const { bootId } = call.input;
-      // A late word of an earlier boot says nothing of the agent.
+      // A late message of an earlier boot is no sign of life.
       if (!agent.boots.includes(bootId) || agent.boots.at(-1) === bootId) agent.seenAt = call.now;
     }
     if (call.input?.bootId && this.isGenuine(call.input)) {
@@ -117,7 +120,7 @@ export class Checker {
         agent.ignored = 0;
       }
     }
-    must(16, this.storage.rows.builds.size === this.observed.builds.size, "builds made and builds kept differ");
+    must(16, this.storage.rows.builds.size === this.observed.builds.size, "stored builds differ from the builds made");
     this.#latest = Math.max(this.#latest, call.now);
     checkState(state, this.storage, call.now, this.#latest, pushes);
   }
@@ -127,7 +130,7 @@ export class Checker {
     return !!agent && !agent.isRemoved && tokenHash === `hash of ${agentId}`;
   }
 
-  /** The memory as it is now, to be put back when the pool is restored to this point. */
+  /** The observations as they are now, to restore them together with the pool. */
   snapshot(): Observations {
     return structuredClone(this.observed);
   }

@@ -9,11 +9,11 @@ export interface Batch {
 
 const BATCH_SIZE = 20;
 
-/** D1 as the pool writes to it: a batch is all or nothing, and an older version never replaces a newer one. */
+/** D1 as the pool writes to it: a batch is atomic, and an older version never replaces a newer one. */
 export class SimDatabase {
   readonly builds = new Map<string, { version: number; status: string }>();
   readonly audits = new Set<number>();
-  /** Builds that D1 knew in a version the pool lost when it was restored. */
+  /** Builds of which D1 has a version that the pool lost in a restore. */
   readonly aheadOfPool = new Set<string>();
   #wasRestored = false;
 
@@ -38,7 +38,7 @@ export class SimDatabase {
     for (const { seq, audit } of entries) if (audit) this.audits.add(seq);
   }
 
-  /** The pool went back in time: what D1 knows of its lost future stays until the pool is past it. */
+  /** Notes the builds that D1 knows in a newer version than the restored pool, until the pool overtakes it. */
   poolWasRestored(storage: SimStorage): void {
     this.#wasRestored = true;
     for (const [buildId, { version }] of this.builds) {
@@ -46,13 +46,13 @@ export class SimDatabase {
     }
   }
 
-  /** Nothing waits any more, so both must be equal. */
+  /** Once the outbox is empty, D1 and the pool must be equal. */
   compare(storage: SimStorage): void {
     for (const [buildId, { version, status }] of storage.rows.builds) {
       const known = this.builds.get(buildId);
       if (this.aheadOfPool.has(buildId)) continue;
-      must(16, known?.version === version && known.status === status, `D1 has ${known?.status} for ${status}`);
+      must(16, known?.version === version && known.status === status, `D1 says ${known?.status}, the pool ${status}`);
     }
-    must(16, storage.rows.entries.size === 0, "entries were left");
+    must(16, storage.rows.entries.size === 0, "the outbox still has entries");
   }
 }

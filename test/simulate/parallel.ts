@@ -1,62 +1,67 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { MUTANTS } from "./mutants.ts";
-import { merge, type Summary } from "./run.ts";
+import { MUTANTS, type Mutant } from "./mutants.ts";
+import { type Failure, merge, type Summary } from "./run.ts";
 import type { Task } from "./worker.ts";
 
 const HISTORIES_PER_TASK = 500;
 
-/** Runs errands on every core, each worker taking the next one as soon as it is free. */
-const runInParallel = async (errands: readonly Task[], done: (errand: Task, tally: Summary) => void): Promise<void> => {
-  const left = errands[Symbol.iterator]();
-  const hand = (): Promise<void> =>
+/** Runs the tasks on every core: each worker takes the next one as soon as it is free. */
+const runInParallel = async (tasks: readonly Task[], onDone: (task: Task, summary: Summary) => void): Promise<void> => {
+  const waiting = tasks[Symbol.iterator]();
+  const runWorker = (): Promise<void> =>
     new Promise((resolve, reject) => {
       const worker = new Worker(join(import.meta.dirname, "worker.ts"));
-      let errand: Task | undefined;
+      let task: Task | undefined;
       const next = () => {
-        errand = left.next().value;
-        if (errand) worker.postMessage(errand);
+        task = waiting.next().value;
+        if (task) worker.postMessage(task);
         else worker.terminate().then(() => resolve(), reject);
       };
-      worker.on("message", (tally: Summary) => {
-        done(errand!, tally);
+      worker.on("message", (summary: Summary) => {
+        onDone(task!, summary);
         next();
       });
       worker.on("error", reject);
       next();
     });
-  await Promise.all(Array.from({ length: availableParallelism() }, hand));
+  await Promise.all(Array.from({ length: availableParallelism() }, runWorker));
 };
 
-/** Plays so many histories of a seed, and adds up what happened in them. */
-export const simulate = async (seed: number, histories: number, told = (_so_far: Summary) => {}): Promise<Summary> => {
-  const errands: Task[] = [];
+/** Runs the first `histories` histories of a seed. `onProgress` gets the sum so far. */
+export const simulate = async (
+  seed: number,
+  histories: number,
+  onProgress: (soFar: Summary) => void = () => {},
+): Promise<Summary> => {
+  const tasks: Task[] = [];
   for (let from = 0; from < histories; from += HISTORIES_PER_TASK) {
-    errands.push({ seed, from, to: Math.min(from + HISTORIES_PER_TASK, histories) });
+    tasks.push({ seed, from, to: Math.min(from + HISTORIES_PER_TASK, histories) });
   }
   let sum = merge([]);
-  await runInParallel(errands, (_errand, tally) => {
-    sum = merge([sum, tally]);
-    told(sum);
+  await runInParallel(tasks, (_task, summary) => {
+    sum = merge([sum, summary]);
+    onProgress(sum);
   });
   return sum;
 };
 
 export interface MutantResult {
-  name: string;
-  /** How many histories it took to see the mutant, or null where it was not seen. */
-  killedAfter: number | null;
-  what: string | null;
+  mutant: Mutant;
+  histories: number;
+  /** The violation of the invariant that the mutant is there to break, or null if the checks did not see it. */
+  killedBy: Failure | null;
 }
 
-/** Plays every mutant until the checks see it, for at most so many histories. */
+/** Runs every mutant until its invariant is violated, for at most `histories` histories. */
 export const testMutants = async (seed: number, histories: number): Promise<MutantResult[]> => {
-  const hunts: MutantResult[] = [];
-  const errands = MUTANTS.map((_, mutant) => ({ seed, from: 0, to: histories, mutant }));
-  await runInParallel(errands, ({ mutant }, { failures, histories: played }) => {
-    const { name } = MUTANTS[mutant!]!;
-    hunts[mutant!] = { name, killedAfter: failures.length > 0 ? played : null, what: failures[0]?.message ?? null };
+  const results: MutantResult[] = [];
+  const tasks = MUTANTS.map((_, mutant) => ({ seed, from: 0, to: histories, mutant }));
+  await runInParallel(tasks, ({ mutant: index }, { failures, histories }) => {
+    const mutant = MUTANTS[index!]!;
+    const killedBy = failures.find(({ invariant }) => invariant === mutant.breaks) ?? null;
+    results[index!] = { mutant, histories, killedBy };
   });
-  return hunts;
+  return results;
 };

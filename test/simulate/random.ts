@@ -1,4 +1,4 @@
-/** Chance that can be had again: the same seed gives the same throws (sfc32). */
+/** A seeded pseudo-random generator (sfc32): the same seed and stream give the same numbers. */
 export class Random {
   #a: number;
   #b: number;
@@ -22,19 +22,21 @@ export class Random {
     return (sum >>> 0) / 4294967296;
   }
 
+  /** An integer from 0 to below `limit`. */
   below(limit: number): number {
     return Math.floor(this.next() * limit);
   }
 
-  chance(share: number): boolean {
-    return this.next() < share;
+  /** True with this probability. */
+  chance(probability: number): boolean {
+    return this.next() < probability;
   }
 
   pick<T>(from: readonly T[]): T {
     return from[this.below(from.length)]!;
   }
 
-  /** One of the names, each as likely as its weight. */
+  /** One of the names, each with the probability of its weight. */
   weighted<K extends string>(weights: readonly (readonly [name: K, weight: number])[], total: number): K {
     let left = this.next() * total;
     for (const [name, weight] of weights) {

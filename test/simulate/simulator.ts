@@ -3,15 +3,18 @@ import type { Push } from "../../src/domain/pool/decision.ts";
 import type { Rules } from "../../src/domain/pool/rules.ts";
 import type { Command, Input, Output } from "../../src/domain/pool/step.ts";
 import { type Batch, SimDatabase } from "./database.ts";
-import { type Observer, SimPool } from "./pool.ts";
+import type { Fault } from "./faults.ts";
+import type { Observer } from "./observer.ts";
+import { SimPool } from "./pool.ts";
 import { Random } from "./random.ts";
+import { OFFER_MS } from "./specification.ts";
 
 export const ORG = "acme";
 export const ACTOR = { actor: "token:t", requestId: null };
-/** Far ahead, so that no real alarm rings while a history is played to the real object. */
-const EPOCH = Date.UTC(2100, 0);
+/** In the far future, so that no real alarm fires while a history is repeated against the real object. */
+export const EPOCH = Date.UTC(2100, 0);
 
-/** Two pipelines, so that one can be full while the other is not. */
+/** There are two, so that one can reach its `maxParallel` while the other has room. */
 export interface Pipeline {
   id: string;
   repoId: string;
@@ -21,89 +24,79 @@ export interface Pipeline {
   platform: "macos" | "linux" | null;
 }
 
-export type Fault =
-  | "request lost"
-  | "answer lost"
-  | "call doubled"
-  | "message late"
-  | "hint lost"
-  | "agent crash"
-  | "agent freeze"
-  | "zombie"
-  | "object evicted"
-  | "restore"
-  | "D1 away"
-  | "D1 outcome unknown"
-  | "D1 write late"
-  | "Worker died"
-  | "alarm late"
-  | "alarm dropped"
-  | "alarm doubled"
-  | "clock jump"
-  | "hostile call"
-  | "cancel"
-  | "removal"
-  | "token revoked"
-  | "months of silence"
-  | "secret unreadable";
-
-/** One organization's pool, and all that can happen to it. */
+/** One organization's pool with its clock, network, alarm and database, in which faults happen. */
 export class Simulator {
   readonly random: Random;
   readonly pool: SimPool;
   readonly database = new SimDatabase();
+  /** How often each fault was injected. */
   readonly faults = new Map<Fault, number>();
   readonly pipelines: Pipeline[];
   readonly builds: string[] = [];
-  /** Messages that are still under way, to arrive in any order. */
+  /** Messages in transit, which arrive in any order. */
   readonly delayedMessages: (() => void)[] = [];
-  /** Agents by id that were told to look since they last did. */
+  /** Ids of agents that got a hint and have not polled since. */
   readonly hinted = new Set<string>();
-  /** Open sockets, and until when. */
+  /** Open sockets by agent, with the time at which each closes (null: never). */
   readonly sockets = new Map<string, number | null>();
-  /** The token by which agents register, until it is revoked with all of them. */
+  /** The token that registers agents, until it is revoked with all of them. */
   registrationToken = "t0";
   now = EPOCH;
+  /** The last phase of a history: no fault is injected any more. */
   isHealing = false;
-  /** The git host can be reached from few machines. */
+  /** Few machines can reach the git host. */
   readonly isGitHostRestricted: boolean;
   #flushing: Batch | null = null;
-  #ids = 0;
+  readonly #ids = new Map<string, number>();
+  readonly #observer: Observer | undefined;
 
-  constructor(seed: number, history: number, rules: Rules, onlooker?: Observer) {
+  constructor(seed: number, history: number, rules: Rules, observer?: Observer) {
     this.random = new Random(seed, history);
-    this.pool = new SimPool(ORG, rules, (push) => this.#pushed(push), onlooker);
+    this.#observer = observer;
+    this.pool = new SimPool(ORG, rules, (push) => this.#pushed(push), observer);
     this.isGitHostRestricted = this.random.chance(0.15);
     this.pipelines = ["p1", "p2"].map((id) => this.#newPipeline(id));
   }
 
-  id(kind: string): string {
-    return `${kind}${++this.#ids}`;
+  /** The next id with this prefix: b1, b2, ... */
+  newId(prefix: string): string {
+    const number = (this.#ids.get(prefix) ?? 0) + 1;
+    this.#ids.set(prefix, number);
+    return `${prefix}${number}`;
   }
 
-  /** Whether this fault happens now. In calm times none does. */
-  injectFault(fault: Fault, share: number): boolean {
-    if (this.isHealing || !this.random.chance(share)) return false;
-    this.faults.set(fault, (this.faults.get(fault) ?? 0) + 1);
+  /** Decides whether the fault happens now, and counts it. Never while healing. */
+  injectFault(fault: Fault, probability: number, about = ""): boolean {
+    if (this.isHealing || !this.random.chance(probability)) return false;
+    this.countFault(fault, about);
     return true;
   }
 
-  /** A call as it arrives: no network between. */
-  call<V extends Command>(verb: V, input: Input<V>): Result<Output<V>> {
-    return this.pool.call(this.now, verb, input);
+  countFault(fault: Fault, about = ""): void {
+    this.faults.set(fault, (this.faults.get(fault) ?? 0) + 1);
+    this.#observer?.onFault?.(this.now, fault, about);
   }
 
-  /** A call over the network: undefined where no answer comes back. */
-  request<V extends Command>(verb: V, input: Input<V>): Result<Output<V>> | undefined {
-    if (this.injectFault("request lost", 0.03)) return undefined;
-    if (this.injectFault("message late", 0.03)) this.delayedMessages.push(() => this.call(verb, input));
-    const answer = this.call(verb, input);
-    if (this.injectFault("call doubled", 0.03)) return this.call(verb, input);
-    return this.injectFault("answer lost", 0.04) ? undefined : answer;
+  note(text: string): void {
+    this.#observer?.onNote?.(this.now, text);
+  }
+
+  /** Calls the pool directly, without the network's faults. */
+  call<C extends Command>(command: C, input: Input<C>): Result<Output<C>> {
+    return this.pool.call(this.now, command, input);
+  }
+
+  /** Calls the pool over the network. Returns undefined if no answer arrives. */
+  request<C extends Command>(command: C, input: Input<C>): Result<Output<C>> | undefined {
+    if (this.injectFault("request lost", 0.03, command)) return undefined;
+    if (this.injectFault("message late", 0.03, command)) this.delayedMessages.push(() => this.call(command, input));
+    const answer = this.call(command, input);
+    if (this.injectFault("call doubled", 0.03, command)) return this.call(command, input);
+    return this.injectFault("answer lost", 0.04, command) ? undefined : answer;
   }
 
   #pushed({ agentId, hint }: Push): void {
-    if (hint.type !== "look" || this.injectFault("hint lost", 0.15)) return;
+    if (hint.type !== "look" || this.injectFault("hint lost", 0.15, agentId)) return;
     if (this.sockets.has(agentId)) this.hinted.add(agentId);
   }
 
@@ -119,7 +112,7 @@ export class Simulator {
     };
   }
 
-  /** Lets time pass; the alarm rings on its way unless something goes wrong with it. */
+  /** Advances the clock and fires the alarms on the way, unless a fault prevents it. */
   advanceTime(milliseconds: number): void {
     const until = this.now + milliseconds;
     const { pool } = this;
@@ -130,12 +123,12 @@ export class Simulator {
       this.fireAlarm();
     }
     this.now = until;
-    this.#giveUpHints();
+    this.#withdrawHints();
     for (const [agentId, end] of this.sockets) if (end !== null && end <= this.now) this.closeSocket(agentId);
     if (pool.alarmAt === null || isLate) this.fireAlarm();
   }
 
-  /** The alarm, or cron where there is none. */
+  /** The alarm fires, or the cron trigger replaces a lost one. */
   fireAlarm(): void {
     this.pool.alarmAt = null;
     this.call("sweep", null);
@@ -144,10 +137,10 @@ export class Simulator {
     if (at !== null && at <= this.now) this.flush();
   }
 
-  /** The object's own timer for hints that nobody followed. */
-  #giveUpHints(): void {
-    const stands = [...this.pool.state.offers.values()].some(({ at }) => this.now >= at + 2_000);
-    if (stands) this.call("sweep", null);
+  /** The object's own timer, which withdraws hints that no agent followed. */
+  #withdrawHints(): void {
+    const isOverdue = [...this.pool.state.offers.values()].some(({ at }) => this.now >= at + OFFER_MS);
+    if (isOverdue) this.call("sweep", null);
   }
 
   closeSocket(agentId: string): void {
@@ -156,7 +149,7 @@ export class Simulator {
     this.call("leave", { agentId });
   }
 
-  /** The object is torn down and comes again; sleeping sockets stay, unless a crash took them too. */
+  /** Evicts the object and starts it again. Hibernated sockets survive, except in a crash. */
   evict(isCrash = this.random.chance(0.5)): void {
     if (isCrash) {
       this.sockets.clear();
@@ -166,29 +159,29 @@ export class Simulator {
     this.pool.reload(this.sockets);
   }
 
-  /** The pool writes to D1; other calls may come between what it reads and what it learns. */
+  /** The pool writes its outbox to D1, in two parts: other calls may happen between reading and writing. */
   flush(): void {
     const { database, pool } = this;
     if (this.#flushing) {
-      this.#flushed(this.#flushing);
+      this.#completeFlush(this.#flushing);
       return;
     }
     const batch = database.read(pool.storage, pool.state.dirty);
     this.#flushing = batch;
     if (this.injectFault("D1 write late", 0.05)) this.delayedMessages.push(() => database.write(batch, pool.storage));
-    if (this.isHealing || this.random.chance(0.5)) this.#flushed(batch);
+    if (this.isHealing || this.random.chance(0.5)) this.#completeFlush(batch);
   }
 
-  #flushed(batch: Batch): void {
+  #completeFlush(batch: Batch): void {
     const { database, pool } = this;
     this.#flushing = null;
-    const isAway = this.injectFault("D1 away", 0.1);
+    const isAway = this.injectFault("D1 away", 0.1, "flushed");
     if (!isAway) database.write(batch, pool.storage);
-    if (this.injectFault("object evicted", 0.02)) {
+    if (this.injectFault("object evicted", 0.02, "before flushed")) {
       this.evict();
       return;
     }
-    const failed = isAway || this.injectFault("D1 outcome unknown", 0.05);
+    const failed = isAway || this.injectFault("D1 outcome unknown", 0.05, "flushed");
     const builds = failed ? [] : batch.builds;
     const entries = failed ? [] : batch.entries.map(({ seq }) => seq);
     this.call("flushed", { builds, entries, failed });

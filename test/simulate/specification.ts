@@ -1,15 +1,16 @@
 import { LIVE, TERMINAL } from "../../src/protocol/build.ts";
 
-/* The numbers and words of the invariants, written down a second time: nothing here asks the machine's rules. */
+/* The numbers and state transitions of the invariants, on purpose written a second time: the checks ask none of the
+   machine's own rules. */
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
 export const AGENT_MS = 90 * DAY_MS;
-/** The part of it after which an agent may be forgotten: what a crash takes of its signs of life is the rest. */
+/** Share of AGENT_MS after which an agent may be forgotten: an eviction can lose its latest signs of life. */
 export const FORGET_TOLERANCE = 0.7;
 export const ONLINE_MS = 90_000;
 export const START_MS = 30_000;
 export const LEASE_MS = 60_000;
-/** Overdue by more, a deadline was missed by the service and not by the agent. */
+/** A deadline that is overdue by more was missed by the service, not by the agent. */
 export const OUTAGE_MS = 5_000;
 export const OFFER_MS = 2_000;
 export const GRACE_AFTER_STOP_MS = 5 * 60_000;
@@ -23,5 +24,5 @@ export const TRANSITIONS: Record<string, readonly string[]> = {
   canceling: ["canceled"],
 };
 
-export const isLive = (status: string): boolean => (LIVE as readonly string[]).includes(status);
-export const isOver = (status: string): boolean => (TERMINAL as readonly string[]).includes(status);
+export const isLeased = (status: string): boolean => (LIVE as readonly string[]).includes(status);
+export const hasEnded = (status: string): boolean => (TERMINAL as readonly string[]).includes(status);

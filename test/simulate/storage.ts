@@ -42,7 +42,7 @@ const emptyRows = (): Rows => ({
   appended: 0,
 });
 
-/** What survives a crash: the same facts as the object's tables, without the tables. Facts are never changed in place. */
+/** The tables of the object, in memory. Survives evictions and crashes. Rows are replaced, never changed in place. */
 export class SimStorage implements Records {
   rows = emptyRows();
 
@@ -99,6 +99,7 @@ export class SimStorage implements Records {
     }
   }
 
+  /** The state with which a new object starts. */
   load(): PoolState {
     const { orgId, fence, agents, revoked, builds, jobs, dirty, entries } = this.rows;
     const state = emptyState(this);
@@ -115,20 +116,22 @@ export class SimStorage implements Records {
     return state;
   }
 
-  copy(): Rows {
+  /** The rows as they are now, to restore them later. */
+  snapshot(): Rows {
     const { orgId, fence, agents, revoked, builds, jobs, reports, numbers, keys, dirty, entries, appended } = this.rows;
     return {
-      ...{
-        orgId,
-        fence,
-        appended,
-        agents: new Map(agents),
-        revoked: new Map(revoked),
-        builds: new Map(builds),
-        jobs: new Map(jobs),
-        reports: new Map(reports),
-      },
-      ...{ numbers: new Map(numbers), keys: new Map(keys), dirty: new Set(dirty), entries: new Map(entries) },
+      orgId,
+      fence,
+      appended,
+      agents: new Map(agents),
+      revoked: new Map(revoked),
+      builds: new Map(builds),
+      jobs: new Map(jobs),
+      reports: new Map(reports),
+      numbers: new Map(numbers),
+      keys: new Map(keys),
+      dirty: new Set(dirty),
+      entries: new Map(entries),
     };
   }
 
