@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { checkOut, fetchSource } from "../../src/agent/checkout.ts";
 import { git } from "../../src/agent/git.ts";
 import { startGitServer } from "../support/local/git-server.ts";
-import { addHistory } from "../support/local/history.ts";
+import { addHistory } from "../support/local/git-history.ts";
 import { failureOf, PLAIN, sourceOf, surroundings } from "./support/checkout.ts";
 import { type TestRepository, testRepository } from "./support/repository.ts";
 

@@ -3,7 +3,7 @@ import { loadavg } from "node:os";
 import { gzipSync } from "node:zlib";
 import type { Client } from "../../src/local/client.ts";
 import { serveBundled } from "../support/served-worker.ts";
-import { keptIn } from "../support/storage.ts";
+import { withStorageIn } from "../support/storage-in.ts";
 import { median, ms, quantile } from "./support/figures.ts";
 import { serveFloor } from "./support/floor.ts";
 import { type Answer, type Asked, KeepAlive } from "./support/keep-alive.ts";
@@ -109,7 +109,7 @@ export const benchApi = async (): Promise<void> => {
   console.log(
     `${CONNECTIONS} connections, medians of ${ROUNDS} rounds of ${ROUND_MS / 1000} s (load before: ${load}):`,
   );
-  const [service, floor] = await keptIn("memory", () =>
+  const [service, floor] = await withStorageIn("memory", () =>
     Promise.all([serveBundled(), serveFloor("api-floor-worker.ts")]),
   );
   const client = await service.newOrganization("bench");

@@ -7,8 +7,8 @@ import { checkOut, fetchSource } from "../../src/agent/checkout.ts";
 import { ProcessTree } from "../../src/agent/process-tree.ts";
 import { makeRepository } from "../../src/agent/remote.ts";
 import { startGitServer } from "../support/local/git-server.ts";
-import { addHistory } from "../support/local/history.ts";
-import { makeRepository as madeOf } from "../support/local/repository.ts";
+import { addHistory } from "../support/local/git-history.ts";
+import { makeRepository as madeOf } from "../support/local/git-repository.ts";
 import { median, ms } from "./support/figures.ts";
 
 const COMMITS = 1_000;

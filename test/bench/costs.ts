@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { serveBundled } from "../support/served-worker.ts";
-import { keptIn } from "../support/storage.ts";
+import { withStorageIn } from "../support/storage-in.ts";
 import { type Counts, NOTHING, times } from "./support/counts.ts";
 import { Crowd, inParallel } from "./support/crowd.ts";
 import { idleHour, POLLS_AN_HOUR } from "./support/idle-hour.ts";
@@ -18,7 +18,7 @@ const SAMPLE = 20;
 const LOOK_SECONDS = 600;
 
 const entry = join(import.meta.dirname, "support/counted-worker.ts");
-const service = await keptIn("memory", () => serveBundled({ entry }));
+const service = await withStorageIn("memory", () => serveBundled({ entry }));
 const client = await service.newOrganization("costs");
 const http = new KeepAlive(service.url);
 const { id: pipelineId } = await makePipeline(client);

@@ -1,9 +1,9 @@
 import type { Build } from "../../src/protocol/build.ts";
 import type { Pipeline } from "../../src/protocol/pipeline.ts";
 import { startAgent } from "../support/local/agent.ts";
-import { connect, makeRepository } from "../support/local/repository.ts";
+import { connectRepository, makeRepository } from "../support/local/git-repository.ts";
 import { serveBundled } from "../support/served-worker.ts";
-import { keptIn, type Storage } from "../support/storage.ts";
+import { withStorageIn, type Storage } from "../support/storage-in.ts";
 import { ms, quantile } from "./support/figures.ts";
 
 const BUILDS = 50;
@@ -25,10 +25,10 @@ const once = async (url: string, token: string, pipelineId: string): Promise<{ l
 
 /** Builds one after the other, by the real agent and real git. */
 const play = async (storage: Storage): Promise<{ line: number; end: number }[]> => {
-  const service = await keptIn(storage, serveBundled);
+  const service = await withStorageIn(storage, serveBundled);
   const client = await service.newOrganization("bench");
   const git = makeRepository(service.folder, { ".millrace.yml": FILE });
-  const repository = await connect(client, git);
+  const repository = await connectRepository(client, git);
   const pipeline = await client.call<Pipeline>("POST", "/pipeline", { repoId: repository.id, name: "ci" });
   const agent = await startAgent(client, service.folder, "bench");
   const times: { line: number; end: number }[] = [];

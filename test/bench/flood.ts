@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { WebSocket } from "ws";
 import { serveBundled } from "../support/served-worker.ts";
-import { keptIn } from "../support/storage.ts";
+import { withStorageIn } from "../support/storage-in.ts";
 import { KeepAlive } from "./support/keep-alive.ts";
 import { type Mill, registerAgent } from "./support/life.ts";
 import { memoryOf, workerds } from "./support/memory.ts";
@@ -14,7 +14,7 @@ const SOCKETS = 8;
 const MESSAGE = "x".repeat(200);
 const IN_FLIGHT = 1024 * 1024;
 
-const service = await keptIn("memory", () => serveBundled({ requestsPerMinute: 1200 }));
+const service = await withStorageIn("memory", () => serveBundled({ requestsPerMinute: 1200 }));
 const client = await service.newOrganization("flood");
 const http = new KeepAlive(service.url);
 const [flooding, other] = [await registerAgent(client, http, "flooding"), await registerAgent(client, http, "other")];

@@ -1,6 +1,6 @@
 import { loadavg } from "node:os";
 import { serveBundled } from "../support/served-worker.ts";
-import { keptIn, type Storage } from "../support/storage.ts";
+import { withStorageIn, type Storage } from "../support/storage-in.ts";
 import { median, ms } from "./support/figures.ts";
 import { serveFloor } from "./support/floor.ts";
 import { KeepAlive } from "./support/keep-alive.ts";
@@ -30,7 +30,7 @@ const round = async (live: (hand: number) => Promise<Life>, milliseconds = ROUND
 
 /** Rounds of the service and of the floor in turns, so that both meet the machine in the same mood. */
 const play = async (storage: Storage): Promise<{ own: Round; bare: Round }[]> => {
-  const [service, floor] = await keptIn(storage, () => Promise.all([serveBundled(), serveFloor()]));
+  const [service, floor] = await withStorageIn(storage, () => Promise.all([serveBundled(), serveFloor()]));
   const client = await service.newOrganization("bench");
   const http = new KeepAlive(service.url);
   const floorHttp = new KeepAlive(floor.url);

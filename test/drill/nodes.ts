@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agentProgram, OLDEST_NODE } from "../../src/assets/agent.ts";
 import { agentService, jobOf } from "../agent/support/agent-service.ts";
-import { makeRepository } from "../support/local/repository.ts";
+import { makeRepository } from "../support/local/git-repository.ts";
 
 const TOO_OLD = "18.20.8";
 const VERSIONS = [TOO_OLD, `${OLDEST_NODE}.0`, "20.20.2", "22.23.3", "24.21.0"];

@@ -4,10 +4,10 @@ export type Storage = "memory" | "disk";
 const MEMORY = "/dev/shm";
 
 /**
- * Lets what is served meanwhile keep its state in memory, where the machine can. On a disk a local workerd syncs each
- * commit on the one thread that serves all requests, which measures the disk and is nothing the platform does.
+ * Keeps the state of the service that `serve` starts in memory, if the machine can. On a disk, a local workerd syncs
+ * each commit on the thread that serves all requests: this would measure the disk, and Cloudflare does not do it.
  */
-export const keptIn = async <T>(storage: Storage, serve: () => Promise<T>): Promise<T> => {
+export const withStorageIn = async <T>(storage: Storage, serve: () => Promise<T>): Promise<T> => {
   const before = process.env.TMPDIR;
   if (storage === "memory" && existsSync(MEMORY)) process.env.TMPDIR = MEMORY;
   try {

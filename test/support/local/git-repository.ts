@@ -17,7 +17,7 @@ const IDENTITY = {
   GIT_COMMITTER_EMAIL: "t@t.invalid",
 };
 
-/** A git repository with these files in its first commit on main, served from a folder. */
+/** Creates a git repository below `folder`, with these files in its first commit on main. */
 export const makeRepository = (folder: string, files: Record<string, string>): GitRepository => {
   const work = join(mkdtempSync(join(folder, "repo-")), "app.git");
   mkdirSync(work);
@@ -35,6 +35,6 @@ export const makeRepository = (folder: string, files: Record<string, string>): G
 
 let hostIds = 0;
 
-/** Connects a git repository to the service. */
-export const connect = (client: Client, { cloneUrl }: GitRepository): Promise<Repository> =>
+/** Connects the git repository to the service. */
+export const connectRepository = (client: Client, { cloneUrl }: GitRepository): Promise<Repository> =>
   client.call("POST", "/repository", { gitHostRepoId: ++hostIds, fullName: `acme/app-${hostIds}`, cloneUrl });

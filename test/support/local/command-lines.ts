@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 
 const MILLISECONDS = 5;
 
-/** Watches the command lines of all processes of this machine until it is stopped. */
+/** Collects the command lines of all processes on this machine until `stop`. */
 export const watchCommandLines = (): { seen: Set<string>; stop(): void } => {
   const seen = new Set<string>();
   const look = () => {

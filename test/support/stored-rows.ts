@@ -10,14 +10,14 @@ const tables = async (): Promise<string[]> => {
   return results.map(({ name }) => name);
 };
 
-/** All that is stored in D1 and in these organizations' pools, but for when a token was last used. */
-export const stored = async (...orgIds: string[]): Promise<string> => {
+/** Every row in D1 and in the pools of these organizations as text, without the time of a token's last use. */
+export const storedRows = async (...orgIds: string[]): Promise<string> => {
   const inD1 = await env.DB.batch((await tables()).map((name) => env.DB.prepare(`SELECT * FROM ${name}`)));
   const pools = orgIds.map((orgId) =>
     runInDurableObject(poolStub(orgId), (_, { storage: { sql } }) =>
       POOL.map((table) => sql.exec(`SELECT * FROM ${table}`).toArray()),
     ),
   );
-  const lasting = (key: string, value: unknown) => (key === "last_used_at" ? null : value);
-  return JSON.stringify([inD1.map(({ results }) => results), await Promise.all(pools)], lasting);
+  const withoutLastUse = (key: string, value: unknown) => (key === "last_used_at" ? null : value);
+  return JSON.stringify([inD1.map(({ results }) => results), await Promise.all(pools)], withoutLastUse);
 };

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 
-/** Adds commits to the main branch of a repository, each of which changes one file of `files` and a counter in a.txt. */
+/** Adds commits to the main branch. Each changes the counter in a.txt and one of `files` other files. */
 export const addHistory = (folder: string, commits: number, files = 0): void => {
   const stream = [];
   const put = (path: string, text: string): string => `M 100644 inline ${path}\ndata ${text.length}\n${text}\n`;
@@ -16,7 +16,7 @@ export const addHistory = (folder: string, commits: number, files = 0): void => 
   execFileSync("git", ["reset", "--quiet", "--hard"], { cwd: folder });
 };
 
-/** Some kilobytes that compress as source code does. */
+/** A few kilobytes that compress like source code. */
 const textOf = (file: number, version: number): string =>
   Array.from({ length: 200 }, (_, line) => {
     const changed = line === version % 200 ? ` at ${version}` : "";

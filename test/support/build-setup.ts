@@ -5,7 +5,7 @@ import type { Pipeline } from "../../src/protocol/pipeline.ts";
 import type { Repository } from "../../src/protocol/repository.ts";
 import { type Answer, call, created, newAgent, newOrganization, newPipeline, newRepository } from "./api.ts";
 
-export interface Works {
+export interface BuildSetup {
   orgId: string;
   admin: string;
   repository: Repository;
@@ -13,14 +13,14 @@ export interface Works {
   agent: Agent & { token: string };
 }
 
-/** An organization with all that a hand-out takes: a repository, its pipeline and an agent. */
-export const newWorks = async (): Promise<Works> => {
+/** A new organization with what a build needs: a repository, its pipeline and an agent. */
+export const newBuildSetup = async (): Promise<BuildSetup> => {
   const { orgId, admin } = await newOrganization();
   const repository = await newRepository(admin);
   return { orgId, admin, repository, pipeline: await newPipeline(admin, repository.id), agent: await newAgent(admin) };
 };
 
-/** Asks for a job as the agent would, without waiting: 200 with it, or 204. */
+/** Polls once as the agent, without waiting: 200 with a job, or 204. */
 export const poll = (agent: { id: string; token: string }): Promise<Answer<Job>> =>
   call<Job>(agent.token, "GET", `/buildagent/${agent.id}/poll?wait=0`);
 
@@ -30,18 +30,18 @@ export const trigger = (token: string, pipelineId: string, more: object = {}): P
 export const buildOf = async (token: string, id: string): Promise<Build> =>
   (await call<Build>(token, "GET", `/build/${id}`)).body;
 
-/** Starts and ends what was handed out, so that the agent is free again. */
-export const complete = async (agent: { token: string }, job: Job): Promise<void> => {
+/** Starts and finishes the job, so that the agent is free again. */
+export const completeJob = async (agent: { token: string }, job: Job): Promise<void> => {
   const headers = { "X-Lease": String(job.lease) };
   await call(agent.token, "POST", `/build/${job.build.id}/start`, undefined, headers);
   await call(agent.token, "POST", `/build/${job.build.id}/finish`, { status: "succeeded", exitCode: 0 }, headers);
 };
 
-/** Triggers a build and takes its job. @throws where none is handed out */
-export const handedOut = async ({ admin, pipeline, agent }: Works, more: object = {}): Promise<Job> => {
+/** Triggers a build, takes its job and finishes it. @throws Error if the agent gets no job */
+export const takeNewJob = async ({ admin, pipeline, agent }: BuildSetup, more: object = {}): Promise<Job> => {
   await trigger(admin, pipeline.id, more);
   const answer = await poll(agent);
-  if (answer.status !== 200) throw new Error(`nothing was handed out: ${answer.status} ${answer.text}`);
-  await complete(agent, answer.body);
+  if (answer.status !== 200) throw new Error(`the agent got no job: ${answer.status} ${answer.text}`);
+  await completeJob(agent, answer.body);
   return answer.body;
 };

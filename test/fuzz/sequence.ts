@@ -1,13 +1,13 @@
 import { Client } from "../../src/local/client.ts";
 import type { AnswerChecker } from "../support/answer-checker.ts";
 import type { ServedWorker } from "../support/served-worker.ts";
-import type { Plan, Sender } from "./requests.ts";
+import type { RequestTemplate, Sender } from "./request-templates.ts";
 import { LEASE, OWN_ORG, SOME_ID } from "./values.ts";
 
-/** Something the service should not have answered or done. */
-export interface Violation {
+/** An answer or a stored row that does not fit the description. */
+export interface Finding {
   request: string;
-  what: string;
+  problem: string;
 }
 
 interface Received {
@@ -17,31 +17,31 @@ interface Received {
   answer: any;
 }
 
-/** What kind of thing a field's id is of. */
+/** Which resource a field's id names. */
 const KIND_OF_FIELD: Record<string, string> = {
   ...{ repoId: "repository", groupId: "groups", groupIds: "groups" },
   ...{ pipelineId: "pipeline", defaultPipelineId: "pipeline" },
 };
 
-/** What kind of thing a path is about: its noun. */
+/** The resource of a path: its first noun. */
 const kindOfPath = (path: string): string => /^\/(?:secrets\/)?(\w+)/.exec(path)?.[1] ?? "";
 
 const URL_SAFE = /^[\x21-\x7e]*$/;
 
-/** One organization that is sent requests, one after the other, with what it answered to those before. */
-export class Round {
-  readonly violations: Violation[] = [];
+/** Requests to one organization of its own, one after the other: later ones use ids from earlier answers. */
+export class Sequence {
+  readonly findings: Finding[] = [];
   readonly statuses = new Map<number, number>();
-  /** Operations that were obeyed at least once. */
-  readonly obeyed = new Set<string>();
+  /** Operations that succeeded at least once. */
+  readonly acceptedOperations = new Set<string>();
   readonly #service: ServedWorker;
   readonly #check: AnswerChecker;
   readonly #orgId: string;
   readonly #tokens: Partial<Record<Sender, string>> = {};
-  /** Ids that were answered, by kind, the newest last. */
+  /** Known ids by resource, the newest last. */
   readonly #ids = new Map<string, string[]>();
-  /** Ids of the requests that were obeyed, and the records they answered with. */
-  readonly #obeyed = new Set<string>();
+  /** Ids of the requests that succeeded, and the records in their answers. */
+  readonly #succeeded = new Set<string>();
   readonly #records = new Map<string, string>();
   #lease = "1";
 
@@ -51,7 +51,7 @@ export class Round {
     this.#orgId = orgId;
   }
 
-  async begin(): Promise<void> {
+  async setUp(): Promise<void> {
     const { operator } = this.#service;
     const { token } = await operator.call<{ token: string }>("POST", "/organization", {
       id: this.#orgId,
@@ -68,67 +68,68 @@ export class Round {
     const described = { name: "a", platform: 2, canBuildIOS: true, canBuildAndroid: true, canBuildWeb: true };
     const agent = await client.call<{ id: string; token: string }>("POST", "/buildagent/register", described);
     this.#tokens.agentToken = agent.token;
-    this.#know("buildagent", agent.id);
-    this.#know("repository", repoId);
-    this.#know("pipeline", pipeline.id);
+    this.#learnId("buildagent", agent.id);
+    this.#learnId("repository", repoId);
+    this.#learnId("pipeline", pipeline.id);
   }
 
-  #know(kind: string, id: string): void {
+  #learnId(kind: string, id: string): void {
     const known = this.#ids.get(kind) ?? [];
     if (!known.includes(id)) known.push(id);
     this.#ids.set(kind, known.slice(-8));
   }
 
-  /** An id of this kind, now and then one of another. */
+  /** An id of this resource, and in one of twelve turns one of any other. */
   #idOf(kind: string, turn: number): string {
     const all = [...this.#ids.values()].flat();
     const fitting = turn % 12 === 0 ? all : (this.#ids.get(kind) ?? all);
     return fitting[turn % fitting.length] ?? "";
   }
 
-  /** The value with every placeholder replaced. `turn` decides which id is meant. */
-  #fill(value: unknown, kind: string, turn: number): unknown {
+  /** Replaces every placeholder in the value. `turn` decides which known id it gets. */
+  #resolve(value: unknown, kind: string, turn: number): unknown {
     if (value === SOME_ID) return this.#idOf(kind, turn);
     if (value === OWN_ORG) return this.#orgId;
     if (value === LEASE) return this.#lease;
-    if (Array.isArray(value)) return value.map((inner, at) => this.#fill(inner, kind, turn + at));
+    if (Array.isArray(value)) return value.map((inner, at) => this.#resolve(inner, kind, turn + at));
     if (typeof value !== "object" || value === null) return value;
     const entries = Object.entries(value).map(([name, inner], at) => {
-      return [name, this.#fill(inner, KIND_OF_FIELD[name] ?? kind, turn * 7 + at)];
+      return [name, this.#resolve(inner, KIND_OF_FIELD[name] ?? kind, turn * 7 + at)];
     });
     return Object.fromEntries(entries);
   }
 
-  async send(plan: Plan, turn: number): Promise<void> {
-    const { method, sender, operation } = plan;
-    const kind = sender === "agentToken" && plan.path.startsWith("/build/") ? "leased" : kindOfPath(plan.path);
-    const query = Object.entries(this.#fill(plan.query, kind, turn) as object).map(([name, value]) => {
-      return [name, inAddress(value)];
+  async send(template: RequestTemplate, turn: number): Promise<void> {
+    const { method, sender, operation } = template;
+    const kind = sender === "agentToken" && template.path.startsWith("/build/") ? "leased" : kindOfPath(template.path);
+    const query = Object.entries(this.#resolve(template.query, kind, turn) as object).map(([name, value]) => {
+      return [name, toText(value)];
     });
     const search = query.length > 0 ? `?${new URLSearchParams(query)}` : "";
-    const path = plan.path.replace("{id}", encodeURI(inAddress(this.#fill(plan.id, kind, turn)))) + search;
+    const path = template.path.replace("{id}", encodeURI(toText(this.#resolve(template.id, kind, turn)))) + search;
     const token = this.#tokens[sender];
     const sent =
-      plan.body && ("raw" in plan.body ? plan.body.raw : JSON.stringify(this.#fill(plan.body.json, kind, turn)));
-    const headers: Record<string, string> = sent === null ? {} : { "Content-Type": plan.type };
+      template.body &&
+      ("raw" in template.body ? template.body.raw : JSON.stringify(this.#resolve(template.body.json, kind, turn)));
+    const headers: Record<string, string> = sent === null ? {} : { "Content-Type": template.type };
     if (token) headers.Authorization = `Bearer ${token}`;
-    for (const [name, value] of Object.entries(this.#fill(plan.headers, kind, turn) as Record<string, string>)) {
+    for (const [name, value] of Object.entries(this.#resolve(template.headers, kind, turn) as Record<string, string>)) {
       if (URL_SAFE.test(value.replaceAll(" ", ""))) headers[name] = value;
     }
     const body = method === "GET" || method === "DELETE" || sent === null ? undefined : sent;
-    const complain = (what: string): void => {
-      this.violations.push({ request: `${sender} ${method} ${path} ${sent?.slice(0, 300) ?? ""}`, what });
+    const report = (problem: string): void => {
+      this.findings.push({ request: `${sender} ${method} ${path} ${sent?.slice(0, 300) ?? ""}`, problem });
     };
     const received = await this.#ask(path, { method, headers, body }).catch((error: Error) =>
-      complain(`no answer: ${error.cause ?? error}`),
+      report(`no answer: ${error.cause ?? error}`),
     );
     if (!received) return;
     const { status } = received;
     this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
-    if (status >= 500) complain(`answered ${status}: ${JSON.stringify(received.answer)}`);
-    for (const what of this.#check(operation, status, received.headers, received.answer))
-      complain(`${status}: ${what}`);
-    await this.#remember(plan, received);
+    if (status >= 500) report(`answered ${status}: ${JSON.stringify(received.answer)}`);
+    for (const problem of this.#check(operation, status, received.headers, received.answer))
+      report(`${status}: ${problem}`);
+    await this.#record(template, received);
   }
 
   async #ask(path: string, init: RequestInit): Promise<Received> {
@@ -136,17 +137,21 @@ export class Round {
     const text = await response.text();
     const isJson = response.headers.get("Content-Type")?.includes("json");
     return {
-      ...{ status: response.status, headers: response.headers },
+      status: response.status,
+      headers: response.headers,
       answer: text === "" ? undefined : isJson ? JSON.parse(text) : text,
     };
   }
 
-  async #remember({ operation, method, sender, path }: Plan, { status, headers, answer }: Received): Promise<void> {
-    if (status === 401 && sender === "apiToken") await this.#returnToOffice();
+  async #record(
+    { operation, method, sender, path }: RequestTemplate,
+    { status, headers, answer }: Received,
+  ): Promise<void> {
+    if (status === 401 && sender === "apiToken") await this.#replaceAdminToken();
     if (status >= 300) return;
-    this.obeyed.add(operation);
+    this.acceptedOperations.add(operation);
     const requestId = headers.get("X-Request-Id") ?? "";
-    if (method !== "GET" || operation === "pollForJob") this.#obeyed.add(requestId);
+    if (method !== "GET" || operation === "pollForJob") this.#succeeded.add(requestId);
     if (operation === "registerAgent") {
       this.#tokens.agentToken = answer.token;
       this.#ids.set("buildagent", []);
@@ -157,28 +162,28 @@ export class Round {
     }
     for (const record of [answer].flat()) {
       if (typeof record?.id !== "string") continue;
-      this.#know(/\/(build|retry)$/.test(path) ? "build" : kindOfPath(path), record.id);
-      if (["POST", "PUT", "PATCH"].includes(method)) this.#records.set(record.id, lasting(record));
+      this.#learnId(/\/(build|retry)$/.test(path) ? "build" : kindOfPath(path), record.id);
+      if (["POST", "PUT", "PATCH"].includes(method)) this.#records.set(record.id, ownFields(record));
     }
   }
 
-  /** The admin's token was revoked or rotated: the operator makes another. */
-  async #returnToOffice(): Promise<void> {
+  /** A request revoked or rotated the admin's token: the operator creates another. */
+  async #replaceAdminToken(): Promise<void> {
     const path = `/organization/${this.#orgId}/token`;
     this.#tokens.apiToken = (await this.#service.operator.call<{ token: string }>("POST", path)).token;
   }
 
-  /** Whether all that is stored came from requests that were obeyed, as they were answered. */
-  async end(begun: string): Promise<void> {
+  /** Checks that each audit entry and each record since `begun` comes from a request that succeeded. */
+  async checkStoredData(begun: string): Promise<void> {
     const { db } = this.#service;
-    const complain = (what: string) => this.violations.push({ request: `all of ${this.#orgId}`, what });
+    const report = (problem: string) => this.findings.push({ request: `all of ${this.#orgId}`, problem });
     const { results: audit } = await db
       .prepare("SELECT request_id AS requestId, action FROM audit WHERE org_id = ? AND at > ?")
       .bind(this.#orgId, begun)
       .all<{ requestId: string | null; action: string }>();
     for (const { requestId, action } of audit) {
-      if (requestId && !this.#obeyed.has(requestId) && !OF_THE_OPERATOR.has(action)) {
-        complain(`${action} is in the audit, of a request that was refused`);
+      if (requestId && !this.#succeeded.has(requestId) && !OWN_ACTIONS.has(action)) {
+        report(`${action} is in the audit although its request was refused`);
       }
     }
     for (const path of ["/secrets/variables", "/secrets/groups", "/repository", "/pipeline"]) {
@@ -190,22 +195,22 @@ export class Round {
         )
         .catch(() => []);
       for (const record of listed.filter(({ createdAt }) => createdAt > begun)) {
-        if (this.#records.get(record.id) !== lasting(record))
-          complain(`${path} has what nobody was answered: ${record.id}`);
+        if (this.#records.get(record.id) !== ownFields(record))
+          report(`${path} has a record that no answer had: ${record.id}`);
       }
     }
   }
 }
 
-/** Made by the round itself, beside the requests. */
-const OF_THE_OPERATOR = new Set(["token.create"]);
+/** Actions of the sequence itself, beside its requests. */
+const OWN_ACTIONS = new Set(["token.create"]);
 
-/** A value of any shape as text. An object may have a `toString` of its own that is no function. */
-const inAddress = (value: unknown): string =>
+/** Any value as text. Not by `String()`: an object may have a `toString` that is no function. */
+const toText = (value: unknown): string =>
   (typeof value === "object" ? JSON.stringify(value) : String(value)).toWellFormed();
 
-/** What of a record changes only by a request about itself. */
-const lasting = (record: object): string => {
+/** The fields of a record that only requests about this record change. */
+const ownFields = (record: object): string => {
   const kept = Object.entries(record).filter(
     ([name]) => !/^(lastUsed|variableCount|variables$|defaultPipelineId|hasCredential|updatedAt|warnings)/.test(name),
   );
