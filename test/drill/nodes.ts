@@ -15,15 +15,15 @@ const FILE = `steps:
     run: echo "\${{ build.branch }}" | tr a-z A-Z
 `;
 
-/** Node in these versions, each in a folder of its own: no package runs a script, nothing is linked. */
+/** Installs these versions of Node from npm, without install scripts and links. */
 const install = (folder: string): void => {
   const packages = VERSIONS.map((version) => `node-${version}@npm:node-linux-${process.arch}@${version}`);
   const quiet = ["--ignore-scripts", "--no-bin-links", "--no-package-lock", "--no-audit", "--loglevel=error"];
   execFileSync("npm", ["install", "--prefix", folder, ...quiet, ...packages], { stdio: "inherit" });
 };
 
-/** Registers and takes one build by this Node. @returns the last line of each command, with its exit code */
-const life = async (node: string, program: string, folder: string): Promise<string[]> => {
+/** Runs the main commands and one build on this Node. Returns the last line of each, with its exit code. */
+const runAgentOn = async (node: string, program: string, folder: string): Promise<string[]> => {
   const service = await agentService();
   const { cloneUrl } = makeRepository(folder, { ".millrace.yml": FILE });
   const job = jobOf(cloneUrl, 1, { env: { NAME: "mill" } });
@@ -54,7 +54,7 @@ const life = async (node: string, program: string, folder: string): Promise<stri
   return [...lines, `build: ${isRight ? "finished, with its whole log" : "not finished"}`];
 };
 
-/** The bundled agent's program on real Nodes: the oldest it names, the newest of each line, and one that is too old. */
+/** Runs the bundled agent on the oldest Node that it supports, the newest of each line, and one that is too old. */
 export const drill = async (): Promise<boolean> => {
   const folder = mkdtempSync(join(tmpdir(), "millrace-nodes-"));
   try {
@@ -65,7 +65,7 @@ export const drill = async (): Promise<boolean> => {
     for (const version of VERSIONS) {
       const place = join(folder, version);
       mkdirSync(place);
-      const lines = await life(join(folder, "node_modules", `node-${version}`, "bin/node"), program, place);
+      const lines = await runAgentOn(join(folder, "node_modules", `node-${version}`, "bin/node"), program, place);
       for (const line of lines) console.log(`Node ${version}  ${line.replace(folder, "")}`);
       const isRight =
         version === TOO_OLD

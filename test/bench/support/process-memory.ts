@@ -16,7 +16,7 @@ const processes = (): Process[] =>
     });
 
 /** The ids of the workerd processes that this program has started. */
-export const workerds = (): number[] =>
+export const workerdProcesses = (): number[] =>
   processes()
     .filter(({ parent, name }) => parent === process.pid && name.includes("workerd"))
     .map(({ id }) => id);

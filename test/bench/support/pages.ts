@@ -1,21 +1,21 @@
 import type { Client } from "../../../src/local/client.ts";
 import type { Build } from "../../../src/protocol/build.ts";
 import type { Group } from "../../../src/protocol/group.ts";
-import type { KeepAlive } from "./keep-alive.ts";
-import { liveOnce, makePipeline, registerAgent } from "./life.ts";
+import { makePipeline, registerAgent, runBuild } from "./build-requests.ts";
+import type { KeepAliveClient } from "./keep-alive.ts";
 
 const BUILDS = 50;
 const VARIABLES = 40;
 
-/** A page with the call of the API that it stands on. */
-export interface Pair {
+/** A page and the API call that it is compared with. */
+export interface PageAndCall {
   name: string;
   page: string;
   call: string;
 }
 
-/** An organization as a small team has it, and the pages that show it. */
-export const fillOrganization = async (client: Client, http: KeepAlive): Promise<Pair[]> => {
+/** Fills an organization like that of a small team. Returns the pages to measure. */
+export const fillOrganization = async (client: Client, http: KeepAliveClient): Promise<PageAndCall[]> => {
   const { token } = client;
   const { id: pipelineId, repoId } = await makePipeline(client);
   const agent = await registerAgent(client, http, "mill-1");
@@ -24,9 +24,9 @@ export const fillOrganization = async (client: Client, http: KeepAlive): Promise
     const body = { scope: "repository", repoId, key: `KEY_${n}`, value: `value ${n}`, isSecret: n % 4 === 0 };
     await client.call("POST", "/secrets/variables", body);
   }
-  for (let n = 0; n < BUILDS; n++) await liveOnce(http, { token, pipelineId }, agent);
+  for (let n = 0; n < BUILDS; n++) await runBuild(http, { token, pipelineId }, agent);
   const [build] = await client.call<Build[]>("GET", "/build?limit=1");
-  const pair = (name: string, page: string, call: string): Pair => ({ name, page: `/app${page}`, call });
+  const pair = (name: string, page: string, call: string): PageAndCall => ({ name, page: `/app${page}`, call });
   return [
     pair("builds", "/builds", "/build"),
     pair("build", `/builds/${build?.id}`, `/build/${build?.id}`),
