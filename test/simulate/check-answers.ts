@@ -2,7 +2,7 @@ import type { JobFacts, Outcome } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { firstEligible, meetsRequirements } from "./check-state.ts";
 import type { AnyInput, Call, Checker } from "./checker.ts";
-import { DAY_MS, GRACE_AFTER_STOP_MS, hasEnded, isLeased, LEASE_MS, OFFER_MS, OUTAGE_MS } from "./specification.ts";
+import { DAY_MS, GRACE_AFTER_STOP_MS, isEnded, isLeased, LEASE_MS, OFFER_MS, OUTAGE_MS } from "./specification.ts";
 import { must } from "./violation.ts";
 
 const isOvertime = ({ lease, timeoutSeconds }: JobFacts, now: number) =>
@@ -118,7 +118,7 @@ export const checkRefused = (checker: Checker, state: PoolState, call: Call): vo
       "an unfetched release was refused although another agent is ready",
     );
   }
-  if (command === "finish" && build && hasEnded(build.status) && checker.isGenuine(input)) {
+  if (command === "finish" && build && isEnded(build.status) && checker.isGenuine(input)) {
     const isSame =
       JSON.stringify(reportedOutcome(input)) === JSON.stringify(checker.observed.builds.get(build.id)!.reported);
     must(
@@ -259,8 +259,8 @@ const checkFinish = (checker: Checker, call: Call): void => {
   const seen = checker.observed.builds.get(input.buildId)!;
   const reported = reportedOutcome(input);
   const ended = checker.storage.rows.builds.get(input.buildId)!;
-  must(9, hasEnded(ended.status), "an accepted finish did not end the build");
-  if (build && hasEnded(build.status)) {
+  must(9, isEnded(ended.status), "an accepted finish did not end the build");
+  if (build && isEnded(build.status)) {
     must(9, JSON.stringify(seen.reported) === JSON.stringify(reported), "a second, different result was accepted");
     must(3, job?.fence === input.fence && job?.agentId === input.agentId, "the finish of another lease was accepted");
     return;

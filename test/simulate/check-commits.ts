@@ -5,7 +5,7 @@ import type { Checker } from "./checker.ts";
 import {
   AGENT_MS,
   FORGET_TOLERANCE,
-  hasEnded,
+  isEnded,
   MAX_UNSTARTED,
   ONLINE_MS,
   START_MS,
@@ -63,7 +63,7 @@ const checkBuildChange = (
     return;
   }
   must(16, next.version > before.version, "the version did not grow");
-  if (hasEnded(before.status))
+  if (isEnded(before.status))
     must(
       4,
       JSON.stringify({ ...before, version: 0, leak: true }) === JSON.stringify({ ...next, version: 0, leak: true }),
@@ -71,7 +71,7 @@ const checkBuildChange = (
     );
   if (before.status === next.status) return;
   must(4, (TRANSITIONS[before.status] ?? []).includes(next.status), `${before.status} became ${next.status}`);
-  if (hasEnded(next.status)) must(16, audits.includes(`build.finish ${id}`), "a build ended without an audit entry");
+  if (isEnded(next.status)) must(16, audits.includes(`build.finish ${id}`), "a build ended without an audit entry");
   const seen = checker.observed.builds.get(id)!;
   if (seen.isCanceled)
     must(10, next.status === "canceled" || next.status === "canceling", `a canceled build became ${next.status}`);

@@ -1,5 +1,5 @@
 import type { Rules } from "../../src/domain/pool/rules.ts";
-import { isTerminal } from "../../src/domain/pool/state.ts";
+import { isEnded } from "../../src/protocol/build-states.ts";
 import type { Requires } from "../../src/protocol/pipeline.ts";
 import { type HandOut, SimAgent } from "./agent.ts";
 import { hostileCall } from "./hostile-call.ts";
@@ -258,7 +258,8 @@ export class History {
       must(17, round < MAX_HEALING_ROUNDS, "the outbox never becomes empty");
       simulator.advanceTime(60_000);
     }
-    for (const build of pool.storage.rows.builds.values()) must(17, isTerminal(build), "a stored build has not ended");
+    for (const build of pool.storage.rows.builds.values())
+      must(17, isEnded(build.status), "a stored build has not ended");
     simulator.database.compare(pool.storage);
   }
 
