@@ -1,13 +1,10 @@
 import type { Finish, Release } from "../protocol/jobs.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import { logger } from "./cli/logger.ts";
 import { BuildFailure, Cancel, RequirementsNotMet, TryElsewhere, toBuildFailure } from "./failure.ts";
 import type { BuildLog } from "./log/build-log.ts";
 import type { JobAnswer } from "./wire/answers.ts";
 import { type Client, describeAnswer } from "./wire/client.ts";
-
-/** Characters that a message and a reason may have on the wire. */
-const MESSAGE_LIMIT = 4000;
-const REASON_LIMIT = 2000;
 
 /** What the agent reports at the end of a build. `otherwise` is reported when the service refuses the release. */
 export type BuildResult = { kind: "finish"; body: Finish } | { kind: "release"; body: Release; otherwise?: Finish };
@@ -67,6 +64,6 @@ export const reportResult = async (result: BuildResult, options: ReportResultOpt
 };
 
 const bodyOf = ({ kind, body }: BuildResult, mask: (text: string) => string): Finish | Release => {
-  if (kind === "release") return { ...body, reason: mask(body.reason).slice(0, REASON_LIMIT) };
-  return { ...body, message: body.message ? mask(body.message).slice(0, MESSAGE_LIMIT) : null };
+  if (kind === "release") return { ...body, reason: mask(body.reason).slice(0, LIMITS.releaseReasonCharacters) };
+  return { ...body, message: body.message ? mask(body.message).slice(0, LIMITS.messageCharacters) : null };
 };

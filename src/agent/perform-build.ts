@@ -4,7 +4,7 @@ import { parsePlan } from "../domain/plan/parse.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { lacking } from "../domain/requires.ts";
 import type { Finish } from "../protocol/jobs.ts";
-import { DEFINITION_LIMIT } from "../protocol/pipeline.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import type { BuildFolder } from "./build-folder.ts";
 import { type CheckoutContext, type CheckoutSource, checkOut, type Fetched, fetchSource } from "./checkout/checkout.ts";
 import { pipelineText } from "./checkout/commit-file.ts";
@@ -19,9 +19,6 @@ import { type RunStepsOptions, runSteps } from "./steps/run-steps.ts";
 import { buildVariables } from "./steps/step-environment.ts";
 import type { JobAnswer } from "./wire/answers.ts";
 import type { ProgressReport } from "./wire/progress-report.ts";
-
-/** Characters that the summaries of all steps together may have on the wire. */
-const SUMMARY_LIMIT = 65_536;
 
 export interface PerformBuildOptions {
   identity: Identity;
@@ -114,7 +111,7 @@ const planOf = (
   fetched: Fetched,
 ): { file: string; plan: Plan } => {
   const file = definition === null ? configPath : "definition";
-  const text = definition ?? pipelineText(fetched, configPath, DEFINITION_LIMIT);
+  const text = definition ?? pipelineText(fetched, configPath, LIMITS.definitionCharacters);
   return { file, plan: parsePlanOrFail(text, file) };
 };
 
@@ -185,7 +182,7 @@ const factsOf = (
 const summaryTo = (log: BuildLog, progress: ProgressReport): ((text: string) => void) => {
   let whole = "";
   return (text) => {
-    whole = `${whole}${log.mask(text)}`.slice(0, SUMMARY_LIMIT);
+    whole = `${whole}${log.mask(text)}`.slice(0, LIMITS.summaryCharacters);
     progress.report({ summary: whole });
   };
 };

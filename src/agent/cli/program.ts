@@ -83,7 +83,9 @@ command("start", "take builds until the agent is stopped")
     const user = options.runAs === undefined ? null : findStepUser(options.runAs);
     if (process.platform === "win32") throw new ExitError("the agent runs on macOS and Linux only", EXIT.usage);
     if (!user)
-      logger.info("steps run as the agent's own user, in one trust domain with the agent: --run-as USER separates them");
+      logger.info(
+        "steps run as the agent's own user, in one trust domain with the agent: --run-as USER separates them",
+      );
     const work = resolve(options.work ?? (user ? join(RUN_AS_WORK, user.name) : join(state, "work")));
     const grace = options.grace * 1000;
     await runAgent({ state, work, once: options.once, user, grace, ...listenToStopSignals() });

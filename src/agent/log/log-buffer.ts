@@ -1,9 +1,9 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
-import { LOG_LIMIT } from "../../protocol/jobs.ts";
+import { LIMITS } from "../../protocol/limits.ts";
 import { AutoResetEvent } from "../wire/auto-reset-event.ts";
 
 /** More than the service's own limit, so that the service sees the log exceed it and marks the cut. */
-const BUFFER_LIMIT = LOG_LIMIT + 64 * 1024;
+const BUFFER_LIMIT = LIMITS.logBytes + 64 * 1024;
 
 /** Bytes kept in memory when the disk is full, so that the log can still say why the build ends. */
 const MEMORY_LIMIT = 1024 * 1024;

@@ -1,4 +1,5 @@
-import { LOG_CHUNK_LIMIT, LogAccepted } from "../../protocol/jobs.ts";
+import { LogAccepted } from "../../protocol/jobs.ts";
+import { LIMITS } from "../../protocol/limits.ts";
 import { logger } from "../cli/logger.ts";
 import { LogGapAnswer } from "../wire/answers.ts";
 import { sleep } from "../wire/auto-reset-event.ts";
@@ -42,7 +43,7 @@ export const sendLog = async (options: SendLogOptions): Promise<void> => {
     }
     if (buffer.closed && next >= buffer.size) return;
     await readyToSend();
-    const bytes = buffer.read(next, LOG_CHUNK_LIMIT);
+    const bytes = buffer.read(next, LIMITS.logChunkBytes);
     const end = next + bytes.length;
     const isFinal = buffer.closed && end === buffer.size;
     const stored = await sendChunk(options, bytes, next, isFinal);
@@ -50,7 +51,7 @@ export const sendLog = async (options: SendLogOptions): Promise<void> => {
     stalls = stored === next ? stalls + 1 : 0;
     next = Math.min(stored, buffer.size);
     sent = end;
-    const hasMore = next < end && (isFinal || bytes.length === LOG_CHUNK_LIMIT);
+    const hasMore = next < end && (isFinal || bytes.length === LIMITS.logChunkBytes);
     if (stalls > 0 && hasMore) await sleep(backOffDelay(stalls - 1, STALLED, Math.random()), signal);
     const wait = limiter.spend();
     if (wait > 0 && !buffer.closed && buffer.size - sent < URGENT_BYTES) await pause(buffer, wait, signal);

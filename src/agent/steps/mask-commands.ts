@@ -1,6 +1,8 @@
+import { LIMITS } from "../../protocol/limits.ts";
+
 const COMMAND = "::add-mask::";
 /** Bytes of the longest line that is held back. The service accepts no longer mask either. */
-const LINE_LIMIT = 65_536;
+const LINE_LIMIT = LIMITS.maskCharacters;
 const [TAB, LINE_FEED, RETURN, SPACE] = [0x09, 0x0a, 0x0d, 0x20];
 
 /** Output that may be written, and the values to mask in it and from then on. */

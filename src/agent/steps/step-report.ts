@@ -1,10 +1,8 @@
 import { stepNames } from "../../domain/plan/evaluate.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import type { Step } from "../../protocol/build.ts";
+import { LIMITS } from "../../protocol/limits.ts";
 import type { BuildLog } from "../log/build-log.ts";
-
-/** Characters of a step's name that are shown. */
-const NAME_LIMIT = 200;
 
 /** The rows of a build's steps. Each change reports all of them. */
 export class StepReport {
@@ -29,7 +27,7 @@ export class StepReport {
 
   /** A step's name as people see it: masked, on one line, not too long. */
   displayName(name: string): string {
-    return this.#log.mask(name).trim().replace(/\s+/g, " ").slice(0, NAME_LIMIT);
+    return this.#log.mask(name).trim().replace(/\s+/g, " ").slice(0, LIMITS.stepNameCharacters);
   }
 
   update(index: number, change: Partial<Step>): void {

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { Agent, RegisteredAgent } from "../../protocol/agent.ts";
 import { Build } from "../../protocol/build.ts";
-import { Credential, Heartbeat, Hint, Job } from "../../protocol/jobs.ts";
+import { Heartbeat, Hint, Job, JobCredential } from "../../protocol/jobs.ts";
 import { Problem } from "../../protocol/problem.ts";
 
 /*
@@ -35,7 +35,7 @@ export const JobAnswer = z.extend(
     // Any trigger is allowed: the pipeline file's expressions use it as a text.
     build: z.extend(z.pick(Build, buildFields), { trigger: z.string() }),
     repository: z.extend(Job.shape.repository, {
-      credential: z.nullish(z.extend(Credential, { kind: openEnum(Credential.shape.kind) })),
+      credential: z.nullish(z.extend(JobCredential, { kind: openEnum(JobCredential.shape.kind) })),
     }),
     runKeys: z._default(Job.shape.runKeys, []),
     mayGoElsewhere: Job.shape.mayGoElsewhere,

@@ -1,10 +1,7 @@
 import type { Progress } from "../../protocol/jobs.ts";
+import { LIMITS } from "../../protocol/limits.ts";
 import { logger } from "../cli/logger.ts";
 import { type Client, describeAnswer } from "./client.ts";
-
-/** Masks that one report may have, and characters that one mask may have, on the wire. */
-const MASKS_LIMIT = 1000;
-const MASK_LENGTH_LIMIT = 65_536;
 
 export interface ProgressReportOptions {
   client: Client;
@@ -28,7 +25,7 @@ export class ProgressReport {
   }
 
   report({ masks = [], ...change }: Progress): void {
-    this.#masks.push(...masks.filter((mask) => mask.length <= MASK_LENGTH_LIMIT));
+    this.#masks.push(...masks.filter((mask) => mask.length <= LIMITS.maskCharacters));
     this.#pending = { ...this.#pending, ...change };
     this.#sending ??= this.#send()
       .catch(this.#options.onError)
@@ -51,7 +48,7 @@ export class ProgressReport {
   async #send(): Promise<void> {
     const { client, buildId, lease, signal } = this.#options;
     while (this.#pending || this.#masks.length > 0) {
-      const masks = this.#masks.splice(0, MASKS_LIMIT);
+      const masks = this.#masks.splice(0, LIMITS.reportedMasks);
       const body: Progress = { ...this.#pending, ...(masks.length > 0 ? { masks } : {}) };
       this.#pending = null;
       const answer = await client.send({ method: "POST", path: `/build/${buildId}/progress`, body, lease, signal });
