@@ -4,7 +4,7 @@ import { BuildFailure, toBuildFailure } from "../../src/agent/failure.ts";
 describe("an error of the agent's machine", () => {
   it.each([
     ["ENOSPC", /disk is full.*--work.*\(\/srv\/log\)/],
-    ["EACCES", /may not write/],
+    ["EACCES", /has no permission to write/],
     ["EMFILE", /ulimit/],
   ])("%s is told as something to act on, and is not the build's fault", (code, message) => {
     const failure = toBuildFailure(Object.assign(new Error("x"), { code, path: "/srv/log" }));

@@ -67,7 +67,7 @@ describe.runIf(isRoot)("two agents with --run-as on one machine", () => {
     const sameUser = await start(service, user).ended;
     expect(sameUser).toMatchObject({ code: 4, stderr: expect.stringContaining(`runs its steps as ${user.name}`) });
     const sameWork = await start(service, other, first.work).ended;
-    expect(sameWork).toMatchObject({ code: 4, stderr: expect.stringContaining("give each its own --work") });
+    expect(sameWork).toMatchObject({ code: 4, stderr: expect.stringContaining("give each agent its own --work") });
     writeFileSync(go, "");
     expect((await build.ended()).body).toMatchObject({ status: "succeeded" });
     expect((await first.ended).code).toBe(0);

@@ -51,8 +51,8 @@ const QUOTES: [file: string, ...quotes: string[]][] = [
   ],
   [
     "docs/agent.md",
-    `${withCommas(LIMITS.registeredAgents)} of them`,
-    `not heard of for ${setting("AGENT_DAYS")} days (\`AGENT_DAYS\`)`,
+    `at most ${withCommas(LIMITS.registeredAgents)} agents`,
+    `sent nothing for ${setting("AGENT_DAYS")} days (\`AGENT_DAYS\`)`,
   ],
   ["docs/costs.md", `at most ${withCommas(LIMITS.agents)}`, `kept ${setting("BUILD_DAYS")} days`],
   ["docs/deploy.md", `for so long (${setting("AGENT_DAYS")}, when left out)`],

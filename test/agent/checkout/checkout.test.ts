@@ -123,7 +123,7 @@ describe("checking out", () => {
     const noRepository = await failureOf(
       fetchSource(sourceOf("file:///nowhere/mill.git"), await makeCheckoutContext()),
     );
-    expect(noRepository.message).toMatch(/there is no such repository.*git says:/s);
+    expect(noRepository.message).toMatch(/the repository does not exist.*git says:/s);
   });
 
   it("ends at a cancel", async () => {

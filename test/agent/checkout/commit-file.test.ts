@@ -56,7 +56,7 @@ describe("the pipeline file of a commit", () => {
     expect(await said("good.yml/x.yml")).toContain("no such file");
     expect(await said("*.yml")).toContain("no such file");
     expect(await said("large.yml")).toContain("larger than 100 bytes");
-    expect(await said("../good.yml")).toContain("no path inside");
+    expect(await said("../good.yml")).toContain("not a path inside");
   });
 
   it("is read under a name with a meaning in git, and with a very long message and path", async () => {

@@ -51,9 +51,12 @@ const served = async ({ folder }: TestRepository, isOld: boolean): Promise<strin
 
 const pinned = (cloneUrl: string, commitSha: string, branch = "main") =>
   sourceOf(cloneUrl, {
-    ...{ commitSha, branch, configPath: "a.txt" },
+    commitSha,
+    branch,
+    configPath: "a.txt",
     repository: {
-      ...{ fullName: "acme/mill", cloneUrl },
+      fullName: "acme/mill",
+      cloneUrl,
       credential: { kind: "token", username: "miller", value: "pw" },
     },
   });

@@ -34,7 +34,12 @@ const stateFolder = (name = "state", agent = "Mac mini (2)"): string => {
 };
 
 const options = (change: Partial<InstallOptions>): InstallOptions => ({
-  ...{ state: null, user: null, runAs: null, work: null, grace: null, service: null },
+  state: null,
+  user: null,
+  runAs: null,
+  work: null,
+  grace: null,
+  service: null,
   ...change,
 });
 

@@ -70,7 +70,12 @@ const runPlan = async (
     file: "p.yml",
     fixed: tree.env,
     abandon: new AbortController().signal,
-    ...{ folder, tree, log, user, signal, listener },
+    folder,
+    tree,
+    log,
+    user,
+    signal,
+    listener,
     grace: 100,
   });
   const result = await running.then(
