@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, statSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { endAndRemoveBuild, makeBuildFolder, removeBuildFolder } from "../../../src/agent/build-folder.ts";
@@ -30,6 +30,7 @@ const runPlan = async (
     user = null as StepUser | null,
     signal = new AbortController().signal,
     onSteps = () => {},
+    prepare = (_stepFolder: string) => {},
   } = {},
 ) => {
   const parts: Uint8Array[] = [];
@@ -43,6 +44,7 @@ const runPlan = async (
   const folder = await makeBuildFolder(workFolder(), user);
   const tree = new ProcessTree(BUILD, { user, cgroup: folder.cgroup, folder: folder.path });
   if (user) chownTree(user, folder.workspace);
+  prepare(folder.steps);
   onTestFinished(async () => {
     await endAndRemoveBuild(folder.path, user, 0);
   });
@@ -174,6 +176,11 @@ describe("the steps of a plan", () => {
     expect(told.summary).toBe("## Result\n");
     expect(told.masks).toEqual(["first line\nsecond line"]);
     expect(log.split("\n").slice(1)).toEqual(["***", ""]);
+  });
+
+  it("end with the agent's own error when a script cannot be written", async () => {
+    const prepare = (folder: string): void => writeFileSync(join(folder, "0.sh"), "");
+    expect((await runPlan("steps:\n  - run: echo x\n", { prepare })).error).toMatchObject({ code: "EEXIST" });
   });
 
   it("say when their program is missing", async () => {
