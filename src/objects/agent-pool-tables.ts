@@ -1,5 +1,5 @@
 import type { AuditFact, BuildFacts, Change } from "../domain/pool/facts.ts";
-import { isTerminal } from "../domain/pool/state.ts";
+import { isEnded } from "../protocol/build-states.ts";
 import { LIMITS } from "../protocol/limits.ts";
 
 export const TABLES = `
@@ -40,7 +40,7 @@ const REPORT =
   "INSERT INTO report VALUES (?, ?) ON CONFLICT (build_id) DO UPDATE SET facts = json_patch(facts, excluded.facts)";
 
 const buildRow = (build: BuildFacts): Write =>
-  replace("build", build.seq, build.id, isTerminal(build) ? build.finishedAt : null, JSON.stringify(build));
+  replace("build", build.seq, build.id, isEnded(build.status) ? build.finishedAt : null, JSON.stringify(build));
 
 /** How a change is written. What lives in memory alone is not. */
 export const writesOf = (change: Exclude<Change, { kind: "forget" }>, newId: (at: number) => string): Write[] => {

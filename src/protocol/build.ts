@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { BuildStatus } from "./build-states.ts";
 import { atMost, atMostItems, wholeNumber, withoutNul } from "./checks.ts";
 import { Id, Labels, OrgId, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
@@ -6,11 +7,6 @@ import { NEWEST_PAGE } from "./page.ts";
 import { Origin } from "./pipeline.ts";
 import { Branch, CommitSha } from "./repository.ts";
 import { Key } from "./variable.ts";
-
-export const LIVE = ["assigned", "running", "canceling"] as const;
-export const TERMINAL = ["succeeded", "failed", "canceled"] as const;
-export const BuildStatus = z.enum(["queued", ...LIVE, ...TERMINAL]);
-export type BuildStatus = z.infer<typeof BuildStatus>;
 
 /** Why a build ended, where the result of its steps does not say it. */
 export const BuildReason = z.enum([

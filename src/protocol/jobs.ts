@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { Build, BuildReason, Step } from "./build.ts";
+import { ENDED } from "./build-states.ts";
 import { atMost, atMostItems, queryNumber, wholeNumber } from "./checks.ts";
 import { Id, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
@@ -81,7 +82,7 @@ export const Release = z.object({
 export type Release = z.infer<typeof Release>;
 
 export const Finish = z.object({
-  status: z.enum(["succeeded", "failed", "canceled"]),
+  status: z.enum(ENDED),
   exitCode: z.nullish(wholeNumber(0, LIMITS.exitCode)),
   reason: z.nullish(BuildReason),
   message: z.nullish(z.string().check(atMost(LIMITS.messageCharacters))),

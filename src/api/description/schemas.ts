@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import * as agent from "../../protocol/agent.ts";
 import * as audit from "../../protocol/audit.ts";
 import * as build from "../../protocol/build.ts";
+import * as buildStates from "../../protocol/build-states.ts";
 import * as common from "../../protocol/common.ts";
 import * as explain from "../../protocol/explain.ts";
 import * as group from "../../protocol/group.ts";
@@ -31,6 +32,7 @@ const MODULES: Record<string, unknown>[] = [
   agent,
   audit,
   build,
+  buildStates,
   explain,
   group,
   jobs,
