@@ -89,9 +89,6 @@ export const Finish = z.object({
 });
 export type Finish = z.infer<typeof Finish>;
 
-/** The result by which an agent may end a build. */
-export type FinishStatus = Finish["status"];
-
 export const LogQuery = z.object({
   offset: queryNumber(0, Number.MAX_SAFE_INTEGER),
   final: z.optional(z.enum(["true", "false"])),
