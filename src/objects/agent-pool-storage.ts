@@ -1,5 +1,5 @@
 import { apply } from "../domain/pool/apply.ts";
-import type { RetryInputs } from "../domain/pool/commands.ts";
+import type { RunValues } from "../domain/pool/commands.ts";
 import {
   type AgentFacts,
   type BuildFacts,
@@ -141,9 +141,9 @@ export class PoolStorage implements Records {
     }));
   }
 
-  inputs(buildId: string): RetryInputs | undefined {
+  inputs(buildId: string): RunValues | undefined {
     const [row] = this.#rows("SELECT facts FROM inputs WHERE build_id = ?", buildId);
-    return row && (JSON.parse(row.facts!) as RetryInputs);
+    return row && (JSON.parse(row.facts!) as RunValues);
   }
 
   /** What others were not told yet, oldest first. */

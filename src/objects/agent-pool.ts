@@ -12,7 +12,7 @@ import type { Explanation } from "../protocol/explain.ts";
 import { BOOT_HEADER, type Heartbeat } from "../protocol/jobs.ts";
 import type { Metrics } from "../protocol/metrics.ts";
 import { PoolEngine } from "./agent-pool-engine.ts";
-import { countInputs, rewrapInputs } from "./agent-pool-inputs.ts";
+import { countRunValues, rewrapRunValues } from "./agent-pool-run-values.ts";
 import { attachmentOf } from "./agent-pool-sockets.ts";
 import type { BuildRecord } from "./agent-pool-storage.ts";
 
@@ -50,18 +50,18 @@ export class AgentPool extends DurableObject<Env> {
   }
 
   /** What a retry of a build takes over, for 90 days. */
-  async inputsOf(buildId: string): Promise<Result<asked.RetryInputs>> {
+  async inputsOf(buildId: string): Promise<Result<asked.RunValues>> {
     const inputs = this.#engine.storage.inputs(buildId);
     return inputs ? { ok: true, value: inputs } : unknownId();
   }
 
   /** How many runs' values are kept under each key of the keyring. */
   async sealedInputs(): Promise<Record<string, number>> {
-    return countInputs(this.ctx.storage.sql);
+    return countRunValues(this.ctx.storage.sql);
   }
 
   async rewrapInputs(orgId: string, limit: number): Promise<{ rewrapped: number; unopenable: string[] }> {
-    return rewrapInputs(this.ctx.storage.sql, loadKeyring(this.env.SECRETS_KEYS), orgId, limit);
+    return rewrapRunValues(this.ctx.storage.sql, loadKeyring(this.env.SECRETS_KEYS), orgId, limit);
   }
 
   async hasLiveBuilds(of: { repoId?: string; pipelineId?: string }): Promise<boolean> {
@@ -138,7 +138,7 @@ export class AgentPool extends DurableObject<Env> {
   }
 
   /** The next build for an agent, or null; the same one again while it has not started it. */
-  async claim(claim: asked.Claim): Promise<Result<asked.Grant | null>> {
+  async claim(claim: asked.ClaimRequest): Promise<Result<asked.Grant | null>> {
     const answer = this.#engine.step("claim", claim);
     return answer.ok && answer.value ? { ok: true, value: this.#grantOf(answer.value) } : (answer as Result<null>);
   }
@@ -163,19 +163,19 @@ export class AgentPool extends DurableObject<Env> {
     return this.#buildOf(this.#engine.step("start", this.#known(holder)));
   }
 
-  async heartbeat(beat: asked.HeartbeatCall): Promise<Result<Heartbeat>> {
+  async heartbeat(beat: asked.HeartbeatRequest): Promise<Result<Heartbeat>> {
     return this.#engine.step("heartbeat", beat);
   }
 
-  async progress(told: ByToken<asked.ProgressOf>): Promise<Result<null>> {
+  async progress(told: ByToken<asked.ProgressReport>): Promise<Result<null>> {
     return this.#engine.step("progress", this.#known(told));
   }
 
-  async release(given: ByToken<asked.ReleaseOf>): Promise<Result<Build>> {
+  async release(given: ByToken<asked.ReleaseRequest>): Promise<Result<Build>> {
     return this.#buildOf(this.#engine.step("release", this.#known(given)));
   }
 
-  async finish(told: ByToken<asked.FinishOf>): Promise<Result<Build>> {
+  async finish(told: ByToken<asked.FinishReport>): Promise<Result<Build>> {
     return this.#buildOf(this.#engine.step("finish", this.#known(told)));
   }
 

@@ -115,7 +115,7 @@ export const judgeRefused = (witness: Witness, state: PoolState, call: Call): vo
 /** Whether another agent that suits waits for a build with nothing against it. */
 const isAnotherReady = (state: PoolState, job: JobFacts, besides: string, now: number): boolean =>
   [...state.agents.values()].some((agent) => {
-    const { until, ignored } = state.waiting.get(agent.id) ?? { until: 0, ignored: 0 };
+    const { until, ignored } = state.waiters.get(agent.id) ?? { until: 0, ignored: 0 };
     const isReady = (until === null || until > now) && ignored < 2 && agent.ignored < 2 && agent.spentAt === null;
     const isFit = suits(agent, job) && !job.releasedBy.includes(agent.id);
     return agent.id !== besides && isReady && isFit && !agent.isDraining;
@@ -124,7 +124,7 @@ const isAnotherReady = (state: PoolState, job: JobFacts, besides: string, now: n
 /** Who was told to look has two seconds to do so, before another is told. */
 export const judgeOffers = (state: PoolState, { offers, input, now }: Call): void => {
   for (const [buildId, { agentId, at }] of offers) {
-    const isStill = state.builds.get(buildId)?.status === "queued" && state.waiting.has(agentId);
+    const isStill = state.builds.get(buildId)?.status === "queued" && state.waiters.has(agentId);
     if (!isStill || agentId === input?.agentId || now >= at + OFFER_MS) continue;
     must(17, state.offers.get(buildId)?.agentId === agentId, "another was woken too soon");
   }

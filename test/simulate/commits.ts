@@ -31,7 +31,7 @@ const agentGone = (witness: Witness, state: PoolState, id: string): void => {
   seen.isRemoved = true;
   if (isOrdered || isSpent) return;
   must(15, !state.index.holding.has(id), "an agent was forgotten that has a build");
-  must(15, !state.waiting.has(id), "an agent was forgotten that waits for builds");
+  must(15, !state.waiters.has(id), "an agent was forgotten that waits for builds");
   must(15, now - seen.seenAt >= AGENT_MS * SURE_PART, "an agent was forgotten that was heard of");
 };
 
@@ -120,7 +120,7 @@ const jobChanged = (
 const passedOver = (witness: Witness, state: PoolState, { passedOver, ...job }: JobFacts): void => {
   const { now } = witness.call;
   const others = [...state.agents.values()].filter(({ id }) => id !== passedOver!.agentId);
-  const isThere = ({ id }: AgentFacts) => state.waiting.has(id) || now - heardAt(state, id) < ONLINE_MS;
+  const isThere = ({ id }: AgentFacts) => state.waiters.has(id) || now - heardAt(state, id) < ONLINE_MS;
   must(
     12,
     others.some((agent) => isThere(agent) && !agent.isDraining && suits(agent, job)),

@@ -100,8 +100,8 @@ const inspectWaiting = (state: PoolState, now: number, latest: number, pushes: r
   const looks = pushes.filter(({ hint }) => hint.type === "look");
   must(17, new Set(looks.map(({ hint }) => hint.buildId)).size === looks.length, "two were woken for one build");
   for (const { at } of state.offers.values()) must(17, now < at + OFFER_MS, "a hint nobody followed still stands");
-  if (state.waiting.size === 0) return;
-  for (const [agentId, waiter] of state.waiting) {
+  if (state.waiters.size === 0) return;
+  for (const [agentId, waiter] of state.waiters) {
     const agent = state.agents.get(agentId)!;
     const isFree =
       !state.index.holding.has(agentId) &&

@@ -1,5 +1,5 @@
 import { changed, differences } from "../differences.ts";
-import type { Actor, AgentChange, Claim, NewAgent } from "./commands.ts";
+import type { Actor, AgentChange, ClaimRequest, NewAgent } from "./commands.ts";
 import {
   activeBuild,
   audit,
@@ -26,7 +26,7 @@ export const register = (state: PoolState, wanted: NewAgent, context: DecisionCo
   }
   if (
     registeredBy?.kind === "registration" &&
-    registeredWith(state, registeredBy.tokenId).length >= LIMITS.registrations
+    agentsRegisteredBy(state, registeredBy.tokenId).length >= LIMITS.registrations
   ) {
     return refused("limit-reached", `This token has registered ${LIMITS.registrations} agents: use another one.`);
   }
@@ -39,7 +39,7 @@ export const register = (state: PoolState, wanted: NewAgent, context: DecisionCo
 };
 
 /** The agents that a token registered and that are still there. */
-const registeredWith = (state: PoolState, tokenId: string): AgentFacts[] =>
+const agentsRegisteredBy = (state: PoolState, tokenId: string): AgentFacts[] =>
   [...state.agents.values()].filter(({ registeredBy }) => registeredBy?.tokenId === tokenId);
 
 const newAgent = (wanted: NewAgent, now: number): AgentFacts => {
@@ -82,10 +82,10 @@ export const remove = (
   context: DecisionContext,
 ): Decision<null> => {
   const agent = state.agents.get(agentId);
-  return agent ? decided(null, gone(state, agent, actor, context)) : noAgent();
+  return agent ? decided(null, removalOf(state, agent, actor, context)) : noAgent();
 };
 
-const gone = (state: PoolState, { id, name }: AgentFacts, actor: Actor, context: DecisionContext): Change[] => {
+const removalOf = (state: PoolState, { id, name }: AgentFacts, actor: Actor, context: DecisionContext): Change[] => {
   const buildId = context.rules.freedByRemoval(state.index.holding.get(id));
   const held = buildId === undefined ? undefined : activeBuild(state, buildId);
   return [
@@ -104,13 +104,13 @@ export const removeRegistered = (
   { tokenId, wasThere, actor }: { tokenId: string; wasThere: boolean; actor: Actor },
   context: DecisionContext,
 ): Decision<{ removed: string[]; left: number }> => {
-  const agents = registeredWith(state, tokenId);
+  const agents = agentsRegisteredBy(state, tokenId);
   const removed = agents.slice(0, REMOVED_AT_ONCE);
   const isNews = (wasThere || agents.length > 0) && context.rules.mayRegister(state.revoked, tokenId);
   const revoked: Change[] = isNews ? [{ kind: "revoked", tokenId, at: context.now }] : [];
   return decided({ removed: removed.map(({ id }) => id), left: agents.length - removed.length }, [
     ...revoked,
-    ...removed.flatMap((agent) => gone(state, agent, actor, context)),
+    ...removed.flatMap((agent) => removalOf(state, agent, actor, context)),
   ]);
 };
 
@@ -123,7 +123,7 @@ export const authenticate = (state: PoolState, { tokenHash }: { tokenHash: strin
 /** The agent waits to be woken, until `until` or (null) as long as its socket is open. */
 export const wait = (
   state: PoolState,
-  call: Claim & { until: number | null },
+  call: ClaimRequest & { until: number | null },
   context: DecisionContext,
 ): Decision<null> => {
   const agent = verifiedAgent(state, context, call);
@@ -138,7 +138,7 @@ export const wait = (
 
 /** The last of the agent's sockets is closed: what it was told to look for goes to another. */
 export const leave = (state: PoolState, { agentId }: { agentId: string }, { now }: DecisionContext): Decision<null> => {
-  const waiter = state.waiting.get(agentId);
+  const waiter = state.waiters.get(agentId);
   if (!waiter) return decided(null);
   const offered = state.index.offered.get(agentId);
   const agent = waiter.until === null ? state.agents.get(agentId) : undefined;

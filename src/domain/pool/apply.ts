@@ -72,8 +72,8 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
       state.heard.set(change.agentId, change.at);
       return;
     case "waiter":
-      if (change.waiter) state.waiting.set(change.agentId, change.waiter);
-      else state.waiting.delete(change.agentId);
+      if (change.waiter) state.waiters.set(change.agentId, change.waiter);
+      else state.waiters.delete(change.agentId);
       scheduleRetry(state, change.agentId);
       agents.add(change.agentId);
       return;

@@ -1,4 +1,4 @@
-import type { Claim, Delivery, FailClaim, Unclaim } from "./commands.ts";
+import type { ClaimRequest, Delivery, FailClaim, Unclaim } from "./commands.ts";
 import {
   activeBuild,
   agentActor,
@@ -15,7 +15,7 @@ import {
 } from "./decision.ts";
 import type { AgentFacts, Change, Lease } from "./facts.ts";
 import { type ActiveBuild, CANCELED, endBuild, requeue } from "./lease.ts";
-import { firstFor, NOTHING_PROMISED } from "./match.ts";
+import { firstBuildFor, NO_RESERVATIONS } from "./match.ts";
 import type { PoolState } from "./state.ts";
 
 /** Milliseconds for which a build at least rests when a dependency was away. */
@@ -31,7 +31,7 @@ export interface Granted {
  * The next build for an agent that asks. One that was handed out and not started is handed to the same agent again
  * under the same lease, so that a lost answer loses no build.
  */
-export const claim = (state: PoolState, asked: Claim, context: DecisionContext): Decision<Granted | null> => {
+export const claim = (state: PoolState, asked: ClaimRequest, context: DecisionContext): Decision<Granted | null> => {
   const { now, rules } = context;
   const agent = verifiedAgent(state, context, asked);
   if (!agent) return unknownToken();
@@ -42,7 +42,7 @@ export const claim = (state: PoolState, asked: Claim, context: DecisionContext):
     const { build, job } = held;
     return decided(rules.handsOutAgain(build) ? granted(build.id, job.lease!) : null, followed);
   }
-  const place = rules.takesBuilds(agent, now) ? firstFor(state, agent, NOTHING_PROMISED, context) : undefined;
+  const place = rules.takesBuilds(agent, now) ? firstBuildFor(state, agent, NO_RESERVATIONS, context) : undefined;
   if (!place) return decided(null, followed);
   const { changes, lease } = grant(state, activeBuild(state, place.id)!, agent, context);
   return decided(granted(place.id, lease), [...followed, ...changes]);

@@ -73,7 +73,7 @@ export interface LeaseHolder extends AgentCaller {
   fence: number;
 }
 
-export interface Claim extends AgentCaller {
+export interface ClaimRequest extends AgentCaller {
   /** Made by the agent program at its start; another one than before means that it was restarted. */
   bootId: string | null;
 }
@@ -118,18 +118,18 @@ export interface FailClaim {
   message: string;
 }
 
-export interface HeartbeatCall extends Claim {
+export interface HeartbeatRequest extends ClaimRequest {
   buildId?: string | null;
   fence?: number | null;
 }
 
-export interface ProgressOf extends LeaseHolder {
+export interface ProgressReport extends LeaseHolder {
   commitSha?: string;
   steps?: Step[];
   summary?: string;
 }
 
-export interface ReleaseOf extends LeaseHolder {
+export interface ReleaseRequest extends LeaseHolder {
   reason: string;
   requires?: Requires;
   /** Only if another agent may have it: else the agent keeps it. */
@@ -138,7 +138,7 @@ export interface ReleaseOf extends LeaseHolder {
   interrupted?: boolean;
 }
 
-export interface FinishOf extends LeaseHolder {
+export interface FinishReport extends LeaseHolder {
   status: "succeeded" | "failed" | "canceled";
   exitCode?: number | null;
   reason?: BuildReason | null;
@@ -146,7 +146,7 @@ export interface FinishOf extends LeaseHolder {
 }
 
 /** What a retry takes over from the build it repeats. */
-export interface RetryInputs {
+export interface RunValues {
   inputs: string | null;
   secretKeys: string[];
   requires: Requires;

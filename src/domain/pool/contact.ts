@@ -1,4 +1,4 @@
-import type { Claim } from "./commands.ts";
+import type { ClaimRequest } from "./commands.ts";
 import { activeBuild, type Decision, type DecisionContext, decided, SYSTEM, verifiedAgent } from "./decision.ts";
 import type { AgentFacts, Change } from "./facts.ts";
 import { CANCELED, endBuild, loseLease } from "./lease.ts";
@@ -13,7 +13,7 @@ const PERSIST_CONTACT_PART = 0.25;
 /** What an agent's mere call says: it lives, it may have been restarted, and it may have nothing to do. */
 export const recordContact = (
   state: PoolState,
-  call: Claim & { by: "claim" | "heartbeat" | "wait" },
+  call: ClaimRequest & { by: "claim" | "heartbeat" | "wait" },
   context: DecisionContext,
 ): Decision<null> => {
   const { now, rules } = context;
@@ -22,7 +22,7 @@ export const recordContact = (
   const isRestart = rules.isRestart(agent, call.bootId);
   const awake = isRestart || call.by === "heartbeat" ? { ignored: 0 } : {};
   const known = { ...agent, ...awake, ...(isRestart ? recordBoot(agent, call.bootId) : {}) };
-  const hasSocket = state.waiting.get(agent.id)?.until === null;
+  const hasSocket = state.waiters.get(agent.id)?.until === null;
   const isWritten = now - agent.heardAt < (hasSocket ? context.agentMs * PERSIST_CONTACT_PART : PERSIST_CONTACT_MS);
   const isNews = isRestart || known.ignored !== agent.ignored || !isWritten;
   const changes: Change[] = [{ kind: "heard", agentId: agent.id, at: now }, ...resetIgnoredHints(state, agent)];
@@ -39,7 +39,7 @@ const recordBoot = (agent: AgentFacts, bootId: string | null) => ({
 });
 
 const resetIgnoredHints = (state: PoolState, { id }: AgentFacts): Change[] => {
-  const waiter = state.waiting.get(id);
+  const waiter = state.waiters.get(id);
   return waiter?.ignored ? [{ kind: "waiter", agentId: id, waiter: { ...waiter, ignored: 0 } }] : [];
 };
 

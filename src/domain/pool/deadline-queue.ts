@@ -15,7 +15,7 @@ export class DeadlineQueue {
     this.#rise(this.#heap.length - 1);
   }
 
-  forget(key: string): void {
+  remove(key: string): void {
     this.#noted.delete(key);
   }
 

@@ -11,7 +11,7 @@ const LOOK_AGAIN_MS = 60_000;
 const anotherMayTake = (state: PoolState, job: JobFacts, besides: string, context: DecisionContext): boolean => {
   const { now, rules } = context;
   return [...state.agents.values()].some((agent) => {
-    const waiter = state.waiting.get(agent.id);
+    const waiter = state.waiters.get(agent.id);
     const isThere = waiter ? rules.isAlert(waiter, now) : now - lastHeardAt(state, agent) < ONLINE_MS;
     const isFit = rules.meets(agent, job.requires) && !job.releasedBy.includes(agent.id);
     return agent.id !== besides && isThere && isFit && rules.takesBuilds(agent, now);

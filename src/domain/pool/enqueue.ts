@@ -24,7 +24,7 @@ export const enqueue = (state: PoolState, wanted: NewBuild, context: DecisionCon
   if (state.queue.size >= LIMITS.queued) {
     return refused("limit-reached", `${LIMITS.queued} builds are waiting: let some of them run first.`);
   }
-  if (state.inputBytes + sizeOfInputs(wanted) > LIMITS.inputBytes) {
+  if (state.runValueCharacters + sizeOfInputs(wanted) > LIMITS.inputBytes) {
     return refused("limit-reached", "The builds that wait were given too much together: let some of them run first.");
   }
   const build = newBuild(state, wanted, context);

@@ -2,7 +2,7 @@ import type { Explanation, WaitCode } from "../../protocol/explain.ts";
 import { lacking, type Reason, reason } from "../requires.ts";
 import type { DecisionContext } from "./decision.ts";
 import type { AgentFacts, BuildFacts, JobFacts } from "./facts.ts";
-import { leasedBuilds } from "./match.ts";
+import { countLeased } from "./match.ts";
 import { isOnline } from "./record.ts";
 import type { PoolState } from "./state.ts";
 import { groupWaits, isPassing } from "./wait-groups.ts";
@@ -49,7 +49,7 @@ const waitOf = (
   ahead: number,
   now: number,
 ) => {
-  const live = leasedBuilds(state, build.pipelineId);
+  const live = countLeased(state, build.pipelineId);
   const say = (code: WaitCode, words: string) => ({ code, words });
   if (agents.length === 0) return say("no-agents", "No agent is registered.");
   if (!agents.some(isCapable)) {
@@ -89,7 +89,7 @@ export const explain = (
     .map(([agent, its]) => viewOf(agent, its))
     .sort((left, right) => left.codes.length - right.codes.length);
   const groups = groupWaits([...reasons.values()]).slice(0, MOST_GROUPS);
-  const ahead = state.queue.ahead(build);
+  const ahead = state.queue.countAhead(build);
   return {
     buildId,
     status,

@@ -1,7 +1,7 @@
 import type { RegisteredBy } from "../../protocol/agent.ts";
 import type { BuildReason, BuildStatus, Creator, EnvironmentKey, Step } from "../../protocol/build.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
-import type { RetryInputs } from "./commands.ts";
+import type { RunValues } from "./commands.ts";
 
 /* Times of the pool are milliseconds since 1970. Facts are never changed in place: a change is a new record. */
 
@@ -159,7 +159,7 @@ export type Change =
   | { kind: "build"; build: BuildFacts }
   | { kind: "job"; job: JobFacts }
   | { kind: "report"; buildId: string; report: Partial<Report> }
-  | { kind: "inputs"; buildId: string; inputs: RetryInputs; at: number }
+  | { kind: "inputs"; buildId: string; inputs: RunValues; at: number }
   | { kind: "number"; repoId: string; number: number }
   | { kind: "key"; caller: string; key: string; keyed: KeyedBuild }
   | { kind: "agent"; agent: AgentFacts }

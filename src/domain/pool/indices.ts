@@ -26,15 +26,15 @@ const markPipelineUnmatched = (state: PoolState, pipelineId: string | null): voi
 };
 
 export const setOffer = (state: PoolState, buildId: string, offer: Offer | null, agents: Set<string>): void => {
-  const { offered, coming, offerDeadlines } = state.index;
+  const { offered, offeredByPipeline, offerDeadlines } = state.index;
   const pipelineId = state.builds.get(buildId)?.pipelineId ?? null;
   const before = state.offers.get(buildId);
   if (before) {
     state.offers.delete(buildId);
     offered.delete(before.agentId);
-    offerDeadlines.forget(buildId);
+    offerDeadlines.remove(buildId);
     agents.add(before.agentId);
-    count(coming, pipelineId, -1);
+    count(offeredByPipeline, pipelineId, -1);
     markUnmatched(state, buildId);
     markPipelineUnmatched(state, pipelineId);
   }
@@ -43,7 +43,7 @@ export const setOffer = (state: PoolState, buildId: string, offer: Offer | null,
   offered.set(offer.agentId, buildId);
   offerDeadlines.schedule(buildId, offer.at + OFFER_MS);
   agents.add(offer.agentId);
-  count(coming, pipelineId, 1);
+  count(offeredByPipeline, pipelineId, 1);
 };
 
 export const indexBuild = (state: PoolState, id: string, agents: Set<string>): void => {
@@ -58,7 +58,7 @@ export const indexBuild = (state: PoolState, id: string, agents: Set<string>): v
   else state.index.positions.delete(id);
   moveHolder(state, id, before?.holder ?? null, after?.holder ?? null, agents);
   moveLeased(state, before?.leasedIn ?? null, after?.leasedIn ?? null);
-  state.inputBytes += (after?.inputBytes ?? 0) - (before?.inputBytes ?? 0);
+  state.runValueCharacters += (after?.inputBytes ?? 0) - (before?.inputBytes ?? 0);
   if (isOver) {
     state.builds.delete(id);
     state.jobs.delete(id);
@@ -95,8 +95,8 @@ const moveHolder = (
 
 const moveLeased = (state: PoolState, from: string | null, to: string | null): void => {
   if (from === to) return;
-  count(state.index.leased, from, -1);
-  count(state.index.leased, to, 1);
+  count(state.index.leasedByPipeline, from, -1);
+  count(state.index.leasedByPipeline, to, 1);
   markPipelineUnmatched(state, from);
 };
 
@@ -132,17 +132,17 @@ export const indexAgent = (state: PoolState, id: string): void => {
   leaveIdle(state, id);
   if (agent.spentAt !== null) state.deadlines.schedule(`agent:${id}`, agent.spentAt);
   const isFree = !index.holding.has(id) && !index.offered.has(id) && !agent.isDraining && agent.spentAt === null;
-  if (!isFree || !state.waiting.has(id)) return;
+  if (!isFree || !state.waiters.has(id)) return;
   const skills = index.skills.get(id)!;
-  const alike = index.idle.get(skills) ?? new Set();
-  index.idle.set(skills, alike.add(id));
+  const alike = index.idleWaiters.get(skills) ?? new Set();
+  index.idleWaiters.set(skills, alike.add(id));
   index.unmatched.agents.add(id);
 };
 
 const leaveIdle = ({ index }: PoolState, id: string): void => {
   const skills = index.skills.get(id) ?? "";
-  const alike = index.idle.get(skills);
-  if (alike?.delete(id) && alike.size === 0) index.idle.delete(skills);
+  const alike = index.idleWaiters.get(skills);
+  if (alike?.delete(id) && alike.size === 0) index.idleWaiters.delete(skills);
 };
 
 export const forgetAgent = (state: PoolState, id: string): void => {
@@ -154,9 +154,9 @@ export const forgetAgent = (state: PoolState, id: string): void => {
   if (buildId !== undefined) setOffer(state, buildId, null, new Set());
   state.agents.delete(id);
   state.heard.delete(id);
-  state.waiting.delete(id);
+  state.waiters.delete(id);
   index.skills.delete(id);
   index.unmatched.agents.delete(id);
   index.agentByToken.delete(agent.tokenHash);
-  index.contacts.forget(id);
+  index.contacts.remove(id);
 };

@@ -3,7 +3,7 @@ import { type Decision, type DecisionContext, decided } from "./decision.ts";
 import type { Change } from "./facts.ts";
 import type { PoolState } from "./state.ts";
 
-const LONGEST_BACK_OFF_MS = 60_000;
+const MAX_BACKOFF_MS = 60_000;
 
 /** How an attempt to tell others what they do not know yet went. */
 export interface FlushResult {
@@ -23,7 +23,7 @@ export const recordFlush = (state: PoolState, done: FlushResult, { now }: Decisi
   });
   const left = state.dirty.size > clean.length || state.pendingEntries > done.entries.length;
   const failures = done.failed ? state.flush.failures + 1 : 0;
-  const delay = Math.min(FLUSH_DELAY_MS * 2 ** failures, LONGEST_BACK_OFF_MS);
+  const delay = Math.min(FLUSH_DELAY_MS * 2 ** failures, MAX_BACKOFF_MS);
   const changes: Change[] = clean.map(({ buildId }) => ({ kind: "clean", buildId }));
   if (done.entries.length > 0) changes.push({ kind: "delivered", entries: done.entries });
   return decided(null, [...changes, { kind: "flush", at: left || done.failed ? now + delay : null, failures }]);

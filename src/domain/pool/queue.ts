@@ -2,7 +2,7 @@ import type { Requires } from "../../protocol/pipeline.ts";
 import type { BuildFacts, JobFacts } from "./facts.ts";
 
 /** A build's place in the queue: higher priority first, then the older one. */
-export interface Place {
+export interface QueuedBuild {
   id: string;
   priority: number;
   seq: number;
@@ -13,7 +13,7 @@ export interface Lane {
   requirementClass: RequirementClass;
   pipelineId: string | null;
   maxParallel: number | null;
-  places: Place[];
+  builds: QueuedBuild[];
 }
 
 /** Lanes that ask for the same. */
@@ -23,7 +23,7 @@ export interface RequirementClass {
   lanes: Map<string, Lane>;
 }
 
-export const inOrder = (left: Place, right: Place): number => right.priority - left.priority || left.seq - right.seq;
+export const byQueueOrder = (left: QueuedBuild, right: QueuedBuild): number => right.priority - left.priority || left.seq - right.seq;
 
 /** The same text for the same needs, however they were written. */
 export const requirementKey = ({ platform, ios, android, web, labels }: Requires): string =>
@@ -40,15 +40,15 @@ export class Queue {
   add(build: BuildFacts, job: JobFacts): Lane {
     const lane = this.#laneFor(build, job);
     const place = { id: build.id, priority: build.priority, seq: build.seq };
-    lane.places.splice(rankIn(lane, place), 0, place);
+    lane.builds.splice(rankIn(lane, place), 0, place);
     this.size++;
     return lane;
   }
 
   remove(lane: Lane, build: BuildFacts): void {
-    lane.places.splice(rankIn(lane, build), 1);
+    lane.builds.splice(rankIn(lane, build), 1);
     this.size--;
-    if (lane.places.length > 0) return;
+    if (lane.builds.length > 0) return;
     lane.requirementClass.lanes.delete(keyOf(lane));
     if (lane.requirementClass.lanes.size === 0) this.classes.delete(lane.requirementClass.key);
     if (lane.pipelineId !== null) this.#byPipeline.get(lane.pipelineId)?.delete(lane);
@@ -60,7 +60,7 @@ export class Queue {
   }
 
   /** How many queued builds come before this one. */
-  ahead(build: BuildFacts): number {
+  countAhead(build: BuildFacts): number {
     let count = 0;
     for (const { lanes } of this.classes.values()) for (const lane of lanes.values()) count += rankIn(lane, build);
     return count;
@@ -70,7 +70,7 @@ export class Queue {
     const key = requirementKey(requires);
     const requirementClass = this.classes.get(key) ?? { key, requires, lanes: new Map<string, Lane>() };
     this.classes.set(key, requirementClass);
-    const fresh: Lane = { requirementClass, pipelineId, maxParallel, places: [] };
+    const fresh: Lane = { requirementClass, pipelineId, maxParallel, builds: [] };
     const known = requirementClass.lanes.get(keyOf(fresh));
     if (known) return known;
     requirementClass.lanes.set(keyOf(fresh), fresh);
@@ -85,12 +85,12 @@ export class Queue {
 const keyOf = ({ pipelineId, maxParallel }: Pick<Lane, "pipelineId" | "maxParallel">) => `${pipelineId} ${maxParallel}`;
 
 /** How many builds of the lane come before this place. */
-const rankIn = ({ places }: Lane, place: Place): number => {
+const rankIn = ({ builds }: Lane, place: QueuedBuild): number => {
   let low = 0;
-  let high = places.length;
+  let high = builds.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (inOrder(places[middle]!, place) < 0) low = middle + 1;
+    if (byQueueOrder(builds[middle]!, place) < 0) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -37,7 +37,7 @@ export const lastHeardAt = (state: PoolState, agent: AgentFacts, pingedAt = 0): 
 
 /** Heard from of late; a poll that waits is heard. */
 export const isOnline = (state: PoolState, agent: AgentFacts, now: number, pingedAt = 0): boolean => {
-  const until = state.waiting.get(agent.id)?.until ?? 0;
+  const until = state.waiters.get(agent.id)?.until ?? 0;
   return until > now || now - lastHeardAt(state, agent, pingedAt) < ONLINE_MS;
 };
 

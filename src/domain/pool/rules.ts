@@ -1,7 +1,7 @@
 import type { Requires } from "../../protocol/pipeline.ts";
 import { lacking } from "../requires.ts";
 import type { AgentFacts, BuildFacts, Change, JobFacts, Lease, Outcome, Records, Waiter } from "./facts.ts";
-import { inOrder, type Place } from "./queue.ts";
+import { byQueueOrder, type QueuedBuild } from "./queue.ts";
 
 export const LIMITS = {
   queued: 10_000,
@@ -48,7 +48,7 @@ export interface Rules {
   unstartedAfter(job: JobFacts, cause: "lost" | "unclaimed"): number;
   attemptAfterRelease(job: JobFacts): number;
   meets(agent: AgentFacts, requires: Requires): boolean;
-  comesFirst(left: Place, right: Place): boolean;
+  comesFirst(left: QueuedBuild, right: QueuedBuild): boolean;
   /** Whether another build of a pipeline may be live. */
   hasRoom(live: number, maxParallel: number | null): boolean;
   isDue(job: JobFacts, now: number): boolean;
@@ -104,7 +104,7 @@ export const RULES: Rules = {
   unstartedAfter: (job, cause) => job.unstarted + (cause === "lost" ? 1 : 0),
   attemptAfterRelease: (job) => job.attempt - 1,
   meets: (agent, requires) => lacking(agent, requires).length === 0,
-  comesFirst: (left, right) => inOrder(left, right) < 0,
+  comesFirst: (left, right) => byQueueOrder(left, right) < 0,
   hasRoom: (live, maxParallel) => maxParallel === null || live < maxParallel,
   isDue: (job, now) => job.notBefore <= now,
   takesBuilds: (agent, now) =>

@@ -20,11 +20,11 @@ export interface PoolState {
   readonly jobs: Map<string, JobFacts>;
   /** Signs of life since they were last written down. */
   readonly heard: Map<string, number>;
-  readonly waiting: Map<string, Waiter>;
+  readonly waiters: Map<string, Waiter>;
   /** Outstanding hints by build. */
   readonly offers: Map<string, Offer>;
   /** Characters of what the runs of live builds were given. */
-  inputBytes: number;
+  runValueCharacters: number;
   /** Builds that D1 does not know as they are now. */
   readonly dirty: Set<string>;
   /** Outbox entries that were not delivered yet. */
@@ -46,10 +46,10 @@ export interface Indices {
   /** The build an agent was told to look for. */
   readonly offered: Map<string, string>;
   /** Live builds by pipeline, and those that a woken waiter is about to claim. */
-  readonly leased: Map<string, number>;
-  readonly coming: Map<string, number>;
+  readonly leasedByPipeline: Map<string, number>;
+  readonly offeredByPipeline: Map<string, number>;
   /** Waiters that could take a build, by their skills, the longest waiting first. */
-  readonly idle: Map<string, Set<string>>;
+  readonly idleWaiters: Map<string, Set<string>>;
   readonly positions: Map<string, Position>;
   /** Builds of outstanding hints, by when these are given up. */
   readonly offerDeadlines: DeadlineQueue;
@@ -78,9 +78,9 @@ export const emptyState = (records: Records): PoolState => ({
   builds: new Map(),
   jobs: new Map(),
   heard: new Map(),
-  waiting: new Map(),
+  waiters: new Map(),
   offers: new Map(),
-  inputBytes: 0,
+  runValueCharacters: 0,
   dirty: new Set(),
   pendingEntries: records.pendingEntries(),
   flush: { at: null, failures: 0 },
@@ -91,9 +91,9 @@ export const emptyState = (records: Records): PoolState => ({
     skills: new Map(),
     holding: new Map(),
     offered: new Map(),
-    leased: new Map(),
-    coming: new Map(),
-    idle: new Map(),
+    leasedByPipeline: new Map(),
+    offeredByPipeline: new Map(),
+    idleWaiters: new Map(),
     positions: new Map(),
     offerDeadlines: new DeadlineQueue(),
     contacts: new DeadlineQueue(),
@@ -114,7 +114,7 @@ export const leaseDue = ({ lease, timeoutSeconds }: JobFacts): number | null => 
 /** When an agent that waits, but ignored what it was offered, is to be tried again. */
 export const offersResumeAt = (state: PoolState, agentId: string): number | null => {
   const agent = state.agents.get(agentId);
-  const waiter = state.waiting.get(agentId);
+  const waiter = state.waiters.get(agentId);
   if (!agent || !waiter) return null;
   const since = [agent, waiter].filter(({ ignored }) => ignored >= IGNORED_LIMIT).map(({ ignoredAt }) => ignoredAt);
   return since.length > 0 ? Math.max(...since) + UNRESPONSIVE_MS : null;

@@ -11,7 +11,7 @@ import { type FlushResult, recordFlush } from "./outbox.ts";
 import { REMEMBER_MS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 import { actualDeadline, FORGOTTEN_AT_ONCE, lastContact, sweep } from "./sweep.ts";
-import { wake } from "./wake.ts";
+import { offerBuilds } from "./offers.ts";
 import { finish, heartbeat, progress, release, start } from "./work.ts";
 
 /** Everything the pool can be told, by name. */
@@ -93,9 +93,9 @@ export const step = <V extends Command>(
     if (at !== null && at > context.now) state.deadlines.schedule(key, at);
   }
   if (verb === "claim" || verb === "heartbeat" || verb === "wait")
-    enact(recordContact(state, { ...(input as asked.Claim), by: verb }, context));
+    enact(recordContact(state, { ...(input as asked.ClaimRequest), by: verb }, context));
   const answer = enact(decide(state, verb, input, context));
-  enact(wake(state, context));
+  enact(offerBuilds(state, context));
   return { answer, pushes };
 };
 

@@ -99,7 +99,7 @@ export const FORGOTTEN_AT_ONCE = 100;
 /** When an agent last showed that it is there. */
 export const lastContact = (state: PoolState, agentId: string, { now, rules }: DecisionContext): number | null => {
   const agent = state.agents.get(agentId);
-  const isHere = state.waiting.has(agentId) || state.index.holding.has(agentId);
+  const isHere = state.waiters.has(agentId) || state.index.holding.has(agentId);
   return agent ? rules.signOfLife(lastHeardAt(state, agent), isHere, now) : null;
 };
 
@@ -125,7 +125,7 @@ const withdrawOffers = (state: PoolState, unfollowed: readonly string[], { now, 
     const offer = state.offers.get(buildId);
     if (!offer || !rules.offerIsOver(offer.at, now)) return [];
     const { agentId } = offer;
-    const waiter = state.waiting.get(agentId);
+    const waiter = state.waiters.get(agentId);
     const dropped: Change = { kind: "offer", buildId, offer: null };
     if (!waiter) return [dropped];
     return [dropped, { kind: "waiter", agentId, waiter: { ...waiter, ignored: waiter.ignored + 1, ignoredAt: now } }];

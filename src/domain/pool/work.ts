@@ -1,6 +1,6 @@
 import type { Heartbeat } from "../../protocol/jobs.ts";
 import { mergeRequires } from "../requires.ts";
-import type { FinishOf, HeartbeatCall, LeaseHolder, ProgressOf, ReleaseOf } from "./commands.ts";
+import type { FinishReport, HeartbeatRequest, LeaseHolder, ProgressReport, ReleaseRequest } from "./commands.ts";
 import {
   activeBuild,
   agentActor,
@@ -59,7 +59,7 @@ export const start = (state: PoolState, holder: LeaseHolder, context: DecisionCo
 };
 
 /** Keeps the lease, and tells the agent when it is to stop. */
-export const heartbeat = (state: PoolState, beat: HeartbeatCall, context: DecisionContext): Decision<Heartbeat> => {
+export const heartbeat = (state: PoolState, beat: HeartbeatRequest, context: DecisionContext): Decision<Heartbeat> => {
   const { now, leaseMs, rules } = context;
   const { agentId, fence = null } = beat;
   if (!verifiedAgent(state, context, beat)) return unknownToken();
@@ -84,7 +84,7 @@ const commitBuilt = ({ branch, commitSha }: BuildFacts, told: string | undefined
   (branch.startsWith("refs/tags/") ? (told ?? commitSha) : (commitSha ?? told)) ?? null;
 
 /** What the agent found out. A commit it found for a branch is kept for later attempts and retries. */
-export const progress = (state: PoolState, told: ProgressOf, context: DecisionContext): Decision<null> => {
+export const progress = (state: PoolState, told: ProgressReport, context: DecisionContext): Decision<null> => {
   const held = buildOfCaller(state, told, context);
   if (isRefused(held)) return held;
   const { build } = held;
@@ -101,7 +101,7 @@ export const progress = (state: PoolState, told: ProgressOf, context: DecisionCo
  * The agent gives the build back: with what its file asks for, which makes it another agent's turn and uses no attempt,
  * or because it is stopped itself, which is a lost attempt.
  */
-export const release = (state: PoolState, given: ReleaseOf, context: DecisionContext): Decision<string> => {
+export const release = (state: PoolState, given: ReleaseRequest, context: DecisionContext): Decision<string> => {
   const held = buildOfCaller(state, given, context);
   if (isRefused(held)) return held;
   const { build, job } = held;
@@ -128,7 +128,7 @@ const UNMET: Outcome = { status: "failed", exitCode: null, reason: "requirements
 const TIMED_OUT: Outcome = { status: "failed", exitCode: null, reason: "timeout" };
 
 /** The agent's word on how it ended. The same word again is the same answer; another one is refused. */
-export const finish = (state: PoolState, told: FinishOf, context: DecisionContext): Decision<string> => {
+export const finish = (state: PoolState, told: FinishReport, context: DecisionContext): Decision<string> => {
   const { agentId, buildId, fence } = told;
   if (!verifiedAgent(state, context, told)) return unknownToken();
   const reported: Outcome = { status: told.status, exitCode: told.exitCode ?? null, reason: told.reason ?? null };
@@ -149,7 +149,7 @@ export const finish = (state: PoolState, told: FinishOf, context: DecisionContex
 
 const finishAgain = (
   state: PoolState,
-  told: FinishOf,
+  told: FinishReport,
   reported: Outcome,
   { rules }: DecisionContext,
 ): Decision<string> => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { toAgent } from "../../../src/domain/pool/record.ts";
-import { Bench, ORG } from "./bench.ts";
+import { Bench, ORG } from "./test-pool.ts";
 
 const by = (tokenId: string, kind: "registration" | "api" = "registration") => ({
   registeredBy: { tokenId, kind, name: "of a test" },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ACTOR, Bench } from "./bench.ts";
+import { ACTOR, Bench } from "./test-pool.ts";
 
 const SHA = "a".repeat(40);
 

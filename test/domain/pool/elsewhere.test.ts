@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ACTOR, Bench, type TestAgent } from "./bench.ts";
+import { ACTOR, Bench, type TestAgent } from "./test-pool.ts";
 
 const giveBack = (bench: Bench, agent: TestAgent) =>
   bench.ask("release", { ...agent.work(), reason: "no way there", elsewhere: true });

@@ -4,7 +4,7 @@ import { measure } from "../../../src/domain/pool/metrics.ts";
 import { toPrometheus } from "../../../src/domain/pool/prometheus.ts";
 import { Explanation } from "../../../src/protocol/explain.ts";
 import { Metrics } from "../../../src/protocol/metrics.ts";
-import { ACTOR, Bench, ORG } from "./bench.ts";
+import { ACTOR, Bench, ORG } from "./test-pool.ts";
 
 const UUID = "00000000-0000-7000-8000-0000000000";
 const uuid = (last: number) => `${UUID}${String(last).padStart(2, "0")}`;

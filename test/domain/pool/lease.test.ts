@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ACTOR, Bench } from "./bench.ts";
+import { ACTOR, Bench } from "./test-pool.ts";
 
 describe("a lease", () => {
   it("is given again, unchanged, to an agent that asks again before it has started", () => {

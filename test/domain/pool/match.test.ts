@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Requires } from "../../../src/protocol/pipeline.ts";
-import { Bench } from "./bench.ts";
+import { Bench } from "./test-pool.ts";
 
 const MAC = { platform: 1, canBuildIOS: true, canBuildWeb: true, labels: ["xcode=16", "arm64"] };
 const LINUX = { platform: 2, canBuildAndroid: true, canBuildWeb: true, labels: ["docker", "gpu"] };

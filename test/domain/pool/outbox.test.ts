@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Bench } from "./bench.ts";
+import { Bench } from "./test-pool.ts";
 
 /** What one attempt takes, as it was when the attempt began. */
 const taken = (bench: Bench) => {

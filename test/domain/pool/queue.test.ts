@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DeadlineQueue } from "../../../src/domain/pool/deadline-queue.ts";
 import { requirementKey } from "../../../src/domain/pool/queue.ts";
-import { ACTOR, Bench } from "./bench.ts";
+import { ACTOR, Bench } from "./test-pool.ts";
 
 describe("the queue", () => {
   it("gives the higher priority first, and among equals the older build", () => {
@@ -99,7 +99,7 @@ describe("the agenda", () => {
     const agenda = new DeadlineQueue();
     agenda.schedule("a", 5);
     agenda.schedule("b", 7);
-    agenda.forget("a");
+    agenda.remove("a");
     expect(agenda.next()).toBe(7);
     agenda.schedule("a", 6);
     expect(agenda.takeDue(10)).toEqual(["a", "b"]);

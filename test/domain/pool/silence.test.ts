@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { nextDue } from "../../../src/domain/pool/step.ts";
-import { Bench } from "./bench.ts";
+import { Bench } from "./test-pool.ts";
 
 const DAY = 24 * 60 * 60;
 

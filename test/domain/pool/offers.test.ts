@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { nextOfferDue } from "../../../src/domain/pool/step.ts";
-import { ACTOR, Bench } from "./bench.ts";
+import { ACTOR, Bench } from "./test-pool.ts";
 
 const looks = (bench: Bench) => bench.pushes.filter(({ type }) => type === "look").map(({ agentId }) => agentId);
 

@@ -9,7 +9,7 @@ const SEALED = "json_extract(facts, '$.inputs') IS NOT NULL";
 const PAGE = 50;
 
 /** How many runs' values are kept under each key. */
-export const countInputs = (sql: SqlStorage): Record<string, number> => {
+export const countRunValues = (sql: SqlStorage): Record<string, number> => {
   const rows = sql.exec<{ id: string; count: number }>(
     `SELECT ${KEY_ID} AS id, count(*) AS count FROM inputs WHERE ${SEALED} GROUP BY id`,
   );
@@ -17,7 +17,7 @@ export const countInputs = (sql: SqlStorage): Record<string, number> => {
 };
 
 /** Seals up to `limit` runs' values anew under the current key; what no key opens is named and left as it is. */
-export const rewrapInputs = async (
+export const rewrapRunValues = async (
   sql: SqlStorage,
   keyring: Keyring,
   orgId: string,
