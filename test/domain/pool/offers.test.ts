@@ -1,112 +1,112 @@
 import { describe, expect, it } from "vitest";
 import { nextOfferDue } from "../../../src/domain/pool/step.ts";
-import { ACTOR, Bench } from "./test-pool.ts";
+import { ACTOR, TestPool } from "./test-pool.ts";
 
-const looks = (bench: Bench) => bench.pushes.filter(({ type }) => type === "look").map(({ agentId }) => agentId);
+const looks = (pool: TestPool) => pool.pushes.filter(({ type }) => type === "look").map(({ agentId }) => agentId);
 
 describe("a build that comes", () => {
   it("wakes one waiter that fits, the one that waits longest", () => {
-    const bench = new Bench();
-    const [mac, first, second] = [{ platform: 1 }, {}, {}].map((skills) => bench.agent(skills));
+    const pool = new TestPool();
+    const [mac, first, second] = [{ platform: 1 }, {}, {}].map((skills) => pool.agent(skills));
     for (const agent of [mac, first, second]) agent?.wait();
-    bench.build({ requires: { platform: "linux" } });
-    expect(looks(bench)).toEqual([first?.id]);
-    bench.build({ requires: { platform: "linux" } });
-    expect(looks(bench)).toEqual([first?.id, second?.id]);
+    pool.build({ requires: { platform: "linux" } });
+    expect(looks(pool)).toEqual([first?.id]);
+    pool.build({ requires: { platform: "linux" } });
+    expect(looks(pool)).toEqual([first?.id, second?.id]);
   });
 
   it("wakes another when two seconds have passed without a claim, and no one twice as long as others wait", () => {
-    const bench = new Bench();
-    const agents = [1, 2].map(() => bench.agent());
+    const pool = new TestPool();
+    const agents = [1, 2].map(() => pool.agent());
     for (const agent of agents) agent.wait();
-    bench.build();
-    expect(nextOfferDue(bench.pool.state)).toBe(bench.now + 2_000);
-    bench.pass(1.999);
-    expect(looks(bench)).toHaveLength(1);
-    bench.pass(0.001);
-    expect(looks(bench)).toEqual(agents.map(({ id }) => id));
+    pool.build();
+    expect(nextOfferDue(pool.model.state)).toBe(pool.now + 2_000);
+    pool.advance(1.999);
+    expect(looks(pool)).toHaveLength(1);
+    pool.advance(0.001);
+    expect(looks(pool)).toEqual(agents.map(({ id }) => id));
   });
 
   it("leaves a waiter alone that did not follow two hints, until it is heard from", () => {
-    const bench = new Bench();
-    const agent = bench.agent();
+    const pool = new TestPool();
+    const agent = pool.agent();
     agent.wait();
-    bench.build();
-    for (const _ of [1, 2, 3]) bench.pass(2);
-    expect(looks(bench)).toHaveLength(2);
-    bench.ok("heartbeat", { ...agent.speaker, bootId: agent.boot });
-    expect(looks(bench)).toHaveLength(3);
+    pool.build();
+    for (const _ of [1, 2, 3]) pool.advance(2);
+    expect(looks(pool)).toHaveLength(2);
+    pool.ok("heartbeat", { ...agent.credentials, bootId: agent.bootId });
+    expect(looks(pool)).toHaveLength(3);
   });
 
   it("writes nothing for an agent that looks while its own socket is open, and its last sign of life once that closes", () => {
-    const bench = new Bench();
-    const [own, polls] = [bench.agent(), bench.agent()];
+    const pool = new TestPool();
+    const [own, polls] = [pool.agent(), pool.agent()];
     own.wait();
-    const written = (agent: typeof own) => bench.pool.disk.rows.agents.get(agent.id)?.heardAt;
+    const written = (agent: typeof own) => pool.model.disk.rows.agents.get(agent.id)?.heardAt;
     const registered = written(own);
     for (const agent of [own, polls]) {
-      bench.now += 600_000;
+      pool.now += 600_000;
       agent.claim();
     }
-    expect([written(own), written(polls)]).toEqual([registered, bench.now]);
-    bench.ok("leave", { agentId: own.id });
-    expect(written(own)).toBe(bench.now);
+    expect([written(own), written(polls)]).toEqual([registered, pool.now]);
+    pool.ok("leave", { agentId: own.id });
+    expect(written(own)).toBe(pool.now);
   });
 
   it("wakes nobody whose deadline has passed, who left, who drains, or who works", () => {
-    const bench = new Bench();
-    const [late, gone, draining, busy] = [1, 2, 3, 4].map(() => bench.agent());
-    bench.build();
-    busy!.work();
+    const pool = new TestPool();
+    const [late, gone, draining, busy] = [1, 2, 3, 4].map(() => pool.agent());
+    pool.build();
+    busy!.claimAndStart();
     for (const agent of [gone, draining, busy]) agent!.wait();
-    late!.wait(bench.now + 1_000);
-    bench.ok("leave", { agentId: gone!.id });
-    bench.ok("updateAgent", { agentId: draining!.id, change: { isDraining: true }, actor: ACTOR });
-    bench.now += 1_000;
-    bench.build();
-    expect(looks(bench)).toEqual([]);
+    late!.wait(pool.now + 1_000);
+    pool.ok("leave", { agentId: gone!.id });
+    pool.ok("updateAgent", { agentId: draining!.id, change: { isDraining: true }, actor: ACTOR });
+    pool.now += 1_000;
+    pool.build();
+    expect(looks(pool)).toEqual([]);
   });
 
   it("wakes no more waiters than its pipeline has room for", () => {
-    const bench = new Bench();
-    for (const _ of [1, 2, 3]) bench.agent().wait();
-    for (const _ of [1, 2, 3]) bench.build({ maxParallel: 2 });
-    expect(looks(bench)).toHaveLength(2);
+    const pool = new TestPool();
+    for (const _ of [1, 2, 3]) pool.agent().wait();
+    for (const _ of [1, 2, 3]) pool.build({ maxParallel: 2 });
+    expect(looks(pool)).toHaveLength(2);
   });
 });
 
 describe("a waiter that comes", () => {
   it("is told at once when a build waits for it already", () => {
-    const bench = new Bench();
-    bench.build();
-    const agent = bench.agent();
+    const pool = new TestPool();
+    pool.build();
+    const agent = pool.agent();
     agent.wait();
-    expect(looks(bench)).toEqual([agent.id]);
+    expect(looks(pool)).toEqual([agent.id]);
   });
 
   it("is told when a build it may have comes back, rests no longer, or gets room", () => {
-    const bench = new Bench();
-    const [worker, waiter] = [1, 2].map(() => bench.agent());
-    bench.build({ maxParallel: 1 });
-    bench.build({ maxParallel: 1 });
-    const holder = worker!.work();
+    const pool = new TestPool();
+    const [worker, waiter] = [1, 2].map(() => pool.agent());
+    pool.build({ maxParallel: 1 });
+    pool.build({ maxParallel: 1 });
+    const holder = worker!.claimAndStart();
     waiter!.wait();
-    expect(looks(bench)).toEqual([]);
-    bench.ok("finish", { ...holder, status: "succeeded", exitCode: 0 });
-    expect(looks(bench)).toEqual([waiter!.id]);
+    expect(looks(pool)).toEqual([]);
+    pool.ok("finish", { ...holder, status: "succeeded", exitCode: 0 });
+    expect(looks(pool)).toEqual([waiter!.id]);
     const { buildId, fence } = waiter!.claim()!;
-    bench.ok("unclaim", { buildId, fence, notBefore: bench.now + 5_000 });
-    expect(looks(bench)).toHaveLength(1);
-    bench.pass(5);
-    expect(looks(bench)).toHaveLength(2);
+    pool.ok("unclaim", { buildId, fence, notBefore: pool.now + 5_000 });
+    expect(looks(pool)).toHaveLength(1);
+    pool.advance(5);
+    expect(looks(pool)).toHaveLength(2);
   });
 
   it("passes its hint on when it leaves", () => {
-    const bench = new Bench();
-    const [first, second] = [1, 2].map(() => bench.agent());
+    const pool = new TestPool();
+    const [first, second] = [1, 2].map(() => pool.agent());
     for (const agent of [first, second]) agent!.wait();
-    bench.build();
-    bench.ok("leave", { agentId: first!.id });
-    expect(looks(bench)).toEqual([first!.id, second!.id]);
+    pool.build();
+    pool.ok("leave", { agentId: first!.id });
+    expect(looks(pool)).toEqual([first!.id, second!.id]);
   });
 });

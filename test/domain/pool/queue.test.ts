@@ -2,85 +2,85 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DeadlineQueue } from "../../../src/domain/pool/deadline-queue.ts";
 import { requirementKey } from "../../../src/domain/pool/queue.ts";
-import { ACTOR, Bench } from "./test-pool.ts";
+import { ACTOR, TestPool } from "./test-pool.ts";
 
 describe("the queue", () => {
   it("gives the higher priority first, and among equals the older build", () => {
-    const bench = new Bench();
-    const [late, first, urgent, last] = [0, 0, 9, -9].map((priority) => bench.build({ priority }));
-    const agents = [1, 2, 3, 4].map(() => bench.agent());
-    expect(agents.map((agent) => agent.take())).toEqual([urgent, late, first, last]);
+    const pool = new TestPool();
+    const [late, first, urgent, last] = [0, 0, 9, -9].map((priority) => pool.build({ priority }));
+    const agents = [1, 2, 3, 4].map(() => pool.agent());
+    expect(agents.map((agent) => agent.claimId())).toEqual([urgent, late, first, last]);
   });
 
   it("never lets a build that an agent may not have stand in its way", () => {
-    const bench = new Bench();
-    bench.build({ priority: 100, requires: { platform: "macos" } });
-    const possible = bench.build();
-    expect(bench.agent().take()).toBe(possible);
+    const pool = new TestPool();
+    pool.build({ priority: 100, requires: { platform: "macos" } });
+    const possible = pool.build();
+    expect(pool.agent().claimId()).toBe(possible);
   });
 
   it("keeps a build's place when it comes back", () => {
-    const bench = new Bench();
-    const first = bench.build();
-    bench.build();
-    const lost = bench.agent();
-    expect(lost.take()).toBe(first);
-    bench.pass(30);
-    expect(bench.agent().take()).toBe(first);
+    const pool = new TestPool();
+    const first = pool.build();
+    pool.build();
+    const lost = pool.agent();
+    expect(lost.claimId()).toBe(first);
+    pool.advance(30);
+    expect(pool.agent().claimId()).toBe(first);
   });
 
   it("runs no more builds of a pipeline at once than maxParallel, and others meanwhile", () => {
-    const bench = new Bench();
-    const [one, two] = [1, 2].map(() => bench.build({ pipelineId: "narrow", maxParallel: 1 }));
-    const other = bench.build({ pipelineId: "wide" });
-    const first = bench.agent();
-    const holder = first.work();
+    const pool = new TestPool();
+    const [one, two] = [1, 2].map(() => pool.build({ pipelineId: "narrow", maxParallel: 1 }));
+    const other = pool.build({ pipelineId: "wide" });
+    const first = pool.agent();
+    const holder = first.claimAndStart();
     expect(holder.buildId).toBe(one);
-    expect(bench.agent().take()).toBe(other);
-    expect(bench.agent().take()).toBeNull();
-    bench.ok("finish", { ...holder, status: "succeeded", exitCode: 0 });
-    expect(bench.agent().take()).toBe(two);
+    expect(pool.agent().claimId()).toBe(other);
+    expect(pool.agent().claimId()).toBeNull();
+    pool.ok("finish", { ...holder, status: "succeeded", exitCode: 0 });
+    expect(pool.agent().claimId()).toBe(two);
   });
 
   it("numbers the builds of each repository from one", () => {
-    const bench = new Bench();
-    const made = ["r", "r", "s", "r"].map((repoId) => bench.facts(bench.build({ repoId })).number);
+    const pool = new TestPool();
+    const made = ["r", "r", "s", "r"].map((repoId) => pool.facts(pool.build({ repoId })).number);
     expect(made).toEqual([1, 2, 1, 3]);
   });
 
   it("takes 10,000 waiting builds and 5,000 agents, and not one more", () => {
-    const bench = new Bench();
+    const pool = new TestPool();
     const many = (count: number, make: () => unknown) => Array.from({ length: count }, make);
-    many(10_000, () => bench.pool.state.queue.add(...queued(bench.wanted().id)));
-    expect(bench.refusal("enqueue", bench.wanted())).toBe("limit-reached");
-    const { agents } = bench.pool.state;
-    bench.agent();
+    many(10_000, () => pool.model.state.queue.add(...queued(pool.newBuild().id)));
+    expect(pool.refusal("enqueue", pool.newBuild())).toBe("limit-reached");
+    const { agents } = pool.model.state;
+    pool.agent();
     const [facts] = agents.values();
     many(4_999, () => agents.set(`filler-${agents.size}`, facts!));
     const skills = { platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: false };
     const actor = { actor: "token:t", requestId: null };
     const one = { id: "more", orgId: "acme", name: "more", tokenHash: "h", actor, ...skills };
-    expect(bench.refusal("registerAgent", one)).toBe("limit-reached");
+    expect(pool.refusal("registerAgent", one)).toBe("limit-reached");
   });
 });
 
 const queued = (id: string) => {
-  const bench = new Bench();
-  const buildId = bench.build({ id });
-  return [bench.pool.state.builds.get(buildId)!, bench.pool.state.jobs.get(buildId)!] as const;
+  const pool = new TestPool();
+  const buildId = pool.build({ id });
+  return [pool.model.state.builds.get(buildId)!, pool.model.state.jobs.get(buildId)!] as const;
 };
 
 describe("what runs are given", () => {
   const given = { inputs: "x".repeat(1024 * 1024) };
 
   it("is 64 MiB of all live builds together, and not one more", () => {
-    const bench = new Bench();
-    const builds = Array.from({ length: 64 }, () => bench.build(given));
-    expect(bench.refusal("enqueue", bench.wanted(given))).toBe("limit-reached");
-    bench.ok("enqueue", bench.wanted({ inputs: null }));
-    bench.ok("cancel", { buildId: builds[0]!, actor: ACTOR });
-    bench.ok("enqueue", bench.wanted(given));
-    expect(bench.refusal("enqueue", bench.wanted(given))).toBe("limit-reached");
+    const pool = new TestPool();
+    const builds = Array.from({ length: 64 }, () => pool.build(given));
+    expect(pool.refusal("enqueue", pool.newBuild(given))).toBe("limit-reached");
+    pool.ok("enqueue", pool.newBuild({ inputs: null }));
+    pool.ok("cancel", { buildId: builds[0]!, actor: ACTOR });
+    pool.ok("enqueue", pool.newBuild(given));
+    expect(pool.refusal("enqueue", pool.newBuild(given))).toBe("limit-reached");
   });
 });
 

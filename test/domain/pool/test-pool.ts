@@ -7,79 +7,97 @@ import { PoolModel } from "../../simulate/pool.ts";
 export const ORG = "acme";
 export const ACTOR = { actor: "token:t", requestId: "r" };
 
-/** A pool on a workbench: time moves when told to, and the witness of the simulation checks every step. */
-export class Bench {
+const DEFAULT_BUILD: Omit<NewBuild, "id"> = {
+  orgId: ORG,
+  repoId: "repo",
+  pipelineId: "pipeline",
+  pipelineVersion: 1,
+  branch: "main",
+  commitSha: null,
+  trigger: "api",
+  priority: 0,
+  requires: {},
+  timeoutSeconds: 3600,
+  maxParallel: null,
+  maxAttempts: 2,
+  inputs: null,
+  secretKeys: [],
+  retryOf: null,
+  idempotency: null,
+  actor: ACTOR,
+};
+
+/** A pool in memory with a clock that only the test moves. The witness of the simulation checks every step. */
+export class TestPool {
   now = 1_800_000_000_000;
   readonly pushes: { agentId: string; type: string; buildId: string | undefined }[] = [];
-  readonly pool = new PoolModel(ORG, RULES, ({ agentId, hint }) =>
+  readonly model = new PoolModel(ORG, RULES, ({ agentId, hint }) =>
     this.pushes.push({ agentId, type: hint.type, buildId: hint.buildId }),
   );
   #ids = 0;
 
-  ask<V extends Command>(verb: V, input: Input<V>): Result<Output<V>> {
-    return this.pool.call(this.now, verb, input);
+  call<V extends Command>(verb: V, input: Input<V>): Result<Output<V>> {
+    return this.model.call(this.now, verb, input);
   }
 
   /** The value of an accepted call. */
   ok<V extends Command>(verb: V, input: Input<V>): Output<V> {
-    const answer = this.ask(verb, input);
+    const answer = this.call(verb, input);
     if (!answer.ok) throw new Error(`${verb} was refused: ${JSON.stringify(answer.refusal)}`);
     return answer.value;
   }
 
   /** The kind of refusal. */
   refusal<V extends Command>(verb: V, input: Input<V>): string {
-    const answer = this.ask(verb, input);
+    const answer = this.call(verb, input);
     expect(answer.ok, `${verb} was accepted`).toBe(false);
     return answer.ok ? "" : answer.refusal.kind;
   }
 
-  pass(seconds: number): void {
+  /** Moves the clock, then lets the pool end what is overdue. */
+  advance(seconds: number): void {
     this.now += seconds * 1000;
-    this.ask("sweep", null);
+    this.call("sweep", null);
   }
 
+  /** Registers an agent. */
   agent(over: Partial<NewAgent> = {}): TestAgent {
-    const wanted = this.wantedAgent(over);
-    this.ok("registerAgent", wanted);
-    return new TestAgent(this, wanted.id);
+    const agent = this.newAgent(over);
+    this.ok("registerAgent", agent);
+    return new TestAgent(this, agent.id);
   }
 
-  wantedAgent(over: Partial<NewAgent> = {}): NewAgent {
+  newAgent(over: Partial<NewAgent> = {}): NewAgent {
     const id = over.id ?? `agent-${++this.#ids}`;
     const skills = { platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: false };
     return { id, orgId: ORG, name: id, tokenHash: `hash of ${id}`, actor: ACTOR, ...skills, ...over };
   }
 
+  /** Enqueues a build. @returns its id */
   build(over: Partial<NewBuild> = {}): string {
-    return this.ok("enqueue", this.wanted(over)).buildId;
+    return this.ok("enqueue", this.newBuild(over)).buildId;
   }
 
-  /** An agent that has just started a build of its own. */
-  busy(over: Partial<NewBuild> = {}) {
+  /** A new agent that has just started a new build. */
+  busyAgent(over: Partial<NewBuild> = {}) {
     this.build(over);
     const agent = this.agent();
-    return { agent, holder: agent.work() };
+    return { agent, holder: agent.claimAndStart() };
   }
 
-  wanted(over: Partial<NewBuild> = {}): NewBuild {
-    return {
-      ...{ id: `build-${++this.#ids}`, orgId: ORG, repoId: "repo", pipelineId: "pipeline", pipelineVersion: 1 },
-      ...{ branch: "main", commitSha: null, trigger: "api", priority: 0, requires: {}, timeoutSeconds: 3600 },
-      ...{ maxParallel: null, maxAttempts: 2, inputs: null, secretKeys: [], retryOf: null, idempotency: null },
-      ...{ actor: ACTOR, ...over },
-    };
+  newBuild(over: Partial<NewBuild> = {}): NewBuild {
+    return { ...DEFAULT_BUILD, id: `build-${++this.#ids}`, ...over };
   }
 
   facts(buildId: string) {
-    const { builds, jobs } = this.pool.disk.rows;
+    const { builds, jobs } = this.model.disk.rows;
     const { status, reason, commitSha, exitCode, number } = builds.get(buildId)!;
     const { attempt, unstarted, requires, agentId } = jobs.get(buildId)!;
     return { status, reason, commitSha, exitCode, number, attempt, unstarted, requires, agentId };
   }
 
   message(buildId: string): string | null {
-    return this.pool.disk.rows.reports.get(buildId)?.message ?? null;
+    return this.model.disk.rows.reports.get(buildId)?.message ?? null;
   }
 
   status(buildId: string): string {
@@ -88,41 +106,41 @@ export class Bench {
 }
 
 export class TestAgent {
-  readonly bench: Bench;
+  readonly pool: TestPool;
   readonly id: string;
-  boot = "boot-1";
+  bootId = "boot-1";
 
-  constructor(bench: Bench, id: string) {
-    this.bench = bench;
+  constructor(pool: TestPool, id: string) {
+    this.pool = pool;
     this.id = id;
   }
 
-  get speaker() {
+  get credentials() {
     return { agentId: this.id, tokenHash: `hash of ${this.id}` };
   }
 
   claim() {
-    return this.bench.ok("claim", { ...this.speaker, bootId: this.boot });
+    return this.pool.ok("claim", { ...this.credentials, bootId: this.bootId });
   }
 
-  /** The build it is given, by id. */
-  take(): string | null {
+  /** Claims the next build. @returns its id, or null where there is none */
+  claimId(): string | null {
     return this.claim()?.buildId ?? null;
   }
 
   holder(grant: { buildId: string; fence: number }) {
-    return { ...this.speaker, buildId: grant.buildId, fence: grant.fence };
+    return { ...this.credentials, buildId: grant.buildId, fence: grant.fence };
   }
 
-  /** Claims and starts; answers what it then speaks with. */
-  work() {
+  /** Claims the next build and starts it. @returns what the agent then sends with each call */
+  claimAndStart() {
     const grant = this.claim();
-    if (!grant) throw new Error("there is no build for this agent");
-    this.bench.ok("start", this.holder(grant));
+    if (!grant) throw new Error("there is no build that this agent may have");
+    this.pool.ok("start", this.holder(grant));
     return this.holder(grant);
   }
 
   wait(until: number | null = null) {
-    return this.bench.ok("wait", { ...this.speaker, bootId: this.boot, until });
+    return this.pool.ok("wait", { ...this.credentials, bootId: this.bootId, until });
   }
 }
