@@ -167,7 +167,7 @@ export class PoolEngine {
   }
 
   async #carry(): Promise<void> {
-    this.step("flushed", await this.#outbox.attempt(this.orgId, this.#state.dirty));
+    this.step("recordFlush", await this.#outbox.attempt(this.orgId, this.#state.dirty));
   }
 
   async #closeLog(buildId: string, fence: number): Promise<void> {

@@ -79,7 +79,7 @@ const record = (index: number): { calls: Heard[]; history: History } | undefined
 };
 
 /** What the object does by itself, or is told by sockets that close. */
-const UNASKED: Command[] = ["flushed", "tidy", "leave"];
+const UNASKED: Command[] = ["recordFlush", "tidy", "leave"];
 
 const pools = env.AGENT_POOL as DurableObjectNamespace<AgentPool>;
 type Stub = DurableObjectStub<AgentPool>;

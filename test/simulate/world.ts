@@ -191,6 +191,6 @@ export class World {
     const failed = isAway || this.strikes("D1 outcome unknown", 0.05);
     const builds = failed ? [] : batch.builds;
     const entries = failed ? [] : batch.entries.map(({ seq }) => seq);
-    this.tell("flushed", { builds, entries, failed });
+    this.tell("recordFlush", { builds, entries, failed });
   }
 }

@@ -1,13 +1,13 @@
 import { changed, differences } from "../differences.ts";
 import type { Actor, AgentChange, ClaimRequest, NewAgent } from "./commands.ts";
 import {
-  activeBuild,
   audit,
+  buildHeldBy,
   type Decision,
   type DecisionContext,
   decided,
-  noAgent,
   refused,
+  unknownId,
   unknownToken,
   verifiedAgent,
 } from "./decision.ts";
@@ -18,7 +18,7 @@ import type { PoolState } from "./state.ts";
 
 export const register = (state: PoolState, wanted: NewAgent, context: DecisionContext): Decision<string> => {
   const { id, orgId, actor, name, registeredBy = null } = wanted;
-  if (state.orgId !== null && state.orgId !== orgId) return noAgent();
+  if (state.orgId !== null && state.orgId !== orgId) return unknownId();
   if (registeredBy && !context.rules.mayRegister(state.revoked, registeredBy.tokenId)) return unknownToken();
   if (state.agents.has(id)) return refused("conflict", "There is already an agent with this id.");
   if (state.agents.size >= LIMITS.agents) {
@@ -66,7 +66,7 @@ export const update = (
   context: DecisionContext,
 ): Decision<string> => {
   const agent = state.agents.get(agentId);
-  if (!agent) return noAgent();
+  if (!agent) return unknownId();
   const changes = differences<AgentChange>(agent, change);
   if (Object.keys(changes).length === 0) return decided(agentId);
   return decided(agentId, [
@@ -82,12 +82,11 @@ export const remove = (
   context: DecisionContext,
 ): Decision<null> => {
   const agent = state.agents.get(agentId);
-  return agent ? decided(null, removalOf(state, agent, actor, context)) : noAgent();
+  return agent ? decided(null, removalOf(state, agent, actor, context)) : unknownId();
 };
 
 const removalOf = (state: PoolState, { id, name }: AgentFacts, actor: Actor, context: DecisionContext): Change[] => {
-  const buildId = context.rules.freedByRemoval(state.index.holding.get(id));
-  const held = buildId === undefined ? undefined : activeBuild(state, buildId);
+  const held = context.rules.freedByRemoval(buildHeldBy(state, id));
   return [
     ...(held ? loseLease(held, undefined, "removed", context) : []),
     { kind: "agent-removed", agentId: id },

@@ -6,10 +6,10 @@ import {
   type DecisionContext,
   decided,
   leaseLost,
-  noBuild,
   patchBuild,
   refused,
   SYSTEM,
+  unknownId,
 } from "./decision.ts";
 import type { Change } from "./facts.ts";
 import { CANCELED, endBuild } from "./lease.ts";
@@ -23,7 +23,7 @@ export const cancel = (
 ): Decision<string> => {
   const { buildId, actor } = order;
   const held = activeBuild(state, buildId);
-  if (!held) return state.records.ended(buildId) ? refused("conflict", "The build has ended already.") : noBuild();
+  if (!held) return state.records.ended(buildId) ? refused("conflict", "The build has ended already.") : unknownId();
   const { build, job } = held;
   if (!context.rules.mayCancel(build)) return decided(buildId);
   const ordered = audit(actor, "build.cancel", buildId, { status: build.status }, context);
@@ -44,7 +44,7 @@ export const flagLeak = (
   context: DecisionContext,
 ): Decision<null> => {
   const held = activeBuild(state, buildId) ?? state.records.ended(buildId);
-  if (!held) return noBuild();
+  if (!held) return unknownId();
   if (held.job.fence < fence) return leaseLost();
   if (held.build.leak) return decided(null);
   const detail = { fence, agentId: held.job.agentId };

@@ -3,6 +3,7 @@ import {
   activeBuild,
   agentActor,
   audit,
+  buildHeldBy,
   type Decision,
   type DecisionContext,
   decided,
@@ -13,8 +14,8 @@ import {
   unknownToken,
   verifiedAgent,
 } from "./decision.ts";
-import type { AgentFacts, Change, Lease } from "./facts.ts";
-import { type ActiveBuild, CANCELED, endBuild, requeue } from "./lease.ts";
+import type { ActiveBuild, AgentFacts, Change, Lease } from "./facts.ts";
+import { CANCELED, endBuild, requeue } from "./lease.ts";
 import { firstBuildFor, NO_RESERVATIONS } from "./match.ts";
 import type { PoolState } from "./state.ts";
 
@@ -53,11 +54,6 @@ const granted = (buildId: string, { fence, expiresAt }: Lease): Granted => ({ bu
 const forgetOffer = (state: PoolState, { id }: AgentFacts): Change[] => {
   const buildId = state.index.offered.get(id);
   return buildId ? [{ kind: "offer", buildId, offer: null }] : [];
-};
-
-const buildHeldBy = (state: PoolState, agentId: string): ActiveBuild | undefined => {
-  const buildId = state.index.holding.get(agentId);
-  return buildId === undefined ? undefined : activeBuild(state, buildId);
 };
 
 const grant = (state: PoolState, { build, job }: ActiveBuild, agent: AgentFacts, context: DecisionContext) => {

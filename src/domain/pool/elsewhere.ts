@@ -1,6 +1,6 @@
 import { agentActor, audit, type Decision, type DecisionContext, decided, refused } from "./decision.ts";
-import type { Change, JobFacts } from "./facts.ts";
-import { type ActiveBuild, requeue } from "./lease.ts";
+import type { ActiveBuild, Change, JobFacts } from "./facts.ts";
+import { requeue } from "./lease.ts";
 import { lastHeardAt, ONLINE_MS } from "./record.ts";
 import type { PoolState } from "./state.ts";
 

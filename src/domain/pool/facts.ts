@@ -71,6 +71,12 @@ export interface Lease {
   graced: boolean;
 }
 
+/** A build that has not ended, with its job. */
+export interface ActiveBuild {
+  build: BuildFacts;
+  job: JobFacts;
+}
+
 export interface Outcome {
   status: "succeeded" | "failed" | "canceled";
   exitCode: number | null;

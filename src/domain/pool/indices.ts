@@ -1,6 +1,7 @@
+import { leaseDue, offersResumeAt } from "./deadlines.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Offer } from "./facts.ts";
 import { OFFER_MS } from "./rules.ts";
-import { isTerminal, leaseDue, offersResumeAt, type PoolState, type Position } from "./state.ts";
+import { isTerminal, type PoolState, type Position } from "./state.ts";
 
 /* Keeps the indices true to builds, jobs, agents, waiters and offers. Ids of agents concerned are put into `agents`. */
 
@@ -66,10 +67,10 @@ export const indexBuild = (state: PoolState, id: string, agents: Set<string>): v
   }
   if (after?.lane) markUnmatched(state, id);
   const due = leaseDue(job);
-  if (due !== null) state.deadlines.schedule(`lease:${id}`, due);
-  if (after?.lane && job.notBefore > 0) state.deadlines.schedule(`wait:${id}`, job.notBefore);
+  if (due !== null) state.deadlines.lease.schedule(id, due);
+  if (after?.lane && job.notBefore > 0) state.deadlines.delay.schedule(id, job.notBefore);
   const until = job.passedOver?.until ?? null;
-  if (after?.lane && until !== null) state.deadlines.schedule(`elsewhere:${id}`, until);
+  if (after?.lane && until !== null) state.deadlines.otherAgent.schedule(id, until);
 };
 
 const positionOf = (state: PoolState, build: BuildFacts, job: JobFacts): Position => ({
@@ -121,7 +122,7 @@ export const setAgent = (state: PoolState, agent: AgentFacts): void => {
 /** Makes sure that an agent that ignored offers is tried again some time. */
 export const scheduleRetry = (state: PoolState, agentId: string): void => {
   const at = offersResumeAt(state, agentId);
-  if (at !== null) state.deadlines.schedule(`alert:${agentId}`, at);
+  if (at !== null) state.deadlines.offersResume.schedule(agentId, at);
 };
 
 /** Finds out whether an agent is free to be woken. */
@@ -130,7 +131,7 @@ export const indexAgent = (state: PoolState, id: string): void => {
   if (!agent) return;
   const { index } = state;
   leaveIdle(state, id);
-  if (agent.spentAt !== null) state.deadlines.schedule(`agent:${id}`, agent.spentAt);
+  if (agent.spentAt !== null) state.deadlines.retirement.schedule(id, agent.spentAt);
   const isFree = !index.holding.has(id) && !index.offered.has(id) && !agent.isDraining && agent.spentAt === null;
   if (!isFree || !state.waiters.has(id)) return;
   const skills = index.skills.get(id)!;

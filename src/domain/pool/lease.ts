@@ -1,12 +1,7 @@
 import type { Actor } from "./commands.ts";
 import { audit, type DecisionContext, patchBuild, SYSTEM } from "./decision.ts";
-import type { AgentFacts, BuildFacts, Change, JobFacts, Outcome } from "./facts.ts";
+import type { ActiveBuild, AgentFacts, Change, JobFacts, Outcome } from "./facts.ts";
 import { LIMITS } from "./rules.ts";
-
-export interface ActiveBuild {
-  build: BuildFacts;
-  job: JobFacts;
-}
 
 /** The build is over, for good. */
 export const endBuild = (
@@ -96,7 +91,7 @@ const lostAttempt = ({ buildId, attempt }: JobFacts, message: string): Change =>
 
 const NO_RESULT = { exitCode: null } as const;
 export const CANCELED: Outcome = { ...NO_RESULT, status: "canceled", reason: "canceled" };
-const TIMED_OUT: Outcome = { ...NO_RESULT, status: "failed", reason: "timeout" };
+export const TIMED_OUT: Outcome = { ...NO_RESULT, status: "failed", reason: "timeout" };
 const AGENT_LOST: Outcome = { ...NO_RESULT, status: "failed", reason: "agent-lost" };
 
 export const overtimeMessage = ({ timeoutSeconds }: JobFacts): string =>

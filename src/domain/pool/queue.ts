@@ -23,7 +23,8 @@ export interface RequirementClass {
   lanes: Map<string, Lane>;
 }
 
-export const byQueueOrder = (left: QueuedBuild, right: QueuedBuild): number => right.priority - left.priority || left.seq - right.seq;
+export const byQueueOrder = (left: QueuedBuild, right: QueuedBuild): number =>
+  right.priority - left.priority || left.seq - right.seq;
 
 /** The same text for the same needs, however they were written. */
 export const requirementKey = ({ platform, ios, android, web, labels }: Requires): string =>

@@ -1,6 +1,16 @@
 import type { Requires } from "../../protocol/pipeline.ts";
 import { lacking } from "../requires.ts";
-import type { AgentFacts, BuildFacts, Change, JobFacts, Lease, Outcome, Records, Waiter } from "./facts.ts";
+import type {
+  ActiveBuild,
+  AgentFacts,
+  BuildFacts,
+  Change,
+  JobFacts,
+  Lease,
+  Outcome,
+  Records,
+  Waiter,
+} from "./facts.ts";
 import { byQueueOrder, type QueuedBuild } from "./queue.ts";
 
 export const LIMITS = {
@@ -88,7 +98,7 @@ export interface Rules {
   /** Whether an agent may still come from this token. */
   mayRegister(revoked: ReadonlyMap<string, number>, tokenId: string): boolean;
   /** What the removal of an agent frees. */
-  freedByRemoval(buildId: string | undefined): string | undefined;
+  freedByRemoval(held: ActiveBuild | undefined): ActiveBuild | undefined;
   nextNumber(records: Records, repoId: string): number;
   keyStands(at: number, now: number): boolean;
 }
@@ -144,7 +154,7 @@ export const RULES: Rules = {
   isForgotten: (signOfLifeAt, now, agentMs) => now - signOfLifeAt >= agentMs,
   signOfLife: (heardAt, isHere, now) => (isHere ? now : heardAt),
   mayRegister: (revoked, tokenId) => !revoked.has(tokenId),
-  freedByRemoval: (buildId) => buildId,
+  freedByRemoval: (held) => held,
   nextNumber: (records, repoId) => records.lastNumber(repoId) + 1,
   keyStands: (at, now) => now < at + REMEMBER_MS,
 };

@@ -1,7 +1,14 @@
 import { DeadlineQueue } from "./deadline-queue.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Offer, Records, Waiter } from "./facts.ts";
 import { type Lane, Queue } from "./queue.ts";
-import { IGNORED_LIMIT, UNRESPONSIVE_MS } from "./rules.ts";
+
+/**
+ * What the pool waits for. By id of a build: its lease needs attention (`lease`), it may be handed out again (`delay`),
+ * or another agent for it is looked for again (`otherAgent`). By id of an agent: it gets offers again (`offersResume`),
+ * or it is removed after its one build (`retirement`).
+ */
+export const DEADLINE_KINDS = ["lease", "delay", "otherAgent", "offersResume", "retirement"] as const;
+export type DeadlineKind = (typeof DEADLINE_KINDS)[number];
 
 /**
  * Agents and live builds of one organization, and the indices that answer without looking at all of them.
@@ -31,7 +38,7 @@ export interface PoolState {
   pendingEntries: number;
   /** When the next attempt to write to D1 is due, and how many failed in a row. */
   flush: { at: number | null; failures: number };
-  readonly deadlines: DeadlineQueue;
+  readonly deadlines: Record<DeadlineKind, DeadlineQueue>;
   readonly queue: Queue;
   readonly index: Indices;
 }
@@ -84,7 +91,13 @@ export const emptyState = (records: Records): PoolState => ({
   dirty: new Set(),
   pendingEntries: records.pendingEntries(),
   flush: { at: null, failures: 0 },
-  deadlines: new DeadlineQueue(),
+  deadlines: {
+    lease: new DeadlineQueue(),
+    delay: new DeadlineQueue(),
+    otherAgent: new DeadlineQueue(),
+    offersResume: new DeadlineQueue(),
+    retirement: new DeadlineQueue(),
+  },
   queue: new Queue(),
   index: {
     agentByToken: new Map(),
@@ -103,19 +116,3 @@ export const emptyState = (records: Records): PoolState => ({
 
 export const isTerminal = ({ status }: BuildFacts): boolean =>
   status === "succeeded" || status === "failed" || status === "canceled";
-
-/** When a lease asks for attention: it ends, or its build has taken too long. */
-export const leaseDue = ({ lease, timeoutSeconds }: JobFacts): number | null => {
-  if (!lease) return null;
-  if (lease.startedAt === null || lease.stop) return lease.expiresAt;
-  return Math.min(lease.expiresAt, lease.startedAt + timeoutSeconds * 1000);
-};
-
-/** When an agent that waits, but ignored what it was offered, is to be tried again. */
-export const offersResumeAt = (state: PoolState, agentId: string): number | null => {
-  const agent = state.agents.get(agentId);
-  const waiter = state.waiters.get(agentId);
-  if (!agent || !waiter) return null;
-  const since = [agent, waiter].filter(({ ignored }) => ignored >= IGNORED_LIMIT).map(({ ignoredAt }) => ignoredAt);
-  return since.length > 0 ? Math.max(...since) + UNRESPONSIVE_MS : null;
-};

@@ -9,15 +9,15 @@ import {
   type DecisionContext,
   decided,
   leaseLost,
-  noBuild,
   patchBuild,
   refused,
+  unknownId,
   unknownToken,
   verifiedAgent,
 } from "./decision.ts";
 import { releaseElsewhere } from "./elsewhere.ts";
-import type { BuildFacts, Change, Lease, Outcome, Report } from "./facts.ts";
-import { type ActiveBuild, CANCELED, endBuild, loseLease, overtimeMessage, requeue, retireEphemeral } from "./lease.ts";
+import type { ActiveBuild, BuildFacts, Change, Lease, Outcome, Report } from "./facts.ts";
+import { CANCELED, endBuild, loseLease, overtimeMessage, requeue, retireEphemeral, TIMED_OUT } from "./lease.ts";
 import { LIMITS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
@@ -30,7 +30,7 @@ const buildOfCaller = (
   if (!verifiedAgent(state, context, holder)) return unknownToken();
   const held = activeBuild(state, holder.buildId);
   if (held && context.rules.holdsLease(held.job, holder.agentId, holder.fence)) return held;
-  return held || state.records.ended(holder.buildId) ? leaseLost() : noBuild();
+  return held || state.records.ended(holder.buildId) ? leaseLost() : unknownId();
 };
 
 const isRefused = (held: ActiveBuild | Decision<never>): held is Decision<never> => "answer" in held;
@@ -125,7 +125,6 @@ export const release = (state: PoolState, given: ReleaseRequest, context: Decisi
 };
 
 const UNMET: Outcome = { status: "failed", exitCode: null, reason: "requirements-unmet" };
-const TIMED_OUT: Outcome = { status: "failed", exitCode: null, reason: "timeout" };
 
 /** The agent's word on how it ended. The same word again is the same answer; another one is refused. */
 export const finish = (state: PoolState, told: FinishReport, context: DecisionContext): Decision<string> => {
@@ -154,7 +153,7 @@ const finishAgain = (
   { rules }: DecisionContext,
 ): Decision<string> => {
   const ended = state.records.ended(told.buildId);
-  if (!ended) return noBuild();
+  if (!ended) return unknownId();
   const { fence, agentId, result } = ended.job;
   if (!result || fence !== told.fence || agentId !== told.agentId) return leaseLost();
   if (rules.isSameResult(result, reported)) return decided(told.buildId);

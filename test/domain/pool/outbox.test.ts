@@ -14,7 +14,7 @@ describe("the outbox", () => {
   it("is empty after an attempt that took everything, and full again with the next change", () => {
     const pool = new TestPool();
     pool.build();
-    pool.ok("flushed", taken(pool));
+    pool.ok("recordFlush", taken(pool));
     expect(flushAt(pool)).toBeNull();
     pool.build();
     expect(flushAt(pool)).toBe(pool.now + 1_000);
@@ -26,7 +26,7 @@ describe("the outbox", () => {
     const agent = pool.agent();
     const attempt = taken(pool);
     agent.claimAndStart();
-    pool.ok("flushed", attempt);
+    pool.ok("recordFlush", attempt);
     expect(pool.model.disk.rows.dirty.size).toBe(1);
     expect(flushAt(pool)).not.toBeNull();
   });
@@ -38,7 +38,7 @@ describe("the outbox", () => {
     pool.ok("finish", { ...agent.claimAndStart(), status: "succeeded", exitCode: 0 });
     const attempt = taken(pool);
     pool.now += 60_000;
-    pool.ok("flushed", attempt);
+    pool.ok("recordFlush", attempt);
     expect(pool.model.disk.rows.entries.size).toBe(1);
     expect(flushAt(pool)).not.toBeNull();
   });
@@ -47,7 +47,7 @@ describe("the outbox", () => {
     const pool = new TestPool();
     pool.build();
     const delays = [1, 2, 3, 4, 5, 6, 7, 8].map(() => {
-      pool.ok("flushed", { builds: [], entries: [], failed: true });
+      pool.ok("recordFlush", { builds: [], entries: [], failed: true });
       return flushAt(pool)! - pool.now;
     });
     expect(delays).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]);

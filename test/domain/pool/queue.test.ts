@@ -119,7 +119,7 @@ describe("the agenda", () => {
           earliest.set(`${key}`, Math.min(at, earliest.get(`${key}`) ?? Infinity));
         }
         const due = [...earliest].filter(([, at]) => at <= now).map(([key]) => key);
-        expect(agenda.takeDue(now).sort()).toEqual(due.sort());
+        expect(agenda.takeDue(now).toSorted()).toEqual(due.sort());
         const left = [...earliest.values()].filter((at) => at > now);
         expect(agenda.next()).toBe(left.length > 0 ? Math.min(...left) : null);
       }),
