@@ -16,13 +16,13 @@ import { loseLease } from "./lease.ts";
 import { LIMITS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
-export const register = (state: PoolState, wanted: NewAgent, context: DecisionContext): Decision<string> => {
-  const { id, orgId, actor, name, registeredBy = null } = wanted;
+export const register = (state: PoolState, registration: NewAgent, context: DecisionContext): Decision<string> => {
+  const { id, orgId, actor, name, registeredBy = null } = registration;
   if (state.orgId !== null && state.orgId !== orgId) return unknownId();
   if (registeredBy && !context.rules.mayRegister(state.revoked, registeredBy.tokenId)) return unknownToken();
   if (state.agents.has(id)) return refused("conflict", "There is already an agent with this id.");
   if (state.agents.size >= LIMITS.agents) {
-    return refused("limit-reached", `There are ${LIMITS.agents} agents already: remove some that are gone.`);
+    return refused("limit-reached", `There are ${LIMITS.agents} agents already: remove those that are no longer used.`);
   }
   if (
     registeredBy?.kind === "registration" &&
@@ -30,7 +30,7 @@ export const register = (state: PoolState, wanted: NewAgent, context: DecisionCo
   ) {
     return refused("limit-reached", `This token has registered ${LIMITS.registrations} agents: use another one.`);
   }
-  const agent = newAgent(wanted, context.now);
+  const agent = newAgent(registration, context.now);
   const { platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels } = agent;
   const detail = { name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels };
   const changes: Change[] = [{ kind: "agent", agent }, ...audit(actor, "agent.register", id, detail, context)];
@@ -38,18 +38,34 @@ export const register = (state: PoolState, wanted: NewAgent, context: DecisionCo
   return decided(id, changes);
 };
 
-/** The agents that a token registered and that are still there. */
+/** The agents that this token registered, without those that were removed. */
 const agentsRegisteredBy = (state: PoolState, tokenId: string): AgentFacts[] =>
   [...state.agents.values()].filter(({ registeredBy }) => registeredBy?.tokenId === tokenId);
 
-const newAgent = (wanted: NewAgent, now: number): AgentFacts => {
-  const { id, name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, tokenHash, registeredBy = null } = wanted;
+const newAgent = (registration: NewAgent, now: number): AgentFacts => {
+  const {
+    id,
+    name,
+    platform,
+    canBuildIOS,
+    canBuildAndroid,
+    canBuildWeb,
+    tokenHash,
+    registeredBy = null,
+  } = registration;
   return {
-    ...{ id, name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, tokenHash, registeredBy },
-    labels: wanted.labels ?? [],
-    version: wanted.version ?? null,
+    id,
+    name,
+    platform,
+    canBuildIOS,
+    canBuildAndroid,
+    canBuildWeb,
+    tokenHash,
+    registeredBy,
+    labels: registration.labels ?? [],
+    version: registration.version ?? null,
     isDraining: false,
-    isEphemeral: wanted.isEphemeral ?? false,
+    isEphemeral: registration.isEphemeral ?? false,
     createdAt: now,
     heardAt: now,
     bootId: null,
@@ -75,7 +91,7 @@ export const update = (
   ]);
 };
 
-/** The agent is gone from this moment: its token opens nothing, and its build waits for another. */
+/** Removes the agent: its token is invalid from now on, and another agent gets its build. */
 export const remove = (
   state: PoolState,
   { agentId, actor }: { agentId: string; actor: Actor },
@@ -94,17 +110,20 @@ const removalOf = (state: PoolState, { id, name }: AgentFacts, actor: Actor, con
   ];
 };
 
-/** Agents that one round removes, so that it never holds up the queue. */
-const REMOVED_AT_ONCE = 250;
+/** Agents that one call removes at most, so that it never blocks the queue. */
+const REMOVE_LIMIT = 250;
 
-/** Of the agents that a revoked token registered the first are gone from this moment, and no more come from it. */
+/**
+ * Removes the first agents that a revoked token registered, and refuses new ones. The caller repeats the call while
+ * any are left.
+ */
 export const removeRegistered = (
   state: PoolState,
   { tokenId, wasThere, actor }: { tokenId: string; wasThere: boolean; actor: Actor },
   context: DecisionContext,
 ): Decision<{ removed: string[]; left: number }> => {
   const agents = agentsRegisteredBy(state, tokenId);
-  const removed = agents.slice(0, REMOVED_AT_ONCE);
+  const removed = agents.slice(0, REMOVE_LIMIT);
   const isNews = (wasThere || agents.length > 0) && context.rules.mayRegister(state.revoked, tokenId);
   const revoked: Change[] = isNews ? [{ kind: "revoked", tokenId, at: context.now }] : [];
   return decided({ removed: removed.map(({ id }) => id), left: agents.length - removed.length }, [
@@ -113,13 +132,13 @@ export const removeRegistered = (
   ]);
 };
 
-/** Who a token belongs to: the pool is the judge of agents' tokens. */
+/** Finds the agent that a token belongs to. Only the pool knows whether an agent's token is valid. */
 export const authenticate = (state: PoolState, { tokenHash }: { tokenHash: string }): Decision<{ agentId: string }> => {
   const agentId = state.index.agentByToken.get(tokenHash);
   return agentId === undefined ? unknownToken() : decided({ agentId });
 };
 
-/** The agent waits to be woken, until `until` or (null) as long as its socket is open. */
+/** Records that the agent waits for offers: until `until`, or while its socket is open (null). */
 export const wait = (
   state: PoolState,
   call: ClaimRequest & { until: number | null },
@@ -127,7 +146,7 @@ export const wait = (
 ): Decision<null> => {
   const agent = verifiedAgent(state, context, call);
   if (!agent) return unknownToken();
-  if (context.rules.isStale(agent, call.bootId)) return refused("conflict", "This agent was started again elsewhere.");
+  if (context.rules.isStale(agent, call.bootId)) return refused("conflict", "This agent was started again since.");
   const { agentId, until } = call;
   return decided(null, [
     { kind: "heard", agentId, at: context.now },
@@ -135,7 +154,7 @@ export const wait = (
   ]);
 };
 
-/** The last of the agent's sockets is closed: what it was told to look for goes to another. */
+/** The last socket of the agent was closed: another agent gets its offer. */
 export const leave = (state: PoolState, { agentId }: { agentId: string }, { now }: DecisionContext): Decision<null> => {
   const waiter = state.waiters.get(agentId);
   if (!waiter) return decided(null);

@@ -6,26 +6,29 @@ import type { PoolState } from "./state.ts";
 
 export interface Enqueued {
   buildId: string;
-  /** False where this call, or another with its idempotency key, had made it already. */
+  /** False where an earlier call with the same id or idempotency key made the build. */
   isNew: boolean;
 }
 
-/** A build is born: it has its number, waits in the queue, and is the only one of its idempotency key. */
+/** Adds a build to the queue and numbers it. Repeats of the call find the same build. */
 export const enqueue = (state: PoolState, wanted: NewBuild, context: DecisionContext): Decision<Enqueued> => {
   const { now, rules } = context;
   const { idempotency, id, orgId, actor } = wanted;
   if (state.orgId !== null && state.orgId !== orgId) return refused("not-found", "There is nothing with this id here.");
-  const known = idempotency && state.records.keyed(idempotency.caller, idempotency.key);
-  if (known && rules.keyStands(known.at, now)) {
-    if (known.bodyHash === idempotency.bodyHash) return decided({ buildId: known.buildId, isNew: false });
+  const earlier = idempotency && state.records.keyed(idempotency.caller, idempotency.key);
+  if (earlier && rules.keyStands(earlier.at, now)) {
+    if (earlier.bodyHash === idempotency.bodyHash) return decided({ buildId: earlier.buildId, isNew: false });
     return refused("idempotency-mismatch", "This Idempotency-Key was used for another request: use a new one.");
   }
   if (state.builds.has(id) || state.records.ended(id)) return decided({ buildId: id, isNew: false });
   if (state.queue.size >= LIMITS.queued) {
-    return refused("limit-reached", `${LIMITS.queued} builds are waiting: let some of them run first.`);
+    return refused("limit-reached", `${LIMITS.queued} builds are queued already: wait until some of them have run.`);
   }
   if (state.runValueCharacters + sizeOfInputs(wanted) > LIMITS.inputBytes) {
-    return refused("limit-reached", "The builds that wait were given too much together: let some of them run first.");
+    return refused(
+      "limit-reached",
+      "The active builds have too many values of their own: wait until some of them have run.",
+    );
   }
   const build = newBuild(state, wanted, context);
   const { inputs, secretKeys, requires, priority } = wanted;
@@ -49,7 +52,16 @@ const newBuild = (state: PoolState, wanted: NewBuild, { now, rules }: DecisionCo
   const { id, repoId, pipelineId, pipelineVersion, branch, commitSha, trigger, priority, retryOf } = wanted;
   const { createdBy = null } = wanted;
   return {
-    ...{ id, repoId, pipelineId, pipelineVersion, branch, commitSha, trigger, priority, retryOf, createdBy },
+    id,
+    repoId,
+    pipelineId,
+    pipelineVersion,
+    branch,
+    commitSha,
+    trigger,
+    priority,
+    retryOf,
+    createdBy,
     seq: state.seq + 1,
     number: rules.nextNumber(state.records, repoId),
     status: "queued",
