@@ -3,7 +3,7 @@ import type { AgentFacts, BuildFacts, JobFacts, Offer } from "./facts.ts";
 import { OFFER_MS } from "./rules.ts";
 import { isTerminal, type PoolState, type Position } from "./state.ts";
 
-/* Keeps the indices true to builds, jobs, agents, waiters and offers. Ids of agents concerned are put into `agents`. */
+/* Keeps the indices equal to builds, jobs, agents, waiters and offers. `agents` collects the agents to index again. */
 
 const count = (counts: Map<string, number>, key: string | null, by: 1 | -1): void => {
   if (key === null) return;
@@ -12,13 +12,13 @@ const count = (counts: Map<string, number>, key: string | null, by: 1 | -1): voi
   else counts.set(key, sum);
 };
 
-/** A build that waits may fit a waiter now that it did not fit before. */
+/** The build may fit a waiting agent that it did not fit before. */
 const markUnmatched = (state: PoolState, buildId: string): void => {
   const lane = state.index.positions.get(buildId)?.lane;
   if (lane) state.index.unmatched.lanes.add(lane);
 };
 
-/** A pipeline has room again for one more. */
+/** The pipeline has room for one more build again. */
 const markPipelineUnmatched = (state: PoolState, pipelineId: string | null): void => {
   if (pipelineId === null) return;
   for (const lane of state.queue.lanesOf(pipelineId)) {
@@ -51,16 +51,16 @@ export const indexBuild = (state: PoolState, id: string, agents: Set<string>): v
   const build = state.builds.get(id)!;
   const job = state.jobs.get(id);
   const before = state.index.positions.get(id);
-  const isOver = !job || isTerminal(build);
+  const hasEnded = !job || isTerminal(build);
   if (build.status !== "queued") setOffer(state, id, null, agents);
   if (before?.lane) state.queue.remove(before.lane, build);
-  const after = isOver ? null : positionOf(state, build, job);
+  const after = hasEnded ? null : positionOf(state, build, job);
   if (after) state.index.positions.set(id, after);
   else state.index.positions.delete(id);
   moveHolder(state, id, before?.holder ?? null, after?.holder ?? null, agents);
   moveLeased(state, before?.leasedIn ?? null, after?.leasedIn ?? null);
   state.runValueCharacters += (after?.inputBytes ?? 0) - (before?.inputBytes ?? 0);
-  if (isOver) {
+  if (hasEnded) {
     state.builds.delete(id);
     state.jobs.delete(id);
     return;
@@ -119,31 +119,31 @@ export const setAgent = (state: PoolState, agent: AgentFacts): void => {
   index.contacts.schedule(agent.id, agent.heardAt);
 };
 
-/** Makes sure that an agent that ignored offers is tried again some time. */
+/** Schedules when an agent that ignored offers gets offers again. */
 export const scheduleRetry = (state: PoolState, agentId: string): void => {
   const at = offersResumeAt(state, agentId);
   if (at !== null) state.deadlines.offersResume.schedule(agentId, at);
 };
 
-/** Finds out whether an agent is free to be woken. */
+/** Files the agent under its skills if it can take an offer. */
 export const indexAgent = (state: PoolState, id: string): void => {
   const agent = state.agents.get(id);
   if (!agent) return;
   const { index } = state;
   leaveIdle(state, id);
   if (agent.spentAt !== null) state.deadlines.retirement.schedule(id, agent.spentAt);
-  const isFree = !index.holding.has(id) && !index.offered.has(id) && !agent.isDraining && agent.spentAt === null;
-  if (!isFree || !state.waiters.has(id)) return;
+  const mayTakeOffer = !index.holding.has(id) && !index.offered.has(id) && !agent.isDraining && agent.spentAt === null;
+  if (!mayTakeOffer || !state.waiters.has(id)) return;
   const skills = index.skills.get(id)!;
-  const alike = index.idleWaiters.get(skills) ?? new Set();
-  index.idleWaiters.set(skills, alike.add(id));
+  const waiters = index.idleWaiters.get(skills) ?? new Set();
+  index.idleWaiters.set(skills, waiters.add(id));
   index.unmatched.agents.add(id);
 };
 
 const leaveIdle = ({ index }: PoolState, id: string): void => {
   const skills = index.skills.get(id) ?? "";
-  const alike = index.idleWaiters.get(skills);
-  if (alike?.delete(id) && alike.size === 0) index.idleWaiters.delete(skills);
+  const waiters = index.idleWaiters.get(skills);
+  if (waiters?.delete(id) && waiters.size === 0) index.idleWaiters.delete(skills);
 };
 
 export const forgetAgent = (state: PoolState, id: string): void => {

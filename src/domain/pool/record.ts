@@ -3,17 +3,26 @@ import type { Build } from "../../protocol/build.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Report } from "./facts.ts";
 import type { PoolState } from "./state.ts";
 
-/** Milliseconds for which an agent counts as online after it was heard from. */
+/** Milliseconds for which an agent counts as online after its last contact. */
 export const ONLINE_MS = 90_000;
 
 const timestamp = (at: number): string => new Date(at).toISOString();
 const timestampOf = (at: number | null): string | null => (at === null ? null : timestamp(at));
 
-/** The build as the world sees it. */
+/** The build as the API shows it. */
 export const toBuild = (orgId: string, build: BuildFacts, job: JobFacts, report: Report): Build => {
   const { id, number, repoId, pipelineId, branch, commitSha, status, trigger, priority, retryOf, leak } = build;
   return {
-    ...{ id, number, orgId, repoId, pipelineId, branch, commitSha, status, trigger, priority },
+    id,
+    number,
+    orgId,
+    repoId,
+    pipelineId,
+    branch,
+    commitSha,
+    status,
+    trigger,
+    priority,
     agentId: status === "queued" ? null : job.agentId,
     attempt: job.attempt,
     exitCode: build.exitCode,
@@ -31,11 +40,11 @@ export const toBuild = (orgId: string, build: BuildFacts, job: JobFacts, report:
   };
 };
 
-/** When the agent gave its last sign of life. `pingedAt` is what its socket knows of it. */
+/** When the agent last made contact. `pingedAt` is the last ping on its socket. */
 export const lastHeardAt = (state: PoolState, agent: AgentFacts, pingedAt = 0): number =>
   Math.max(agent.heardAt, state.heard.get(agent.id) ?? 0, pingedAt);
 
-/** Heard from of late; a poll that waits is heard. */
+/** Whether the agent made contact recently, or waits in a poll. */
 export const isOnline = (state: PoolState, agent: AgentFacts, now: number, pingedAt = 0): boolean => {
   const until = state.waiters.get(agent.id)?.until ?? 0;
   return until > now || now - lastHeardAt(state, agent, pingedAt) < ONLINE_MS;
@@ -47,16 +56,27 @@ const statusOf = (agent: AgentFacts, isBusy: boolean, online: boolean): number =
   return isBusy ? AGENT_STATUS.busy : AGENT_STATUS.idle;
 };
 
-/** The agent as the world sees it: the nine fields of old first. */
+/** The agent as the API shows it. The first nine fields keep the order of contract v1, which clients compare. */
 export const toAgent = (state: PoolState, orgId: string, agent: AgentFacts, now: number, pingedAt = 0): Agent => {
   const { id, name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels, version, isEphemeral } = agent;
   const online = isOnline(state, agent, now, pingedAt);
   const currentBuildId = state.index.holding.get(id) ?? null;
   return {
-    ...{ id, name, platform, status: statusOf(agent, currentBuildId !== null, online), isOnline: online },
-    ...{ canBuildIOS, canBuildAndroid, canBuildWeb },
+    id,
+    name,
+    platform,
+    status: statusOf(agent, currentBuildId !== null, online),
+    isOnline: online,
+    canBuildIOS,
+    canBuildAndroid,
+    canBuildWeb,
     lastHeartbeatAt: timestamp(lastHeardAt(state, agent, pingedAt)),
-    ...{ orgId, labels, version, isDraining: agent.isDraining, isEphemeral, currentBuildId },
+    orgId,
+    labels,
+    version,
+    isDraining: agent.isDraining,
+    isEphemeral,
+    currentBuildId,
     createdAt: timestamp(agent.createdAt),
     registeredBy: agent.registeredBy ?? null,
   };

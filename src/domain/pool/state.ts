@@ -11,8 +11,8 @@ export const DEADLINE_KINDS = ["lease", "delay", "otherAgent", "offersResume", "
 export type DeadlineKind = (typeof DEADLINE_KINDS)[number];
 
 /**
- * Agents and live builds of one organization, and the indices that answer without looking at all of them.
- * Only `apply` changes it, and only by what a decision says.
+ * Agents and active builds of one organization, with indices that spare a search through all of them.
+ * Only `apply` changes it, with the changes of a decision.
  */
 export interface PoolState {
   readonly records: Records;
@@ -21,56 +21,57 @@ export interface PoolState {
   fence: number;
   seq: number;
   readonly agents: Map<string, AgentFacts>;
-  /** Tokens that were revoked with their agents of late, and when. */
+  /** Tokens that were revoked with their agents in the last 24 hours, and when. */
   readonly revoked: Map<string, number>;
   readonly builds: Map<string, BuildFacts>;
   readonly jobs: Map<string, JobFacts>;
-  /** Signs of life since they were last written down. */
+  /** Last contact of each agent, where it is later than the stored one. */
   readonly heard: Map<string, number>;
+  /** Agents that wait for offers. */
   readonly waiters: Map<string, Waiter>;
-  /** Outstanding hints by build. */
+  /** Open offers by build. */
   readonly offers: Map<string, Offer>;
-  /** Characters of what the runs of live builds were given. */
+  /** Characters of the run values of all active builds, sealed. */
   runValueCharacters: number;
-  /** Builds that D1 does not know as they are now. */
+  /** Builds whose latest version is not in D1 yet. */
   readonly dirty: Set<string>;
-  /** Outbox entries that were not delivered yet. */
+  /** How many outbox entries are not delivered yet. */
   pendingEntries: number;
-  /** When the next attempt to write to D1 is due, and how many failed in a row. */
+  /** When the next attempt to empty the outbox is due, and how many attempts failed in a row. */
   flush: { at: number | null; failures: number };
   readonly deadlines: Record<DeadlineKind, DeadlineQueue>;
   readonly queue: Queue;
   readonly index: Indices;
 }
 
-/** What can be had from the rest of the state, kept at hand by `places.ts`. */
-export interface Indices {
+/** Derived from the rest of the state by `indices.ts`. */
+interface Indices {
   readonly agentByToken: Map<string, string>;
-  /** What each agent can do, as a text that agents alike have in common. */
+  /** What each agent can do, as a text that is the same for agents with equal skills. */
   readonly skills: Map<string, string>;
-  /** The build an agent holds a lease on. */
+  /** By agent: the build that it holds a lease on. */
   readonly holding: Map<string, string>;
-  /** The build an agent was told to look for. */
+  /** By agent: the build of its open offer. */
   readonly offered: Map<string, string>;
-  /** Live builds by pipeline, and those that a woken waiter is about to claim. */
+  /** By pipeline: how many builds are leased, and how many have an open offer. */
   readonly leasedByPipeline: Map<string, number>;
   readonly offeredByPipeline: Map<string, number>;
-  /** Waiters that could take a build, by their skills, the longest waiting first. */
+  /** By skills: the waiters that could take a build, the one that has waited longest first. */
   readonly idleWaiters: Map<string, Set<string>>;
   readonly positions: Map<string, Position>;
-  /** Builds of outstanding hints, by when these are given up. */
+  /** Builds with open offers, by the time at which the offer is withdrawn. */
   readonly offerDeadlines: DeadlineQueue;
-  /** Agents by when they were heard of. */
+  /** Agents by their last stored contact. */
   readonly contacts: DeadlineQueue;
-  /** Where a build and a waiter may fit each other that did not before. */
+  /** Lanes and agents that may fit each other since the last step. */
   readonly unmatched: { lanes: Set<Lane>; agents: Set<string> };
 }
 
-/** Where a build stands in the indices. */
+/** What the indices hold of a build. */
 export interface Position {
   lane: Lane | null;
   holder: string | null;
-  /** The pipeline, while the build is live. */
+  /** The pipeline, while the build is leased. */
   leasedIn: string | null;
   inputBytes: number;
 }
