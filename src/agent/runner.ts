@@ -2,7 +2,7 @@ import type { JobFacts } from "../domain/plan/evaluate.ts";
 import { describeMistake } from "../domain/plan/mistake.ts";
 import { parsePlan } from "../domain/plan/parse.ts";
 import type { Plan } from "../domain/plan/plan.ts";
-import { lacking } from "../domain/requires.ts";
+import { unmetRequirements } from "../domain/requires.ts";
 import type { Finish } from "../protocol/jobs.ts";
 import { DEFINITION_LIMIT } from "../protocol/pipeline.ts";
 import type { JobAnswer } from "./answers.ts";
@@ -63,10 +63,10 @@ export const performBuild = async (job: JobAnswer, around: Surrounding): Promise
     progress.report({ commitSha: fetched.commitSha });
     log.say(`commit ${fetched.commitSha}`);
     const { file, plan } = planOf(job, fetched);
-    const lacks = lacking({ ...identity, platform: platformCode() }, plan.job.requires);
+    const lacks = unmetRequirements({ ...identity, platform: platformCode() }, plan.job.requires);
     if (lacks.length > 0)
       throw new WrongAgent(
-        `${file} requires another agent: ${identity.name} ${lacks.map(({ words }) => words).join(", ")}`,
+        `${file} requires another agent: ${identity.name} ${lacks.map(({ phrase }) => phrase).join(", ")}`,
         plan.job.requires,
       );
     if (plan.job.timeoutMinutes !== null) fileDeadline = deadlineAfter(plan.job.timeoutMinutes * 60, cancel);

@@ -35,7 +35,7 @@ export const enqueue = (state: PoolState, wanted: NewBuild, context: DecisionCon
   const changes: Change[] = [
     { kind: "build", build },
     { kind: "job", job: newJob(wanted) },
-    { kind: "inputs", buildId: id, inputs: { inputs, secretKeys, requires, priority }, at: now },
+    { kind: "inputs", buildId: id, runValues: { inputs, secretKeys, requires, priority }, at: now },
     { kind: "number", repoId: build.repoId, number: build.number },
     ...rules.outbox(build, now),
     ...audit(actor, "build.create", id, { repoId: build.repoId, branch: build.branch, number: build.number }, context),

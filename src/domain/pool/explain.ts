@@ -1,5 +1,5 @@
 import type { Explanation, WaitCode } from "../../protocol/explain.ts";
-import { lacking, type Reason, reason } from "../requires.ts";
+import { type Reason, reason, unmetRequirements } from "../requires.ts";
 import type { DecisionContext } from "./decision.ts";
 import type { AgentFacts, BuildFacts, JobFacts } from "./facts.ts";
 import { countLeased } from "./match.ts";
@@ -17,7 +17,7 @@ const isUnresponsive = (agent: AgentFacts, context: DecisionContext): boolean =>
   !context.rules.takesBuilds({ ...agent, isDraining: false, spentAt: null }, context.now);
 
 const reasonsOf = (state: PoolState, agent: AgentFacts, job: JobFacts, context: DecisionContext, pingedAt: number) => {
-  const reasons = lacking(agent, job.requires);
+  const reasons = unmetRequirements(agent, job.requires);
   if (context.rules.isNotFor(job, agent.id)) reasons.push(reason("gave-it-back", ["gave", "gave"], "this build back"));
   if (!isOnline(state, agent, context.now, pingedAt)) reasons.push(reason("offline", IS, "offline"));
   if (agent.isDraining || agent.spentAt !== null) reasons.push(reason("draining", ["takes", "take"], "no new builds"));
@@ -35,7 +35,7 @@ const viewOf = (agent: AgentFacts, reasons: Reason[]): AgentView => ({
   words:
     reasons.length === 0
       ? `${agent.name} could take it now.`
-      : `${agent.name} ${reasons.map(({ words }) => words).join(", ")}.`,
+      : `${agent.name} ${reasons.map(({ phrase }) => phrase).join(", ")}.`,
 });
 
 const isCapable = ({ codes }: AgentView): boolean => codes.every(isPassing);

@@ -166,7 +166,7 @@ export type Change =
   | { kind: "build"; build: BuildFacts }
   | { kind: "job"; job: JobFacts }
   | { kind: "report"; buildId: string; report: Partial<Report> }
-  | { kind: "inputs"; buildId: string; inputs: RunValues; at: number }
+  | { kind: "inputs"; buildId: string; runValues: RunValues; at: number }
   | { kind: "number"; repoId: string; number: number }
   | { kind: "key"; caller: string; key: string; keyed: KeyedBuild }
   | { kind: "agent"; agent: AgentFacts }

@@ -25,8 +25,8 @@ export const toPrometheus = ({ orgId, builds, oldestWaitSeconds, agents, outbox,
   const org = { org: orgId };
   const counted = (counts: Record<string, number>, label: string): Sample[] =>
     Object.entries(counts).map(([name, value]) => [{ ...org, [label]: name }, value]);
-  const each = (valueOf: (group: Metrics["byRequirement"][number]) => number): Sample[] =>
-    byRequirement.map((group) => [{ ...org, ...requirementLabels(group.requires) }, valueOf(group)]);
+  const each = (countOf: (group: Metrics["byRequirement"][number]) => number): Sample[] =>
+    byRequirement.map((group) => [{ ...org, ...requirementLabels(group.requires) }, countOf(group)]);
   return [
     gauge("millrace_builds", "Active builds by status.", counted(builds, "status")),
     gauge("millrace_oldest_wait_seconds", "Seconds that the oldest queued build has waited.", [

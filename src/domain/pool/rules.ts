@@ -1,5 +1,5 @@
 import type { Requires } from "../../protocol/pipeline.ts";
-import { lacking } from "../requires.ts";
+import { unmetRequirements } from "../requires.ts";
 import type {
   ActiveBuild,
   AgentFacts,
@@ -114,7 +114,7 @@ export const RULES: Rules = {
   hasUnstartedLeft: (job) => job.unstarted < LIMITS.unstarted,
   unstartedAfter: (job, cause) => job.unstarted + (cause === "lost" ? 1 : 0),
   attemptAfterRelease: (job) => job.attempt - 1,
-  meets: (agent, requires) => lacking(agent, requires).length === 0,
+  meets: (agent, requires) => unmetRequirements(agent, requires).length === 0,
   comesFirst: (left, right) => byQueueOrder(left, right) < 0,
   hasRoom: (leased, maxParallel) => maxParallel === null || leased < maxParallel,
   isDue: (job, now) => job.notBefore <= now,

@@ -14,7 +14,7 @@ const binding = (reasons: Reason[]): Reason[] => {
 
 const sentence = (reasons: Reason[], agents: number, online: number): string => {
   const who = agents === 1 ? "1 agent" : `${agents.toLocaleString("en")} agents`;
-  const why = binding(reasons).map(({ words, ofMany }) => (agents === 1 ? words : ofMany));
+  const why = binding(reasons).map(({ phrase, pluralPhrase }) => (agents === 1 ? phrase : pluralPhrase));
   const isTold = why.length === 0 || reasons.every(({ code }) => isPassing(code));
   const told = isTold
     ? ""
@@ -24,7 +24,7 @@ const sentence = (reasons: Reason[], agents: number, online: number): string => 
 
 /** Agents that the same keeps from the build, together: those nearest to taking it first, then the many. */
 export const groupWaits = (each: Reason[][]): NonNullable<Explanation["groups"]> => {
-  const groups = Map.groupBy(each, (reasons) => JSON.stringify(binding(reasons).map(({ words }) => words)));
+  const groups = Map.groupBy(each, (reasons) => JSON.stringify(binding(reasons).map(({ phrase }) => phrase)));
   return [...groups.values()]
     .map((alike) => {
       const reasons = alike[0] ?? [];
