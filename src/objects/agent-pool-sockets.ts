@@ -1,18 +1,18 @@
 import type { Push } from "../domain/pool/decision.ts";
 import { HINT_PING, HINT_PONG } from "../protocol/jobs.ts";
 
-/** What a socket remembers while the object sleeps. `until` is null for a socket of an agent's own. */
+/** Stored with a socket while the object hibernates. `until` is the deadline of a poll, or null for the agent's socket. */
 interface Attachment {
   agentId: string;
   until: number | null;
   openedAt: number;
 }
 
-/** Sockets of one agent that may be open at once: its present one, and one that it lost without a word. */
-const AT_MOST = 2;
+/** Open sockets of one agent: the present one, and one whose connection broke without a close. */
+const SOCKET_LIMIT = 2;
 const POLICY_VIOLATION = 1008;
 
-/** The sockets on which agents, and Workers that poll for them, wait for a hint while the object sleeps. */
+/** Hibernating sockets on which agents, and Workers in a long poll, wait for hints. */
 export class HintSockets {
   readonly #ctx: DurableObjectState;
 
@@ -21,18 +21,19 @@ export class HintSockets {
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(HINT_PING, HINT_PONG));
   }
 
-  /** Opens a socket that may sleep in the place of the agent's oldest, and gives the end that goes to the client. */
+  /** Opens a socket, and closes the agent's oldest ones past the limit. @returns the client's end */
   accept(attachment: Attachment): WebSocket {
     const others = this.#open(attachment.agentId, attachment.openedAt);
     others.sort((one, other) => attachmentOf(other).openedAt - attachmentOf(one).openedAt);
-    for (const socket of others.slice(AT_MOST - 1)) socket.close(POLICY_VIOLATION, "A newer socket took its place");
+    for (const socket of others.slice(SOCKET_LIMIT - 1))
+      socket.close(POLICY_VIOLATION, "A newer socket took its place");
     const { 0: client, 1: server } = new WebSocketPair();
     this.#ctx.acceptWebSocket(server, [attachment.agentId]);
     server.serializeAttachment(attachment);
     return client;
   }
 
-  /** Sends each hint to the sockets of its agent. One that cannot be sent is lost, which costs nothing. */
+  /** Sends each hint to the sockets of its agent. A lost hint costs only time: agents poll anyway. */
   push(pushes: readonly Push[], now: number): void {
     for (const { agentId, hint } of pushes) {
       for (const socket of this.#open(agentId, now)) {
@@ -50,14 +51,14 @@ export class HintSockets {
     }
   }
 
-  /** Until when an agent can be reached: null for as long as its own socket is open, undefined where not at all. */
-  reachableUntil(agentId: string, now: number, besides?: WebSocket): number | null | undefined {
-    const others = this.#open(agentId, now).filter((socket) => socket !== besides);
+  /** Until when the agent can be reached: null while its own socket is open, undefined where no socket is open. */
+  reachableUntil(agentId: string, now: number, except?: WebSocket): number | null | undefined {
+    const others = this.#open(agentId, now).filter((socket) => socket !== except);
     return others.map((socket) => attachmentOf(socket).until).reduce(later, undefined);
   }
 
-  /** Everyone who waits, after the object woke: each socket is looked at once. */
-  waiting(now: number): Map<string, number | null> {
+  /** By agent: until when it waits. Read once, after the object woke. */
+  waitDeadlines(now: number): Map<string, number | null> {
     const ends = new Map<string, number | null>();
     for (const socket of this.#ctx.getWebSockets()) {
       const { agentId, until } = attachmentOf(socket);
@@ -66,25 +67,25 @@ export class HintSockets {
     return ends;
   }
 
-  /** The last sign of life on an agent's own sockets, in milliseconds since 1970; 0 where there is none. */
+  /** The last ping on the agent's own sockets, in milliseconds since 1970; 0 where there is none. */
   pingedAt(agentId: string): number {
-    const signs = this.#ctx.getWebSockets(agentId).map((socket) => {
+    const pings = this.#ctx.getWebSockets(agentId).map((socket) => {
       const { until, openedAt } = attachmentOf(socket);
       const ping = this.#ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? 0;
       return until === null ? Math.max(openedAt, ping) : 0;
     });
-    return Math.max(0, ...signs);
+    return Math.max(0, ...pings);
   }
 
-  /** Closes a socket that sent what is no message of the protocol. Gives whether it was open until then. */
-  refuse(socket: WebSocket): boolean {
+  /** Closes a socket that sent something other than a ping. @returns whether it was open until then */
+  rejectMessage(socket: WebSocket): boolean {
     if (socket.readyState !== WebSocket.OPEN) return false;
-    socket.close(POLICY_VIOLATION, "Only pings are taken here");
+    socket.close(POLICY_VIOLATION, "Only pings are accepted here");
     return true;
   }
 
-  /** Closes what is left of an agent that was removed. */
-  dismiss(agentId: string): void {
+  /** Closes the sockets of an agent that was removed. */
+  closeAll(agentId: string): void {
     for (const socket of this.#ctx.getWebSockets(agentId)) socket.close(4401, "The agent was removed");
   }
 

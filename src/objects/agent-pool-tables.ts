@@ -1,8 +1,8 @@
 import type { AuditFact, BuildFacts, Change } from "../domain/pool/facts.ts";
 import { isTerminal } from "../domain/pool/state.ts";
 
-/** Characters above which what a run was given counts as large. */
-export const LARGE_INPUTS = 4096;
+/** Characters above which run values, as JSON, count as large. */
+export const LARGE_RUN_VALUES = 4096;
 
 export const TABLES = `
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -12,7 +12,7 @@ CREATE INDEX IF NOT EXISTS build_under_way ON build (seq) WHERE ended_at IS NULL
 CREATE TABLE IF NOT EXISTS job (build_id TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS report (build_id TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS inputs (build_id TEXT PRIMARY KEY, at INTEGER NOT NULL, facts TEXT NOT NULL);
-CREATE INDEX IF NOT EXISTS inputs_large ON inputs (at) WHERE length(facts) > ${LARGE_INPUTS};
+CREATE INDEX IF NOT EXISTS inputs_large ON inputs (at) WHERE length(facts) > ${LARGE_RUN_VALUES};
 CREATE TABLE IF NOT EXISTS number (repo_id TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS idempotency (caller TEXT, name TEXT, at INTEGER NOT NULL, facts TEXT NOT NULL, PRIMARY KEY (caller, name));
 CREATE TABLE IF NOT EXISTS dirty (build_id TEXT PRIMARY KEY) WITHOUT ROWID;
@@ -20,10 +20,10 @@ CREATE TABLE IF NOT EXISTS letter (seq INTEGER PRIMARY KEY AUTOINCREMENT, body T
 CREATE TABLE IF NOT EXISTS parked (seq INTEGER PRIMARY KEY, what TEXT NOT NULL, reason TEXT NOT NULL);
 `;
 
-/** What the names of rows about revoked tokens in `meta` begin with. */
+/** Prefix of the names in `meta` of revoked tokens. */
 export const REVOKED = "revoked:";
 
-/** Something others must be told, in order. */
+/** A change to deliver outside the pool, in order: an audit entry to D1, or the end of a lease to its log. */
 export type OutboxEntry =
   | { kind: "audit"; id: string; entry: AuditFact }
   | { kind: "close"; buildId: string; fence: number };
@@ -37,14 +37,14 @@ const replace = (table: string, ...values: (string | number | null)[]): Write =>
 
 const append = (entry: OutboxEntry): Write => ["INSERT INTO letter (body) VALUES (?)", JSON.stringify(entry)];
 
-/* A report is told in parts: a part that is null is as good as never told. */
+/* A report arrives in parts. A part that is null counts as absent. */
 const REPORT =
   "INSERT INTO report VALUES (?, ?) ON CONFLICT (build_id) DO UPDATE SET facts = json_patch(facts, excluded.facts)";
 
 const buildRow = (build: BuildFacts): Write =>
   replace("build", build.seq, build.id, isTerminal(build) ? build.finishedAt : null, JSON.stringify(build));
 
-/** How a change is written. What lives in memory alone is not. */
+/** The SQL statements that store a change; none for a change of memory only. */
 export const writesOf = (change: Exclude<Change, { kind: "forget" }>, newId: (at: number) => string): Write[] => {
   switch (change.kind) {
     case "org":
@@ -58,7 +58,7 @@ export const writesOf = (change: Exclude<Change, { kind: "forget" }>, newId: (at
     case "report":
       return [[REPORT, change.buildId, JSON.stringify(change.report)]];
     case "inputs":
-      return [replace("inputs", change.buildId, change.at, JSON.stringify(change.inputs))];
+      return [replace("inputs", change.buildId, change.at, JSON.stringify(change.runValues))];
     case "number":
       return [replace("number", change.repoId, change.number)];
     case "key":

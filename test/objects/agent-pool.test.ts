@@ -156,8 +156,8 @@ describe("what ended runs were given", () => {
       const kept = new PoolStorage(storage.sql, () => "");
       const later = Date.now() + 1000;
       for (let n = 0; n < 1001; n++) {
-        const inputs = { inputs: much, secretKeys: [], requires: {}, priority: 0 };
-        kept.store([{ kind: "inputs", buildId: `later-${n}`, inputs, at: later + n }]);
+        const runValues = { inputs: much, secretKeys: [], requires: {}, priority: 0 };
+        kept.store([{ kind: "inputs", buildId: `later-${n}`, runValues, at: later + n }]);
       }
     });
     const known = await Promise.all([...first, live].map(async ({ id }) => (await pool.inputsOf(id)).ok));

@@ -343,7 +343,7 @@ describe("followers", () => {
         });
         const sockets = ctx.getWebSockets();
         for (const socket of sockets) socket.serializeAttachment({ fence: 100, attempt: null, at: 0, isWaiting: true });
-        new BuildLogFollowers(ctx, counting).wake();
+        new BuildLogFollowers(ctx, counting).sendNews();
         expect(sockets.map((socket) => socket.deserializeAttachment().at)).toEqual(Array(count).fill(5));
         return calls;
       });
