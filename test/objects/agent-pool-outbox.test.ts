@@ -83,7 +83,7 @@ describe("D1", () => {
     expect(await statusInD1(id)).toBe("queued");
     expect(await auditsOf(id)).toEqual(["build.create"]);
     expect(await auditsOf(agent.agentId)).toEqual([]);
-    expect((await pool.metrics()).outbox).toEqual({ builds: 0, failures: 0, parked: 1 });
+    expect((await pool.metrics()).outbox).toEqual({ builds: 0, failures: 0, deadLetters: 1, parked: 1 });
     await env.DB.prepare("DROP TRIGGER refuse").run();
   });
 });

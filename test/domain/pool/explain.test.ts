@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { explain } from "../../../src/domain/pool/explain.ts";
 import { measure } from "../../../src/domain/pool/metrics.ts";
 import { toPrometheus } from "../../../src/domain/pool/prometheus.ts";
-import { Explanation } from "../../../src/protocol/explain.ts";
+import { Explanation, sentence } from "../../../src/protocol/explain.ts";
 import { Metrics } from "../../../src/protocol/metrics.ts";
 import { ACTOR, ORG, TestPool } from "./test-pool.ts";
 
@@ -24,15 +24,15 @@ describe("explain", () => {
     const draining = pool.agent({ id: uuid(3), name: "old", labels: ["gpu"], canBuildIOS: true, platform: 1 });
     pool.ok("updateAgent", { agentId: draining.id, change: { isDraining: true }, actor: ACTOR });
     const build = pool.build({ id: uuid(9), requires: { platform: "macos", ios: true, labels: ["gpu", "x"] } });
-    const { code, agents, words } = explained(pool, build);
+    const { code, agents, message } = explained(pool, build);
     expect(code).toBe("no-capable-agent");
-    expect(words).toBe("No registered agent has what this build requires.");
+    expect(message).toBe("No registered agent has what this build requires.");
     expect(agents.map(({ name, codes }) => [name, codes])).toEqual([
       ["old", ["labels", "draining"]],
       ["pi", ["platform", "canBuildIOS", "labels"]],
       ["away", ["platform", "canBuildIOS", "labels", "offline"]],
     ]);
-    expect(agents[1]?.words).toBe(
+    expect(agents[1]?.message).toBe(
       "pi is on another platform, not macOS, cannot build for iOS, lacks the labels gpu, x.",
     );
     expect(agents.map(({ agentId }) => agentId)).toEqual([draining.id, lacking.id, away.id]);
@@ -51,8 +51,13 @@ describe("explain", () => {
     const { requires, groups } = explain(state, facts, disk.rows.jobs.get(build)!, at, () => 0);
     expect(requires).toMatchObject({ labels: ["nope"] });
     expect(groups).toEqual([
-      { codes: [], agents: 1, online: 1, words: "1 agent could take it now." },
-      { codes: ["labels"], agents: 1201, online: 1, words: "1,201 agents lack the label nope (1 of them online)." },
+      { codes: [], agents: 1, online: 1, ...sentence("1 agent could take it now.") },
+      {
+        codes: ["labels"],
+        agents: 1201,
+        online: 1,
+        ...sentence("1,201 agents lack the label nope (1 of them online)."),
+      },
     ]);
   });
 
@@ -60,7 +65,7 @@ describe("explain", () => {
     const pool = new TestPool();
     pool.agent({ id: uuid(1), name: "pi" });
     const build = pool.build({ id: uuid(2), requires: { platform: "windows" } });
-    expect(explained(pool, build).words).toMatch(/requires\. There is no agent for Windows yet\.$/);
+    expect(explained(pool, build).message).toMatch(/requires\. There is no agent for Windows yet\.$/);
   });
 
   it("names the most binding reason of the whole wait", () => {
@@ -77,12 +82,12 @@ describe("explain", () => {
     expect(explained(pool, build).code).toBe("dependency-away");
     pool.advance(5);
     const holder = agent.claimAndStart();
-    expect(explained(pool, build)).toMatchObject({ code: "running", words: "It runs on mill." });
+    expect(explained(pool, build)).toMatchObject({ code: "running", message: "It runs on mill." });
     expect(explained(pool, next)).toMatchObject({ code: "max-parallel", agents: [{ codes: ["busy"] }] });
     pool.ok("cancel", { buildId: build, actor: ACTOR });
     expect(explained(pool, build).code).toBe("canceling");
     pool.ok("finish", { ...holder, status: "canceled" });
-    expect(explained(pool, build)).toMatchObject({ code: "ended", words: "It has ended: canceled (canceled)." });
+    expect(explained(pool, build)).toMatchObject({ code: "ended", message: "It has ended: canceled (canceled)." });
   });
 
   it("tells of an agent that gave it back and of one that is unresponsive", () => {
@@ -131,7 +136,7 @@ describe("metrics", () => {
       { waiting: 1, running: 1, agents: 3, idle: 2 },
       { waiting: 1, running: 0, agents: 0, idle: 0 },
     ]);
-    expect(metrics.outbox.parked).toBe(2);
+    expect(metrics.outbox).toMatchObject({ deadLetters: 2, parked: 2 });
   });
 
   it("read as Prometheus text: help, type, and escaped labels", () => {
