@@ -10,7 +10,8 @@ import {
   type Records,
   type Report,
 } from "../domain/pool/facts.ts";
-import { emptyState, isTerminal, type PoolState } from "../domain/pool/state.ts";
+import { emptyState, type PoolState } from "../domain/pool/state.ts";
+import { isEnded } from "../protocol/build-states.ts";
 import { LARGE_RUN_VALUES, type OutboxEntry, REVOKED, TABLES, writesOf } from "./agent-pool-tables.ts";
 
 /** Milliseconds for which a build can be retried with the values of its run. */
@@ -97,7 +98,7 @@ export class PoolStorage implements Records {
 
   ended(buildId: string): { build: BuildFacts; job: JobFacts } | undefined {
     const found = this.buildRecord(buildId);
-    return found && isTerminal(found.build) ? found : undefined;
+    return found && isEnded(found.build.status) ? found : undefined;
   }
 
   keyed(caller: string, key: string): KeyedBuild | undefined {

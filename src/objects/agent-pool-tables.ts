@@ -1,5 +1,5 @@
 import type { AuditFact, BuildFacts, Change } from "../domain/pool/facts.ts";
-import { isTerminal } from "../domain/pool/state.ts";
+import { isEnded } from "../protocol/build-states.ts";
 
 /** Characters above which run values, as JSON, count as large. */
 export const LARGE_RUN_VALUES = 4096;
@@ -42,7 +42,7 @@ const REPORT =
   "INSERT INTO report VALUES (?, ?) ON CONFLICT (build_id) DO UPDATE SET facts = json_patch(facts, excluded.facts)";
 
 const buildRow = (build: BuildFacts): Write =>
-  replace("build", build.seq, build.id, isTerminal(build) ? build.finishedAt : null, JSON.stringify(build));
+  replace("build", build.seq, build.id, isEnded(build.status) ? build.finishedAt : null, JSON.stringify(build));
 
 /** The SQL statements that store a change; none for a change of memory only. */
 export const writesOf = (change: Exclude<Change, { kind: "forget" }>, newId: (at: number) => string): Write[] => {

@@ -1,14 +1,10 @@
 import * as z from "zod/mini";
+import { BuildStatus } from "./build-states.ts";
 import { Id, Labels, OrgId, Timestamp } from "./common.ts";
 import { NEWEST_PAGE } from "./page.ts";
 import { Origin } from "./pipeline.ts";
 import { Branch, CommitSha } from "./repository.ts";
 import { Key } from "./variable.ts";
-
-export const LIVE = ["assigned", "running", "canceling"] as const;
-export const TERMINAL = ["succeeded", "failed", "canceled"] as const;
-export const BuildStatus = z.enum(["queued", ...LIVE, ...TERMINAL]);
-export type BuildStatus = z.infer<typeof BuildStatus>;
 
 /** Why a build ended other than by its steps' own result. */
 export const BuildReason = z.enum([

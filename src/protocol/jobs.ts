@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { Build, BuildReason, Step } from "./build.ts";
+import { ENDED } from "./build-states.ts";
 import { Id, QueryNumber, Timestamp } from "./common.ts";
 import { Requires } from "./pipeline.ts";
 import { CommitSha } from "./repository.ts";
@@ -76,7 +77,7 @@ export const Release = z.object({
 export type Release = z.infer<typeof Release>;
 
 export const Finish = z.object({
-  status: z.enum(["succeeded", "failed", "canceled"]),
+  status: z.enum(ENDED),
   exitCode: z.nullish(z.int().check(z.minimum(0, "must be 0 to 255"), z.maximum(255, "must be 0 to 255"))),
   reason: z.nullish(BuildReason),
   message: z.nullish(z.string().check(z.maxLength(4000))),

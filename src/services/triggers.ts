@@ -6,7 +6,8 @@ import { refusedInRun } from "../domain/env-names.ts";
 import { branchProblem } from "../domain/git-ref.ts";
 import { mergeRequires } from "../domain/requires.ts";
 import { inputsContext } from "../domain/seal-context.ts";
-import { Build, BuildTrigger, RepositoryTrigger, TERMINAL } from "../protocol/build.ts";
+import { Build, BuildTrigger, RepositoryTrigger } from "../protocol/build.ts";
+import { isEnded } from "../protocol/build-states.ts";
 import { PathId } from "../protocol/common.ts";
 import { actorOf } from "./agents.ts";
 import { answered, findBuild } from "./builds.ts";
@@ -158,7 +159,7 @@ export const retryBuild = verb({
   output: Build,
   async run(context, { params }) {
     const build = await findBuild(context, params.id);
-    if (!TERMINAL.some((status) => status === build.status)) {
+    if (!isEnded(build.status)) {
       throw new Refusal("conflict", "The build has not ended: cancel it first, or wait.");
     }
     return trigger(context, await inputsOf(context, build), { retryOf: build.id });

@@ -1,3 +1,4 @@
+import { isEnded, isQueued, type LeasedStatus } from "../../protocol/build-states.ts";
 import { type Explanation, sentence, type WaitCode } from "../../protocol/explain.ts";
 import { type Reason, reason, unmetRequirements } from "../requires.ts";
 import type { DecisionContext } from "./decision.ts";
@@ -72,9 +73,15 @@ const waitOf = (
   if (!agents.some(({ codes }) => codes.length === 0)) {
     return say("all-busy", "Every agent that could take it is busy, draining or offline.");
   }
-  if (ahead > 0)
-    return say("behind-others", `${ahead === 1 ? "1 build is" : `${ahead} builds are`} ahead of it in the queue.`);
+  if (ahead === 1) return say("behind-others", "1 build is ahead of it in the queue.");
+  if (ahead > 1) return say("behind-others", `${ahead} builds are ahead of it in the queue.`);
   return say("next", "It is next, and an agent could take it now.");
+};
+
+const LEASED_MESSAGES: Record<LeasedStatus, (agent: string) => string> = {
+  assigned: (agent) => `It was handed to ${agent}, which has not started it yet.`,
+  running: (agent) => `It runs on ${agent}.`,
+  canceling: (agent) => `It was canceled; ${agent} is stopping it.`,
 };
 
 /** Why a build waits, with the reasons for each agent, or its state. `pingedAt` is the last ping on an agent's socket. */
@@ -85,8 +92,15 @@ export const explain = (
   context: DecisionContext,
   pingedAt: (agentId: string) => number,
 ): Explanation => {
-  const { id: buildId, status } = build;
-  if (status !== "queued") return { buildId, status, ...placeOf(state, build, job), ahead: null, agents: [] };
+  const { id: buildId, status, reason } = build;
+  const notQueued = { buildId, status, ahead: null, agents: [] };
+  if (isEnded(status)) {
+    return { ...notQueued, code: "ended", ...sentence(`It has ended: ${status}${reason ? ` (${reason})` : ""}.`) };
+  }
+  if (!isQueued(status)) {
+    const name = (job.agentId && state.agents.get(job.agentId)?.name) ?? "an agent";
+    return { ...notQueued, code: status, ...sentence(LEASED_MESSAGES[status](name)) };
+  }
   const reasons = new Map(
     [...state.agents.values()].map((agent) => [agent, reasonsOf(state, agent, job, context, pingedAt(agent.id))]),
   );
@@ -104,14 +118,4 @@ export const explain = (
     groups,
     agents,
   };
-};
-
-const placeOf = (state: PoolState, { status, reason }: BuildFacts, { agentId }: JobFacts) => {
-  const name = (agentId && state.agents.get(agentId)?.name) ?? "an agent";
-  if (status === "assigned")
-    return { code: "assigned", ...sentence(`It was handed to ${name}, which has not started it yet.`) } as const;
-  if (status === "running") return { code: "running", ...sentence(`It runs on ${name}.`) } as const;
-  if (status === "canceling")
-    return { code: "canceling", ...sentence(`It was canceled; ${name} is stopping it.`) } as const;
-  return { code: "ended", ...sentence(`It has ended: ${status}${reason ? ` (${reason})` : ""}.`) } as const;
 };

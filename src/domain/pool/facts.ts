@@ -1,5 +1,6 @@
 import type { RegisteredBy } from "../../protocol/agent.ts";
-import type { BuildReason, BuildStatus, Creator, EnvironmentKey, Step } from "../../protocol/build.ts";
+import type { BuildReason, Creator, EnvironmentKey, Step } from "../../protocol/build.ts";
+import type { BuildStatus, EndedStatus } from "../../protocol/build-states.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { RunValues } from "./commands.ts";
 
@@ -79,7 +80,7 @@ export interface ActiveBuild {
 }
 
 export interface Outcome {
-  status: "succeeded" | "failed" | "canceled";
+  status: EndedStatus;
   exitCode: number | null;
   reason: BuildReason | null;
 }

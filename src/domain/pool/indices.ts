@@ -1,7 +1,8 @@
+import { isEnded, isQueued, phaseOf } from "../../protocol/build-states.ts";
 import { leaseDue, offersResumeAt } from "./deadlines.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Offer } from "./facts.ts";
 import { OFFER_MS } from "./rules.ts";
-import { isTerminal, type PoolState, type Position } from "./state.ts";
+import type { PoolState, Position } from "./state.ts";
 
 /* Keeps the indices equal to builds, jobs, agents, waiters and offers. `agents` collects the agents to index again. */
 
@@ -51,8 +52,8 @@ export const indexBuild = (state: PoolState, id: string, agents: Set<string>): v
   const build = state.builds.get(id)!;
   const job = state.jobs.get(id);
   const before = state.index.positions.get(id);
-  const hasEnded = !job || isTerminal(build);
-  if (build.status !== "queued") setOffer(state, id, null, agents);
+  const hasEnded = !job || isEnded(build.status);
+  if (!isQueued(build.status)) setOffer(state, id, null, agents);
   if (before?.lane) state.queue.remove(before.lane, build);
   const after = hasEnded ? null : positionOf(state, build, job);
   if (after) state.index.positions.set(id, after);
@@ -73,12 +74,17 @@ export const indexBuild = (state: PoolState, id: string, agents: Set<string>): v
   if (after?.lane && until !== null) state.deadlines.otherAgent.schedule(id, until);
 };
 
-const positionOf = (state: PoolState, build: BuildFacts, job: JobFacts): Position => ({
-  ...(build.status === "queued"
-    ? { lane: state.queue.add(build, job), holder: null, leasedIn: null }
-    : { lane: null, holder: job.lease?.agentId ?? null, leasedIn: build.pipelineId }),
-  inputBytes: job.inputBytes ?? 0,
-});
+const positionOf = (state: PoolState, build: BuildFacts, job: JobFacts): Position | null => {
+  const inputBytes = job.inputBytes ?? 0;
+  switch (phaseOf(build.status)) {
+    case "queued":
+      return { lane: state.queue.add(build, job), holder: null, leasedIn: null, inputBytes };
+    case "leased":
+      return { lane: null, holder: job.lease?.agentId ?? null, leasedIn: build.pipelineId, inputBytes };
+    case "ended":
+      return null;
+  }
+};
 
 const moveHolder = (
   state: PoolState,

@@ -1,4 +1,5 @@
 import { AGENT_STATUS } from "../../protocol/agent.ts";
+import { isLeased, LEASED, type LeasedStatus, type Phase, phaseOf } from "../../protocol/build-states.ts";
 import type { Metrics } from "../../protocol/metrics.ts";
 import type { DecisionContext } from "./decision.ts";
 import type { AgentFacts } from "./facts.ts";
@@ -28,14 +29,10 @@ export const measure = (
     ...group,
     ...capacityFor(group, skillGroups, context),
   }));
-  const byStatus = { waiting: state.queue.size, assigned: 0, running: 0, canceling: 0 };
-  for (const { status } of state.builds.values()) {
-    if (status === "assigned" || status === "running" || status === "canceling") byStatus[status]++;
-  }
   return {
     orgId,
     at: new Date(context.now).toISOString(),
-    builds: byStatus,
+    builds: { waiting: state.queue.size, ...countByLeasedStatus(state) },
     oldestWaitSeconds: Math.max(0, ...byRequirement.map((group) => group.oldestWaitSeconds)),
     agents,
     outbox: { builds: state.dirty.size, failures: state.flush.failures, deadLetters, parked: deadLetters },
@@ -70,19 +67,29 @@ const countAgents = (state: PoolState, orgId: string, now: number, pingedAt: (ag
   return { agents, skillGroups };
 };
 
+const countByLeasedStatus = (state: PoolState): Record<LeasedStatus, number> => {
+  const counts = Object.fromEntries(LEASED.map((status) => [status, 0])) as Record<LeasedStatus, number>;
+  for (const { status } of state.builds.values()) if (isLeased(status)) counts[status]++;
+  return counts;
+};
+
+/** What a build counts as where agents are started on demand. */
+const COUNTED_AS: Record<Phase, "waiting" | "running" | null> = { queued: "waiting", leased: "running", ended: null };
+
 const countBuilds = (state: PoolState, now: number): Map<string, ByRequirement> => {
-  const kinds = new Map<string, ByRequirement>();
+  const groups = new Map<string, ByRequirement>();
   for (const build of state.builds.values()) {
     const { requires } = state.jobs.get(build.id)!;
-    const needs = requirementKey(requires);
-    const kind = kinds.get(needs) ?? { requires, waiting: 0, running: 0, oldestWaitSeconds: 0, agents: 0, idle: 0 };
-    kinds.set(needs, kind);
-    if (build.status === "queued") {
-      kind.waiting++;
-      kind.oldestWaitSeconds = Math.max(kind.oldestWaitSeconds, (now - build.queuedAt) / 1000);
-    } else kind.running++;
+    const key = requirementKey(requires);
+    const group = groups.get(key) ?? { requires, waiting: 0, running: 0, oldestWaitSeconds: 0, agents: 0, idle: 0 };
+    groups.set(key, group);
+    const counter = COUNTED_AS[phaseOf(build.status)];
+    if (counter) group[counter]++;
+    if (counter === "waiting") {
+      group.oldestWaitSeconds = Math.max(group.oldestWaitSeconds, (now - build.queuedAt) / 1000);
+    }
   }
-  return kinds;
+  return groups;
 };
 
 const capacityFor = ({ requires }: ByRequirement, skillGroups: Map<string, SkillGroup>, { rules }: DecisionContext) => {

@@ -1,3 +1,4 @@
+import { type ActiveStatus, isActive } from "../../protocol/build-states.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import { unmetRequirements } from "../requires.ts";
 import type {
@@ -104,6 +105,17 @@ export interface Rules {
   keyStands(at: number, now: number): boolean;
 }
 
+/** What may be done to a build: the agent that holds it gets it, starts it and finishes it; a person cancels it. */
+const ALLOWED: Record<ActiveStatus, readonly ("hand-out" | "start" | "finish" | "cancel")[]> = {
+  queued: ["cancel"],
+  assigned: ["hand-out", "start", "cancel"],
+  running: ["finish", "cancel"],
+  canceling: ["finish"],
+};
+
+const isAllowed = (action: (typeof ALLOWED)[ActiveStatus][number], { status }: BuildFacts): boolean =>
+  isActive(status) && ALLOWED[status].includes(action);
+
 export const RULES: Rules = {
   nextFence: (last, now) => Math.max(last + 1, now),
   nextVersion: (last, now) => Math.max(last + 1, now),
@@ -125,13 +137,13 @@ export const RULES: Rules = {
   isAlert: ({ until, ignored, ignoredAt }, now) =>
     (until === null || until > now) && (ignored < IGNORED_LIMIT || now >= ignoredAt + UNRESPONSIVE_MS),
   offerIsOver: (at, now) => now >= at + OFFER_MS,
-  handsOutAgain: (build) => build.status === "assigned",
+  handsOutAgain: (build) => isAllowed("hand-out", build),
   isRestart: (agent, bootId) => bootId !== null && bootId !== agent.bootId && !agent.pastBoots.includes(bootId),
   isStale: (agent, bootId) => bootId !== null && agent.pastBoots.includes(bootId),
   tokenFits: (agent, tokenHash) => agent.tokenHash === tokenHash,
-  mayDeliver: (build) => build.status === "assigned",
-  mayStart: (build) => build.status === "assigned",
-  mayFinish: (build) => build.status === "running" || build.status === "canceling",
+  mayDeliver: (build) => isAllowed("hand-out", build),
+  mayStart: (build) => isAllowed("start", build),
+  mayFinish: (build) => isAllowed("finish", build),
   ending: (build, { lease }, reported) => {
     if (build.status === "canceling") return { ...reported, status: "canceled", reason: "canceled" };
     if (lease?.stop?.reason === "timeout") return { ...reported, status: "failed", reason: "timeout" };
@@ -141,7 +153,7 @@ export const RULES: Rules = {
   },
   isSameResult: (known, reported) =>
     known.status === reported.status && known.exitCode === reported.exitCode && known.reason === reported.reason,
-  mayCancel: (build) => build.status === "queued" || build.status === "assigned" || build.status === "running",
+  mayCancel: (build) => isAllowed("cancel", build),
   extended: ({ expiresAt, stop }, now, leaseMs) =>
     Math.max(expiresAt, stop ? Math.min(now + leaseMs, stop.at + STOP_GRACE_MS) : now + leaseMs),
   overtime: ({ lease, timeoutSeconds }, now) =>

@@ -114,6 +114,3 @@ export const emptyState = (records: Records): PoolState => ({
     unmatched: { lanes: new Set(), agents: new Set() },
   },
 });
-
-export const isTerminal = ({ status }: BuildFacts): boolean =>
-  status === "succeeded" || status === "failed" || status === "canceled";
