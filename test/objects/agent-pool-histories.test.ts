@@ -145,7 +145,7 @@ describe("the object", () => {
     vi.useRealTimers();
   });
 
-  it(`answers as the machine does through ${HISTORIES} hostile histories, evicted between any two calls`, {
+  it(`answers like the state machine through ${HISTORIES} hostile histories, evicted between any two calls`, {
     timeout: 180_000,
   }, async () => {
     let [played, asked, evictions] = [0, 0, 0];

@@ -3,11 +3,11 @@ import { toAgent } from "../../../src/domain/pool/record.ts";
 import { ORG, TestPool } from "./test-pool.ts";
 
 const by = (tokenId: string, kind: "registration" | "api" = "registration") => ({
-  registeredBy: { tokenId, kind, name: "of a test" },
+  registeredBy: { tokenId, kind, name: "a test" },
 });
 
 describe("an agent", () => {
-  it("is registered by one registration token a thousand times, until some of its agents are gone", () => {
+  it("can be registered a thousand times with one registration token, and again once some were removed", () => {
     const pool = new TestPool();
     const agents = Array.from({ length: 1000 }, () => pool.agent(by("leaked")));
     const another = { ...pool.newAgent(), ...by("leaked") };
@@ -18,7 +18,7 @@ describe("an agent", () => {
     pool.ok("registerAgent", another);
   });
 
-  it("of before it was kept who registers has a record all the same", () => {
+  it("that an older release stored without registeredBy is shown with null", () => {
     const pool = new TestPool();
     const { id } = pool.agent(by("token"));
     const { registeredBy: _, ...facts } = pool.model.state.agents.get(id)!;

@@ -4,21 +4,21 @@ import { ACTOR, TestPool } from "./test-pool.ts";
 const SHA = "a".repeat(40);
 
 describe("a build's end", () => {
-  it("is told once: the same again is the same answer, another is refused, a stranger's is no word at all", () => {
+  it("is accepted once: the same report again gets the same answer, another result or another agent is refused", () => {
     const pool = new TestPool();
     const other = pool.agent();
     const { holder } = pool.busyAgent();
     expect(pool.refusal("finish", { ...holder, ...other.credentials, status: "failed", exitCode: 1 })).toBe(
       "lease-lost",
     );
-    const told = { ...holder, status: "failed", exitCode: 7, message: "no" } as const;
-    for (const _ of [1, 2, 3]) expect(pool.ok("finish", told)).toBe(holder.buildId);
-    expect(pool.refusal("finish", { ...told, status: "succeeded", exitCode: 0 })).toBe("conflict");
-    expect(pool.refusal("finish", { ...told, fence: holder.fence - 1 })).toBe("lease-lost");
+    const report = { ...holder, status: "failed", exitCode: 7, message: "no" } as const;
+    for (const _ of [1, 2, 3]) expect(pool.ok("finish", report)).toBe(holder.buildId);
+    expect(pool.refusal("finish", { ...report, status: "succeeded", exitCode: 0 })).toBe("conflict");
+    expect(pool.refusal("finish", { ...report, fence: holder.fence - 1 })).toBe("lease-lost");
     expect(pool.facts(holder.buildId)).toMatchObject({ status: "failed", exitCode: 7 });
   });
 
-  it("needs a beginning", () => {
+  it("is refused before its start, like progress", () => {
     const pool = new TestPool();
     const agent = pool.agent();
     pool.build();
@@ -27,7 +27,7 @@ describe("a build's end", () => {
     expect(pool.refusal("progress", { ...holder, commitSha: SHA })).toBe("conflict");
   });
 
-  it("of an unknown build is not found", () => {
+  it("is not found for an unknown build", () => {
     const pool = new TestPool();
     const agent = pool.agent();
     const holder = { ...agent.credentials, buildId: "nowhere", fence: 1 };
@@ -40,7 +40,7 @@ describe("a build's end", () => {
 });
 
 describe("cancel", () => {
-  it("ends a waiting build at once, and an ended one never", () => {
+  it("ends a queued build at once, and is refused for an ended one", () => {
     const pool = new TestPool();
     const build = pool.build();
     pool.ok("cancel", { buildId: build, actor: ACTOR });
@@ -49,7 +49,7 @@ describe("cancel", () => {
     expect(pool.agent().claimId()).toBeNull();
   });
 
-  it("reaches a working agent by push and by heartbeat, and holds whatever it reports then", () => {
+  it("reaches a working agent by hint and by heartbeat, and stays canceled whatever the agent reports", () => {
     const pool = new TestPool();
     const { agent, holder } = pool.busyAgent();
     for (const _ of [1, 2]) pool.ok("cancel", { buildId: holder.buildId, actor: ACTOR });
@@ -61,7 +61,7 @@ describe("cancel", () => {
     expect(pool.facts(holder.buildId)).toMatchObject({ status: "canceled", reason: "canceled" });
   });
 
-  it("ends with the lease of an agent that does not answer", () => {
+  it("is complete when the lease of a silent agent expires", () => {
     const pool = new TestPool();
     const { holder } = pool.busyAgent();
     pool.ok("cancel", { buildId: holder.buildId, actor: ACTOR });
@@ -69,7 +69,7 @@ describe("cancel", () => {
     expect(pool.status(holder.buildId)).toBe("canceled");
   });
 
-  it("ends in the end also where the agent goes on for ever", () => {
+  it("is complete after a grace period, even if the agent keeps sending heartbeats", () => {
     const pool = new TestPool();
     const { agent, holder } = pool.busyAgent();
     pool.ok("cancel", { buildId: holder.buildId, actor: ACTOR });
@@ -80,7 +80,7 @@ describe("cancel", () => {
     expect(pool.status(holder.buildId)).toBe("canceled");
   });
 
-  it("of a build that was handed out lets it neither be delivered nor started", () => {
+  it("prevents the delivery and the start of a build that was handed out", () => {
     const pool = new TestPool();
     const agent = pool.agent();
     pool.build();
@@ -110,7 +110,7 @@ describe("the timeout", () => {
     expect(pool.facts(holder.buildId)).toMatchObject({ status: "failed", reason: "timeout" });
   });
 
-  it("ends the build of an agent that died, without another attempt", () => {
+  it("fails the build of a dead agent, without another attempt", () => {
     const pool = new TestPool();
     const build = pool.build({ timeoutSeconds: 20, maxAttempts: 3 });
     pool.agent().claimAndStart();
@@ -120,7 +120,7 @@ describe("the timeout", () => {
   });
 });
 
-describe("what the agent finds out", () => {
+describe("an agent's report", () => {
   it("pins the commit for later attempts", () => {
     const pool = new TestPool();
     const build = pool.build();
@@ -131,7 +131,7 @@ describe("what the agent finds out", () => {
     expect(pool.facts(build)).toMatchObject({ commitSha: SHA, attempt: 2 });
   });
 
-  it("names the commit where a tag's own object was asked for", () => {
+  it("replaces the id of an annotated tag by its commit", () => {
     const pool = new TestPool();
     const build = pool.build({ branch: "refs/tags/v1", commitSha: "c".repeat(40) });
     pool.ok("progress", { ...pool.agent().claimAndStart(), commitSha: SHA });
@@ -141,7 +141,7 @@ describe("what the agent finds out", () => {
     expect(pool.facts(pinned)).toMatchObject({ commitSha: SHA });
   });
 
-  it("sends the build back for an agent that has what the file asks for, and uses no attempt", () => {
+  it("releases the build for an agent that meets the file's requirements, and uses no attempt", () => {
     const pool = new TestPool();
     const build = pool.build({ requires: { labels: ["a"] } });
     const plain = pool.agent({ labels: ["a"] });
@@ -152,14 +152,14 @@ describe("what the agent finds out", () => {
     expect(able.claimId()).toBe(build);
   });
 
-  it("fails the build when file and pipeline contradict each other", () => {
+  it("fails the build when the requirements of file and pipeline contradict each other", () => {
     const pool = new TestPool();
     const build = pool.build({ requires: { platform: "linux" } });
     pool.ok("release", { ...pool.agent().claimAndStart(), reason: "wants macOS", requires: { platform: "macos" } });
     expect(pool.facts(build)).toMatchObject({ status: "failed", reason: "requirements-unmet" });
   });
 
-  it("does not come back to an agent that gave it back", () => {
+  it("keeps a released build from the agent that released it", () => {
     const pool = new TestPool();
     const agent = pool.agent();
     const build = pool.build();
@@ -172,7 +172,7 @@ describe("what the agent finds out", () => {
 describe("an idempotency key", () => {
   const key = (bodyHash: string) => ({ key: "k", caller: "token:1", bodyHash });
 
-  it("makes one build for a day, and one of its own for each caller", () => {
+  it("makes one build a day for each caller", () => {
     const pool = new TestPool();
     const build = pool.build({ idempotency: key("x") });
     expect(pool.ok("enqueue", pool.newBuild({ idempotency: key("x") }))).toEqual({ buildId: build, isNew: false });

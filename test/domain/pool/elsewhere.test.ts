@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { ACTOR, type TestAgent, TestPool } from "./test-pool.ts";
 
-const giveBack = (pool: TestPool, agent: TestAgent) =>
+const releaseElsewhere = (pool: TestPool, agent: TestAgent) =>
   pool.call("release", { ...agent.claimAndStart(), reason: "no way there", elsewhere: true });
 
 describe("a build that its agent cannot fetch", () => {
-  it("goes to another one that is there, at the cost of no attempt, and passes the first one over", () => {
+  it("goes to another online agent and not to the first, and uses no attempt", () => {
     const pool = new TestPool();
     const [first, second] = [pool.agent(), pool.agent()];
     second.wait();
@@ -21,7 +21,7 @@ describe("a build that its agent cannot fetch", () => {
     expect(second.claimId()).toBe(build);
   });
 
-  it("stays with an agent that is the only one, or the only one that fits, takes builds and is there", () => {
+  it("stays with its agent where no other is online, capable and takes builds", () => {
     const pool = new TestPool();
     const only = pool.agent({ labels: ["x"] });
     const unfit = pool.agent();
@@ -32,29 +32,29 @@ describe("a build that its agent cannot fetch", () => {
     for (const { credentials, bootId } of [only, unfit, draining])
       pool.ok("heartbeat", { ...credentials, bootId: bootId });
     const build = pool.build({ requires: { labels: ["x"] } });
-    expect(giveBack(pool, only)).toMatchObject({ ok: false, refusal: { kind: "conflict" } });
+    expect(releaseElsewhere(pool, only)).toMatchObject({ ok: false, refusal: { kind: "conflict" } });
     expect(pool.facts(build)).toMatchObject({ status: "running", agentId: only.id, attempt: 1 });
     pool.agent({ labels: ["x"] });
     expect(pool.call("release", { ...only.holder(lease(pool, build)), reason: "no", elsewhere: true }).ok).toBe(true);
   });
 
-  it("is given on once: who has it next says how it ended", () => {
+  it("can be released so once: the next agent has to report a result", () => {
     const pool = new TestPool();
     const [first, second] = [pool.agent(), pool.agent()];
     const build = pool.build();
-    expect(giveBack(pool, first).ok).toBe(true);
-    expect(giveBack(pool, second)).toMatchObject({ ok: false });
+    expect(releaseElsewhere(pool, first).ok).toBe(true);
+    expect(releaseElsewhere(pool, second)).toMatchObject({ ok: false });
     pool.ok("finish", { ...second.holder(lease(pool, build)), status: "failed", reason: "checkout-failed" });
     expect(pool.facts(build)).toMatchObject({ status: "failed", reason: "checkout-failed" });
   });
 
-  it("waits for one that is busy, and no longer than that one is there", () => {
+  it("waits for a busy agent while that one is online", () => {
     const pool = new TestPool();
     const [first, busy] = [pool.agent(), pool.agent()];
     pool.build();
     const work = busy.claimAndStart();
     const build = pool.build();
-    expect(giveBack(pool, first).ok).toBe(true);
+    expect(releaseElsewhere(pool, first).ok).toBe(true);
     for (let minute = 0; minute < 10; minute++) {
       pool.advance(50);
       pool.ok("heartbeat", { ...work, bootId: busy.bootId });
@@ -68,7 +68,7 @@ describe("a build that its agent cannot fetch", () => {
     expect([work.buildId, build]).toContain(first.claimId());
   });
 
-  it("ends when it is canceled meanwhile", () => {
+  it("ends when it is canceled before another agent takes it", () => {
     const pool = new TestPool();
     const agent = pool.agent();
     pool.agent();

@@ -16,7 +16,7 @@ const explained = (pool: TestPool, buildId: string) => {
 };
 
 describe("explain", () => {
-  it("says for each agent what keeps it from the build, in codes and words", () => {
+  it("gives the reasons for each agent, as codes and as a message", () => {
     const pool = new TestPool();
     const away = pool.agent({ id: uuid(1), name: "away" });
     pool.now += 90_000;
@@ -38,7 +38,7 @@ describe("explain", () => {
     expect(agents.map(({ agentId }) => agentId)).toEqual([draining.id, lacking.id, away.id]);
   });
 
-  it("says what is required, and puts agents together that the same keeps from it", () => {
+  it("shows the requirements, and groups agents with equal reasons", () => {
     const pool = new TestPool();
     for (let index = 0; index < 1200; index += 1) pool.agent({ id: `away-${index}`, name: `fleet-${index}` });
     pool.now += 90_000;
@@ -61,14 +61,14 @@ describe("explain", () => {
     ]);
   });
 
-  it("says that a build for Windows waits for what there is not", () => {
+  it("says that there is no agent for Windows yet", () => {
     const pool = new TestPool();
     pool.agent({ id: uuid(1), name: "pi" });
     const build = pool.build({ id: uuid(2), requires: { platform: "windows" } });
     expect(explained(pool, build).message).toMatch(/requires\. There is no agent for Windows yet\.$/);
   });
 
-  it("names the most binding reason of the whole wait", () => {
+  it("names the first reason that applies to the whole build", () => {
     const pool = new TestPool();
     const build = pool.build({ id: uuid(1), maxParallel: 1 });
     const next = pool.build({ id: uuid(2), maxParallel: 1 });
@@ -90,7 +90,7 @@ describe("explain", () => {
     expect(explained(pool, build)).toMatchObject({ code: "ended", message: "It has ended: canceled (canceled)." });
   });
 
-  it("tells of an agent that gave it back and of one that is unresponsive", () => {
+  it("names an agent that released the build, and one that is unresponsive", () => {
     const pool = new TestPool();
     const [picky, sleepy] = [pool.agent({ id: uuid(1) }), pool.agent({ id: uuid(2) })];
     const build = pool.build({ id: uuid(3) });
@@ -122,7 +122,7 @@ describe("metrics", () => {
   const { state, context } = pool.model;
   const metrics = Metrics.parse(measure(state, ORG, { ...context, now: pool.now }, 2, () => 0));
 
-  it("count builds, agents and what each kind of build would need", () => {
+  it("count builds, agents, and the capacity for each set of requirements", () => {
     expect(metrics.builds).toEqual({ waiting: 2, assigned: 0, running: 1, canceling: 0 });
     expect(metrics.agents).toEqual({ registered: 5, online: 5, idle: 4, busy: 1, draining: 0, offline: 0 });
     expect(metrics.oldestWaitSeconds).toBe(10);
@@ -139,7 +139,7 @@ describe("metrics", () => {
     expect(metrics.outbox).toMatchObject({ deadLetters: 2, parked: 2 });
   });
 
-  it("read as Prometheus text: help, type, and escaped labels", () => {
+  it("are valid Prometheus text: help, type, and escaped labels", () => {
     expect(toPrometheus({ ...metrics, orgId: 'a"\\\n' })).toContain('{org="a\\"\\\\\\n"} 10');
     const text = toPrometheus(metrics);
     expect(text).toContain('millrace_builds{org="acme",status="waiting"} 2\n');

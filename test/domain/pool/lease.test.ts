@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ACTOR, TestPool } from "./test-pool.ts";
 
 describe("a lease", () => {
-  it("is given again, unchanged, to an agent that asks again before it has started", () => {
+  it("is the same again for an agent that claims again before it started the build", () => {
     const pool = new TestPool();
     const agent = pool.agent();
     pool.build();
@@ -13,7 +13,7 @@ describe("a lease", () => {
     expect(pool.agent().claimId()).not.toBe(first?.buildId);
   });
 
-  it("that is not started in time goes to another, uncounted as an attempt", () => {
+  it("that is not started in time ends, and the build goes to another agent without using an attempt", () => {
     const pool = new TestPool();
     const build = pool.build();
     const slow = pool.agent();
@@ -28,7 +28,7 @@ describe("a lease", () => {
     expect(pool.facts(build)).toMatchObject({ status: "running", attempt: 1 });
   });
 
-  it("lives by heartbeats, and ends a minute after the last", () => {
+  it("is renewed by heartbeats, and expires a minute after the last one", () => {
     const pool = new TestPool();
     const { agent, holder } = pool.busyAgent();
     for (let minute = 0; minute < 5; minute++) {
@@ -41,7 +41,7 @@ describe("a lease", () => {
     expect(answer).toEqual({ cancel: true, reason: "lease-lost" });
   });
 
-  it("is not kept by polls", () => {
+  it("is not renewed by polls", () => {
     const pool = new TestPool();
     const { agent, holder } = pool.busyAgent();
     pool.advance(59);
@@ -50,7 +50,7 @@ describe("a lease", () => {
     expect(pool.status(holder.buildId)).toBe("queued");
   });
 
-  it("of an agent that is stopped by force is over at once, is a used attempt, and any agent may have the next", () => {
+  it("of an agent that is stopped by force ends at once, uses an attempt, and any agent may take the next one", () => {
     const pool = new TestPool();
     const build = pool.build({ maxAttempts: 2 });
     const agent = pool.agent();
@@ -63,7 +63,7 @@ describe("a lease", () => {
     expect(pool.message(build)).toBe("Its agent was stopped.");
   });
 
-  it("of an agent that is stopped before it starts is counted, so that it cannot go on for ever", () => {
+  it("of an agent that is stopped before the start is counted, so that this cannot repeat for ever", () => {
     const pool = new TestPool();
     const build = pool.build();
     const agent = pool.agent();
@@ -74,7 +74,7 @@ describe("a lease", () => {
     expect(pool.facts(build)).toMatchObject({ status: "failed", reason: "agent-lost" });
   });
 
-  it("of an agent that is stopped while its build is to be canceled ends the build as canceled", () => {
+  it("of an agent that is stopped while its build is canceling ends the build as canceled", () => {
     const pool = new TestPool();
     const { holder } = pool.busyAgent();
     pool.ok("cancel", { buildId: holder.buildId, actor: ACTOR });
@@ -82,7 +82,7 @@ describe("a lease", () => {
     expect(pool.facts(holder.buildId)).toMatchObject({ status: "canceled", reason: "canceled" });
   });
 
-  it("of an agent that dies each time ends the build when its attempts are used up", () => {
+  it("of an agent that dies each time fails the build when its attempts are used up", () => {
     const pool = new TestPool();
     const build = pool.build({ maxAttempts: 2 });
     for (const attempt of [1, 2]) {
@@ -93,7 +93,7 @@ describe("a lease", () => {
     expect(pool.facts(build)).toMatchObject({ status: "failed", reason: "agent-lost", attempt: 2 });
   });
 
-  it("ends at once when its agent was started anew, and a late word of the old one changes nothing", () => {
+  it("ends at once when its agent was restarted, and late calls of the old process change nothing", () => {
     const pool = new TestPool();
     const agent = pool.agent();
     const build = pool.build();
@@ -106,7 +106,7 @@ describe("a lease", () => {
     expect(pool.refusal("finish", { ...old, status: "succeeded", exitCode: 0 })).toBe("lease-lost");
   });
 
-  it("is extended once when the service itself was away, and not again", () => {
+  it("is renewed once after an outage of the service, and not again", () => {
     const pool = new TestPool();
     const { holder } = pool.busyAgent();
     pool.advance(300);
@@ -115,7 +115,7 @@ describe("a lease", () => {
     expect(pool.status(holder.buildId)).toBe("queued");
   });
 
-  it("is free at once when its agent is removed, which nothing is heard from any more", () => {
+  it("ends at once when its agent is removed, and the agent's token is invalid from then on", () => {
     const pool = new TestPool();
     const { agent, holder } = pool.busyAgent();
     pool.ok("removeAgent", { agentId: agent.id, actor: ACTOR });
@@ -127,7 +127,7 @@ describe("a lease", () => {
 });
 
 describe("a hand-out", () => {
-  it("taken back because a dependency was away counts as nothing, and rests", () => {
+  it("that was taken back uses no attempt, and delays the build", () => {
     const pool = new TestPool();
     const agent = pool.agent();
     const build = pool.build();
@@ -140,7 +140,7 @@ describe("a hand-out", () => {
     expect(pool.facts(build)).toMatchObject({ status: "queued", attempt: 0, unstarted: 0 });
   });
 
-  it("is delivered only to who holds it, and the audit tells the names of the keys", () => {
+  it("is delivered only to the agent that holds the lease, and the audit names the keys", () => {
     const pool = new TestPool();
     const agent = pool.agent();
     const other = pool.agent();
@@ -149,11 +149,11 @@ describe("a hand-out", () => {
     const environment = [{ key: "TOKEN", scope: "organization", isSecret: true, version: 3 } as const];
     expect(pool.refusal("deliver", { buildId: build, fence, agentId: other.id, environment })).toBe("lease-lost");
     pool.ok("deliver", { buildId: build, fence, agentId: agent.id, environment });
-    const told = [...pool.model.disk.rows.entries.values()].map(({ audit }) => audit);
-    expect(told.at(-1)).toMatchObject({ action: "build.deliver", subject: build, detail: { keys: ["TOKEN"] } });
+    const audited = [...pool.model.disk.rows.entries.values()].map(({ audit }) => audit);
+    expect(audited.at(-1)).toMatchObject({ action: "build.deliver", subject: build, detail: { keys: ["TOKEN"] } });
   });
 
-  it("whose environment cannot be composed fails the build and says why", () => {
+  it("whose environment cannot be composed fails the build with a message", () => {
     const pool = new TestPool();
     const agent = pool.agent();
     const build = pool.build();
@@ -163,7 +163,7 @@ describe("a hand-out", () => {
     expect(agent.claimId()).toBeNull();
   });
 
-  it("that nobody ever starts ends after twenty times", () => {
+  it("that no agent starts fails the build after twenty times", () => {
     const pool = new TestPool();
     const build = pool.build();
     for (let round = 1; round <= 20; round++) {
@@ -176,7 +176,7 @@ describe("a hand-out", () => {
 });
 
 describe("an agent", () => {
-  it("that lets two builds lie gets no more until it sends a heartbeat", () => {
+  it("that claims two builds and starts neither gets no more until it sends a heartbeat", () => {
     const pool = new TestPool();
     const agent = pool.agent();
     const build = pool.build();
@@ -189,7 +189,7 @@ describe("an agent", () => {
     expect(agent.claimId()).toBe(build);
   });
 
-  it("that drains finishes what it has and takes nothing new", () => {
+  it("that is draining finishes its build and takes no new one", () => {
     const pool = new TestPool();
     const agent = pool.agent();
     pool.build();
@@ -204,7 +204,7 @@ describe("an agent", () => {
     expect(agent.claimId()).toBe(next);
   });
 
-  it("that is ephemeral takes one build and is gone", () => {
+  it("that is ephemeral takes one build and is removed", () => {
     const pool = new TestPool();
     const agent = pool.agent({ isEphemeral: true });
     pool.build();

@@ -25,7 +25,7 @@ const CASES: [requires: Requires, fit: ("mac" | "linux" | "bare")[]][] = [
   [{ labels: ["Docker"] }, []],
 ];
 
-it.each(CASES)("%j is built by %j", (requires, fit) => {
+it.each(CASES)("requirements %j are met by %j", (requires, fit) => {
   for (const [name, skills] of Object.entries({ mac: MAC, linux: LINUX, bare: BARE })) {
     const pool = new TestPool();
     const build = pool.build({ requires });
@@ -33,7 +33,7 @@ it.each(CASES)("%j is built by %j", (requires, fit) => {
   }
 });
 
-it("follows an agent's change of what it can do", () => {
+it("uses the labels of an agent as they were last changed", () => {
   const pool = new TestPool();
   const build = pool.build({ requires: { labels: ["gpu"] } });
   const agent = pool.agent(BARE);

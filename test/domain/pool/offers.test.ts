@@ -4,8 +4,8 @@ import { ACTOR, TestPool } from "./test-pool.ts";
 
 const looks = (pool: TestPool) => pool.pushes.filter(({ type }) => type === "look").map(({ agentId }) => agentId);
 
-describe("a build that comes", () => {
-  it("wakes one waiter that fits, the one that waits longest", () => {
+describe("a new build", () => {
+  it("is offered to one capable agent, the one that has waited longest", () => {
     const pool = new TestPool();
     const [mac, first, second] = [{ platform: 1 }, {}, {}].map((skills) => pool.agent(skills));
     for (const agent of [mac, first, second]) agent?.wait();
@@ -15,7 +15,7 @@ describe("a build that comes", () => {
     expect(looks(pool)).toEqual([first?.id, second?.id]);
   });
 
-  it("wakes another when two seconds have passed without a claim, and no one twice as long as others wait", () => {
+  it("is offered to another agent after two seconds without a claim, and to none twice before the others", () => {
     const pool = new TestPool();
     const agents = [1, 2].map(() => pool.agent());
     for (const agent of agents) agent.wait();
@@ -27,7 +27,7 @@ describe("a build that comes", () => {
     expect(looks(pool)).toEqual(agents.map(({ id }) => id));
   });
 
-  it("leaves a waiter alone that did not follow two hints, until it is heard from", () => {
+  it("is not offered to an agent that ignored two offers, until that one makes contact", () => {
     const pool = new TestPool();
     const agent = pool.agent();
     agent.wait();
@@ -38,7 +38,7 @@ describe("a build that comes", () => {
     expect(looks(pool)).toHaveLength(3);
   });
 
-  it("writes nothing for an agent that looks while its own socket is open, and its last sign of life once that closes", () => {
+  it("stores no contact of an agent while its socket is open, and its last contact when the socket closes", () => {
     const pool = new TestPool();
     const [own, polls] = [pool.agent(), pool.agent()];
     own.wait();
@@ -53,7 +53,7 @@ describe("a build that comes", () => {
     expect(written(own)).toBe(pool.now);
   });
 
-  it("wakes nobody whose deadline has passed, who left, who drains, or who works", () => {
+  it("is not offered to agents whose deadline passed, that left, are draining or busy", () => {
     const pool = new TestPool();
     const [late, gone, draining, busy] = [1, 2, 3, 4].map(() => pool.agent());
     pool.build();
@@ -67,7 +67,7 @@ describe("a build that comes", () => {
     expect(looks(pool)).toEqual([]);
   });
 
-  it("wakes no more waiters than its pipeline has room for", () => {
+  it("is not offered past the limit of its pipeline", () => {
     const pool = new TestPool();
     for (const _ of [1, 2, 3]) pool.agent().wait();
     for (const _ of [1, 2, 3]) pool.build({ maxParallel: 2 });
@@ -75,8 +75,8 @@ describe("a build that comes", () => {
   });
 });
 
-describe("a waiter that comes", () => {
-  it("is told at once when a build waits for it already", () => {
+describe("an agent that begins to wait", () => {
+  it("gets an offer at once when a build is queued for it", () => {
     const pool = new TestPool();
     pool.build();
     const agent = pool.agent();
@@ -84,7 +84,7 @@ describe("a waiter that comes", () => {
     expect(looks(pool)).toEqual([agent.id]);
   });
 
-  it("is told when a build it may have comes back, rests no longer, or gets room", () => {
+  it("gets an offer when a build is requeued, its delay ends, or its pipeline has room", () => {
     const pool = new TestPool();
     const [worker, waiter] = [1, 2].map(() => pool.agent());
     pool.build({ maxParallel: 1 });
@@ -101,7 +101,7 @@ describe("a waiter that comes", () => {
     expect(looks(pool)).toHaveLength(2);
   });
 
-  it("passes its hint on when it leaves", () => {
+  it("passes its offer on when it leaves", () => {
     const pool = new TestPool();
     const [first, second] = [1, 2].map(() => pool.agent());
     for (const agent of [first, second]) agent!.wait();

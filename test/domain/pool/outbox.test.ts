@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { TestPool } from "./test-pool.ts";
 
-/** What one attempt takes, as it was when the attempt began. */
-const taken = (pool: TestPool) => {
+/** The result of an attempt that delivers everything pending now. */
+const everythingPending = (pool: TestPool) => {
   const { builds, dirty, entries } = pool.model.disk.rows;
   const known = [...dirty].map((buildId) => ({ buildId, version: builds.get(buildId)!.version }));
   return { builds: known, entries: [...entries.keys()], failed: false };
@@ -11,39 +11,39 @@ const taken = (pool: TestPool) => {
 const flushAt = (pool: TestPool) => pool.model.state.flush.at;
 
 describe("the outbox", () => {
-  it("is empty after an attempt that took everything, and full again with the next change", () => {
+  it("is empty after an attempt that delivered everything, until the next change", () => {
     const pool = new TestPool();
     pool.build();
-    pool.ok("recordFlush", taken(pool));
+    pool.ok("recordFlush", everythingPending(pool));
     expect(flushAt(pool)).toBeNull();
     pool.build();
     expect(flushAt(pool)).toBe(pool.now + 1_000);
   });
 
-  it("keeps what changed while an attempt was under way", () => {
+  it("keeps what changed during an attempt", () => {
     const pool = new TestPool();
     pool.build();
     const agent = pool.agent();
-    const attempt = taken(pool);
+    const attempt = everythingPending(pool);
     agent.claimAndStart();
     pool.ok("recordFlush", attempt);
     expect(pool.model.disk.rows.dirty.size).toBe(1);
     expect(flushAt(pool)).not.toBeNull();
   });
 
-  it("keeps a letter that is appended by the very step that ends an attempt", () => {
+  it("keeps an entry that the step which records the attempt appends", () => {
     const pool = new TestPool();
     pool.build();
     const agent = pool.agent({ isEphemeral: true });
     pool.ok("finish", { ...agent.claimAndStart(), status: "succeeded", exitCode: 0 });
-    const attempt = taken(pool);
+    const attempt = everythingPending(pool);
     pool.now += 60_000;
     pool.ok("recordFlush", attempt);
     expect(pool.model.disk.rows.entries.size).toBe(1);
     expect(flushAt(pool)).not.toBeNull();
   });
 
-  it("is tried again ever more patiently, at most a minute apart", () => {
+  it("is retried with exponential backoff, at most every minute", () => {
     const pool = new TestPool();
     pool.build();
     const delays = [1, 2, 3, 4, 5, 6, 7, 8].map(() => {

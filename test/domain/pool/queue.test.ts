@@ -5,21 +5,21 @@ import { requirementKey } from "../../../src/domain/pool/queue.ts";
 import { ACTOR, TestPool } from "./test-pool.ts";
 
 describe("the queue", () => {
-  it("gives the higher priority first, and among equals the older build", () => {
+  it("hands out the higher priority first, and among equals the older build", () => {
     const pool = new TestPool();
     const [late, first, urgent, last] = [0, 0, 9, -9].map((priority) => pool.build({ priority }));
     const agents = [1, 2, 3, 4].map(() => pool.agent());
     expect(agents.map((agent) => agent.claimId())).toEqual([urgent, late, first, last]);
   });
 
-  it("never lets a build that an agent may not have stand in its way", () => {
+  it("never blocks an agent by a build that it may not have", () => {
     const pool = new TestPool();
     pool.build({ priority: 100, requires: { platform: "macos" } });
     const possible = pool.build();
     expect(pool.agent().claimId()).toBe(possible);
   });
 
-  it("keeps a build's place when it comes back", () => {
+  it("keeps the place of a build that is requeued", () => {
     const pool = new TestPool();
     const first = pool.build();
     pool.build();
@@ -29,7 +29,7 @@ describe("the queue", () => {
     expect(pool.agent().claimId()).toBe(first);
   });
 
-  it("runs no more builds of a pipeline at once than maxParallel, and others meanwhile", () => {
+  it("leases no more builds of a pipeline than maxParallel, and others meanwhile", () => {
     const pool = new TestPool();
     const [one, two] = [1, 2].map(() => pool.build({ pipelineId: "narrow", maxParallel: 1 }));
     const other = pool.build({ pipelineId: "wide" });
@@ -48,7 +48,7 @@ describe("the queue", () => {
     expect(made).toEqual([1, 2, 1, 3]);
   });
 
-  it("takes 10,000 waiting builds and 5,000 agents, and not one more", () => {
+  it("accepts 10,000 queued builds and 5,000 agents, and no more", () => {
     const pool = new TestPool();
     const many = (count: number, make: () => unknown) => Array.from({ length: count }, make);
     many(10_000, () => pool.model.state.queue.add(...queued(pool.newBuild().id)));
@@ -70,10 +70,10 @@ const queued = (id: string) => {
   return [pool.model.state.builds.get(buildId)!, pool.model.state.jobs.get(buildId)!] as const;
 };
 
-describe("what runs are given", () => {
+describe("run values", () => {
   const given = { inputs: "x".repeat(1024 * 1024) };
 
-  it("is 64 MiB of all live builds together, and not one more", () => {
+  it("may have 64 MiB in all active builds together, and no more", () => {
     const pool = new TestPool();
     const builds = Array.from({ length: 64 }, () => pool.build(given));
     expect(pool.refusal("enqueue", pool.newBuild(given))).toBe("limit-reached");
@@ -84,8 +84,8 @@ describe("what runs are given", () => {
   });
 });
 
-describe("needs", () => {
-  it("are the same text however they are written", () => {
+describe("the key of requirements", () => {
+  it("is the same text however they are written", () => {
     const same = [{}, { platform: null }, { ios: false, labels: [] }, { web: null, labels: null }];
     expect(new Set(same.map(requirementKey)).size).toBe(1);
     expect(requirementKey({ labels: ["b", "a"] })).toBe(requirementKey({ labels: ["a", "b"] }));
@@ -94,34 +94,34 @@ describe("needs", () => {
   });
 });
 
-describe("the agenda", () => {
-  it("forgets what is no longer to be done, and takes it again when noted anew", () => {
-    const agenda = new DeadlineQueue();
-    agenda.schedule("a", 5);
-    agenda.schedule("b", 7);
-    agenda.remove("a");
-    expect(agenda.next()).toBe(7);
-    agenda.schedule("a", 6);
-    expect(agenda.takeDue(10)).toEqual(["a", "b"]);
-    expect(agenda.next()).toBeNull();
+describe("the deadline queue", () => {
+  it("returns no removed entry, until it is scheduled again", () => {
+    const deadlines = new DeadlineQueue();
+    deadlines.schedule("a", 5);
+    deadlines.schedule("b", 7);
+    deadlines.remove("a");
+    expect(deadlines.next()).toBe(7);
+    deadlines.schedule("a", 6);
+    expect(deadlines.takeDue(10)).toEqual(["a", "b"]);
+    expect(deadlines.next()).toBeNull();
   });
 
-  it("yields every key once, at its earliest time or before, in any order of notes", () => {
-    const notes = fc.array(fc.tuple(fc.integer({ min: 0, max: 8 }), fc.integer({ min: 0, max: 100 })), {
+  it("returns each id once, at its earliest time or before, whatever the order of scheduling", () => {
+    const entries = fc.array(fc.tuple(fc.integer({ min: 0, max: 8 }), fc.integer({ min: 0, max: 100 })), {
       maxLength: 60,
     });
     fc.assert(
-      fc.property(notes, fc.integer({ min: 0, max: 100 }), (noted, now) => {
-        const agenda = new DeadlineQueue();
+      fc.property(entries, fc.integer({ min: 0, max: 100 }), (scheduled, now) => {
+        const deadlines = new DeadlineQueue();
         const earliest = new Map<string, number>();
-        for (const [key, at] of noted) {
-          agenda.schedule(`${key}`, at);
+        for (const [key, at] of scheduled) {
+          deadlines.schedule(`${key}`, at);
           earliest.set(`${key}`, Math.min(at, earliest.get(`${key}`) ?? Infinity));
         }
         const due = [...earliest].filter(([, at]) => at <= now).map(([key]) => key);
-        expect(agenda.takeDue(now).toSorted()).toEqual(due.sort());
+        expect(deadlines.takeDue(now).toSorted()).toEqual(due.sort());
         const left = [...earliest.values()].filter((at) => at > now);
-        expect(agenda.next()).toBe(left.length > 0 ? Math.min(...left) : null);
+        expect(deadlines.next()).toBe(left.length > 0 ? Math.min(...left) : null);
       }),
     );
   });

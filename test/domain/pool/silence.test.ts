@@ -9,8 +9,8 @@ const forgotten = (pool: TestPool): string[] =>
     audit?.action === "agent.forget" ? [audit.subject] : [],
   );
 
-describe("an agent that nothing is heard of", () => {
-  it("is forgotten after ninety days, with its token, and not a second sooner", () => {
+describe("a silent agent", () => {
+  it("is forgotten after ninety days, with its token, and not a second earlier", () => {
     const pool = new TestPool();
     const { id, credentials, bootId } = pool.agent();
     expect(nextDue(pool.model.state, pool.model.context)).toBeLessThanOrEqual(pool.now + 90 * DAY * 1000);
@@ -22,7 +22,7 @@ describe("an agent that nothing is heard of", () => {
     expect(pool.refusal("claim", { ...credentials, bootId: bootId })).toBe("unauthenticated");
   });
 
-  it("is kept that was heard of since, that waits, or that has a build in its hands", () => {
+  it("is kept if it made contact since, waits, or holds a build", () => {
     const pool = new TestPool();
     const [heard, waiting, silent] = [pool.agent(), pool.agent(), pool.agent()];
     pool.advance(60 * DAY);
@@ -41,7 +41,7 @@ describe("an agent that nothing is heard of", () => {
     expect(pool.model.state.index.holding.get(busy.id)).toBe(holder.buildId);
   });
 
-  it("goes a hundred at a time, the rest with the next look, for which an alarm is set", () => {
+  it("is forgotten with at most 99 others in one step; an alarm is set for the rest", () => {
     const pool = new TestPool();
     for (let n = 0; n < 250; n++) pool.agent();
     pool.now += 91 * DAY * 1000;
@@ -53,7 +53,7 @@ describe("an agent that nothing is heard of", () => {
     expect(left).toEqual([150, 50, 0]);
   });
 
-  it("is known by what was written down: one with a socket of its own leaves a word there now and then", () => {
+  it("is one whose stored contact is old: an agent with a socket stores a contact now and then", () => {
     const pool = new TestPool();
     const agent = pool.agent();
     agent.wait();

@@ -13,7 +13,7 @@ it("holds every invariant through 20,000 hostile histories", { timeout: 300_000 
   for (const count of Object.values(faults)) expect(count).toBeGreaterThan(500);
 });
 
-it("would see each of the wrong machines within 1,000 histories", { timeout: 300_000 }, async () => {
+it("finds each wrong rule within 1,000 histories", { timeout: 300_000 }, async () => {
   const hunts = await hunt(SEED, 1_000);
   expect(hunts.length).toBeGreaterThanOrEqual(18);
   expect(hunts.filter(({ caughtAfter }) => caughtAfter === null)).toEqual([]);
