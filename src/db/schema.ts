@@ -3,6 +3,7 @@ import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } fro
 import { ACTIVE } from "../protocol/build-states.ts";
 import type { LocationHint } from "../protocol/organization.ts";
 import type { Requires } from "../protocol/pipeline.ts";
+import type { CredentialKind } from "../protocol/repository.ts";
 import type { Role } from "../protocol/token.ts";
 import type { Scope } from "../protocol/variable.ts";
 
@@ -150,7 +151,7 @@ export const repository = sqliteTable(
 export const credential = sqliteTable("credential", {
   repoId: text("repo_id").primaryKey(),
   orgId: text("org_id").notNull(),
-  kind: text({ enum: ["token", "ssh-key"] }).notNull(),
+  kind: text().$type<CredentialKind>().notNull(),
   username: text(),
   sealed: text().notNull(),
   version: integer().notNull().default(1),

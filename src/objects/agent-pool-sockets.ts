@@ -1,5 +1,6 @@
 import type { Push } from "../domain/pool/decision.ts";
 import { HINT_PING, HINT_PONG } from "../protocol/jobs.ts";
+import { LIMITS } from "../protocol/limits.ts";
 
 /** Stored with a socket while the object hibernates. `until` is the deadline of a poll, or null for the agent's socket. */
 interface Attachment {
@@ -8,8 +9,6 @@ interface Attachment {
   openedAt: number;
 }
 
-/** Open sockets of one agent: the present one, and one whose connection broke without a close. */
-const SOCKET_LIMIT = 2;
 const POLICY_VIOLATION = 1008;
 
 /** Hibernating sockets on which agents, and Workers in a long poll, wait for hints. */
@@ -25,7 +24,7 @@ export class HintSockets {
   accept(attachment: Attachment): WebSocket {
     const others = this.#open(attachment.agentId, attachment.openedAt);
     others.sort((one, other) => attachmentOf(other).openedAt - attachmentOf(one).openedAt);
-    for (const socket of others.slice(SOCKET_LIMIT - 1))
+    for (const socket of others.slice(LIMITS.agentSockets - 1))
       socket.close(POLICY_VIOLATION, "A newer socket took its place");
     const { 0: client, 1: server } = new WebSocketPair();
     this.#ctx.acceptWebSocket(server, [attachment.agentId]);

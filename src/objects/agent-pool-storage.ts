@@ -12,12 +12,11 @@ import {
 } from "../domain/pool/facts.ts";
 import { emptyState, type PoolState } from "../domain/pool/state.ts";
 import { isEnded } from "../protocol/build-states.ts";
-import { LARGE_RUN_VALUES, type OutboxEntry, REVOKED, TABLES, writesOf } from "./agent-pool-tables.ts";
+import { LIMITS } from "../protocol/limits.ts";
+import { type OutboxEntry, REVOKED, TABLES, writesOf } from "./agent-pool-tables.ts";
 
 /** Milliseconds for which a build can be retried with the values of its run. */
 const RUN_VALUES_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
-/** How many ended builds keep large run values: the newest. */
-const LARGE_RUN_VALUES_KEPT = 1000;
 /** Rows that one cleanup deletes from a table at most, so that it never blocks the queue. */
 const FORGET_LIMIT = 500;
 
@@ -70,8 +69,9 @@ export class PoolStorage implements Records {
     for (const change of changes) {
       if (change.kind === "forget") this.#deleteBefore(change.before);
       else for (const [query, ...bindings] of writesOf(change, this.#newId)) this.#write(query, ...bindings);
-      if (change.kind === "inputs" && JSON.stringify(change.runValues).length > LARGE_RUN_VALUES)
+      if (change.kind === "inputs" && JSON.stringify(change.runValues).length > LIMITS.largeInputsCharacters) {
         this.#deleteLargeRunValues();
+      }
     }
   }
 
@@ -91,7 +91,7 @@ export class PoolStorage implements Records {
 
   /** Deletes the large run values of the oldest ended builds, so that they never fill the disk. */
   #deleteLargeRunValues(): void {
-    const older = `SELECT build_id FROM inputs WHERE length(facts) > ${LARGE_RUN_VALUES} ORDER BY at DESC LIMIT -1 OFFSET ${LARGE_RUN_VALUES_KEPT}`;
+    const older = `SELECT build_id FROM inputs WHERE length(facts) > ${LIMITS.largeInputsCharacters} ORDER BY at DESC LIMIT -1 OFFSET ${LIMITS.largeInputsKept}`;
     const active = "SELECT id FROM build WHERE ended_at IS NULL";
     this.#write(`DELETE FROM inputs WHERE build_id IN (${older}) AND build_id NOT IN (${active})`);
   }

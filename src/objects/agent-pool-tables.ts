@@ -1,8 +1,6 @@
 import type { AuditFact, BuildFacts, Change } from "../domain/pool/facts.ts";
 import { isEnded } from "../protocol/build-states.ts";
-
-/** Characters above which run values, as JSON, count as large. */
-export const LARGE_RUN_VALUES = 4096;
+import { LIMITS } from "../protocol/limits.ts";
 
 export const TABLES = `
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -12,7 +10,7 @@ CREATE INDEX IF NOT EXISTS build_under_way ON build (seq) WHERE ended_at IS NULL
 CREATE TABLE IF NOT EXISTS job (build_id TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS report (build_id TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS inputs (build_id TEXT PRIMARY KEY, at INTEGER NOT NULL, facts TEXT NOT NULL);
-CREATE INDEX IF NOT EXISTS inputs_large ON inputs (at) WHERE length(facts) > ${LARGE_RUN_VALUES};
+CREATE INDEX IF NOT EXISTS inputs_large ON inputs (at) WHERE length(facts) > ${LIMITS.largeInputsCharacters};
 CREATE TABLE IF NOT EXISTS number (repo_id TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS idempotency (caller TEXT, name TEXT, at INTEGER NOT NULL, facts TEXT NOT NULL, PRIMARY KEY (caller, name));
 CREATE TABLE IF NOT EXISTS dirty (build_id TEXT PRIMARY KEY) WITHOUT ROWID;

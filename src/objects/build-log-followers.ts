@@ -1,11 +1,10 @@
 import { type FollowMessage, MORE } from "../protocol/follow.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import type { BuildLogStore, Segment } from "./build-log-store.ts";
 
 /** Bytes of one message at most. */
 const MESSAGE_SIZE = 128 * 1024;
 
-/** Followers of one log with the same token. One more closes the oldest. */
-const FOLLOWER_LIMIT = 50;
 /** Messages in the cache: followers at the end of the log need the same one. */
 const CACHED_MESSAGES = 8;
 const POLICY_VIOLATION = 1008;
@@ -73,7 +72,7 @@ export class BuildLogFollowers {
   #closeOldest(token: string): void {
     const open = this.#ctx.getWebSockets(token).filter((socket) => socket.readyState === WebSocket.OPEN);
     open.sort((one, other) => (read(other).openedAt ?? 0) - (read(one).openedAt ?? 0));
-    for (const socket of open.slice(FOLLOWER_LIMIT - 1))
+    for (const socket of open.slice(LIMITS.followers - 1))
       socket.close(POLICY_VIOLATION, "A newer follower took its place");
   }
 

@@ -1,11 +1,11 @@
 import type { MaskerPosition } from "../domain/mask/mask.ts";
-import { LOG_LIMIT } from "../protocol/jobs.ts";
+import { LIMITS } from "../protocol/limits.ts";
 
 /** Bytes of one row. SQLite in Durable Objects allows 2 MB; readers need less at once. */
 const ROW_SIZE = 256 * 1024;
 
 const LIMIT_NOTICE = new TextEncoder().encode(
-  `\n[This log has reached its limit of ${LOG_LIMIT} bytes: the rest is not kept.]\n`,
+  `\n[This log has reached its limit of ${LIMITS.logBytes} bytes: the rest is not kept.]\n`,
 );
 
 /** The part of the log that one lease wrote. */
@@ -96,7 +96,7 @@ export class BuildLogStore {
   /** Appends masked bytes to the segment, up to the limit of the whole log, and updates the segment's size. */
   write(segment: Segment, bytes: Uint8Array): void {
     const total = this.#storage.sql.exec<{ size: number }>("SELECT sum(size) AS size FROM segment").one().size;
-    const room = Math.max(0, LOG_LIMIT - total);
+    const room = Math.max(0, LIMITS.logBytes - total);
     this.#insert(segment, bytes.subarray(0, room));
     if (bytes.length <= room) return;
     segment.isFull = true;

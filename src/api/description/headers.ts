@@ -1,3 +1,4 @@
+import { BOOKMARK_HEADER } from "../../protocol/headers.ts";
 import { BOOT_HEADER, LEASE_HEADER } from "../../protocol/jobs.ts";
 import type { Route } from "../routes.ts";
 import type { Parameter, Reference } from "./openapi.ts";
@@ -12,7 +13,7 @@ const sent = (name: string, description: string, more: Partial<Parameter> = {}):
 
 /** Headers a request may carry, as components. */
 export const REQUEST_HEADERS: Record<string, Parameter> = {
-  Bookmark: sent("Millrace-Bookmark", "What an earlier answer carried: a read then sees at least what that one saw."),
+  Bookmark: sent(BOOKMARK_HEADER, "What an earlier answer carried: a read then sees at least what that one saw."),
   BootId: sent(BOOT_HEADER, "A random id the agent program makes at its start: another one means it was restarted."),
   IdempotencyKey: sent(
     "Idempotency-Key",
@@ -41,14 +42,14 @@ export const RESPONSE_HEADERS: Record<string, object> = {
   ETag: text("The record's version: for If-Match and If-None-Match."),
   Location: text("Path of what was made."),
   Link: text('The whole address of the next page: `<...>; rel="next"`. Absent on the last one.'),
-  Bookmark: text("For `Millrace-Bookmark` of a later read that must see this write."),
+  Bookmark: text(`For \`${BOOKMARK_HEADER}\` of a later read that must see this write.`),
   Authenticate: text("Which scheme is expected."),
   ServerTiming: text("Milliseconds the request took; round trips to the database, rows read and written."),
 };
 
 const NAMES: Record<string, string> = {
   ...{ RequestId: "X-Request-Id", RateLimitPolicy: "RateLimit-Policy", RetryAfter: "Retry-After", ETag: "ETag" },
-  ...{ Location: "Location", Link: "Link", Bookmark: "Millrace-Bookmark", Authenticate: "WWW-Authenticate" },
+  ...{ Location: "Location", Link: "Link", Bookmark: BOOKMARK_HEADER, Authenticate: "WWW-Authenticate" },
   ...{ ServerTiming: "Server-Timing" },
 };
 

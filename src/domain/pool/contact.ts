@@ -2,7 +2,7 @@ import type { ClaimRequest } from "./commands.ts";
 import { buildHeldBy, type Decision, type DecisionContext, decided, SYSTEM, verifiedAgent } from "./decision.ts";
 import type { AgentFacts, Change } from "./facts.ts";
 import { CANCELED, endBuild, loseLease } from "./lease.ts";
-import { LIMITS } from "./rules.ts";
+import { POOL_LIMITS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
 /** The commands that only an agent sends, and by which the pool knows that its program runs. */
@@ -39,7 +39,7 @@ export const recordContact = (
 
 const bootHistory = (agent: AgentFacts, bootId: string | null) => ({
   bootId,
-  pastBoots: agent.bootId === null ? [] : [agent.bootId, ...agent.pastBoots].slice(0, LIMITS.pastBoots),
+  pastBoots: agent.bootId === null ? [] : [agent.bootId, ...agent.pastBoots].slice(0, POOL_LIMITS.pastBoots),
 });
 
 const resetIgnoredOffers = (state: PoolState, { id }: AgentFacts): Change[] => {

@@ -1,4 +1,5 @@
 import type { RegisteredBy } from "../../protocol/agent.ts";
+import type { AuditAction } from "../../protocol/audit.ts";
 import type { BuildReason, Creator, EnvironmentKey, Step } from "../../protocol/build.ts";
 import type { BuildStatus, EndedStatus } from "../../protocol/build-states.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
@@ -154,7 +155,7 @@ export interface Records {
 export interface AuditFact {
   at: number;
   actor: string;
-  action: string;
+  action: AuditAction;
   subject: string;
   requestId: string | null;
   detail: Record<string, unknown>;

@@ -1,7 +1,7 @@
 import type { Actor } from "./commands.ts";
 import { audit, type DecisionContext, patchBuild, SYSTEM } from "./decision.ts";
 import type { ActiveBuild, AgentFacts, Change, JobFacts, Outcome } from "./facts.ts";
-import { LIMITS } from "./rules.ts";
+import { POOL_LIMITS } from "./rules.ts";
 
 /** Ends the build with this outcome. */
 export const endBuild = (
@@ -54,7 +54,7 @@ export const loseLease = (
       ...retireEphemeral(agent, context),
     ];
   }
-  const message = `It was handed out ${LIMITS.unstarted} times, and no agent started it.`;
+  const message = `It was handed out ${POOL_LIMITS.unstarted} times, and no agent started it.`;
   const isIgnored = agent && cause === "expired" && build.status === "assigned";
   return [...retryOrFail(held, message, cause, context), ...(isIgnored ? countIgnoredLease(agent, context) : [])];
 };

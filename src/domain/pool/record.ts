@@ -1,11 +1,12 @@
 import { AGENT_STATUS, type Agent } from "../../protocol/agent.ts";
 import type { Build } from "../../protocol/build.ts";
 import { type Phase, phaseOf } from "../../protocol/build-states.ts";
+import { PERIODS } from "../../protocol/limits.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Report } from "./facts.ts";
 import type { PoolState } from "./state.ts";
 
 /** Milliseconds for which an agent counts as online after its last contact. */
-export const ONLINE_MS = 90_000;
+export const ONLINE_MS = PERIODS.onlineSeconds * 1000;
 
 const timestamp = (at: number): string => new Date(at).toISOString();
 const timestampOf = (at: number | null): string | null => (at === null ? null : timestamp(at));

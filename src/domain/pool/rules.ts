@@ -1,4 +1,5 @@
 import { type ActiveStatus, isActive } from "../../protocol/build-states.ts";
+import { PERIODS } from "../../protocol/limits.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import { unmetRequirements } from "../requires.ts";
 import type {
@@ -14,13 +15,8 @@ import type {
 } from "./facts.ts";
 import { byQueueOrder, type QueuedBuild } from "./queue.ts";
 
-export const LIMITS = {
-  queued: 10_000,
-  /** Characters of the run values of all active builds, sealed. */
-  inputBytes: 64 * 1024 * 1024,
-  agents: 5_000,
-  /** Agents of one registration token, so that a leaked one cannot fill the organization. */
-  registrations: 1_000,
+/** Limits that only the pool knows; `protocol/limits.ts` has those that a client meets. */
+export const POOL_LIMITS = {
   unstarted: 20,
   releases: 20,
   pastBoots: 8,
@@ -29,7 +25,7 @@ export const LIMITS = {
 /** Milliseconds for which a build is offered to one waiting agent before another agent gets the offer. */
 export const OFFER_MS = 2_000;
 /** Milliseconds for which the pool keeps idempotency keys and ended builds. */
-export const REMEMBER_MS = 24 * 60 * 60 * 1000;
+export const REMEMBER_MS = PERIODS.idempotencyHours * 60 * 60 * 1000;
 /** Milliseconds for which heartbeats still renew the lease of a build that has to stop. */
 const STOP_GRACE_MS = 5 * 60 * 1000;
 /** A deadline overdue by more milliseconds than this was missed by this service, not by the agent. */
@@ -123,7 +119,7 @@ export const RULES: Rules = {
   leaseIsOver: (lease, now) => now >= lease.expiresAt,
   mayGrace: (lease) => !lease.graced,
   hasAttemptLeft: (job) => job.attempt < job.maxAttempts,
-  hasUnstartedLeft: (job) => job.unstarted < LIMITS.unstarted,
+  hasUnstartedLeft: (job) => job.unstarted < POOL_LIMITS.unstarted,
   unstartedAfter: (job, cause) => job.unstarted + (cause === "lost" ? 1 : 0),
   attemptAfterRelease: (job) => job.attempt - 1,
   meets: (agent, requires) => unmetRequirements(agent, requires).length === 0,

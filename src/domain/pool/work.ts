@@ -18,7 +18,7 @@ import {
 import { releaseElsewhere } from "./elsewhere.ts";
 import type { ActiveBuild, BuildFacts, Change, Lease, Outcome, Report } from "./facts.ts";
 import { CANCELED, endBuild, loseLease, overtimeMessage, requeue, retireEphemeral, TIMED_OUT } from "./lease.ts";
-import { LIMITS } from "./rules.ts";
+import { POOL_LIMITS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
 /** The build that the caller holds a lease on, or the refusal. */
@@ -116,7 +116,7 @@ export const release = (state: PoolState, request: ReleaseRequest, context: Deci
   if (job.lease?.stop) return decided(build.id, endBuild(held, TIMED_OUT, overtimeMessage(job), actor, context));
   if (request.elsewhere) return releaseElsewhere(state, held, agentId, reason, context);
   const requires = mergeRequires(job.requires, request.requires ?? {});
-  if (!requires || job.releasedBy.length >= LIMITS.releases) {
+  if (!requires || job.releasedBy.length >= POOL_LIMITS.releases) {
     return decided(build.id, endBuild(held, UNMET, reason, actor, context));
   }
   const attempt = job.lease!.startedAt === null ? job.attempt : context.rules.attemptAfterRelease(job);

@@ -1,4 +1,5 @@
 import { BUILD_STATES, LEASED, STATUSES } from "../../../protocol/build-states.ts";
+import { PIPELINE_DEFAULTS } from "../../../protocol/pipeline.ts";
 import type { Words } from "./schema-words.ts";
 
 /** Schemas that are one value. */
@@ -20,7 +21,9 @@ export const VALUES: Words = {
   },
   CloneUrl: { is: "Address by which git fetches the repository: https, ssh or user@host:path. Without a password." },
   CommitSha: { is: "A whole commit id: 40 hexadecimal digits, or 64 in repositories of SHA-256." },
-  ConfigPath: { is: "Path of the pipeline file from the repository's root, as .millrace.yml or ci/release.yml." },
+  ConfigPath: {
+    is: `Path of the pipeline file from the repository's root, as ${PIPELINE_DEFAULTS.configPath} or ci/release.yml.`,
+  },
   Definition: { is: "A pipeline file's text, YAML, of at most 262,144 characters." },
   Description: { is: "Free text for people." },
   EnvVariables: {
