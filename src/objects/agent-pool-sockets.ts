@@ -2,7 +2,7 @@ import type { Push } from "../domain/pool/decision.ts";
 import { HINT_PING, HINT_PONG } from "../protocol/jobs.ts";
 import { LIMITS } from "../protocol/limits.ts";
 
-/** Stored with a socket while the object hibernates. `until` is the deadline of a poll, or null for the agent's socket. */
+/** Stored with a socket while the object hibernates. `until` is a poll's deadline; null for the agent's own socket. */
 interface Attachment {
   agentId: string;
   until: number | null;
@@ -98,5 +98,5 @@ export const attachmentOf = (socket: WebSocket): Attachment => socket.deserializ
 const isOpen = (socket: WebSocket, until: number | null, now: number): boolean =>
   socket.readyState === WebSocket.OPEN && (until === null || until > now);
 
-const later = (known: number | null | undefined, until: number | null): number | null =>
-  known === null || until === null ? null : Math.max(known ?? 0, until);
+const later = (one: number | null | undefined, other: number | null): number | null =>
+  one === null || other === null ? null : Math.max(one ?? 0, other);

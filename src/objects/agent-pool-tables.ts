@@ -77,7 +77,7 @@ export const writesOf = (change: Exclude<Change, { kind: "forget" }>, newId: (at
       return [append({ kind: "close", buildId: change.buildId, fence: change.fence })];
     case "delivered":
       return [["DELETE FROM letter WHERE seq IN (SELECT value FROM json_each(?))", JSON.stringify(change.entries)]];
-    case "heard":
+    case "contact":
     case "waiter":
     case "offer":
     case "flush":

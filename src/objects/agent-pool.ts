@@ -1,11 +1,11 @@
 import { DurableObject } from "cloudflare:workers";
 import { loadKeyring } from "../crypto/keyring.ts";
 import { poolName } from "../domain/object-names.ts";
+import type { Granted } from "../domain/pool/claim.ts";
 import type * as commands from "../domain/pool/commands.ts";
 import { explain } from "../domain/pool/explain.ts";
 import { measure } from "../domain/pool/metrics.ts";
-import { toAgent, toBuild } from "../domain/pool/record.ts";
-import { RULES } from "../domain/pool/rules.ts";
+import { toAgent, toBuild, toGrant } from "../domain/pool/record.ts";
 import type { Agent } from "../protocol/agent.ts";
 import type { Build } from "../protocol/build.ts";
 import type { Explanation } from "../protocol/explain.ts";
@@ -211,7 +211,9 @@ export class AgentPool extends DurableObject<Env> {
     const deadline = headers.get(HOP_HEADERS.deadline);
     const until = deadline === null ? null : Number(deadline);
     const call = {
-      ...{ agentId, tokenHash: headers.get(HOP_HEADERS.tokenHash) ?? "", bootId: headers.get(BOOT_HEADER) },
+      agentId,
+      tokenHash: headers.get(HOP_HEADERS.tokenHash) ?? "",
+      bootId: headers.get(BOOT_HEADER),
       until: sockets.reachableUntil(agentId, now) === null ? null : until,
     };
     const preview = this.#engine.preview("wait", call);
@@ -277,26 +279,9 @@ export class AgentPool extends DurableObject<Env> {
     return answer.ok ? { ok: true, value: this.#toAgent(answer.value) } : answer;
   }
 
-  #grantOf({ buildId, fence, expiresAt }: { buildId: string; fence: number; expiresAt: number }): commands.Grant {
-    const found = this.#engine.storage.buildRecord(buildId)!;
-    const { repoId, pipelineId, pipelineVersion } = found.build;
-    const { requires, timeoutSeconds } = found.job;
-    const mayGoElsewhere = RULES.mayGoElsewhere(found.job);
-    const { inputs = null, secretKeys = [] } = this.#engine.storage.runValues(buildId) ?? {};
-    return {
-      buildId,
-      fence,
-      leaseExpiresAt: new Date(expiresAt).toISOString(),
-      build: this.#toBuild(found),
-      repoId,
-      pipelineId,
-      pipelineVersion,
-      requires,
-      timeoutSeconds,
-      mayGoElsewhere,
-      inputs,
-      secretKeys,
-    };
+  #grantOf(granted: Granted): commands.Grant {
+    const { storage, orgId } = this.#engine;
+    return toGrant(orgId, granted, storage.buildRecord(granted.buildId)!, storage.runValues(granted.buildId));
   }
 }
 

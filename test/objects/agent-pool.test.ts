@@ -149,8 +149,8 @@ describe("the run values of ended builds", () => {
     const pool = poolOf("given");
     const much = "x".repeat(5000);
     const first = [newBuild("given", { inputs: much }), newBuild("given", { inputs: "little" })];
-    const live = newBuild("given", { inputs: much });
-    for (const wanted of [...first, live]) value(await pool.enqueue(wanted));
+    const active = newBuild("given", { inputs: much });
+    for (const wanted of [...first, active]) value(await pool.enqueue(wanted));
     for (const { id } of first) value(await pool.cancel({ buildId: id, actor }));
     await runInDurableObject(pool, (_, { storage }) => {
       const kept = new PoolStorage(storage.sql, () => "");
@@ -160,8 +160,8 @@ describe("the run values of ended builds", () => {
         kept.store([{ kind: "inputs", buildId: `later-${n}`, runValues, at: later + n }]);
       }
     });
-    const known = await Promise.all([...first, live].map(async ({ id }) => (await pool.inputsOf(id)).ok));
-    expect(known).toEqual([false, true, true]);
+    const isKept = await Promise.all([...first, active].map(async ({ id }) => (await pool.inputsOf(id)).ok));
+    expect(isKept).toEqual([false, true, true]);
     expect((await pool.inputsOf("later-0")).ok).toBe(false);
     expect((await pool.inputsOf("later-1")).ok).toBe(true);
   });

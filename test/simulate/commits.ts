@@ -129,7 +129,7 @@ const passedOver = (witness: Witness, state: PoolState, { passedOver, ...job }: 
 };
 
 const heardAt = (state: PoolState, id: string): number =>
-  Math.max(state.agents.get(id)!.heardAt, state.heard.get(id) ?? 0);
+  Math.max(state.agents.get(id)!.heardAt, state.lastContacts.get(id) ?? 0);
 
 const granted = (witness: Witness, state: PoolState, id: string, job: JobFacts, lease: Lease): void => {
   const { verb, input, now } = witness.call;

@@ -155,7 +155,7 @@ export const wait = (
   if (context.rules.isStale(agent, call.bootId)) return refused("conflict", "This agent was started again since.");
   const { agentId, until } = call;
   return decided(null, [
-    { kind: "heard", agentId, at: context.now },
+    { kind: "contact", agentId, at: context.now },
     { kind: "waiter", agentId, waiter: { until, ignored: 0, ignoredAt: 0 } },
   ]);
 };
@@ -167,7 +167,7 @@ export const leave = (state: PoolState, { agentId }: { agentId: string }, { now 
   const offered = state.index.offered.get(agentId);
   const agent = waiter.until === null ? state.agents.get(agentId) : undefined;
   return decided(null, [
-    { kind: "heard", agentId, at: now },
+    { kind: "contact", agentId, at: now },
     ...(agent ? [{ kind: "agent", agent: { ...agent, heardAt: now } } as const] : []),
     { kind: "waiter", agentId, waiter: null },
     ...(offered ? [{ kind: "offer", buildId: offered, offer: null } as const] : []),

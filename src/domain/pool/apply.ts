@@ -83,8 +83,8 @@ const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<s
     case "flush":
       state.flush = { at: change.at, failures: change.failures };
       return;
-    case "heard":
-      state.heard.set(change.agentId, change.at);
+    case "contact":
+      state.lastContacts.set(change.agentId, change.at);
       return;
     case "waiter":
       if (change.waiter) state.waiters.set(change.agentId, change.waiter);

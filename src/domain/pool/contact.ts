@@ -32,7 +32,7 @@ export const recordContact = (
   const hasSocket = state.waiters.get(agent.id)?.until === null;
   const isRecent = now - agent.heardAt < (hasSocket ? context.agentMs * PERSIST_CONTACT_PART : PERSIST_CONTACT_MS);
   const isStored = isRestart || seen.ignored !== agent.ignored || !isRecent;
-  const changes: Change[] = [{ kind: "heard", agentId: agent.id, at: now }, ...resetIgnoredOffers(state, agent)];
+  const changes: Change[] = [{ kind: "contact", agentId: agent.id, at: now }, ...resetIgnoredOffers(state, agent)];
   if (isStored) changes.push({ kind: "agent", agent: seen });
   return decided(null, [...changes, ...releaseHeldBuild(state, seen, isRestart, call.by, context)]);
 };

@@ -11,9 +11,9 @@ export interface Enqueued {
 }
 
 /** Adds a build to the queue and numbers it. Repeats of the call find the same build. */
-export const enqueue = (state: PoolState, wanted: NewBuild, context: DecisionContext): Decision<Enqueued> => {
+export const enqueue = (state: PoolState, request: NewBuild, context: DecisionContext): Decision<Enqueued> => {
   const { now, rules } = context;
-  const { idempotency, id, orgId, actor } = wanted;
+  const { idempotency, id, orgId, actor } = request;
   if (state.orgId !== null && state.orgId !== orgId) return unknownId();
   const earlier = idempotency && state.records.keyed(idempotency.caller, idempotency.key);
   if (earlier && rules.keyStands(earlier.at, now)) {
@@ -27,17 +27,17 @@ export const enqueue = (state: PoolState, wanted: NewBuild, context: DecisionCon
       `${withCommas(LIMITS.queuedBuilds)} builds are queued already: wait until some of them have run.`,
     );
   }
-  if (state.runValueCharacters + sizeOfInputs(wanted) > LIMITS.sealedInputsCharacters) {
+  if (state.runValueCharacters + sizeOfInputs(request) > LIMITS.sealedInputsCharacters) {
     return refused(
       "limit-reached",
       "The active builds have too many values of their own: wait until some of them have run.",
     );
   }
-  const build = newBuild(state, wanted, context);
-  const { inputs, secretKeys, requires, priority } = wanted;
+  const build = newBuild(state, request, context);
+  const { inputs, secretKeys, requires, priority } = request;
   const changes: Change[] = [
     { kind: "build", build },
-    { kind: "job", job: newJob(wanted) },
+    { kind: "job", job: newJob(request) },
     { kind: "inputs", buildId: id, runValues: { inputs, secretKeys, requires, priority }, at: now },
     { kind: "number", repoId: build.repoId, number: build.number },
     ...rules.outbox(build, now),
@@ -51,9 +51,9 @@ export const enqueue = (state: PoolState, wanted: NewBuild, context: DecisionCon
   return decided({ buildId: id, isNew: true }, changes);
 };
 
-const newBuild = (state: PoolState, wanted: NewBuild, { now, rules }: DecisionContext): BuildFacts => {
-  const { id, repoId, pipelineId, pipelineVersion, branch, commitSha, trigger, priority, retryOf } = wanted;
-  const { createdBy = null } = wanted;
+const newBuild = (state: PoolState, request: NewBuild, { now, rules }: DecisionContext): BuildFacts => {
+  const { id, repoId, pipelineId, pipelineVersion, branch, commitSha, trigger, priority, retryOf } = request;
+  const { createdBy = null } = request;
   return {
     id,
     repoId,
@@ -80,13 +80,13 @@ const newBuild = (state: PoolState, wanted: NewBuild, { now, rules }: DecisionCo
 
 const sizeOfInputs = ({ inputs, secretKeys }: NewBuild): number => (inputs?.length ?? 0) + secretKeys.join().length;
 
-const newJob = (wanted: NewBuild): JobFacts => ({
-  buildId: wanted.id,
-  requires: wanted.requires,
-  timeoutSeconds: wanted.timeoutSeconds,
-  maxParallel: wanted.maxParallel,
-  maxAttempts: wanted.maxAttempts,
-  inputBytes: sizeOfInputs(wanted),
+const newJob = (request: NewBuild): JobFacts => ({
+  buildId: request.id,
+  requires: request.requires,
+  timeoutSeconds: request.timeoutSeconds,
+  maxParallel: request.maxParallel,
+  maxAttempts: request.maxAttempts,
+  inputBytes: sizeOfInputs(request),
   attempt: 0,
   unstarted: 0,
   releasedBy: [],

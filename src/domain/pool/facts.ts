@@ -185,7 +185,7 @@ export type Change =
 
 /** Changes of memory only: lost with the object, and then rebuilt or not needed. */
 export type MemoryChange =
-  | { kind: "heard"; agentId: string; at: number }
+  | { kind: "contact"; agentId: string; at: number }
   | { kind: "waiter"; agentId: string; waiter: Waiter | null }
   | { kind: "offer"; buildId: string; offer: Offer | null }
   /** An agent that ignored offers gets offers again. */

@@ -160,7 +160,7 @@ export const forgetAgent = (state: PoolState, id: string): void => {
   const buildId = index.offered.get(id);
   if (buildId !== undefined) setOffer(state, buildId, null, new Set());
   state.agents.delete(id);
-  state.heard.delete(id);
+  state.lastContacts.delete(id);
   state.waiters.delete(id);
   index.skills.delete(id);
   index.unmatched.agents.delete(id);

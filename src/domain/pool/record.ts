@@ -2,7 +2,10 @@ import { AGENT_STATUS, type Agent } from "../../protocol/agent.ts";
 import type { Build } from "../../protocol/build.ts";
 import { type Phase, phaseOf } from "../../protocol/build-states.ts";
 import { PERIODS } from "../../protocol/limits.ts";
+import type { Granted } from "./claim.ts";
+import type { Grant, RunValues } from "./commands.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Report } from "./facts.ts";
+import { RULES } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
 /** Milliseconds for which an agent counts as online after its last contact. */
@@ -45,9 +48,30 @@ export const toBuild = (orgId: string, build: BuildFacts, job: JobFacts, report:
   };
 };
 
+/** What the service gets of a build that an agent claimed. */
+export const toGrant = (
+  orgId: string,
+  { buildId, fence, expiresAt }: Granted,
+  { build, job, report }: { build: BuildFacts; job: JobFacts; report: Report },
+  runValues: RunValues | undefined,
+): Grant => ({
+  buildId,
+  fence,
+  leaseExpiresAt: timestamp(expiresAt),
+  build: toBuild(orgId, build, job, report),
+  repoId: build.repoId,
+  pipelineId: build.pipelineId,
+  pipelineVersion: build.pipelineVersion,
+  requires: job.requires,
+  timeoutSeconds: job.timeoutSeconds,
+  mayGoElsewhere: RULES.mayGoElsewhere(job),
+  inputs: runValues?.inputs ?? null,
+  secretKeys: runValues?.secretKeys ?? [],
+});
+
 /** When the agent last made contact. `pingedAt` is the last ping on its socket. */
 export const lastHeardAt = (state: PoolState, agent: AgentFacts, pingedAt = 0): number =>
-  Math.max(agent.heardAt, state.heard.get(agent.id) ?? 0, pingedAt);
+  Math.max(agent.heardAt, state.lastContacts.get(agent.id) ?? 0, pingedAt);
 
 /** Whether the agent made contact recently, or waits in a poll. */
 export const isOnline = (state: PoolState, agent: AgentFacts, now: number, pingedAt = 0): boolean => {

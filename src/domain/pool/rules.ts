@@ -76,7 +76,7 @@ export interface Rules {
   mayFinish(build: BuildFacts): boolean;
   /** The outcome of a build whose agent reported a result. */
   ending(build: BuildFacts, job: JobFacts, reported: Outcome): Outcome;
-  isSameResult(known: Outcome, reported: Outcome): boolean;
+  isSameResult(recorded: Outcome, reported: Outcome): boolean;
   mayCancel(build: BuildFacts): boolean;
   extended(lease: Lease, now: number, leaseMs: number): number;
   overtime(job: JobFacts, now: number): boolean;
@@ -147,8 +147,10 @@ export const RULES: Rules = {
       return { ...reported, status: "failed", reason: reported.reason ?? "agent-error" };
     return reported.status === "succeeded" ? { ...reported, reason: null } : reported;
   },
-  isSameResult: (known, reported) =>
-    known.status === reported.status && known.exitCode === reported.exitCode && known.reason === reported.reason,
+  isSameResult: (recorded, reported) =>
+    recorded.status === reported.status &&
+    recorded.exitCode === reported.exitCode &&
+    recorded.reason === reported.reason,
   mayCancel: (build) => isAllowed("cancel", build),
   extended: ({ expiresAt, stop }, now, leaseMs) =>
     Math.max(expiresAt, stop ? Math.min(now + leaseMs, stop.at + STOP_GRACE_MS) : now + leaseMs),

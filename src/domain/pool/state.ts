@@ -26,7 +26,7 @@ export interface PoolState {
   readonly builds: Map<string, BuildFacts>;
   readonly jobs: Map<string, JobFacts>;
   /** Last contact of each agent, where it is later than the stored one. */
-  readonly heard: Map<string, number>;
+  readonly lastContacts: Map<string, number>;
   /** Agents that wait for offers. */
   readonly waiters: Map<string, Waiter>;
   /** Open offers by build. */
@@ -85,7 +85,7 @@ export const emptyState = (records: Records): PoolState => ({
   revoked: new Map(),
   builds: new Map(),
   jobs: new Map(),
-  heard: new Map(),
+  lastContacts: new Map(),
   waiters: new Map(),
   offers: new Map(),
   runValueCharacters: 0,

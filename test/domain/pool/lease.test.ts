@@ -225,7 +225,7 @@ describe("an agent", () => {
     let rows = 0;
     const store = disk.store.bind(disk);
     disk.store = (changes) => {
-      rows += changes.filter(({ kind }) => !["heard", "waiter", "offer", "flush", "matched"].includes(kind)).length;
+      rows += changes.filter(({ kind }) => !["contact", "waiter", "offer", "flush", "matched"].includes(kind)).length;
       store(changes);
     };
     for (let poll = 0; poll < 72; poll++) {
