@@ -45,6 +45,7 @@ export const createOrganization = verb({
       [sql.insert(organization).values(record), sql.insert(token).values(row)],
       sql.select({ id: organization.id }).from(organization).where(eq(organization.id, id)),
     );
+    // Creates the pool where the hint says. `touch()` replaces this once every deployed pool has it.
     await context.poolOf(id, record.locationHint ?? undefined).listAgents();
     return { ...record, token: secret };
   },

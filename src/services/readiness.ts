@@ -40,6 +40,7 @@ const checkOperatorToken = (token: string | undefined): void => {
 };
 
 const checkObjects = async (env: Env): Promise<void> => {
+  // Any cheap call will do. `touch()` replaces listAgents once every deployed pool has it.
   await Promise.all([
     env.AGENT_POOL.getByName(poolName(NOBODY)).listAgents(),
     env.BUILD_LOG.getByName(buildLogName(NOBODY, NOBODY)).sealedWith(),

@@ -81,7 +81,7 @@ const record = (index: number): { calls: RecordedCall[]; history: History } | un
 };
 
 /** Commands that the object gives itself, or that a closed socket causes. */
-const INTERNAL: Command[] = ["flushed", "tidy", "leave"];
+const INTERNAL: Command[] = ["recordFlush", "tidy", "leave"];
 
 const pools = env.AGENT_POOL as DurableObjectNamespace<AgentPool>;
 type Stub = DurableObjectStub<AgentPool>;
@@ -147,7 +147,7 @@ describe("the object", () => {
     vi.useRealTimers();
   });
 
-  it(`answers as the machine does through ${HISTORIES} hostile histories, evicted between any two calls`, {
+  it(`answers like the state machine through ${HISTORIES} hostile histories, evicted between any two calls`, {
     timeout: 180_000,
   }, async () => {
     let [histories, calls, evictions] = [0, 0, 0];

@@ -135,7 +135,7 @@ export const checkRefused = (checker: Checker, state: PoolState, call: Call): vo
 /** Whether another agent that meets the requirements waits, with room for a build. */
 const isAnotherReady = (state: PoolState, job: JobFacts, besides: string, now: number): boolean =>
   [...state.agents.values()].some((agent) => {
-    const { until, ignored } = state.waiting.get(agent.id) ?? { until: 0, ignored: 0 };
+    const { until, ignored } = state.waiters.get(agent.id) ?? { until: 0, ignored: 0 };
     const isReady = (until === null || until > now) && ignored < 2 && agent.ignored < 2 && agent.spentAt === null;
     const isFit = meetsRequirements(agent, job) && !job.releasedBy.includes(agent.id);
     return agent.id !== besides && isReady && isFit && !agent.isDraining;
@@ -144,7 +144,7 @@ const isAnotherReady = (state: PoolState, job: JobFacts, besides: string, now: n
 /** A hinted agent has two seconds to poll before another one gets the hint. */
 export const checkOffers = (state: PoolState, { offers, input, now }: Call): void => {
   for (const [buildId, { agentId, at }] of offers) {
-    const isStill = state.builds.get(buildId)?.status === "queued" && state.waiting.has(agentId);
+    const isStill = state.builds.get(buildId)?.status === "queued" && state.waiters.has(agentId);
     if (!isStill || agentId === input?.agentId || now >= at + OFFER_MS) continue;
     must(17, state.offers.get(buildId)?.agentId === agentId, "a second agent got the hint too early");
   }

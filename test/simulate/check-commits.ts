@@ -41,7 +41,7 @@ const checkAgentRemoved = (checker: Checker, state: PoolState, id: string): void
   seen.isRemoved = true;
   if (isRequested || isSpent) return;
   must(15, !state.index.holding.has(id), "an agent with a build was forgotten");
-  must(15, !state.waiting.has(id), "a waiting agent was forgotten");
+  must(15, !state.waiters.has(id), "a waiting agent was forgotten");
   must(15, now - seen.seenAt >= AGENT_MS * FORGET_TOLERANCE, "an agent was forgotten soon after a sign of life");
 };
 
@@ -131,7 +131,7 @@ const checkJobChange = (
 const checkPassedOver = (checker: Checker, state: PoolState, { passedOver, ...job }: JobFacts): void => {
   const { now } = checker.call;
   const others = [...state.agents.values()].filter(({ id }) => id !== passedOver!.agentId);
-  const isOnline = ({ id }: AgentFacts) => state.waiting.has(id) || now - lastContact(state, id) < ONLINE_MS;
+  const isOnline = ({ id }: AgentFacts) => state.waiters.has(id) || now - lastContact(state, id) < ONLINE_MS;
   must(
     12,
     others.some((agent) => isOnline(agent) && !agent.isDraining && meetsRequirements(agent, job)),
@@ -140,7 +140,7 @@ const checkPassedOver = (checker: Checker, state: PoolState, { passedOver, ...jo
 };
 
 const lastContact = (state: PoolState, id: string): number =>
-  Math.max(state.agents.get(id)!.heardAt, state.heard.get(id) ?? 0);
+  Math.max(state.agents.get(id)!.heardAt, state.lastContacts.get(id) ?? 0);
 
 const checkGrant = (checker: Checker, state: PoolState, id: string, job: JobFacts, lease: Lease): void => {
   const { command, input, now } = checker.call;
