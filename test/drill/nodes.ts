@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agentProgram, OLDEST_NODE } from "../../src/assets/agent.ts";
-import { agentService, jobOf } from "../agent/support/agent-service.ts";
+import { makeJob, startFakeService } from "../agent/support/fake-service.ts";
 import { makeRepository } from "../support/local/git-repository.ts";
 
 const TOO_OLD = "18.20.8";
@@ -22,11 +22,11 @@ const install = (folder: string): void => {
   execFileSync("npm", ["install", "--prefix", folder, ...quiet, ...packages], { stdio: "inherit" });
 };
 
-/** Runs the main commands and one build on this Node. Returns the last line of each, with its exit code. */
+/** Runs the main commands and one build on this Node. @returns the last line of each, with its exit code */
 const runAgentOn = async (node: string, program: string, folder: string): Promise<string[]> => {
-  const service = await agentService();
+  const service = await startFakeService();
   const { cloneUrl } = makeRepository(folder, { ".millrace.yml": FILE });
-  const job = jobOf(cloneUrl, 1, { env: { NAME: "mill" } });
+  const job = makeJob(cloneUrl, 1, { env: { NAME: "mill" } });
   service.jobs.push(job);
   const state = mkdtempSync(join(folder, "state-"));
   const file = join(state, "pipeline.yml");
@@ -47,7 +47,7 @@ const runAgentOn = async (node: string, program: string, folder: string): Promis
     await run("run", file),
     await run("start", "--once", "--state", state),
   ];
-  const [end] = service.ends;
+  const [end] = service.results;
   const log = service.logs.get(job.build.id) ?? "";
   await service.close();
   const isRight = end?.kind === "finish" && log.includes("hello mill\n") && log.includes("MAIN\n");

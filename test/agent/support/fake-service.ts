@@ -1,7 +1,7 @@
 import { WebSocketServer } from "ws";
 import type { Identity } from "../../../src/agent/cli/identity.ts";
 import type { Job } from "../../../src/protocol/jobs.ts";
-import { type Reply, type ScriptedService, type Seen, scriptedService } from "./scripted-service.ts";
+import { type ReceivedRequest, type StubResponse, type StubServer, startStubServer } from "./stub-server.ts";
 
 const AGENT = "01900000-0000-7000-8000-0000000000a1";
 const NOW = "2026-01-01T00:00:00.000Z";
@@ -25,7 +25,7 @@ const agentRecord = {
   createdAt: NOW,
 };
 
-/** The agent that this service knows. */
+/** The registered agent. */
 export const IDENTITY: Omit<Identity, "url"> = {
   id: AGENT,
   orgId: "acme",
@@ -40,10 +40,10 @@ export const IDENTITY: Omit<Identity, "url"> = {
   pollSeconds: 1,
 };
 
-/** Of this test file alone: agents on one machine end each other's builds where these bear the same id. */
+/** Unique for each test file: agents on one machine end each other's processes when build ids are equal. */
 const BUILDS = `01900000-0000-7000-8000-${crypto.randomUUID().slice(0, 8)}`;
 
-export const jobOf = (cloneUrl: string, number: number, change: Partial<Job> = {}): Job => ({
+export const makeJob = (cloneUrl: string, number: number, change: Partial<Job> = {}): Job => ({
   build: {
     id: `${BUILDS}${String(number).padStart(4, "0")}`,
     number,
@@ -82,67 +82,70 @@ export const jobOf = (cloneUrl: string, number: number, change: Partial<Job> = {
   ...change,
 });
 
-export interface AgentService extends ScriptedService {
-  /** Jobs to hand out, the next one first. */
+export interface FakeService extends StubServer {
+  /** Jobs for the next polls. */
   jobs: Job[];
-  /** What each build's log has, by build id. */
+  /** Each build's log by build id. */
   logs: Map<string, string>;
   /** Bodies of finish and release, in order. */
-  ends: { buildId: string; kind: "finish" | "release"; lease: string; body: Record<string, unknown> }[];
+  results: { buildId: string; kind: "finish" | "release"; lease: string; body: Record<string, unknown> }[];
   progress: Record<string, unknown>[];
-  /** What the next heartbeats answer. */
+  /** Response of the next heartbeats. */
   heartbeat: Record<string, unknown>;
-  /** Answers before the ordinary ones, where they give something. */
-  interfere: (seen: Seen) => Reply | null;
+  /** Replaces the usual response unless it returns null. */
+  intercept: (seen: ReceivedRequest) => StubResponse | null;
   hint(message: unknown): void;
   sockets(): number;
 }
 
-/** The agent's end of the service, played over real HTTP and a real WebSocket by what the wire says. */
-export const agentService = async (): Promise<AgentService> => {
-  const problem = { type: "/problems/x", title: "No", status: 409, detail: "no", requestId: "r" };
-  const script = (seen: Seen): Reply => service.interfere(seen) ?? route(seen);
-  const route = ({ method, path, query, headers, body }: Seen): Reply => {
-    const [, noun, id = "", action] = path.split("/");
-    const parsed = headers["content-type"] === "application/json" ? JSON.parse(body.toString()) : null;
-    if (noun === "buildagent" && id === "register")
-      return {
-        status: 201,
-        body: {
-          ...agentRecord,
-          name: parsed.name,
-          isEphemeral: parsed.isEphemeral,
-          token: "mra_acme_token",
-          heartbeatSeconds: 1,
-          pollSeconds: 1,
-        },
-      };
-    if (noun === "buildagent" && action === "poll") {
-      const job = service.jobs.shift();
-      return job ? { body: job } : { status: 204 };
-    }
-    if (noun === "buildagent" && action === "heartbeat") return { body: service.heartbeat };
-    if (noun === "buildagent") return method === "DELETE" ? { status: 204 } : { body: agentRecord };
-    if (action === "log") {
-      const log = service.logs.get(id) ?? "";
-      const offset = Number(query.get("offset"));
-      if (offset > log.length) return { status: 409, body: { ...problem, expectedOffset: log.length } };
-      service.logs.set(id, log.slice(0, offset) + body.toString("latin1"));
-      return { body: { next: offset + body.length } };
-    }
-    if (action === "progress") {
-      service.progress.push(parsed);
-      return { status: 204 };
-    }
-    if (action === "finish" || action === "release")
-      service.ends.push({ buildId: id, kind: action, lease: String(headers["x-lease"]), body: parsed });
-    return { body: {} };
-  };
-  const http = await scriptedService(script);
+const PROBLEM = { type: "/problems/x", title: "No", status: 409, detail: "no", requestId: "r" };
+
+/** The service's usual response. */
+const respond = (service: FakeService, { method, path, query, headers, body }: ReceivedRequest): StubResponse => {
+  const [, noun, id = "", action] = path.split("/");
+  const parsed = headers["content-type"] === "application/json" ? JSON.parse(body.toString()) : null;
+  if (noun === "buildagent" && id === "register")
+    return {
+      status: 201,
+      body: {
+        ...agentRecord,
+        name: parsed.name,
+        isEphemeral: parsed.isEphemeral,
+        token: "mra_acme_token",
+        heartbeatSeconds: 1,
+        pollSeconds: 1,
+      },
+    };
+  if (noun === "buildagent" && action === "poll") {
+    const job = service.jobs.shift();
+    return job ? { body: job } : { status: 204 };
+  }
+  if (noun === "buildagent" && action === "heartbeat") return { body: service.heartbeat };
+  if (noun === "buildagent") return method === "DELETE" ? { status: 204 } : { body: agentRecord };
+  if (action === "log") {
+    const log = service.logs.get(id) ?? "";
+    const offset = Number(query.get("offset"));
+    if (offset > log.length) return { status: 409, body: { ...PROBLEM, expectedOffset: log.length } };
+    service.logs.set(id, log.slice(0, offset) + body.toString("latin1"));
+    return { body: { next: offset + body.length } };
+  }
+  if (action === "progress") {
+    service.progress.push(parsed);
+    return { status: 204 };
+  }
+  if (action === "finish" || action === "release")
+    service.results.push({ buildId: id, kind: action, lease: String(headers["x-lease"]), body: parsed });
+  return { body: {} };
+};
+
+/** A service with one agent, over real HTTP and a real WebSocket. The test sets its jobs and responses. */
+export const startFakeService = async (): Promise<FakeService> => {
+  const script = (request: ReceivedRequest): StubResponse => service.intercept(request) ?? respond(service, request);
+  const http = await startStubServer(script);
   const sockets = new WebSocketServer({ noServer: true });
   http.server.on("upgrade", (request, socket, head) => {
     if (
-      service.interfere({
+      service.intercept({
         method: "UPGRADE",
         path: request.url ?? "",
         query: new URLSearchParams(),
@@ -155,14 +158,14 @@ export const agentService = async (): Promise<AgentService> => {
       client.on("message", (data) => String(data) === "ping" && client.send("pong"));
     });
   });
-  const service: AgentService = {
+  const service: FakeService = {
     ...http,
     jobs: [],
     logs: new Map(),
-    ends: [],
+    results: [],
     progress: [],
     heartbeat: { cancel: false, leaseExpiresAt: NOW },
-    interfere: () => null,
+    intercept: () => null,
     hint: (message) => {
       for (const client of sockets.clients) client.send(JSON.stringify(message));
     },

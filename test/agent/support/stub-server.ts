@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
-export interface Seen {
+export interface ReceivedRequest {
   method: string;
   path: string;
   query: URLSearchParams;
@@ -9,39 +9,39 @@ export interface Seen {
   body: Buffer;
 }
 
-/** `drop` takes the request and cuts the connection without a word. */
-export interface Reply {
+/** `drop` reads the request and closes the connection without a response. */
+export interface StubResponse {
   status?: number;
   body?: unknown;
   headers?: Record<string, string>;
   drop?: boolean;
 }
-export type Script = (seen: Seen) => Reply | Promise<Reply>;
+export type Script = (request: ReceivedRequest) => StubResponse | Promise<StubResponse>;
 
-export interface ScriptedService {
+export interface StubServer {
   url: string;
   server: Server;
-  seen: Seen[];
+  requests: ReceivedRequest[];
   close(): Promise<void>;
 }
 
-/** A real HTTP server that says what the test wrote for it: the other end of the agent's wire. */
-export const scriptedService = async (script: Script): Promise<ScriptedService> => {
-  const seen: Seen[] = [];
+/** A real HTTP server with scripted responses, in place of the service. */
+export const startStubServer = async (script: Script): Promise<StubServer> => {
+  const requests: ReceivedRequest[] = [];
   const sockets = new Set<Socket>();
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const url = new URL(request.url ?? "/", "http://localhost");
-    const one: Seen = {
+    const received: ReceivedRequest = {
       method: request.method ?? "",
       path: url.pathname,
       query: url.searchParams,
       headers: request.headers,
       body: Buffer.concat(chunks),
     };
-    seen.push(one);
-    const reply = await script(one);
+    requests.push(received);
+    const reply = await script(received);
     if (reply.drop) return void request.socket.destroy();
     response.writeHead(reply.status ?? 200, { "Content-Type": "application/json", ...reply.headers });
     response.end(reply.body === undefined ? undefined : JSON.stringify(reply.body));
@@ -57,7 +57,7 @@ export const scriptedService = async (script: Script): Promise<ScriptedService> 
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     server,
-    seen,
+    requests,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

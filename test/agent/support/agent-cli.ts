@@ -5,19 +5,19 @@ import { onTestFinished } from "vitest";
 
 const ROOT = join(import.meta.dirname, "../../..");
 
-export interface Running {
+export interface AgentProcess {
   kill(signal: NodeJS.Signals): void;
-  /** What it has written so far. */
+  /** All output so far. */
   output(): string;
   ended: Promise<{ code: number | null; stdout: string; stderr: string }>;
   pid: number;
 }
 
-/** Starts the real program, as a person would: `node src/agent/main.ts ARGS`. */
-export const agentProgram = (
+/** Starts the real program: `node src/agent/main.ts ARGS`. */
+export const runAgentCli = (
   args: string[],
   { cwd = ROOT, input = "", env = {}, program = join(ROOT, "src/agent/main.ts") } = {},
-): Running => {
+): AgentProcess => {
   const child = spawn(process.execPath, [program, ...args], { cwd, env: { ...process.env, ...env } });
   let stdout = "";
   let stderr = "";
