@@ -1,6 +1,6 @@
 import type { BuildFacts, Change, JobFacts } from "../../src/domain/pool/facts.ts";
 import type { Command } from "../../src/domain/pool/step.ts";
-import type { AnyInput } from "./checker.ts";
+import type { AnyInput } from "./observations.ts";
 import { EPOCH } from "./simulator.ts";
 import type { SimStorage } from "./storage.ts";
 
