@@ -136,7 +136,7 @@ export const benchApi = async (): Promise<void> => {
     Promise.all([serveBundled(), serveFloor("api-floor-worker.ts")]),
   );
   const client = await service.newOrganization("bench");
-  const manyAgents = await service.newOrganization("manyAgents");
+  const manyAgents = await service.newOrganization("many-agents");
   const { pipelineId } = await createResources(client, "bench");
   const agent = await register(client, 0);
   for (let n = 0; n < AGENTS; n += 50) {
