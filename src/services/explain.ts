@@ -19,7 +19,7 @@ export const explainBuild = verb({
 });
 
 /** Adds `message` to the answer of a pool that still runs the release before it: goes with the next release. */
-const withMessages = (explanation: Explanation): Explanation =>
+export const withMessages = (explanation: Explanation): Explanation =>
   explanation.message !== undefined
     ? explanation
     : {
