@@ -1,7 +1,7 @@
 import { Column, fillPlaceholders, is, type SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import type { Database, Query } from "./session.ts";
+import type { Database, Query } from "./query.ts";
 
 /** What a query selects, each with the name it has in the record. */
 export type Columns = Record<string, SQLiteColumn | SQL.Aliased>;

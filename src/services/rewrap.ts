@@ -1,10 +1,11 @@
 import { and, asc, eq, gt, isNotNull, notLike, sql } from "drizzle-orm";
 import { type Keyring, KeyUnknown, SealBroken } from "../crypto/keyring.ts";
-import { auditRow } from "../db/audit.ts";
+import type { Query } from "../db/query.ts";
 import { credential, organization, repository, variable } from "../db/schema.ts";
-import type { Query } from "../db/session.ts";
+
 import { credentialContext, variableContext } from "../domain/seal-context.ts";
 import { Rewrap, Rewrapped, SealedCounts } from "../protocol/rewrap.ts";
+import { auditRow } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
 import { verb } from "./core/verb.ts";
 
@@ -17,7 +18,7 @@ const keyIdIn = (column: typeof variable.sealed | typeof credential.sealed) =>
   sql<string>`substr(${column}, 4, instr(substr(${column}, 4), '.') - 1)`;
 
 const countAll = async (context: Context): Promise<SealedCounts> => {
-  const keyring = await context.keyring();
+  const keyring = await context.keys.keyring();
   const { sql: db } = context.db;
   const count = sql<number>`count(*)`;
   const [variables, credentials, orgs] = await context.db.run(
@@ -41,7 +42,8 @@ const countAll = async (context: Context): Promise<SealedCounts> => {
   for (const row of variables) add(row.id, "variables", row.count);
   for (const row of credentials) add(row.id, "credentials", row.count);
   for (const { id } of orgs) {
-    for (const [keyId, more] of Object.entries(await context.poolOf(id).sealedInputs())) add(keyId, "inputs", more);
+    for (const [keyId, more] of Object.entries(await context.objects.pool(id).sealedInputs()))
+      add(keyId, "inputs", more);
     for (const keyId of await openLogKeys(context, id)) add(keyId, "logs", 1);
   }
   const isComplete = Object.keys(byKeyId).every((id) => id === keyring.current);
@@ -50,13 +52,13 @@ const countAll = async (context: Context): Promise<SealedCounts> => {
 
 /** Builds that were handed out and have not ended: only their logs keep what they mask. */
 const logsOpen = async (context: Context, orgId: string) =>
-  (await context.poolOf(orgId).liveBuilds()).filter(
+  (await context.objects.pool(orgId).liveBuilds()).filter(
     ({ status, attempt, environment }) => status !== "queued" || attempt > 0 || environment !== null,
   );
 
 const openLogKeys = async (context: Context, orgId: string): Promise<string[]> => {
   const live = await logsOpen(context, orgId);
-  const keys = await Promise.all(live.map(({ id }) => context.logOf(id, orgId).sealedWith()));
+  const keys = await Promise.all(live.map(({ id }) => context.objects.log(orgId, id).sealedWith()));
   return keys.filter((id) => id !== null);
 };
 
@@ -133,19 +135,17 @@ const rewrapTable = async (context: Context, keyring: Keyring, table: Table, lim
     done.unopenable.push(...resealed.filter(({ fresh }) => fresh === null).map(({ id }) => id));
     const opened = resealed.filter(({ fresh }) => fresh !== null).slice(0, left);
     const writes = opened.map(({ fresh, replace }) => replace(fresh ?? ""));
-    const written = await context.db.run(...writes, ...told(context, keyring, opened));
+    const written = await context.db.run(...writes, ...auditRows(context, keyring, opened));
     done.rewrapped += written.slice(0, writes.length).reduce((sum, ids) => sum + (ids as unknown[]).length, 0);
   }
   return done;
 };
 
-/** The audit of each organization whose rows are sealed anew. */
-const told = (context: Context, { current: keyId }: Keyring, rows: Sealed[]): Query[] =>
-  [...Map.groupBy(rows, ({ orgId }) => orgId)].map(([orgId, { length: count }]) => {
-    const { actor } = context.admitted;
-    const entry = { id: context.newId(), orgId, at: context.at, actor, requestId: context.requestId };
-    return auditRow(context.db.sql, { ...entry, action: "secrets.rewrap", subject: orgId, detail: { keyId, count } });
-  });
+/** One audit row for each organization whose values were sealed again. */
+const auditRows = (context: Context, { current: keyId }: Keyring, rows: Sealed[]): Query[] =>
+  [...Map.groupBy(rows, ({ orgId }) => orgId)].map(([orgId, { length: count }]) =>
+    auditRow(context, { action: "secrets.rewrap", subject: orgId, orgId, detail: { keyId, count } }),
+  );
 
 /** What the objects keep sealed: runs' values, and what open logs are masked with. */
 const rewrapObjects = async (context: Context, limit: number): Promise<Done> => {
@@ -157,11 +157,11 @@ const rewrapObjects = async (context: Context, limit: number): Promise<Done> => 
   let rewrapped = 0;
   for (const { id: orgId } of orgs) {
     if (rewrapped >= limit) break;
-    const inputs = await context.poolOf(orgId).rewrapInputs(orgId, limit - rewrapped);
+    const inputs = await context.objects.pool(orgId).rewrapInputs(orgId, limit - rewrapped);
     unopenable.push(...inputs.unopenable);
     rewrapped += inputs.rewrapped;
     for (const { id } of await logsOpen(context, orgId)) {
-      const log = await context.logOf(id, orgId).rewrap();
+      const log = await context.objects.log(orgId, id).rewrap();
       if (!log.ok) unopenable.push(id);
       else if (log.value.isChanged) rewrapped += 1;
     }
@@ -185,7 +185,7 @@ export const rewrap = verb({
   output: Rewrapped,
   async run(context, { body }) {
     await context.admit();
-    const keyring = await context.keyring();
+    const keyring = await context.keys.keyring();
     const parts: Done[] = [];
     const rest = () => parts.reduce((left, { rewrapped }) => left - rewrapped, body.limit);
     for (const table of [oldVariables, oldCredentials]) {

@@ -9,9 +9,8 @@ import { inputsContext } from "../domain/seal-context.ts";
 import { Build, BuildTrigger, RepositoryTrigger, TERMINAL } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
 import { PIPELINE_DEFAULTS } from "../protocol/pipeline.ts";
-import { actorOf } from "./agents.ts";
-import { answered, findBuild } from "./builds.ts";
-import type { Context } from "./core/context.ts";
+import { buildRecord, findBuild } from "./builds.ts";
+import { actorOf, type Context } from "./core/context.ts";
 import { type FieldError, invalid, invalidFields, notFound, Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { variablesOfBuild } from "./variable-scopes.ts";
@@ -96,10 +95,10 @@ const checkOverrides = (run: Record<string, string>, variables: Variables): void
 
 /** The same caller, key and request within a day mean the same build. */
 const idempotencyOf = async (context: Context, wanted: object) => {
-  const { idempotencyKey: key, admitted, mint } = context;
-  return key === null
-    ? null
-    : { key, caller: admitted.actor, bodyHash: await mint.fingerprint(JSON.stringify(wanted)) };
+  const { idempotencyKey: key } = context.headers;
+  if (key === null) return null;
+  const bodyHash = await context.keys.mint.fingerprint(JSON.stringify(wanted));
+  return { key, caller: context.admitted.actor, bodyHash };
 };
 
 const trigger = async (context: Context, wanted: Trigger, origin: Origin = {}): Promise<Build> => {
@@ -116,9 +115,7 @@ const trigger = async (context: Context, wanted: Trigger, origin: Origin = {}): 
   if (!requires) throw invalid("/labels", "contradict what the pipeline requires");
   const id = context.newId();
   const inputs =
-    Object.keys(run).length > 0
-      ? await (await context.keyring()).seal(JSON.stringify(run), inputsContext(context.orgId, id))
-      : null;
+    Object.keys(run).length > 0 ? await context.keys.seal(JSON.stringify(run), inputsContext(context.orgId, id)) : null;
   const pool = await context.pool();
   const { token } = context.admitted;
   const build = settled(
@@ -140,7 +137,7 @@ const trigger = async (context: Context, wanted: Trigger, origin: Origin = {}): 
       createdBy: token && { kind: "token", id: token.id, name: token.name },
     }),
   );
-  return answered(context, build);
+  return buildRecord(context, build);
 };
 
 /** What the run of an earlier build was given. @throws Refusal conflict once nobody remembers it */
@@ -148,7 +145,7 @@ const inputsOf = async (context: Context, build: Build): Promise<Trigger> => {
   const kept = await (await context.pool()).inputsOf(build.id);
   if (!kept.ok) throw new Refusal("conflict", "What this run was given is not kept any more: trigger a new build.");
   const { inputs, secretKeys, requires, priority } = kept.value;
-  const text = inputs && (await context.open(inputs, inputsContext(context.orgId, build.id)));
+  const text = inputs && (await context.keys.open(inputs, inputsContext(context.orgId, build.id)));
   return {
     ...{ repoId: build.repoId, pipelineId: build.pipelineId, branch: build.branch, commitSha: build.commitSha },
     ...{ envVariables: text ? JSON.parse(text) : {}, secretKeys, priority, labels: requires.labels ?? [] },

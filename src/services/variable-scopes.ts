@@ -1,7 +1,7 @@
 import { and, eq, inArray, or, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import type { Database } from "../db/query.ts";
 import { pipelineGroup, variable, variableGroup } from "../db/schema.ts";
-import type { Database } from "../db/session.ts";
 
 /** The groups attached to a pipeline that are there. */
 export const groupsOfPipeline = (db: Database, orgId: string, pipelineId: string | null) =>
