@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { Agent, RegisteredAgent } from "../protocol/agent.ts";
 import { Build } from "../protocol/build.ts";
-import { Credential, Heartbeat, Hint, Job } from "../protocol/jobs.ts";
+import { Heartbeat, Hint, Job, JobCredential } from "../protocol/jobs.ts";
 import { Problem } from "../protocol/problem.ts";
 
 /*
@@ -34,7 +34,7 @@ export const JobAnswer = z.extend(
     // The trigger is a word for the expressions of the pipeline file, whichever it is.
     build: z.extend(z.pick(Build, used), { trigger: z.string() }),
     repository: z.extend(Job.shape.repository, {
-      credential: z.nullish(z.extend(Credential, { kind: growing(Credential.shape.kind) })),
+      credential: z.nullish(z.extend(JobCredential, { kind: growing(JobCredential.shape.kind) })),
     }),
     runKeys: z._default(Job.shape.runKeys, []),
     mayGoElsewhere: Job.shape.mayGoElsewhere,

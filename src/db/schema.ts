@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { LocationHint } from "../protocol/organization.ts";
 import type { Requires } from "../protocol/pipeline.ts";
+import type { CredentialKind } from "../protocol/repository.ts";
 import type { Role } from "../protocol/token.ts";
 import type { Scope } from "../protocol/variable.ts";
 
@@ -149,7 +150,7 @@ export const repository = sqliteTable(
 export const credential = sqliteTable("credential", {
   repoId: text("repo_id").primaryKey(),
   orgId: text("org_id").notNull(),
-  kind: text({ enum: ["token", "ssh-key"] }).notNull(),
+  kind: text().$type<CredentialKind>().notNull(),
   username: text(),
   sealed: text().notNull(),
   version: integer().notNull().default(1),

@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
-import { type Keyring, KeyUnknown, keyIdOf, loadKeyring, SealBroken } from "../crypto/keyring.ts";
+import { type Keyring, KeyUnknown, loadKeyring, SealBroken } from "../crypto/keyring.ts";
 import { KeysUnusable } from "../crypto/keys.ts";
+import { keyIdOf } from "../crypto/seal-format.ts";
 import { compile, Masker, maskText, type Needles } from "../domain/mask/mask.ts";
 import { EventId } from "../protocol/follow.ts";
 import { HOP_HEADERS } from "../protocol/headers.ts";

@@ -2,7 +2,47 @@ import * as z from "zod/mini";
 import { Id, OrgId, Timestamp } from "./common.ts";
 import { NEWEST_PAGE } from "./page.ts";
 
-/** One change or hand-out: who, what, when. Names of keys, never values. */
+/**
+ * Every action that this release writes, as `noun.verb`. Stored rows keep theirs: never rename one. `build.deliver` is
+ * also read by a trigger of the database (`migrations/0001_tell_variable_use.sql`).
+ */
+export const AUDIT_ACTIONS = [
+  "agent.forget",
+  "agent.register",
+  "agent.remove",
+  "agent.update",
+  "build.cancel",
+  "build.create",
+  "build.deliver",
+  "build.finish",
+  "build.leak",
+  "build.release",
+  "build.requeue",
+  "build.start",
+  "credential.delete",
+  "credential.set",
+  "group.create",
+  "group.delete",
+  "group.update",
+  "organization.create",
+  "pipeline.create",
+  "pipeline.delete",
+  "pipeline.update",
+  "repository.connect",
+  "repository.delete",
+  "repository.update",
+  "secrets.rewrap",
+  "token.create",
+  "token.revoke",
+  "token.rotate",
+  "token.update",
+  "variable.create",
+  "variable.delete",
+  "variable.update",
+] as const;
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/** One change or hand-out. `detail` has names and numbers, never values; `action` may be one of a later release. */
 export const AuditEntry = z.object({
   id: Id,
   orgId: OrgId,

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { Build, BuildReason, Step } from "./build.ts";
 import { Id, QueryNumber, Timestamp } from "./common.ts";
 import { Requires } from "./pipeline.ts";
-import { CommitSha } from "./repository.ts";
+import { CommitSha, CREDENTIAL_KINDS } from "./repository.ts";
 
 /*
  * THE AGENT'S STORY. It registers once (`protocol/agent.ts`) and then, for ever:
@@ -29,8 +29,9 @@ export const PollQuery = z.object({
   wait: z._default(QueryNumber(0, 60, "must be 0 to 60"), 0),
 });
 
-export const Credential = z.object({
-  kind: z.enum(["token", "ssh-key"]),
+/** What git needs to clone a private repository, in the clear: for one job's fetch alone. */
+export const JobCredential = z.object({
+  kind: z.enum(CREDENTIAL_KINDS),
   username: z.nullable(z.string()),
   value: z.string(),
 });
@@ -40,7 +41,7 @@ export const Job = z.object({
   build: Build,
   lease: Lease,
   leaseExpiresAt: Timestamp,
-  repository: z.object({ fullName: z.string(), cloneUrl: z.string(), credential: z.nullish(Credential) }),
+  repository: z.object({ fullName: z.string(), cloneUrl: z.string(), credential: z.nullish(JobCredential) }),
   pipeline: z.object({ name: z.string(), configPath: z.string(), definition: z.nullable(z.string()) }),
   env: z.record(z.string(), z.string()),
   secretKeys: z.array(z.string()),
@@ -82,6 +83,9 @@ export const Finish = z.object({
   message: z.nullish(z.string().check(z.maxLength(4000))),
 });
 export type Finish = z.infer<typeof Finish>;
+
+/** How a build may end by its agent's report. */
+export type FinishStatus = Finish["status"];
 
 export const LogQuery = z.object({
   offset: QueryNumber(0, Number.MAX_SAFE_INTEGER, "must be a whole number"),

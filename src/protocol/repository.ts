@@ -72,9 +72,12 @@ export const RepositoryFilter = z.strictObject({
   ...PAGE,
 });
 
-/** A credential for the clone of a private repository; never returned. */
+export const CREDENTIAL_KINDS = ["token", "ssh-key"] as const;
+export type CredentialKind = (typeof CREDENTIAL_KINDS)[number];
+
+/** What git needs to clone a private repository. No answer to people has the value. */
 export const NewCredential = z.strictObject({
-  kind: z.enum(["token", "ssh-key"]),
+  kind: z.enum(CREDENTIAL_KINDS),
   username: z.nullish(
     z
       .string()
@@ -92,7 +95,7 @@ export const NewCredential = z.strictObject({
   ),
 });
 export const Credential = z.object({
-  kind: z.enum(["token", "ssh-key"]),
+  kind: z.enum(CREDENTIAL_KINDS),
   username: z.nullable(z.string()),
   updatedAt: Timestamp,
 });

@@ -26,11 +26,9 @@ export type JsonSchema = { [keyword: string]: unknown } & {
 };
 export type Schemas = Record<string, JsonSchema>;
 
-const { Credential: JobCredential, ...ofJobs } = jobs;
-
 /** Every schema of the wire keeps its name. */
 const NAMED = Object.entries({
-  ...{ ...common, ...agent, ...audit, ...build, ...explain, ...group, ...ofJobs, JobCredential, ...metrics },
+  ...{ ...common, ...agent, ...audit, ...build, ...explain, ...group, ...jobs, ...metrics },
   ...{ ...organization, ...pipeline, ...problem, ...repository, ...rewrap, ...token, ...variable },
 }).flatMap(([name, value]): [string, z.ZodMiniType][] => (value instanceof z.ZodMiniType ? [[name, value]] : []));
 

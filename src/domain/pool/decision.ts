@@ -1,3 +1,4 @@
+import type { AuditAction } from "../../protocol/audit.ts";
 import type { Hint } from "../../protocol/jobs.ts";
 import { DETAILS } from "../../protocol/problem.ts";
 import type { Actor, Refusal, Result } from "./commands.ts";
@@ -77,7 +78,7 @@ export const patchBuild = (
 
 export const audit = (
   { actor, requestId }: Actor,
-  action: string,
+  action: AuditAction,
   subject: string,
   detail: Record<string, unknown>,
   { rules, now }: DecisionContext,

@@ -3,12 +3,12 @@ import { ensure, explainRollback, PreconditionFailed, UniqueViolation } from "..
 import type { Query } from "../../db/query.ts";
 import { audit, token } from "../../db/schema.ts";
 import { isValidToken } from "../../db/valid-token.ts";
+import type { AuditAction } from "../../protocol/audit.ts";
 import type { Context } from "./context.ts";
 import { invalid, Refusal, tokenInvalid } from "./refusal.ts";
 
 export interface Change {
-  /** noun.verb */
-  action: string;
+  action: AuditAction;
   subject: string;
   /** The organization of the change, where that is not the caller's (the operator has none). */
   orgId?: string;
