@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { settingProblems } from "../config.ts";
 import { ROOT } from "./service.ts";
 
 /** What a command printed, and whether it ended well. */
@@ -27,6 +28,12 @@ const limitsAgree = (settings: string): boolean =>
     return limit !== undefined && limit === told;
   });
 
+/** The settings under [vars]. */
+const varsIn = (settings: string): Record<string, string> => {
+  const [, vars = ""] = /^\[vars\]$([\s\S]*?)(?=^\[|(?![\s\S]))/m.exec(settings) ?? [];
+  return Object.fromEntries([...vars.matchAll(/^(\w+) = "(.*)"/gm)].map(([, name, value]) => [name, value]));
+};
+
 const hasDatabase = (settings: string): boolean => {
   const [, id = ""] = /^database_id = "([0-9a-f-]{36})"/m.exec(settings) ?? [];
   return /[1-9a-f]/.test(id);
@@ -39,11 +46,17 @@ const secretNames = ({ isOk, printed }: Ran): string[] => {
 
 /** Finds what is missing before a deployment fails half-way. What needs an account is asked only where there is one. */
 export const checkDeployment = async (settings: string, wrangler: Wrangler): Promise<Finding[]> => {
+  const problems = settingProblems(varsIn(settings));
   const findings: Finding[] = [
     {
       what: "the limits of requests are the same twice in wrangler.toml",
       isOk: limitsAgree(settings),
       mend: "make each limit under [[ratelimits]] the number that [vars] tells",
+    },
+    {
+      what: "the settings under [vars] in wrangler.toml are valid and fit together",
+      isOk: problems.length === 0,
+      mend: problems.join(" "),
     },
     {
       what: "wrangler.toml names a database",

@@ -13,10 +13,10 @@ import {
 import { emptyState, isTerminal, type PoolState } from "../domain/pool/state.ts";
 import { LARGE_INPUTS, type OutboxEntry, REVOKED, TABLES, writesOf } from "./agent-pool-tables.ts";
 
-/** Milliseconds for which a build can be repeated with what was given to its run. */
-const INPUTS_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
 /** Ended runs that were given much and can be repeated: the newest. */
 const LARGE_INPUTS_KEPT = 1000;
+/** Builds that may still be handed out: without its inputs, a run would lose its overrides. */
+const ACTIVE = "SELECT id FROM build WHERE ended_at IS NULL";
 /** Rows that one round of forgetting removes from a table, so that it never holds up the queue. */
 const FORGET_AT_ONCE = 500;
 
@@ -32,10 +32,13 @@ type Texts = Record<string, string | null>;
 export class PoolStorage implements Records {
   readonly #sql: SqlStorage;
   readonly #newId: (at: number) => string;
+  readonly #inputsMs: () => number;
 
-  constructor(sql: SqlStorage, newId: (at: number) => string) {
+  /** `inputsMs`: how long the inputs of a run are kept after its build was queued. */
+  constructor(sql: SqlStorage, newId: (at: number) => string, inputsMs: () => number) {
     this.#sql = sql;
     this.#newId = newId;
+    this.#inputsMs = inputsMs;
     sql.exec(TABLES);
   }
 
@@ -83,15 +86,14 @@ export class PoolStorage implements Records {
     this.#write("DELETE FROM build WHERE id IN (SELECT value FROM json_each(?))", ids);
     this.#write("DELETE FROM idempotency WHERE at < ?", before);
     this.#write("DELETE FROM meta WHERE name LIKE ? AND CAST(value AS INTEGER) < ?", `${REVOKED}%`, before);
-    const stale = "SELECT rowid FROM inputs ORDER BY rowid LIMIT ?";
-    this.#write(`DELETE FROM inputs WHERE rowid IN (${stale}) AND at < ?`, FORGET_AT_ONCE, before - INPUTS_KEPT_MS);
+    const oldest = `SELECT rowid FROM inputs WHERE build_id NOT IN (${ACTIVE}) ORDER BY rowid LIMIT ?`;
+    this.#write(`DELETE FROM inputs WHERE rowid IN (${oldest}) AND at < ?`, FORGET_AT_ONCE, before - this.#inputsMs());
   }
 
   /** Drops what the oldest of the ended runs that were given much had, so that retries never fill the disk. */
   #forgetLargeInputs(): void {
     const older = `SELECT build_id FROM inputs WHERE length(facts) > ${LARGE_INPUTS} ORDER BY at DESC LIMIT -1 OFFSET ${LARGE_INPUTS_KEPT}`;
-    const live = "SELECT id FROM build WHERE ended_at IS NULL";
-    this.#write(`DELETE FROM inputs WHERE build_id IN (${older}) AND build_id NOT IN (${live})`);
+    this.#write(`DELETE FROM inputs WHERE build_id IN (${older}) AND build_id NOT IN (${ACTIVE})`);
   }
 
   ended(buildId: string): { build: BuildFacts; job: JobFacts } | undefined {
