@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { ONLINE_MS } from "./domain/pool/record.ts";
 import { oncePer } from "./once-per.ts";
+import { LIMITS, PERIODS } from "./protocol/limits.ts";
 
 const Whole = z.coerce.number().check(z.int(), z.positive());
 
@@ -15,7 +15,7 @@ const Settings = z.object({
   START_SECONDS: Whole,
   LEASE_SECONDS: Whole,
   HEARTBEAT_SECONDS: Whole,
-  POLL_SECONDS: Whole.check(z.maximum(60)),
+  POLL_SECONDS: Whole.check(z.maximum(LIMITS.pollSeconds)),
   BUILD_DAYS: Whole,
   AUDIT_DAYS: Whole,
   AGENT_DAYS: z._default(Whole, 90),
@@ -33,9 +33,9 @@ const contradictions = ({ LEASE_SECONDS: lease, HEARTBEAT_SECONDS: heartbeat }: 
         `takes a build from its agent: set LEASE_SECONDS to ${3 * heartbeat} or more.`,
     );
   }
-  if (heartbeat * 1000 >= ONLINE_MS) {
+  if (heartbeat >= PERIODS.onlineSeconds) {
     found.push(
-      `HEARTBEAT_SECONDS (${heartbeat}) must be less than ${ONLINE_MS / 1000}, the seconds after which an agent counts ` +
+      `HEARTBEAT_SECONDS (${heartbeat}) must be less than ${PERIODS.onlineSeconds}, the seconds after which an agent counts ` +
         "as offline: set it to 30 or less.",
     );
   }

@@ -1,4 +1,5 @@
 import type { Finish, Release } from "../protocol/jobs.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import { announce } from "./announce.ts";
 import type { JobAnswer } from "./answers.ts";
 import type { Bell } from "./bell.ts";
@@ -28,10 +29,6 @@ export interface Session {
   interrupt: AbortSignal;
 }
 
-/** The characters a message and a reason may have on the wire. */
-const MESSAGE_LIMIT = 4000;
-const REASON_LIMIT = 2000;
-
 const runIdOf = ({ build, lease }: JobAnswer): string => `${build.id}/${lease}`;
 const nameOf = ({ build, repository }: JobAnswer): string => `build ${build.number} of ${repository.fullName}`;
 
@@ -48,7 +45,7 @@ export const runJob = async (job: JobAnswer, session: Session): Promise<boolean>
   } catch (error) {
     const reason = localFailure(error).message;
     announce.error(`${nameOf(job)} goes back: ${reason}`);
-    const body: Release = { reason: reason.slice(0, REASON_LIMIT), interrupted: true };
+    const body: Release = { reason: reason.slice(0, LIMITS.releaseReasonCharacters), interrupted: true };
     const [path, signal] = [`/build/${job.build.id}/release`, session.interrupt];
     await client.send({ method: "POST", path, body, lease: job.lease, signal });
     return false;
@@ -189,6 +186,6 @@ const report = async (
 };
 
 const masked = ({ kind, body }: Ending, log: BuildLog): Finish | Release => {
-  if (kind === "release") return { ...body, reason: log.mask(body.reason).slice(0, REASON_LIMIT) };
-  return { ...body, message: body.message ? log.mask(body.message).slice(0, MESSAGE_LIMIT) : null };
+  if (kind === "release") return { ...body, reason: log.mask(body.reason).slice(0, LIMITS.releaseReasonCharacters) };
+  return { ...body, message: body.message ? log.mask(body.message).slice(0, LIMITS.messageCharacters) : null };
 };

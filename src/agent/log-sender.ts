@@ -1,4 +1,5 @@
-import { LOG_CHUNK_LIMIT, LogAccepted } from "../protocol/jobs.ts";
+import { LogAccepted } from "../protocol/jobs.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import { announce } from "./announce.ts";
 import { LogGapAnswer } from "./answers.ts";
 import { type BackOff, delayOf } from "./back-off.ts";
@@ -43,7 +44,7 @@ export const sendLog = async ({ client, buildId, lease, spool, beforeBytes, sign
     }
     if (spool.closed && next >= spool.size) return;
     await beforeBytes();
-    const bytes = spool.read(next, LOG_CHUNK_LIMIT);
+    const bytes = spool.read(next, LIMITS.logChunkBytes);
     const end = next + bytes.length;
     const isFinal = spool.closed && end === spool.size;
     const answer = await client.send({
@@ -62,7 +63,7 @@ export const sendLog = async ({ client, buildId, lease, spool, beforeBytes, sign
     stalls = stored === next ? stalls + 1 : 0;
     next = Math.min(stored, spool.size);
     sent = end;
-    const hasMore = next < end && (isFinal || bytes.length === LOG_CHUNK_LIMIT);
+    const hasMore = next < end && (isFinal || bytes.length === LIMITS.logChunkBytes);
     if (stalls > 0 && hasMore) await never.wait(delayOf(stalls - 1, STALLED, Math.random()), signal);
     const now = performance.now();
     credit = Math.min(BURST, credit + (now - paidAt) / pace) - 1;

@@ -1,9 +1,9 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
-import { LOG_LIMIT } from "../protocol/jobs.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import { Bell } from "./bell.ts";
 
 /** Enough past the service's own limit that it sees the log go over and writes its marker. */
-const SPOOL_LIMIT = LOG_LIMIT + 64 * 1024;
+const SPOOL_LIMIT = LIMITS.logBytes + 64 * 1024;
 
 /** Bytes kept in memory once the disk takes no more, so that the log can still say why the build ends. */
 const LAST_WORDS = 1024 * 1024;

@@ -1,6 +1,8 @@
+import { LIMITS } from "../protocol/limits.ts";
+
 const COMMAND = "::add-mask::";
 /** Bytes of a line that are waited for: a longer value could not be told to the service either. */
-const LONGEST = 65_536;
+const LONGEST = LIMITS.maskCharacters;
 const [TAB, LINE_FEED, RETURN, SPACE] = [0x09, 0x0a, 0x0d, 0x20];
 
 /** What of the output may go on, and the values to mask in it and in all that comes. */

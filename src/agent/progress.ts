@@ -1,10 +1,7 @@
 import type { Progress } from "../protocol/jobs.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import { announce } from "./announce.ts";
 import { type Client, wordOf } from "./client.ts";
-
-/** Masks one report may carry, and the length of each, as the wire has it. */
-const MASKS = 1000;
-const MASK_LENGTH = 65_536;
 
 export interface ProgressRoute {
   client: Client;
@@ -28,7 +25,7 @@ export class ProgressReport {
   }
 
   report({ masks = [], ...change }: Progress): void {
-    this.#masks.push(...masks.filter((mask) => mask.length <= MASK_LENGTH));
+    this.#masks.push(...masks.filter((mask) => mask.length <= LIMITS.maskCharacters));
     this.#pending = { ...this.#pending, ...change };
     this.#sending ??= this.#send()
       .catch(this.#route.onTrouble)
@@ -51,7 +48,7 @@ export class ProgressReport {
   async #send(): Promise<void> {
     const { client, buildId, lease, signal } = this.#route;
     while (this.#pending || this.#masks.length > 0) {
-      const masks = this.#masks.splice(0, MASKS);
+      const masks = this.#masks.splice(0, LIMITS.reportedMasks);
       const body: Progress = { ...this.#pending, ...(masks.length > 0 ? { masks } : {}) };
       this.#pending = null;
       const answer = await client.send({ method: "POST", path: `/build/${buildId}/progress`, body, lease, signal });

@@ -4,7 +4,7 @@ import { parsePlan } from "../domain/plan/parse.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { lacking } from "../domain/requires.ts";
 import type { Finish } from "../protocol/jobs.ts";
-import { DEFINITION_LIMIT } from "../protocol/pipeline.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import type { JobAnswer } from "./answers.ts";
 import { giveTo } from "./as-user.ts";
 import type { BuildFolder } from "./build-folder.ts";
@@ -19,9 +19,6 @@ import type { ProgressReport } from "./progress.ts";
 import { buildVariables } from "./step-environment.ts";
 import type { StepUser } from "./step-user.ts";
 import { runSteps } from "./steps.ts";
-
-/** Characters of all steps' summaries together, as the wire has it. */
-const SUMMARY_LIMIT = 65_536;
 
 export interface Surrounding {
   identity: Identity;
@@ -126,7 +123,7 @@ const planOf = (
   fetched: Fetched,
 ): { file: string; plan: Plan } => {
   const file = definition === null ? configPath : "definition";
-  const text = definition ?? pipelineText(fetched, configPath, DEFINITION_LIMIT);
+  const text = definition ?? pipelineText(fetched, configPath, LIMITS.definitionCharacters);
   return { file, plan: planFrom(text, file) };
 };
 
@@ -159,7 +156,7 @@ const factsOf = (
 const summaryTo = (log: BuildLog, progress: ProgressReport): ((text: string) => void) => {
   let whole = "";
   return (text) => {
-    whole = `${whole}${log.mask(text)}`.slice(0, SUMMARY_LIMIT);
+    whole = `${whole}${log.mask(text)}`.slice(0, LIMITS.summaryCharacters);
     progress.report({ summary: whole });
   };
 };

@@ -3,6 +3,7 @@ import { afterCancel, afterStep, JOB_START, type JobSoFar, type Outcome } from "
 import { describeMistake } from "../domain/plan/mistake.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import type { Step } from "../protocol/build.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import type { BuildFolder } from "./build-folder.ts";
 import type { BuildLog } from "./build-log.ts";
 import { CommandFiles } from "./command-files.ts";
@@ -50,9 +51,6 @@ export interface StepsResult {
   message: string | null;
 }
 
-/** Characters of a step's name that are shown. */
-const TITLE_LIMIT = 200;
-
 const STATUS: Record<Outcome, Step["status"]> = {
   success: "succeeded",
   failure: "failed",
@@ -71,7 +69,8 @@ const NOTHING = { exitCode: null, outputs: {}, env: {} };
 export const runSteps = async (work: StepsToRun): Promise<StepsResult> => {
   const { plan, facts, signal, listener, log } = work;
   const names = stepNames(plan);
-  const titled = (name: string): string => log.mask(name).trim().replace(/\s+/g, " ").slice(0, TITLE_LIMIT);
+  const titled = (name: string): string =>
+    log.mask(name).trim().replace(/\s+/g, " ").slice(0, LIMITS.stepNameCharacters);
   const rows: Step[] = plan.job.steps.map(({ id }, index) => ({
     id,
     name: titled(names[index] ?? ""),

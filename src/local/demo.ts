@@ -1,5 +1,6 @@
 import { randomText } from "../crypto/token.ts";
 import type { Build } from "../protocol/build.ts";
+import { isEnded } from "../protocol/build-states.ts";
 import type { Group } from "../protocol/group.ts";
 import type { Pipeline } from "../protocol/pipeline.ts";
 import type { Repository } from "../protocol/repository.ts";
@@ -64,7 +65,7 @@ export const printLog = async (client: Client, buildId: string, print: (text: st
 export const ended = async (client: Client, buildId: string): Promise<Build> => {
   for (;;) {
     const build = await client.call<Build>("GET", `/build/${buildId}`);
-    if (["succeeded", "failed", "canceled"].includes(build.status)) return build;
+    if (isEnded(build.status)) return build;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
 };

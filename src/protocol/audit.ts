@@ -1,5 +1,7 @@
 import * as z from "zod/mini";
+import { atMost } from "./checks.ts";
 import { Id, OrgId, Timestamp } from "./common.ts";
+import { LIMITS } from "./limits.ts";
 import { NEWEST_PAGE } from "./page.ts";
 
 /**
@@ -56,9 +58,9 @@ export const AuditEntry = z.object({
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
 export const AuditFilter = z.strictObject({
-  actor: z.optional(z.string().check(z.maxLength(100))),
-  action: z.optional(z.string().check(z.maxLength(100))),
-  subject: z.optional(z.string().check(z.maxLength(100))),
+  actor: z.optional(z.string().check(atMost(LIMITS.filterCharacters))),
+  action: z.optional(z.string().check(atMost(LIMITS.filterCharacters))),
+  subject: z.optional(z.string().check(atMost(LIMITS.filterCharacters))),
   since: z.optional(z.iso.datetime({ offset: true })),
   until: z.optional(z.iso.datetime({ offset: true })),
   ...NEWEST_PAGE,

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { build } from "../db/schema.ts";
 import { Build, BuildFilter } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
-import { NEWEST_LENGTH } from "../protocol/page.ts";
+import { DEFAULTS } from "../protocol/limits.ts";
 import { actorOf, type Context } from "./core/context.ts";
 import { listing, pageOf } from "./core/listing.ts";
 import { notFound, settled } from "./core/refusal.ts";
@@ -52,7 +52,7 @@ export const listBuilds = verb({
   query: BuildFilter,
   output: z.array(Build),
   async run(context, { query }) {
-    const page = { limit: NEWEST_LENGTH, ...query };
+    const page = { limit: DEFAULTS.newestPageLength, ...query };
     const [rows] = await context.db.run(builds(context, page));
     return pageOf(rows, page, (row) => buildRecord(context, JSON.parse(row.record)));
   },

@@ -1,6 +1,7 @@
-import { Build, STEP_NAME_LIMIT, STEPS_LIMIT, type Step } from "../protocol/build.ts";
+import { Build, type Step } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
 import { Finish, Heartbeat, LEASE_HEADER, Progress, Release } from "../protocol/jobs.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import { checkOwnPath } from "./agents.ts";
 import { buildRecord } from "./builds.ts";
 import type { Context } from "./core/context.ts";
@@ -41,7 +42,7 @@ const masked = async (context: Context, buildId: string, fence: number, texts: s
 
 /** A step with its masked texts, cut to the lengths that a build's record may hold. */
 const storedStep = (step: Step, name = "", id = ""): Step => {
-  const cut = (text: string): string => text.slice(0, STEP_NAME_LIMIT).toWellFormed();
+  const cut = (text: string): string => text.slice(0, LIMITS.stepNameCharacters).toWellFormed();
   return { ...step, name: cut(name), id: step.id === null ? null : cut(id) };
 };
 
@@ -55,7 +56,7 @@ export const reportProgress = verb({
     const { buildId, fence, tokenHash } = holder;
     if (body.masks?.length)
       settled(await context.objects.log(context.orgId, buildId).addMasks({ fence, tokenHash, values: body.masks }));
-    const reported = body.steps?.slice(0, STEPS_LIMIT) ?? [];
+    const reported = body.steps?.slice(0, LIMITS.steps) ?? [];
     const ofSteps = reported.flatMap(({ id, name }) => [name, id ?? ""]);
     const ofSummary = body.summary === undefined ? [] : [body.summary];
     const texts = await masked(context, buildId, fence, [...ofSteps, ...ofSummary]);

@@ -4,6 +4,7 @@ import { keyIdSql, sealPrefix } from "../crypto/seal-format.ts";
 import type { Query } from "../db/query.ts";
 import { credential, organization, repository, variable } from "../db/schema.ts";
 import { credentialContext, variableContext } from "../domain/seal-context.ts";
+import { isLeased } from "../protocol/build-states.ts";
 import { Rewrap, Rewrapped, SealedCounts } from "../protocol/rewrap.ts";
 import { auditRow } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
@@ -53,7 +54,7 @@ const countAll = async (context: Context): Promise<SealedCounts> => {
 /** Builds that were handed out and have not ended: only their logs keep what they mask. */
 const logsOpen = async (context: Context, orgId: string) =>
   (await context.objects.pool(orgId).liveBuilds()).filter(
-    ({ status, attempt, environment }) => status !== "queued" || attempt > 0 || environment !== null,
+    ({ status, attempt, environment }) => isLeased(status) || attempt > 0 || environment !== null,
   );
 
 const openLogKeys = async (context: Context, orgId: string): Promise<string[]> => {

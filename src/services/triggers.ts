@@ -6,8 +6,10 @@ import { refusedInRun } from "../domain/env-names.ts";
 import { branchProblem } from "../domain/git-ref.ts";
 import { mergeRequires } from "../domain/requires.ts";
 import { inputsContext } from "../domain/seal-context.ts";
-import { Build, BuildTrigger, RepositoryTrigger, TERMINAL } from "../protocol/build.ts";
+import { Build, BuildTrigger, RepositoryTrigger } from "../protocol/build.ts";
+import { isEnded } from "../protocol/build-states.ts";
 import { PathId } from "../protocol/common.ts";
+import { byteSize, LIMITS } from "../protocol/limits.ts";
 import { PIPELINE_DEFAULTS } from "../protocol/pipeline.ts";
 import { buildRecord, findBuild } from "./builds.ts";
 import { actorOf, type Context } from "./core/context.ts";
@@ -16,7 +18,6 @@ import { verb } from "./core/verb.ts";
 import { variablesOfBuild } from "./variable-scopes.ts";
 
 type Trigger = z.output<typeof BuildTrigger>;
-const ENVIRONMENT_LIMIT = 256 * 1024;
 
 type Variables = Parameters<typeof overridesRefused>[0];
 
@@ -88,8 +89,11 @@ const checkOverrides = (run: Record<string, string>, variables: Variables): void
     errors.push({ pointer: `/envVariables/${key}`, detail: "is a variable that a run may not override" });
   }
   if (errors.length > 0) throw invalidFields(errors);
-  if (new TextEncoder().encode(JSON.stringify(run)).length > ENVIRONMENT_LIMIT) {
-    throw new Refusal("too-large", "The overrides of a run may have at most 256 KiB.");
+  if (new TextEncoder().encode(JSON.stringify(run)).length > LIMITS.envVariablesBytes) {
+    throw new Refusal(
+      "too-large",
+      `The \`envVariables\` of a build may have at most ${byteSize(LIMITS.envVariablesBytes)}.`,
+    );
   }
 };
 
@@ -158,7 +162,7 @@ export const retryBuild = verb({
   output: Build,
   async run(context, { params }) {
     const build = await findBuild(context, params.id);
-    if (!TERMINAL.some((status) => status === build.status)) {
+    if (!isEnded(build.status)) {
       throw new Refusal("conflict", "The build has not ended: cancel it first, or wait.");
     }
     return trigger(context, await inputsOf(context, build), { retryOf: build.id });

@@ -1,7 +1,7 @@
 import type { RegisteredBy } from "../../protocol/agent.ts";
 import type { AuditAction } from "../../protocol/audit.ts";
-import type { BuildReason, BuildStatus, Creator, EnvironmentKey, Step } from "../../protocol/build.ts";
-import type { FinishStatus } from "../../protocol/jobs.ts";
+import type { BuildReason, Creator, EnvironmentKey, Step } from "../../protocol/build.ts";
+import type { BuildStatus, EndedStatus } from "../../protocol/build-states.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { RetryInputs } from "./commands.ts";
 
@@ -74,7 +74,7 @@ export interface Lease {
 }
 
 export interface Outcome {
-  status: FinishStatus;
+  status: EndedStatus;
   exitCode: number | null;
   reason: BuildReason | null;
 }
