@@ -29,7 +29,7 @@ const find = async (context: Context, repoId: string) => {
   return { owner, row };
 };
 
-/** Holds while the credential is the one that was read, or while there is none as before. */
+/** Holds while the stored credential is the one that was read: `undefined` where there was none. */
 const isUnchanged = (repoId: string, row: CredentialRow | undefined) =>
   row
     ? sql`EXISTS (SELECT 1 FROM credential WHERE repo_id = ${repoId} AND version = ${row.version})`

@@ -9,6 +9,6 @@ export const readMetrics = verb({
   run: async (context) => (await context.pool()).metrics(),
 });
 
-/** The same as Prometheus scrapes it. */
+/** The metrics in the text format of Prometheus. */
 export const prometheusText = async (context: Context): Promise<string> =>
   toPrometheus(await (await context.pool()).metrics());

@@ -27,7 +27,7 @@ const view = viewOf(Pipeline);
 const pipelineRecord = ({ groups, ...row }: Row & { groups: string }): Pipeline =>
   view({ ...row, groupIds: JSON.parse(groups) });
 
-/** Holds while each of the groups is one of the organization. */
+/** Holds while every group belongs to the organization. */
 const groupsExist = (context: Context, groupIds: string[]): SQL => sql`(SELECT count(*) FROM ${variableGroup}
   WHERE ${variableGroup.orgId} = ${context.orgId}
   AND ${variableGroup.id} IN (SELECT value FROM json_each(${JSON.stringify(groupIds)}))) = ${groupIds.length}`;

@@ -10,7 +10,7 @@ import { auditRow } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
 import { verb } from "./core/verb.ts";
 
-/** Rows read and written at a time: of the largest values some 6 MB. */
+/** Rows of one round trip: with the largest values about 6 MB. */
 const PAGE = 50;
 
 type Kind = "variables" | "credentials" | "inputs" | "logs";
@@ -51,24 +51,24 @@ const countAll = async (context: Context): Promise<SealedCounts> => {
   return { currentKeyId: keyring.current, knownKeyIds: [...keyring.ids], byKeyId, isComplete };
 };
 
-/** Builds that were handed out and have not ended: only their logs keep what they mask. */
-const logsOpen = async (context: Context, orgId: string) =>
+/** Active builds that were handed out before: only their logs hold sealed masks. */
+const openLogs = async (context: Context, orgId: string) =>
   (await context.objects.pool(orgId).liveBuilds()).filter(
     ({ status, attempt, environment }) => isLeased(status) || attempt > 0 || environment !== null,
   );
 
 const openLogKeys = async (context: Context, orgId: string): Promise<string[]> => {
-  const live = await logsOpen(context, orgId);
-  const keys = await Promise.all(live.map(({ id }) => context.objects.log(orgId, id).sealedWith()));
+  const builds = await openLogs(context, orgId);
+  const keys = await Promise.all(builds.map(({ id }) => context.objects.log(orgId, id).sealedWith()));
   return keys.filter((id) => id !== null);
 };
 
-interface Done {
+interface Progress {
   rewrapped: number;
   unopenable: string[];
 }
 
-/** Opens and seals one value; `null` where no known key opens it. */
+/** Seals a value again with the current key; null where no known key opens it. */
 const reseal = async (keyring: Keyring, sealed: string, place: string[]): Promise<string | null> => {
   try {
     return await keyring.seal(await keyring.open(sealed, place), place);
@@ -78,15 +78,15 @@ const reseal = async (keyring: Keyring, sealed: string, place: string[]): Promis
   }
 };
 
-/** A row of D1 that an older key sealed. `replace` writes only if it is still that: a change made meanwhile wins. */
-interface Sealed {
+/** A row of D1 that an older key sealed. `replace` changes nothing where the value was changed meanwhile. */
+interface SealedRow {
   id: string;
   orgId: string;
   sealed: string;
   place: string[];
   replace(sealed: string): Query;
 }
-type Table = (context: Context, current: string, after: string, limit: number) => Promise<Sealed[]>;
+type Table = (context: Context, current: string, after: string, limit: number) => Promise<SealedRow[]>;
 
 const isOld = (column: typeof variable.sealed | typeof credential.sealed, current: string) =>
   notLike(column, `${sealPrefix(current)}%`);
@@ -122,9 +122,9 @@ const oldCredentials: Table = async ({ db }, current, after, limit) => {
   });
 };
 
-/** Page by page, past what no key opens; each page with its audit rows is all or nothing. */
-const rewrapTable = async (context: Context, keyring: Keyring, table: Table, limit: number): Promise<Done> => {
-  const done: Done = { rewrapped: 0, unopenable: [] };
+/** Seals a table's rows again, page by page, and skips those that no key opens. A page commits with its audit rows. */
+const rewrapTable = async (context: Context, keyring: Keyring, table: Table, limit: number): Promise<Progress> => {
+  const done: Progress = { rewrapped: 0, unopenable: [] };
   for (let after = ""; done.rewrapped < limit; ) {
     const left = limit - done.rewrapped;
     const rows = await table(context, keyring.current, after, Math.min(PAGE, left + done.unopenable.length));
@@ -143,13 +143,13 @@ const rewrapTable = async (context: Context, keyring: Keyring, table: Table, lim
 };
 
 /** One audit row for each organization whose values were sealed again. */
-const auditRows = (context: Context, { current: keyId }: Keyring, rows: Sealed[]): Query[] =>
+const auditRows = (context: Context, { current: keyId }: Keyring, rows: SealedRow[]): Query[] =>
   [...Map.groupBy(rows, ({ orgId }) => orgId)].map(([orgId, { length: count }]) =>
     auditRow(context, { action: "secrets.rewrap", subject: orgId, orgId, detail: { keyId, count } }),
   );
 
-/** What the objects keep sealed: runs' values, and what open logs are masked with. */
-const rewrapObjects = async (context: Context, limit: number): Promise<Done> => {
+/** Seals again what the Durable Objects hold: inputs of runs in the pools, masks in the open logs. */
+const rewrapObjects = async (context: Context, limit: number): Promise<Progress> => {
   const { sql: db } = context.db;
   const [orgs] = await context.db.run(
     db.select({ id: organization.id }).from(organization).orderBy(asc(organization.id)),
@@ -161,7 +161,7 @@ const rewrapObjects = async (context: Context, limit: number): Promise<Done> => 
     const inputs = await context.objects.pool(orgId).rewrapInputs(orgId, limit - rewrapped);
     unopenable.push(...inputs.unopenable);
     rewrapped += inputs.rewrapped;
-    for (const { id } of await logsOpen(context, orgId)) {
+    for (const { id } of await openLogs(context, orgId)) {
       const log = await context.objects.log(orgId, id).rewrap();
       if (!log.ok) unopenable.push(id);
       else if (log.value.isChanged) rewrapped += 1;
@@ -179,7 +179,7 @@ export const readSealed = verb({
   },
 });
 
-/** Seals one batch anew with the current key. Safe to stop at any point, to repeat, and to run beside changes. */
+/** Seals one batch again with the current key. May be stopped at any point, repeated, and run beside changes. */
 export const rewrap = verb({
   access: { operator: true },
   body: Rewrap,
@@ -187,7 +187,7 @@ export const rewrap = verb({
   async run(context, { body }) {
     await context.admit();
     const keyring = await context.keys.keyring();
-    const parts: Done[] = [];
+    const parts: Progress[] = [];
     const rest = () => parts.reduce((left, { rewrapped }) => left - rewrapped, body.limit);
     for (const table of [oldVariables, oldCredentials]) {
       parts.push(await rewrapTable(context, keyring, table, rest()));

@@ -64,7 +64,7 @@ const ownerExists = (scope: Scope, orgId: string, ownerId: string): SQL => {
   return sql`EXISTS (SELECT 1 FROM ${table} WHERE ${table.id} = ${ownerId} AND ${table.orgId} = ${orgId})`;
 };
 
-/** The row with a new value: sealed for a secret, under the row's version, else as it is. */
+/** The row with a new value, which is sealed where the variable is a secret. */
 const withValue = async (context: Context, row: VariableRow, value: string): Promise<VariableRow> => {
   if (!row.isSecret) return { ...row, value, sealed: null };
   const secret = { ...row, value: null, sealedVersion: row.version };
@@ -173,8 +173,8 @@ export const storedValue = (context: Context, row: VariableRow): Promise<string>
   row.isSecret ? context.keys.open(row.sealed ?? "", variableContext(row)) : (row.value ?? "");
 
 /**
- * The changed row with its value, and the value where people have not yet been warned about it as a secret. A seal is
- * bound to the key, so a secret that is renamed is sealed again, as is a plain variable that becomes a secret.
+ * The changed row with its value. A seal is bound to the variable's key, so a renamed secret is sealed again. `newValue`
+ * is the value that `secretWarnings` has not seen yet: a new one, or that of a plain variable that becomes a secret.
  */
 const changedValue = async (context: Context, row: VariableRow, next: VariableRow, value: string | undefined) => {
   if (value !== undefined) return { row: await withValue(context, next, value), newValue: value };
