@@ -25,7 +25,7 @@ const TEST = `set -eu
 for n in 1 2 3; do echo "ok $n - the water runs"; done
 `;
 
-/** Makes a small git repository with a pipeline file in `folder`, once. Gives its clone address. */
+/** Makes a small git repository with a pipeline file in `folder`, unless it exists. @returns its clone URL. */
 export const makeSampleRepository = (folder: string): string => {
   const bare = join(folder, "sample.git");
   if (existsSync(join(bare, "HEAD"))) return `file://${bare}`;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-/** Every kind of problem the service answers with: its status and title. The list is closed. */
+/** Every kind of problem that the service answers with: its status and title. The list is closed. */
 export const PROBLEMS = {
   "malformed-body": [400, "The body cannot be read"],
   unauthenticated: [401, "A valid token is needed"],

@@ -7,7 +7,7 @@ import { createApp } from "../../src/api/app.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 import { token } from "../../src/db/schema.ts";
 import { type Exchange, replay } from "../examples/replay.ts";
-import { STORY } from "../examples/story.ts";
+import { SCENARIO } from "../examples/scenario.ts";
 import { addCanaryColumns, CANARY } from "../support/canary-columns.ts";
 
 describe("a column that no schema of the API has", () => {
@@ -22,7 +22,7 @@ describe("a column that no schema of the API has", () => {
       await waitOnExecutionContext(context);
       return response;
     };
-    exchanges = await replay(send, env.OPERATOR_TOKEN ?? "", ROUTES, STORY);
+    exchanges = await replay(send, env.OPERATOR_TOKEN ?? "", ROUTES, SCENARIO);
   });
 
   it("is in no answer, though the service reads it", async () => {

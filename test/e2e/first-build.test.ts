@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Client } from "../../src/local/client.ts";
-import { makeRepository } from "../support/local/repository.ts";
+import { makeRepository } from "../support/local/git-repository.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";
 
 let service: LocalService;
@@ -35,7 +35,7 @@ it("every line of the page about the first build works, in its order", async () 
       ...{ ...identity, GIT_COMMITTER_NAME: "T", GIT_COMMITTER_EMAIL: "t@t.invalid" },
     },
   });
-  expect(stderr).toContain("is a good pipeline file");
+  expect(stderr).toContain("has no mistakes");
   expect(stdout).toContain('"code":"next"');
   expect(stdout).toMatch(/Building main at [0-9a-f]{40}\nREADME\.md/);
   expect(stdout).toMatch(/^succeeded$/m);
