@@ -64,9 +64,9 @@ export interface PoolTimes {
   /** How long a lease lives before its build is started, and then from one heartbeat to the next. */
   startMs: number;
   leaseMs: number;
-  /** How long the pool keeps an agent that does not call, and the inputs of a run, with which it can be retried. */
+  /** How long the pool keeps an agent that does not call, and the values of a run, with which it can be retried. */
   agentMs: number;
-  inputsMs: number;
+  runValuesMs: number;
 }
 
 export const poolTimes = (env: Env): PoolTimes => {
@@ -75,6 +75,6 @@ export const poolTimes = (env: Env): PoolTimes => {
     startMs: START_SECONDS * 1000,
     leaseMs: LEASE_SECONDS * 1000,
     agentMs: AGENT_DAYS * DAY_MS,
-    inputsMs: BUILD_DAYS * DAY_MS,
+    runValuesMs: BUILD_DAYS * DAY_MS,
   };
 };

@@ -53,7 +53,7 @@ export const createOrganization = verb({
       [sql.insert(organization).values(record), sql.insert(token).values(row)],
       sql.select({ id: organization.id }).from(organization).where(eq(organization.id, id)),
     );
-    // The first call creates the pool, near the hinted location.
+    // Creates the pool where the hint says. `touch()` replaces this once every deployed pool has it.
     await context.objects.pool(id, locationHint ?? undefined).listAgents();
     return { ...record, token: secret };
   },

@@ -42,6 +42,7 @@ const checkOperatorToken = (token: string | undefined): void => {
 };
 
 const checkObjects = async (env: Env): Promise<void> => {
+  // Any cheap call will do. `touch()` replaces listAgents once every deployed pool has it.
   await Promise.all([
     env.AGENT_POOL.getByName(poolName(NO_ORG)).listAgents(),
     env.BUILD_LOG.getByName(buildLogName(NO_ORG, NO_ORG)).sealedWith(),

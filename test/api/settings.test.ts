@@ -36,7 +36,7 @@ describe("settings", () => {
       startMs: 10_000,
       leaseMs: 40_000,
       agentMs: 2 * day,
-      inputsMs: 7 * day,
+      runValuesMs: 7 * day,
     });
   });
 });

@@ -6,8 +6,8 @@ import { PoolEngine } from "../../src/objects/agent-pool-engine.ts";
 import { PoolStorage } from "../../src/objects/agent-pool-storage.ts";
 import { actor, busy, newAgent, newBuild, poolOf, registered, value } from "./agent-pool-support.ts";
 
-describe("a build's life", () => {
-  it("goes from the trigger to its end in one agent's hands", async () => {
+describe("the life of a build", () => {
+  it("goes from the trigger to the result of one agent", async () => {
     const pool = poolOf("life");
     const wanted = newBuild("life");
     const build = value(await pool.enqueue(wanted));
@@ -43,7 +43,7 @@ describe("a build's life", () => {
     expect(value(await pool.getAgent(speaker.agentId))).toMatchObject({ status: 1, currentBuildId: null });
   });
 
-  it("closes the log under a lease that is over", async () => {
+  it("closes the log for a lease that ended", async () => {
     const pool = poolOf("closing");
     const holder = await busy(pool, "closing");
     const waiting = () =>
@@ -54,7 +54,7 @@ describe("a build's life", () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it("keeps what it learnt through a crash, and what is heard of a leak after its end", async () => {
+  it("keeps its report through a crash, and a leak that is flagged after its end", async () => {
     const pool = poolOf("crash");
     const holder = await busy(pool, "crash");
     value(await pool.progress({ ...holder, summary: "so far" }));
@@ -67,7 +67,7 @@ describe("a build's life", () => {
 });
 
 describe("the pool", () => {
-  it("lists agents by their ids, page after page, and live builds only", async () => {
+  it("lists agents by id, page by page, and active builds only", async () => {
     const pool = poolOf("lists");
     const ids: string[] = [];
     while (ids.length < 5) ids.push((await registered(pool, "lists")).agentId);
@@ -87,7 +87,7 @@ describe("the pool", () => {
     expect(await pool.hasLiveBuilds({})).toBe(false);
   });
 
-  it("makes one build of many calls at once with one key", async () => {
+  it("makes one build of many concurrent calls with one idempotency key", async () => {
     const pool = poolOf("keys");
     const idempotency = { key: "k", caller: "token:1", bodyHash: "h" };
     const answers = await Promise.all(Array.from({ length: 8 }, () => pool.enqueue(newBuild("keys", { idempotency }))));
@@ -100,7 +100,7 @@ describe("the pool", () => {
     await expect(refused).rejects.toThrow("another organization");
   });
 
-  it("knows agents by their tokens until they are removed", async () => {
+  it("authenticates agents by their tokens until they are removed", async () => {
     const pool = poolOf("tokens");
     const agent = newAgent("tokens", { labels: ["gpu"] });
     const record = value(await pool.registerAgent(agent));
@@ -117,7 +117,7 @@ describe("the pool", () => {
     expect(results.map(({ action }) => action)).toEqual(["agent.register", "agent.remove"]);
   });
 
-  it("explains and measures", async () => {
+  it("explains builds and counts metrics", async () => {
     const pool = poolOf("explain");
     const { id } = value(await pool.enqueue(newBuild("explain", { requires: { ios: true } })));
     await registered(pool, "explain");
@@ -127,7 +127,7 @@ describe("the pool", () => {
     expect((await pool.explain("nowhere")).ok).toBe(false);
   });
 
-  it("is no more after a decision that could not be stored, and then is as the disk has it", async () => {
+  it("aborts after a decision that could not be stored, and loads what the disk has", async () => {
     const pool = poolOf("torn");
     const { id } = value(await pool.enqueue(newBuild("torn")));
     await runInDurableObject(pool, (_object, { storage }) => {
@@ -145,13 +145,13 @@ describe("the pool", () => {
   });
 });
 
-describe("what ended runs were given", () => {
-  it("is kept of the newest thousand that were given much, and of all that were given little", async () => {
+describe("the run values of ended builds", () => {
+  it("are kept for the newest thousand with large values, and for all with small ones", async () => {
     const pool = poolOf("given");
     const much = "x".repeat(5000);
     const first = [newBuild("given", { inputs: much }), newBuild("given", { inputs: "little" })];
-    const live = newBuild("given", { inputs: much });
-    for (const wanted of [...first, live]) value(await pool.enqueue(wanted));
+    const active = newBuild("given", { inputs: much });
+    for (const wanted of [...first, active]) value(await pool.enqueue(wanted));
     for (const { id } of first) value(await pool.cancel({ buildId: id, actor }));
     await runInDurableObject(pool, (_, { storage }) => {
       const kept = new PoolStorage(
@@ -161,12 +161,12 @@ describe("what ended runs were given", () => {
       );
       const later = Date.now() + 1000;
       for (let n = 0; n < 1001; n++) {
-        const inputs = { inputs: much, secretKeys: [], requires: {}, priority: 0 };
-        kept.store([{ kind: "inputs", buildId: `later-${n}`, inputs, at: later + n }]);
+        const runValues = { inputs: much, secretKeys: [], requires: {}, priority: 0 };
+        kept.store([{ kind: "inputs", buildId: `later-${n}`, runValues, at: later + n }]);
       }
     });
-    const known = await Promise.all([...first, live].map(async ({ id }) => (await pool.inputsOf(id)).ok));
-    expect(known).toEqual([false, true, true]);
+    const isKept = await Promise.all([...first, active].map(async ({ id }) => (await pool.inputsOf(id)).ok));
+    expect(isKept).toEqual([false, true, true]);
     expect((await pool.inputsOf("later-0")).ok).toBe(false);
     expect((await pool.inputsOf("later-1")).ok).toBe(true);
   });
