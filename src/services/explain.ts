@@ -4,7 +4,7 @@ import { findBuild } from "./builds.ts";
 import { settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 
-/** Why a build waits, agent by agent. */
+/** Why a build waits: overall, and for each agent. */
 export const explainBuild = verb({
   access: { role: "viewer" },
   params: PathId,
