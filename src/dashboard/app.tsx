@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { trimTrailingSlash } from "hono/trailing-slash";
 import { PathId } from "../protocol/common.ts";
 import { PROBLEMS } from "../protocol/problem.ts";
-import { type Context, entityTag } from "../services/core/context.ts";
+import type { Context } from "../services/core/context.ts";
 import { Refusal } from "../services/core/refusal.ts";
 import { checkPipeline } from "../services/pipeline-check.ts";
 import type { AppEnv } from "../web/app-env.ts";
@@ -48,15 +48,13 @@ const submitForm = async (c: HonoCall, form: Form): Promise<Response> => {
   const context = await openRequest(c, form.access, true);
   const request = { ...pageRequestOf(c), form: await readForm(c) };
   const version = request.form.get("version");
-  if (version !== null) context.ifMatch = [entityTag(Number(version))];
   try {
-    const result = await form.submit(context, request);
+    const result = await form.submit(context.expectingVersion(version === null ? null : Number(version)), request);
     rememberBookmark(c, context.db.bookmark);
     return "to" in result ? c.redirect(addressOf(result), 303) : answerView(c, context, result);
   } catch (error) {
     const problem = refusalOf(error);
     if (!isShownInForm(problem)) throw problem;
-    context.ifMatch = null;
     const view = await form.page.show(context, { ...request, problem });
     return answerView(c, context, view, { status: 422 });
   }

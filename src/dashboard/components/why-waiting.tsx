@@ -13,10 +13,10 @@ const requirementsOf = ({ platform, ios, android, web, labels }: Requires): stri
   ...(labels && labels.length > 0 ? [`${labels.length > 1 ? "labels" : "label"} ${labels.join(", ")}`] : []),
 ];
 
-const Reasons = ({ of }: { of: { words: string }[] }) => (
+const Reasons = ({ of }: { of: { message: string }[] }) => (
   <ul>
-    {of.map(({ words }) => (
-      <li>{words}</li>
+    {of.map(({ message }) => (
+      <li>{message}</li>
     ))}
   </ul>
 );
@@ -53,7 +53,7 @@ export const WhyWaiting = ({ why, canAdd }: { why: Explanation; canAdd: boolean 
         </p>
       )}
       <p>
-        {why.words}
+        {why.message}
         {why.ahead !== null && why.ahead > 0 && ` ${why.ahead} before it.`}
       </p>
       {why.agents.length > 0 && <Agents {...why} />}

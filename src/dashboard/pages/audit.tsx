@@ -100,15 +100,15 @@ const page: Page = {
   role: "admin",
   async show(context, { query }) {
     const { filter, errors } = filterOf(query);
-    const [entries, tokens, agents] = await Promise.all([
-      listAudit.run(context, { ...noInput, query: filter }),
+    const [{ value: entries, nextCursor }, tokens, agents] = await Promise.all([
+      listAudit.answer(context, { ...noInput, query: filter }),
       listTokens.run(context, noInput),
       listAgents.run(context, noInput),
     ]);
     const name = (record: { name: string }) => record.name;
     const names = new Map([...namesById(tokens, name), ...namesById(agents, name)]);
     const older = new URLSearchParams(query);
-    if (context.nextCursor) older.set("cursor", context.nextCursor);
+    if (nextCursor) older.set("cursor", nextCursor);
     return {
       title: "Audit",
       section: "audit",
@@ -128,7 +128,7 @@ const page: Page = {
           ) : (
             <p class="empty">No entry matches.</p>
           )}
-          {context.nextCursor && (
+          {nextCursor && (
             <p class="more">
               <a href={`/app/audit?${older}`}>Older entries</a>
             </p>

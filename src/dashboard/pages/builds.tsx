@@ -141,8 +141,8 @@ export const buildsPage: Page = {
   role: "viewer",
   async show(context, { query }) {
     const { filter, errors } = readFilter(BuildFilter, filledFields(query, FILTERS));
-    const [builds, repositories, pipelines, agents] = await Promise.all([
-      listBuilds.run(context, { ...noInput, query: filter }),
+    const [{ value: builds, nextCursor }, repositories, pipelines, agents] = await Promise.all([
+      listBuilds.answer(context, { ...noInput, query: filter }),
       listRepositories.run(context, noInput),
       listPipelines.run(context, noInput),
       listAgents.run(context, noInput),
@@ -156,7 +156,7 @@ export const buildsPage: Page = {
     };
     const isFiltered = FILTERS.some((name) => name in filter);
     const older = new URLSearchParams(query);
-    if (context.nextCursor) older.set("cursor", context.nextCursor);
+    if (nextCursor) older.set("cursor", nextCursor);
     return {
       title: "Builds",
       section: "builds",
@@ -186,7 +186,7 @@ export const buildsPage: Page = {
           {builds.length === 0 && !isFiltered && (
             <FirstSteps context={context} repositories={repositories.length} agents={agents.length} />
           )}
-          {context.nextCursor && (
+          {nextCursor && (
             <p class="more">
               <a href={`/app/builds?${older}`}>Older builds</a>
             </p>

@@ -87,12 +87,11 @@ const page: Page = {
   role: "viewer",
   async show(context, request) {
     const groupId = request.params.id ?? "";
-    const [group, variables, pipelines] = await Promise.all([
-      getGroup.run(context, byId(groupId)),
+    const [{ value: group, version }, variables, pipelines] = await Promise.all([
+      getGroup.answer(context, byId(groupId)),
       listVariables.run(context, { ...noInput, query: { groupId, includeInactive: true } }),
       listPipelines.run(context, noInput),
     ]);
-    const { version } = context;
     const attachedTo = pipelines.filter(({ groupIds }) => groupIds.includes(group.id));
     const canChange = hasRole(context, "maintainer");
     const owners = [{ value: `group:${group.id}`, label: group.name }];

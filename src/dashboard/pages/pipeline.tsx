@@ -73,13 +73,12 @@ const page: Page = {
   role: "viewer",
   async show(context, request) {
     const id = byId(request.params.id);
-    const [pipeline, repositories, groups, environment] = await Promise.all([
-      getPipeline.run(context, id),
+    const [{ value: pipeline, version }, repositories, groups, environment] = await Promise.all([
+      getPipeline.answer(context, id),
       listRepositories.run(context, noInput),
       listGroups.run(context, allGroups),
       previewEnvironment.run(context, { ...id, query: {} }),
     ]);
-    const { version } = context;
     const repository = repositories.find((each) => each.id === pipeline.repoId);
     const name = repository?.fullName ?? "removed repository";
     return {
@@ -119,8 +118,7 @@ const showReordered = async (context: Context, request: FormRequest, page: Page)
   const form = reorderedForm(request.form);
   if (!form) return null;
   // The version in the form is for saving it, not for reading the pipeline again.
-  context.ifMatch = null;
-  return page.show(context, { ...request, form });
+  return page.show(context.expectingVersion(null), { ...request, form });
 };
 
 const saveForm: Form = {

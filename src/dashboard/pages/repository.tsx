@@ -115,11 +115,10 @@ const page: Page = {
   path: "/repositories/:id",
   role: "viewer",
   async show(context, request) {
-    const [repository, pipelines] = await Promise.all([
-      getRepository.run(context, byId(request.params.id)),
+    const [{ value: repository, version }, pipelines] = await Promise.all([
+      getRepository.answer(context, byId(request.params.id)),
       listPipelines.run(context, { ...noInput, query: { repoId: request.params.id ?? "" } }),
     ]);
-    const { version } = context;
     const canChange = hasRole(context, "maintainer");
     return {
       title: repository.fullName,

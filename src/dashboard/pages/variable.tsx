@@ -102,8 +102,7 @@ const page: Page = {
   path: "/variables/:id",
   role: "viewer",
   async show(context, request) {
-    const variable = await getVariable.run(context, byId(request.params.id));
-    const { version } = context;
+    const { value: variable, version } = await getVariable.answer(context, byId(request.params.id));
     const canChange = hasRole(context, "maintainer");
     const [owners, uses] = await Promise.all([
       readOwners(context),

@@ -1,6 +1,8 @@
 import { PIPELINE_DEFAULTS } from "../../../protocol/pipeline.ts";
 import type { Words } from "./schema-words.ts";
 
+const OLD_MESSAGE = "The old name of message; it goes with the next breaking date.";
+
 export const BUILDS: Words = {
   Build: {
     is: "One run of a pipeline.",
@@ -70,16 +72,20 @@ export const BUILDS: Words = {
     is: "Why a build waits.",
     fields: {
       ...{ buildId: "The build.", status: "Where it stands.", code: "The same as one word for programs." },
-      words: "The same as a sentence for people.",
+      message: "The same as a sentence for people.",
+      words: OLD_MESSAGE,
       ahead: "Builds before it in the queue; null where it does not wait.",
       requires: "What an agent must have; left out once it does not wait.",
       groups: "Agents that the same keeps from it, together: the nearest first, 20 at most.",
       ...{ "groups[].codes": "What stands against them all.", "groups[].agents": "How many they are." },
-      ...{ "groups[].online": "How many of them are online.", "groups[].words": "The same as a sentence for people." },
+      "groups[].online": "How many of them are online.",
+      "groups[].message": "The same as a sentence for people.",
+      "groups[].words": OLD_MESSAGE,
       agents: "Why each agent does not have it, the likeliest first.",
       ...{ "agents[].agentId": "The agent.", "agents[].name": "Its name." },
       "agents[].codes": "All that stands against it; empty where it could take the build now.",
-      "agents[].words": "The same as a sentence for people.",
+      "agents[].message": "The same as a sentence for people.",
+      "agents[].words": OLD_MESSAGE,
     },
   },
 };
