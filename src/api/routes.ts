@@ -18,8 +18,8 @@ import * as triggers from "../services/triggers.ts";
 import * as uses from "../services/variable-uses.ts";
 import * as variables from "../services/variables.ts";
 import type { StreamRoute } from "../web/app-env.ts";
-import { showLog } from "../web/log.ts";
-import { poll, showMetrics, writeLog } from "./streams.ts";
+import { readLog } from "../web/log.ts";
+import { pollForJob, readMetrics, writeLog } from "./streams.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -55,12 +55,12 @@ export const ROUTES: Route[] = [
   create("/organization", organizations.createOrganization),
   create("/organization/:id/token", organizations.createAdminToken),
 
-  get("/operator/rewrap", rewraps.readSealed),
+  get("/operator/rewrap", rewraps.countSealed),
   act("/operator/rewrap", rewraps.rewrap),
 
   get("/token", tokens.listTokens),
   create("/token", tokens.createToken),
-  get("/token/self", tokens.ownToken),
+  get("/token/self", tokens.getOwnToken),
   get("/token/:id", tokens.getToken),
   update("/token/:id", tokens.updateToken),
   act("/token/:id/rotate", tokens.rotateToken),
@@ -72,21 +72,21 @@ export const ROUTES: Route[] = [
   get("/secrets/variables/:id/uses", uses.listUses),
   get("/secrets/variables/:id", variables.getVariable),
   update("/secrets/variables/:id", variables.updateVariable),
-  remove("/secrets/variables/:id", variables.removeVariable),
+  remove("/secrets/variables/:id", variables.deleteVariable),
 
   get("/secrets/groups", groups.listGroups),
   create("/secrets/groups", groups.createGroup),
   get("/secrets/groups/:id", groups.getGroup),
   update("/secrets/groups/:id", groups.updateGroup),
-  remove("/secrets/groups/:id", groups.removeGroup),
+  remove("/secrets/groups/:id", groups.deleteGroup),
 
   get("/repository", repositories.listRepositories),
   create("/repository", repositories.connectRepository),
   get("/repository/:id", repositories.getRepository),
   update("/repository/:id", repositories.updateRepository),
-  remove("/repository/:id", repositories.removeRepository),
+  remove("/repository/:id", repositories.deleteRepository),
   put("/repository/:id/credential", credentials.setCredential),
-  remove("/repository/:id/credential", credentials.removeCredential),
+  remove("/repository/:id/credential", credentials.deleteCredential),
   create("/repository/:id/build", triggers.triggerRepositoryBuild),
 
   get("/pipeline", pipelines.listPipelines),
@@ -94,7 +94,7 @@ export const ROUTES: Route[] = [
   act("/pipeline/check", checkPipeline),
   get("/pipeline/:id", pipelines.getPipeline),
   update("/pipeline/:id", pipelines.updatePipeline),
-  remove("/pipeline/:id", pipelines.removePipeline),
+  remove("/pipeline/:id", pipelines.deletePipeline),
   get("/pipeline/:id/environment", previewEnvironment),
 
   get("/build", builds.listBuilds),
@@ -103,16 +103,16 @@ export const ROUTES: Route[] = [
   act("/build/:id/cancel", builds.cancelBuild),
   get("/build/:id/explain", explainBuild),
   create("/build/:id/retry", triggers.retryBuild),
-  get("/build/:id/log", showLog),
+  get("/build/:id/log", readLog),
 
   get("/buildagent", agents.listAgents),
-  get("/buildagent/metrics", showMetrics),
+  get("/buildagent/metrics", readMetrics),
   create("/buildagent/register", agents.registerAgent),
   get("/buildagent/:id", agents.getAgent),
   update("/buildagent/:id", agents.updateAgent),
-  remove("/buildagent/:id", agents.removeAgent),
+  remove("/buildagent/:id", agents.deleteAgent),
 
-  get("/buildagent/:id/poll", poll),
+  get("/buildagent/:id/poll", pollForJob),
   act("/buildagent/:id/heartbeat", jobs.heartbeat),
   act("/build/:id/start", jobs.startBuild),
   tell("/build/:id/progress", jobs.reportProgress),

@@ -1,12 +1,12 @@
 import { PathId } from "../protocol/common.ts";
 import { Job, LOG_CHUNK_LIMIT, LogAccepted, LogQuery, PollQuery } from "../protocol/jobs.ts";
 import { appendLog } from "../services/logs.ts";
-import { prometheusText, readMetrics } from "../services/metrics.ts";
-import { pollForJob } from "../services/poll.ts";
+import { jsonMetrics, prometheusText } from "../services/metrics.ts";
+import { waitForJob } from "../services/poll.ts";
 import type { StreamRoute } from "../web/app-env.ts";
 import { readBytes } from "../web/body.ts";
 
-export const poll: StreamRoute = {
+export const pollForJob: StreamRoute = {
   access: { agent: true },
   params: PathId,
   query: PollQuery,
@@ -14,18 +14,18 @@ export const poll: StreamRoute = {
   async stream(c, context, { params, query }) {
     if (context.caller.kind !== "agent") await context.admit();
     if (c.req.header("Upgrade")?.toLowerCase() === "websocket") return context.connectToPool(params.id, null);
-    const job = await pollForJob(context, params.id, query.wait, c.req.raw.signal);
+    const job = await waitForJob(context, params.id, query.wait, c.req.raw.signal);
     return job ? c.json(job) : c.body(null, 204);
   },
 };
 
 /** Metrics as JSON, or as Prometheus text for whoever asks for plain text or OpenMetrics. */
-export const showMetrics: StreamRoute = {
-  access: readMetrics.access,
-  output: readMetrics.output,
+export const readMetrics: StreamRoute = {
+  access: jsonMetrics.access,
+  output: jsonMetrics.output,
   async stream(c, context, input) {
     const wantsText = /text\/plain|openmetrics/.test(c.req.header("Accept") ?? "");
-    if (!wantsText) return c.json(await readMetrics.run(context, input));
+    if (!wantsText) return c.json(await jsonMetrics.run(context, input));
     return c.body(await prometheusText(context), 200, { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" });
   },
 };

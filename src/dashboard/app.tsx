@@ -6,7 +6,7 @@ import { type Context, entityTag } from "../services/core/context.ts";
 import { Refusal } from "../services/core/refusal.ts";
 import { checkPipeline } from "../services/pipeline-check.ts";
 import type { AppEnv } from "../web/app-env.ts";
-import { showLog } from "../web/log.ts";
+import { readLog } from "../web/log.ts";
 import { describe, refusalOf } from "../web/problems.ts";
 import { requestId } from "../web/request-id.ts";
 import { requestLog } from "../web/request-log.ts";
@@ -54,11 +54,11 @@ const obey = async (c: Call, form: Form): Promise<Response> => {
 };
 
 const followed = async (c: Call): Promise<Response> => {
-  const context = await open(c, showLog.access, false);
+  const context = await open(c, readLog.access, false);
   const params = PathId.safeParse(c.req.param());
-  const query = showLog.query?.safeParse(c.req.query());
+  const query = readLog.query?.safeParse(c.req.query());
   if (!params.success || !query?.success) throw new Refusal("not-found", "There is no such log here.");
-  return showLog.stream(c, context, { params: params.data, query: query.data, body: undefined });
+  return readLog.stream(c, context, { params: params.data, query: query.data, body: undefined });
 };
 
 /** What the definition's field asks while a person types. */

@@ -3,7 +3,7 @@ import { Metrics } from "../protocol/metrics.ts";
 import type { Context } from "./core/context.ts";
 import { verb } from "./core/verb.ts";
 
-export const readMetrics = verb({
+export const jsonMetrics = verb({
   access: { role: "viewer" },
   output: Metrics,
   run: async (context) => (await context.pool()).metrics(),

@@ -20,7 +20,7 @@ const firstHint = (socket: WebSocket, milliseconds: number, gone: AbortSignal): 
  * A long poll: waits here, in a Worker that costs nothing while it does, on a socket the pool can sleep behind.
  * Gives `null` after `seconds` without a build.
  */
-export const pollForJob = async (
+export const waitForJob = async (
   context: Context,
   agentId: string,
   seconds: number,

@@ -169,7 +169,7 @@ const rewrapObjects = async (context: Context, limit: number): Promise<Done> => 
   return { rewrapped, unopenable };
 };
 
-export const readSealed = verb({
+export const countSealed = verb({
   access: { operator: true },
   output: SealedCounts,
   async run(context) {

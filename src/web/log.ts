@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { PathId, QueryNumber } from "../protocol/common.ts";
 import { EventId } from "../protocol/follow.ts";
 import { invalid } from "../services/core/refusal.ts";
-import { followLog, readLog } from "../services/logs.ts";
+import { followLog, openLog } from "../services/logs.ts";
 import type { StreamRoute } from "./app-env.ts";
 import { eventStream } from "./event-stream.ts";
 
@@ -39,7 +39,7 @@ const eventId = (header: string | undefined): string => {
 };
 
 /** The log as text, whole or in part, or as events that follow it to its end. */
-export const showLog: StreamRoute = {
+export const readLog: StreamRoute = {
   access: { role: "viewer" },
   params: PathId,
   query: Query,
@@ -49,7 +49,7 @@ export const showLog: StreamRoute = {
       return c.body(eventStream(socket), 200, { ...INERT, "Content-Type": "text/event-stream" });
     }
     const range = rangeOf(c.req.header("Range"));
-    const log = await readLog(context, params.id, { attempt: query.attempt, ...range });
+    const log = await openLog(context, params.id, { attempt: query.attempt, ...range });
     const headers = { ...INERT, "Content-Type": "text/plain; charset=utf-8", "Accept-Ranges": "bytes" };
     if (!range) return c.body(log.body, 200, { ...headers, "Content-Length": String(log.size) });
     if (log.start >= log.end) return unsatisfiable(c, log.size);

@@ -1,5 +1,5 @@
 import type { Agent } from "../../protocol/agent.ts";
-import { getAgent, listAgents, removeAgent, updateAgent } from "../../services/agents.ts";
+import { deleteAgent, getAgent, listAgents, updateAgent } from "../../services/agents.ts";
 import { byId, nothing } from "../ask.ts";
 import { AGENT_STATES, fleetOf, platformOf, skillsOf, stateOf } from "../fleet.ts";
 import { may } from "../may.ts";
@@ -179,7 +179,7 @@ const remove = removal({
     );
     return { name, words, back: "/app/agents", to: "/app/agents" };
   },
-  remove: (context, id) => removeAgent.run(context, byId(id)),
+  remove: (context, id) => deleteAgent.run(context, byId(id)),
 });
 
 export const agentPages: Page[] = [agentsPage, remove.page];

@@ -1,5 +1,5 @@
 import type { Group } from "../../protocol/group.ts";
-import { createGroup, getGroup, listGroups, removeGroup, updateGroup } from "../../services/groups.ts";
+import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from "../../services/groups.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { listVariables } from "../../services/variables.ts";
 import { byId, checked, nothing, withBody } from "../ask.ts";
@@ -163,7 +163,7 @@ const remove = removal({
     const words = `Its ${variableCount} variables go with it. A group that a pipeline attaches stays.`;
     return { name, words, back: `/app/groups/${id}`, to: "/app/groups" };
   },
-  remove: (context, id) => removeGroup.run(context, byId(id)),
+  remove: (context, id) => deleteGroup.run(context, byId(id)),
 });
 
 export const groupPages: Page[] = [listPage, page, remove.page];

@@ -2,7 +2,7 @@ import type { Group } from "../../protocol/group.ts";
 import type { Pipeline } from "../../protocol/pipeline.ts";
 import { previewEnvironment } from "../../services/environment-preview.ts";
 import { listGroups } from "../../services/groups.ts";
-import { createPipeline, getPipeline, removePipeline, updatePipeline } from "../../services/pipelines.ts";
+import { createPipeline, deletePipeline, getPipeline, updatePipeline } from "../../services/pipelines.ts";
 import { getRepository, listRepositories } from "../../services/repositories.ts";
 import { byId, checked, namesOf, nothing, withBody } from "../ask.ts";
 import { may } from "../may.ts";
@@ -174,7 +174,7 @@ const remove = removal({
     const words = "Its variables go with it. Builds and logs stay.";
     return { name, words, back: `/app/pipelines/${id}`, to: `/app/repositories/${repoId}` };
   },
-  remove: (context, id) => removePipeline.run(context, byId(id)),
+  remove: (context, id) => deletePipeline.run(context, byId(id)),
 });
 
 export const pipelinePages: Page[] = [newPage, page, remove.page];

@@ -1,8 +1,8 @@
 import type { Pipeline } from "../../protocol/pipeline.ts";
 import type { Repository } from "../../protocol/repository.ts";
-import { removeCredential, setCredential } from "../../services/credentials.ts";
+import { deleteCredential, setCredential } from "../../services/credentials.ts";
 import { listPipelines } from "../../services/pipelines.ts";
-import { getRepository, removeRepository, updateRepository } from "../../services/repositories.ts";
+import { deleteRepository, getRepository, updateRepository } from "../../services/repositories.ts";
 import { byId, checked, nothing } from "../ask.ts";
 import { flagIn, textIn } from "../entered.ts";
 import { may } from "../may.ts";
@@ -181,7 +181,7 @@ const remove = removal({
     const words = "Its pipelines, their variables and its own, and its credential go with it. Builds and logs stay.";
     return { name: fullName, words, back: `/app/repositories/${id}`, to: "/app/repositories" };
   },
-  remove: (context, id) => removeRepository.run(context, byId(id)),
+  remove: (context, id) => deleteRepository.run(context, byId(id)),
 });
 
 const dropCredential = removal({
@@ -192,7 +192,7 @@ const dropCredential = removal({
     const to = `/app/repositories/${id}`;
     return { name: `the credential of ${fullName}`, words: "The agent's own git settings decide then.", back: to, to };
   },
-  remove: (context, id) => removeCredential.run(context, byId(id)),
+  remove: (context, id) => deleteCredential.run(context, byId(id)),
 });
 
 export const repositoryPages: Page[] = [page, remove.page, dropCredential.page];

@@ -1,6 +1,6 @@
 import type { Variable } from "../../protocol/variable.ts";
 import { listUses } from "../../services/variable-uses.ts";
-import { getVariable, removeVariable, updateVariable } from "../../services/variables.ts";
+import { deleteVariable, getVariable, updateVariable } from "../../services/variables.ts";
 import { byId, checked } from "../ask.ts";
 import { flagIn, textIn } from "../entered.ts";
 import { may } from "../may.ts";
@@ -134,7 +134,7 @@ const remove = removal({
     const words = `Builds get ${key} no more, unless another scope than the ${scope} has it. Its value is gone for good.`;
     return { name: key, words, back: `/app/variables/${id}`, to: "/app/variables" };
   },
-  remove: (context, id) => removeVariable.run(context, byId(id)),
+  remove: (context, id) => deleteVariable.run(context, byId(id)),
 });
 
 export const variablePages: Page[] = [page, remove.page];
