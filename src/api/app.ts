@@ -13,7 +13,8 @@ import { requestLog } from "../web/request-log.ts";
 import { jsonBody } from "./body.ts";
 import { cors } from "./cors.ts";
 import { mountHealth } from "./health.ts";
-import { methodsOf, ROUTES, type Route } from "./routes.ts";
+import { methodsOf, type Route } from "./routes/route.ts";
+import { ROUTES } from "./routes.ts";
 import { validator } from "./validation.ts";
 
 export const BOOKMARK_HEADER = "Millrace-Bookmark";
@@ -70,7 +71,7 @@ const answer = async (c: HonoContext<AppEnv>, route: Route): Promise<Response> =
   if (route.method === "GET" && context.version !== null && names(c.req.header("If-None-Match"), context.version)) {
     return c.body(null, 304);
   }
-  if (status === 201) c.header("Location", locationOf(route, result as { id: string }));
+  if (route.location) c.header("Location", route.location.replace(":id", (result as { id: string }).id));
   return c.json(result as object, status);
 };
 
@@ -85,14 +86,6 @@ const tags = (header: string | undefined): string[] | null =>
 
 const names = (header: string | undefined, version: number): boolean =>
   tags(header)?.some((tag) => tag === "*" || tag === entityTag(version)) ?? false;
-
-/** Where a created thing is found: its collection's path and its id. */
-const locationOf = ({ path }: Route, { id }: { id: string }): string => {
-  const [, noun = "", second] = path.split("/");
-  if (/\/(build|retry)$/.test(path)) return `/build/${id}`;
-  if (path.endsWith("/token")) return `/token/${id}`;
-  return noun === "secrets" ? `/secrets/${second}/${id}` : `/${noun}/${id}`;
-};
 
 /** What is wrong with a request is told only to callers who are admitted: 401 and 403 come before it. */
 const TOLD_AFTER_ADMISSION = new Set(["malformed-body", "unsupported-media-type", "too-large", "invalid", "not-found"]);

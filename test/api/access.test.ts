@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { ROUTES, type Route } from "../../src/api/routes.ts";
+import type { Route } from "../../src/api/routes/route.ts";
+import { ROUTES } from "../../src/api/routes.ts";
 import { ROLES, type Role } from "../../src/protocol/token.ts";
 import type { Access } from "../../src/services/core/access.ts";
 import { type Answer, created, newAgent, newOrganization, newToken } from "../support/api.ts";

@@ -1,4 +1,4 @@
-import type { Sender } from "../../src/api/description/example.ts";
+import type { Sender } from "../../src/api/description/examples.ts";
 
 /** One request of the story. `$name.field` stands for what the answer to the step of that name had there. */
 export interface Step {
