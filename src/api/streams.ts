@@ -1,10 +1,20 @@
 import { PathId } from "../protocol/common.ts";
 import { Job, LOG_CHUNK_LIMIT, LogAccepted, LogQuery, PollQuery } from "../protocol/jobs.ts";
+import type { Context } from "../services/core/context.ts";
+import { Refusal, settled } from "../services/core/refusal.ts";
 import { appendLog } from "../services/logs.ts";
 import { jsonMetrics, prometheusText } from "../services/metrics.ts";
 import { waitForJob } from "../services/poll.ts";
 import type { StreamRoute } from "../web/app-env.ts";
 import { readBytes } from "../web/body.ts";
+
+/** A WebSocket for hints. @throws Refusal where the pool does not accept it */
+const openHints = async (context: Context, agentId: string): Promise<Response> => {
+  const response = await context.connectToPool(agentId, null);
+  if (response.status === 101) return response;
+  if (response.status === 401) return settled({ ok: false, refusal: { kind: "unauthenticated" } });
+  throw new Refusal("conflict", "This agent was started again elsewhere.");
+};
 
 export const pollForJob: StreamRoute = {
   access: { agent: true },
@@ -13,7 +23,7 @@ export const pollForJob: StreamRoute = {
   output: Job,
   async stream(c, context, { params, query }) {
     if (context.caller.kind !== "agent") await context.admit();
-    if (c.req.header("Upgrade")?.toLowerCase() === "websocket") return context.connectToPool(params.id, null);
+    if (c.req.header("Upgrade")?.toLowerCase() === "websocket") return openHints(context, params.id);
     const job = await waitForJob(context, params.id, query.wait, c.req.raw.signal);
     return job ? c.json(job) : c.body(null, 204);
   },

@@ -81,7 +81,7 @@ export const AGENT_PROTOCOL_ROUTES: Route[] = [
       description:
         "`offset` counts the bytes sent under this lease. `next` tells up to where they are stored: what the masker must hold back is sent again with the next chunk.",
       headers: ["Lease"],
-      problems: ["lease-lost", "log-gap", "conflict", "too-large"],
+      problems: ["lease-lost", "log-gap", "too-large"],
       bytes: true,
     },
   ),

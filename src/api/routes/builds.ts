@@ -13,7 +13,7 @@ export const BUILD_ROUTES: Route[] = [
       tag: "Builds",
       summary: "Build a repository with its default pipeline",
       headers: ["IdempotencyKey"],
-      problems: ["conflict", "idempotency-mismatch", "limit-reached"],
+      problems: ["idempotency-mismatch", "limit-reached"],
     },
   ),
   get(
@@ -35,7 +35,7 @@ export const BUILD_ROUTES: Route[] = [
       description:
         "`envVariables` override every other scope for this run; they are kept sealed and never returned. Whoever may trigger can run code with the secrets of the build.",
       headers: ["IdempotencyKey"],
-      problems: ["conflict", "idempotency-mismatch", "limit-reached"],
+      problems: ["idempotency-mismatch", "limit-reached"],
     },
   ),
   get("/build/:id", { getBuild }, describing && { tag: "Builds", summary: "Show a build" }),

@@ -20,7 +20,7 @@ export const PIPELINE_ROUTES: Route[] = [
       summary: "Create a pipeline",
       description: "The first pipeline of a repository becomes its default. `groupIds` are in order: a later one wins.",
       versioned: true,
-      problems: ["duplicate", "limit-reached", "conflict"],
+      problems: ["duplicate"],
     },
   ),
   act(
@@ -65,6 +65,7 @@ export const PIPELINE_ROUTES: Route[] = [
       tag: "Pipelines",
       summary: "Show what a build would find in its environment",
       description: "Per key the scope that wins and what it overrides. Never a secret's value.",
+      problems: ["too-large"],
     },
   ),
 ];

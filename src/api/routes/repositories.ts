@@ -28,7 +28,7 @@ export const REPOSITORY_ROUTES: Route[] = [
       tag: "Repositories",
       summary: "Change a repository",
       versioned: true,
-      problems: ["duplicate", "conflict"],
+      problems: ["duplicate", "in-use", "conflict"],
     },
   ),
   remove(

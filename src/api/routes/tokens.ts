@@ -60,6 +60,7 @@ export const TOKEN_ROUTES: Route[] = [
       description:
         "Holds from the next write, hand-out or agent call; a read that a replica serves may trail by its lag. Agents that it registered stay, unless `agents=true`: then they are removed, and their builds are free for others at once. That may be repeated, also when the token is gone already.",
       versioned: true,
+      problems: ["conflict"],
     },
   ),
 ];

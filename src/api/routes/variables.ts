@@ -28,7 +28,7 @@ export const VARIABLE_ROUTES: Route[] = [
       description:
         "The scope decides which id is needed: `organization` orgId; `group` orgId and groupId; `repository` repoId; `pipeline` pipelineId. A secret that hides badly answers with `warnings`.",
       versioned: true,
-      problems: ["duplicate", "conflict"],
+      problems: ["duplicate"],
     },
   ),
   get(
