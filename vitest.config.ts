@@ -45,7 +45,15 @@ export default defineConfig(async () => ({
         },
       },
       { test: { name: "house", include: HOUSE } },
-      { test: { name: "e2e", include: END_TO_END, testTimeout: 240_000, hookTimeout: 240_000 } },
+      {
+        test: {
+          name: "e2e",
+          include: END_TO_END,
+          globalSetup: ["./test/support/find-chromium.ts"],
+          testTimeout: 240_000,
+          hookTimeout: 240_000,
+        },
+      },
     ],
   },
 }));

@@ -2,73 +2,70 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod/mini";
 import { Agent } from "../protocol/agent.ts";
 import { VERSION } from "../protocol/version.ts";
-import { announce } from "./announce.ts";
-import { asUser } from "./as-user.ts";
-import { delayOf, PATIENT } from "./back-off.ts";
-import { Bell } from "./bell.ts";
 import {
   type BuildFolder,
-  clearBuild,
-  leftoversIn,
+  endAndRemoveBuild,
+  findLeftovers,
   makeBuildFolder,
   makeWorkFolder,
   removeBuildFolder,
 } from "./build-folder.ts";
-import { runJob } from "./build-session.ts";
-import { Client, wordOf } from "./client.ts";
-import { EXIT, Stop } from "./exit-codes.ts";
-import { localFailure } from "./failure.ts";
-import { Hints } from "./hints.ts";
-import { forgetIdentity, type Identity, loadIdentity } from "./identity.ts";
-import { lockAgent } from "./lock.ts";
-import { nextJob } from "./poll.ts";
-import { ProcessTree } from "./process-tree.ts";
-import { removeFromService } from "./register.ts";
-import { makeRepository } from "./remote.ts";
-import type { StepUser } from "./step-user.ts";
+import { type RunJobOptions, runJob } from "./build-session.ts";
+import { initRepository } from "./checkout/remote.ts";
+import { EXIT, ExitError } from "./cli/exit-codes.ts";
+import { forgetIdentity, type Identity, loadIdentity } from "./cli/identity.ts";
+import { logger } from "./cli/logger.ts";
+import { removeFromService } from "./cli/register.ts";
+import { toBuildFailure } from "./failure.ts";
+import { runShell } from "./process/as-user.ts";
+import { lockAgent } from "./process/lock.ts";
+import { ProcessTree } from "./process/process-tree.ts";
+import type { StepUser } from "./process/step-user.ts";
+import type { JobAnswer } from "./wire/answers.ts";
+import { sleep } from "./wire/auto-reset-event.ts";
+import { backOffDelay, DEFAULT_BACK_OFF } from "./wire/back-off.ts";
+import { Client, describeAnswer } from "./wire/client.ts";
+import { HintSocket } from "./wire/hint-socket.ts";
+import { nextJob } from "./wire/poll.ts";
 
 export interface AgentOptions {
   state: string;
-  /** Where the folders of builds lie. */
+  /** Folder that holds the folders of builds. */
   work: string;
   once: boolean;
   user: StepUser | null;
   /** Milliseconds between SIGTERM and SIGKILL of a step. */
   grace: number;
-  /** Aborted: take nothing new, finish what is under way. */
+  /** Aborted: take no new build, finish the active one. */
   drain: AbortSignal;
-  /** Aborted: stop what is under way too. */
+  /** Aborted: stop the active build too. */
   interrupt: AbortSignal;
 }
 
-/** Takes builds one after the other until it is told to stop, or after one with `once`. */
+/** Runs one build after another until `drain` is aborted, or only one with `once`. */
 export const runAgent = async (options: AgentOptions): Promise<void> => {
   const registered = loadIdentity(options.state);
   makeWorkFolder(options.work, options.user);
   const unlock = lockAgent(options);
   const end = new AbortController();
   try {
-    await readyUser(options);
-    for (const path of leftoversIn(options.work, options.user)) await clear(path, options);
+    await checkStepUser(options);
+    for (const path of findLeftovers(options.work, options.user)) await removeBuild(path, options);
     const client = new Client({ url: registered.url, token: registered.token, bootId: randomUUID() });
-    const identity = await introduce(client, registered, options.drain);
-    const hints = new Hints({
+    const identity = await updateIdentity(client, registered, options.drain);
+    const hintSocket = new HintSocket({
       client,
       agentId: identity.id,
-      everySeconds: identity.heartbeatSeconds,
+      heartbeatSeconds: identity.heartbeatSeconds,
       signal: end.signal,
     });
-    const listening = hints.run();
-    await hints.settled(5000);
-    announce.info(`agent ${identity.name} waits for builds of ${identity.orgId} from ${identity.url}`);
-    await takeBuilds(client, identity, hints, options);
+    const socketClosed = hintSocket.run();
+    await hintSocket.firstAttempt(5000);
+    logger.info(`agent ${identity.name} waits for builds of ${identity.orgId} from ${identity.url}`);
+    await takeBuilds(client, identity, hintSocket, options);
     end.abort();
-    await listening;
-    if (identity.isEphemeral) {
-      await removeFromService(identity);
-      forgetIdentity(options.state);
-      announce.info(`agent ${identity.name} is deregistered`);
-    }
+    await socketClosed;
+    if (identity.isEphemeral) await deregisterEphemeral(identity, options.state);
   } catch (error) {
     if (!options.drain.aborted || error !== options.drain.reason) throw error;
   } finally {
@@ -77,14 +74,55 @@ export const runAgent = async (options: AgentOptions): Promise<void> => {
   }
 };
 
-const takeBuilds = async (client: Client, identity: Identity, hints: Hints, options: AgentOptions): Promise<void> => {
+/** @throws ExitError when the steps' user cannot enter the work folder, or has processes that do not end. */
+const checkStepUser = async ({ work, user, grace }: AgentOptions): Promise<void> => {
+  if (user === null) return;
+  const { code } = await runShell(user, 'cd -- "$1"', [work]);
+  if (code !== 0) throw new ExitError(`${user.name} may not enter ${work}: choose another --work`, EXIT.usage);
+  if (!(await new ProcessTree("start", { user }).terminate(grace)))
+    throw new ExitError(`processes of ${user.name} do not end: end them, then start the agent again`, EXIT.failed);
+};
+
+/** A maintainer may have changed these since the agent registered. */
+const ServiceSettings = z.pick(Agent, {
+  name: true,
+  canBuildIOS: true,
+  canBuildAndroid: true,
+  canBuildWeb: true,
+  labels: true,
+});
+
+/** Reports the agent's version. @returns the identity with the service's current settings. */
+const updateIdentity = async (client: Client, identity: Identity, signal: AbortSignal): Promise<Identity> => {
+  const body = { version: VERSION };
+  const answer = await client.send({ method: "PUT", path: `/buildagent/${identity.id}`, body, signal });
+  if (answer.status !== 200) {
+    logger.warn(`the service refused this agent's version: ${describeAnswer(answer)}`);
+    return identity;
+  }
+  const settings = ServiceSettings.safeParse(answer.body);
+  return settings.success ? { ...identity, ...settings.data } : identity;
+};
+
+const deregisterEphemeral = async (identity: Identity, state: string): Promise<void> => {
+  await removeFromService(identity);
+  forgetIdentity(state);
+  logger.info(`agent ${identity.name} is deregistered`);
+};
+
+const takeBuilds = async (
+  client: Client,
+  identity: Identity,
+  hintSocket: HintSocket,
+  options: AgentOptions,
+): Promise<void> => {
+  const { id: agentId, pollSeconds } = identity;
   let next: BuildFolder | null = null;
   try {
     while (!options.drain.aborted) {
-      next ??= await prepared(options);
+      next ??= await nextFolder(options);
       if (next === null) return;
-      const { pollSeconds, id: agentId } = identity;
-      const job = await nextJob({ client, agentId, hints, pollSeconds, signal: options.drain }).catch((error) => {
+      const job = await nextJob({ client, agentId, hintSocket, pollSeconds, signal: options.drain }).catch((error) => {
         if (options.drain.aborted) return null;
         throw error;
       });
@@ -92,86 +130,63 @@ const takeBuilds = async (client: Client, identity: Identity, hints: Hints, opti
       const folder = next;
       next = null;
       const { user, grace, interrupt } = options;
-      const session = { client, identity, folder, user, grace, interrupt, cancelHint: hints.cancel };
-      let isQuiet = false;
-      try {
-        isQuiet = await runJob(job, session);
-      } catch (error) {
-        survived(error);
-      } finally {
-        await clear(folder.path, options, isQuiet);
-      }
+      const { cancelHint } = hintSocket;
+      await runInFolder(job, { client, identity, folder, user, grace, cancelHint, interrupt }, options);
       if (options.once || identity.isEphemeral) return;
     }
   } finally {
-    if (next) await clear(next.path, options);
+    if (next) await removeBuild(next.path, options);
   }
 };
 
-/** @throws Stop when the steps' user could run nothing here, or already runs something that does not end. */
-const readyUser = async ({ work, user, grace }: AgentOptions): Promise<void> => {
-  if (user === null) return;
-  const { code } = await asUser(user, 'cd -- "$1"', [work]);
-  if (code !== 0) throw new Stop(`${user.name} may not enter ${work}: choose another --work`, EXIT.usage);
-  if (!(await new ProcessTree("start", { user }).end(grace)))
-    throw new Stop(`processes of ${user.name} are running and do not end: see to them first`, EXIT.failed);
-};
-
-/**
- * Removes all that a build has left, before the next folder is made: what it held may be what that one needs, and while
- * something of it lives it could read the next one's secrets. `isQuiet`: it is known that nothing does.
- */
-const clear = async (path: string, { user, grace, drain }: AgentOptions, isQuiet = false): Promise<void> => {
+/** A failed build does not end the agent, unless the service does not accept the agent any more. */
+const runInFolder = async (job: JobAnswer, session: RunJobOptions, options: AgentOptions): Promise<void> => {
+  let hasEnded = false;
   try {
-    if (isQuiet) return await removeBuildFolder(path, user);
-    while (!(await clearBuild(path, user, grace)) && !drain.aborted)
-      announce.error(`${path}: what this build has started does not end; no other begins until it does`);
+    hasEnded = await runJob(job, session);
   } catch (error) {
-    announce.error(localFailure(error).message);
+    if (error instanceof ExitError) throw error;
+    logger.error(toBuildFailure(error).message);
+  } finally {
+    await removeBuild(session.folder.path, options, hasEnded);
   }
 };
 
-/** The end of one build is no end of the agent, unless the service has no more use for it. */
-const survived = (error: unknown): void => {
-  if (error instanceof Stop) throw error;
-  announce.error(localFailure(error).message);
-};
-
-/** The folder of the next build, made as soon as the machine allows it; null when there is to be no next build. */
-const prepared = async (options: AgentOptions): Promise<BuildFolder | null> => {
+/** The folder of the next build. Retries until the machine allows one; null when the agent must take no more builds. */
+const nextFolder = async (options: AgentOptions): Promise<BuildFolder | null> => {
   for (let failures = 0; !options.drain.aborted; failures++) {
     try {
-      return await prepare(options);
+      return await prepareFolder(options);
     } catch (error) {
-      announce.error(`no folder for the next build, trying again: ${localFailure(error).message}`);
-      await new Bell().wait(delayOf(failures, PATIENT, Math.random()), options.drain);
+      logger.error(`no folder for the next build, trying again: ${toBuildFailure(error).message}`);
+      await sleep(backOffDelay(failures, DEFAULT_BACK_OFF, Math.random()), options.drain);
     }
   }
   return null;
 };
 
-/** What a build needs that does not depend on it, made while there is time. */
-const prepare = async (options: AgentOptions): Promise<BuildFolder> => {
+/** Makes the folder and the empty repository before the job arrives, so that the build starts sooner. */
+const prepareFolder = async (options: AgentOptions): Promise<BuildFolder> => {
   const folder = await makeBuildFolder(options.work, options.user);
   try {
-    await makeRepository(folder.workspace);
+    await initRepository(folder.workspace);
     return folder;
   } catch (error) {
-    await clear(folder.path, options);
+    await removeBuild(folder.path, options);
     throw error;
   }
 };
 
-/** What an agent is for was settled when it registered; what a maintainer changed since, the service tells. */
-const Skills = z.pick(Agent, {
-  ...{ name: true, canBuildIOS: true, canBuildAndroid: true, canBuildWeb: true, labels: true },
-});
-
-/** Tells the service which version runs now. @returns the identity with what the service says of it */
-const introduce = async (client: Client, identity: Identity, signal: AbortSignal): Promise<Identity> => {
-  const body = { version: VERSION };
-  const answer = await client.send({ method: "PUT", path: `/buildagent/${identity.id}`, body, signal });
-  if (answer.status !== 200) announce.warn(`the service keeps what it knew of this agent: ${wordOf(answer)}`);
-  const skills = answer.status === 200 ? Skills.safeParse(answer.body) : null;
-  return skills?.success ? { ...identity, ...skills.data } : identity;
+/**
+ * Ends a build's processes and removes its folder, before the next folder is made: the disk may be needed, and a
+ * process that still lives could read the next build's secrets. `hasEnded`: all its processes are known to have ended.
+ */
+const removeBuild = async (path: string, { user, grace, drain }: AgentOptions, hasEnded = false): Promise<void> => {
+  try {
+    if (hasEnded) return await removeBuildFolder(path, user);
+    while (!(await endAndRemoveBuild(path, user, grace)) && !drain.aborted)
+      logger.error(`${path}: processes of this build do not end; the agent takes no other build until they do`);
+  } catch (error) {
+    logger.error(toBuildFailure(error).message);
+  }
 };

@@ -9,122 +9,122 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { asUser, giveTo } from "./as-user.ts";
-import { Cgroup } from "./cgroup.ts";
-import { ProcessTree } from "./process-tree.ts";
-import { StepOutput } from "./step-output.ts";
-import type { StepUser } from "./step-user.ts";
+import { chownTree, runShell } from "./process/as-user.ts";
+import { Cgroup } from "./process/cgroup.ts";
+import { ProcessTree } from "./process/process-tree.ts";
+import type { StepUser } from "./process/step-user.ts";
+import { StepOutput } from "./steps/step-output.ts";
 
-/** Where steps with a user of their own have their builds, in a folder that bears the user's name. */
-export const WORK_OF_USERS = "/var/lib/millrace-work";
+/** Default work folders of agents with --run-as: a folder for each user in this one. */
+export const RUN_AS_WORK = "/var/lib/millrace-work";
 const PREFIX = "build-";
-const OWNER = "run-id";
+const RUN_ID = "run-id";
 const CGROUP = "cgroup";
-/** Those of a build's folders that are, or become, the steps' own. */
-const OF_STEPS = ["workspace", "steps", "home", "tmp"];
+/** The folders of a build that steps own with --run-as. */
+const STEP_FOLDERS = ["workspace", "steps", "home", "tmp"];
 
-/** The folder of one build: a fresh workspace, and beside it the files that are between agent and steps. */
+/** The folder of one build: a new workspace, and the files that agent and steps exchange. */
 export interface BuildFolder {
   path: string;
   workspace: string;
   /** The named pipe that steps write to. */
   pipe: string;
-  spool: string;
-  /** Scripts and command files of steps: theirs to read and write. */
+  log: string;
+  /** Scripts and command files of the steps, which may read and write them. */
   steps: string;
-  /** HOME and TMPDIR of steps with a user of their own. */
+  /** HOME and TMPDIR of steps with --run-as. */
   home: string;
-  temporary: string;
-  /** What steps run in, where the kernel has such a thing for this agent. */
+  tmp: string;
+  /** Control group of the steps; null where this agent cannot make one. */
   cgroup: Cgroup | null;
 }
 
-/** With a user of its own for steps, the way to the workspace must be open to that user, and nothing else. */
+/** With --run-as, the steps' user may pass through the folder to the workspace, and read nothing else in it. */
 export const makeBuildFolder = async (work: string, user: StepUser | null): Promise<BuildFolder> => {
   makeWorkFolder(work, user);
   const path = mkdtempSync(join(work, PREFIX));
-  return furnish(path, user).catch(async (error: unknown) => {
+  return fillBuildFolder(path, user).catch(async (error: unknown) => {
     await removeBuildFolder(path, user);
     throw error;
   });
 };
 
-const furnish = async (path: string, user: StepUser | null): Promise<BuildFolder> => {
+const fillBuildFolder = async (path: string, user: StepUser | null): Promise<BuildFolder> => {
   const cgroup = Cgroup.make(path);
   if (cgroup) writeFileSync(join(path, CGROUP), cgroup.path, { mode: 0o600 });
   const folder: BuildFolder = {
     path,
     workspace: join(path, "workspace"),
     pipe: join(path, "output"),
-    spool: join(path, "log"),
+    log: join(path, "log"),
     steps: join(path, "steps"),
     home: join(path, "home"),
-    temporary: join(path, "tmp"),
+    tmp: join(path, "tmp"),
     cgroup,
   };
-  for (const name of OF_STEPS) mkdirSync(join(path, name), { mode: 0o700 });
-  await StepOutput.make(folder.pipe);
+  for (const name of STEP_FOLDERS) mkdirSync(join(path, name), { mode: 0o700 });
+  await StepOutput.makePipe(folder.pipe);
   if (user) {
     chmodSync(path, 0o711);
-    for (const own of [folder.steps, folder.home, folder.temporary, folder.pipe]) giveTo(user, own);
+    for (const path of [folder.steps, folder.home, folder.tmp, folder.pipe]) chownTree(user, path);
   }
   return folder;
 };
 
-/** What it makes is open to the user, whatever the agent's umask says. */
+/** The steps' user may pass through the folders that this makes, whatever the agent's umask is. */
 export const makeWorkFolder = (work: string, user: StepUser | null): void => {
   const first = mkdirSync(work, { recursive: true, mode: user ? 0o711 : 0o700 });
   for (let made = work; user && first && made.startsWith(first); made = dirname(made)) chmodSync(made, 0o711);
 };
 
-/** Writes down whose folder it is, for an agent that comes after one that was killed. */
-export const nameRun = (folder: BuildFolder, runId: string): void =>
-  writeFileSync(join(folder.path, OWNER), runId, { mode: 0o600 });
+/** Notes the run id, so that a later agent can clean up when this one is killed. */
+export const writeRunId = (folder: BuildFolder, runId: string): void =>
+  writeFileSync(join(folder.path, RUN_ID), runId, { mode: 0o600 });
 
 /**
- * Ends what a build has left running, and then removes its folder; not before, for what lives can put a link in the
- * place of a folder that is being removed. @returns whether it is gone: not while a process lives that does not end.
+ * Ends the processes of a build, then removes its folder: a living process could replace a folder by a link during the
+ * removal. @returns false when a process does not end; the folder then stays.
  */
-export const clearBuild = async (path: string, user: StepUser | null, grace: number): Promise<boolean> => {
-  const tree = new ProcessTree(noted(path, OWNER) ?? "none", { user, folder: path, cgroup: cgroupOf(path) });
-  if (!(await tree.end(grace))) return false;
+export const endAndRemoveBuild = async (path: string, user: StepUser | null, grace: number): Promise<boolean> => {
+  const tree = new ProcessTree(readNote(path, RUN_ID) ?? "none", { user, folder: path, cgroup: cgroupOf(path) });
+  if (!(await tree.terminate(grace))) return false;
   await removeBuildFolder(path, user);
   return true;
 };
 
-const noted = (path: string, name: string): string | null => {
+const readNote = (path: string, name: string): string | null => {
   const file = join(path, name);
   return existsSync(file) ? readFileSync(file, "utf8") : null;
 };
 
 const cgroupOf = (path: string): Cgroup | null => {
-  const cgroup = noted(path, CGROUP);
+  const cgroup = readNote(path, CGROUP);
   return cgroup === null ? null : new Cgroup(cgroup);
 };
 
-/** Empties $1... as their owner; a second time for folders that not even their owner can empty (Go's module cache). */
-const EMPTY = `empty() { find "$1" -mindepth 1 -maxdepth 1 -exec rm -rf -- {} +; }
+/** Empties the folders $1... as their owner. Tries again after chmod: Go makes its module cache read-only. */
+const EMPTY_SCRIPT = `empty() { find "$1" -mindepth 1 -maxdepth 1 -exec rm -rf -- {} +; }
 for folder do
   chmod u+rwx "$folder" && { empty "$folder" || { chmod -R u+rwx "$folder"; empty "$folder"; }; }
 done`;
 
-const REMOVE = `rm -rf -- "$1" || { chmod -R u+rwx "$1"; rm -rf -- "$1"; }`;
+const REMOVE_SCRIPT = `rm -rf -- "$1" || { chmod -R u+rwx "$1"; rm -rf -- "$1"; }`;
 
-/** What steps have made is removed with their rights; the agent's own are only for what is left then. */
+/** Removes what steps have made with their rights, then the rest with the agent's. @throws when a part remains. */
 export const removeBuildFolder = async (path: string, user: StepUser | null): Promise<void> => {
   cgroupOf(path)?.remove();
-  const ofSteps = OF_STEPS.map((name) => join(path, name));
-  if (user) await asUser(user, EMPTY, ofSteps);
-  const { code, stderr } = await asUser(null, REMOVE, [path]);
+  const stepFolders = STEP_FOLDERS.map((name) => join(path, name));
+  if (user) await runShell(user, EMPTY_SCRIPT, stepFolders);
+  const { code, stderr } = await runShell(null, REMOVE_SCRIPT, [path]);
   if (code !== 0) throw new Error(`${path} cannot be removed: ${stderr.trim().split("\n").at(-1)}`);
 };
 
-/** Paths of builds that an agent before this one has left: here, and those of this user where all once had theirs. */
-export const leftoversIn = (work: string, user: StepUser | null): string[] => {
-  const former = user && existsSync(WORK_OF_USERS) ? buildsIn(WORK_OF_USERS) : [];
+/** Folders of builds that an earlier agent left: in `work`, and those of this user where earlier versions kept the builds of all users. */
+export const findLeftovers = (work: string, user: StepUser | null): string[] => {
+  const shared = user && existsSync(RUN_AS_WORK) ? buildsIn(RUN_AS_WORK) : [];
   const isOurs = (path: string): boolean =>
     lstatSync(join(path, "steps"), { throwIfNoEntry: false })?.uid === user?.uid;
-  return [...new Set([...buildsIn(work), ...former.filter(isOurs)])];
+  return [...new Set([...buildsIn(work), ...shared.filter(isOurs)])];
 };
 
 const buildsIn = (work: string): string[] =>

@@ -2,10 +2,10 @@ import type { BuildReason } from "../protocol/build.ts";
 import type { Heartbeat } from "../protocol/jobs.ts";
 import type { Requires } from "../protocol/pipeline.ts";
 
-/** `interrupted` is the agent's own: it is to end now, and the build is for its next attempt. */
+/** `interrupted`: the agent itself must stop now, and the build returns to the queue for its next attempt. */
 export type CancelReason = NonNullable<Heartbeat["reason"]> | "interrupted";
 
-/** A build that ends other than by its steps' own result; `message` is for the person whose build it is. */
+/** A build that fails before its steps give a result. `message` is for the build's author. */
 export class BuildFailure extends Error {
   readonly reason: BuildReason;
   constructor(reason: BuildReason, message: string) {
@@ -14,11 +14,11 @@ export class BuildFailure extends Error {
   }
 }
 
-/** What failed here may succeed on another agent, if there is one. */
+/** A failure that another agent may not have. */
 export class TryElsewhere extends BuildFailure {}
 
-/** This agent does not have what the pipeline file requires: the build is for another one. */
-export class WrongAgent extends Error {
+/** The pipeline file requires what this agent does not have. */
+export class RequirementsNotMet extends Error {
   readonly requires: Requires;
   constructor(message: string, requires: Requires) {
     super(message);
@@ -26,7 +26,7 @@ export class WrongAgent extends Error {
   }
 }
 
-/** The build is to stop before its end, and why; `limit` is the time limit that the agent itself saw run out, in seconds. */
+/** Why a build must stop early. `limit` is the time limit in seconds that it reached on the agent's clock. */
 export class Cancel extends Error {
   readonly reason: CancelReason;
   readonly limit: number | undefined;
@@ -37,20 +37,20 @@ export class Cancel extends Error {
   }
 }
 
-const LOCAL: Record<string, string> = {
-  ENOSPC: "the agent's disk is full: free some space, or move its work folder with --work",
-  EDQUOT: "the disk quota of the agent's user is used up: free some space, or move its work folder with --work",
+const ADVICE: Record<string, string> = {
+  ENOSPC: "the agent's disk is full: free some space, or move the work folder with --work",
+  EDQUOT: "the disk quota of the agent's user is used up: free some space, or move the work folder with --work",
   EROFS: "the agent's work folder is on a read-only disk",
-  EACCES: "the agent may not write to its work folder",
+  EACCES: "the agent has no permission to write to its work folder",
   EMFILE: "the agent has too many files open: raise its limit (ulimit -n)",
   ENOMEM: "the agent's machine is out of memory",
 };
 
-/** What went wrong on the agent's own machine, in words a person can act on. */
-export const localFailure = (error: unknown): BuildFailure => {
+/** An error of this machine as a build failure, with advice for the agent's owner. */
+export const toBuildFailure = (error: unknown): BuildFailure => {
   if (error instanceof BuildFailure) return error;
   const { code, path, message } = error as NodeJS.ErrnoException;
-  const known = code === undefined ? undefined : LOCAL[code];
+  const known = code === undefined ? undefined : ADVICE[code];
   if (known) return new BuildFailure("agent-error", path ? `${known} (${path})` : known);
   return new BuildFailure("agent-error", `the agent failed: ${message ?? "unknown error"}`);
 };

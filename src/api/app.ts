@@ -1,4 +1,5 @@
 import { Hono, type Context as HonoContext, type MiddlewareHandler } from "hono";
+import { BOOKMARK_HEADER } from "../protocol/headers.ts";
 import { BOOT_HEADER, LEASE_HEADER } from "../protocol/jobs.ts";
 import { PROBLEMS } from "../protocol/problem.ts";
 import { type Context, entityTag } from "../services/core/context.ts";
@@ -16,8 +17,6 @@ import { mountHealth } from "./health.ts";
 import { methodsOf, type Route } from "./routes/route.ts";
 import { ROUTES } from "./routes.ts";
 import { validator } from "./validation.ts";
-
-export const BOOKMARK_HEADER = "Millrace-Bookmark";
 
 /** Opens the request: who calls is known, but not yet admitted. */
 const open =

@@ -1,10 +1,8 @@
 import type { MiddlewareHandler } from "hono";
+import { LIMITS } from "../protocol/limits.ts";
 import { invalid, Refusal } from "../services/core/refusal.ts";
 import type { AppEnv } from "../web/app-env.ts";
 import { readBytes } from "../web/body.ts";
-
-/** Bytes a JSON body may have. */
-export const BODY_LIMIT = 1024 * 1024;
 
 const decode = (bytes: Uint8Array): string => {
   try {
@@ -33,7 +31,7 @@ export const jsonBody: MiddlewareHandler<AppEnv> = async (c, next) => {
   if (!/^application\/([a-z0-9.-]+\+)?json(;|$)/i.test(type)) {
     throw new Refusal("unsupported-media-type", "Send the body as application/json.");
   }
-  const text = decode(await readBytes(c.req.raw, BODY_LIMIT));
+  const text = decode(await readBytes(c.req.raw, LIMITS.bodyBytes));
   if (text.trim() === "") throw new Refusal("malformed-body", "The body is empty.");
   const isMended = c.get("context").caller.kind === "agent";
   const value = parse(text, isMended);

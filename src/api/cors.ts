@@ -1,13 +1,14 @@
 import type { MiddlewareHandler } from "hono";
 import { readConfig } from "../config.ts";
+import { BOOKMARK_HEADER } from "../protocol/headers.ts";
 import type { AppEnv } from "../web/app-env.ts";
 
 const SENT = [
   ...["Authorization", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key", "Last-Event-ID", "Range"],
-  "Millrace-Bookmark",
+  BOOKMARK_HEADER,
 ];
 const SHOWN = [
-  ...["ETag", "Link", "Location", "Millrace-Bookmark", "RateLimit-Policy", "Retry-After", "Server-Timing"],
+  ...["ETag", "Link", "Location", BOOKMARK_HEADER, "RateLimit-Policy", "Retry-After", "Server-Timing"],
   ...["X-Request-Id", "Content-Range"],
 ];
 const PREFLIGHT_SECONDS = 7200;

@@ -1,5 +1,6 @@
 import { PathId } from "../protocol/common.ts";
-import { Job, LOG_CHUNK_LIMIT, LogAccepted, LogQuery, PollQuery } from "../protocol/jobs.ts";
+import { Job, LogAccepted, LogQuery, PollQuery } from "../protocol/jobs.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import type { Context } from "../services/core/context.ts";
 import { Refusal, settled } from "../services/core/refusal.ts";
 import { appendLog } from "../services/logs.ts";
@@ -46,7 +47,7 @@ export const writeLog: StreamRoute = {
   query: LogQuery,
   output: LogAccepted,
   async stream(c, context, { params, query }) {
-    const bytes = await readBytes(c.req.raw, LOG_CHUNK_LIMIT);
+    const bytes = await readBytes(c.req.raw, LIMITS.logChunkBytes);
     return c.json(await appendLog(context, params.id, { offset: query.offset, final: query.final === "true", bytes }));
   },
 };

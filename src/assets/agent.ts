@@ -8,9 +8,9 @@ import { ROOT } from "./write.ts";
 export const OLDEST_NODE = "20.9";
 const [MAJOR, MINOR] = OLDEST_NODE.split(".");
 
-/** Stands first, so that a Node which is too old says so: static imports would end it before any line ran. */
-const BEGINNING = `#!/usr/bin/env node
-// Millrace agent ${VERSION}. \`node agent.mjs acknowledgements\` prints the licences of what it is made with.
+/** The first lines of the program. They reject an old Node with a message, before an import can fail without one. */
+const BANNER = `#!/usr/bin/env node
+// Millrace agent ${VERSION}. \`node agent.mjs acknowledgements\` prints the licences of its packages.
 import { createRequire as __createRequire } from "node:module";
 const [__major, __minor] = process.versions.node.split(".").map(Number);
 if (__major < ${MAJOR} || (__major === ${MAJOR} && __minor < ${MINOR})) {
@@ -19,7 +19,7 @@ if (__major < ${MAJOR} || (__major === ${MAJOR} && __minor < ${MINOR})) {
 }
 const require = __createRequire(import.meta.url);`;
 
-/** Node's own modules are asked for by name only when they are used; of package.json the version is all that is taken. */
+/** Loads Node's own modules when they are used, and takes nothing but the version from package.json. */
 const atRunTime: Plugin = {
   name: "at-run-time",
   setup({ onResolve, onLoad }) {
@@ -38,20 +38,30 @@ const atRunTime: Plugin = {
 
 const bundle = (acknowledgements: string) =>
   build({
-    ...{ entryPoints: ["src/agent/main.ts"], absWorkingDir: ROOT, outfile: "agent.mjs", write: false, metafile: true },
-    ...{ bundle: true, platform: "node", format: "esm", target: "node18", legalComments: "none" },
-    ...{ external: ["bufferutil", "utf-8-validate"], plugins: [atRunTime], banner: { js: BEGINNING } },
+    entryPoints: ["src/agent/main.ts"],
+    absWorkingDir: ROOT,
+    outfile: "agent.mjs",
+    write: false,
+    metafile: true,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node18",
+    legalComments: "none",
+    external: ["bufferutil", "utf-8-validate"],
+    plugins: [atRunTime],
+    banner: { js: BANNER },
     define: { ACKNOWLEDGEMENTS: JSON.stringify(acknowledgements) },
   });
 
 export interface AgentProgram {
   text: string;
   sha256: string;
-  /** The packages that are in it. */
+  /** Folders of the packages that it contains. */
   packages: string[];
 }
 
-/** The one file that a build machine installs: it needs Node and nothing else. */
+/** Bundles the agent into one file that needs nothing but Node. */
 export const agentProgram = async (): Promise<AgentProgram> => {
   const { metafile } = await bundle("");
   const packages = packagesOf(Object.keys(metafile.inputs));

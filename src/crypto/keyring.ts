@@ -1,5 +1,6 @@
-import { fromBase64, lengthPrefixed, toBase64 } from "./encoding.ts";
+import { lengthPrefixed } from "./encoding.ts";
 import { type NamedKey, parseKeys } from "./keys.ts";
+import { formatSeal, parseSeal, SEAL_FORMAT } from "./seal-format.ts";
 
 /** The key that sealed the value is not on the keyring. */
 export class KeyUnknown extends Error {
@@ -11,17 +12,17 @@ export class KeyUnknown extends Error {
   }
 }
 
-/** The sealed value is damaged, or was sealed for another place: deliberately not told apart. */
+/** The sealed value is damaged, or was sealed for another context: the two are not told apart, on purpose. */
 export class SealBroken extends Error {
   override name = "SealBroken";
 }
 
-const FORMAT = "m1";
 const IV_BYTES = 12;
+const TAG_BYTES = 16;
 
 /**
- * AES-256-GCM under named keys. A sealed value reads `m1.KEYID.BASE64(iv, ciphertext, tag)` and opens only in the
- * context it was sealed in: the format, the key's id and each part of the context are associated data.
+ * AES-256-GCM under named keys. A sealed value (`seal-format.ts`) opens only in the context it was sealed in: the
+ * format, the key's id and each part of the context are associated data.
  */
 export class Keyring {
   readonly ids: readonly string[];
@@ -48,25 +49,25 @@ export class Keyring {
     const id = this.current;
     const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
     const bytes = typeof plain === "string" ? new TextEncoder().encode(plain) : plain;
-    const algorithm = { name: "AES-GCM", iv, additionalData: lengthPrefixed([FORMAT, id, ...context]) };
+    const algorithm = { name: "AES-GCM", iv, additionalData: lengthPrefixed([SEAL_FORMAT, id, ...context]) };
     const sealed = new Uint8Array(await crypto.subtle.encrypt(algorithm, await this.#key(id), bytes));
     const whole = new Uint8Array(IV_BYTES + sealed.length);
     whole.set(iv);
     whole.set(sealed, IV_BYTES);
-    return `${FORMAT}.${id}.${toBase64(whole)}`;
+    return formatSeal(id, whole);
   }
 
   /** @throws KeyUnknown, SealBroken */
   async open(sealed: string, context: readonly string[]): Promise<Uint8Array<ArrayBuffer>> {
-    const [format, id = "", base64, ...rest] = sealed.split(".");
-    if (format !== FORMAT || base64 === undefined || rest.length > 0) throw new SealBroken();
-    const key = await this.#key(id);
-    const whole = fromBase64(base64);
-    if (!whole || whole.length < IV_BYTES + 16 || toBase64(whole) !== base64) throw new SealBroken();
-    const additionalData = lengthPrefixed([FORMAT, id, ...context]);
-    const algorithm = { name: "AES-GCM", iv: whole.subarray(0, IV_BYTES), additionalData };
+    const parsed = parseSeal(sealed);
+    if (!parsed) throw new SealBroken();
+    const { keyId, bytes } = parsed;
+    const key = await this.#key(keyId);
+    if (!bytes || bytes.length < IV_BYTES + TAG_BYTES) throw new SealBroken();
+    const additionalData = lengthPrefixed([SEAL_FORMAT, keyId, ...context]);
+    const algorithm = { name: "AES-GCM", iv: bytes.subarray(0, IV_BYTES), additionalData };
     try {
-      return new Uint8Array(await crypto.subtle.decrypt(algorithm, key, whole.subarray(IV_BYTES)));
+      return new Uint8Array(await crypto.subtle.decrypt(algorithm, key, bytes.subarray(IV_BYTES)));
     } catch {
       throw new SealBroken();
     }
@@ -88,9 +89,6 @@ export class Keyring {
     return imported;
   }
 }
-
-/** The id of the key a sealed value was sealed with. */
-export const keyIdOf = (sealed: string): string => sealed.split(".")[1] ?? "";
 
 const loaded = new Map<string, Keyring>();
 

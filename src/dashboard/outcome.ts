@@ -20,6 +20,3 @@ export const outcomeOf = ({ status, reason, exitCode, steps }: Build): string | 
   if (exitCode === null) return null;
   return failed ? `exit ${exitCode} at "${failed.name}"` : `exit ${exitCode}`;
 };
-
-export const isTerminal = ({ status }: Build): boolean =>
-  status === "succeeded" || status === "failed" || status === "canceled";

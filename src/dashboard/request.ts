@@ -1,4 +1,5 @@
 import type { Context as HonoContext } from "hono";
+import { LIMITS } from "../protocol/limits.ts";
 import type { Access } from "../services/core/access.ts";
 import type { Context } from "../services/core/context.ts";
 import { checkRate } from "../services/core/rate-limit.ts";
@@ -9,8 +10,6 @@ import type { Asked } from "./page.ts";
 import { lastSeen, sessionCaller } from "./session.ts";
 
 export type Call = HonoContext<AppEnv>;
-
-const FORM_LIMIT = 1024 * 1024;
 
 /** Nobody is signed in. */
 export class SignedOut extends Error {
@@ -33,7 +32,7 @@ export const asked = (c: Call): Asked => {
 
 /** A form's fields, with the line ends of this world. @throws Refusal too-large */
 export const readForm = async (c: Call): Promise<URLSearchParams> => {
-  const text = new TextDecoder().decode(await readBytes(c.req.raw, FORM_LIMIT));
+  const text = new TextDecoder().decode(await readBytes(c.req.raw, LIMITS.bodyBytes));
   const fields = [...new URLSearchParams(text)].map(([name, value]) => [name, value.replaceAll("\r\n", "\n")]);
   return new URLSearchParams(fields as [string, string][]);
 };

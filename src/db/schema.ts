@@ -1,7 +1,9 @@
 import { sql } from "drizzle-orm";
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { ACTIVE } from "../protocol/build-states.ts";
 import type { LocationHint } from "../protocol/organization.ts";
 import type { Requires } from "../protocol/pipeline.ts";
+import type { CredentialKind } from "../protocol/repository.ts";
 import type { Role } from "../protocol/token.ts";
 import type { Scope } from "../protocol/variable.ts";
 
@@ -149,7 +151,7 @@ export const repository = sqliteTable(
 export const credential = sqliteTable("credential", {
   repoId: text("repo_id").primaryKey(),
   orgId: text("org_id").notNull(),
-  kind: text({ enum: ["token", "ssh-key"] }).notNull(),
+  kind: text().$type<CredentialKind>().notNull(),
   username: text(),
   sealed: text().notNull(),
   version: integer().notNull().default(1),
@@ -195,6 +197,9 @@ export const pipelineGroup = sqliteTable(
   ],
 );
 
+/** SQLite uses the index of active builds only for a query that repeats this text. */
+export const isActiveBuild = sql.raw(`status IN (${ACTIVE.map((status) => `'${status}'`).join(", ")})`);
+
 /** Builds as the pool last told them: a projection, never newer than the pool. `record` is the whole build. */
 export const build = sqliteTable(
   "build",
@@ -216,7 +221,7 @@ export const build = sqliteTable(
     index("build_by_pipeline").on(table.orgId, table.pipelineId, table.id),
     index("build_by_branch").on(table.orgId, table.branch, table.id),
     index("build_by_status").on(table.orgId, table.status, table.id),
-    index("build_under_way").on(table.orgId).where(sql`status IN ('queued', 'assigned', 'running', 'canceling')`),
+    index("build_under_way").on(table.orgId).where(isActiveBuild),
     index("build_by_end").on(table.finishedAt),
   ],
 );

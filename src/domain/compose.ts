@@ -1,3 +1,4 @@
+import { byteSize, LIMITS, withCommas } from "../protocol/limits.ts";
 import type { Origin } from "../protocol/pipeline.ts";
 import type { Scope } from "../protocol/variable.ts";
 
@@ -43,20 +44,14 @@ export interface ComposedEntry<Value extends string | null = string> extends Pla
   overrides: Place[];
 }
 
-/** Active variables one build may have, those of the run included. */
-export const VARIABLE_COUNT_LIMIT = 1000;
-
-/** Bytes of `KEY=value` with its end, in UTF-8, one build's environment may have. */
-export const ENVIRONMENT_BYTES_LIMIT = 256 * 1024;
-
 /** The environment is beyond its limits: nothing of it is handed out. */
 export class EnvironmentTooLarge extends Error {
   readonly what: "variables" | "bytes";
   constructor(what: "variables" | "bytes") {
     super(
       what === "variables"
-        ? `The build would have more than ${VARIABLE_COUNT_LIMIT} active variables`
-        : `The build's environment would have more than ${ENVIRONMENT_BYTES_LIMIT} bytes`,
+        ? `The build would have more than ${withCommas(LIMITS.activeVariables)} active variables`
+        : `The build's environment would have more than ${byteSize(LIMITS.environmentBytes)}`,
     );
     this.what = what;
   }
@@ -97,14 +92,14 @@ const byteLength = (text: string): number => new TextEncoder().encode(text).byte
 /**
  * The environment of one build: organization < groups in order < repository < pipeline < run. A key is secret when
  * anything that names it says so, what is overridden included. Sorted by key.
- * @throws {EnvironmentTooLarge} beyond 1,000 variables or 256 KiB.
+ * @throws EnvironmentTooLarge beyond `activeVariables` or `environmentBytes` of the limits.
  */
 export const compose = <Value extends string | null>(
   input: Composition<Value>,
   trust: Trust,
 ): ComposedEntry<Value>[] => {
   const all = layered(input);
-  if (all.length > VARIABLE_COUNT_LIMIT) throw new EnvironmentTooLarge("variables");
+  if (all.length > LIMITS.activeVariables) throw new EnvironmentTooLarge("variables");
   const entries = new Map<string, ComposedEntry<Value>>();
   for (const variable of all) {
     const beaten = entries.get(variable.key);
@@ -118,7 +113,7 @@ export const compose = <Value extends string | null>(
   }
   const given = [...entries.values()].filter((entry) => trust === "trusted" || !entry.isSecret);
   const bytes = given.reduce((sum, entry) => sum + byteLength(entry.key) + byteLength(entry.value ?? "") + 2, 0);
-  if (bytes > ENVIRONMENT_BYTES_LIMIT) throw new EnvironmentTooLarge("bytes");
+  if (bytes > LIMITS.environmentBytes) throw new EnvironmentTooLarge("bytes");
   return given.sort((a, b) => (a.key < b.key ? -1 : 1));
 };
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Client } from "./client.ts";
 import { ROOT } from "./service.ts";
 
-const agent = (args: string[], stdin: "pipe" | "ignore"): ChildProcess =>
+const spawnAgent = (args: string[], stdin: "pipe" | "ignore"): ChildProcess =>
   spawn(process.execPath, [join(ROOT, "src/agent/main.ts"), ...args], {
     cwd: ROOT,
     stdio: [stdin, "inherit", "inherit"],
@@ -14,9 +14,9 @@ const agent = (args: string[], stdin: "pipe" | "ignore"): ChildProcess =>
 /** Registers an agent with a short-lived token, unless its state folder already has an identity. */
 const register = async (client: Client, state: string): Promise<void> => {
   const expiresAt = new Date(Date.now() + 10 * 60_000).toISOString();
-  const wanted = { name: "local agent", kind: "registration", expiresAt };
-  const { token, id } = await client.call<{ token: string; id: string }>("POST", "/token", wanted);
-  const child = agent(
+  const body = { name: "local agent", kind: "registration", expiresAt };
+  const { token, id } = await client.call<{ token: string; id: string }>("POST", "/token", body);
+  const child = spawnAgent(
     ["register", "--url", client.url, "--token-file", "-", "--name", "local", "--state", state],
     "pipe",
   );
@@ -26,8 +26,8 @@ const register = async (client: Client, state: string): Promise<void> => {
   if (code !== 0) throw new Error(`The agent could not be registered (exit code ${code}): see above.`);
 };
 
-/** Starts an agent of the local service as a process of its own. */
-export const startAgent = async (client: Client, state: string, isKnown: boolean): Promise<ChildProcess> => {
-  if (!isKnown || !existsSync(state)) await register(client, state);
-  return agent(["start", "--state", state], "ignore");
+/** Starts an agent of the local service as a separate process. Registers it first, unless it already is. */
+export const startAgent = async (client: Client, state: string, isRegistered: boolean): Promise<ChildProcess> => {
+  if (!isRegistered || !existsSync(state)) await register(client, state);
+  return spawnAgent(["start", "--state", state], "ignore");
 };

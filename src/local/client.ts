@@ -1,4 +1,4 @@
-/** A caller of the API that throws what the service answers when it is a problem. */
+/** A client of the API. */
 export class Client {
   readonly url: string;
   readonly token: string;
@@ -7,6 +7,7 @@ export class Client {
     this.token = token;
   }
 
+  /** @throws ServiceProblem for every status that is not 2xx. */
   async call<T>(method: string, path: string, body?: unknown): Promise<T> {
     const response = await fetch(this.url + path, {
       method,
@@ -18,9 +19,9 @@ export class Client {
     return (text ? JSON.parse(text) : undefined) as T;
   }
 
-  /** The one that is there already, or the one made now. */
-  async ensure<T>(path: string, isWanted: (record: T) => boolean, body: unknown): Promise<T> {
-    const found = (await this.call<T[]>("GET", path)).find(isWanted);
+  /** Returns the matching record of the list at `path`, or creates it with POST. */
+  async ensure<T>(path: string, matches: (record: T) => boolean, body: unknown): Promise<T> {
+    const found = (await this.call<T[]>("GET", path)).find(matches);
     return found ?? (await this.call<T>("POST", path, body));
   }
 }

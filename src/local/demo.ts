@@ -1,12 +1,13 @@
 import { randomText } from "../crypto/token.ts";
 import type { Build } from "../protocol/build.ts";
+import { isEnded } from "../protocol/build-states.ts";
 import type { Group } from "../protocol/group.ts";
 import type { Pipeline } from "../protocol/pipeline.ts";
 import type { Repository } from "../protocol/repository.ts";
 import type { Variable } from "../protocol/variable.ts";
 import type { Client } from "./client.ts";
 
-/** Connects the sample repository with a group, and a secret and a variable at each scope: what is missing of it. */
+/** Makes what is missing of the demo: repository, group, pipeline, and a variable and a secret at each scope. */
 export const prepareDemo = async (client: Client, orgId: string, cloneUrl: string): Promise<Repository> => {
   const repository = await client.ensure<Repository>("/repository", ({ fullName }) => fullName === "acme/sample", {
     gitHostRepoId: 1,
@@ -31,22 +32,22 @@ export const prepareDemo = async (client: Client, orgId: string, cloneUrl: strin
   const known = new Set((await client.call<Variable[]>("GET", "/secrets/variables")).map(({ key }) => key));
   for (const { plain, secret, ...owner } of owners) {
     const [key = "", value = ""] = plain;
-    const wanted = [
+    const variables = [
       { ...owner, key, value, isSecret: false },
       { ...owner, key: secret, value: randomText(24), isSecret: true, description: "A random value" },
     ];
-    for (const body of wanted) if (!known.has(body.key)) await client.call("POST", "/secrets/variables", body);
+    for (const body of variables) if (!known.has(body.key)) await client.call("POST", "/secrets/variables", body);
   }
   return repository;
 };
 
-/** Prints a build's log as it is written, to its end. */
+/** Prints a build's log while it grows, until the log ends. */
 export const printLog = async (client: Client, buildId: string, print: (text: string) => void): Promise<void> => {
   const response = await fetch(`${client.url}/build/${buildId}/log`, {
     headers: { Authorization: `Bearer ${client.token}`, Accept: "text/event-stream" },
   });
   if (!response.ok || !response.body)
-    throw new Error(`The log cannot be read: ${response.status} ${await response.text()}`);
+    throw new Error(`Cannot read the log: ${response.status} ${await response.text()}`);
   let pending = "";
   for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
     const events = (pending + text).split("\n\n");
@@ -60,11 +61,11 @@ export const printLog = async (client: Client, buildId: string, print: (text: st
   }
 };
 
-/** The build once it has ended. */
+/** Waits until the build has ended. */
 export const ended = async (client: Client, buildId: string): Promise<Build> => {
   for (;;) {
     const build = await client.call<Build>("GET", `/build/${buildId}`);
-    if (["succeeded", "failed", "canceled"].includes(build.status)) return build;
+    if (isEnded(build.status)) return build;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
 };

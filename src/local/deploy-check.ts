@@ -3,28 +3,28 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "./service.ts";
 
-/** What a command printed, and whether it ended well. */
-export interface Ran {
+/** The output of a command, and whether it succeeded. */
+export interface CommandResult {
   isOk: boolean;
-  printed: string;
+  output: string;
 }
-export type Wrangler = (...args: string[]) => Promise<Ran>;
+export type Wrangler = (...args: string[]) => Promise<CommandResult>;
 
-/** One thing a deployment needs; `mend` says what to type where it is missing. */
+/** One thing that a deployment needs. `fix` says what to do when it is missing. */
 export interface Finding {
   what: string;
   isOk: boolean;
-  mend?: string;
+  fix?: string;
 }
 
 const SECRETS = ["OPERATOR_TOKEN", "TOKEN_KEYS", "SECRETS_KEYS"];
-const LIMITS = ["TOKEN", "AGENT"];
+const RATE_LIMITS = ["TOKEN", "AGENT"];
 
 const limitsAgree = (settings: string): boolean =>
-  LIMITS.every((name) => {
+  RATE_LIMITS.every((name) => {
     const [, limit] = new RegExp(`name = "${name}_RATE"[^[]*?limit = (\\d+)`).exec(settings) ?? [];
-    const [, told] = new RegExp(`^${name}_REQUESTS_PER_MINUTE = "(\\d+)"`, "m").exec(settings) ?? [];
-    return limit !== undefined && limit === told;
+    const [, setting] = new RegExp(`^${name}_REQUESTS_PER_MINUTE = "(\\d+)"`, "m").exec(settings) ?? [];
+    return limit !== undefined && limit === setting;
   });
 
 const hasDatabase = (settings: string): boolean => {
@@ -32,48 +32,48 @@ const hasDatabase = (settings: string): boolean => {
   return /[1-9a-f]/.test(id);
 };
 
-const secretNames = ({ isOk, printed }: Ran): string[] => {
-  const [list] = /\[[\s\S]*\]/.exec(printed) ?? [];
+const secretNames = ({ isOk, output }: CommandResult): string[] => {
+  const [list] = /\[[\s\S]*\]/.exec(output) ?? [];
   return isOk && list ? (JSON.parse(list) as { name: string }[]).map(({ name }) => name) : [];
 };
 
-/** Finds what is missing before a deployment fails half-way. What needs an account is asked only where there is one. */
+/** Finds what a deployment lacks, before it fails half-way. Skips the checks of the account while nobody is signed in. */
 export const checkDeployment = async (settings: string, wrangler: Wrangler): Promise<Finding[]> => {
   const findings: Finding[] = [
     {
-      what: "the limits of requests are the same twice in wrangler.toml",
+      what: "wrangler.toml has the same rate limits in [[ratelimits]] and [vars]",
       isOk: limitsAgree(settings),
-      mend: "make each limit under [[ratelimits]] the number that [vars] tells",
+      fix: "set each limit under [[ratelimits]] to its REQUESTS_PER_MINUTE in [vars]",
     },
     {
       what: "wrangler.toml names a database",
       isOk: hasDatabase(settings),
-      mend: "npx wrangler d1 create millrace, then put the database_id it prints into wrangler.toml",
+      fix: "npx wrangler d1 create millrace, then put the database_id it prints into wrangler.toml",
     },
   ];
   const bundled = await wrangler("deploy", "--dry-run");
   findings.push({
     what: "the Worker can be bundled",
     isOk: bundled.isOk,
-    mend: "npx wrangler deploy --dry-run says why not",
+    fix: "run npx wrangler deploy --dry-run to see why not",
   });
   const account = await wrangler("whoami");
-  const isSignedIn = account.isOk && !/not authenticated/i.test(account.printed);
-  findings.push({ what: "wrangler is signed in", isOk: isSignedIn, mend: "npx wrangler login" });
+  const isSignedIn = account.isOk && !/not authenticated/i.test(account.output);
+  findings.push({ what: "wrangler is signed in", isOk: isSignedIn, fix: "npx wrangler login" });
   if (!isSignedIn || !hasDatabase(settings)) return findings;
   const pending = await wrangler("d1", "migrations", "list", "millrace", "--remote");
-  const isMigrated = pending.isOk && /no migrations to apply/i.test(pending.printed);
+  const isMigrated = pending.isOk && /no migrations to apply/i.test(pending.output);
   findings.push({
     what: "the database has every migration",
     isOk: isMigrated,
-    mend: "npx wrangler d1 migrations apply millrace --remote",
+    fix: "npx wrangler d1 migrations apply millrace --remote",
   });
   const names = secretNames(await wrangler("secret", "list", "--format", "json"));
   for (const name of SECRETS) {
     findings.push({
       what: `the secret ${name} is set`,
       isOk: names.includes(name),
-      mend: `npx wrangler secret put ${name} (npm run keys makes values)`,
+      fix: `npx wrangler secret put ${name} (npm run keys prints values)`,
     });
   }
   return findings;
@@ -84,17 +84,17 @@ const wrangler: Wrangler = (...args) =>
     const script = join(ROOT, "node_modules/wrangler/bin/wrangler.js");
     const env = { ...process.env, CI: "1", WRANGLER_SEND_METRICS: "false", NO_COLOR: "1" };
     execFile(process.execPath, [script, ...args], { cwd: ROOT, env }, (error, stdout, stderr) =>
-      resolve({ isOk: error === null, printed: stdout + stderr }),
+      resolve({ isOk: error === null, output: stdout + stderr }),
     );
   });
 
 if (import.meta.main) {
   const findings = await checkDeployment(readFileSync(join(ROOT, "wrangler.toml"), "utf8"), wrangler);
-  for (const { what, isOk, mend } of findings)
-    console.log(isOk ? `ok       ${what}` : `missing  ${what}\n         ${mend}`);
+  for (const { what, isOk, fix } of findings)
+    console.log(isOk ? `ok       ${what}` : `missing  ${what}\n         ${fix}`);
   const missing = findings.filter(({ isOk }) => !isOk).length;
   console.log(
-    missing === 0 ? "\nReady: npx wrangler deploy" : `\n${missing} missing. Mend the first one, then run this again.`,
+    missing === 0 ? "\nReady: npx wrangler deploy" : `\n${missing} missing. Fix the first one, then run this again.`,
   );
   process.exitCode = missing === 0 ? 0 : 1;
 }

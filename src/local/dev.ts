@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { ensureDevVars, migrate, ROOT, startService } from "./service.ts";
 
-/* The service alone, with its local database brought up to date. */
+/* Runs the service alone, after the migrations of its local database. */
 const port = Number(process.env.PORT ?? 8787);
 const envFile = join(ROOT, ".dev.vars");
 const state = join(ROOT, ".wrangler/state");

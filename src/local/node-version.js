@@ -1,11 +1,11 @@
-// Plain JavaScript without anything new in it, so that any Node can read it and say what is missing.
-// Type stripping, which every script here needs, is on from these on.
+// Plain, old JavaScript, so that every Node can run it. All other scripts need type stripping, which is on by default
+// from these versions on.
 const OLDEST = { 22: 18, 23: 6 };
 
 const [major, minor] = process.versions.node.split(".").map(Number);
 if (major < 22 || minor < (OLDEST[major] || 0)) {
   console.error(
-    `This is Node ${process.versions.node}, and Millrace is built with 22.18 or newer: install Node 24, then run this again.`,
+    `Millrace needs Node 22.18 or newer, and this is Node ${process.versions.node}: install Node 24, then run this again.`,
   );
   process.exit(1);
 }

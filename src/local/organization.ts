@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { Client, ServiceProblem } from "./client.ts";
 
-export interface Local {
+export interface LocalAccess {
   url: string;
   orgId: string;
   token: string;
@@ -13,24 +13,24 @@ const tokenWorks = (url: string, token: string): Promise<boolean> =>
     () => false,
   );
 
-/** An admin token of the local organization: last time's, or of a new organization, or a new one of the operator. */
+/** An admin token of the local organization: the saved one, else that of a new organization, else a new one from the operator. */
 export const openOrganization = async (
   url: string,
   orgId: string,
   operatorToken: string,
   localFile: string,
-): Promise<Local> => {
+): Promise<LocalAccess> => {
   if (existsSync(localFile)) {
-    const { token } = JSON.parse(readFileSync(localFile, "utf8")) as Local;
+    const { token } = JSON.parse(readFileSync(localFile, "utf8")) as LocalAccess;
     if (await tokenWorks(url, token)) return { url, orgId, token };
   }
   const operator = new Client(url, operatorToken);
   try {
-    const { token } = await operator.call<Local>("POST", "/organization", { id: orgId, name: "Acme" });
+    const { token } = await operator.call<LocalAccess>("POST", "/organization", { id: orgId, name: "Acme" });
     return { url, orgId, token };
   } catch (error) {
     if (!(error instanceof ServiceProblem) || error.status !== 409) throw error;
-    const { token } = await operator.call<Local>("POST", `/organization/${orgId}/token`);
+    const { token } = await operator.call<LocalAccess>("POST", `/organization/${orgId}/token`);
     return { url, orgId, token };
   }
 };

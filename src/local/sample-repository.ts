@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { PIPELINE_DEFAULTS } from "../protocol/pipeline.ts";
 
 const PIPELINE = `# What Millrace runs for this repository. Variables are in the environment; secrets are masked in the log.
 env:
@@ -24,14 +25,14 @@ const TEST = `set -eu
 for n in 1 2 3; do echo "ok $n - the water runs"; done
 `;
 
-/** Makes a small git repository with a pipeline file in `folder`, once. Gives its clone address. */
+/** Makes a small git repository with a pipeline file in `folder`, unless it exists. @returns its clone URL. */
 export const makeSampleRepository = (folder: string): string => {
   const bare = join(folder, "sample.git");
   if (existsSync(join(bare, "HEAD"))) return `file://${bare}`;
   const work = join(folder, "sample");
   rmSync(work, { recursive: true, force: true });
   mkdirSync(work, { recursive: true });
-  writeFileSync(join(work, ".millrace.yml"), PIPELINE);
+  writeFileSync(join(work, PIPELINE_DEFAULTS.configPath), PIPELINE);
   writeFileSync(join(work, "test.sh"), TEST);
   const author = ["-c", "user.name=Millrace", "-c", "user.email=sample@millrace.invalid", "-c", "commit.gpgsign=false"];
   const git = (...args: string[]) => execFileSync("git", args, { cwd: work, stdio: ["ignore", "ignore", "pipe"] });

@@ -8,7 +8,7 @@ export const ROOT = join(import.meta.dirname, "../..");
 const WRANGLER = join(ROOT, "node_modules/wrangler/bin/wrangler.js");
 const CONFIG = join(ROOT, "wrangler.toml");
 
-/** Secrets and settings of local work, made once: clones from folders and plain http are allowed here. */
+/** Reads the secrets and settings for local use; makes them first when missing. They allow clones by file and http. */
 export const ensureDevVars = (path: string): Record<string, string> => {
   if (!existsSync(path)) {
     const lines = Object.entries({ ...freshKeyset(), CLONE_PROTOCOLS: "https,ssh,http,file" });
@@ -31,23 +31,23 @@ const wrangler = (args: string[], stdio: "inherit" | "pipe"): ChildProcess =>
     stdio: ["ignore", stdio, stdio],
   });
 
-/** What a child printed, and its end. @throws where it ended with another code than 0 */
-const finished = async (child: ChildProcess, what: string): Promise<void> => {
-  let printed = "";
+/** Waits for a child's end. @throws with its output unless it exits with 0. */
+const waitForSuccess = async (child: ChildProcess, what: string): Promise<void> => {
+  let output = "";
   child.stdout?.on("data", (bytes) => {
-    printed += bytes;
+    output += bytes;
   });
   child.stderr?.on("data", (bytes) => {
-    printed += bytes;
+    output += bytes;
   });
   const [code] = await once(child, "exit");
-  if (code !== 0) throw new Error(`${what} failed (exit code ${code}):\n${printed}`);
+  if (code !== 0) throw new Error(`${what} failed (exit code ${code}):\n${output}`);
 };
 
-/** Brings the local database to the newest migration that `config` knows. */
+/** Applies all migrations of `config` to the local database. */
 export const migrate = (state: string, config = CONFIG): Promise<void> => {
-  const where = ["--local", "--persist-to", state, "--config", config];
-  return finished(wrangler(["d1", "migrations", "apply", "millrace", ...where], "pipe"), "Migrating");
+  const command = ["d1", "migrations", "apply", "millrace", "--local", "--persist-to", state, "--config", config];
+  return waitForSuccess(wrangler(command, "pipe"), "The migration of the local database");
 };
 
 export interface Service {
@@ -56,34 +56,37 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/**
- * Runs `wrangler dev` on loopback and waits until it answers.
- * @param vars settings that stand above those of wrangler.toml
- */
-export const startService = async (options: {
+export interface StartServiceOptions {
   port: number;
   state: string;
   envFile: string;
+  /** Settings that override those of wrangler.toml. */
   vars?: Record<string, string>;
   quiet?: boolean;
   logLevel?: "log" | "warn";
   config?: string;
-}): Promise<Service> => {
-  const { port, state, envFile, vars = {}, quiet, logLevel = "warn", config = CONFIG } = options;
+}
+
+const devCommand = (options: StartServiceOptions): string[] => {
+  const { port, state, envFile, vars = {}, logLevel = "warn", config = CONFIG } = options;
   const settings = Object.entries(vars).flatMap(([name, value]) => ["--var", `${name}:${value}`]);
-  const where = ["--port", String(port), "--ip", "127.0.0.1", "--inspector-port", "0", "--persist-to", state];
-  const what = ["--config", config, "--env-file", envFile];
-  const args = ["dev", ...where, ...what, "--show-interactive-dev-session=false", ...settings];
-  const child = wrangler([...args, "--log-level", logLevel], quiet ? "pipe" : "inherit");
-  let printed = "";
+  const address = ["--port", String(port), "--ip", "127.0.0.1", "--inspector-port", "0"];
+  const files = ["--persist-to", state, "--config", config, "--env-file", envFile];
+  return ["dev", ...address, ...files, "--show-interactive-dev-session=false", ...settings, "--log-level", logLevel];
+};
+
+/** Runs `wrangler dev` on loopback and waits until it answers. */
+export const startService = async (options: StartServiceOptions): Promise<Service> => {
+  const child = wrangler(devCommand(options), options.quiet ? "pipe" : "inherit");
+  let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on("data", (bytes) => {
-      printed = (printed + bytes).slice(-20_000);
+      output = (output + bytes).slice(-20_000);
     });
   }
-  const url = `http://127.0.0.1:${port}`;
-  while (!(await answers(url))) {
-    if (child.exitCode !== null) throw new Error(`wrangler dev ended (exit code ${child.exitCode}).\n${printed}`);
+  const url = `http://127.0.0.1:${options.port}`;
+  while (!(await isReachable(url))) {
+    if (child.exitCode !== null) throw new Error(`wrangler dev ended (exit code ${child.exitCode}).\n${output}`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   const stop = async () => {
@@ -95,7 +98,7 @@ export const startService = async (options: {
   return { url, process: child, stop };
 };
 
-const answers = (url: string): Promise<boolean> =>
+const isReachable = (url: string): Promise<boolean> =>
   fetch(`${url}/token/self`, { signal: AbortSignal.timeout(2000) }).then(
     (response) => response.status === 401,
     () => false,

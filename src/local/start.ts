@@ -10,7 +10,7 @@ import { makeSampleRepository } from "./sample-repository.ts";
 import { ensureDevVars, migrate, ROOT, startService } from "./service.ts";
 import { offerSignIn } from "./sign-in-link.ts";
 
-/* From nothing to a build that ran: the service, an organization, a repository, an agent. Again: where it was. */
+/* Starts the service, makes an organization, a repository and an agent, and runs a build. A later start reuses them. */
 const ORG = "acme";
 const port = Number(process.env.PORT ?? 8787);
 const folder = join(ROOT, ".millrace");
@@ -23,11 +23,11 @@ const step = (text: string) => console.log(process.stdout.isTTY ? `\x1b[36m==>\x
 
 mkdirSync(folder, { recursive: true });
 const { OPERATOR_TOKEN = "" } = ensureDevVars(envFile);
-step("Bringing the local database up to date");
+step("Updating the local database");
 await migrate(databaseFolder);
 step(`Starting the service on port ${port}`);
 const service = await startService({ port, state: databaseFolder, envFile });
-const wasKnown = existsSync(localFile) && JSON.parse(readFileSync(localFile, "utf8")).url === service.url;
+const wasStarted = existsSync(localFile) && JSON.parse(readFileSync(localFile, "utf8")).url === service.url;
 const local = await openOrganization(service.url, ORG, OPERATOR_TOKEN, localFile);
 const client = new Client(local.url, local.token);
 
@@ -35,13 +35,13 @@ step("Connecting a sample repository with variables and secrets at every scope")
 const repository = await prepareDemo(client, ORG, makeSampleRepository(folder));
 
 step("Starting an agent");
-if (!wasKnown) rmSync(agentState, { recursive: true, force: true });
-const agent = await startAgent(client, agentState, wasKnown);
+if (!wasStarted) rmSync(agentState, { recursive: true, force: true });
+const agent = await startAgent(client, agentState, wasStarted);
 const stop = async (code: number) => {
   if (agent.exitCode === null) {
-    const gone = once(agent, "exit");
+    const exited = once(agent, "exit");
     agent.kill("SIGTERM");
-    await gone;
+    await exited;
   }
   await service.stop();
   process.exit(code);
@@ -60,8 +60,8 @@ if (status !== "succeeded") {
 writeFileSync(localFile, `${JSON.stringify(local, null, 2)}\n`, { mode: 0o600 });
 const link = await offerSignIn(local);
 console.log(`
-Look at it: ${link.url}
-(this link signs one browser in, once)
+Open it in a browser: ${link.url}
+(this link signs in one browser, once)
 
 Millrace is at ${local.url}, organization ${ORG}, admin token:
   ${local.token}
@@ -73,4 +73,4 @@ Millrace is at ${local.url}, organization ${ORG}, admin token:
   curl -H "Authorization: Bearer $MILLRACE_TOKEN" -H "Content-Type: application/json" \\
        -d '{"branch":"main"}' ${local.url}/repository/${repository.id}/build
 
-Stop with Ctrl-C; \`npm start\` picks up where it was.`);
+Stop with Ctrl-C; the next \`npm start\` continues with the same data.`);

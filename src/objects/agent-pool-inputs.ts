@@ -1,9 +1,10 @@
 import { type Keyring, KeyUnknown, SealBroken } from "../crypto/keyring.ts";
+import { keyIdSql } from "../crypto/seal-format.ts";
 import { inputsContext } from "../domain/seal-context.ts";
 
-/** The id of the key in a sealed value's text `m1.ID.BASE64`. */
-const KEY_ID = `substr(json_extract(facts, '$.inputs'), 4, instr(substr(json_extract(facts, '$.inputs'), 4), '.') - 1)`;
-const SEALED = "json_extract(facts, '$.inputs') IS NOT NULL";
+const INPUTS = "json_extract(facts, '$.inputs')";
+const KEY_ID = keyIdSql(INPUTS);
+const SEALED = `${INPUTS} IS NOT NULL`;
 
 /** Rows read at a time. */
 const PAGE = 50;

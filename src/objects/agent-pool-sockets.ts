@@ -1,5 +1,6 @@
 import type { Push } from "../domain/pool/decision.ts";
 import { HINT_PING, HINT_PONG } from "../protocol/jobs.ts";
+import { LIMITS } from "../protocol/limits.ts";
 
 /** What a socket remembers while the object sleeps. `until` is null for a socket of an agent's own. */
 interface Attachment {
@@ -8,8 +9,6 @@ interface Attachment {
   openedAt: number;
 }
 
-/** Sockets of one agent that may be open at once: its present one, and one that it lost without a word. */
-const AT_MOST = 2;
 const POLICY_VIOLATION = 1008;
 
 /** The sockets on which agents, and Workers that poll for them, wait for a hint while the object sleeps. */
@@ -25,7 +24,8 @@ export class HintSockets {
   accept(attachment: Attachment): WebSocket {
     const others = this.#open(attachment.agentId, attachment.openedAt);
     others.sort((one, other) => attachmentOf(other).openedAt - attachmentOf(one).openedAt);
-    for (const socket of others.slice(AT_MOST - 1)) socket.close(POLICY_VIOLATION, "A newer socket took its place");
+    for (const socket of others.slice(LIMITS.agentSockets - 1))
+      socket.close(POLICY_VIOLATION, "A newer socket took its place");
     const { 0: client, 1: server } = new WebSocketPair();
     this.#ctx.acceptWebSocket(server, [attachment.agentId]);
     server.serializeAttachment(attachment);

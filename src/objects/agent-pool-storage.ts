@@ -10,13 +10,13 @@ import {
   type Records,
   type Report,
 } from "../domain/pool/facts.ts";
-import { emptyState, isTerminal, type PoolState } from "../domain/pool/state.ts";
-import { LARGE_INPUTS, type OutboxEntry, REVOKED, TABLES, writesOf } from "./agent-pool-tables.ts";
+import { emptyState, type PoolState } from "../domain/pool/state.ts";
+import { isEnded } from "../protocol/build-states.ts";
+import { LIMITS } from "../protocol/limits.ts";
+import { type OutboxEntry, REVOKED, TABLES, writesOf } from "./agent-pool-tables.ts";
 
 /** Milliseconds for which a build can be repeated with what was given to its run. */
 const INPUTS_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
-/** Ended runs that were given much and can be repeated: the newest. */
-const LARGE_INPUTS_KEPT = 1000;
 /** Rows that one round of forgetting removes from a table, so that it never holds up the queue. */
 const FORGET_AT_ONCE = 500;
 
@@ -69,7 +69,8 @@ export class PoolStorage implements Records {
     for (const change of changes) {
       if (change.kind === "forget") this.#forget(change.before);
       else for (const [query, ...bindings] of writesOf(change, this.#newId)) this.#write(query, ...bindings);
-      if (change.kind === "inputs" && JSON.stringify(change.inputs).length > LARGE_INPUTS) this.#forgetLargeInputs();
+      if (change.kind === "inputs" && JSON.stringify(change.inputs).length > LIMITS.largeInputsCharacters)
+        this.#forgetLargeInputs();
     }
   }
 
@@ -89,14 +90,14 @@ export class PoolStorage implements Records {
 
   /** Drops what the oldest of the ended runs that were given much had, so that retries never fill the disk. */
   #forgetLargeInputs(): void {
-    const older = `SELECT build_id FROM inputs WHERE length(facts) > ${LARGE_INPUTS} ORDER BY at DESC LIMIT -1 OFFSET ${LARGE_INPUTS_KEPT}`;
+    const older = `SELECT build_id FROM inputs WHERE length(facts) > ${LIMITS.largeInputsCharacters} ORDER BY at DESC LIMIT -1 OFFSET ${LIMITS.largeInputsKept}`;
     const live = "SELECT id FROM build WHERE ended_at IS NULL";
     this.#write(`DELETE FROM inputs WHERE build_id IN (${older}) AND build_id NOT IN (${live})`);
   }
 
   ended(buildId: string): { build: BuildFacts; job: JobFacts } | undefined {
     const found = this.record(buildId);
-    return found && isTerminal(found.build) ? found : undefined;
+    return found && isEnded(found.build.status) ? found : undefined;
   }
 
   keyed(caller: string, key: string): KeyedBuild | undefined {

@@ -1,8 +1,6 @@
 import type { AuditFact, BuildFacts, Change } from "../domain/pool/facts.ts";
-import { isTerminal } from "../domain/pool/state.ts";
-
-/** Characters above which what a run was given counts as large. */
-export const LARGE_INPUTS = 4096;
+import { isEnded } from "../protocol/build-states.ts";
+import { LIMITS } from "../protocol/limits.ts";
 
 export const TABLES = `
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -12,7 +10,7 @@ CREATE INDEX IF NOT EXISTS build_under_way ON build (seq) WHERE ended_at IS NULL
 CREATE TABLE IF NOT EXISTS job (build_id TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS report (build_id TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS inputs (build_id TEXT PRIMARY KEY, at INTEGER NOT NULL, facts TEXT NOT NULL);
-CREATE INDEX IF NOT EXISTS inputs_large ON inputs (at) WHERE length(facts) > ${LARGE_INPUTS};
+CREATE INDEX IF NOT EXISTS inputs_large ON inputs (at) WHERE length(facts) > ${LIMITS.largeInputsCharacters};
 CREATE TABLE IF NOT EXISTS number (repo_id TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS idempotency (caller TEXT, name TEXT, at INTEGER NOT NULL, facts TEXT NOT NULL, PRIMARY KEY (caller, name));
 CREATE TABLE IF NOT EXISTS dirty (build_id TEXT PRIMARY KEY) WITHOUT ROWID;
@@ -42,7 +40,7 @@ const REPORT =
   "INSERT INTO report VALUES (?, ?) ON CONFLICT (build_id) DO UPDATE SET facts = json_patch(facts, excluded.facts)";
 
 const buildRow = (build: BuildFacts): Write =>
-  replace("build", build.seq, build.id, isTerminal(build) ? build.finishedAt : null, JSON.stringify(build));
+  replace("build", build.seq, build.id, isEnded(build.status) ? build.finishedAt : null, JSON.stringify(build));
 
 /** How a change is written. What lives in memory alone is not. */
 export const writesOf = (change: Exclude<Change, { kind: "forget" }>, newId: (at: number) => string): Write[] => {

@@ -9,8 +9,10 @@ import { RULES } from "../domain/pool/rules.ts";
 import type { Agent } from "../protocol/agent.ts";
 import type { Build } from "../protocol/build.ts";
 import type { Explanation } from "../protocol/explain.ts";
+import { HOP_HEADERS } from "../protocol/headers.ts";
 import { BOOT_HEADER, type Heartbeat } from "../protocol/jobs.ts";
 import type { Metrics } from "../protocol/metrics.ts";
+import { DETAILS } from "../protocol/problem.ts";
 import { PoolEngine } from "./agent-pool-engine.ts";
 import { countInputs, rewrapInputs } from "./agent-pool-inputs.ts";
 import { attachmentOf } from "./agent-pool-sockets.ts";
@@ -199,11 +201,11 @@ export class AgentPool extends DurableObject<Env> {
     if (headers.get("Upgrade") !== "websocket") return new Response(null, { status: 426 });
     const { sockets } = this.#engine;
     const now = Date.now();
-    const agentId = headers.get("X-Agent-Id") ?? "";
-    const deadline = headers.get("X-Deadline");
+    const agentId = headers.get(HOP_HEADERS.agentId) ?? "";
+    const deadline = headers.get(HOP_HEADERS.deadline);
     const until = deadline === null ? null : Number(deadline);
     const call = {
-      ...{ agentId, tokenHash: headers.get("X-Token-Hash") ?? "", bootId: headers.get(BOOT_HEADER) },
+      ...{ agentId, tokenHash: headers.get(HOP_HEADERS.tokenHash) ?? "", bootId: headers.get(BOOT_HEADER) },
       until: sockets.reachableUntil(agentId, now) === null ? null : until,
     };
     const expected = this.#engine.foresee("wait", call);
@@ -283,5 +285,5 @@ export class AgentPool extends DurableObject<Env> {
 
 const unknownId = (): Result<never> => ({
   ok: false,
-  refusal: { kind: "not-found", detail: "There is nothing with this id here." },
+  refusal: { kind: "not-found", detail: DETAILS["not-found"] },
 });

@@ -1,11 +1,10 @@
 import { type FollowMessage, MORE } from "../protocol/follow.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import type { BuildLogStore, Segment } from "./build-log-store.ts";
 
 /** Bytes of one message. */
 const PIECE = 128 * 1024;
 
-/** Followers that one token may have of one log: past them the newest takes the place of the oldest. */
-const AT_MOST = 50;
 /** Messages that are kept for the next follower: those at the end of the log ask for the same one. */
 const MESSAGES_KEPT = 8;
 const POLICY_VIOLATION = 1008;
@@ -72,7 +71,8 @@ export class BuildLogFollowers {
   #makeRoom(token: string): void {
     const open = this.#ctx.getWebSockets(token).filter((socket) => socket.readyState === WebSocket.OPEN);
     open.sort((one, other) => (read(other).openedAt ?? 0) - (read(one).openedAt ?? 0));
-    for (const socket of open.slice(AT_MOST - 1)) socket.close(POLICY_VIOLATION, "A newer follower took its place");
+    for (const socket of open.slice(LIMITS.followers - 1))
+      socket.close(POLICY_VIOLATION, "A newer follower took its place");
   }
 
   heard(socket: WebSocket, message: string | ArrayBuffer): void {

@@ -1,11 +1,11 @@
 import type { MaskerPosition } from "../domain/mask/mask.ts";
-import { LOG_LIMIT } from "../protocol/jobs.ts";
+import { LIMITS } from "../protocol/limits.ts";
 
 /** Bytes of one row: a row may have 2 MB, and a reader wants less at once. */
 const ROW = 256 * 1024;
 
 const FULL = new TextEncoder().encode(
-  `\n[This log has reached its limit of ${LOG_LIMIT} bytes: the rest is not kept.]\n`,
+  `\n[This log has reached its limit of ${LIMITS.logBytes} bytes: the rest is not kept.]\n`,
 );
 
 /** One lease's part of the log. */
@@ -96,7 +96,7 @@ export class BuildLogStore {
   /** Stores masked bytes at the segment's end, up to the build's limit, and moves its size. */
   write(segment: Segment, bytes: Uint8Array): void {
     const total = this.#storage.sql.exec<{ size: number }>("SELECT sum(size) AS size FROM segment").one().size;
-    const room = Math.max(0, LOG_LIMIT - total);
+    const room = Math.max(0, LIMITS.logBytes - total);
     this.#insert(segment, bytes.subarray(0, room));
     if (bytes.length <= room) return;
     segment.isFull = true;

@@ -1,8 +1,10 @@
 import { DurableObject } from "cloudflare:workers";
-import { type Keyring, KeyUnknown, keyIdOf, loadKeyring, SealBroken } from "../crypto/keyring.ts";
+import { type Keyring, KeyUnknown, loadKeyring, SealBroken } from "../crypto/keyring.ts";
 import { KeysUnusable } from "../crypto/keys.ts";
+import { keyIdOf } from "../crypto/seal-format.ts";
 import { compile, Masker, maskText, type Needles } from "../domain/mask/mask.ts";
 import { EventId } from "../protocol/follow.ts";
+import { HOP_HEADERS } from "../protocol/headers.ts";
 import type { ProblemKind } from "../protocol/problem.ts";
 import { BuildLogFollowers, isComplete, shownOf } from "./build-log-followers.ts";
 import { BuildLogStore, type Segment } from "./build-log-store.ts";
@@ -166,7 +168,7 @@ export class BuildLog extends DurableObject<Env> {
     const query = new URL(request.url).searchParams;
     const from = EventId.parse(query.get("from") ?? "0");
     const pinned = query.get("attempt");
-    const token = request.headers.get("X-Token-Hash") ?? "";
+    const token = request.headers.get(HOP_HEADERS.tokenHash) ?? "";
     if (pinned === null) return this.#followers.accept({ ...from, isPinned: false, token }, Date.now());
     const attempt = Number(pinned);
     const offset = from.attempt === null || from.attempt === attempt ? from.offset : 0;

@@ -1,17 +1,19 @@
 import * as z from "zod/mini";
+import { atMost, wholeNumber, withoutControls } from "./checks.ts";
 import { Id, Labels, Name, NameFilter, OrgId, Timestamp } from "./common.ts";
+import { LIMITS } from "./limits.ts";
 import { WHOLE } from "./page.ts";
 import { TokenKind } from "./token.ts";
 
 /** 0 other, 1 macOS, 2 Linux, 3 Windows. */
-export const Platform = z.int().check(z.minimum(0, "must be 0 to 3"), z.maximum(3, "must be 0 to 3"));
+export const Platform = wholeNumber(0, 3);
 export const PLATFORM = { other: 0, macos: 1, linux: 2, windows: 3 } as const;
 
 /** 0 offline, 1 idle, 2 busy (holds a lease), 3 draining; offline outranks draining outranks busy. */
 export const AgentStatus = z.int().check(z.minimum(0), z.maximum(3));
 export const AGENT_STATUS = { offline: 0, idle: 1, busy: 2, draining: 3 } as const;
 
-/** The token that registered an agent, by the name it had then. */
+/** The token that registered an agent, with the name that the token had then. */
 export const RegisteredBy = z.object({ tokenId: Id, kind: TokenKind, name: Name });
 export type RegisteredBy = z.infer<typeof RegisteredBy>;
 
@@ -36,11 +38,9 @@ export const Agent = z.object({
 });
 export type Agent = z.infer<typeof Agent>;
 
-const Version = z
-  .string()
-  .check(z.maxLength(100), z.regex(/^[^\x00-\x1F\x7F-\x9F]*$/, "must not have control characters"));
+const Version = z.string().check(atMost(LIMITS.agentVersionCharacters), withoutControls("*"));
 
-/** Sent by agents of any age, so unknown fields are ignored. */
+/** Sent by agents of every release, so unknown fields are ignored. */
 export const AgentRegistration = z.object({
   name: Name,
   platform: Platform,
@@ -54,7 +54,7 @@ export const AgentRegistration = z.object({
 });
 export type AgentRegistration = z.infer<typeof AgentRegistration>;
 
-/** The record with the agent's token, which is shown this once, and how often it is to be heard from. */
+/** The record with the agent's token, which no later answer has, and how often the agent should call. */
 export const RegisteredAgent = z.extend(Agent, {
   token: z.string(),
   heartbeatSeconds: z.int(),
@@ -74,6 +74,6 @@ export const AgentChange = z.strictObject({
 
 export type AgentChange = z.infer<typeof AgentChange>;
 
-/** What an agent may say of itself by its own token: what it was registered with bounds it for life. */
+/** What an agent may change by its own token. Its registration bounds everything else for its whole life. */
 export const OwnAgentChange = z.pick(AgentChange, { name: true, version: true });
 export const AgentFilter = z.strictObject({ name: z.optional(NameFilter), ...WHOLE });

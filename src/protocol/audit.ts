@@ -1,8 +1,50 @@
 import * as z from "zod/mini";
+import { atMost } from "./checks.ts";
 import { Id, OrgId, Timestamp } from "./common.ts";
+import { LIMITS } from "./limits.ts";
 import { NEWEST_PAGE } from "./page.ts";
 
-/** One change or hand-out: who, what, when. Names of keys, never values. */
+/**
+ * Every action that this release writes, as `noun.verb`. Stored rows keep theirs: never rename one. `build.deliver` is
+ * also read by a trigger of the database (`migrations/0001_tell_variable_use.sql`).
+ */
+export const AUDIT_ACTIONS = [
+  "agent.forget",
+  "agent.register",
+  "agent.remove",
+  "agent.update",
+  "build.cancel",
+  "build.create",
+  "build.deliver",
+  "build.finish",
+  "build.leak",
+  "build.release",
+  "build.requeue",
+  "build.start",
+  "credential.delete",
+  "credential.set",
+  "group.create",
+  "group.delete",
+  "group.update",
+  "organization.create",
+  "pipeline.create",
+  "pipeline.delete",
+  "pipeline.update",
+  "repository.connect",
+  "repository.delete",
+  "repository.update",
+  "secrets.rewrap",
+  "token.create",
+  "token.revoke",
+  "token.rotate",
+  "token.update",
+  "variable.create",
+  "variable.delete",
+  "variable.update",
+] as const;
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/** One change or hand-out. `detail` has names and numbers, never values; `action` may be one of a later release. */
 export const AuditEntry = z.object({
   id: Id,
   orgId: OrgId,
@@ -16,9 +58,9 @@ export const AuditEntry = z.object({
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
 export const AuditFilter = z.strictObject({
-  actor: z.optional(z.string().check(z.maxLength(100))),
-  action: z.optional(z.string().check(z.maxLength(100))),
-  subject: z.optional(z.string().check(z.maxLength(100))),
+  actor: z.optional(z.string().check(atMost(LIMITS.filterCharacters))),
+  action: z.optional(z.string().check(atMost(LIMITS.filterCharacters))),
+  subject: z.optional(z.string().check(atMost(LIMITS.filterCharacters))),
   since: z.optional(z.iso.datetime({ offset: true })),
   until: z.optional(z.iso.datetime({ offset: true })),
   ...NEWEST_PAGE,

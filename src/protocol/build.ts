@@ -1,14 +1,12 @@
 import * as z from "zod/mini";
+import { BuildStatus } from "./build-states.ts";
+import { atMost, atMostItems, wholeNumber, withoutNul } from "./checks.ts";
 import { Id, Labels, OrgId, Timestamp } from "./common.ts";
+import { LIMITS } from "./limits.ts";
 import { NEWEST_PAGE } from "./page.ts";
 import { Origin } from "./pipeline.ts";
 import { Branch, CommitSha } from "./repository.ts";
 import { Key } from "./variable.ts";
-
-export const LIVE = ["assigned", "running", "canceling"] as const;
-export const TERMINAL = ["succeeded", "failed", "canceled"] as const;
-export const BuildStatus = z.enum(["queued", ...LIVE, ...TERMINAL]);
-export type BuildStatus = z.infer<typeof BuildStatus>;
 
 /** Why a build ended other than by its steps' own result. */
 export const BuildReason = z.enum([
@@ -25,10 +23,6 @@ export const BuildReason = z.enum([
 export type BuildReason = z.infer<typeof BuildReason>;
 
 export const StepStatus = z.enum(["pending", "running", "succeeded", "failed", "skipped", "canceled"]);
-
-/** Steps of one build, and characters of the name and the id of each, that its record keeps. */
-export const STEPS_LIMIT = 500;
-export const STEP_NAME_LIMIT = 200;
 
 /** One step as its agent reported it; `logOffset` is where its part of the stored log begins, in bytes. */
 export const Step = z.object({
@@ -87,14 +81,7 @@ export type Build = z.infer<typeof Build>;
 /** Per-run overrides, name to text; numbers and booleans become text. */
 export const EnvVariables = z.record(
   Key,
-  z.pipe(
-    z.union([
-      z.string().check(z.refine((text) => !text.includes("\0"), "must not have a NUL character")),
-      z.number(),
-      z.boolean(),
-    ]),
-    z.transform(String),
-  ),
+  z.pipe(z.union([z.string().check(withoutNul()), z.number(), z.boolean()]), z.transform(String)),
 );
 
 export const RepositoryTrigger = z.strictObject({ branch: z.nullish(Branch), commitSha: z.nullish(CommitSha) });
@@ -105,8 +92,8 @@ export const BuildTrigger = z.strictObject({
   branch: z.nullish(Branch),
   commitSha: z.nullish(CommitSha),
   envVariables: z.nullish(EnvVariables),
-  secretKeys: z.nullish(z.array(Key).check(z.maxLength(1000))),
-  priority: z.nullish(z.int().check(z.minimum(-100, "must be -100 to 100"), z.maximum(100, "must be -100 to 100"))),
+  secretKeys: z.nullish(z.array(Key).check(atMostItems(LIMITS.secretKeys, "keys"))),
+  priority: z.nullish(wholeNumber(-LIMITS.priority, LIMITS.priority)),
   labels: z.nullish(Labels),
 });
 export type BuildTrigger = z.infer<typeof BuildTrigger>;
@@ -114,7 +101,7 @@ export type BuildTrigger = z.infer<typeof BuildTrigger>;
 export const BuildFilter = z.strictObject({
   repoId: z.optional(Id),
   pipelineId: z.optional(Id),
-  branch: z.optional(z.string().check(z.maxLength(250))),
+  branch: z.optional(z.string().check(atMost(LIMITS.branchCharacters))),
   status: z.optional(BuildStatus),
   ...NEWEST_PAGE,
 });

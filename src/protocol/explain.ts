@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { BuildStatus } from "./build.ts";
+import { BuildStatus, LEASED } from "./build-states.ts";
 import { Id } from "./common.ts";
 import { Requires } from "./pipeline.ts";
 
@@ -27,9 +27,7 @@ export const WaitCode = z.enum([
   "all-busy",
   "behind-others",
   "next",
-  "assigned",
-  "running",
-  "canceling",
+  ...LEASED,
   "ended",
 ]);
 export type WaitCode = z.infer<typeof WaitCode>;

@@ -1,8 +1,11 @@
 import * as z from "zod/mini";
 import { Build, BuildReason, Step } from "./build.ts";
-import { Id, QueryNumber, Timestamp } from "./common.ts";
+import { ENDED } from "./build-states.ts";
+import { atMost, atMostItems, queryNumber, wholeNumber } from "./checks.ts";
+import { Id, Timestamp } from "./common.ts";
+import { LIMITS } from "./limits.ts";
 import { Requires } from "./pipeline.ts";
-import { CommitSha } from "./repository.ts";
+import { CommitSha, CREDENTIAL_KINDS } from "./repository.ts";
 
 /*
  * THE AGENT'S STORY. It registers once (`protocol/agent.ts`) and then, for ever:
@@ -26,11 +29,12 @@ export const BOOT_HEADER = "X-Boot-Id";
 export const Lease = z.int().check(z.nonnegative());
 
 export const PollQuery = z.object({
-  wait: z._default(QueryNumber(0, 60, "must be 0 to 60"), 0),
+  wait: z._default(queryNumber(0, LIMITS.pollSeconds), 0),
 });
 
-export const Credential = z.object({
-  kind: z.enum(["token", "ssh-key"]),
+/** What git needs to clone a private repository, in the clear: for one job's fetch alone. */
+export const JobCredential = z.object({
+  kind: z.enum(CREDENTIAL_KINDS),
   username: z.nullable(z.string()),
   value: z.string(),
 });
@@ -40,7 +44,7 @@ export const Job = z.object({
   build: Build,
   lease: Lease,
   leaseExpiresAt: Timestamp,
-  repository: z.object({ fullName: z.string(), cloneUrl: z.string(), credential: z.nullish(Credential) }),
+  repository: z.object({ fullName: z.string(), cloneUrl: z.string(), credential: z.nullish(JobCredential) }),
   pipeline: z.object({ name: z.string(), configPath: z.string(), definition: z.nullable(z.string()) }),
   env: z.record(z.string(), z.string()),
   secretKeys: z.array(z.string()),
@@ -61,14 +65,16 @@ export type Heartbeat = z.infer<typeof Heartbeat>;
 
 export const Progress = z.object({
   commitSha: z.optional(CommitSha),
-  steps: z.optional(z.array(Step).check(z.maxLength(1000))),
-  masks: z.optional(z.array(z.string().check(z.maxLength(65_536))).check(z.maxLength(1000))),
-  summary: z.optional(z.string().check(z.maxLength(65_536))),
+  steps: z.optional(z.array(Step).check(atMostItems(LIMITS.reportedSteps, "steps"))),
+  masks: z.optional(
+    z.array(z.string().check(atMost(LIMITS.maskCharacters))).check(atMostItems(LIMITS.reportedMasks, "masks")),
+  ),
+  summary: z.optional(z.string().check(atMost(LIMITS.summaryCharacters))),
 });
 export type Progress = z.infer<typeof Progress>;
 
 export const Release = z.object({
-  reason: z.string().check(z.maxLength(2000)),
+  reason: z.string().check(atMost(LIMITS.releaseReasonCharacters)),
   requires: z.optional(Requires),
   elsewhere: z.optional(z.boolean()),
   interrupted: z.optional(z.boolean()),
@@ -76,26 +82,20 @@ export const Release = z.object({
 export type Release = z.infer<typeof Release>;
 
 export const Finish = z.object({
-  status: z.enum(["succeeded", "failed", "canceled"]),
-  exitCode: z.nullish(z.int().check(z.minimum(0, "must be 0 to 255"), z.maximum(255, "must be 0 to 255"))),
+  status: z.enum(ENDED),
+  exitCode: z.nullish(wholeNumber(0, LIMITS.exitCode)),
   reason: z.nullish(BuildReason),
-  message: z.nullish(z.string().check(z.maxLength(4000))),
+  message: z.nullish(z.string().check(atMost(LIMITS.messageCharacters))),
 });
 export type Finish = z.infer<typeof Finish>;
 
 export const LogQuery = z.object({
-  offset: QueryNumber(0, Number.MAX_SAFE_INTEGER, "must be a whole number"),
+  offset: queryNumber(0, Number.MAX_SAFE_INTEGER),
   final: z.optional(z.enum(["true", "false"])),
 });
 
 /** Bytes sent under this lease that are stored for good: send from here on. */
 export const LogAccepted = z.object({ next: z.int() });
-
-/** Bytes one log chunk may have. */
-export const LOG_CHUNK_LIMIT = 1024 * 1024;
-
-/** Stored bytes one build's log may have. */
-export const LOG_LIMIT = 100 * 1024 * 1024;
 
 /** A message pushed to a waiting agent: a reason to look, never the thing itself. */
 export const Hint = z.object({ type: z.enum(["look", "cancel"]), buildId: z.optional(Id) });

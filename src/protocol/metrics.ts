@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { LEASED, type LeasedStatus } from "./build-states.ts";
 import { OrgId, Timestamp } from "./common.ts";
 import { Requires } from "./pipeline.ts";
 
@@ -12,11 +13,16 @@ export const RequirementMetrics = z.object({
   idle: z.int(),
 });
 
+const LEASED_COUNTS = Object.fromEntries(LEASED.map((status) => [status, z.int()])) as Record<
+  LeasedStatus,
+  z.ZodMiniNumberFormat
+>;
+
 /** The pool at one moment, for dashboards and for whatever starts and stops agents. */
 export const Metrics = z.object({
   orgId: OrgId,
   at: Timestamp,
-  builds: z.object({ waiting: z.int(), assigned: z.int(), running: z.int(), canceling: z.int() }),
+  builds: z.object({ waiting: z.int(), ...LEASED_COUNTS }),
   oldestWaitSeconds: z.number(),
   agents: z.object({
     registered: z.int(),

@@ -1,5 +1,7 @@
 import * as z from "zod/mini";
-import { Id, Labels, Name, NameFilter, OrgId, Timestamp, visible } from "./common.ts";
+import { atMost, atMostItems, notEmpty, visible, wholeNumber } from "./checks.ts";
+import { Id, Labels, Name, NameFilter, OrgId, Timestamp } from "./common.ts";
+import { LIMITS } from "./limits.ts";
 import { PAGE } from "./page.ts";
 import { SCOPES } from "./variable.ts";
 
@@ -20,8 +22,8 @@ export type Requires = z.infer<typeof Requires>;
 
 /** A path in the commit: relative, no `..`, no backslash, no control character. */
 export const ConfigPath = z.string().check(
-  z.minLength(1),
-  z.maxLength(400),
+  notEmpty(),
+  atMost(LIMITS.configPathCharacters),
   z.regex(/^[^\x00-\x1F\x7F-\x9F\\]+$/, "must not have control characters or \\"),
   visible(),
   z.refine((path) => !path.startsWith("/") && !path.startsWith("-"), "must be relative to the repository's root"),
@@ -31,12 +33,7 @@ export const ConfigPath = z.string().check(
   ),
 );
 
-/** Characters of YAML that an inline definition may have. */
-export const DEFINITION_LIMIT = 256 * 1024;
-
-export const Definition = z
-  .string()
-  .check(z.minLength(1), z.maxLength(DEFINITION_LIMIT, "must have at most 262144 characters"));
+export const Definition = z.string().check(notEmpty(), atMost(LIMITS.definitionCharacters));
 
 export const Pipeline = z.object({
   id: Id,
@@ -56,13 +53,22 @@ export const Pipeline = z.object({
 });
 export type Pipeline = z.infer<typeof Pipeline>;
 
+/** What a pipeline has where its maker names nothing else, and what a build without a pipeline runs with. */
+export const PIPELINE_DEFAULTS = {
+  configPath: ".millrace.yml",
+  definition: null,
+  timeoutSeconds: 3600,
+  maxParallel: null,
+  maxAttempts: 2,
+} as const;
+
 const GroupIds = z.array(Id).check(
-  z.maxLength(100, "must have at most 100 groups"),
+  atMostItems(LIMITS.groups, "groups"),
   z.refine((ids) => new Set(ids).size === ids.length, "must not name a group twice"),
 );
-const TimeoutSeconds = z.int().check(z.minimum(1, "must be at least 1"), z.maximum(86_400, "must be at most 86400"));
-const MaxParallel = z.int().check(z.minimum(1, "must be at least 1"), z.maximum(10_000, "must be at most 10000"));
-const MaxAttempts = z.int().check(z.minimum(1, "must be 1 to 3"), z.maximum(3, "must be 1 to 3"));
+const TimeoutSeconds = wholeNumber(1, LIMITS.timeoutSeconds);
+const MaxParallel = wholeNumber(1, LIMITS.parallelBuilds);
+const MaxAttempts = wholeNumber(1, LIMITS.attempts);
 
 export const NewPipeline = z.strictObject({
   orgId: z.nullish(OrgId),
@@ -110,7 +116,7 @@ export const EnvironmentEntry = z.object({
 
 /** A pipeline file to be checked; with a pipeline or repository, also against the variables it would be given. */
 export const PipelineCheck = z.strictObject({
-  definition: z.string().check(z.maxLength(DEFINITION_LIMIT, "must have at most 262144 characters")),
+  definition: z.string().check(atMost(LIMITS.definitionCharacters)),
   repoId: z.nullish(Id),
   pipelineId: z.nullish(Id),
 });

@@ -25,6 +25,14 @@ export const PROBLEMS = {
 } as const satisfies Record<string, readonly [status: number, title: string]>;
 export type ProblemKind = keyof typeof PROBLEMS;
 
+/** Details that more than one room answers with. None repeats what was sent. */
+export const DETAILS = {
+  unauthenticated: "The token is invalid or has expired.",
+  "not-found": "Nothing with this id exists here.",
+  "lease-lost": "This lease is no longer current: drop the build and poll again.",
+  invalid: "The request is invalid: see errors.",
+} as const satisfies Partial<Record<ProblemKind, string>>;
+
 /** RFC 9457. `type` is the URI reference of the page that explains it. */
 export const Problem = z.object({
   type: z.string(),

@@ -1,27 +1,27 @@
 import * as z from "zod/mini";
-import { Id, OrgId, Timestamp, visible } from "./common.ts";
+import { atMost, notEmpty, visible, withoutNul } from "./checks.ts";
+import { Id, OrgId, Timestamp } from "./common.ts";
+import { LIMITS } from "./limits.ts";
 import { PAGE } from "./page.ts";
 
 const SEGMENT = "[A-Za-z0-9_.-]+";
 
 /** `<owner>/<repo>`, with subgroups between them where the host has them. */
 export const FullName = z.string().check(
-  z.maxLength(400, "must have at most 400 characters"),
+  atMost(LIMITS.fullNameCharacters),
   z.regex(new RegExp(`^${SEGMENT}(?:/${SEGMENT})+$`), "must have the form <owner>/<repo>"),
   z.refine((name) => !name.split("/").some((part) => /^\.+$/.test(part)), "must not have . or .. as a part"),
 );
 
 /** Where git finds the repository; what is allowed in it is the rule of `domain/clone-url.ts`. */
-export const CloneUrl = z.string().check(z.minLength(1), z.maxLength(2000, "must have at most 2000 characters"));
+export const CloneUrl = z.string().check(notEmpty(), atMost(LIMITS.cloneUrlCharacters));
 
 /**
  * A branch (git-check-ref-format), `refs/heads/` before it or not, or a full `refs/tags/...`, `refs/pull/...` or
  * `refs/merge-requests/...`; the rule is `domain/git-ref.ts`.
  */
 export const Branch = z.pipe(
-  z
-    .string()
-    .check(z.minLength(1, "must not be empty"), z.maxLength(250, "must have at most 250 characters"), visible()),
+  z.string().check(notEmpty(), atMost(LIMITS.branchCharacters), visible()),
   z.transform((name) => name.replace(/^refs\/heads\//, "")),
 );
 
@@ -48,8 +48,10 @@ export const Repository = z.object({
 });
 export type Repository = z.infer<typeof Repository>;
 
+const GitHostRepoId = z.int("must be a whole number").check(z.nonnegative("must not be negative"));
+
 export const NewRepository = z.strictObject({
-  gitHostRepoId: z.int("must be a whole number").check(z.nonnegative("must not be negative")),
+  gitHostRepoId: GitHostRepoId,
   fullName: FullName,
   cloneUrl: CloneUrl,
   orgId: z.nullish(OrgId),
@@ -57,7 +59,7 @@ export const NewRepository = z.strictObject({
 });
 
 export const RepositoryChange = z.strictObject({
-  gitHostRepoId: z.optional(z.int("must be a whole number").check(z.nonnegative("must not be negative"))),
+  gitHostRepoId: z.optional(GitHostRepoId),
   fullName: z.optional(FullName),
   cloneUrl: z.optional(CloneUrl),
   defaultBranch: z.optional(Branch),
@@ -67,32 +69,31 @@ export const RepositoryChange = z.strictObject({
 
 /** Each finds the repositories that have exactly this. */
 export const RepositoryFilter = z.strictObject({
-  fullName: z.optional(z.string().check(z.maxLength(400, "must have at most 400 characters"))),
-  cloneUrl: z.optional(z.string().check(z.maxLength(2000, "must have at most 2000 characters"))),
+  fullName: z.optional(z.string().check(atMost(LIMITS.fullNameCharacters))),
+  cloneUrl: z.optional(z.string().check(atMost(LIMITS.cloneUrlCharacters))),
   ...PAGE,
 });
 
-/** A credential for the clone of a private repository; never returned. */
+export const CREDENTIAL_KINDS = ["token", "ssh-key"] as const;
+export type CredentialKind = (typeof CREDENTIAL_KINDS)[number];
+
+/** What git needs to clone a private repository. No answer to people has the value. */
 export const NewCredential = z.strictObject({
-  kind: z.enum(["token", "ssh-key"]),
+  kind: z.enum(CREDENTIAL_KINDS),
   username: z.nullish(
     z
       .string()
       .check(
-        z.minLength(1),
-        z.maxLength(200),
+        notEmpty(),
+        atMost(LIMITS.usernameCharacters),
         z.regex(/^[^\x00-\x1F\x7F-\x9F:@/]+$/, "must not have : @ / or control characters"),
         visible(),
       ),
   ),
-  value: z.string().check(
-    z.minLength(1, "must not be empty"),
-    z.maxLength(16_384),
-    z.refine((text) => !text.includes("\0"), "must not have a NUL character"),
-  ),
+  value: z.string().check(notEmpty(), atMost(LIMITS.credentialCharacters), withoutNul()),
 });
 export const Credential = z.object({
-  kind: z.enum(["token", "ssh-key"]),
+  kind: z.enum(CREDENTIAL_KINDS),
   username: z.nullable(z.string()),
   updatedAt: Timestamp,
 });

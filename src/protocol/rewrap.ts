@@ -1,4 +1,6 @@
 import * as z from "zod/mini";
+import { wholeNumber } from "./checks.ts";
+import { DEFAULTS, LIMITS } from "./limits.ts";
 
 /** Everything that is sealed, by the id of the key that sealed it. */
 export const SealedCounts = z.object({
@@ -10,7 +12,7 @@ export const SealedCounts = z.object({
 export type SealedCounts = z.infer<typeof SealedCounts>;
 
 export const Rewrap = z.strictObject({
-  limit: z._default(z.int().check(z.minimum(1, "must be 1 to 500"), z.maximum(500, "must be 1 to 500")), 200),
+  limit: z._default(wholeNumber(1, LIMITS.rewrapBatch), DEFAULTS.rewrapBatch),
 });
 
 /** One batch: repeat until `isComplete`. What no known key opens is named, and left as it is. */

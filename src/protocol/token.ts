@@ -1,11 +1,16 @@
 import * as z from "zod/mini";
+import { wholeNumber } from "./checks.ts";
 import { Id, Labels, Name, NameFilter, OrgId, QueryFlag, Timestamp } from "./common.ts";
+import { DEFAULTS, LIMITS } from "./limits.ts";
 import { PAGE } from "./page.ts";
 
-/** What a person's token may do; each role may also do what the ones before it may. */
+/** What an API token may do, from least to most: each role includes the ones before it. */
 export const ROLES = ["viewer", "member", "maintainer", "admin"] as const;
 export const Role = z.enum(ROLES);
 export type Role = z.infer<typeof Role>;
+
+/** Whether `held` may do what `needed` may. */
+export const includesRole = (held: Role, needed: Role): boolean => ROLES.indexOf(held) >= ROLES.indexOf(needed);
 
 export const TokenKind = z.enum(["api", "registration"]);
 export type TokenKind = z.infer<typeof TokenKind>;
@@ -48,12 +53,9 @@ export const TokenRemoval = z.strictObject({
 /** The record with the token itself, which is shown this once. */
 export const CreatedToken = z.extend(Token, { token: z.string() });
 
-/** How long the secret before stays good: an hour unless told, a week at most. */
+/** How long the previous secret stays valid. */
 export const TokenRotation = z.strictObject({
-  graceSeconds: z._default(
-    z.int().check(z.minimum(0, "must be 0 to 604800"), z.maximum(604_800, "must be 0 to 604800")),
-    3600,
-  ),
+  graceSeconds: z._default(wholeNumber(0, LIMITS.graceSeconds), DEFAULTS.graceSeconds),
 });
 
 export const TokenFilter = z.strictObject({ name: z.optional(NameFilter), ...PAGE });

@@ -1,5 +1,7 @@
 import * as z from "zod/mini";
-import { Description, Id, OrgId, QueryFlag, QueryNumber, Timestamp } from "./common.ts";
+import { atMost, queryNumber, withoutNul } from "./checks.ts";
+import { Description, Id, OrgId, QueryFlag, Timestamp } from "./common.ts";
+import { DEFAULTS, LIMITS } from "./limits.ts";
 import { PAGE } from "./page.ts";
 
 export const SCOPES = ["organization", "group", "repository", "pipeline"] as const;
@@ -8,15 +10,15 @@ export type Scope = z.infer<typeof Scope>;
 
 /** The name of a variable: a shell name, exact case; `MILLRACE_` is the service's own prefix. */
 export const Key = z.string().check(
-  z.regex(/^[A-Za-z_][A-Za-z0-9_]{0,254}$/, "must be letters, digits and _, not beginning with a digit, at most 255"),
+  z.regex(
+    new RegExp(`^[A-Za-z_][A-Za-z0-9_]{0,${LIMITS.keyCharacters - 1}}$`),
+    `must be letters, digits and _, not beginning with a digit, at most ${LIMITS.keyCharacters}`,
+  ),
   z.refine((key) => !key.startsWith("MILLRACE_"), "must not begin with MILLRACE_"),
   z.refine((key) => key !== "__proto__", "must not be __proto__"),
 );
 
-/** Bytes of UTF-8 that one value may have. */
-export const VALUE_LIMIT = 48 * 1024;
-
-export const Value = z.string().check(z.refine((text) => !text.includes("\0"), "must not have a NUL character"));
+export const Value = z.string().check(withoutNul());
 
 export const Variable = z.object({
   id: Id,
@@ -73,13 +75,13 @@ export const VariableFilter = z.strictObject({
   groupId: z.optional(Id),
   pipelineId: z.optional(Id),
   scope: z.optional(Scope),
-  key: z.optional(z.string().check(z.maxLength(255, "must have at most 255 characters"))),
+  key: z.optional(z.string().check(atMost(LIMITS.keyCharacters))),
   includeInactive: z._default(QueryFlag, false),
   ...PAGE,
 });
 
-/** `days`: how long ago the last use of an unused secret lies at least. */
+/** `days`: a secret counts as unused when its last use is at least this long ago. */
 export const UnusedFilter = z.strictObject({
-  days: z._default(QueryNumber(1, 400, "must be 1 to 400"), 90),
+  days: z._default(queryNumber(1, LIMITS.unusedDays), DEFAULTS.unusedDays),
   ...PAGE,
 });

@@ -2,7 +2,7 @@ import { eq, getTableColumns, gte, lt } from "drizzle-orm";
 import * as z from "zod/mini";
 import { audit } from "../db/schema.ts";
 import { AuditEntry, AuditFilter } from "../protocol/audit.ts";
-import { NEWEST_LENGTH } from "../protocol/page.ts";
+import { DEFAULTS } from "../protocol/limits.ts";
 import { listing } from "./core/listing.ts";
 import { pageOf } from "./core/paging.ts";
 import { verb } from "./core/verb.ts";
@@ -24,7 +24,7 @@ export const listAudit = verb({
   query: AuditFilter,
   output: z.array(AuditEntry),
   async run(context, { query }) {
-    const page = { limit: NEWEST_LENGTH, ...query, since: stored(query.since), until: stored(query.until) };
+    const page = { limit: DEFAULTS.newestPageLength, ...query, since: stored(query.since), until: stored(query.until) };
     const [rows] = await context.db.run(entries(context, page));
     return pageOf(context, rows, page);
   },

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { build } from "../db/schema.ts";
 import { Build, BuildFilter } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
-import { NEWEST_LENGTH } from "../protocol/page.ts";
+import { DEFAULTS } from "../protocol/limits.ts";
 import { actorOf } from "./agents.ts";
 import type { Context } from "./core/context.ts";
 import { listing } from "./core/listing.ts";
@@ -51,7 +51,7 @@ export const listBuilds = verb({
   query: BuildFilter,
   output: z.array(Build),
   async run(context, { query }) {
-    const page = { limit: NEWEST_LENGTH, ...query };
+    const page = { limit: DEFAULTS.newestPageLength, ...query };
     const [rows] = await context.db.run(builds(context, page));
     return pageOf(context, rows, page).map((row) => answered(context, JSON.parse(row.record)));
   },

@@ -4,6 +4,7 @@ import { type ComposedEntry, compose, EnvironmentTooLarge } from "../domain/comp
 import type { Grant } from "../domain/pool/commands.ts";
 import { credentialContext, inputsContext, variableContext } from "../domain/seal-context.ts";
 import type { Job } from "../protocol/jobs.ts";
+import { PIPELINE_DEFAULTS } from "../protocol/pipeline.ts";
 import { answered } from "./builds.ts";
 import type { Context } from "./core/context.ts";
 import { Refusal, settled } from "./core/refusal.ts";
@@ -69,8 +70,8 @@ const jobOf = (grant: Grant, found: Awaited<ReturnType<typeof read>>, entries: C
   repository: { fullName: found.repository.fullName, cloneUrl: found.repository.cloneUrl },
   pipeline: {
     name: found.pipeline?.name ?? found.repository.fullName,
-    configPath: found.pipeline?.configPath ?? ".millrace.yml",
-    definition: found.pipeline?.definition ?? null,
+    configPath: (found.pipeline ?? PIPELINE_DEFAULTS).configPath,
+    definition: (found.pipeline ?? PIPELINE_DEFAULTS).definition,
   },
   env: Object.fromEntries(entries.map(({ key, value }) => [key, value])),
   secretKeys: entries.filter((entry) => entry.isSecret).map((entry) => entry.key),

@@ -1,6 +1,7 @@
-import { Build, STEP_NAME_LIMIT, STEPS_LIMIT, type Step } from "../protocol/build.ts";
+import { Build, type Step } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
 import { Finish, Heartbeat, Progress, Release } from "../protocol/jobs.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import { answered } from "./builds.ts";
 import type { Context } from "./core/context.ts";
 import { invalid, Refusal, settled } from "./core/refusal.ts";
@@ -39,7 +40,7 @@ const masked = async (context: Context, buildId: string, fence: number, texts: s
 
 /** A step in the words that are kept of it: masked, and cut to what the build's record has room for. */
 const wordedStep = (step: Step, name = "", id = ""): Step => {
-  const cut = (text: string): string => text.slice(0, STEP_NAME_LIMIT).toWellFormed();
+  const cut = (text: string): string => text.slice(0, LIMITS.stepNameCharacters).toWellFormed();
   return { ...step, name: cut(name), id: step.id === null ? null : cut(id) };
 };
 
@@ -52,7 +53,7 @@ export const reportProgress = verb({
     const holder = await holderOf(context, params.id);
     const { buildId, fence, tokenHash } = holder;
     if (body.masks?.length) settled(await context.logOf(buildId).addMasks({ fence, tokenHash, values: body.masks }));
-    const told = body.steps?.slice(0, STEPS_LIMIT) ?? [];
+    const told = body.steps?.slice(0, LIMITS.steps) ?? [];
     const words = told.flatMap(({ id, name }) => [name, id ?? ""]);
     const texts = await masked(context, buildId, fence, [
       ...words,

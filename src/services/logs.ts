@@ -1,3 +1,4 @@
+import { HOP_HEADERS } from "../protocol/headers.ts";
 import { findBuild } from "./builds.ts";
 import type { Context } from "./core/context.ts";
 import { Refusal, settled } from "./core/refusal.ts";
@@ -52,7 +53,7 @@ export const followLog = async (
   await findBuild(context, buildId);
   const query = new URLSearchParams({ from, ...(attempt === undefined ? {} : { attempt: String(attempt) }) });
   const { webSocket } = await context.logOf(buildId).fetch(`https://log/follow?${query}`, {
-    headers: { Upgrade: "websocket", "X-Token-Hash": context.caller.tokenHash },
+    headers: { Upgrade: "websocket", [HOP_HEADERS.tokenHash]: context.caller.tokenHash },
   });
   if (!webSocket) throw new Refusal("unavailable", "The log cannot be followed just now.", { retryAfterSeconds: 5 });
   return webSocket;

@@ -6,7 +6,7 @@ import { OrgId } from "../protocol/common.ts";
 import { CreatedOrganization, NewOrganization, Organization } from "../protocol/organization.ts";
 import { OrganizationFilter } from "../protocol/page.ts";
 import { CreatedToken } from "../protocol/token.ts";
-import type { Context } from "./core/context.ts";
+import type { Change, Context } from "./core/context.ts";
 import { pageOf } from "./core/paging.ts";
 import { notFound } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
@@ -73,7 +73,7 @@ export const createAdminToken = verb({
     const [[found]] = await context.db.run(sql.select().from(organization).where(eq(organization.id, params.id)));
     if (!found) throw notFound();
     const { secret, row } = await newAdmin(context, params.id, "admin by the operator");
-    const change = { action: "token.create", subject: row.id, orgId: params.id, detail: { role: "admin" } };
+    const change: Change = { action: "token.create", subject: row.id, orgId: params.id, detail: { role: "admin" } };
     await context.write(change, [sql.insert(token).values(row)]);
     return { ...tokenRecord(row), token: secret };
   },

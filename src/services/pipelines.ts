@@ -4,7 +4,7 @@ import { ensure, ensureUnchanged } from "../db/guard.ts";
 import { pipeline, pipelineGroup, repository, variable, variableGroup } from "../db/schema.ts";
 import type { Database } from "../db/session.ts";
 import { PathId } from "../protocol/common.ts";
-import { NewPipeline, Pipeline, PipelineChange, PipelineFilter } from "../protocol/pipeline.ts";
+import { NewPipeline, PIPELINE_DEFAULTS, Pipeline, PipelineChange, PipelineFilter } from "../protocol/pipeline.ts";
 import type { Context } from "./core/context.ts";
 import { listing } from "./core/listing.ts";
 import { pageOf } from "./core/paging.ts";
@@ -63,9 +63,13 @@ export const createPipeline = verb({
     const groupIds = body.groupIds ?? [];
     const row: PipelineRow = {
       ...{ id: context.newId(), orgId: context.orgId, repoId: body.repoId, name: body.name },
-      ...{ configPath: body.configPath ?? ".millrace.yml", definition: body.definition ?? null },
-      ...{ requires: body.requires ?? {}, timeoutSeconds: body.timeoutSeconds ?? 3600 },
-      ...{ maxParallel: body.maxParallel ?? null, maxAttempts: body.maxAttempts ?? 2, isActive: body.isActive ?? true },
+      configPath: body.configPath ?? PIPELINE_DEFAULTS.configPath,
+      definition: body.definition ?? PIPELINE_DEFAULTS.definition,
+      requires: body.requires ?? {},
+      timeoutSeconds: body.timeoutSeconds ?? PIPELINE_DEFAULTS.timeoutSeconds,
+      maxParallel: body.maxParallel ?? PIPELINE_DEFAULTS.maxParallel,
+      maxAttempts: body.maxAttempts ?? PIPELINE_DEFAULTS.maxAttempts,
+      isActive: body.isActive ?? true,
       ...{ version: 1, createdAt: context.at, updatedAt: context.at },
     };
     const db = context.db.sql;

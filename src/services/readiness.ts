@@ -4,8 +4,8 @@ import { loadMint } from "../crypto/token.ts";
 import { checkMigrations, MigrationsMissing } from "../db/migrations.ts";
 import { DatabaseSession } from "../db/session.ts";
 import { buildLogName, poolName } from "../domain/object-names.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import type { Check, Readiness } from "../protocol/readiness.ts";
-import { OPERATOR_TOKEN_LENGTH } from "./core/identify.ts";
 import { Refusal } from "./core/refusal.ts";
 import { checkedKeyring, usable } from "./core/sealing.ts";
 
@@ -32,10 +32,10 @@ const check = async (otherwise: string, work: () => unknown): Promise<Check> => 
 
 const checkOperatorToken = (token: string | undefined): void => {
   if (!token) throw new Refusal("unavailable", "The Worker secret OPERATOR_TOKEN is not set.");
-  if (token.length >= OPERATOR_TOKEN_LENGTH) return;
+  if (token.length >= LIMITS.operatorTokenCharacters) return;
   throw new Refusal(
     "unavailable",
-    `The Worker secret OPERATOR_TOKEN has less than ${OPERATOR_TOKEN_LENGTH} characters.`,
+    `The Worker secret OPERATOR_TOKEN has less than ${LIMITS.operatorTokenCharacters} characters.`,
   );
 };
 

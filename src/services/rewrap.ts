@@ -1,9 +1,11 @@
-import { and, asc, eq, gt, isNotNull, notLike, sql } from "drizzle-orm";
+import { and, asc, eq, gt, isNotNull, notLike, type SQL, sql } from "drizzle-orm";
 import { type Keyring, KeyUnknown, SealBroken } from "../crypto/keyring.ts";
+import { keyIdSql, sealPrefix } from "../crypto/seal-format.ts";
 import { auditRow } from "../db/audit.ts";
 import { credential, organization, repository, variable } from "../db/schema.ts";
 import type { Query } from "../db/session.ts";
 import { credentialContext, variableContext } from "../domain/seal-context.ts";
+import { isLeased } from "../protocol/build-states.ts";
 import { Rewrap, Rewrapped, SealedCounts } from "../protocol/rewrap.ts";
 import type { Context } from "./core/context.ts";
 import { verb } from "./core/verb.ts";
@@ -13,8 +15,8 @@ const PAGE = 50;
 
 type Kind = "variables" | "credentials" | "inputs" | "logs";
 
-const keyIdIn = (column: typeof variable.sealed | typeof credential.sealed) =>
-  sql<string>`substr(${column}, 4, instr(substr(${column}, 4), '.') - 1)`;
+/** The id of the key that sealed a row, in a query of one table. */
+const KEY_ID = sql.raw(keyIdSql("sealed")) as SQL<string>;
 
 const countAll = async (context: Context): Promise<SealedCounts> => {
   const keyring = await context.keyring();
@@ -22,12 +24,12 @@ const countAll = async (context: Context): Promise<SealedCounts> => {
   const count = sql<number>`count(*)`;
   const [variables, credentials, orgs] = await context.db.run(
     db
-      .select({ id: keyIdIn(variable.sealed).as("key_id"), count: count.as("count") })
+      .select({ id: KEY_ID.as("key_id"), count: count.as("count") })
       .from(variable)
       .where(isNotNull(variable.sealed))
       .groupBy(sql`key_id`),
     db
-      .select({ id: keyIdIn(credential.sealed).as("key_id"), count: count.as("count") })
+      .select({ id: KEY_ID.as("key_id"), count: count.as("count") })
       .from(credential)
       .groupBy(sql`key_id`),
     db.select({ id: organization.id }).from(organization).orderBy(asc(organization.id)),
@@ -51,7 +53,7 @@ const countAll = async (context: Context): Promise<SealedCounts> => {
 /** Builds that were handed out and have not ended: only their logs keep what they mask. */
 const logsOpen = async (context: Context, orgId: string) =>
   (await context.poolOf(orgId).liveBuilds()).filter(
-    ({ status, attempt, environment }) => status !== "queued" || attempt > 0 || environment !== null,
+    ({ status, attempt, environment }) => isLeased(status) || attempt > 0 || environment !== null,
   );
 
 const openLogKeys = async (context: Context, orgId: string): Promise<string[]> => {
@@ -86,7 +88,7 @@ interface Sealed {
 type Table = (context: Context, current: string, after: string, limit: number) => Promise<Sealed[]>;
 
 const isOld = (column: typeof variable.sealed | typeof credential.sealed, current: string) =>
-  notLike(column, `m1.${current}.%`);
+  notLike(column, `${sealPrefix(current)}%`);
 
 const oldVariables: Table = async ({ db }, current, after, limit) => {
   const old = and(isOld(variable.sealed, current), gt(variable.id, after));

@@ -3,13 +3,14 @@ import * as z from "zod/mini";
 import { KeyUnknown, loadKeyring, SealBroken } from "../crypto/keyring.ts";
 import { endedSession } from "../db/schema.ts";
 import { DatabaseSession } from "../db/session.ts";
+import { PERIODS } from "../protocol/limits.ts";
 import { usable } from "./core/sealing.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 /** Milliseconds after which a person signs in anew, counted from the last page that was opened in the later half. */
-export const SESSION_MS = 12 * HOUR_MS;
+export const SESSION_MS = PERIODS.sessionHours * HOUR_MS;
 /** The same, however many pages are opened, counted from the sign-in. */
-export const LONGEST_MS = 30 * 24 * HOUR_MS;
+export const LONGEST_MS = PERIODS.longestSessionDays * 24 * HOUR_MS;
 
 /** One that the release before sealed has neither `id` nor `begunAt`, and gets both when it is prolonged. */
 const Session = z.object({

@@ -16,7 +16,7 @@ import {
   TokenRotation,
 } from "../protocol/token.ts";
 import { actorOf } from "./agents.ts";
-import type { Context } from "./core/context.ts";
+import type { Change, Context } from "./core/context.ts";
 import { listing } from "./core/listing.ts";
 import { pageOf } from "./core/paging.ts";
 import { invalid, notFound, settled } from "./core/refusal.ts";
@@ -56,7 +56,7 @@ export const createToken = verb({
       ...{ id: context.newId(), orgId: context.orgId, hash: await hashToken(secret), name, kind, role, labels },
       ...{ expiresAt, lastUsedAt: null, previousHash: null, previousUntil: null, version: 1, createdAt: context.at },
     };
-    const change = { action: "token.create", subject: row.id, detail: { name, kind, role, labels, expiresAt } };
+    const change: Change = { action: "token.create", subject: row.id, detail: { name, kind, role, labels, expiresAt } };
     await context.write(change, [context.db.sql.insert(token).values(row)]);
     return { ...tokenRecord(row), token: secret };
   },
@@ -151,7 +151,7 @@ export const rotateToken = verb({
     const previousUntil = new Date(context.now.getTime() + body.graceSeconds * 1000).toISOString();
     const hash = await hashToken(secret);
     const next = { ...row, hash, previousHash: row.hash, previousUntil, version: row.version + 1 };
-    const change = { action: "token.rotate", subject: row.id, detail: { name: row.name, previousUntil } };
+    const change: Change = { action: "token.rotate", subject: row.id, detail: { name: row.name, previousUntil } };
     await context.write(change, [
       ensureUnchanged(sql, token, row),
       sql.update(token).set(next).where(one(context, row.id)),

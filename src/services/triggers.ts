@@ -6,17 +6,19 @@ import { refusedInRun } from "../domain/env-names.ts";
 import { branchProblem } from "../domain/git-ref.ts";
 import { mergeRequires } from "../domain/requires.ts";
 import { inputsContext } from "../domain/seal-context.ts";
-import { Build, BuildTrigger, RepositoryTrigger, TERMINAL } from "../protocol/build.ts";
+import { Build, BuildTrigger, RepositoryTrigger } from "../protocol/build.ts";
+import { isEnded } from "../protocol/build-states.ts";
 import { PathId } from "../protocol/common.ts";
+import { byteSize, LIMITS } from "../protocol/limits.ts";
+import { PIPELINE_DEFAULTS } from "../protocol/pipeline.ts";
 import { actorOf } from "./agents.ts";
 import { answered, findBuild } from "./builds.ts";
 import type { Context } from "./core/context.ts";
-import { type FieldError, invalid, notFound, Refusal, settled } from "./core/refusal.ts";
+import { type FieldError, invalid, invalidFields, notFound, Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { variablesOfBuild } from "./variable-scopes.ts";
 
 type Trigger = z.output<typeof BuildTrigger>;
-const ENVIRONMENT_LIMIT = 256 * 1024;
 
 type Variables = Parameters<typeof overridesRefused>[0];
 
@@ -87,9 +89,12 @@ const checkOverrides = (run: Record<string, string>, variables: Variables): void
   for (const key of overridesRefused(variables, run)) {
     errors.push({ pointer: `/envVariables/${key}`, detail: "is a variable that a run may not override" });
   }
-  if (errors.length > 0) throw new Refusal("invalid", "The request is not valid: see errors.", { errors });
-  if (new TextEncoder().encode(JSON.stringify(run)).length > ENVIRONMENT_LIMIT) {
-    throw new Refusal("too-large", "The overrides of a run may have at most 256 KiB.");
+  if (errors.length > 0) throw invalidFields(errors);
+  if (new TextEncoder().encode(JSON.stringify(run)).length > LIMITS.envVariablesBytes) {
+    throw new Refusal(
+      "too-large",
+      `The \`envVariables\` of a build may have at most ${byteSize(LIMITS.envVariablesBytes)}.`,
+    );
   }
 };
 
@@ -108,6 +113,7 @@ const trigger = async (context: Context, wanted: Trigger, origin: Origin = {}): 
   const problem = branchProblem(branch);
   if (problem) throw invalid("/branch", problem);
   const pipelineId = found.pipeline?.id ?? null;
+  const { timeoutSeconds, maxParallel, maxAttempts } = found.pipeline ?? PIPELINE_DEFAULTS;
   const run = wanted.envVariables ?? {};
   checkOverrides(run, found.variables);
   const requires = mergeRequires(found.pipeline?.requires ?? {}, { labels: wanted.labels ?? [] });
@@ -128,9 +134,10 @@ const trigger = async (context: Context, wanted: Trigger, origin: Origin = {}): 
         commitSha: wanted.commitSha ?? null,
       },
       ...{ trigger: retryOf ? "retry" : "api", priority: wanted.priority ?? 0, secretKeys: wanted.secretKeys ?? [] },
-      ...{ timeoutSeconds: found.pipeline?.timeoutSeconds ?? 3600, maxParallel: found.pipeline?.maxParallel ?? null },
+      timeoutSeconds,
+      maxParallel,
       ...{
-        maxAttempts: found.pipeline?.maxAttempts ?? 2,
+        maxAttempts,
         idempotency: await idempotencyOf(context, { ...wanted, retryOf }),
         actor: actorOf(context),
       },
@@ -158,7 +165,7 @@ export const retryBuild = verb({
   output: Build,
   async run(context, { params }) {
     const build = await findBuild(context, params.id);
-    if (!TERMINAL.some((status) => status === build.status)) {
+    if (!isEnded(build.status)) {
       throw new Refusal("conflict", "The build has not ended: cancel it first, or wait.");
     }
     return trigger(context, await inputsOf(context, build), { retryOf: build.id });

@@ -1,5 +1,5 @@
 import { inArray, lt, sql } from "drizzle-orm";
-import { audit, build, endedSession, variableUse } from "../db/schema.ts";
+import { audit, build, endedSession, isActiveBuild, variableUse } from "../db/schema.ts";
 import { DatabaseSession } from "../db/session.ts";
 import { buildLogName, poolName } from "../domain/object-names.ts";
 
@@ -24,9 +24,8 @@ export const keepUp = async (
 ): Promise<UpkeepDone> => {
   const db = new DatabaseSession(env.DB, "first-primary");
   const before = (days: number) => new Date(now.getTime() - days * DAY_MS).toISOString();
-  const underWay = sql`status IN ('queued', 'assigned', 'running', 'canceling')`;
   const [pools, old] = await db.run(
-    db.sql.selectDistinct({ orgId: build.orgId }).from(build).where(underWay),
+    db.sql.selectDistinct({ orgId: build.orgId }).from(build).where(isActiveBuild),
     db.sql
       .select({ id: build.id, orgId: build.orgId })
       .from(build)

@@ -6,14 +6,8 @@ import type { Database } from "../db/session.ts";
 import { variableContext } from "../domain/seal-context.ts";
 import { secretWarnings } from "../domain/secret-warnings.ts";
 import { PathId } from "../protocol/common.ts";
-import {
-  NewVariable,
-  type Scope,
-  VALUE_LIMIT,
-  Variable,
-  VariableChange,
-  VariableFilter,
-} from "../protocol/variable.ts";
+import { byteSize, LIMITS } from "../protocol/limits.ts";
+import { NewVariable, type Scope, Variable, VariableChange, VariableFilter } from "../protocol/variable.ts";
 import type { Context } from "./core/context.ts";
 import { listing } from "./core/listing.ts";
 import { pageOf } from "./core/paging.ts";
@@ -36,8 +30,8 @@ export const variableRecord = (row: VariableRow): Variable => {
 };
 
 const checkValue = (value: string, isSecret: boolean): void => {
-  if (new TextEncoder().encode(value).length > VALUE_LIMIT) {
-    throw new Refusal("too-large", "A value may have at most 48 KiB of UTF-8.");
+  if (new TextEncoder().encode(value).length > LIMITS.valueBytes) {
+    throw new Refusal("too-large", `A value may have at most ${byteSize(LIMITS.valueBytes)} of UTF-8.`);
   }
   if (isSecret && value === "") throw invalid("/value", "must not be empty for a secret");
 };

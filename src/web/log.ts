@@ -1,6 +1,7 @@
 import type { Context as HonoContext } from "hono";
 import * as z from "zod/mini";
-import { PathId, QueryNumber } from "../protocol/common.ts";
+import { queryNumber } from "../protocol/checks.ts";
+import { PathId } from "../protocol/common.ts";
 import { EventId } from "../protocol/follow.ts";
 import { invalid } from "../services/core/refusal.ts";
 import { followLog, openLog } from "../services/logs.ts";
@@ -8,7 +9,7 @@ import type { StreamRoute } from "./app-env.ts";
 import { eventStream } from "./event-stream.ts";
 
 const Query = z.strictObject({
-  attempt: z.optional(QueryNumber(0, 1000, "must be a whole number up to 1000")),
+  attempt: z.optional(queryNumber(0, 1000)),
 });
 
 /** Hostile output stays text: no sniffing, no script, no frame. */

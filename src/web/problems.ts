@@ -1,6 +1,6 @@
 import { HTTPException } from "hono/http-exception";
 import { PROBLEMS, type Problem, type ProblemKind } from "../protocol/problem.ts";
-import { Refusal } from "../services/core/refusal.ts";
+import { Refusal, tokenInvalid } from "../services/core/refusal.ts";
 
 const UNAVAILABLE_RETRY_SECONDS = 5;
 const BEHIND_RETRY_SECONDS = 30;
@@ -8,9 +8,7 @@ const BEHIND_RETRY_SECONDS = 30;
 /** Maps whatever was thrown to one of the closed set of problems; what nobody foresaw is told to the log alone. */
 export const refusalOf = (error: unknown): Refusal => {
   if (error instanceof Refusal) return error;
-  if (error instanceof Error && error.name === "TokenInvalid") {
-    return new Refusal("unauthenticated", "The token is not, or no longer, valid.");
-  }
+  if (error instanceof Error && error.name === "TokenInvalid") return tokenInvalid();
   if (error instanceof HTTPException && error.status === 400) {
     return new Refusal("malformed-body", "The body is not JSON.");
   }

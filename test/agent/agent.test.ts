@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { saveIdentity } from "../../src/agent/identity.ts";
-import { processTable } from "../../src/agent/process-table.ts";
+import { saveIdentity } from "../../src/agent/cli/identity.ts";
+import { processTable } from "../../src/agent/process/process-table.ts";
 import { type AgentService, agentService, IDENTITY, jobOf } from "./support/agent-service.ts";
 import { agentProgram } from "./support/command-line.ts";
 import { testFolder } from "./support/folder.ts";
@@ -177,7 +177,7 @@ describe("the agent's life", () => {
     const problem = { type: "/problems/lease-lost", title: "Lost", status: 409, detail: "gone", requestId: "r" };
     service.interfere = ({ path }) => (path.endsWith("/start") ? { status: 409, body: problem } : null);
     const { stderr, code } = await buildOnce(service, jobOf("file:///nowhere/x.git", 6));
-    expect(stderr).toContain("is not ours to start: 409 Lost; gone");
+    expect(stderr).toContain("refused the start of build 6 of acme/mill: 409 Lost; gone");
     expect(code).toBe(0);
     expect(service.ends).toEqual([]);
   });
@@ -278,7 +278,7 @@ describe("stopping a build", () => {
   it("finishes it on the first SIGTERM, and gives it back for another attempt on the second", async () => {
     const { service, run, log } = await started();
     run.kill("SIGTERM");
-    await until(() => run.output().includes("is finished first"));
+    await until(() => run.output().includes("ends after the active build"));
     expect(service.ends).toEqual([]);
     run.kill("SIGTERM");
     const { code } = await run.ended;
@@ -338,7 +338,7 @@ describe("staying an agent", () => {
     service.jobs.push(jobOf(testRepository(pipeline("  - run: true\n")).cloneUrl, 13));
     const { stderr } = await agentProgram(["start", "--once", "--state", state]).ended;
     expect(service.ends).toHaveLength(1);
-    expect(stderr).toContain("no hints by WebSocket (status 426): polling instead");
+    expect(stderr).toContain("no WebSocket for hints (status 426): polling instead");
     const poll = service.seen.find(({ path }) => path.endsWith("/poll"));
     expect(poll?.query.get("wait")).not.toBe("0");
   });
@@ -464,7 +464,7 @@ describe("the state folder", () => {
       ["register", "--url", service.url, "--token-file", "-", "--name", "x", "--state", state],
       { input: "t" },
     ).ended;
-    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("holds the agent wheel already") });
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("already holds the agent wheel") });
     const seen = await agentProgram(["status", "--state", state]).ended;
     expect(seen.code).toBe(0);
     expect(seen.stdout).toMatch(/name {6}wheel\n.*not running.*seen as {3}idle/s);

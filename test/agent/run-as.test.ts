@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { saveIdentity } from "../../src/agent/identity.ts";
-import type { StepUser } from "../../src/agent/step-user.ts";
+import { saveIdentity } from "../../src/agent/cli/identity.ts";
+import type { StepUser } from "../../src/agent/process/step-user.ts";
 import { type AgentService, agentService, IDENTITY, jobOf } from "./support/agent-service.ts";
 import { agentProgram } from "./support/command-line.ts";
 import { testFolder } from "./support/folder.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { saveIdentity } from "../../src/agent/identity.ts";
+import { saveIdentity } from "../../src/agent/cli/identity.ts";
 import { Agent, RegisteredAgent } from "../../src/protocol/agent.ts";
 import { Heartbeat, Hint, Job, LogAccepted } from "../../src/protocol/jobs.ts";
 import { agentService, IDENTITY, jobOf } from "./support/agent-service.ts";
@@ -55,7 +55,9 @@ describe("an agent of today meets a service to come", () => {
     const job = jobFor("echo never", 2);
     service.jobs.push(inTheFuture(Job, { ...job, repository: { ...job.repository, credential } }) as Job);
     await start().ended;
-    const message = expect.stringContaining("of a kind that this agent is too old for: update it");
+    const message = expect.stringContaining(
+      "this agent is too old for the kind of the repository's credential: update it",
+    );
     expect(service.ends).toMatchObject([{ body: { status: "failed", reason: "agent-error", message } }]);
   });
 
@@ -102,7 +104,7 @@ describe("an agent of today meets a service to come", () => {
     };
     const { code, stderr } = await start().ended;
     expect(code).toBe(0);
-    expect(stderr).toContain("a report on the build was refused: 418 Odd; odd");
+    expect(stderr).toContain("refused a progress report: 418 Odd; odd");
     expect(service.ends).toMatchObject([{ body: { status: "succeeded" } }]);
     expect(service.logs.get(job.build.id)).toMatch(/\nline 1\nline 2\nline 3\n$/);
   });

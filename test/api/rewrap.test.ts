@@ -1,7 +1,8 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { Keyring, keyIdOf } from "../../src/crypto/keyring.ts";
+import { Keyring } from "../../src/crypto/keyring.ts";
 import { parseKeys } from "../../src/crypto/keys.ts";
+import { keyIdOf } from "../../src/crypto/seal-format.ts";
 import { variableContext } from "../../src/domain/seal-context.ts";
 import { call, created, expectProblem, newOrganization, newPipeline, newRepository } from "../support/api.ts";
 import { deployedWith, logStub, poolStub, redeploy, watchedDatabase } from "../support/deployment.ts";

@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
-import { checkOut, fetchSource } from "../../src/agent/checkout.ts";
-import { ProcessTree } from "../../src/agent/process-tree.ts";
-import { makeRepository } from "../../src/agent/remote.ts";
+import { checkOut, fetchSource } from "../../src/agent/checkout/checkout.ts";
+import { initRepository } from "../../src/agent/checkout/remote.ts";
+import { ProcessTree } from "../../src/agent/process/process-tree.ts";
 import { startGitServer } from "../support/local/git-server.ts";
 import { addHistory } from "../support/local/history.ts";
 import { makeRepository as madeOf } from "../support/local/repository.ts";
@@ -34,12 +34,12 @@ const timed = async (work: (folder: string) => Promise<void>): Promise<number> =
 const own = async (cloneUrl: string, commitSha: string | null): Promise<number> => {
   const [workspace, around] = [fresh(), fresh()];
   mkdirSync(workspace, { recursive: true });
-  const at = { workspace, private: around, tree: new ProcessTree(crypto.randomUUID()) };
+  const at = { workspace, tempFolder: around, tree: new ProcessTree(crypto.randomUUID()) };
   const credential = { kind: "token" as const, username: USER, value: PASSWORD };
   const repository = { fullName: "acme/app", cloneUrl, credential };
   const source = { branch: "main", commitSha, configPath: "a.txt", repository };
   const took = await timed(async () => {
-    await makeRepository(workspace);
+    await initRepository(workspace);
     await checkOut(source, await fetchSource(source, at), at, CHECKOUT);
   });
   for (const path of [workspace, around]) rmSync(path, { recursive: true });

@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import {
   type Composition,
   compose,
-  ENVIRONMENT_BYTES_LIMIT,
   EnvironmentTooLarge,
   overridesRefused,
   type ScopedVariable,
   withoutSecret,
 } from "../../src/domain/compose.ts";
+import { LIMITS } from "../../src/protocol/limits.ts";
 
 let serial = 0;
 const variable = (scope: ScopedVariable["scope"], key: string, value: string, more: Partial<ScopedVariable> = {}) => ({
@@ -111,7 +111,7 @@ describe("compose", () => {
     expect(compose(input(many(1000)), "trusted")).toHaveLength(1000);
     expect(() => compose(input(many(1001)), "trusted")).toThrow(EnvironmentTooLarge);
     expect(() => compose(input(many(1000), { run: { R: "" } }), "trusted")).toThrow(EnvironmentTooLarge);
-    const full = "é".repeat((ENVIRONMENT_BYTES_LIMIT - 4) / 2);
+    const full = "é".repeat((LIMITS.environmentBytes - 4) / 2);
     expect(compose(input([variable("pipeline", "KK", full)]), "trusted")).toHaveLength(1);
     expect(() => compose(input([variable("pipeline", "KKK", full)]), "trusted")).toThrow(EnvironmentTooLarge);
   });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { checkDeployment, type Ran } from "../../src/local/deploy-check.ts";
+import { type CommandResult, checkDeployment } from "../../src/local/deploy-check.ts";
 import { ROOT } from "../../src/local/service.ts";
 
 const SETTINGS = readFileSync(join(ROOT, "wrangler.toml"), "utf8");
@@ -10,12 +10,12 @@ const NAMES = ["OPERATOR_TOKEN", "TOKEN_KEYS", "SECRETS_KEYS"];
 const secrets = (names: string[]) => JSON.stringify(names.map((name) => ({ name, type: "secret_text" })));
 
 /** What wrangler prints to each question, as far as it differs from a deployment where nothing is missing. */
-const missing = async (settings: string, answers: Record<string, Partial<Ran>> = {}): Promise<string[]> => {
+const missing = async (settings: string, answers: Record<string, Partial<CommandResult>> = {}): Promise<string[]> => {
   const usual: Record<string, string> = { d1: "✅ No migrations to apply!", secret: `banner\n${secrets(NAMES)}` };
   const findings = await checkDeployment(settings, async (command = "") => {
-    return { isOk: true, printed: usual[command] ?? "", ...answers[command] };
+    return { isOk: true, output: usual[command] ?? "", ...answers[command] };
   });
-  return findings.filter(({ isOk }) => !isOk).map(({ what, mend }) => `${what}: ${mend}`);
+  return findings.filter(({ isOk }) => !isOk).map(({ what, fix }) => `${what}: ${fix}`);
 };
 
 describe("the check before a deployment", () => {
@@ -25,23 +25,23 @@ describe("the check before a deployment", () => {
 
   it.each([
     ["the database", SETTINGS, {}, /names a database: npx wrangler d1 create/],
-    ["a limit that is told differently", READY.replace("limit = 600", "limit = 700"), {}, /same twice/],
-    ["an account", READY, { whoami: { printed: "You are not authenticated." } }, /signed in: npx wrangler login/],
+    ["two rate limits that differ", READY.replace("limit = 600", "limit = 700"), {}, /has the same rate limits/],
+    ["an account", READY, { whoami: { output: "You are not authenticated." } }, /signed in: npx wrangler login/],
     ["a bundle", READY, { deploy: { isOk: false } }, /can be bundled/],
-    ["a migration", READY, { d1: { printed: "Migrations to be applied: 0001" } }, /migrations apply millrace --remote/],
+    ["a migration", READY, { d1: { output: "Migrations to be applied: 0001" } }, /migrations apply millrace --remote/],
     [
       "one secret",
       READY,
-      { secret: { printed: secrets(NAMES.slice(1)) } },
+      { secret: { output: secrets(NAMES.slice(1)) } },
       /OPERATOR_TOKEN is set: npx wrangler secret put/,
     ],
     [
       "the Worker's secrets at all",
       READY,
-      { secret: { isOk: false, printed: "not found [code: 10007]" } },
+      { secret: { isOk: false, output: "not found [code: 10007]" } },
       /OPERATOR_TOKEN/,
     ],
-  ])("names %s, and how to mend it", async (_, settings, answers, said) => {
+  ])("names %s, and how to fix it", async (_, settings, answers, said) => {
     expect((await missing(settings, answers)).join("\n")).toMatch(said);
   });
 });

@@ -157,7 +157,7 @@ describe("a build", () => {
     const go = join(service.folder, "go-stop");
     const { id } = await startBuild(go);
     holder.process.kill("SIGTERM");
-    await expect.poll(() => holder.printed()).toContain("is finished first");
+    await expect.poll(() => holder.printed()).toContain("ends after the active build");
     await holder.stop();
     expect(await get(id)).toMatchObject({
       attempt: 1,

@@ -35,7 +35,7 @@ it("every line of the page about the first build works, in its order", async () 
       ...{ ...identity, GIT_COMMITTER_NAME: "T", GIT_COMMITTER_EMAIL: "t@t.invalid" },
     },
   });
-  expect(stderr).toContain("is a good pipeline file");
+  expect(stderr).toContain("has no mistakes");
   expect(stdout).toContain('"code":"next"');
   expect(stdout).toMatch(/Building main at [0-9a-f]{40}\nREADME\.md/);
   expect(stdout).toMatch(/^succeeded$/m);

@@ -1,6 +1,6 @@
-import { globSync, readFileSync } from "node:fs";
-import { dirname, join, normalize } from "node:path";
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { type Import, importsOf, sourceFiles } from "./source-files.ts";
 
 /** Who may import whom, downwards only; the README shows the same table. Packages by their names' beginnings. */
 const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
@@ -31,19 +31,6 @@ const EXCEPTIONS: Record<string, string[]> = {
   objects: ["config"],
 };
 
-interface Import {
-  from: string;
-  to: string;
-  typeOnly: boolean;
-}
-
-const importsOf = (path: string, text: string): Import[] =>
-  [...text.matchAll(/^\s*(import|export)\s+(type\s+)?(?:[^"';]*?\sfrom\s+)?["']([^"']+)["']/gm)].map((match) => ({
-    from: path,
-    to: match[3]?.startsWith(".") ? normalize(join(dirname(path), match[3])) : (match[3] ?? ""),
-    typeOnly: match[2] !== undefined,
-  }));
-
 const breaches = ({ from, to, typeOnly }: Import): string[] => {
   const room = from.split("/")[1] ?? "";
   const rules = ROOMS[room];
@@ -59,11 +46,11 @@ const breaches = ({ from, to, typeOnly }: Import): string[] => {
     : [`${from} imports ${to}`];
 };
 
-const sources = globSync("src/**/*.{ts,tsx}").map((path) => ({ path, text: readFileSync(path, "utf8") }));
+const sources = sourceFiles("src/**/*.{ts,tsx}");
 
 describe("the rooms", () => {
   it("import downwards only", () => {
-    expect(sources.flatMap(({ path, text }) => importsOf(path, text).flatMap(breaches))).toEqual([]);
+    expect(sources.flatMap(importsOf).flatMap(breaches)).toEqual([]);
   });
 
   it("are told in the README by the same table", () => {
@@ -81,17 +68,19 @@ describe("the rooms", () => {
   });
 
   it("would be seen to be breached", () => {
-    const wrong = importsOf(
-      "src/domain/x.ts",
-      'import { env } from "cloudflare:workers";\nimport { a } from "../db/session.ts";',
-    );
+    const wrong = importsOf({
+      path: "src/domain/x.ts",
+      text: 'import { env } from "cloudflare:workers";\nimport { a } from "../db/session.ts";',
+    });
     expect(wrong.flatMap(breaches)).toEqual([
       "src/domain/x.ts imports cloudflare:workers",
       "src/domain/x.ts imports src/db/session.ts",
     ]);
-    expect(importsOf("src/services/x.ts", 'import { P } from "../objects/pool.ts";').flatMap(breaches)).toHaveLength(1);
-    expect(importsOf("src/services/x.ts", 'import type { P } from "../objects/pool.ts";').flatMap(breaches)).toEqual(
-      [],
-    );
+    expect(
+      importsOf({ path: "src/services/x.ts", text: 'import { P } from "../objects/pool.ts";' }).flatMap(breaches),
+    ).toHaveLength(1);
+    expect(
+      importsOf({ path: "src/services/x.ts", text: 'import type { P } from "../objects/pool.ts";' }).flatMap(breaches),
+    ).toEqual([]);
   });
 });

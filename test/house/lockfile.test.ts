@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 interface Locked {
+  optionalDependencies?: Record<string, string>;
   integrity?: string;
   resolved?: string;
   link?: boolean;
@@ -30,6 +31,18 @@ describe("the lockfile", () => {
       expect(lock).toHaveProperty([`node_modules/@cloudflare/workerd-${platform}`]);
     const { integrity: _, ...bare } = lock["node_modules/workerd"] ?? {};
     expect(withoutHash({ ...lock, "node_modules/workerd": bare })).toEqual(["node_modules/workerd"]);
+  });
+
+  it("has every platform's build of a package, without which npm ci refuses", () => {
+    const absent = (packages: Lock): string[] =>
+      Object.values(packages).flatMap(({ optionalDependencies = {} }) =>
+        Object.keys(optionalDependencies).filter(
+          (name) => !Object.keys(packages).some((path) => path.endsWith(`node_modules/${name}`)),
+        ),
+      );
+    expect(absent(lock)).toEqual([]);
+    const { "node_modules/@cloudflare/workerd-darwin-64": _, ...without } = lock;
+    expect(absent(without)).toEqual(["@cloudflare/workerd-darwin-64"]);
   });
 
   it("names no place to fetch from", () => {

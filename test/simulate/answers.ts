@@ -1,7 +1,7 @@
 import type { JobFacts, Outcome } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { firstEligible, suits } from "./inspect.ts";
-import { DAY_MS, GRACE_AFTER_STOP_MS, isLive, isOver, LEASE_MS, OFFER_MS, OUTAGE_MS } from "./laws.ts";
+import { DAY_MS, GRACE_AFTER_STOP_MS, isEnded, isLeased, LEASE_MS, OFFER_MS, OUTAGE_MS } from "./laws.ts";
 import { must } from "./violation.ts";
 import type { AnyInput, Call, Witness } from "./witness.ts";
 
@@ -99,7 +99,7 @@ export const judgeRefused = (witness: Witness, state: PoolState, call: Call): vo
     const isFirst = witness.memory.builds.get(input.buildId)!.givenElsewhere === 0;
     must(12, !isFirst || !isAnotherReady(state, job!, input.agentId, now), "not given to another that is ready");
   }
-  if (verb === "finish" && build && isOver(build.status) && witness.isGenuine(input)) {
+  if (verb === "finish" && build && isEnded(build.status) && witness.isGenuine(input)) {
     const isSame = JSON.stringify(reportedBy(input)) === JSON.stringify(witness.memory.builds.get(build.id)!.reported);
     must(
       9,
@@ -131,7 +131,9 @@ export const judgeOffers = (state: PoolState, { offers, input, now }: Call): voi
 };
 
 const wasCurrent = ({ job, build, input }: Call): boolean => {
-  return !!build && isLive(build.status) && job?.lease?.fence === input.fence && job?.lease?.agentId === input.agentId;
+  return (
+    !!build && isLeased(build.status) && job?.lease?.fence === input.fence && job?.lease?.agentId === input.agentId
+  );
 };
 
 const mustHold = (state: PoolState, call: Call): void => {
@@ -226,8 +228,8 @@ const finished = (witness: Witness, call: Call): void => {
   const seen = witness.memory.builds.get(input.buildId)!;
   const reported = reportedBy(input);
   const ended = witness.disk.rows.builds.get(input.buildId)!;
-  must(9, isOver(ended.status), "a finish that did not end the build");
-  if (build && isOver(build.status)) {
+  must(9, isEnded(ended.status), "a finish that did not end the build");
+  if (build && isEnded(build.status)) {
     must(9, JSON.stringify(seen.reported) === JSON.stringify(reported), "another result was accepted");
     must(3, job?.fence === input.fence && job?.agentId === input.agentId, "a stranger's finish was accepted");
     return;

@@ -1,7 +1,7 @@
 import type { AgentFacts, BuildFacts, Change, JobFacts, Lease } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { firstEligible, suits } from "./inspect.ts";
-import { AGENT_MS, EDGES, isOver, ONLINE_MS, START_MS, SURE_PART, UNRESPONSIVE_MS, UNSTARTED } from "./laws.ts";
+import { AGENT_MS, EDGES, isEnded, ONLINE_MS, START_MS, SURE_PART, UNRESPONSIVE_MS, UNSTARTED } from "./laws.ts";
 import { must } from "./violation.ts";
 import type { Witness } from "./witness.ts";
 
@@ -53,7 +53,7 @@ const buildChanged = (
     return;
   }
   must(16, next.version > before.version, "a version did not grow");
-  if (isOver(before.status))
+  if (isEnded(before.status))
     must(
       4,
       JSON.stringify({ ...before, version: 0, leak: true }) === JSON.stringify({ ...next, version: 0, leak: true }),
@@ -61,7 +61,7 @@ const buildChanged = (
     );
   if (before.status === next.status) return;
   must(4, (EDGES[before.status] ?? []).includes(next.status), `${before.status} became ${next.status}`);
-  if (isOver(next.status)) must(16, audits.includes(`build.finish ${id}`), "an end without audit");
+  if (isEnded(next.status)) must(16, audits.includes(`build.finish ${id}`), "an end without audit");
   const seen = witness.memory.builds.get(id)!;
   if (seen.isCanceled)
     must(10, next.status === "canceled" || next.status === "canceling", `a canceled build became ${next.status}`);

@@ -10,7 +10,8 @@ import {
   type Records,
   type Report,
 } from "../../src/domain/pool/facts.ts";
-import { emptyState, isTerminal, type PoolState } from "../../src/domain/pool/state.ts";
+import { emptyState, type PoolState } from "../../src/domain/pool/state.ts";
+import { isEnded } from "../../src/protocol/build-states.ts";
 
 interface Rows {
   orgId: string | null;
@@ -107,7 +108,7 @@ export class Disk implements Records {
     for (const agent of agents.values()) changes.push({ kind: "agent", agent });
     for (const [tokenId, at] of revoked) changes.push({ kind: "revoked", tokenId, at });
     for (const build of builds.values()) {
-      if (!isTerminal(build)) changes.push({ kind: "build", build }, { kind: "job", job: jobs.get(build.id)! });
+      if (!isEnded(build.status)) changes.push({ kind: "build", build }, { kind: "job", job: jobs.get(build.id)! });
     }
     for (const buildId of dirty) changes.push({ kind: "dirty", buildId, at: 0 });
     if (entries.size > 0) changes.push({ kind: "flush", at: 0, failures: 0 });
@@ -134,7 +135,7 @@ export class Disk implements Records {
 
   ended(buildId: string) {
     const build = this.rows.builds.get(buildId);
-    return build && isTerminal(build) ? { build, job: this.rows.jobs.get(buildId)! } : undefined;
+    return build && isEnded(build.status) ? { build, job: this.rows.jobs.get(buildId)! } : undefined;
   }
 
   keyed(caller: string, key: string) {

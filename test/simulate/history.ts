@@ -1,5 +1,5 @@
 import type { Rules } from "../../src/domain/pool/rules.ts";
-import { isTerminal } from "../../src/domain/pool/state.ts";
+import { isEnded } from "../../src/protocol/build-states.ts";
 import type { Requires } from "../../src/protocol/pipeline.ts";
 import { type HandOut, SimAgent } from "./agent.ts";
 import { DAY_MS } from "./laws.ts";
@@ -240,7 +240,7 @@ export class History {
       must(17, round < PATIENCE, "the outbox never empties");
       world.pass(60_000);
     }
-    for (const build of pool.disk.rows.builds.values()) must(17, isTerminal(build), "a build is left");
+    for (const build of pool.disk.rows.builds.values()) must(17, isEnded(build.status), "a build is left");
     world.database.compare(pool.disk);
     this.#reload();
   }

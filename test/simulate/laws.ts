@@ -1,5 +1,3 @@
-import { LIVE, TERMINAL } from "../../src/protocol/build.ts";
-
 /* The numbers and words of the invariants, written down a second time: nothing here asks the machine's rules. */
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
@@ -23,5 +21,5 @@ export const EDGES: Record<string, readonly string[]> = {
   canceling: ["canceled"],
 };
 
-export const isLive = (status: string): boolean => (LIVE as readonly string[]).includes(status);
-export const isOver = (status: string): boolean => (TERMINAL as readonly string[]).includes(status);
+export const isLeased = (status: string): boolean => ["assigned", "running", "canceling"].includes(status);
+export const isEnded = (status: string): boolean => !(status in EDGES);

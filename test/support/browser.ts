@@ -1,4 +1,5 @@
 import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { findChromium } from "./find-chromium.ts";
 
 const FLAGS = [
   ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"],
@@ -17,9 +18,15 @@ export interface Browser {
   close(): Promise<void>;
 }
 
-/** Debian's Chromium with an empty profile, for any number of people. */
+/** Chromium with an empty profile, for any number of people. */
 export const startChromium = async (service: string) => {
-  const process = await chromium.launch({ executablePath: "/usr/bin/chromium", headless: true, args: FLAGS });
+  const { executablePath, env } = findChromium();
+  const process = await chromium.launch({
+    executablePath,
+    env: { ...globalThis.process.env, ...env },
+    headless: true,
+    args: FLAGS,
+  });
   const open = async (options: BrowserContextOptions = {}): Promise<Browser> => {
     const context = await process.newContext(options);
     context.setDefaultTimeout(PATIENCE_MS);
@@ -28,12 +35,6 @@ export const startChromium = async (service: string) => {
     return { context, complaints, page: await context.newPage(), close: () => context.close() };
   };
   return { open, stop: () => process.close() };
-};
-
-/** A browser for one person alone. */
-export const openBrowser = async (service: string, options: BrowserContextOptions = {}): Promise<Browser> => {
-  const chromium = await startChromium(service);
-  return { ...(await chromium.open(options)), close: chromium.stop };
 };
 
 export type Chromium = Awaited<ReturnType<typeof startChromium>>;

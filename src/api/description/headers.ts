@@ -1,3 +1,4 @@
+import { BOOKMARK_HEADER } from "../../protocol/headers.ts";
 import { BOOT_HEADER, LEASE_HEADER } from "../../protocol/jobs.ts";
 import type { RequestHeader } from "../routes/route.ts";
 import type { DocumentedRoute } from "./documented-route.ts";
@@ -16,7 +17,7 @@ const parameter = (name: string, description: string, schema: JsonSchema = { typ
 /** Headers of requests, as components. */
 export const REQUEST_HEADERS: Record<RequestHeader | ImpliedHeader, Parameter> = {
   Bookmark: parameter(
-    "Millrace-Bookmark",
+    BOOKMARK_HEADER,
     "The value of an earlier answer: this read then includes every write that the earlier request saw or made.",
   ),
   BootId: parameter(
@@ -63,7 +64,7 @@ const ANSWER_HEADERS = {
   ETag: header("ETag", "Version of the record, for If-Match and If-None-Match."),
   Location: header("Location", "Path of the new record."),
   Link: header("Link", 'URL of the next page: `<...>; rel="next"`. Absent on the last page.'),
-  Bookmark: header("Millrace-Bookmark", "Send it as `Millrace-Bookmark` with a later read that must see this write."),
+  Bookmark: header(BOOKMARK_HEADER, `Send it as \`${BOOKMARK_HEADER}\` with a later read that must see this write.`),
   Authenticate: header("WWW-Authenticate", "The authentication scheme to use."),
   ServerTiming: header(
     "Server-Timing",

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import * as agent from "../../protocol/agent.ts";
 import * as audit from "../../protocol/audit.ts";
 import * as build from "../../protocol/build.ts";
+import * as buildStates from "../../protocol/build-states.ts";
 import * as common from "../../protocol/common.ts";
 import * as explain from "../../protocol/explain.ts";
 import * as group from "../../protocol/group.ts";
@@ -26,11 +27,9 @@ export type JsonSchema = { [keyword: string]: unknown } & {
 };
 export type Schemas = Record<string, JsonSchema>;
 
-const { Credential: JobCredential, ...ofJobs } = jobs;
-
 /** Every schema of the wire keeps its name. */
 const NAMED = Object.entries({
-  ...{ ...common, ...agent, ...audit, ...build, ...explain, ...group, ...ofJobs, JobCredential, ...metrics },
+  ...{ ...common, ...agent, ...audit, ...build, ...buildStates, ...explain, ...group, ...jobs, ...metrics },
   ...{ ...organization, ...pipeline, ...problem, ...repository, ...rewrap, ...token, ...variable },
 }).flatMap(([name, value]): [string, z.ZodMiniType][] => (value instanceof z.ZodMiniType ? [[name, value]] : []));
 

@@ -1,4 +1,5 @@
 import type { Build, Step } from "../../protocol/build.ts";
+import { isEnded } from "../../protocol/build-states.ts";
 import { getAgent } from "../../services/agents.ts";
 import { cancelBuild, getBuild } from "../../services/builds.ts";
 import { explainBuild } from "../../services/explain.ts";
@@ -7,10 +8,10 @@ import { listRepositories } from "../../services/repositories.ts";
 import { retryBuild } from "../../services/triggers.ts";
 import { byId, ifThere, nothing } from "../ask.ts";
 import { may } from "../may.ts";
-import { isTerminal, outcomeOf } from "../outcome.ts";
+import { outcomeOf } from "../outcome.ts";
 import type { Form, Page } from "../page.ts";
 import { ProblemNotice } from "../parts/problem.tsx";
-import { StateIcon, StateWord, wordOf } from "../parts/state.tsx";
+import { isWaiting, StateIcon, StateWord, wordOf } from "../parts/state.tsx";
 import { Ago, Took } from "../parts/time.tsx";
 import { Waits } from "../parts/waits.tsx";
 import { plainTail } from "../plain-log.ts";
@@ -63,7 +64,7 @@ const Environment = ({ build }: { build: Build }) =>
 
 /** Attempts that ended without a result; the log of each stays. */
 const LostAttempts = ({ build: { id, status, attempt } }: { build: Build }) => {
-  const lost = status === "queued" ? attempt : attempt - 1;
+  const lost = isWaiting(status) ? attempt : attempt - 1;
   return lost > 0 ? (
     <p class="message" id="lost-attempts">
       Ended without a result:{" "}
@@ -86,7 +87,7 @@ const LogView = ({ build, tail }: { build: Build; tail: string }) => {
       data-keep
       data-src={source}
       data-attempt={build.attempt}
-      data-live={isTerminal(build) ? undefined : "true"}
+      data-live={isEnded(build.status) ? undefined : "true"}
     >
       <div class="log-bar">
         <h2>Log</h2>
@@ -123,7 +124,7 @@ const Cancel = ({ build, name }: { build: Build; name: string }) => (
 
 const Actions = ({ build, name }: { build: Build; name: string }) => (
   <div class="actions">
-    {isTerminal(build) ? (
+    {isEnded(build.status) ? (
       <form method="post" action={`/app/builds/${build.id}/retry`}>
         <button type="submit" data-key="r">
           Retry
@@ -145,10 +146,11 @@ export const buildPage: Page = {
       listRepositories.run(context, nothing),
       listPipelines.run(context, nothing),
     ]);
+    const waits = isWaiting(build.status);
     const [agent, why, tail] = await Promise.all([
       build.agentId === null ? null : ifThere(getAgent.run(context, byId(build.agentId))),
-      build.status === "queued" ? explainBuild.run(context, byId(build.id)) : null,
-      build.status === "queued" ? "" : plainTail(context, build),
+      waits ? explainBuild.run(context, byId(build.id)) : null,
+      waits ? "" : plainTail(context, build),
     ]);
     const repository = repositories.find(({ id }) => id === build.repoId);
     const pipeline = pipelines.find(({ id }) => id === build.pipelineId);
@@ -156,7 +158,7 @@ export const buildPage: Page = {
     const outcome = outcomeOf(build);
     return {
       ...{ title: `#${build.number} ${name}`, section: "builds", script: "build.js" },
-      ...{ again: isTerminal(build) ? undefined : AGAIN, state: build.status },
+      ...{ again: isEnded(build.status) ? undefined : AGAIN, state: build.status },
       body: (
         <>
           <ProblemNotice asked={{ problem, entered: null }} />
@@ -178,7 +180,7 @@ export const buildPage: Page = {
             {build.startedAt ? (
               <Took from={build.startedAt} to={build.finishedAt} now={now} />
             ) : (
-              !isTerminal(build) && <Took from={build.queuedAt} to={null} now={now} />
+              !isEnded(build.status) && <Took from={build.queuedAt} to={null} now={now} />
             )}
             {outcome && <span class="outcome">{outcome}</span>}
             <span class="branch">{build.branch}</span>
@@ -201,7 +203,7 @@ export const buildPage: Page = {
               <StepItem step={step} index={index} now={now} />
             ))}
           </ol>
-          {build.status !== "queued" && <LogView build={build} tail={tail} />}
+          {!waits && <LogView build={build} tail={tail} />}
           {build.summary && (
             <section class="summary" id="summary">
               <h2>Summary</h2>

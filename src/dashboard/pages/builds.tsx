@@ -1,4 +1,5 @@
-import { type Build, BuildFilter, BuildStatus } from "../../protocol/build.ts";
+import { type Build, BuildFilter } from "../../protocol/build.ts";
+import { type EndedStatus, isEnded, STATUSES } from "../../protocol/build-states.ts";
 import type { Explanation } from "../../protocol/explain.ts";
 import { listAgents } from "../../services/agents.ts";
 import { listBuilds } from "../../services/builds.ts";
@@ -8,10 +9,10 @@ import { listPipelines } from "../../services/pipelines.ts";
 import { listRepositories } from "../../services/repositories.ts";
 import { byId, namesOf, nothing } from "../ask.ts";
 import { may } from "../may.ts";
-import { isTerminal, outcomeOf } from "../outcome.ts";
+import { outcomeOf } from "../outcome.ts";
 import type { Page } from "../page.ts";
 import { FirstSteps } from "../parts/first-steps.tsx";
-import { StateIcon, wordOf } from "../parts/state.tsx";
+import { isWaiting, StateIcon, wordOf } from "../parts/state.tsx";
 import { Ago, Took } from "../parts/time.tsx";
 
 /** Waiting builds that tell on this page why they wait; each one's own page tells it too. */
@@ -35,20 +36,27 @@ const filterOf = (query: URLSearchParams) => {
   return parsed.success ? parsed.data : {};
 };
 
+/** What a row says of a build's end beside its icon. */
+const RESULTS: Record<EndedStatus, (build: Build) => unknown> = {
+  succeeded: () => null,
+  failed: (build) => <span class="outcome">{outcomeOf(build) ?? "failed"}</span>,
+  canceled: () => "canceled",
+};
+
 const Progress = ({ build, names, now }: { build: Build; names: Names; now: Date }) => {
   const { status, queuedAt, startedAt, finishedAt, agentId } = build;
   const agent = agentId === null ? null : (names.agent.get(agentId) ?? null);
-  if (status === "queued") {
+  if (isWaiting(status)) {
     return (
       <>
-        waiting <Took from={queuedAt} to={null} now={now} />
+        {wordOf(status)} <Took from={queuedAt} to={null} now={now} />
         <span class="why" title={names.waits.get(build.id)?.words}>
           {names.waits.get(build.id)?.words}
         </span>
       </>
     );
   }
-  if (!isTerminal(build)) {
+  if (!isEnded(status)) {
     return (
       <>
         {wordOf(status)} <Took from={startedAt ?? queuedAt} to={null} now={now} />
@@ -58,8 +66,7 @@ const Progress = ({ build, names, now }: { build: Build; names: Names; now: Date
   }
   return (
     <>
-      {status === "failed" && <span class="outcome">{outcomeOf(build) ?? "failed"}</span>}
-      {status === "canceled" && "canceled"} {startedAt && <Took from={startedAt} to={finishedAt} now={now} />}
+      {RESULTS[status](build)} {startedAt && <Took from={startedAt} to={finishedAt} now={now} />}
       <span class="why">
         <Ago at={finishedAt ?? queuedAt} now={now} />
       </span>
@@ -95,7 +102,7 @@ const Row = ({ build, names, now }: { build: Build; names: Names; now: Date }) =
 };
 
 const explain = async (context: Context, builds: Build[]): Promise<Map<string, Explanation>> => {
-  const waiting = builds.filter(({ status }) => status === "queued").slice(-EXPLAINED);
+  const waiting = builds.filter(({ status }) => isWaiting(status)).slice(-EXPLAINED);
   const explained = await Promise.all(waiting.map(({ id }) => explainBuild.run(context, byId(id))));
   return new Map(explained.map((explanation) => [explanation.buildId, explanation]));
 };
@@ -117,7 +124,7 @@ const Filter = ({ query, repositories }: { query: URLSearchParams; repositories:
       <span class="sr">State</span>
       <select name="status">
         <option value="">Any state</option>
-        {BuildStatus.options.map((status) => (
+        {STATUSES.map((status) => (
           <option value={status} selected={query.get("status") === status}>
             {wordOf(status)}
           </option>
@@ -152,7 +159,9 @@ export const buildsPage: Page = {
     const older = new URLSearchParams(query);
     if (context.nextCursor) older.set("cursor", context.nextCursor);
     return {
-      ...{ title: "Builds", section: "builds", again: builds.every(isTerminal) ? AGAIN.calm : AGAIN.live },
+      title: "Builds",
+      section: "builds",
+      again: builds.every(({ status }) => isEnded(status)) ? AGAIN.calm : AGAIN.live,
       body: (
         <>
           <div class="head">

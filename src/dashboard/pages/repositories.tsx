@@ -1,3 +1,4 @@
+import { PIPELINE_DEFAULTS } from "../../protocol/pipeline.ts";
 import type { Repository } from "../../protocol/repository.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { connectRepository, listRepositories, numberOf } from "../../services/repositories.ts";
@@ -18,7 +19,9 @@ const Row = ({ repository, pipelines }: { repository: Repository; pipelines: num
       <span class="branch">{repository.cloneUrl}</span>
     </span>
     <span class="progress">
-      {pipelines === 0 ? "builds .millrace.yml" : `${pipelines} ${pipelines === 1 ? "pipeline" : "pipelines"}`}
+      {pipelines === 0
+        ? `builds ${PIPELINE_DEFAULTS.configPath}`
+        : `${pipelines} ${pipelines === 1 ? "pipeline" : "pipelines"}`}
       {!repository.isActive && <span class="label">inactive</span>}
     </span>
   </li>

@@ -1,4 +1,4 @@
-import type { Pipeline } from "../../protocol/pipeline.ts";
+import { PIPELINE_DEFAULTS, type Pipeline } from "../../protocol/pipeline.ts";
 import type { Repository } from "../../protocol/repository.ts";
 import { deleteCredential, setCredential } from "../../services/credentials.ts";
 import { listPipelines } from "../../services/pipelines.ts";
@@ -38,7 +38,7 @@ const Pipelines = ({ of, pipelines, canChange }: { of: Repository; pipelines: Pi
     </ol>
     {pipelines.length === 0 && (
       <p class="empty">
-        No pipeline: a build runs <code>.millrace.yml</code> of its commit.
+        No pipeline: a build runs <code>{PIPELINE_DEFAULTS.configPath}</code> of its commit.
       </p>
     )}
   </section>
@@ -53,7 +53,7 @@ const Settings = ({ asked, of, pipelines, version }: SettingsParts) => (
       <SelectField
         {...{ asked, name: "defaultPipelineId", label: "Default pipeline", value: of.defaultPipelineId }}
         choices={[
-          { value: "", label: "none: .millrace.yml of the commit" },
+          { value: "", label: `none: ${PIPELINE_DEFAULTS.configPath} of the commit` },
           ...pipelines.map(({ id, name }) => ({ value: id, label: name })),
         ]}
       />

@@ -1,6 +1,6 @@
-import type { Pipeline } from "../../protocol/pipeline.ts";
+import { PIPELINE_DEFAULTS, type Pipeline } from "../../protocol/pipeline.ts";
 import type { Repository } from "../../protocol/repository.ts";
-import { Refusal } from "../../services/core/refusal.ts";
+import { invalid } from "../../services/core/refusal.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { listRepositories } from "../../services/repositories.ts";
 import { triggerBuild } from "../../services/triggers.ts";
@@ -16,7 +16,8 @@ const choicesOf = (repositories: Repository[], pipelines: Pipeline[]): Choice[] 
     .filter(({ isActive }) => isActive)
     .flatMap(({ id, fullName, defaultPipelineId }) => {
       const own = (byRepository.get(id) ?? []).filter(({ isActive }) => isActive);
-      const file = defaultPipelineId === null ? [{ value: `repository:${id}`, label: ".millrace.yml" }] : [];
+      const file =
+        defaultPipelineId === null ? [{ value: `repository:${id}`, label: PIPELINE_DEFAULTS.configPath }] : [];
       const named = own.map((pipeline) => ({ value: `pipeline:${pipeline.id}`, label: pipeline.name }));
       return [...file, ...named].map((choice) => ({ ...choice, group: fullName }));
     });
@@ -97,9 +98,7 @@ const pairsIn = (form: URLSearchParams, field: string): [string, string][] =>
     if (line.trim() === "") return [];
     const at = line.indexOf("=");
     if (at > 0) return [[line.slice(0, at).trim(), line.slice(at + 1)] as [string, string]];
-    throw new Refusal("invalid", "The request is not valid: see errors.", {
-      errors: [{ pointer: `/${field}`, detail: `line ${index + 1} does not read NAME=value` }],
-    });
+    throw invalid(`/${field}`, `line ${index + 1} does not have the form NAME=value`);
   });
 
 const form: Form = {

@@ -1,5 +1,5 @@
 import { ROLES, type Token } from "../../protocol/token.ts";
-import { Refusal } from "../../services/core/refusal.ts";
+import { invalid } from "../../services/core/refusal.ts";
 import { createToken, getToken, listTokens, revokeToken, rotateToken } from "../../services/tokens.ts";
 import { byId, checked, nothing, withBody } from "../ask.ts";
 import { flagIn, numberIn, textIn } from "../entered.ts";
@@ -139,9 +139,7 @@ const MOST_DAYS = 3650;
 /** @throws Refusal where the days are none */
 const endOf = (now: Date, days: number): string => {
   if (days >= 1 && days <= MOST_DAYS) return new Date(now.getTime() + days * DAY_MS).toISOString();
-  throw new Refusal("invalid", "The request is not valid: see errors.", {
-    errors: [{ pointer: "/days", detail: `must be 1 to ${MOST_DAYS}` }],
-  });
+  throw invalid("/days", `must be 1 to ${MOST_DAYS}`);
 };
 
 const rotatePage: Page = {

@@ -1,3 +1,4 @@
+import { PIPELINE_DEFAULTS } from "../../protocol/pipeline.ts";
 import type { Context } from "../../services/core/context.ts";
 import { may } from "../may.ts";
 
@@ -21,7 +22,7 @@ export const FirstSteps = ({ context, repositories, agents }: Done & { context: 
     },
     {
       ...{ words: "Run a build", href: "/app/builds/new", isDone: false },
-      why: "it runs .millrace.yml of the commit, or what you write as a pipeline.",
+      why: `it runs ${PIPELINE_DEFAULTS.configPath} of the commit, or what you write as a pipeline.`,
       role: "member",
     },
   ] as const;

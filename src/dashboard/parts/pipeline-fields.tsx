@@ -1,5 +1,5 @@
 import type { Group } from "../../protocol/group.ts";
-import type { Pipeline } from "../../protocol/pipeline.ts";
+import { PIPELINE_DEFAULTS, type Pipeline } from "../../protocol/pipeline.ts";
 import { flagIn, numberIn, textIn, wordsIn } from "../entered.ts";
 import type { Asked } from "../page.ts";
 import { AreaField, CheckField, SelectField, TextField } from "./field.tsx";
@@ -43,7 +43,7 @@ export const PipelineFields = (parts: Parts) => {
       <TextField {...{ asked, name: "name", label: "Name", value: of?.name, required: true, placeholder: "ci" }} />
       <TextField
         {...{ asked, name: "configPath", label: "Pipeline file in the repository", required: true }}
-        value={of?.configPath ?? ".millrace.yml"}
+        value={(of ?? PIPELINE_DEFAULTS).configPath}
       />
       <AreaField
         {...{ asked, name: "definition", label: "Definition", value: of?.definition, rows: 14, wrap: "off", data }}
@@ -54,11 +54,11 @@ export const PipelineFields = (parts: Parts) => {
       <Requires {...parts} />
       <TextField
         {...{ asked, name: "timeoutSeconds", label: "Longest run, in seconds", type: "number" }}
-        value={of?.timeoutSeconds ?? 3600}
+        value={(of ?? PIPELINE_DEFAULTS).timeoutSeconds}
       />
       <TextField
         {...{ asked, name: "maxAttempts", label: "Attempts, when an agent is lost", type: "number", min: 1, max: 3 }}
-        value={of?.maxAttempts ?? 2}
+        value={(of ?? PIPELINE_DEFAULTS).maxAttempts}
       />
       <TextField
         {...{ asked, name: "maxParallel", label: "Builds at a time", type: "number", value: of?.maxParallel }}

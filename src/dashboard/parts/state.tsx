@@ -1,11 +1,16 @@
-import type { BuildStatus, Step } from "../../protocol/build.ts";
+import type { Step } from "../../protocol/build.ts";
+import { type BuildStatus, type Phase, phaseOf } from "../../protocol/build-states.ts";
 
 type State = BuildStatus | Step["status"];
 
-const WORDS: Record<State, string> = {
-  ...{ queued: "waiting", assigned: "assigned", running: "running", canceling: "canceling", succeeded: "succeeded" },
-  ...{ failed: "failed", canceled: "canceled", pending: "waiting", skipped: "skipped" },
-};
+/** A state is always a shape, a word and a colour together. */
+interface Look {
+  word: string;
+  /** A colour of `style/base.css`: `tone-good` and so on. */
+  tone: "plain" | "good" | "bad" | "busy";
+  shape: unknown;
+  turns?: true;
+}
 
 const RING = <circle cx="8" cy="8" r="5.5" />;
 const BAR = (
@@ -14,36 +19,44 @@ const BAR = (
     <path d="M4.5 11.5l7-7" />
   </>
 );
-
-/** A state is always a shape, a word and a colour together. */
-const SHAPES: Record<State, unknown> = {
-  queued: RING,
-  pending: RING,
-  assigned: (
-    <>
-      {RING}
-      <circle cx="8" cy="8" r="1.5" class="dot" />
-    </>
-  ),
-  running: <path d="M13.5 8A5.5 5.5 0 1 1 8 2.5" />,
-  canceling: BAR,
-  canceled: BAR,
-  skipped: <path d="M4 8h8" />,
-  succeeded: <path d="M3 8.5l3.2 3.2L13 4.8" />,
-  failed: <path d="M4 4l8 8M12 4l-8 8" />,
-};
-
-export const StateIcon = ({ state }: { state: State }) => (
-  <svg class={`state state-${state}`} viewBox="0 0 16 16" aria-hidden="true">
-    {SHAPES[state]}
-  </svg>
+const DOT = (
+  <>
+    {RING}
+    <circle cx="8" cy="8" r="1.5" class="dot" />
+  </>
 );
 
+const LOOKS: Record<State, Look> = {
+  queued: { word: "waiting", tone: "plain", shape: RING },
+  pending: { word: "waiting", tone: "plain", shape: RING },
+  assigned: { word: "assigned", tone: "busy", shape: DOT },
+  running: { word: "running", tone: "busy", shape: <path d="M13.5 8A5.5 5.5 0 1 1 8 2.5" />, turns: true },
+  canceling: { word: "canceling", tone: "busy", shape: BAR },
+  canceled: { word: "canceled", tone: "plain", shape: BAR },
+  skipped: { word: "skipped", tone: "plain", shape: <path d="M4 8h8" /> },
+  succeeded: { word: "succeeded", tone: "good", shape: <path d="M3 8.5l3.2 3.2L13 4.8" /> },
+  failed: { word: "failed", tone: "bad", shape: <path d="M4 4l8 8M12 4l-8 8" /> },
+};
+
+export const StateIcon = ({ state }: { state: State }) => {
+  const { tone, shape, turns } = LOOKS[state];
+  return (
+    <svg class={`state tone-${tone}${turns ? " turning" : ""}`} viewBox="0 0 16 16" aria-hidden="true">
+      {shape}
+    </svg>
+  );
+};
+
 export const StateWord = ({ state }: { state: State }) => (
-  <span class={`state-word state-${state}`}>
+  <span class={`state-word tone-${LOOKS[state].tone}`}>
     <StateIcon state={state} />
-    {WORDS[state]}
+    {LOOKS[state].word}
   </span>
 );
 
-export const wordOf = (state: State): string => WORDS[state];
+export const wordOf = (state: State): string => LOOKS[state].word;
+
+/** Whether a build of this phase waits for its turn: pages say why, and show no log. */
+const WAITS: Record<Phase, boolean> = { queued: true, leased: false, ended: false };
+
+export const isWaiting = (status: BuildStatus): boolean => WAITS[phaseOf(status)];

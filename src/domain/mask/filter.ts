@@ -1,5 +1,5 @@
 import type { Dictionary } from "./dictionary.ts";
-import { FOLD } from "./wraps.ts";
+import { FOLD, toBase64Url } from "./wraps.ts";
 
 export const MIX = 0x9e3779b1;
 
@@ -34,7 +34,7 @@ export class Filter {
     for (let n = 0; n < wrapped.size; n++) {
       const head = wrapped.needle(n).slice(0, WORD_MIN);
       this.#add(head);
-      this.#add(head.map((byte) => (byte === 0x2b ? 0x2d : byte === 0x2f ? 0x5f : byte)));
+      this.#add(toBase64Url(head));
     }
     for (let byte = 0; byte < 256; byte++) {
       if (wrapped.buckets[FOLD[byte]!] !== wrapped.buckets[FOLD[byte]! + 1]) this.first[byte] = 1;

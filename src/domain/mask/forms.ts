@@ -1,4 +1,5 @@
 import { ESCAPES } from "./escapes.ts";
+import { toBase64Url } from "./wraps.ts";
 
 /** An encoded form shorter than this, in bytes, would mask too much that is no secret. */
 const ENCODED_MIN = 8;
@@ -97,6 +98,6 @@ export const formsApart = (secrets: Iterable<string | Uint8Array>): Forms => {
  */
 export const formsOf = (secrets: Iterable<string | Uint8Array>): Uint8Array[] => {
   const { plain, wrapped } = formsApart(secrets);
-  const url = wrapped.map((form) => form.map((byte) => (byte === 0x2b ? 0x2d : byte === 0x2f ? 0x5f : byte)));
+  const url = wrapped.map(toBase64Url);
   return distinct([...plain, ...wrapped, ...url].map(toBinary));
 };

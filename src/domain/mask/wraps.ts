@@ -7,8 +7,21 @@ const GAP_MAX = 64;
 
 const [TAB, LF, CR, SPACE] = [9, 10, 13, 32];
 
-/** base64url as base64. */
-export const FOLD = Uint8Array.from({ length: 256 }, (_, byte) => (byte === 0x2d ? 0x2b : byte === 0x5f ? 0x2f : byte));
+/** The two characters in which base64url (RFC 4648, section 5) differs from base64. */
+const PLUS = 0x2b;
+const SLASH = 0x2f;
+const MINUS = 0x2d;
+const UNDERSCORE = 0x5f;
+
+/** By a byte of base64url: the same in base64; every other byte stays. */
+export const FOLD = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+FOLD[MINUS] = PLUS;
+FOLD[UNDERSCORE] = SLASH;
+
+/** Base64 as base64url. */
+export const toBase64Url = (base64: Uint8Array): Uint8Array =>
+  base64.map((byte) => (byte === PLUS ? MINUS : byte === SLASH ? UNDERSCORE : byte));
+
 const ENCODED = new Uint8Array(256);
 for (const char of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_")
   ENCODED[char.charCodeAt(0)] = 1;

@@ -1,6 +1,6 @@
 import { wrongNames } from "../expression/check.ts";
 import type { Unknown } from "../expression/evaluate.ts";
-import { LIMITS } from "./limits.ts";
+import { FILE_LIMITS } from "./limits.ts";
 import type { Mistake } from "./mistake.ts";
 import type { EnvEntry, PlacedExpression, Plan, PlanStep, Template } from "./plan.ts";
 
@@ -24,7 +24,7 @@ class Walk {
   }
 
   expression({ expression, at }: PlacedExpression, unknown: Unknown, steps: string[]): void {
-    if (this.mistakes.length >= LIMITS.mistakes) return;
+    if (this.mistakes.length >= FILE_LIMITS.mistakes) return;
     const variables = { vars: this.#vars, secrets: this.#secrets, env: this.env };
     for (const { offset, message, suggestion } of wrongNames(expression, { steps, variables }, unknown))
       this.mistakes.push({ ...at(offset), message, ...(suggestion === undefined ? {} : { suggestion }) });
@@ -64,5 +64,5 @@ export const unknownVariables = (plan: Plan, known: KnownVariables): Mistake[] =
     walk.step(step, steps);
     if (step.id) steps.push(step.id);
   }
-  return walk.mistakes.slice(0, LIMITS.mistakes).sort((a, b) => a.line - b.line || a.column - b.column);
+  return walk.mistakes.slice(0, FILE_LIMITS.mistakes).sort((a, b) => a.line - b.line || a.column - b.column);
 };

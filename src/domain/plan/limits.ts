@@ -1,8 +1,8 @@
-import { DEFINITION_LIMIT } from "../../protocol/pipeline.ts";
+import { LIMITS } from "../../protocol/limits.ts";
 
 /** What one pipeline file may be; docs/pipelines.md has these as a table. */
-export const LIMITS = {
-  characters: DEFINITION_LIMIT,
+export const FILE_LIMITS = {
+  characters: LIMITS.definitionCharacters,
   /** Words, punctuation, line breaks and comments of YAML; a script is one. Aliases are not followed. */
   tokens: 60_000,
   /** Levels of nesting. */
@@ -11,19 +11,16 @@ export const LIMITS = {
   marks: 2000,
   /** Values and characters that are read, what an alias stands for counted each time. */
   values: 50_000,
-  read: 2 * DEFINITION_LIMIT,
+  read: 2 * LIMITS.definitionCharacters,
   /** Expressions in one text; words and signs of all expressions, aliases counted each time. */
   expressions: 1000,
   expressionTokens: 50_000,
   /** Levels of `$( )` and the like in a script around an expression. */
   scriptDepth: 50,
-  steps: 500,
+  steps: LIMITS.steps,
   /** Mistakes that are told. */
   mistakes: 200,
 } as const;
-
-/** A limit as people read it: 60,000. */
-export const count = (limit: number): string => limit.toLocaleString("en-US");
 
 /** The file is more than will be read: what is beyond its limit, and where. */
 export class TooMuch extends Error {

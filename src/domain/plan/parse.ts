@@ -1,7 +1,8 @@
 import { type Document, LineCounter, type Node, type Scalar, visit } from "yaml";
+import { withCommas } from "../../protocol/limits.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import { jobsIn } from "./foreign-jobs.ts";
-import { count, LIMITS, TooMuch } from "./limits.ts";
+import { FILE_LIMITS, TooMuch } from "./limits.ts";
 import type { Mistake } from "./mistake.ts";
 import { FIELDS, JOB, PIPELINE_FILE, type PipelineFile, type StepOfFile } from "./pipeline-file.ts";
 import type { Checkout, EnvEntry, Plan, PlanStep, Shell, Template } from "./plan.ts";
@@ -150,9 +151,9 @@ const read = (text: string, lines: LineCounter): Parsed => {
 
 /** Reads and checks a pipeline file; one beyond a limit is a mistake like any other. */
 export const parsePlan = (text: string): Parsed => {
-  const most = LIMITS.characters;
+  const most = FILE_LIMITS.characters;
   if (text.length > most)
-    return { mistakes: [{ line: 1, column: 1, message: `The file has more than ${count(most)} characters` }] };
+    return { mistakes: [{ line: 1, column: 1, message: `The file has more than ${withCommas(most)} characters` }] };
   const lines = new LineCounter();
   try {
     return read(text, lines);

@@ -1,8 +1,9 @@
 import { isScalar } from "yaml";
-import { LABEL } from "../../protocol/common.ts";
+import { LABEL, LABEL_RULE } from "../../protocol/common.ts";
+import { LIMITS } from "../../protocol/limits.ts";
 import { KEYS_OF_FILE, KEYS_OF_STEP, ONE_JOB, WORDS_FOR_STEP } from "../other-ci/keys.ts";
 import { isJob } from "./foreign-jobs.ts";
-import { LIMITS } from "./limits.ts";
+import { FILE_LIMITS } from "./limits.ts";
 import { SHELLS } from "./plan.ts";
 import {
   choice,
@@ -21,14 +22,16 @@ import {
 const field = <Value>(reader: Reader<Value>, description: string): Field<Value> => ({ reader, description });
 
 const KEY = {
-  pattern: /^(?!MILLRACE_|__proto__$)[A-Za-z_][A-Za-z0-9_]{0,254}$/,
+  pattern: new RegExp(`^(?!MILLRACE_|__proto__$)[A-Za-z_][A-Za-z0-9_]{0,${LIMITS.keyCharacters - 1}}$`),
   message: "The name of a variable must be letters, digits and _, not begin with a digit, and not with MILLRACE_",
 };
 const env = field(record(KEY, text(true)), "Variables for the steps, by name. Values may use ${{ }}.");
-const timeout = field(wholeNumber(1, 1440), "Minutes after which it is stopped.");
+/** A pipeline's `timeoutSeconds` has the same limit. */
+const TIMEOUT_MINUTES = LIMITS.timeoutSeconds / 60;
+const timeout = field(wholeNumber(1, TIMEOUT_MINUTES), "Minutes after which it is stopped.");
 const workingDirectory = field(text(), "Folder the commands run in, relative to the checkout. May use ${{ }}.");
 const shell = field(choice(...SHELLS), "What runs the script; bash unless said otherwise.");
-const label = name(LABEL, "A label must be 1 to 100 of A-Z a-z 0-9 _ . : / = -");
+const label = name(LABEL, `A label ${LABEL_RULE}`);
 
 const REQUIRES = mapping(
   {
@@ -36,7 +39,7 @@ const REQUIRES = mapping(
     ios: field(flag, "The agent can build for iOS."),
     android: field(flag, "The agent can build for Android."),
     web: field(flag, "The agent can build for the web."),
-    labels: field(list(label, { atMost: 50 }), "Labels the agent has, all of them."),
+    labels: field(list(label, { atMost: LIMITS.labels }), "Labels the agent has, all of them."),
   },
   { name: "`requires`" },
 );
@@ -102,11 +105,11 @@ export const FIELDS = {
   ),
   requires: field(REQUIRES, "What the agent must have, besides what the pipeline asks for."),
   "timeout-minutes": field(
-    wholeNumber(1, 1440),
+    wholeNumber(1, TIMEOUT_MINUTES),
     "Minutes after which the build is stopped; the pipeline's own limit holds too.",
   ),
   checkout: field(CHECKOUT, "How the commit is fetched."),
-  steps: { ...field(list(STEP, { atLeast: 1, atMost: LIMITS.steps }), "What is done, in order."), required: true },
+  steps: { ...field(list(STEP, { atLeast: 1, atMost: FILE_LIMITS.steps }), "What is done, in order."), required: true },
 };
 
 /** The language of pipeline files: what reads them, and through its schema what documents them. */

@@ -1,5 +1,6 @@
 import { type Document, isAlias, isScalar, type LineCounter, type Node, type Scalar, visit } from "yaml";
-import { count, LIMITS, TooMuch } from "./limits.ts";
+import { withCommas } from "../../protocol/limits.ts";
+import { FILE_LIMITS, TooMuch } from "./limits.ts";
 import type { Mistake, Place } from "./mistake.ts";
 
 /** What each alias stands for: the last node before it with that anchor, or nothing. */
@@ -48,7 +49,7 @@ export class Reading {
 
   /** Whether enough is wrong already: to find the place of each more would take long. */
   get isFull(): boolean {
-    return this.mistakes.length >= LIMITS.mistakes;
+    return this.mistakes.length >= FILE_LIMITS.mistakes;
   }
 
   mistake(where: Node | number, message: string, suggestion?: string): void {
@@ -63,7 +64,7 @@ export class Reading {
   #tell(among: Mistake[], where: Node | number, what: { message: string; suggestion?: string }): void {
     const offset = typeof where === "number" ? where : (where.range?.[0] ?? 0);
     const told = this.#told.get(among);
-    if (among.length >= LIMITS.mistakes || told?.has(offset)) return;
+    if (among.length >= FILE_LIMITS.mistakes || told?.has(offset)) return;
     told?.add(offset);
     among.push({ ...this.place(offset), ...what });
   }
@@ -74,7 +75,7 @@ export class Reading {
     const found = isAlias(node) ? this.#aliases.get(node) : node;
     if (isScalar(found)) this.#characters += found.source?.length ?? 0;
     this.#values++;
-    if (this.#values > LIMITS.values || this.#characters > LIMITS.read)
+    if (this.#values > FILE_LIMITS.values || this.#characters > FILE_LIMITS.read)
       throw new TooMuch(
         "The aliases up to here make the file larger than will be read",
         (this.#alias ?? node).range?.[0] ?? 0,
@@ -85,8 +86,8 @@ export class Reading {
   /** Counts the words and signs of an expression, with `${{` and `}}`. @throws TooMuch */
   countExpression(tokens: number, at: number): void {
     this.#expressionTokens += tokens;
-    if (this.#expressionTokens <= LIMITS.expressionTokens) return;
-    const most = count(LIMITS.expressionTokens);
+    if (this.#expressionTokens <= FILE_LIMITS.expressionTokens) return;
+    const most = withCommas(FILE_LIMITS.expressionTokens);
     throw new TooMuch(`The file's expressions have more than ${most} words and signs, aliases counted each time`, at);
   }
 

@@ -1,5 +1,5 @@
 import type { Span } from "../expression/interpolation.ts";
-import { LIMITS } from "./limits.ts";
+import { FILE_LIMITS } from "./limits.ts";
 import { type Quoting, QuotingScanner, REFUSED } from "./quoting.ts";
 import { Commands, type Heredoc } from "./shell-commands.ts";
 import { dangerIn, isArithmeticTest, readsProgram } from "./shell-danger.ts";
@@ -37,7 +37,7 @@ class ShellScanner extends QuotingScanner {
   #commands(closer: ")" | null): void {
     const list = new Commands(this.found.length);
     if (closer) this.#depth++;
-    if (this.#depth > LIMITS.scriptDepth) this.giveUp(REFUSED.deep);
+    if (this.#depth > FILE_LIMITS.scriptDepth) this.giveUp(REFUSED.deep);
     while (this.#more()) {
       const c = this.text[this.at]!;
       if (c === ")" && closer && list.cases === 0) break;

@@ -1,11 +1,12 @@
 import type { Scalar } from "yaml";
+import { withCommas } from "../../protocol/limits.ts";
 import { type KnownNames, wrongNames } from "../expression/check.ts";
 import type { Unknown } from "../expression/evaluate.ts";
 import { spansOf } from "../expression/interpolation.ts";
 import { ExpressionMistake } from "../expression/mistake.ts";
 import { parseExpression } from "../expression/parse.ts";
 import { idiomsIn } from "../other-ci/scripts.ts";
-import { count, LIMITS, TooMuch } from "./limits.ts";
+import { FILE_LIMITS, TooMuch } from "./limits.ts";
 import { ScalarPlaces } from "./location.ts";
 import type { PlacedExpression, Script, Shell, Template } from "./plan.ts";
 import type { Written } from "./reader.ts";
@@ -40,9 +41,9 @@ export class Expressions {
 
   #spans({ text, node }: Written): ReturnType<typeof spansOf> {
     const found = this.reading.once(node, "spans", () => spansOf(text));
-    const over = found.spans[LIMITS.expressions];
+    const over = found.spans[FILE_LIMITS.expressions];
     if (!over) return found;
-    const message = `This text has more than ${count(LIMITS.expressions)} expressions`;
+    const message = `This text has more than ${withCommas(FILE_LIMITS.expressions)} expressions`;
     throw new TooMuch(message, this.#places(node).offset(over.start));
   }
 

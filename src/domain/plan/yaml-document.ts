@@ -1,5 +1,6 @@
 import { Composer, CST, type Document, type ErrorCode, Lexer, type LineCounter, Parser } from "yaml";
-import { count, LIMITS, TooMuch } from "./limits.ts";
+import { withCommas } from "../../protocol/limits.ts";
+import { FILE_LIMITS, TooMuch } from "./limits.ts";
 import type { YamlError } from "./yaml-mistakes.ts";
 
 /** Errors of YAML that are looked at. */
@@ -21,11 +22,15 @@ function* boundedTokens(text: string): Generator<string> {
     else if (token.includes("\n")) onLine = 0;
     else if (/^[&*!]/.test(token)) marks++;
     // What is nested by indentation alone cannot get deep in so few characters.
-    if (flow > LIMITS.depth || onLine > LIMITS.depth) throw new TooMuch("The file is nested too deeply", offset);
-    if (marks > LIMITS.marks)
-      throw new TooMuch(`The file has more than ${count(LIMITS.marks)} anchors, aliases and tags`, offset);
-    if (++tokens > LIMITS.tokens)
-      throw new TooMuch(`The file has more than ${count(LIMITS.tokens)} words, signs and line breaks of YAML`, offset);
+    if (flow > FILE_LIMITS.depth || onLine > FILE_LIMITS.depth)
+      throw new TooMuch("The file is nested too deeply", offset);
+    if (marks > FILE_LIMITS.marks)
+      throw new TooMuch(`The file has more than ${withCommas(FILE_LIMITS.marks)} anchors, aliases and tags`, offset);
+    if (++tokens > FILE_LIMITS.tokens)
+      throw new TooMuch(
+        `The file has more than ${withCommas(FILE_LIMITS.tokens)} words, signs and line breaks of YAML`,
+        offset,
+      );
     if (token !== CST.DOCUMENT && token !== CST.FLOW_END && token !== CST.SCALAR) offset += token.length;
     yield token;
   }

@@ -1,3 +1,4 @@
+import { LIMITS, withCommas } from "../../protocol/limits.ts";
 import { changed, differences } from "../differences.ts";
 import type { Actor, AgentChange, Claim, NewAgent } from "./commands.ts";
 import {
@@ -13,7 +14,6 @@ import {
 } from "./decision.ts";
 import type { AgentFacts, Change } from "./facts.ts";
 import { loseLease } from "./lease.ts";
-import { LIMITS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
 export const register = (state: PoolState, wanted: NewAgent, context: DecisionContext): Decision<string> => {
@@ -22,13 +22,19 @@ export const register = (state: PoolState, wanted: NewAgent, context: DecisionCo
   if (registeredBy && !context.rules.mayRegister(state.revoked, registeredBy.tokenId)) return unknownToken();
   if (state.agents.has(id)) return refused("conflict", "There is already an agent with this id.");
   if (state.agents.size >= LIMITS.agents) {
-    return refused("limit-reached", `There are ${LIMITS.agents} agents already: remove some that are gone.`);
+    return refused(
+      "limit-reached",
+      `There are ${withCommas(LIMITS.agents)} agents already: remove some that are gone.`,
+    );
   }
   if (
     registeredBy?.kind === "registration" &&
-    registeredWith(state, registeredBy.tokenId).length >= LIMITS.registrations
+    registeredWith(state, registeredBy.tokenId).length >= LIMITS.registeredAgents
   ) {
-    return refused("limit-reached", `This token has registered ${LIMITS.registrations} agents: use another one.`);
+    return refused(
+      "limit-reached",
+      `This token has registered ${withCommas(LIMITS.registeredAgents)} agents: use another one.`,
+    );
   }
   const agent = newAgent(wanted, context.now);
   const { platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels } = agent;

@@ -1,5 +1,6 @@
 import type { AgentRegistration, RegisteredBy } from "../../protocol/agent.ts";
 import type { Build, BuildReason, Creator, EnvironmentKey, Step } from "../../protocol/build.ts";
+import type { EndedStatus } from "../../protocol/build-states.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { ProblemKind } from "../../protocol/problem.ts";
 
@@ -139,7 +140,7 @@ export interface ReleaseOf extends LeaseHolder {
 }
 
 export interface FinishOf extends LeaseHolder {
-  status: "succeeded" | "failed" | "canceled";
+  status: EndedStatus;
   exitCode?: number | null;
   reason?: BuildReason | null;
   message?: string | null;

@@ -2,7 +2,7 @@ import type { Claim } from "./commands.ts";
 import { activeBuild, type Decision, type DecisionContext, decided, SYSTEM, verifiedAgent } from "./decision.ts";
 import type { AgentFacts, Change } from "./facts.ts";
 import { CANCELED, endBuild, loseLease } from "./lease.ts";
-import { LIMITS } from "./rules.ts";
+import { POOL_LIMITS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
 /** Milliseconds between two signs of life of an agent that are written down. */
@@ -35,7 +35,7 @@ export const recordContact = (
 
 const recordBoot = (agent: AgentFacts, bootId: string | null) => ({
   bootId,
-  pastBoots: agent.bootId === null ? [] : [agent.bootId, ...agent.pastBoots].slice(0, LIMITS.pastBoots),
+  pastBoots: agent.bootId === null ? [] : [agent.bootId, ...agent.pastBoots].slice(0, POOL_LIMITS.pastBoots),
 });
 
 const resetIgnoredHints = (state: PoolState, { id }: AgentFacts): Change[] => {

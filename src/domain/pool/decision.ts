@@ -1,4 +1,6 @@
+import type { AuditAction } from "../../protocol/audit.ts";
 import type { Hint } from "../../protocol/jobs.ts";
+import { DETAILS } from "../../protocol/problem.ts";
 import type { Actor, Refusal, Result } from "./commands.ts";
 import type { AgentFacts, BuildFacts, Change, JobFacts } from "./facts.ts";
 import type { Rules } from "./rules.ts";
@@ -42,10 +44,10 @@ export const refused = (kind: Refusal["kind"], detail: string): Decision<never> 
   pushes: [],
 });
 
-export const noBuild = () => refused("not-found", "There is nothing with this id here.");
+export const noBuild = () => refused("not-found", DETAILS["not-found"]);
 export const noAgent = noBuild;
-export const unknownToken = () => refused("unauthenticated", "The token is not, or no longer, valid.");
-export const leaseLost = () => refused("lease-lost", "This lease is no longer current: drop the build and poll again.");
+export const unknownToken = () => refused("unauthenticated", DETAILS.unauthenticated);
+export const leaseLost = () => refused("lease-lost", DETAILS["lease-lost"]);
 
 /** The agent that speaks, if it is registered and its token is the one it was given. */
 export const verifiedAgent = (
@@ -76,7 +78,7 @@ export const patchBuild = (
 
 export const audit = (
   { actor, requestId }: Actor,
-  action: string,
+  action: AuditAction,
   subject: string,
   detail: Record<string, unknown>,
   { rules, now }: DecisionContext,

@@ -1,7 +1,7 @@
+import { LIMITS, withCommas } from "../../protocol/limits.ts";
 import type { NewBuild } from "./commands.ts";
-import { audit, type Decision, type DecisionContext, decided, refused } from "./decision.ts";
+import { audit, type Decision, type DecisionContext, decided, noBuild, refused } from "./decision.ts";
 import type { BuildFacts, Change, JobFacts } from "./facts.ts";
-import { LIMITS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
 export interface Enqueued {
@@ -14,17 +14,20 @@ export interface Enqueued {
 export const enqueue = (state: PoolState, wanted: NewBuild, context: DecisionContext): Decision<Enqueued> => {
   const { now, rules } = context;
   const { idempotency, id, orgId, actor } = wanted;
-  if (state.orgId !== null && state.orgId !== orgId) return refused("not-found", "There is nothing with this id here.");
+  if (state.orgId !== null && state.orgId !== orgId) return noBuild();
   const known = idempotency && state.records.keyed(idempotency.caller, idempotency.key);
   if (known && rules.keyStands(known.at, now)) {
     if (known.bodyHash === idempotency.bodyHash) return decided({ buildId: known.buildId, isNew: false });
     return refused("idempotency-mismatch", "This Idempotency-Key was used for another request: use a new one.");
   }
   if (state.builds.has(id) || state.records.ended(id)) return decided({ buildId: id, isNew: false });
-  if (state.queue.size >= LIMITS.queued) {
-    return refused("limit-reached", `${LIMITS.queued} builds are waiting: let some of them run first.`);
+  if (state.queue.size >= LIMITS.queuedBuilds) {
+    return refused(
+      "limit-reached",
+      `${withCommas(LIMITS.queuedBuilds)} builds are waiting: let some of them run first.`,
+    );
   }
-  if (state.inputBytes + sizeOfInputs(wanted) > LIMITS.inputBytes) {
+  if (state.inputBytes + sizeOfInputs(wanted) > LIMITS.sealedInputsCharacters) {
     return refused("limit-reached", "The builds that wait were given too much together: let some of them run first.");
   }
   const build = newBuild(state, wanted, context);

@@ -1,3 +1,4 @@
+import { isEnded, isQueued, type LeasedStatus } from "../../protocol/build-states.ts";
 import type { Explanation, WaitCode } from "../../protocol/explain.ts";
 import { lacking, type Reason, reason } from "../requires.ts";
 import type { DecisionContext } from "./decision.ts";
@@ -72,6 +73,12 @@ const waitOf = (
   return say("next", "It is next, and an agent could take it now.");
 };
 
+const LEASED_WORDS: Record<LeasedStatus, (agent: string) => string> = {
+  assigned: (agent) => `It was handed to ${agent}, which has not started it yet.`,
+  running: (agent) => `It runs on ${agent}.`,
+  canceling: (agent) => `It was canceled; ${agent} is stopping it.`,
+};
+
 /** Why a build waits, agent by agent, or who has it. `pingedAt` tells what sockets know of an agent's life. */
 export const explain = (
   state: PoolState,
@@ -80,8 +87,15 @@ export const explain = (
   context: DecisionContext,
   pingedAt: (agentId: string) => number,
 ): Explanation => {
-  const { id: buildId, status } = build;
-  if (status !== "queued") return { buildId, status, ...placeOf(state, build, job), ahead: null, agents: [] };
+  const { id: buildId, status, reason } = build;
+  const elsewhere = { buildId, status, ahead: null, agents: [] };
+  if (isEnded(status)) {
+    return { ...elsewhere, code: "ended", words: `It has ended: ${status}${reason ? ` (${reason})` : ""}.` };
+  }
+  if (!isQueued(status)) {
+    const name = (job.agentId && state.agents.get(job.agentId)?.name) ?? "an agent";
+    return { ...elsewhere, code: status, words: LEASED_WORDS[status](name) };
+  }
   const reasons = new Map(
     [...state.agents.values()].map((agent) => [agent, reasonsOf(state, agent, job, context, pingedAt(agent.id))]),
   );
@@ -99,13 +113,4 @@ export const explain = (
     groups,
     agents,
   };
-};
-
-const placeOf = (state: PoolState, { status, reason }: BuildFacts, { agentId }: JobFacts) => {
-  const name = (agentId && state.agents.get(agentId)?.name) ?? "an agent";
-  if (status === "assigned")
-    return { code: "assigned", words: `It was handed to ${name}, which has not started it yet.` } as const;
-  if (status === "running") return { code: "running", words: `It runs on ${name}.` } as const;
-  if (status === "canceling") return { code: "canceling", words: `It was canceled; ${name} is stopping it.` } as const;
-  return { code: "ended", words: `It has ended: ${status}${reason ? ` (${reason})` : ""}.` } as const;
 };

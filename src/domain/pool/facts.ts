@@ -1,5 +1,7 @@
 import type { RegisteredBy } from "../../protocol/agent.ts";
-import type { BuildReason, BuildStatus, Creator, EnvironmentKey, Step } from "../../protocol/build.ts";
+import type { AuditAction } from "../../protocol/audit.ts";
+import type { BuildReason, Creator, EnvironmentKey, Step } from "../../protocol/build.ts";
+import type { BuildStatus, EndedStatus } from "../../protocol/build-states.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { RetryInputs } from "./commands.ts";
 
@@ -72,7 +74,7 @@ export interface Lease {
 }
 
 export interface Outcome {
-  status: "succeeded" | "failed" | "canceled";
+  status: EndedStatus;
   exitCode: number | null;
   reason: BuildReason | null;
 }
@@ -146,7 +148,7 @@ export interface Records {
 export interface AuditFact {
   at: number;
   actor: string;
-  action: string;
+  action: AuditAction;
   subject: string;
   requestId: string | null;
   detail: Record<string, unknown>;

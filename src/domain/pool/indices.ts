@@ -1,6 +1,7 @@
+import { isEnded, isQueued, phaseOf } from "../../protocol/build-states.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Offer } from "./facts.ts";
 import { OFFER_MS } from "./rules.ts";
-import { isTerminal, leaseDue, offersResumeAt, type PoolState, type Position } from "./state.ts";
+import { leaseDue, offersResumeAt, type PoolState, type Position } from "./state.ts";
 
 /* Keeps the indices true to builds, jobs, agents, waiters and offers. Ids of agents concerned are put into `agents`. */
 
@@ -50,8 +51,8 @@ export const indexBuild = (state: PoolState, id: string, agents: Set<string>): v
   const build = state.builds.get(id)!;
   const job = state.jobs.get(id);
   const before = state.index.positions.get(id);
-  const isOver = !job || isTerminal(build);
-  if (build.status !== "queued") setOffer(state, id, null, agents);
+  const isOver = !job || isEnded(build.status);
+  if (!isQueued(build.status)) setOffer(state, id, null, agents);
   if (before?.lane) state.queue.remove(before.lane, build);
   const after = isOver ? null : positionOf(state, build, job);
   if (after) state.index.positions.set(id, after);
@@ -72,12 +73,17 @@ export const indexBuild = (state: PoolState, id: string, agents: Set<string>): v
   if (after?.lane && until !== null) state.deadlines.schedule(`elsewhere:${id}`, until);
 };
 
-const positionOf = (state: PoolState, build: BuildFacts, job: JobFacts): Position => ({
-  ...(build.status === "queued"
-    ? { lane: state.queue.add(build, job), holder: null, leasedIn: null }
-    : { lane: null, holder: job.lease?.agentId ?? null, leasedIn: build.pipelineId }),
-  inputBytes: job.inputBytes ?? 0,
-});
+const positionOf = (state: PoolState, build: BuildFacts, job: JobFacts): Position | null => {
+  const inputBytes = job.inputBytes ?? 0;
+  switch (phaseOf(build.status)) {
+    case "queued":
+      return { lane: state.queue.add(build, job), holder: null, leasedIn: null, inputBytes };
+    case "leased":
+      return { lane: null, holder: job.lease?.agentId ?? null, leasedIn: build.pipelineId, inputBytes };
+    case "ended":
+      return null;
+  }
+};
 
 const moveHolder = (
   state: PoolState,

@@ -1,7 +1,7 @@
 import type { Actor } from "./commands.ts";
 import { audit, type DecisionContext, patchBuild, SYSTEM } from "./decision.ts";
 import type { AgentFacts, BuildFacts, Change, JobFacts, Outcome } from "./facts.ts";
-import { LIMITS } from "./rules.ts";
+import { POOL_LIMITS } from "./rules.ts";
 
 export interface ActiveBuild {
   build: BuildFacts;
@@ -59,7 +59,7 @@ export const loseLease = (
       ...retireEphemeral(agent, context),
     ];
   }
-  const message = `It was handed out ${LIMITS.unstarted} times and never started.`;
+  const message = `It was handed out ${POOL_LIMITS.unstarted} times and never started.`;
   const isIgnored = agent && cause === "expired" && build.status === "assigned";
   return [...retryOrFail(held, message, cause, context), ...(isIgnored ? countIgnoredLease(agent, context) : [])];
 };

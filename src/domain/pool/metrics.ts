@@ -1,4 +1,5 @@
 import { AGENT_STATUS } from "../../protocol/agent.ts";
+import { isLeased, LEASED, type LeasedStatus, type Phase, phaseOf } from "../../protocol/build-states.ts";
 import type { Metrics } from "../../protocol/metrics.ts";
 import type { DecisionContext } from "./decision.ts";
 import type { AgentFacts } from "./facts.ts";
@@ -26,14 +27,10 @@ export const measure = (
   const { agents, alike } = countAgents(state, orgId, context.now, pingedAt);
   const kinds = countBuilds(state, context.now);
   const byRequirement = [...kinds.values()].map((kind) => ({ ...kind, ...capacityFor(kind, alike, context) }));
-  const byStatus = { waiting: state.queue.size, assigned: 0, running: 0, canceling: 0 };
-  for (const { status } of state.builds.values()) {
-    if (status === "assigned" || status === "running" || status === "canceling") byStatus[status]++;
-  }
   return {
     orgId,
     at: new Date(context.now).toISOString(),
-    builds: byStatus,
+    builds: { waiting: state.queue.size, ...countLeased(state) },
     oldestWaitSeconds: Math.max(0, ...byRequirement.map((kind) => kind.oldestWaitSeconds)),
     agents,
     outbox: { builds: state.dirty.size, failures: state.flush.failures, parked: deadLetters },
@@ -68,6 +65,15 @@ const countAgents = (state: PoolState, orgId: string, now: number, pingedAt: (ag
   return { agents, alike };
 };
 
+const countLeased = (state: PoolState): Record<LeasedStatus, number> => {
+  const counts = Object.fromEntries(LEASED.map((status) => [status, 0])) as Record<LeasedStatus, number>;
+  for (const { status } of state.builds.values()) if (isLeased(status)) counts[status]++;
+  return counts;
+};
+
+/** What a build counts as where agents are started on demand. */
+const COUNTED_AS: Record<Phase, "waiting" | "running" | null> = { queued: "waiting", leased: "running", ended: null };
+
 const countBuilds = (state: PoolState, now: number): Map<string, ByRequirement> => {
   const kinds = new Map<string, ByRequirement>();
   for (const build of state.builds.values()) {
@@ -75,10 +81,11 @@ const countBuilds = (state: PoolState, now: number): Map<string, ByRequirement> 
     const needs = requirementKey(requires);
     const kind = kinds.get(needs) ?? { requires, waiting: 0, running: 0, oldestWaitSeconds: 0, agents: 0, idle: 0 };
     kinds.set(needs, kind);
-    if (build.status === "queued") {
-      kind.waiting++;
+    const counter = COUNTED_AS[phaseOf(build.status)];
+    if (counter) kind[counter]++;
+    if (counter === "waiting") {
       kind.oldestWaitSeconds = Math.max(kind.oldestWaitSeconds, (now - build.queuedAt) / 1000);
-    } else kind.running++;
+    }
   }
   return kinds;
 };

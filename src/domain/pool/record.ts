@@ -1,20 +1,25 @@
 import { AGENT_STATUS, type Agent } from "../../protocol/agent.ts";
 import type { Build } from "../../protocol/build.ts";
+import { type Phase, phaseOf } from "../../protocol/build-states.ts";
+import { PERIODS } from "../../protocol/limits.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Report } from "./facts.ts";
 import type { PoolState } from "./state.ts";
 
 /** Milliseconds for which an agent counts as online after it was heard from. */
-export const ONLINE_MS = 90_000;
+export const ONLINE_MS = PERIODS.onlineSeconds * 1000;
 
 const timestamp = (at: number): string => new Date(at).toISOString();
 const timestampOf = (at: number | null): string | null => (at === null ? null : timestamp(at));
+
+/** Whether a build names the agent of its latest lease. */
+const NAMES_AGENT: Record<Phase, boolean> = { queued: false, leased: true, ended: true };
 
 /** The build as the world sees it. */
 export const toBuild = (orgId: string, build: BuildFacts, job: JobFacts, report: Report): Build => {
   const { id, number, repoId, pipelineId, branch, commitSha, status, trigger, priority, retryOf, leak } = build;
   return {
     ...{ id, number, orgId, repoId, pipelineId, branch, commitSha, status, trigger, priority },
-    agentId: status === "queued" ? null : job.agentId,
+    agentId: NAMES_AGENT[phaseOf(status)] ? job.agentId : null,
     attempt: job.attempt,
     exitCode: build.exitCode,
     reason: build.reason,

@@ -1,15 +1,12 @@
+import { type ActiveStatus, isActive } from "../../protocol/build-states.ts";
+import { PERIODS } from "../../protocol/limits.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import { lacking } from "../requires.ts";
 import type { AgentFacts, BuildFacts, Change, JobFacts, Lease, Outcome, Records, Waiter } from "./facts.ts";
 import { inOrder, type Place } from "./queue.ts";
 
-export const LIMITS = {
-  queued: 10_000,
-  /** Characters of what the runs of all live builds were given, as sealed. */
-  inputBytes: 64 * 1024 * 1024,
-  agents: 5_000,
-  /** Of one registration token, so that a leaked one does not fill the organization. */
-  registrations: 1_000,
+/** Bounds within the machine; those that a client meets are in `protocol/limits.ts`. */
+export const POOL_LIMITS = {
   unstarted: 20,
   releases: 20,
   pastBoots: 8,
@@ -18,7 +15,7 @@ export const LIMITS = {
 /** Milliseconds a woken waiter has before another is woken for the same build. */
 export const OFFER_MS = 2_000;
 /** Milliseconds for which an idempotency key stands, and for which a build that ended is remembered. */
-export const REMEMBER_MS = 24 * 60 * 60 * 1000;
+export const REMEMBER_MS = PERIODS.idempotencyHours * 60 * 60 * 1000;
 /** Milliseconds a build that was asked to stop may go on being heard from before its lease ends all the same. */
 export const STOP_GRACE_MS = 5 * 60 * 1000;
 /** A deadline found overdue by more milliseconds than this was missed by us, not by the agent. */
@@ -93,6 +90,17 @@ export interface Rules {
   keyStands(at: number, now: number): boolean;
 }
 
+/** What may be done to a build: the agent that holds it gets it, starts it and finishes it; a person cancels it. */
+const ALLOWED: Record<ActiveStatus, readonly ("hand-out" | "start" | "finish" | "cancel")[]> = {
+  queued: ["cancel"],
+  assigned: ["hand-out", "start", "cancel"],
+  running: ["finish", "cancel"],
+  canceling: ["finish"],
+};
+
+const isAllowed = (action: (typeof ALLOWED)[ActiveStatus][number], { status }: BuildFacts): boolean =>
+  isActive(status) && ALLOWED[status].includes(action);
+
 export const RULES: Rules = {
   nextFence: (last, now) => Math.max(last + 1, now),
   nextVersion: (last, now) => Math.max(last + 1, now),
@@ -100,7 +108,7 @@ export const RULES: Rules = {
   leaseIsOver: (lease, now) => now >= lease.expiresAt,
   mayGrace: (lease) => !lease.graced,
   hasAttemptLeft: (job) => job.attempt < job.maxAttempts,
-  hasUnstartedLeft: (job) => job.unstarted < LIMITS.unstarted,
+  hasUnstartedLeft: (job) => job.unstarted < POOL_LIMITS.unstarted,
   unstartedAfter: (job, cause) => job.unstarted + (cause === "lost" ? 1 : 0),
   attemptAfterRelease: (job) => job.attempt - 1,
   meets: (agent, requires) => lacking(agent, requires).length === 0,
@@ -114,13 +122,13 @@ export const RULES: Rules = {
   isAlert: ({ until, ignored, ignoredAt }, now) =>
     (until === null || until > now) && (ignored < IGNORED_LIMIT || now >= ignoredAt + UNRESPONSIVE_MS),
   offerIsOver: (at, now) => now >= at + OFFER_MS,
-  handsOutAgain: (build) => build.status === "assigned",
+  handsOutAgain: (build) => isAllowed("hand-out", build),
   isRestart: (agent, bootId) => bootId !== null && bootId !== agent.bootId && !agent.pastBoots.includes(bootId),
   isStale: (agent, bootId) => bootId !== null && agent.pastBoots.includes(bootId),
   tokenFits: (agent, tokenHash) => agent.tokenHash === tokenHash,
-  mayDeliver: (build) => build.status === "assigned",
-  mayStart: (build) => build.status === "assigned",
-  mayFinish: (build) => build.status === "running" || build.status === "canceling",
+  mayDeliver: (build) => isAllowed("hand-out", build),
+  mayStart: (build) => isAllowed("start", build),
+  mayFinish: (build) => isAllowed("finish", build),
   ending: (build, { lease }, reported) => {
     if (build.status === "canceling") return { ...reported, status: "canceled", reason: "canceled" };
     if (lease?.stop?.reason === "timeout") return { ...reported, status: "failed", reason: "timeout" };
@@ -130,7 +138,7 @@ export const RULES: Rules = {
   },
   isSameResult: (known, reported) =>
     known.status === reported.status && known.exitCode === reported.exitCode && known.reason === reported.reason,
-  mayCancel: (build) => build.status === "queued" || build.status === "assigned" || build.status === "running",
+  mayCancel: (build) => isAllowed("cancel", build),
   extended: ({ expiresAt, stop }, now, leaseMs) =>
     Math.max(expiresAt, stop ? Math.min(now + leaseMs, stop.at + STOP_GRACE_MS) : now + leaseMs),
   overtime: ({ lease, timeoutSeconds }, now) =>

@@ -101,9 +101,6 @@ export const emptyState = (records: Records): PoolState => ({
   },
 });
 
-export const isTerminal = ({ status }: BuildFacts): boolean =>
-  status === "succeeded" || status === "failed" || status === "canceled";
-
 /** When a lease asks for attention: it ends, or its build has taken too long. */
 export const leaseDue = ({ lease, timeoutSeconds }: JobFacts): number | null => {
   if (!lease) return null;

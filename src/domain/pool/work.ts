@@ -18,7 +18,7 @@ import {
 import { releaseElsewhere } from "./elsewhere.ts";
 import type { BuildFacts, Change, Lease, Outcome, Report } from "./facts.ts";
 import { type ActiveBuild, CANCELED, endBuild, loseLease, overtimeMessage, requeue, retireEphemeral } from "./lease.ts";
-import { LIMITS } from "./rules.ts";
+import { POOL_LIMITS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
 /** The build a caller holds, or why it may not speak about it. */
@@ -112,7 +112,7 @@ export const release = (state: PoolState, given: ReleaseOf, context: DecisionCon
   if (job.lease?.stop) return decided(build.id, endBuild(held, TIMED_OUT, overtimeMessage(job), actor, context));
   if (given.elsewhere) return releaseElsewhere(state, held, agentId, reason, context);
   const requires = mergeRequires(job.requires, given.requires ?? {});
-  if (!requires || job.releasedBy.length >= LIMITS.releases) {
+  if (!requires || job.releasedBy.length >= POOL_LIMITS.releases) {
     return decided(build.id, endBuild(held, UNMET, reason, actor, context));
   }
   const attempt = job.lease!.startedAt === null ? job.attempt : context.rules.attemptAfterRelease(job);

@@ -1,4 +1,4 @@
-import { ROLES, type Role, type TokenKind } from "../../protocol/token.ts";
+import { includesRole, type Role, type TokenKind } from "../../protocol/token.ts";
 import { Refusal } from "./refusal.ts";
 
 /** Who may call a verb: people and programs from a role upwards, the operator, registrations, agents. */
@@ -35,7 +35,7 @@ export interface Admitted {
 export const checkAccess = (access: Access, kind: CallerKind, role: Role | null): void => {
   const allowed =
     kind === "api"
-      ? access.role !== undefined && role !== null && ROLES.indexOf(role) >= ROLES.indexOf(access.role)
+      ? access.role !== undefined && role !== null && includesRole(role, access.role)
       : access[kind] === true;
   if (!allowed) throw new Refusal("forbidden", describe(access));
 };

@@ -11,16 +11,17 @@ import { isValidToken, type ValidToken } from "../../db/valid-token.ts";
 import { buildLogName, poolName } from "../../domain/object-names.ts";
 import type { AgentPool } from "../../objects/agent-pool.ts";
 import type { BuildLog } from "../../objects/build-log.ts";
+import type { AuditAction } from "../../protocol/audit.ts";
+import { HOP_HEADERS } from "../../protocol/headers.ts";
 import { BOOT_HEADER } from "../../protocol/jobs.ts";
 import { type Access, type Admitted, type Caller, checkAccess } from "./access.ts";
-import { invalid, Refusal, settled } from "./refusal.ts";
+import { invalid, Refusal, settled, tokenInvalid } from "./refusal.ts";
 import { checkedKeyring, openStored, usable } from "./sealing.ts";
 
 const USE_NOTED_EVERY_MS = 60_000;
 
 export interface Change {
-  /** noun.verb */
-  action: string;
+  action: AuditAction;
   subject: string;
   /** The organization it belongs to, where that is not the caller's (the operator has none). */
   orgId?: string;
@@ -185,7 +186,7 @@ export class Context {
     if (!(reason instanceof PreconditionFailed)) return reason;
     switch (reason.precondition) {
       case "token_live":
-        return new Refusal("unauthenticated", "The token is not, or no longer, valid.");
+        return tokenInvalid();
       case "unchanged":
         return new Refusal("conflict", "It was changed at the same moment: read it again and repeat.");
       case "owner_exists":
@@ -211,9 +212,13 @@ export class Context {
   /** A socket to the pool on which hints for the agent come, until `deadline` (milliseconds since 1970) if there is one. */
   connectToPool(agentId: string, deadline: number | null) {
     const { tokenHash } = this.caller;
-    const headers: Record<string, string> = { Upgrade: "websocket", "X-Agent-Id": agentId, "X-Token-Hash": tokenHash };
+    const headers: Record<string, string> = {
+      Upgrade: "websocket",
+      [HOP_HEADERS.agentId]: agentId,
+      [HOP_HEADERS.tokenHash]: tokenHash,
+    };
     if (this.bootId !== null) headers[BOOT_HEADER] = this.bootId;
-    if (deadline !== null) headers["X-Deadline"] = String(deadline);
+    if (deadline !== null) headers[HOP_HEADERS.deadline] = String(deadline);
     return this.poolOf(this.orgId).fetch("https://pool/wait", { headers });
   }
 

@@ -1,10 +1,10 @@
 import { hashToken, loadMint, sameText, type TokenPrefix } from "../../crypto/token.ts";
+import { LIMITS } from "../../protocol/limits.ts";
 import type { Caller, CallerKind } from "./access.ts";
-import { Refusal } from "./refusal.ts";
+import { Refusal, tokenInvalid } from "./refusal.ts";
 import { usable } from "./sealing.ts";
 
 const KINDS: Record<Exclude<TokenPrefix, "mro">, CallerKind> = { mrt: "api", mrr: "registration", mra: "agent" };
-export const OPERATOR_TOKEN_LENGTH = 32;
 
 /**
  * Who the Authorization header says is calling. A forged token is refused here, with nothing asked of anyone.
@@ -18,12 +18,10 @@ export const identify = async (
   if (token === "") throw new Refusal("unauthenticated", "Send the header `Authorization: Bearer <token>`.");
   const tokenHash = await hashToken(token);
   const operator = env.OPERATOR_TOKEN ?? "";
-  if (operator.length >= OPERATOR_TOKEN_LENGTH && sameText(token, operator)) {
+  if (operator.length >= LIMITS.operatorTokenCharacters && sameText(token, operator)) {
     return { kind: "operator", orgId: "", tokenHash };
   }
   const recognized = await usable("TOKEN_KEYS", () => loadMint(env.TOKEN_KEYS)).recognize(token);
-  if (!recognized || recognized.prefix === "mro") {
-    throw new Refusal("unauthenticated", "The token is not, or no longer, valid.");
-  }
+  if (!recognized || recognized.prefix === "mro") throw tokenInvalid();
   return { kind: KINDS[recognized.prefix], orgId: recognized.orgId, tokenHash };
 };

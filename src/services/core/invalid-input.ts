@@ -1,6 +1,6 @@
 import type * as z from "zod/mini";
 import { didYouMean } from "../../domain/did-you-mean.ts";
-import { type FieldError, Refusal } from "./refusal.ts";
+import { type FieldError, invalidFields } from "./refusal.ts";
 
 type Parsed<T> = { success: true; data: T } | { success: false; error: z.core.$ZodError };
 type ObjectSchema = { shape?: Record<string, unknown> };
@@ -50,8 +50,6 @@ export const accepted = <T>(result: Parsed<T>, schema: z.ZodMiniType): T => {
   const errors = result.success
     ? brokenTexts(result.data)
     : result.error.issues.map((issue) => errorAt(issue.path, detailOf(issue, schema)));
-  if (!result.success || errors.length > 0) {
-    throw new Refusal("invalid", "The request is not valid: see errors.", { errors });
-  }
+  if (!result.success || errors.length > 0) throw invalidFields(errors);
   return result.data;
 };

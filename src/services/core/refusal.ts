@@ -1,4 +1,4 @@
-import type { Problem, ProblemKind } from "../../protocol/problem.ts";
+import { DETAILS, PROBLEMS, type Problem, type ProblemKind } from "../../protocol/problem.ts";
 
 export type FieldError = { pointer: string; detail: string };
 type Extras = Pick<Problem, "errors" | "existingId" | "expectedOffset"> & {
@@ -18,26 +18,30 @@ export class Refusal extends Error {
   }
 }
 
-export const notFound = () => new Refusal("not-found", "There is nothing with this id here.");
+export const notFound = () => new Refusal("not-found", DETAILS["not-found"]);
 
-/** One field of the body or query is wrong. */
-export const invalid = (pointer: string, detail: string) =>
-  new Refusal("invalid", "The request is not valid: see errors.", { errors: [{ pointer, detail }] });
+export const tokenInvalid = () => new Refusal("unauthenticated", DETAILS.unauthenticated);
+
+/** Fields of the body or query are wrong; each pointer is a JSON pointer (RFC 6901). */
+export const invalidFields = (errors: FieldError[]) => new Refusal("invalid", DETAILS.invalid, { errors });
+
+/** One field is wrong. */
+export const invalid = (pointer: string, detail: string) => invalidFields([{ pointer, detail }]);
 
 /** The answer of an object: its value, or its refusal as ours. */
 export type Outcome<T> =
   | { ok: true; value: T }
   | { ok: false; refusal: { kind: ProblemKind; detail?: string; existingId?: string; expectedOffset?: number } };
 
-const DETAILS: Partial<Record<ProblemKind, string>> = {
-  "not-found": "There is nothing with this id here.",
-  "lease-lost": "This lease is no longer current: drop the build and poll again.",
-  unauthenticated: "The token is not, or no longer, valid.",
+/** What an object's refusal says where it names no detail. */
+const detailOf = (kind: ProblemKind): string => {
+  const details: Partial<Record<ProblemKind, string>> = DETAILS;
+  return details[kind] ?? `${PROBLEMS[kind][1]}.`;
 };
 
 /** @throws Refusal */
 export const settled = <T>(outcome: Outcome<T>): T => {
   if (outcome.ok) return outcome.value;
   const { kind, detail, ...extras } = outcome.refusal;
-  throw new Refusal(kind, detail ?? DETAILS[kind] ?? "The present state does not allow that.", extras);
+  throw new Refusal(kind, detail ?? detailOf(kind), extras);
 };

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import type { Access } from "./access.ts";
 import type { Context } from "./context.ts";
-import { type FieldError, invalid, Refusal } from "./refusal.ts";
+import { type FieldError, invalid, invalidFields } from "./refusal.ts";
 
 export interface Input<P, Q, B> {
   params: P;
@@ -54,7 +54,7 @@ export const writablePart = <C extends z.core.$ZodShape>(
       errors.push({ pointer: `/${field}`, detail: "is the service's own and cannot be changed" });
     }
   }
-  if (errors.length > 0) throw new Refusal("invalid", "The request is not valid: see errors.", { errors });
+  if (errors.length > 0) throw invalidFields(errors);
   return writable as z.infer<z.ZodMiniObject<C>>;
 };
 

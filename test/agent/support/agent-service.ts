@@ -1,5 +1,5 @@
 import { WebSocketServer } from "ws";
-import type { Identity } from "../../../src/agent/identity.ts";
+import type { Identity } from "../../../src/agent/cli/identity.ts";
 import type { Job } from "../../../src/protocol/jobs.ts";
 import { type Reply, type ScriptedService, type Seen, scriptedService } from "./scripted-service.ts";
 

@@ -1,10 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import type { Source, Surroundings } from "../../../src/agent/checkout.ts";
+import type { CheckoutContext, CheckoutSource } from "../../../src/agent/checkout/checkout.ts";
+import { initRepository } from "../../../src/agent/checkout/remote.ts";
 import { BuildFailure } from "../../../src/agent/failure.ts";
-import { ProcessTree } from "../../../src/agent/process-tree.ts";
-import { makeRepository } from "../../../src/agent/remote.ts";
+import { ProcessTree } from "../../../src/agent/process/process-tree.ts";
 import { testFolder } from "./folder.ts";
 
 /** Of this file alone: what one test ends is found by it. */
@@ -12,15 +12,15 @@ export const BUILD = crypto.randomUUID();
 export const PLAIN = { depth: 1, submodules: "none", lfs: false, fetchTags: false } as const;
 
 /** What an agent has prepared for the next build. */
-export const surroundings = async (): Promise<Surroundings> => {
+export const surroundings = async (): Promise<CheckoutContext> => {
   const folder = testFolder();
   const workspace = join(folder, "workspace");
   mkdirSync(workspace);
-  await makeRepository(workspace);
-  return { workspace, private: folder, tree: new ProcessTree(BUILD) };
+  await initRepository(workspace);
+  return { workspace, tempFolder: folder, tree: new ProcessTree(BUILD) };
 };
 
-export const sourceOf = (cloneUrl: string, change: Partial<Source> = {}): Source => ({
+export const sourceOf = (cloneUrl: string, change: Partial<CheckoutSource> = {}): CheckoutSource => ({
   branch: "main",
   commitSha: null,
   configPath: ".millrace.yml",

@@ -2,8 +2,8 @@ import { execFileSync, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { existsSync } from "node:fs";
 import { onTestFinished } from "vitest";
-import { rightsOf } from "../../../src/agent/as-user.ts";
-import type { StepUser } from "../../../src/agent/step-user.ts";
+import { runAs } from "../../../src/agent/process/as-user.ts";
+import type { StepUser } from "../../../src/agent/process/step-user.ts";
 
 /** Only root may become another user. */
 export const isRoot = process.getuid?.() === 0;
@@ -34,10 +34,10 @@ export const attackAs = (user: StepUser, program: string, args: string[] = []) =
     cwd: "/",
     env: {},
     stdio: ["pipe", "pipe", "inherit"],
-    ...rightsOf(user),
+    ...runAs(user),
   });
   onTestFinished(() => {
-    execFileSync("/bin/sh", ["-c", "kill -s KILL -- -1 || :"], { ...rightsOf(user), stdio: "ignore" });
+    execFileSync("/bin/sh", ["-c", "kill -s KILL -- -1 || :"], { ...runAs(user), stdio: "ignore" });
   });
   return child;
 };

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
-import { LIMITS } from "../../../src/domain/pool/rules.ts";
 import type { Job } from "../../../src/protocol/jobs.ts";
+import { LIMITS } from "../../../src/protocol/limits.ts";
 import type { Problem } from "../../../src/protocol/problem.ts";
 import { type Answer, call, created, newPipeline, newRepository } from "../../support/api.ts";
 import { deployedWith, watchedDatabase } from "../../support/deployment.ts";
@@ -214,9 +214,9 @@ export const BY_RULE: Record<string, Provoke> = {
   "previewEnvironment too-large": tooMuchEnvironment,
 
   "triggerBuild idempotency-mismatch": inTurn(build(), build({ priority: 1 })),
-  "triggerBuild limit-reached": limited("queued", build()),
+  "triggerBuild limit-reached": limited("queuedBuilds", build()),
   "triggerRepositoryBuild idempotency-mismatch": inTurn(buildRepository(), buildRepository({ branch: "other" })),
-  "triggerRepositoryBuild limit-reached": limited("queued", buildRepository()),
+  "triggerRepositoryBuild limit-reached": limited("queuedBuilds", buildRepository()),
   "retryBuild idempotency-mismatch": inTurn(retry, retry),
   "retryBuild limit-reached": async (at) => {
     const id = await canceledBuild(at);

@@ -5,7 +5,7 @@ import { type Answer, call } from "../../support/api.ts";
 import { deployedWith } from "../../support/deployment.ts";
 import { type Furnished, nounOf } from "../../support/furnished.ts";
 
-export type CallerKind = "api" | "registration" | "agent" | "operator";
+type CallerKind = "api" | "registration" | "agent" | "operator";
 export interface Callers extends Furnished {
   tokens: Record<CallerKind, string>;
 }

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { unknownVariables } from "../../../src/domain/plan/known-variables.ts";
-import { count, LIMITS } from "../../../src/domain/plan/limits.ts";
+import { FILE_LIMITS } from "../../../src/domain/plan/limits.ts";
 import { parsePlan } from "../../../src/domain/plan/parse.ts";
+import { withCommas } from "../../../src/protocol/limits.ts";
 import { aliased, filled, GROWING, LARGE_TEXTS, LARGE_TREES } from "./support/largest-files.ts";
 import { readInHeap } from "./support/read-in-heap.ts";
 
@@ -31,8 +32,8 @@ describe("a file beyond a limit", () => {
     expect(lines[mistakes[0]!.line - 1]?.slice(mistakes[0]!.column - 1)).toBe("*r }");
     const first = lines.findIndex((line) => line.includes("*r"));
     const read = (mistakes[0]!.line - first) * file.indexOf("steps:");
-    expect(read).toBeGreaterThan(LIMITS.read - file.indexOf("steps:"));
-    expect(read).toBeLessThan(LIMITS.read + 2 * file.indexOf("steps:"));
+    expect(read).toBeGreaterThan(FILE_LIMITS.read - file.indexOf("steps:"));
+    expect(read).toBeLessThan(FILE_LIMITS.read + 2 * file.indexOf("steps:"));
   });
 
   it.each([
@@ -77,7 +78,7 @@ describe("a file beyond a limit", () => {
 
   it("nested in a script is refused where the nesting is too much", () => {
     const deep = (levels: number) => `steps:\n  - run: '${"$(".repeat(levels)} echo \${{ A }} ${")".repeat(levels)}'`;
-    expect(parsePlan(deep(LIMITS.scriptDepth)).mistakes).toBeUndefined();
+    expect(parsePlan(deep(FILE_LIMITS.scriptDepth)).mistakes).toBeUndefined();
     expect(parsePlan(deep(60_000)).mistakes?.[0]?.message).toContain("nested too deeply");
     const quotes = `steps:\n  - run: '${'"${a:-'.repeat(40_000)} \${{ A }}'`;
     expect(parsePlan(quotes).mistakes?.[0]?.message).toContain("nested too deeply");
@@ -98,6 +99,6 @@ describe("the page about pipeline files", () => {
   it("has every limit", () => {
     const page = readFileSync("docs/pipelines.md", "utf8");
     const section = /^## Limits\n(.*?)^## /ms.exec(page)?.[1] ?? "";
-    expect(Object.values(LIMITS).filter((limit) => !section.includes(` ${count(limit)} `))).toEqual([]);
+    expect(Object.values(FILE_LIMITS).filter((limit) => !section.includes(` ${withCommas(limit)} `))).toEqual([]);
   });
 });

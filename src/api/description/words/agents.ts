@@ -1,4 +1,9 @@
+import { BUILD_STATES, LEASED } from "../../../protocol/build-states.ts";
 import type { Words } from "./schema-words.ts";
+
+const LEASED_COUNTS = Object.fromEntries(
+  LEASED.map((status) => [`builds.${status}`, `How many builds are in this state: ${BUILD_STATES[status].meaning}.`]),
+);
 
 export const AGENTS: Words = {
   Agent: {
@@ -43,8 +48,8 @@ export const AGENTS: Words = {
     fields: {
       ...{ orgId: "The organization.", at: "The moment." },
       builds: "Builds under way, by where they stand.",
-      ...{ "builds.waiting": "Builds in the queue.", "builds.assigned": "Given to an agent and not started." },
-      ...{ "builds.running": "Builds that run.", "builds.canceling": "Builds whose agents were told to stop." },
+      "builds.waiting": "Builds in the queue.",
+      ...LEASED_COUNTS,
       oldestWaitSeconds: "Seconds for which the oldest build in the queue has waited; 0 where none waits.",
       agents: "Agents, by where they stand.",
       ...{ "agents.registered": "All agents.", "agents.online": "Agents heard from within 90 seconds." },

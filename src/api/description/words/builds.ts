@@ -1,3 +1,4 @@
+import { PIPELINE_DEFAULTS } from "../../../protocol/pipeline.ts";
 import type { Words } from "./schema-words.ts";
 
 export const BUILDS: Words = {
@@ -6,7 +7,7 @@ export const BUILDS: Words = {
     fields: {
       ...{ id: "Id of the build.", orgId: "Its organization.", repoId: "The repository it is made of." },
       number: "Counts the repository's builds from 1.",
-      pipelineId: "Its pipeline; null where the repository's .millrace.yml is built without one.",
+      pipelineId: `Its pipeline; null where the repository's ${PIPELINE_DEFAULTS.configPath} is built without one.`,
       branch: "Branch or ref it was asked for.",
       commitSha: "The commit that is built; null until somebody said or an agent found out which.",
       status: "Where it stands.",

@@ -1,3 +1,4 @@
+import { PIPELINE_DEFAULTS as DEFAULTS } from "../../../protocol/pipeline.ts";
 import type { Words } from "./schema-words.ts";
 
 export const SOURCES: Words = {
@@ -10,8 +11,7 @@ export const SOURCES: Words = {
       fullName: "Owner and name; not unique. The list can be filtered by it.",
       cloneUrl: "Address git fetches from. The list can be filtered by it.",
       defaultBranch: "The branch that is meant where none is named; main when left out.",
-      defaultPipelineId:
-        "The pipeline that is built where none is named: the first one made for it. null: its .millrace.yml without a pipeline.",
+      defaultPipelineId: `The pipeline that is built where none is named: the first one made for it. null: its ${DEFAULTS.configPath} without a pipeline.`,
       isActive: "Builds may be triggered.",
       hasCredential: "A credential for its clone is stored.",
       ...{ createdAt: "When it was connected.", updatedAt: "When it was last changed." },
@@ -38,13 +38,13 @@ export const SOURCES: Words = {
     fields: {
       ...{ id: "Id of the pipeline.", orgId: "Its organization.", repoId: "The repository it belongs to." },
       name: "Its name, unique in its repository.",
-      configPath: "Path of the pipeline file in the commit; .millrace.yml when left out.",
+      configPath: `Path of the pipeline file in the commit; ${DEFAULTS.configPath} when left out.`,
       definition: "The pipeline file itself; it outranks configPath. null: the file of the commit.",
       groupIds: "Groups whose variables its builds get, in order: a later one wins.",
       requires: "What an agent must have to be given its builds.",
-      timeoutSeconds: "Seconds a build may take: 1 to 86,400; 3,600 when left out.",
+      timeoutSeconds: `Seconds a build may take: 1 to 86,400; ${DEFAULTS.timeoutSeconds.toLocaleString("en-US")} when left out.`,
       maxParallel: "Builds of it that may be under way at once, 1 to 10,000; null: as many as there are agents.",
-      maxAttempts: "How often a build is started, where agents are lost: 1 to 3; 2 when left out.",
+      maxAttempts: `How often a build is started, where agents are lost: 1 to 3; ${DEFAULTS.maxAttempts} when left out.`,
       isActive: "Builds of it may be triggered.",
       ...{ createdAt: "When it was made.", updatedAt: "When it was last changed." },
     },

@@ -1,3 +1,5 @@
+import { BUILD_STATES, LEASED, STATUSES } from "../../../protocol/build-states.ts";
+import { PIPELINE_DEFAULTS } from "../../../protocol/pipeline.ts";
 import type { Words } from "./schema-words.ts";
 
 /** Schemas that are one value. */
@@ -15,11 +17,13 @@ export const VALUES: Words = {
     is: "Why a build ended other than by its steps: agent-lost, every attempt lost its agent; timeout; environment, it could not be composed; requirements-unmet; commit-not-on-branch; pipeline-invalid, the file has mistakes; checkout-failed; agent-error, the agent's own machine or program; canceled, somebody asked for it.",
   },
   BuildStatus: {
-    is: "queued, assigned to an agent, running; canceling, the agent was told to stop; and the ends: succeeded, failed, canceled. An ended build never changes.",
+    is: `${STATUSES.map((status) => `${status}: ${BUILD_STATES[status].meaning}.`).join(" ")} An ended build never changes.`,
   },
   CloneUrl: { is: "Address by which git fetches the repository: https, ssh or user@host:path. Without a password." },
   CommitSha: { is: "A whole commit id: 40 hexadecimal digits, or 64 in repositories of SHA-256." },
-  ConfigPath: { is: "Path of the pipeline file from the repository's root, as .millrace.yml or ci/release.yml." },
+  ConfigPath: {
+    is: `Path of the pipeline file from the repository's root, as ${PIPELINE_DEFAULTS.configPath} or ci/release.yml.`,
+  },
   Definition: { is: "A pipeline file's text, YAML, of at most 262,144 characters." },
   Description: { is: "Free text for people." },
   EnvVariables: {
@@ -55,6 +59,6 @@ export const VALUES: Words = {
   },
   Value: { is: "Any text without NUL, at most 48 KiB of UTF-8." },
   WaitCode: {
-    is: "Where a build stands: no-agents are registered; no-capable-agent has what it needs; max-parallel, its pipeline has enough under way; dependency-away, its environment could not be read just now; all-busy; behind-others in the queue; next, an agent is about to take it; assigned; running; canceling; ended.",
+    is: `Where a build stands: no-agents are registered; no-capable-agent has what it needs; max-parallel, its pipeline has enough under way; dependency-away, its environment could not be read just now; all-busy; behind-others in the queue; next, an agent is about to take it; ${LEASED.join("; ")}; ended.`,
   },
 };

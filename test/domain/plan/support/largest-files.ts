@@ -1,5 +1,5 @@
 import { Lexer } from "yaml";
-import { LIMITS } from "../../../../src/domain/plan/limits.ts";
+import { FILE_LIMITS } from "../../../../src/domain/plan/limits.ts";
 
 const STEP = "steps: [{ run: x }]\n";
 
@@ -11,12 +11,12 @@ const tokensOf = (text: string): number => {
 
 /** `unit` as often as a file with `head` and `tail` may have characters. */
 export const filled = (head: string, unit: string, tail = ""): string =>
-  head + unit.repeat(Math.floor((LIMITS.characters - head.length - tail.length) / unit.length)) + tail;
+  head + unit.repeat(Math.floor((FILE_LIMITS.characters - head.length - tail.length) / unit.length)) + tail;
 
 /** As often as it may have tokens of YAML. */
 const upToTokens = (head: string, unit: string, tail = ""): string => {
   const each = (tokensOf(head + unit.repeat(20) + tail) - tokensOf(head + unit.repeat(10) + tail)) / 10;
-  const count = Math.floor((LIMITS.tokens - tokensOf(head + tail) - each) / each);
+  const count = Math.floor((FILE_LIMITS.tokens - tokensOf(head + tail) - each) / each);
   return filled(head, unit, tail).length < head.length + count * unit.length + tail.length
     ? filled(head, unit, tail)
     : head + unit.repeat(count) + tail;
@@ -31,7 +31,7 @@ export const aliased = (line: string, lines: number, count: number): string =>
 const LINE = `  echo \${{ vars.A }} "\${{ vars.B }}"\n`;
 
 const names = (each: string, perText: number, tokens: number): string => {
-  const texts = Math.floor((LIMITS.expressionTokens - 10) / tokens / perText);
+  const texts = Math.floor((FILE_LIMITS.expressionTokens - 10) / tokens / perText);
   return `${STEP}env:\n${Array.from({ length: texts }, (_, i) => `  A${i}: "${each.repeat(perText)}"\n`).join("")}`;
 };
 

@@ -1,0 +1,148 @@
+import { cloneUrlProblem } from "../../domain/clone-url.ts";
+import { branchProblem } from "../../domain/git-ref.ts";
+import type { Checkout } from "../../domain/plan/plan.ts";
+import type { Job } from "../../protocol/jobs.ts";
+import { ConfigPath } from "../../protocol/pipeline.ts";
+import { BuildFailure } from "../failure.ts";
+import type { ProcessTree } from "../process/process-tree.ts";
+import { type CommitWithFile, readCommit } from "./commit-file.ts";
+import { isAncestor, isOnBranch } from "./commit-on-branch.ts";
+import { type GitContext, git } from "./git.ts";
+import { addOrigin, ensureSuccess, fetchRefspecs, gitWithCredential, INFINITE_DEPTH, type Remote } from "./remote.ts";
+
+/** A fetched repository with a known commit. Its files are not on disk yet. */
+export interface Fetched extends CommitWithFile {
+  gitContext: GitContext;
+  /** The refspecs that were fetched. */
+  refspecs: string[];
+}
+
+export interface CheckoutSource {
+  branch: string;
+  commitSha: string | null;
+  repository: Job["repository"];
+  /** The file that is read together with the commit. */
+  configPath: string;
+}
+
+export interface CheckoutContext {
+  /** The future workspace: an empty repository. */
+  workspace: string;
+  /** The build's folder, which holds the files of one command while it runs. Steps cannot read it. */
+  tempFolder: string;
+  tree: ProcessTree;
+  signal?: AbortSignal;
+}
+
+/** Depths to fetch until the branch has the commit, where a host does not serve commits by their hash. */
+const DEEPER_DEPTHS = [100, INFINITE_DEPTH];
+
+/** Protocols that git may use: https and ssh, and file or http only when the clone URL has it. */
+export const protocolsFor = (cloneUrl: string): string[] => {
+  const scheme = /^(file|http):/.exec(cloneUrl)?.[1];
+  return scheme ? ["https", "ssh", scheme] : ["https", "ssh"];
+};
+
+const remoteRef = (branch: string): string => (branch.startsWith("refs/") ? branch : `refs/heads/${branch}`);
+const localRef = (branch: string): string => (branch.startsWith("refs/") ? branch : `refs/remotes/origin/${branch}`);
+
+const remoteOf = (
+  { repository: { cloneUrl, credential = null } }: CheckoutSource,
+  { workspace: folder, tempFolder, tree, signal }: CheckoutContext,
+): Remote => ({
+  gitContext: { folder, protocols: protocolsFor(cloneUrl), tree, signal },
+  cloneUrl,
+  credential,
+  tempFolder,
+});
+
+/**
+ * Fetches the branch into the prepared repository and finds the commit to build.
+ * @throws BuildFailure checkout-failed with git's message, commit-not-on-branch, or pipeline-invalid.
+ */
+export const fetchSource = async (source: CheckoutSource, context: CheckoutContext): Promise<Fetched> => {
+  const { commitSha, branch, configPath, repository } = source;
+  const remote = remoteOf(source, context);
+  const { gitContext } = remote;
+  const wrong = cloneUrlProblem(repository.cloneUrl, gitContext.protocols) ?? branchProblem(branch);
+  if (wrong) throw new BuildFailure("checkout-failed", `the clone URL or branch cannot be used: ${wrong}`);
+  if (!ConfigPath.safeParse(configPath).success)
+    throw new BuildFailure("pipeline-invalid", "the pipeline's configPath is not a path inside the repository");
+  addOrigin(remote);
+  const refspecs = await fetchCommit(remote, source);
+  return { ...(await readCommit(gitContext, commitSha ?? localRef(branch), configPath)), gitContext, refspecs };
+};
+
+/** Fetches the branch's newest commit and the wanted one, without history. @returns the refspecs that were fetched. */
+const fetchCommit = async (remote: Remote, source: CheckoutSource): Promise<string[]> => {
+  const { commitSha, branch } = source;
+  const head = `+${remoteRef(branch)}:${localRef(branch)}`;
+  const shallow = ["--depth=1", "--no-tags"];
+  if (commitSha === null) {
+    ensureSuccess(await fetchRefspecs(remote, shallow, [head]), "git fetch", remote);
+    return [head];
+  }
+  const both = await fetchRefspecs(remote, shallow, [head, commitSha]);
+  const isServedByHash = both.code === 0;
+  if (!isServedByHash) {
+    // The message of a host that does not have or serve the commit contains its hash.
+    if (!both.stderr.includes(commitSha)) ensureSuccess(both, "git fetch", remote);
+    ensureSuccess(await fetchRefspecs(remote, shallow, [head]), "git fetch", remote);
+  }
+  if (!(await isAncestor(remote, commitSha, localRef(branch)))) {
+    await ensureOnBranch(remote, source, commitSha, isServedByHash);
+    if (!isServedByHash) await deepenTo(remote, commitSha, head);
+  }
+  return isServedByHash ? [head, commitSha] : [head];
+};
+
+/** Hosts also serve commits of forks by their hash. Only a commit of the branch itself may be built. */
+const ensureOnBranch = async (
+  remote: Remote,
+  { branch, repository }: CheckoutSource,
+  commitSha: string,
+  isFetched: boolean,
+): Promise<void> => {
+  const shown = isFetched
+    ? await git(remote.gitContext, ["show", "--no-patch", "--format=%H %ct", `${commitSha}^{commit}`])
+    : null;
+  const [commit = commitSha, committedAt] = shown?.stdout.toString("latin1").trim().split(" ") ?? [];
+  if (await isOnBranch(remote, remoteRef(branch), commit, committedAt === undefined ? null : Number(committedAt)))
+    return;
+  throw new BuildFailure(
+    "commit-not-on-branch",
+    `commit ${commitSha} is not on ${branch} of ${repository.fullName}: push it there, or build the branch that contains it`,
+  );
+};
+
+const deepenTo = async (remote: Remote, commitSha: string, head: string): Promise<void> => {
+  for (const depth of DEEPER_DEPTHS) {
+    ensureSuccess(await fetchRefspecs(remote, [`--depth=${depth}`, "--no-tags"], [head]), "git fetch", remote);
+    if ((await git(remote.gitContext, ["cat-file", "-e", commitSha])).code === 0) return;
+  }
+};
+
+/** Writes the commit's files into the workspace. Git does not run again in this build after it. */
+export const checkOut = async (
+  source: CheckoutSource,
+  { commitSha, gitContext, refspecs }: Fetched,
+  context: CheckoutContext,
+  { depth, fetchTags, submodules, lfs }: Checkout,
+): Promise<void> => {
+  const remote = remoteOf(source, context);
+  const runWithCredential = async (args: string[], doing: string) =>
+    ensureSuccess(await gitWithCredential(remote, args), doing, remote);
+  if (depth !== 1 || fetchTags) {
+    const range = [`--depth=${depth || INFINITE_DEPTH}`, fetchTags ? "--tags" : "--no-tags"];
+    ensureSuccess(await fetchRefspecs(remote, range, refspecs), "git fetch", remote);
+  }
+  ensureSuccess(await git(gitContext, ["checkout", "--quiet", "--force", "--detach", commitSha]), "git checkout");
+  if (submodules !== "none") {
+    const recursive = submodules === "recursive" ? ["--recursive"] : [];
+    await runWithCredential(
+      ["submodule", "--quiet", "update", "--init", "--force", "--depth=1", ...recursive],
+      "git submodule",
+    );
+  }
+  if (lfs) await runWithCredential(["lfs", "pull"], "git lfs pull");
+};

@@ -1,0 +1,116 @@
+import type { Job } from "../../protocol/jobs.ts";
+import { BuildFailure } from "../failure.ts";
+
+/** Lines of git's message that are shown: the first say what went wrong, the last what it led to. */
+const FIRST_LINES = 12;
+const LAST_LINES = 4;
+
+/** Kind of the credential that the service sent for the host; null without one. */
+type CredentialKind = NonNullable<Job["repository"]["credential"]>["kind"] | null;
+
+interface Advice {
+  pattern: RegExp;
+  /** Applies only with this kind of credential; with any when left out. */
+  credential?: CredentialKind;
+  text: string;
+}
+
+const STORE_CREDENTIAL = "store one with PUT /repository/{id}/credential";
+
+/** What a person can do about git's most common failures, found by git's message. The first match is used. */
+const ADVICE: Advice[] = [
+  {
+    pattern: /No space left on device|Disk quota exceeded/i,
+    text: "the agent's disk is full: free some space, or use --work",
+  },
+  {
+    pattern: /'lfs' is not a git command/i,
+    text: "the agent has no git-lfs: install it there, or leave out checkout.lfs",
+  },
+  {
+    pattern:
+      /repository corruption|bad object|inflate: data stream error|missing (?:blob|tree|commit)|unable to read tree/i,
+    text: "the host's repository is damaged: run git fsck there, or push the missing objects again",
+  },
+  {
+    pattern: /(?:Load key|identity file).*(?:invalid format|error in libcrypto|incorrect passphrase|not a key)/i,
+    credential: "ssh-key",
+    text: "ssh cannot read the stored key: store the whole private key, without a passphrase, with PUT /repository/{id}/credential",
+  },
+  {
+    pattern: /Authentication failed|HTTP Basic: Access denied|returned error: 403/i,
+    credential: "token",
+    text: "the host refuses the stored credential (it is wrong, expired, or has no access to this repository): replace it with PUT /repository/{id}/credential",
+  },
+  {
+    pattern: /could not read (?:Username|Password)|terminal prompts disabled/i,
+    credential: "token",
+    text: "another host, port or protocol than the clone URL's asks for a credential; the stored one is only for the clone URL",
+  },
+  {
+    pattern: /could not read (?:Username|Password)|terminal prompts disabled/i,
+    text: `the host asks for a credential: ${STORE_CREDENTIAL}, or give the agent's user one`,
+  },
+  {
+    pattern: /Authentication failed|HTTP Basic: Access denied|returned error: 403/i,
+    text: `the host refuses the credential of the agent's user: ${STORE_CREDENTIAL}, or give the agent's user another`,
+  },
+  {
+    pattern: /Permission denied \(publickey/i,
+    credential: "ssh-key",
+    text: "the host does not know the stored key, or it is another host than the clone URL's: add the public key at the host, or replace the key with PUT /repository/{id}/credential",
+  },
+  {
+    pattern: /Permission denied \(publickey/i,
+    text: `the host knows none of the agent's SSH keys: ${STORE_CREDENTIAL}, or give the agent's user one`,
+  },
+  {
+    pattern: /Host key verification failed/i,
+    text: "the agent's user does not know this host's key: compare the key, then run ssh-keyscan HOST >> ~/.ssh/known_hosts as that user",
+  },
+  {
+    pattern: /batch response|\/info\/lfs|\(missing\)|Object does not exist on the server/i,
+    text: "the host has no LFS for this repository, or lacks this file: check LFS at the host, or leave out checkout.lfs",
+  },
+  { pattern: /couldn't find remote ref/i, text: "the repository has no such branch or tag: push it, or build another" },
+  {
+    pattern: /Repository not found|does not appear to be a git repository|not found/i,
+    text: "the repository does not exist, or the agent has no access to it: check cloneUrl and the credential",
+  },
+  {
+    pattern: /Could not resolve host/i,
+    text: "the agent's machine cannot resolve the host's name: check its network and DNS",
+  },
+  {
+    pattern: /unable to access|Connection (?:refused|timed out|reset)|Could not connect|early EOF/i,
+    text: "the agent's machine cannot reach the host: check its network and proxy",
+  },
+  {
+    pattern: /transport '.*' not allowed/i,
+    text: "the repository uses a protocol that is not allowed: use https or ssh",
+  },
+];
+
+/** Git's message without control characters and progress lines that a terminal would overwrite. */
+const messageOf = (stderr: string): string => {
+  const lines = stderr
+    .replaceAll(/\r\n?/g, "\n")
+    .replaceAll(/[\x00-\x08\x0b-\x1f\x7f]/g, "")
+    .split("\n")
+    .filter((line) => line.trim() !== "");
+  const left = lines.length - FIRST_LINES - LAST_LINES;
+  const shown =
+    left > 0 ? [...lines.slice(0, FIRST_LINES), `(${left} more lines)`, ...lines.slice(-LAST_LINES)] : lines;
+  return shown.join("\n");
+};
+
+/** The build failure of a git command that failed, with advice and git's message. */
+export const gitFailure = (doing: string, stderr: string, credential: CredentialKind = null): BuildFailure => {
+  const fits = (advice: Advice): boolean =>
+    advice.pattern.test(stderr) && (advice.credential === undefined || advice.credential === credential);
+  const message = messageOf(stderr);
+  const text = [`${doing} failed`, ADVICE.find(fits)?.text, message && `git says:\n${message}`]
+    .filter(Boolean)
+    .join(": ");
+  return new BuildFailure("checkout-failed", text);
+};

@@ -1,0 +1,124 @@
+import { spawn } from "node:child_process";
+import { type ProcessTree, signalGroup } from "../process/process-tree.ts";
+
+/** Bytes of a git command's output that are kept. Pipeline files and error messages are much shorter. */
+const OUTPUT_LIMIT = 4 * 1024 * 1024;
+
+/** Variables that point git to another repository: `git rev-parse --local-env-vars`, git(1). */
+const REPOSITORY_VARIABLES = new Set(
+  [
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_CONFIG GIT_CONFIG_PARAMETERS GIT_CONFIG_COUNT GIT_OBJECT_DIRECTORY GIT_DIR",
+    "GIT_WORK_TREE GIT_IMPLICIT_WORK_TREE GIT_GRAFT_FILE GIT_INDEX_FILE GIT_NO_REPLACE_OBJECTS GIT_REPLACE_REF_BASE",
+    "GIT_PREFIX GIT_SHALLOW_FILE GIT_COMMON_DIR GIT_NAMESPACE GIT_EXEC_PATH GIT_TEMPLATE_DIR GIT_EXTERNAL_DIFF",
+  ].flatMap((line) => line.split(" ")),
+);
+
+/** Turns off all that a repository or the user's configuration could run or fetch. No fsync: the clone is temporary. */
+const SETTINGS = [
+  "core.hooksPath=/dev/null",
+  "core.fsmonitor=false",
+  "core.untrackedCache=false",
+  "submodule.recurse=false",
+  "fetch.recurseSubmodules=false",
+  "gc.auto=0",
+  "maintenance.auto=false",
+  "core.fsync=none",
+  "advice.detachedHead=false",
+  "protocol.allow=never",
+  "http.lowSpeedLimit=1000",
+  "http.lowSpeedTime=60",
+];
+
+export interface GitOutput {
+  code: number;
+  stdout: Buffer;
+  stderr: string;
+}
+
+export interface GitContext {
+  folder: string;
+  protocols: string[];
+  tree: ProcessTree;
+  signal?: AbortSignal;
+}
+
+/** Settings and variables for one command only, a credential for example. */
+export interface GitCommandOptions {
+  settings?: string[];
+  env?: Record<string, string>;
+}
+
+const environment = ({ protocols, tree }: GitContext, options: GitCommandOptions): NodeJS.ProcessEnv => {
+  const own = Object.entries(process.env).filter(
+    ([name]) => !REPOSITORY_VARIABLES.has(name) && !/^(?:MILLRACE_|GIT_CONFIG_(?:KEY|VALUE)_)/.test(name),
+  );
+  return {
+    ...Object.fromEntries(own),
+    ...tree.env,
+    GIT_TERMINAL_PROMPT: "0",
+    SSH_ASKPASS_REQUIRE: "never",
+    GCM_INTERACTIVE: "never",
+    GIT_ALLOW_PROTOCOL: protocols.join(":"),
+    GIT_PROTOCOL_FROM_USER: "0",
+    GIT_LFS_SKIP_SMUDGE: "1",
+    LC_ALL: "C",
+    ...options.env,
+  };
+};
+
+/**
+ * Runs git in its own process group, with the user's HOME, credential helper, proxies and SSH agent, but without
+ * prompts, hooks and other protocols. In `args`, positional arguments must follow `--`. `input` is its standard input.
+ * @throws when git cannot be started, or the signal's reason.
+ */
+export const git = (
+  context: GitContext,
+  args: string[],
+  options: GitCommandOptions = {},
+  input = "",
+): Promise<GitOutput> => {
+  const allowed = context.protocols.map((name) => `protocol.${name}.allow=always`);
+  const settings = [...SETTINGS, ...allowed, ...(options.settings ?? [])].flatMap((setting) => ["-c", setting]);
+  return new Promise((resolve, reject) => {
+    context.signal?.throwIfAborted();
+    const child = spawn("git", [...settings, ...args], {
+      cwd: context.folder,
+      detached: true,
+      stdio: [input === "" ? "ignore" : "pipe", "pipe", "pipe"],
+      env: environment(context, options),
+    });
+    if (child.pid !== undefined) context.tree.add(child.pid);
+    const out: Buffer[] = [];
+    const err: Buffer[] = [];
+    let kept = 0;
+    const keep = (into: Buffer[]) => (chunk: Buffer) => {
+      kept += chunk.length;
+      if (kept <= OUTPUT_LIMIT) into.push(chunk);
+    };
+    child.stdout?.on("data", keep(out));
+    child.stderr?.on("data", keep(err));
+    // Git may exit without reading its input: the exit code then says why.
+    child.stdin?.on("error", () => {});
+    child.stdin?.end(input);
+    // The transport is a child of git, and may wait for a host that never answers.
+    const interrupt = (): void => {
+      if (child.pid !== undefined) signalGroup(child.pid, "SIGKILL");
+    };
+    context.signal?.addEventListener("abort", interrupt, { once: true });
+    const settle = (action: () => void): void => {
+      context.signal?.removeEventListener("abort", interrupt);
+      if (context.signal?.aborted) reject(context.signal.reason);
+      else action();
+    };
+    child.on("error", (error) => settle(() => reject(error)));
+    child.on("close", (code, signal) =>
+      settle(() =>
+        resolve({
+          code: code ?? (signal ? 128 : 1),
+          stdout: Buffer.concat(out),
+          stderr: Buffer.concat(err).toString("utf8"),
+        }),
+      ),
+    );
+  });
+};

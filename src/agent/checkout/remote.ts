@@ -1,0 +1,79 @@
+import { appendFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Job } from "../../protocol/jobs.ts";
+import { ProcessTree } from "../process/process-tree.ts";
+import { withCredential } from "./clone-credential.ts";
+import { type GitContext, type GitOutput, git } from "./git.ts";
+import { gitFailure } from "./git-failure.ts";
+
+/** A repository at its host, and the local folder that it is fetched into. */
+export interface Remote {
+  gitContext: GitContext;
+  cloneUrl: string;
+  credential: NonNullable<Job["repository"]["credential"]> | null;
+  /** The build's folder, which holds the files of one command while it runs. Steps cannot read it. */
+  tempFolder: string;
+}
+
+export type ObjectFormat = "sha1" | "sha256";
+
+/** @throws BuildFailure with git's message when the command failed. */
+export const ensureSuccess = (output: GitOutput, doing: string, remote?: Remote): GitOutput => {
+  if (output.code !== 0) throw gitFailure(doing, output.stderr, remote?.credential?.kind ?? null);
+  return output;
+};
+
+/** Makes an empty repository in an empty folder. It needs no job, so it is made before one arrives. */
+export const initRepository = async (folder: string, format: ObjectFormat = "sha1"): Promise<void> => {
+  const gitContext: GitContext = { folder, protocols: [], tree: new ProcessTree("prepare") };
+  const options = ["--quiet", "--template=", ...(format === "sha1" ? [] : [`--object-format=${format}`])];
+  ensureSuccess(await git(gitContext, ["init", ...options, "."]), "git init");
+};
+
+/** Sets the remote "origin" of the empty repository. */
+export const addOrigin = ({ gitContext, cloneUrl }: Remote): void => {
+  const url = cloneUrl.replaceAll("\\", "\\\\").replaceAll('"', '\\"');
+  const section = `[remote "origin"]\n\turl = "${url}"\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n`;
+  appendFileSync(join(gitContext.folder, ".git/config"), section);
+};
+
+/** Git cannot change a repository's object format: one for SHA-256 is made anew. */
+const remakeForSha256 = async (remote: Remote): Promise<void> => {
+  rmSync(join(remote.gitContext.folder, ".git"), { recursive: true });
+  await initRepository(remote.gitContext.folder, "sha256");
+  addOrigin(remote);
+};
+
+/** Runs a git command that may send the clone credential to the host. */
+export const gitWithCredential = (
+  { gitContext, cloneUrl, credential, ...remote }: Remote,
+  args: string[],
+): Promise<GitOutput> =>
+  withCredential(credential, cloneUrl, remote.tempFolder, (extra) => git(gitContext, args, extra));
+
+/** `--depth` for the whole history (git's own constant). Unlike `--unshallow`, it works for a complete repository too. */
+export const INFINITE_DEPTH = 2_147_483_647;
+
+/** One `git fetch` of `refspecs`. Retries without a depth on "dumb" HTTP servers, which have no shallow clones. */
+export const fetchRefspecs = async (remote: Remote, range: string[], refspecs: string[]): Promise<GitOutput> => {
+  const run = (options: string[]): Promise<GitOutput> =>
+    gitWithCredential(remote, [
+      "fetch",
+      "--quiet",
+      "--force",
+      "--no-auto-maintenance",
+      ...options,
+      "--",
+      "origin",
+      ...refspecs,
+    ]);
+  const output = await run(range);
+  if (output.code === 0) return output;
+  if (/mismatched algorithms/.test(output.stderr)) {
+    await remakeForSha256(remote);
+    return run(range);
+  }
+  const isShallow = (option: string): boolean => option.startsWith("--depth=");
+  const mayHaveAll = range.some(isShallow) && !range.some((option) => option.startsWith("--filter="));
+  return mayHaveAll && /shallow/.test(output.stderr) ? run(range.filter((option) => !isShallow(option))) : output;
+};

@@ -1,0 +1,33 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { PLATFORM } from "../../protocol/agent.ts";
+import { PLATFORM_NAMES } from "../../protocol/pipeline.ts";
+
+export interface Capabilities {
+  canBuildIOS: boolean;
+  canBuildAndroid: boolean;
+  canBuildWeb: boolean;
+}
+
+export const platformCode = (): number =>
+  process.platform === "darwin" ? PLATFORM.macos : process.platform === "linux" ? PLATFORM.linux : PLATFORM.other;
+
+export const platformName = (): (typeof PLATFORM_NAMES)[number] => PLATFORM_NAMES[platformCode()] ?? "other";
+
+const succeeds = (command: string, args: string[]): boolean => {
+  try {
+    execFileSync(command, args, { stdio: "ignore", timeout: 20_000 });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** What this machine can build: as given, else detected by what is installed (Xcode, an Android SDK, npm). */
+export const detectCapabilities = (given: Partial<Capabilities>): Capabilities => ({
+  canBuildIOS: given.canBuildIOS ?? (process.platform === "darwin" && succeeds("xcodebuild", ["-version"])),
+  canBuildAndroid:
+    given.canBuildAndroid ??
+    [process.env.ANDROID_HOME, process.env.ANDROID_SDK_ROOT].some((path) => Boolean(path) && existsSync(path ?? "")),
+  canBuildWeb: given.canBuildWeb ?? succeeds("npm", ["--version"]),
+});

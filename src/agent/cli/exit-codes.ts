@@ -1,0 +1,19 @@
+/** Exit codes of the program. `run FILE` ends with the exit code of the failed step. */
+export const EXIT = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  notRegistered: 3,
+  alreadyRunning: 4,
+  unreachable: 5,
+  interrupted: 130,
+} as const;
+
+/** Ends the program with an exit code. `message` says what happened and what a person can do. */
+export class ExitError extends Error {
+  readonly exitCode: number;
+  constructor(message: string, exitCode: number) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}

@@ -1,0 +1,46 @@
+import { join } from "node:path";
+import { LAUNCHD_LOG } from "./launchd.ts";
+import type { AgentService, ServiceFile } from "./service-file.ts";
+
+const xml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+const string = (text: string): string => `<string>${xml(text)}</string>`;
+
+/** launchd.plist(5): without `ProcessType`, macOS limits the processor and disk use of the agent and its builds. */
+export const launchAgent = ({ name, agent, command, state, path }: AgentService, home: string): ServiceFile => {
+  const label = name ?? (agent === null ? "dev.millrace.agent" : `dev.millrace.agent.${agent}`);
+  const file = join(home, `Library/LaunchAgents/${label}.plist`);
+  const log = join(state, "agent.log");
+  const text = `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+  <key>Label</key>${string(label)}
+  <key>ProgramArguments</key>
+  <array>
+${command.map((part) => `    ${string(part)}`).join("\n")}
+  </array>
+  <key>EnvironmentVariables</key>
+  <dict>
+    <key>PATH</key>${string(path)}
+    <key>${LAUNCHD_LOG}</key>${string(log)}
+  </dict>
+  <key>ProcessType</key><string>Interactive</string>
+  <key>RunAtLoad</key><true/>
+  <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>
+  <key>ThrottleInterval</key><integer>10</integer>
+  <key>ExitTimeOut</key><integer>3600</integer>
+  <key>StandardErrorPath</key>${string(log)}
+</dict>
+</plist>
+`;
+  return {
+    path: file,
+    text,
+    stateArgument: `${string("--state")}\n    ${string(state)}\n`,
+    nextCommands: [
+      `launchctl bootstrap gui/$(id -u) ${file}`,
+      `launchctl print gui/$(id -u)/${label}`,
+      `tail -f ${log}`,
+    ],
+  };
+};

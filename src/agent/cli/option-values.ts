@@ -1,0 +1,21 @@
+import { InvalidArgumentError } from "commander";
+
+/** "a, b" as a list. */
+export const labelList = (text: string): string[] =>
+  text
+    .split(",")
+    .map((label) => label.trim())
+    .filter(Boolean);
+
+/** @throws InvalidArgumentError */
+export const seconds = (text: string): number => {
+  if (!/^\d{1,4}$/.test(text)) throw new InvalidArgumentError("It must be a whole number of seconds.");
+  return Number(text);
+};
+
+/** Adds one NAME=value to those of earlier options. @throws InvalidArgumentError */
+export const variable = (text: string, before: Record<string, string>): Record<string, string> => {
+  const [, name, value] = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined) throw new InvalidArgumentError("It must have the form NAME=value.");
+  return { ...before, [name]: value };
+};

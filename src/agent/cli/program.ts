@@ -1,0 +1,145 @@
+import { join, resolve } from "node:path";
+import { Command } from "commander";
+import { VERSION } from "../../protocol/version.ts";
+import { runAgent } from "../agent-loop.ts";
+import { RUN_AS_WORK } from "../build-folder.ts";
+import { findStepUser } from "../process/step-user.ts";
+import { acknowledgements } from "./acknowledgements.ts";
+import { EXIT, ExitError } from "./exit-codes.ts";
+import { defaultStateFolder } from "./identity.ts";
+import { serviceFile, writeServiceFile } from "./install.ts";
+import { checkFile, runFile } from "./local-run.ts";
+import { logger } from "./logger.ts";
+import { labelList, seconds, variable } from "./option-values.ts";
+import { deregister, register } from "./register.ts";
+import { status } from "./status.ts";
+import { listenToStopSignals } from "./stop-signals.ts";
+
+const EXIT_CODES = `
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not registered or refused by the service, 4 another agent uses this
+state folder, work folder or user, 5 the service cannot be reached, 130 interrupted. "run" ends with the exit code of
+the failed step.`;
+
+const GRACE = "seconds between SIGTERM and SIGKILL of a step";
+const RUN_AS = "user that steps run as (the agent must be root)";
+const STATE = "folder that holds the agent's identity";
+
+const print = (lines: string[]): void => {
+  process.stdout.write(`${lines.join("\n")}\n`);
+};
+
+/** The command line: each command with its options and what it runs. */
+export const program = new Command("millrace-agent")
+  .description("Takes builds from a Millrace service and runs them on this machine.")
+  .version(VERSION)
+  .addHelpText("after", EXIT_CODES)
+  .exitOverride();
+
+const command = (name: string, description: string): Command =>
+  program.command(name).description(description).exitOverride();
+
+command("register", "make this machine an agent of a service")
+  .option("--state <dir>", STATE, defaultStateFolder())
+  .requiredOption("--url <address>", "URL of the service")
+  .requiredOption(
+    "--token-file <file>",
+    "file with the registration token that no other user can read (0600); - reads standard input",
+  )
+  .requiredOption("--name <name>", "name that people see")
+  .option("--labels <list>", "labels that builds can require, separated by commas", labelList, [])
+  .option("--ephemeral", "take one build, then deregister", false)
+  .option("--ios", "can build for iOS (detected when left out)")
+  .option("--no-ios", "cannot build for iOS")
+  .option("--android", "can build for Android (detected when left out)")
+  .option("--no-android", "cannot build for Android")
+  .option("--web", "can build for the web (detected when left out)")
+  .option("--no-web", "cannot build for the web")
+  .action(async (options) => {
+    const identity = await register({
+      state: resolve(options.state),
+      url: options.url,
+      tokenFile: options.tokenFile,
+      name: options.name,
+      labels: options.labels,
+      isEphemeral: options.ephemeral,
+      canBuildIOS: options.ios,
+      canBuildAndroid: options.android,
+      canBuildWeb: options.web,
+    });
+    print([`${identity.name} is registered as ${identity.id} in ${identity.orgId}; start it with: start`]);
+  });
+
+command("start", "take builds until the agent is stopped")
+  .option("--state <dir>", STATE, defaultStateFolder())
+  .option("--once", "take one build, then end", false)
+  .option("--run-as <user>", RUN_AS)
+  .option(
+    "--work <dir>",
+    "folder that holds the builds' folders (default: work in the state folder; with --run-as /var/lib/millrace-work/USER)",
+  )
+  .option("--grace <seconds>", GRACE, seconds, 10)
+  .action(async (options) => {
+    const state = resolve(options.state);
+    const user = options.runAs === undefined ? null : findStepUser(options.runAs);
+    if (process.platform === "win32") throw new ExitError("the agent runs on macOS and Linux only", EXIT.usage);
+    if (!user)
+      logger.info(
+        "steps run as the agent's own user, in one trust domain with the agent: --run-as USER separates them",
+      );
+    const work = resolve(options.work ?? (user ? join(RUN_AS_WORK, user.name) : join(state, "work")));
+    const grace = options.grace * 1000;
+    await runAgent({ state, work, once: options.once, user, grace, ...listenToStopSignals() });
+  });
+
+command("status", "show this agent and what the service knows of it")
+  .option("--state <dir>", STATE, defaultStateFolder())
+  .action(async ({ state }) => {
+    print(await status(resolve(state)));
+  });
+
+command("deregister", "remove this agent from the service")
+  .option("--state <dir>", STATE, defaultStateFolder())
+  .option("--local", "only remove it here, for a service that does not know it any more", false)
+  .action(async ({ state, local }) => {
+    await deregister(resolve(state), local);
+    print(["deregistered"]);
+  });
+
+command("install", "show the service file that starts the agent with the machine, and the commands to run")
+  .option("--state <dir>", `${STATE} (default: that of the user who runs the agent)`)
+  .option("--user <user>", "make a system service that runs the agent as this user (Linux)")
+  .option("--run-as <user>", RUN_AS)
+  .option("--work <dir>", "folder that holds the builds' folders")
+  .option("--grace <seconds>", GRACE, seconds)
+  .option("--service <name>", "name of the service, for a machine with several agents")
+  .option("--write", "write the file to its place", false)
+  .action(async (options) => {
+    const { state = null, user = null, runAs = null, work = null, grace = null, service = null } = options;
+    const file = serviceFile({ state, user, runAs, work, grace, service }, resolve(process.argv[1] ?? ""));
+    if (process.getuid?.() === 0 && user === null && runAs === null)
+      logger.warn("the agent and its steps will run as root: use --user USER or --run-as USER to prevent that");
+    if (options.write) writeServiceFile(file);
+    else print([file.text]);
+    process.stderr.write(`${options.write ? "Written to" : "Put this into"} ${file.path}, then run:\n`);
+    process.stderr.write(file.nextCommands.map((line) => `  ${line}\n`).join(""));
+  });
+
+command("check", "find every mistake in a pipeline file")
+  .argument("<file>")
+  .action((file: string) => {
+    process.exitCode = checkFile(file);
+  });
+
+command("run", "run a pipeline file in this folder, without the service")
+  .argument("<file>")
+  .option("--env <NAME=value>", "a variable of the run; can be repeated", variable, {})
+  .option("--grace <seconds>", GRACE, seconds, 10)
+  .action(async (file: string, options) => {
+    const stop = new AbortController();
+    for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => stop.abort());
+    process.exitCode = await runFile(file, { env: options.env, grace: options.grace * 1000, signal: stop.signal });
+  });
+
+command("acknowledgements", "print the licences of the packages in this program").action(() =>
+  print([acknowledgements()]),
+);

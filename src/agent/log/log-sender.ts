@@ -1,0 +1,111 @@
+import { LogAccepted } from "../../protocol/jobs.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { logger } from "../cli/logger.ts";
+import { LogGapAnswer } from "../wire/answers.ts";
+import { sleep } from "../wire/auto-reset-event.ts";
+import { type BackOff, backOffDelay } from "../wire/back-off.ts";
+import { type Client, describeAnswer } from "../wire/client.ts";
+import type { LogBuffer } from "./log-buffer.ts";
+
+/** Milliseconds between two chunks of a slow log: otherwise each line would cost a request. */
+const PACE = 1000;
+/** Chunks that are sent without a pause after a silence, so that people see the first lines at once. */
+const BURST = 5;
+/** Bytes that are sent without waiting for the pace. */
+const URGENT_BYTES = 256 * 1024;
+const STALLED: BackOff = { initial: 200, max: 5000 };
+
+export interface SendLogOptions {
+  client: Client;
+  buildId: string;
+  lease: number;
+  buffer: LogBuffer;
+  /** Resolves when the service has all that must arrive before the next bytes, masks for example. */
+  readyToSend: () => Promise<void>;
+  signal: AbortSignal;
+  pace?: number;
+}
+
+/**
+ * Sends the log while it grows, always from the offset up to which the service has stored it. Ends when the buffer is
+ * closed and all of it is stored, or when the service accepts no more under this lease.
+ */
+export const sendLog = async (options: SendLogOptions): Promise<void> => {
+  const { buffer, readyToSend, signal, pace = PACE } = options;
+  const limiter = new PaceLimiter(pace);
+  let next = 0;
+  let sent = 0;
+  let stalls = 0;
+  for (;;) {
+    while (!buffer.closed && buffer.size <= Math.max(sent, next)) {
+      signal.throwIfAborted();
+      await buffer.grown.wait(null, signal);
+    }
+    if (buffer.closed && next >= buffer.size) return;
+    await readyToSend();
+    const bytes = buffer.read(next, LIMITS.logChunkBytes);
+    const end = next + bytes.length;
+    const isFinal = buffer.closed && end === buffer.size;
+    const stored = await sendChunk(options, bytes, next, isFinal);
+    if (stored === null) return;
+    stalls = stored === next ? stalls + 1 : 0;
+    next = Math.min(stored, buffer.size);
+    sent = end;
+    const hasMore = next < end && (isFinal || bytes.length === LIMITS.logChunkBytes);
+    if (stalls > 0 && hasMore) await sleep(backOffDelay(stalls - 1, STALLED, Math.random()), signal);
+    const wait = limiter.spend();
+    if (wait > 0 && !buffer.closed && buffer.size - sent < URGENT_BYTES) await pause(buffer, wait, signal);
+  }
+};
+
+/** A token bucket of BURST chunks that gains one every `pace` milliseconds. */
+class PaceLimiter {
+  readonly #pace: number;
+  #tokens = BURST;
+  #updatedAt = performance.now();
+
+  constructor(pace: number) {
+    this.#pace = pace;
+  }
+
+  /** Takes the token of a chunk. @returns milliseconds to wait before the next chunk */
+  spend(): number {
+    const now = performance.now();
+    this.#tokens = Math.min(BURST, this.#tokens + (now - this.#updatedAt) / this.#pace) - 1;
+    this.#updatedAt = now;
+    return Math.max(0, -this.#tokens * this.#pace);
+  }
+}
+
+/** @returns the offset up to which the service has stored the log; null when it accepts no more. */
+const sendChunk = async (
+  { client, buildId, lease, signal }: SendLogOptions,
+  bytes: Uint8Array,
+  offset: number,
+  isFinal: boolean,
+): Promise<number | null> => {
+  const answer = await client.send({
+    method: "PUT",
+    path: `/build/${buildId}/log?offset=${offset}${isFinal ? "&final=true" : ""}`,
+    bytes,
+    lease,
+    signal,
+    timeout: 60_000,
+  });
+  const stored = storedOf(answer);
+  if (stored === null) logger.warn(`the service accepts no more of this build's log: ${describeAnswer(answer)}`);
+  return stored;
+};
+
+const storedOf = ({ status, body }: { status: number; body: unknown }): number | null => {
+  if (status === 200) return LogAccepted.safeParse(body).data?.next ?? null;
+  return status === 409 ? (LogGapAnswer.safeParse(body).data?.expectedOffset ?? null) : null;
+};
+
+/** Ends early at the end of the log, or when URGENT_BYTES are waiting. */
+const pause = async (buffer: LogBuffer, milliseconds: number, signal: AbortSignal): Promise<void> => {
+  const from = buffer.size;
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(milliseconds))]);
+  while (!limit.aborted && !buffer.closed && buffer.size - from < URGENT_BYTES) await buffer.grown.wait(null, limit);
+  buffer.grown.set();
+};

@@ -1,0 +1,114 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+
+/** One process of the system. `pid` and `start` together identify it; `hasRunId` is about the build that is looked for. */
+export interface ProcessRow {
+  pid: number;
+  parent: number;
+  group: number;
+  uid: number;
+  start: string;
+  hasRunId: boolean;
+}
+
+/** Fields of /proc/PID/stat (proc(5)) after the command's name, which may contain spaces and brackets. */
+const statFields = (pid: number | string): string[] | null => {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return text.slice(text.lastIndexOf(")") + 2).split(" ");
+  } catch {
+    return null;
+  }
+};
+
+const hasVariable = (pid: number, variable: string): boolean => {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "latin1").split("\0").includes(variable);
+  } catch {
+    return false;
+  }
+};
+
+const ownerOf = (pid: number): number => {
+  try {
+    return statSync(`/proc/${pid}`).uid;
+  } catch {
+    return -1;
+  }
+};
+
+const linuxTable = (variable: string): ProcessRow[] =>
+  readdirSync("/proc").flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    const fields = statFields(name);
+    const [state, parent, group] = fields ?? [];
+    if (!fields || state === "Z" || state === "X") return [];
+    const pid = Number(name);
+    return [
+      {
+        pid,
+        parent: Number(parent),
+        group: Number(group),
+        uid: ownerOf(pid),
+        start: fields[19] ?? "",
+        hasRunId: hasVariable(pid, variable),
+      },
+    ];
+  });
+
+const PS_ROW = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\w+\s+\w+\s+\d+\s+[\d:]+\s+\d+)\s+(.*)$/;
+
+/** macOS: `ps -E` prints the environment after the command. */
+const psTable = (variable: string): ProcessRow[] =>
+  execFileSync("ps", ["-axEww", "-o", "pid=,ppid=,pgid=,uid=,stat=,lstart=,command="], {
+    encoding: "latin1",
+    maxBuffer: 256 * 1024 * 1024,
+    env: { PATH: "/bin:/usr/bin", LC_ALL: "C" },
+  })
+    .split("\n")
+    .flatMap((line) => {
+      const [, pid, parent, group, uid, state, start = "", command = ""] = PS_ROW.exec(line) ?? [];
+      if (pid === undefined || state?.startsWith("Z")) return [];
+      return [
+        {
+          pid: Number(pid),
+          parent: Number(parent),
+          group: Number(group),
+          uid: Number(uid),
+          start: start.replaceAll(/\s+/g, "-"),
+          hasRunId: ` ${command} `.includes(` ${variable} `),
+        },
+      ];
+    });
+
+/** All processes except zombies. `variable` is `NAME=value`, searched in the environment each was started with. */
+export const processTable = (variable: string): ProcessRow[] =>
+  process.platform === "linux" ? linuxTable(variable) : psTable(variable);
+
+/** Start time of a process as in `ProcessRow.start` on Linux; null elsewhere and for no process. */
+export const startTicks = (pid: number): number | null => {
+  const start = process.platform === "linux" ? statFields(pid)?.[19] : undefined;
+  return start === undefined ? null : Number(start);
+};
+
+/** Start time of a process, in a form that is only for comparison; null for no process. */
+export const startOf = (pid: number): string | null => {
+  if (process.platform === "linux") {
+    const fields = statFields(pid);
+    return fields && fields[0] !== "Z" ? `${bootId()}:${fields[19]}` : null;
+  }
+  try {
+    const text = execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "latin1" });
+    return text.trim().replaceAll(/\s+/g, "-") || null;
+  } catch {
+    return null;
+  }
+};
+
+const bootId = (): string => {
+  try {
+    return readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
+  } catch {
+    return "";
+  }
+};

@@ -1,0 +1,149 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { runShell } from "./as-user.ts";
+import type { Cgroup } from "./cgroup.ts";
+import { hasOpenFileUnder } from "./open-files.ts";
+import { type ProcessRow, processTable, startTicks } from "./process-table.ts";
+import type { StepUser } from "./step-user.ts";
+
+/** Variable in the environment of every process of a build: which attempt of which build it belongs to. */
+export const RUN_ID_VARIABLE = "MILLRACE_RUN_ID";
+
+/** Milliseconds between two scans. */
+const SCAN_EVERY = 50;
+/** Milliseconds after which killing is given up. */
+const KILL_LIMIT = 5000;
+/** Scans in a row that must find nothing: one scan may miss a chain of processes that fork and exit. */
+const EMPTY_SCANS = 2;
+
+/** What identifies a build's processes besides the run id, where it exists. */
+export interface ProcessTreeOptions {
+  user?: StepUser | null;
+  cgroup?: Cgroup | null;
+  /** The build's folder: a process with an open file in it belongs to the build. */
+  folder?: string | null;
+}
+
+/**
+ * All processes that one build has started. Each step is a process group; a process that left it with setsid is found
+ * by the control group or the steps' user, else by the run id in its environment, its parent or its open files.
+ */
+export class ProcessTree {
+  /** Variables for each child's environment, by which it and its children are found. */
+  readonly env: Record<string, string>;
+  readonly #user: StepUser | null;
+  readonly #cgroup: Cgroup | null;
+  readonly #folder: string | null;
+  readonly #groups = new Set<number>();
+  readonly #known = new Map<number, string>();
+  #since: number | null = null;
+
+  /** `runId` names one attempt: another agent on this machine may run the build's next attempt. */
+  constructor(runId: string, { user = null, cgroup = null, folder = null }: ProcessTreeOptions = {}) {
+    this.env = { [RUN_ID_VARIABLE]: runId };
+    this.#user = user;
+    this.#cgroup = cgroup;
+    this.#folder = folder;
+  }
+
+  /** Adds a child that leads its own process group and has not started other processes yet. */
+  add(pid: number): void {
+    this.#groups.add(pid);
+    this.#since ??= startTicks(pid);
+    this.#cgroup?.add(pid);
+  }
+
+  /** Ids of the processes that live now. */
+  living(): number[] {
+    const rows = processTable(`${RUN_ID_VARIABLE}=${this.env[RUN_ID_VARIABLE]}`).filter(
+      (row) => row.pid !== process.pid,
+    );
+    const members = new Set(this.#cgroup?.members());
+    const found = new Map(rows.filter((row) => this.#belongs(row, members)).map((row) => [row.pid, row]));
+    for (let before = -1; before !== found.size; ) {
+      before = found.size;
+      for (const row of rows) if (found.has(row.parent)) found.set(row.pid, row);
+    }
+    for (const row of found.values()) this.#known.set(row.pid, row.start);
+    return [...found.keys()];
+  }
+
+  #belongs(row: ProcessRow, members: Set<number>): boolean {
+    return (
+      this.#groups.has(row.group) ||
+      row.hasRunId ||
+      members.has(row.pid) ||
+      this.#user?.uid === row.uid ||
+      this.#known.get(row.pid) === row.start ||
+      this.#hasOpenFile(row)
+    );
+  }
+
+  /** Used only without a control group or user, and only for the agent user's processes that are younger than the build. */
+  #hasOpenFile(row: ProcessRow): boolean {
+    if (this.#user || this.#cgroup || this.#folder === null || row.uid !== process.getuid?.()) return false;
+    return Number(row.start) >= (this.#since ?? 0) && hasOpenFileUnder(row.pid, this.#folder);
+  }
+
+  /**
+   * Sends SIGTERM to all processes, waits at most `grace` milliseconds, then sends SIGKILL.
+   * @returns whether all have ended; false is rare: a broken disk, or processes that fork faster than they are killed.
+   */
+  async terminate(grace: number): Promise<boolean> {
+    let living = this.living();
+    signalAll(living, "SIGTERM");
+    signalAll(living, "SIGCONT");
+    for (const until = Date.now() + grace; living.length > 0 && Date.now() < until; living = this.living())
+      await delay(SCAN_EVERY);
+    const isEmpty = await this.#kill();
+    this.#groups.clear();
+    return isEmpty;
+  }
+
+  async #kill(): Promise<boolean> {
+    const until = Date.now() + KILL_LIMIT;
+    for (let empty = 0; empty < EMPTY_SCANS; ) {
+      const isComplete = await this.#killAtOnce();
+      const living = this.living();
+      signalAll(living, "SIGKILL");
+      if (isComplete && living.length === 0 && !this.#cgroup?.isPopulated) {
+        empty++;
+        continue;
+      }
+      if (Date.now() > until) return false;
+      empty = 0;
+      await delay(SCAN_EVERY);
+    }
+    return true;
+  }
+
+  /**
+   * Processes that are killed one by one can fork faster than they are found. The kernel kills a control group, or all
+   * processes of a user, at once. @returns false when the killing process was itself killed first.
+   */
+  async #killAtOnce(): Promise<boolean> {
+    this.#cgroup?.kill();
+    if (this.#user === null) return true;
+    const { code } = await runShell(this.#user, "kill -s KILL -- -1");
+    return code === KILLED || code === NO_PROCESS;
+  }
+}
+
+const KILLED = 0;
+const NO_PROCESS = 1;
+
+/** Ignores a process that has ended or may not be signalled (a set-uid program): the next scan decides. */
+const signalOne = (pid: number, signal: NodeJS.Signals): void => {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ESRCH" && code !== "EPERM") throw error;
+  }
+};
+
+const signalAll = (pids: number[], signal: NodeJS.Signals): void => {
+  for (const pid of pids) signalOne(pid, signal);
+};
+
+/** Signals the process group that `leader` leads. */
+export const signalGroup = (leader: number, signal: NodeJS.Signals): void => signalOne(-leader, signal);

@@ -1,0 +1,83 @@
+import { closeSync, fstatSync, readSync } from "node:fs";
+import { join } from "node:path";
+import { COMMAND_FILE_LIMIT, readCommandFile, readEnvFile, readMaskFile } from "../../domain/plan/command-file.ts";
+import { createFileFor } from "../process/as-user.ts";
+import type { StepUser } from "../process/step-user.ts";
+
+const KINDS = ["OUTPUT", "ENV", "MASK", "SUMMARY"] as const;
+type Kind = (typeof KINDS)[number];
+
+/** Fewest characters of an unfinished line that are masked: a shorter one would mask too much of the log. */
+const UNFINISHED_MASK_LENGTH = 4;
+
+export interface CommandFileContents {
+  outputs: Record<string, string>;
+  env: Record<string, string>;
+  summary: string;
+  /** Mistakes in the files, one line each. They quote nothing from the files. */
+  problems: string[];
+}
+
+/**
+ * The files that one step writes outputs, variables, masks and a summary to. They are opened before the step starts,
+ * and read by that handle: a link that the step puts at their path is never followed.
+ */
+export class CommandFiles {
+  /** MILLRACE_OUTPUT, MILLRACE_ENV, MILLRACE_MASK and MILLRACE_SUMMARY, for the step's environment. */
+  readonly env: Record<string, string>;
+  readonly #fds: Record<Kind, number>;
+  #maskBytes = 0;
+
+  constructor(folder: string, index: number, user: StepUser | null) {
+    const paths = KINDS.map((kind) => [kind, join(folder, `${index}-${kind.toLowerCase()}`)] as const);
+    this.#fds = Object.fromEntries(paths.map(([kind, path]) => [kind, createFileFor(user, path)])) as Record<
+      Kind,
+      number
+    >;
+    this.env = Object.fromEntries(paths.map(([kind, path]) => [`MILLRACE_${kind}`, path]));
+  }
+
+  /** All masks so far when the file's size has changed, else none. Cheap, because it runs before each chunk of output. */
+  newMasks(): string[] {
+    const { size } = fstatSync(this.#fds.MASK);
+    if (size === this.#maskBytes) return [];
+    this.#maskBytes = size;
+    const text = this.#read("MASK");
+    const unfinished = text.length - text.lastIndexOf("\n") - 1;
+    return readMaskFile(unfinished < UNFINISHED_MASK_LENGTH ? text.slice(0, text.length - unfinished) : text);
+  }
+
+  /** Reads what the step has written, after its end. */
+  readAll(): CommandFileContents {
+    const output = readCommandFile(this.#read("OUTPUT"));
+    const env = readEnvFile(this.#read("ENV"));
+    const about = (kind: Kind, { problems }: typeof output): string[] =>
+      problems.map(({ line, message }) => `$MILLRACE_${kind}${line > 0 ? `, line ${line}` : ""}: ${message}`);
+    const tooLarge = KINDS.filter((kind) => fstatSync(this.#fds[kind]).size > COMMAND_FILE_LIMIT);
+    return {
+      outputs: Object.fromEntries(output.entries.map(({ name, value }) => [name, value])),
+      env: Object.fromEntries(env.entries.map(({ name, value }) => [name, value])),
+      summary: this.#read("SUMMARY"),
+      problems: [
+        ...about("OUTPUT", output),
+        ...about("ENV", env),
+        ...tooLarge.map((kind) => `$MILLRACE_${kind}: only the first ${COMMAND_FILE_LIMIT} bytes are read`),
+      ],
+    };
+  }
+
+  close(): void {
+    for (const kind of KINDS) closeSync(this.#fds[kind]);
+  }
+
+  #read(kind: Kind): string {
+    const bytes = Buffer.alloc(Math.min(fstatSync(this.#fds[kind]).size, COMMAND_FILE_LIMIT));
+    let done = 0;
+    while (done < bytes.length) {
+      const count = readSync(this.#fds[kind], bytes, done, bytes.length - done, done);
+      if (count === 0) break;
+      done += count;
+    }
+    return bytes.toString("utf8", 0, done);
+  }
+}

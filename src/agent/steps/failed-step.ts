@@ -1,0 +1,60 @@
+import { statfsSync } from "node:fs";
+import { constants } from "node:os";
+import { Cancel, toBuildFailure } from "../failure.ts";
+import type { StepUser } from "../process/step-user.ts";
+import type { StepOutput } from "./step-output.ts";
+import type { ProcessEnd } from "./step-process.ts";
+
+/** Free bytes below which a disk counts as full: a failed write can leave a little space. */
+const DISK_FULL_BELOW = 1024 * 1024;
+
+const SIGNAL_NAMES = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
+
+/** How a process ended, worded to follow "The step". */
+export const describeExit = ({ code, signal }: ProcessEnd): string => {
+  if (signal) return `was killed by ${signal} (signal ${constants.signals[signal]})`;
+  const name = SIGNAL_NAMES.get(code - 128);
+  return `ended with exit code ${code}${name ? ` (128 + ${code - 128}: ${name})` : ""}`;
+};
+
+const CANCELS: Record<Cancel["reason"], string> = {
+  canceled: "the build was canceled",
+  timeout: "the build reached its time limit",
+  interrupted: "the agent is being stopped",
+  "lease-lost": "this agent lost the build's lease",
+};
+
+/** Why the agent stopped a step, worded to follow "The step". */
+export const describeStop = (reason: unknown): string =>
+  `was stopped: ${reason instanceof Cancel ? CANCELS[reason.reason] : "the time for cleanup steps is over"}`;
+
+/** Why a step could not be started, worded to follow "The step". */
+export const describeStartFailure = (error: unknown, user: StepUser | null): string => {
+  const { code, path, message } = error as NodeJS.ErrnoException;
+  const reason = (): string => {
+    if (code === "E2BIG") return "its environment is larger than this machine allows";
+    if (code === "EACCES") return `${user?.name ?? "the agent's user"} may not run ${path ?? "its shell"}`;
+    return code === undefined ? message : toBuildFailure(error).message;
+  };
+  return `could not be started: ${reason()}`;
+};
+
+/** Causes on this machine that may explain a failed step, one line each. */
+export const possibleCauses = (workspace: string, user: StepUser | null, output: StepOutput): string[] => [
+  ...(isFull(workspace, user) ? [`Possible cause: ${toBuildFailure({ code: "ENOSPC" }).message}`] : []),
+  ...(output.isNonBlocking() ? [NON_BLOCKING] : []),
+];
+
+const NON_BLOCKING =
+  "Possible cause: a program has made the step's output non-blocking, as node does, and other programs that write to " +
+  "it may fail with EAGAIN. Give that program its own output: PROGRAM | cat";
+
+const isFull = (folder: string, user: StepUser | null): boolean => {
+  try {
+    const { bavail, bfree, bsize, files, ffree } = statfsSync(folder);
+    const isRoot = user === null && process.getuid?.() === 0;
+    return (isRoot ? bfree : bavail) * bsize < DISK_FULL_BELOW || (files > 0 && ffree === 0);
+  } catch {
+    return false;
+  }
+};

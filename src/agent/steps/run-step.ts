@@ -1,0 +1,122 @@
+import { closeSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { StepToRun } from "../../domain/plan/evaluate.ts";
+import type { StepEnd } from "../../domain/plan/job-so-far.ts";
+import type { BuildFolder } from "../build-folder.ts";
+import type { BuildLog } from "../log/build-log.ts";
+import { createFileFor } from "../process/as-user.ts";
+import type { ProcessTree } from "../process/process-tree.ts";
+import type { StepUser } from "../process/step-user.ts";
+import type { CommandFiles } from "./command-files.ts";
+import { describeExit, describeStartFailure, describeStop, possibleCauses } from "./failed-step.ts";
+import { findProgram } from "./find-program.ts";
+import { SHELL_COMMANDS } from "./shells.ts";
+import { inheritedEnvironment } from "./step-environment.ts";
+import type { StepOutput } from "./step-output.ts";
+import { type ProcessEnd, runProcess } from "./step-process.ts";
+
+/** Exit code of a step that could not be started, as shells use it for "command not found". */
+const NOT_STARTED = 127;
+
+/** What all steps of a build run with. */
+export interface StepContext {
+  /** MILLRACE_* variables of this build. Nothing replaces them. */
+  fixed: Record<string, string>;
+  folder: Omit<BuildFolder, "path" | "log">;
+  tree: ProcessTree;
+  log: BuildLog;
+  user: StepUser | null;
+  /** Milliseconds between SIGTERM and SIGKILL. */
+  grace: number;
+}
+
+export interface RunStepOptions extends StepContext {
+  step: StepToRun;
+  index: number;
+  commandFiles: CommandFiles;
+  output: StepOutput;
+  onSummary: (text: string) => void;
+  /** Aborted when the step must stop. */
+  signal: AbortSignal;
+}
+
+export interface StepVerdict extends StepEnd {
+  /** Why it did not succeed, worded to follow "The step"; null after a success. */
+  why: string | null;
+}
+
+/** Runs one step until it ends, its own time limit passes or the signal is aborted; then ends all it has started. */
+export const runStep = async (options: RunStepOptions): Promise<StepVerdict> => {
+  const { step, tree, output, signal } = options;
+  const script = writeScript(options);
+  const limit = step.timeoutMinutes === null ? null : AbortSignal.timeout(Math.ceil(step.timeoutMinutes * 60_000));
+  const stop = limit ? AbortSignal.any([signal, limit]) : signal;
+  let terminated: Promise<unknown> | null = null;
+  const onStop = (): void => {
+    terminated = tree.terminate(options.grace);
+  };
+  stop.addEventListener("abort", onStop, { once: true });
+  try {
+    const { code, why } = await startProcess(options, script, stop).then(
+      (end) => ({ code: end.code, why: end.code === 0 ? null : describeExit(end) }),
+      (error: unknown) => ({
+        code: error === stop.reason ? null : NOT_STARTED,
+        why: describeStartFailure(error, options.user),
+      }),
+    );
+    await terminated;
+    await output.drain();
+    return verdictOf(options, code, stopReason(signal, limit, step) ?? why);
+  } finally {
+    stop.removeEventListener("abort", onStop);
+  }
+};
+
+/** @returns the path of the script file. */
+const writeScript = ({ step, index, folder, user }: RunStepOptions): string => {
+  const path = join(folder.steps, `${index}.${SHELL_COMMANDS[step.shell].extension}`);
+  const fd = createFileFor(user, path);
+  writeFileSync(fd, step.script);
+  closeSync(fd);
+  return path;
+};
+
+const startProcess = async (options: RunStepOptions, script: string, stop: AbortSignal): Promise<ProcessEnd> => {
+  const { step, folder, user, tree, fixed, commandFiles } = options;
+  const [name, ...args] = SHELL_COMMANDS[step.shell].argv(script);
+  const program = await findProgram(name, user);
+  // No await from here to the start of the process: an abort between the two would find nothing to end.
+  stop.throwIfAborted();
+  const workingDirectory = step.workingDirectory ?? ".";
+  return runProcess(
+    {
+      argv: [program, ...args],
+      folder: join(folder.workspace, workingDirectory),
+      missingMessage: `There is no folder for working-directory ${workingDirectory}`,
+      env: { ...inheritedEnvironment(user, folder), ...step.env, ...fixed, ...commandFiles.env },
+      output: options.output.fd,
+      user,
+    },
+    tree,
+  );
+};
+
+/** What stopped the step; null when nothing did. It says more than the signal that ended the process. */
+const stopReason = (signal: AbortSignal, limit: AbortSignal | null, { timeoutMinutes }: StepToRun): string | null => {
+  if (signal.aborted) return describeStop(signal.reason);
+  if (!limit?.aborted) return null;
+  return `was stopped after ${timeoutMinutes} ${timeoutMinutes === 1 ? "minute" : "minutes"} (timeout-minutes)`;
+};
+
+/** Reads the step's command files, and writes to the log why the step did not succeed. */
+const verdictOf = (options: RunStepOptions, code: number | null, ended: string | null): StepVerdict => {
+  const { log, user, folder, output, signal } = options;
+  const { problems, summary, outputs, env } = options.commandFiles.readAll();
+  for (const problem of problems) log.say(problem);
+  if (summary !== "") options.onSummary(summary);
+  const why = ended ?? (problems.length > 0 ? "wrote a command file that has mistakes" : null);
+  const outcome = signal.aborted ? "cancelled" : why === null ? "success" : "failure";
+  if (why !== null) log.say(`The step ${why}`);
+  if (outcome === "failure") for (const line of possibleCauses(folder.workspace, user, output)) log.say(line);
+  return { outcome, exitCode: code === 0 && why !== null ? 1 : code, outputs, env, why };
+};

@@ -1,0 +1,174 @@
+import { type JobFacts, prepareStep, type StepToRun } from "../../domain/plan/evaluate.ts";
+import { afterCancel, afterStep, JOB_START, type JobSoFar, type Outcome } from "../../domain/plan/job-so-far.ts";
+import { describeMistake, type Mistake } from "../../domain/plan/mistake.ts";
+import type { Plan } from "../../domain/plan/plan.ts";
+import type { Step } from "../../protocol/build.ts";
+import { BuildFailure, Cancel } from "../failure.ts";
+import { CommandFiles } from "./command-files.ts";
+import { runStep, type StepContext } from "./run-step.ts";
+import { StepLogWriter } from "./step-log-writer.ts";
+import { StepOutput } from "./step-output.ts";
+import { StepReport } from "./step-report.ts";
+
+/** Milliseconds that all steps which run after a cancel (`if: always()`) have together. */
+const CLEANUP_MILLISECONDS = 60_000;
+
+/** Receives what the steps report while they run. */
+export interface StepListener {
+  steps(steps: Step[]): void;
+  masks(masks: string[]): void;
+  summary(text: string): void;
+}
+
+export interface RunStepsOptions extends StepContext {
+  plan: Plan;
+  facts: JobFacts;
+  /** Name of the pipeline file, for mistakes in it. */
+  file: string;
+  /** Aborted with a Cancel when the build must stop. */
+  signal: AbortSignal;
+  /** Aborted when the steps that run after a cancel must stop too. */
+  abandon: AbortSignal;
+  listener: StepListener;
+}
+
+export interface StepsResult {
+  succeeded: boolean;
+  /** Of the step that failed the build. */
+  exitCode: number | null;
+  /** Which step failed the build, and why. */
+  message: string | null;
+}
+
+const STATUS: Record<Outcome, Step["status"]> = {
+  success: "succeeded",
+  failure: "failed",
+  cancelled: "canceled",
+  skipped: "skipped",
+};
+
+/** What later steps see of a step that did not run. */
+const NOT_RUN = { exitCode: null, outputs: {}, env: {} };
+
+/**
+ * Runs the plan's steps in order; each sees the outputs and variables of the earlier ones. After a mistake in the file
+ * that only a running build can show, the steps that ask for it by `if` still run.
+ * @throws BuildFailure pipeline-invalid for the first such mistake; the signal's reason when it was aborted.
+ */
+export const runSteps = async (options: RunStepsOptions): Promise<StepsResult> => {
+  const { plan, facts, signal } = options;
+  const run = new StepsRun(options);
+  try {
+    for (const index of plan.job.steps.keys()) {
+      if (signal.aborted) run.startCleanup();
+      const prepared = prepareStep(plan, index, facts, run.soFar);
+      if (prepared.kind === "skip") run.skip(index, prepared.name);
+      else if (prepared.kind === "mistake") run.failByMistake(index, prepared.name, prepared.mistake);
+      else await run.execute(index, prepared);
+    }
+  } finally {
+    await run.close();
+  }
+  signal.throwIfAborted();
+  return run.result();
+};
+
+/** The steps of one build: how far they are, what they report, and what their end means for the build. */
+class StepsRun {
+  soFar: JobSoFar = JOB_START;
+  readonly #options: RunStepsOptions;
+  readonly #report: StepReport;
+  readonly #writer: StepLogWriter;
+  readonly #output: StepOutput;
+  #failedStep: Omit<StepsResult, "succeeded"> | null = null;
+  #mistake: BuildFailure | null = null;
+  /** Set after a cancel: how long the steps that still run may take. */
+  #cleanup: AbortSignal | null = null;
+
+  constructor(options: RunStepsOptions) {
+    const { plan, log, listener, folder } = options;
+    this.#options = options;
+    this.#report = new StepReport(plan, log, (steps) => listener.steps(steps));
+    this.#writer = new StepLogWriter(log, (masks) => listener.masks(masks));
+    this.#output = new StepOutput(
+      folder.pipe,
+      (bytes) => this.#writer.write(bytes),
+      () => this.#writer.flush(),
+    );
+  }
+
+  /** From now on only steps that ask for it by `if` run. @throws the signal's reason when none may run any more. */
+  startCleanup(): void {
+    if (this.#cleanup !== null) return;
+    const { signal, abandon } = this.#options;
+    if (!(signal.reason instanceof Cancel) || signal.reason.reason === "lease-lost") throw signal.reason;
+    this.soFar = afterCancel(this.soFar);
+    this.#cleanup = AbortSignal.any([AbortSignal.timeout(CLEANUP_MILLISECONDS), abandon]);
+  }
+
+  skip(index: number, name: string): void {
+    this.#report.update(index, { name: this.#report.displayName(name), status: "skipped" });
+    this.soFar = afterStep(this.soFar, this.#step(index), { ...NOT_RUN, outcome: "skipped" });
+  }
+
+  failByMistake(index: number, name: string, mistake: Mistake): void {
+    const { log, file } = this.#options;
+    const shown = this.#report.displayName(name);
+    const logOffset = log.begin(shown);
+    const failure = new BuildFailure("pipeline-invalid", describeMistake(file, mistake));
+    log.say(failure.message);
+    this.#report.update(index, { name: shown, status: "failed", logOffset });
+    this.soFar = afterStep(this.soFar, { continueOnError: false }, { ...NOT_RUN, outcome: "failure" });
+    this.#mistake ??= failure;
+  }
+
+  async execute(index: number, prepared: StepToRun): Promise<void> {
+    const { log, folder, user, listener, signal } = this.#options;
+    // The masks come first: the name may contain one of them.
+    this.#writer.addMasks(prepared.masks);
+    const name = this.#report.displayName(prepared.name);
+    const logOffset = log.begin(name);
+    this.#report.update(index, { name, status: "running", startedAt: new Date().toISOString(), logOffset });
+    const commandFiles = new CommandFiles(folder.steps, index, user);
+    this.#writer.commandFiles = commandFiles;
+    const end = await runStep({
+      ...this.#options,
+      step: prepared,
+      index,
+      commandFiles,
+      output: this.#output,
+      onSummary: (text) => listener.summary(text),
+      signal: this.#cleanup ?? signal,
+    });
+    this.#writer.addMasks(commandFiles.newMasks());
+    this.#closeCommandFiles();
+    const { outcome, exitCode } = end;
+    const step = this.#step(index);
+    this.soFar = afterStep(this.soFar, step, end);
+    this.#report.update(index, { status: STATUS[outcome], exitCode, finishedAt: new Date().toISOString() });
+    if (outcome === "failure" && !step.continueOnError)
+      this.#failedStep ??= { exitCode, message: `Step "${name}" ${end.why}` };
+  }
+
+  async close(): Promise<void> {
+    this.#closeCommandFiles();
+    await this.#output.drain();
+    this.#output.close();
+  }
+
+  /** @throws BuildFailure for the first mistake in the file. */
+  result(): StepsResult {
+    if (this.#mistake) throw this.#mistake;
+    if (this.soFar.status === "success") return { succeeded: true, exitCode: 0, message: null };
+    return { succeeded: false, ...(this.#failedStep ?? { exitCode: null, message: null }) };
+  }
+
+  #step(index: number): Plan["job"]["steps"][number] {
+    return this.#options.plan.job.steps[index]!;
+  }
+
+  #closeCommandFiles(): void {
+    this.#writer.commandFiles?.close();
+    this.#writer.commandFiles = null;
+  }
+}

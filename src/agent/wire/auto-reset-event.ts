@@ -1,0 +1,34 @@
+/**
+ * An event that one waiter waits for, as .NET's AutoResetEvent: a wait that ends resets it, and a wait that begins
+ * after `set` ends at once.
+ */
+export class AutoResetEvent {
+  #isSet = false;
+  #wake: (() => void) | null = null;
+
+  set(): void {
+    this.#isSet = true;
+    this.#wake?.();
+  }
+
+  /** Ends when the event is set, `milliseconds` have passed or the signal is aborted. Never rejects. */
+  wait(milliseconds: number | null = null, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = milliseconds === null ? null : setTimeout(() => end(), milliseconds);
+      const end = (): void => {
+        if (timer !== null) clearTimeout(timer);
+        signal?.removeEventListener("abort", end);
+        this.#wake = null;
+        this.#isSet = false;
+        resolve();
+      };
+      this.#wake = end;
+      signal?.addEventListener("abort", end, { once: true });
+      if (this.#isSet || signal?.aborted) end();
+    });
+  }
+}
+
+/** Ends after `milliseconds` or when the signal is aborted. Never rejects. */
+export const sleep = (milliseconds: number, signal?: AbortSignal): Promise<void> =>
+  new AutoResetEvent().wait(milliseconds, signal);

@@ -1,0 +1,29 @@
+/** Seconds: the agent waits no longer, whatever Retry-After says. */
+const MAX_RETRY_AFTER = 600;
+
+/** HTTP-date as RFC 9110 section 5.6.7 has it. Date.parse alone accepts far more. */
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
+export interface BackOff {
+  /** Milliseconds before the first retry. */
+  initial: number;
+  /** Milliseconds of the longest wait. */
+  max: number;
+}
+
+export const DEFAULT_BACK_OFF: BackOff = { initial: 1000, max: 60_000 };
+
+/**
+ * Milliseconds before retry number `retry` (from 0): exponential backoff, times a random factor from 0.5 to 1, so that
+ * agents which lost the connection together do not retry together. `random` is from 0 to 1.
+ */
+export const backOffDelay = (retry: number, { initial, max }: BackOff, random: number): number =>
+  Math.min(max, initial * 2 ** Math.min(retry, 30)) * (0.5 + random / 2);
+
+/** Milliseconds that a Retry-After header asks for, at most ten minutes; null when absent, malformed or in the past. */
+export const retryAfterOf = (header: string | null, now: number): number | null => {
+  if (header === null) return null;
+  const text = header.trim();
+  const milliseconds = /^\d+$/.test(text) ? Number(text) * 1000 : HTTP_DATE.test(text) ? Date.parse(text) - now : 0;
+  return milliseconds > 0 ? Math.min(milliseconds, MAX_RETRY_AFTER * 1000) : null;
+};

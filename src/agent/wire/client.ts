@@ -1,0 +1,145 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { BOOT_HEADER, LEASE_HEADER } from "../../protocol/jobs.ts";
+import { Problem } from "../../protocol/problem.ts";
+import { EXIT, ExitError } from "../cli/exit-codes.ts";
+import { logger } from "../cli/logger.ts";
+import { type BackOff, backOffDelay, DEFAULT_BACK_OFF, retryAfterOf } from "./back-off.ts";
+
+export interface ClientRequest {
+  method: "GET" | "POST" | "PUT" | "DELETE";
+  path: string;
+  body?: unknown;
+  bytes?: Uint8Array;
+  lease?: number;
+  /** Ends the call and its retries with the signal's reason. */
+  signal?: AbortSignal;
+  /** Milliseconds that one try may take. */
+  timeout?: number;
+  /** Tries before `send` throws Unreachable; without it there is no limit. */
+  maxTries?: number;
+  /** Replaces the client's own waits between tries. */
+  backOff?: BackOff;
+}
+
+export interface Answer {
+  status: number;
+  body: unknown;
+  /** Tries that failed before this answer. */
+  failures: number;
+}
+
+/** Every try failed: no connection, no answer in time, or an answer that is worth a retry. */
+export class Unreachable extends Error {}
+
+/** The service does not accept this agent's token any more. */
+export class TokenRefused extends ExitError {
+  constructor(url: string) {
+    super(
+      `${url} does not accept this agent's token: the agent was removed, or its token was revoked. ` +
+        "Register it again: run deregister --local, then register",
+      EXIT.notRegistered,
+    );
+  }
+}
+
+export interface ClientOptions {
+  url: string;
+  token: string;
+  /** Random id of this run of the program. Only the client that polls sends it. */
+  bootId?: string;
+  backOff?: BackOff;
+}
+
+/** An answer in one line for people: the service's problem title and detail, or only the status. */
+export const describeAnswer = ({ status, body }: Omit<Answer, "failures">): string => {
+  const problem = Problem.safeParse(body);
+  if (!problem.success) return `status ${status}`;
+  const errors = problem.data.errors?.map((error) => `${error.pointer}: ${error.detail}`) ?? [];
+  return [`${status} ${problem.data.title}`, problem.data.detail, ...errors].join("; ");
+};
+
+const isTransient = (status: number): boolean => status === 429 || status === 408 || status >= 500;
+
+/**
+ * HTTP client of the service. Retries what may pass by itself (no connection, no answer in time, 408, 429, 5xx) with
+ * exponential backoff and jitter, or after the time in Retry-After. Returns every other answer.
+ */
+export class Client {
+  readonly url: string;
+  readonly #token: string;
+  readonly #bootId: string | undefined;
+  readonly #backOff: BackOff;
+
+  constructor({ url, token, bootId, backOff = DEFAULT_BACK_OFF }: ClientOptions) {
+    this.url = url;
+    this.#token = token;
+    this.#bootId = bootId;
+    this.#backOff = backOff;
+  }
+
+  /** Headers that authenticate the agent. The hint socket sends the same. */
+  headers(): Record<string, string> {
+    return { Authorization: `Bearer ${this.#token}`, ...(this.#bootId && { [BOOT_HEADER]: this.#bootId }) };
+  }
+
+  /** @throws TokenRefused on 401, Unreachable after the last try, the signal's reason when it is aborted. */
+  async send(call: ClientRequest): Promise<Answer> {
+    for (let retry = 0; ; retry++) {
+      const outcome = await this.#tryOnce(call);
+      call.signal?.throwIfAborted();
+      if (outcome.error === null) {
+        if (outcome.answer.status === 401) throw new TokenRefused(this.url);
+        return { ...outcome.answer, failures: retry };
+      }
+      if (retry + 1 === call.maxTries) throw new Unreachable(`${this.url}: ${outcome.error}`);
+      const wait = outcome.retryAfter ?? backOffDelay(retry, call.backOff ?? this.#backOff, Math.random());
+      if (retry > 0) logger.warn(`${call.method} ${call.path.split("?")[0]}: ${outcome.error}; trying again`);
+      await delay(wait, undefined, { signal: call.signal }).catch(() => call.signal?.throwIfAborted());
+    }
+  }
+
+  async #tryOnce(
+    call: ClientRequest,
+  ): Promise<{ error: null; answer: Omit<Answer, "failures"> } | { error: string; retryAfter: number | null }> {
+    const limit = AbortSignal.timeout(call.timeout ?? 30_000);
+    try {
+      const response = await fetch(`${this.url}${call.path}`, {
+        method: call.method,
+        redirect: "manual",
+        signal: call.signal ? AbortSignal.any([call.signal, limit]) : limit,
+        headers: {
+          ...this.headers(),
+          ...(call.lease === undefined ? {} : { [LEASE_HEADER]: String(call.lease) }),
+          ...(call.bytes ? { "Content-Type": "application/octet-stream" } : {}),
+          ...(call.body === undefined ? {} : { "Content-Type": "application/json" }),
+        },
+        body: call.bytes ?? (call.body === undefined ? undefined : JSON.stringify(call.body)),
+      });
+      const text = await response.text();
+      const answer = { status: response.status, body: parsed(text) };
+      if (!isTransient(response.status)) return { error: null, answer };
+      return {
+        error: describeAnswer(answer),
+        retryAfter: retryAfterOf(response.headers.get("Retry-After"), Date.now()),
+      };
+    } catch (error) {
+      if (limit.aborted) return { error: "no answer in time", retryAfter: null };
+      return { error: `no connection (${causeOf(error)})`, retryAfter: null };
+    }
+  }
+}
+
+/** Null for a body that is not JSON: a parser's message would quote the body. */
+const parsed = (text: string): unknown => {
+  if (text === "") return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+};
+
+const causeOf = (error: unknown): string => {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? cause.name) : "unknown";
+};

@@ -1,0 +1,91 @@
+import * as z from "zod/mini";
+
+/**
+ * Where a state lies in the life of a build. `queued`: an agent may claim it. `leased`: one agent holds its lease.
+ * `ended`: nothing changes any more. A build is active until it has ended.
+ */
+export type Phase = "queued" | "leased" | "ended";
+
+interface StateRow {
+  phase: Phase;
+  /** What a build in this state does: the API's description and the docs print it after the state. */
+  meaning: string;
+  /** Who moves a build into this state, and when. */
+  movedBy: string;
+  /** The states it can move to. */
+  next: readonly string[];
+}
+
+/** The states of a build: types, SQL, rules, metrics, pages and docs/architecture.md derive from these rows. */
+export const BUILD_STATES = {
+  queued: {
+    phase: "queued",
+    meaning: "waits in the queue for an agent",
+    movedBy:
+      "The trigger creates the build here. The pool moves it back when its agent released it, when its lease ended without a result and an attempt is left, or when its environment could not be read",
+    next: ["assigned", "canceled"],
+  },
+  assigned: {
+    phase: "leased",
+    meaning: "was handed out to an agent that has not started it yet",
+    movedBy: "The pool, when an agent that can take the build polls",
+    next: ["running", "queued", "canceling", "failed"],
+  },
+  running: {
+    phase: "leased",
+    meaning: "runs on its agent",
+    movedBy: "The agent, when it starts the build",
+    next: ["succeeded", "failed", "queued", "canceling"],
+  },
+  canceling: {
+    phase: "leased",
+    meaning: "was canceled, and its agent is stopping it",
+    movedBy: "A person or program that cancels a build which an agent holds",
+    next: ["canceled"],
+  },
+  succeeded: {
+    phase: "ended",
+    meaning: "ran to its end and succeeded",
+    movedBy: "The agent, when it finishes the build",
+    next: [],
+  },
+  failed: {
+    phase: "ended",
+    meaning: "failed at a step, or for the cause that `reason` names",
+    movedBy:
+      "The agent, when it finishes the build. The pool, when no attempt is left, the build took too long, or no agent can run it",
+    next: [],
+  },
+  canceled: {
+    phase: "ended",
+    meaning: "was canceled before it ended otherwise",
+    movedBy:
+      "A person or program that cancels a queued build. For one that is canceling: its agent when it has stopped, or the pool when the lease ends",
+    next: [],
+  },
+} as const satisfies Record<string, StateRow>;
+
+export type BuildStatus = keyof typeof BUILD_STATES;
+type StatusIn<P extends Phase> = {
+  [Status in BuildStatus]: (typeof BUILD_STATES)[Status]["phase"] extends P ? Status : never;
+}[BuildStatus];
+type QueuedStatus = StatusIn<"queued">;
+export type LeasedStatus = StatusIn<"leased">;
+export type EndedStatus = StatusIn<"ended">;
+export type ActiveStatus = Exclude<BuildStatus, EndedStatus>;
+
+export const STATUSES = Object.keys(BUILD_STATES) as BuildStatus[];
+export const BuildStatus = z.enum(STATUSES);
+
+/* A status that only a newer release knows has no phase: such a build is active, neither queued nor leased. */
+export const phaseOf = (status: BuildStatus): Phase => BUILD_STATES[status]?.phase;
+export const isQueued = (status: BuildStatus): status is QueuedStatus => phaseOf(status) === "queued";
+export const isLeased = (status: BuildStatus): status is LeasedStatus => phaseOf(status) === "leased";
+export const isEnded = (status: BuildStatus): status is EndedStatus => phaseOf(status) === "ended";
+export const isActive = (status: BuildStatus): status is ActiveStatus => !isEnded(status);
+
+export const ACTIVE = STATUSES.filter(isActive);
+export const LEASED = STATUSES.filter(isLeased);
+export const ENDED = STATUSES.filter(isEnded);
+
+export const nextStates = (status: BuildStatus): readonly BuildStatus[] => BUILD_STATES[status].next;

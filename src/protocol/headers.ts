@@ -1,0 +1,11 @@
+/** A D1 bookmark: a read that sends it back sees at least what the answer that carried it saw. */
+export const BOOKMARK_HEADER = "Millrace-Bookmark";
+
+/** What the Worker passes on to an object when it opens a socket there; `BOOT_HEADER` (`jobs.ts`) goes unchanged. */
+export const HOP_HEADERS = {
+  agentId: "X-Agent-Id",
+  /** SHA-256 of the caller's token, in hexadecimal digits. */
+  tokenHash: "X-Token-Hash",
+  /** Milliseconds since 1970 until which a long poll waits; absent where a socket stays open. */
+  deadline: "X-Deadline",
+} as const;

@@ -1,0 +1,143 @@
+/*
+ * Every limit that a person or a client meets, with its unit in its name, and the defaults and periods that they read
+ * about. README and docs quote these numbers; test/house/limits.test.ts compares them. What one pipeline file may be is
+ * in `domain/plan/limits.ts`, what a deployment sets in `config.ts`, a pipeline's defaults in `pipeline.ts`.
+ */
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+const REQUESTS = {
+  bodyBytes: MIB,
+  pageLength: 200,
+  cursorCharacters: 100,
+  filterCharacters: 100,
+  /** Seconds for which a poll may wait for a build. */
+  pollSeconds: 60,
+} as const;
+
+const TEXTS = {
+  nameCharacters: 200,
+  descriptionCharacters: 2000,
+  labelCharacters: 100,
+  /** Labels of one agent, token, pipeline or build. */
+  labels: 50,
+} as const;
+
+const REPOSITORIES = {
+  fullNameCharacters: 400,
+  cloneUrlCharacters: 2000,
+  branchCharacters: 250,
+  usernameCharacters: 200,
+  /** Characters of a clone credential's token or private key. */
+  credentialCharacters: 16_384,
+} as const;
+
+const VARIABLES = {
+  keyCharacters: 255,
+  valueBytes: 48 * KIB,
+  /** UTF-8 of one run's `envVariables` as JSON. */
+  envVariablesBytes: 256 * KIB,
+  secretKeys: 1000,
+  /** Of one build, those of the run included. */
+  activeVariables: 1000,
+  /** UTF-8 of one build's `KEY=value` entries, each with its end. */
+  environmentBytes: 256 * KIB,
+  unusedDays: 400,
+} as const;
+
+const PIPELINES = {
+  configPathCharacters: 400,
+  definitionCharacters: 256 * KIB,
+  groups: 100,
+  timeoutSeconds: 86_400,
+  parallelBuilds: 10_000,
+  attempts: 3,
+} as const;
+
+const BUILDS = {
+  /** From minus this to plus this. */
+  priority: 100,
+  /** Of one organization. */
+  queuedBuilds: 10_000,
+  /** Of all active builds of an organization, as sealed. */
+  sealedInputsCharacters: 64 * MIB,
+  /** Of the ended builds with more sealed inputs than this, only the newest so many keep theirs. */
+  largeInputsCharacters: 4 * KIB,
+  largeInputsKept: 1000,
+  steps: 500,
+  stepNameCharacters: 200,
+  summaryCharacters: 65_536,
+  messageCharacters: 4000,
+  releaseReasonCharacters: 2000,
+  exitCode: 255,
+  /** Steps and masks that one report of progress may carry; a build may have more masks, and fewer steps. */
+  reportedSteps: 1000,
+  reportedMasks: 1000,
+  maskCharacters: 65_536,
+} as const;
+
+const LOGS = {
+  logChunkBytes: MIB,
+  logBytes: 100 * MIB,
+  /** Followers of one log by one token; one more closes the oldest. */
+  followers: 50,
+} as const;
+
+const AGENTS = {
+  /** Of one organization. */
+  agents: 5000,
+  /** Of one registration token, so that a leaked one cannot fill the organization. */
+  registeredAgents: 1000,
+  agentVersionCharacters: 100,
+  /** Open sockets of one agent, waiting polls included: the one it uses, and one that it lost unnoticed. */
+  agentSockets: 2,
+} as const;
+
+const TOKENS = {
+  graceSeconds: 604_800,
+  /** At least. */
+  operatorTokenCharacters: 32,
+  rewrapBatch: 500,
+} as const;
+
+export const LIMITS = {
+  ...REQUESTS,
+  ...TEXTS,
+  ...REPOSITORIES,
+  ...VARIABLES,
+  ...PIPELINES,
+  ...BUILDS,
+  ...LOGS,
+  ...AGENTS,
+  ...TOKENS,
+} as const;
+
+/** What holds where a request names nothing else. */
+export const DEFAULTS = {
+  pageLength: 100,
+  /** Of lists that grow for ever and begin with the newest: builds and the audit. */
+  newestPageLength: 50,
+  graceSeconds: 3600,
+  unusedDays: 90,
+  rewrapBatch: 200,
+} as const;
+
+export const PERIODS = {
+  /** An agent counts as online for this long after its last sign of life. */
+  onlineSeconds: 90,
+  /** An idempotency key means the same build for this long. */
+  idempotencyHours: 24,
+  /** A dashboard session ends after this long without a request, and after so many days in any case. */
+  sessionHours: 12,
+  longestSessionDays: 30,
+} as const;
+
+/** A number as people read it: `86,400`. */
+export const withCommas = (count: number): string => String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
+
+/** A number of bytes as people read it: `48 KiB`. */
+export const byteSize = (bytes: number): string => {
+  if (bytes % MIB === 0) return `${withCommas(bytes / MIB)} MiB`;
+  return bytes % KIB === 0 ? `${withCommas(bytes / KIB)} KiB` : `${withCommas(bytes)} bytes`;
+};

@@ -1,0 +1,144 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { basename, dirname, join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { checkOut, fetchSource } from "../../../src/agent/checkout/checkout.ts";
+import { git } from "../../../src/agent/checkout/git.ts";
+import { startGitServer } from "../../support/local/git-server.ts";
+import { addHistory } from "../../support/local/history.ts";
+import { failureOf, PLAIN, sourceOf, surroundings } from "../support/checkout.ts";
+import { type TestRepository, testRepository } from "../support/repository.ts";
+
+/** 130 commits on main, and one beside it. */
+const withHistory = () => {
+  const repository = testRepository({ "a.txt": "0" });
+  const first = repository.git("rev-parse", "HEAD");
+  addHistory(repository.folder, 130);
+  const near = repository.git("rev-parse", "HEAD~5");
+  repository.git("checkout", "--quiet", "-b", "fork", "HEAD~3");
+  const foreign = repository.commit({ "evil.txt": "x" });
+  return { repository, first, near, foreign };
+};
+
+const UNKNOWN = "0123456789012345678901234567890123456789";
+
+/** Ways to a repository: git's own, by HTTP, by HTTP of a host too old to give commits by hash, and from plain files. */
+const WAYS = {
+  file: async ({ cloneUrl }: TestRepository) => cloneUrl,
+  http: (repository: TestRepository) => served(repository, false),
+  "http of an old host": (repository: TestRepository) => served(repository, true),
+  "plain files": async (repository: TestRepository) => {
+    repository.git("update-server-info");
+    const server = createServer(({ url = "" }, response) => {
+      try {
+        response.end(readFileSync(join(repository.folder, ".git", url.replace(/^\/mill.git|\?.*/g, ""))));
+      } catch {
+        response.writeHead(404).end();
+      }
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mill.git`;
+  },
+};
+
+const served = async ({ folder }: TestRepository, isOld: boolean): Promise<string> => {
+  const server = await startGitServer(dirname(dirname(folder)), "miller", "pw", isOld);
+  onTestFinished(() => server.close());
+  return `${server.url}/${basename(dirname(folder))}/mill.git`;
+};
+
+const pinned = (cloneUrl: string, commitSha: string, branch = "main") =>
+  sourceOf(cloneUrl, {
+    ...{ commitSha, branch, configPath: "a.txt" },
+    repository: {
+      ...{ fullName: "acme/mill", cloneUrl },
+      credential: { kind: "token", username: "miller", value: "pw" },
+    },
+  });
+
+describe("a pinned commit", () => {
+  it.each(Object.entries(WAYS))(
+    "by %s is built however old it is, and refused when it is on another branch only",
+    async (_, way) => {
+      const { repository, first, near, foreign } = withHistory();
+      const cloneUrl = await way(repository);
+      for (const commitSha of [first, near]) {
+        const at = await surroundings();
+        const source = pinned(cloneUrl, commitSha);
+        const fetched = await fetchSource(source, at);
+        expect(fetched).toMatchObject({ commitSha, file: { text: commitSha === first ? "0" : "125" } });
+        await checkOut(source, fetched, at, PLAIN);
+        expect(readFileSync(join(at.workspace, "a.txt"), "utf8")).toBe(commitSha === first ? "0" : "125");
+        expect(readdirSync(at.tempFolder)).toEqual(["workspace"]);
+      }
+      for (const commitSha of [foreign, UNKNOWN]) {
+        const failure = await failureOf(fetchSource(pinned(cloneUrl, commitSha), await surroundings()));
+        expect(failure.reason).toBe("commit-not-on-branch");
+        expect(failure.message).toContain(commitSha);
+      }
+    },
+  );
+
+  it("comes without the history that leads to it, and with as much as the file asks for", async () => {
+    const { repository, near } = withHistory();
+    for (const [depth, commits] of [
+      [1, "1"],
+      [4, "4"],
+      [0, "126"],
+    ] as const) {
+      const at = await surroundings();
+      const source = pinned(repository.cloneUrl, near);
+      const fetched = await fetchSource(source, at);
+      await checkOut(source, fetched, at, { ...PLAIN, depth });
+      const counted = await git(fetched.gitContext, ["rev-list", "--count", "HEAD"]);
+      expect(counted.stdout.toString().trim()).toBe(commits);
+      expect(readFileSync(join(at.workspace, ".git/config"), "utf8")).not.toMatch(/promisor|partial/i);
+    }
+  });
+
+  it("would be a fork's, were the branch not looked at: hosts give every commit by its hash", async () => {
+    const { repository, foreign } = withHistory();
+    const at = await surroundings();
+    const place = { folder: at.workspace, protocols: ["file"], tree: at.tree };
+    expect((await git(place, ["fetch", "--depth=1", repository.cloneUrl, foreign])).code).toBe(0);
+    const fetched = await fetchSource(pinned(repository.cloneUrl, foreign, "fork"), await surroundings());
+    expect(fetched.commitSha).toBe(foreign);
+  });
+
+  it("is found where clocks were wrong, and over a merge", async () => {
+    const repository = testRepository({ "a.txt": "0" });
+    const dated = (date: string, work: () => string): string => {
+      process.env.GIT_COMMITTER_DATE = date;
+      try {
+        return work();
+      } finally {
+        delete process.env.GIT_COMMITTER_DATE;
+      }
+    };
+    const future = dated("2040-01-01T00:00:00Z", () => repository.commit({ "a.txt": "future" }));
+    repository.git("checkout", "--quiet", "-b", "side");
+    const side = dated("1990-01-01T00:00:00Z", () => repository.commit({ "b.txt": "side" }));
+    repository.git("checkout", "--quiet", "main");
+    repository.commit({ "a.txt": "main" });
+    repository.git("merge", "--quiet", "--no-edit", "side");
+    for (const commitSha of [future, side]) {
+      const fetched = await fetchSource(pinned(repository.cloneUrl, commitSha), await surroundings());
+      expect(fetched.commitSha).toBe(commitSha);
+    }
+  });
+
+  it("may be named by a tag's own object: what is built is the commit", async () => {
+    const repository = testRepository({ "a.txt": "0" });
+    const commit = repository.git("rev-parse", "HEAD");
+    repository.git("tag", "--annotate", "--message", "first", "v1");
+    repository.commit({ "a.txt": "1" });
+    const tag = repository.git("rev-parse", "v1");
+    expect(tag).not.toBe(commit);
+    for (const branch of ["refs/tags/v1", "main"]) {
+      const fetched = await fetchSource(pinned(repository.cloneUrl, tag, branch), await surroundings());
+      expect(fetched).toMatchObject({ commitSha: commit, file: { text: "0" } });
+    }
+  });
+});

@@ -1,0 +1,211 @@
+import { execFileSync } from "node:child_process";
+import {
+  appendFileSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { userInfo } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { saveIdentity } from "../../../src/agent/cli/identity.ts";
+import { type InstallOptions, serviceFile, writeServiceFile } from "../../../src/agent/cli/install.ts";
+import { rotateLog } from "../../../src/agent/cli/launchd.ts";
+import { IDENTITY } from "../support/agent-service.ts";
+import { agentProgram } from "../support/command-line.ts";
+import { testFolder } from "../support/folder.ts";
+import { parsePlist, parseUnit, wordsOf } from "../support/service-files.ts";
+
+const PATH = "/home/ci/.nvm/bin:/usr/bin:/with space/100%";
+const LINUX = { platform: "linux", isRoot: false, home: "/home/ci", path: PATH };
+const SERVER = { ...LINUX, isRoot: true, home: "/root" };
+const MAC = { ...LINUX, platform: "darwin", home: "/Users/ci" };
+const PROGRAM = "/opt/agent.mjs";
+
+const stateFolder = (name = "state", agent = "Mac mini (2)"): string => {
+  const folder = join(testFolder(), name);
+  mkdirSync(folder);
+  saveIdentity(folder, { ...IDENTITY, name: agent, url: "https://mill.example" });
+  return folder;
+};
+
+const options = (change: Partial<InstallOptions>): InstallOptions => ({
+  ...{ state: null, user: null, runAs: null, work: null, grace: null, service: null },
+  ...change,
+});
+
+const start = (state: string, ...more: string[]) => [process.execPath, PROGRAM, "start", "--state", state, ...more];
+
+/** What systemd itself says of a unit file, where there is systemd. */
+const verified = (text: string, kind: "--system" | "--user"): string => {
+  const file = join(testFolder(), "millrace-agent.service");
+  writeFileSync(file, text);
+  const env = { ...process.env, XDG_RUNTIME_DIR: testFolder() };
+  try {
+    return execFileSync("systemd-analyze", [kind, "verify", file], { encoding: "utf8", stdio: "pipe", env });
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    return stdout + stderr;
+  }
+};
+const hasSystemd = existsSync("/usr/bin/systemd-analyze");
+
+describe("a unit of systemd", () => {
+  const usual = { Restart: "always", RestartSec: "5", RestartPreventExitStatus: "2 3 4" };
+  const ending = { KillMode: "mixed", Delegate: "yes", TimeoutStopSec: "1h" };
+
+  it("of the user has what the shell had, and needs nothing of the system's", () => {
+    const state = stateFolder('50% "off" $HOME');
+    const { text, path, nextCommands } = serviceFile(options({ state, work: "/data/work", grace: 30 }), PROGRAM, LINUX);
+    const { Service, ...rest } = parseUnit(text);
+    const { ExecStart, Environment, ...others } = Service ?? {};
+    expect(rest).toEqual({ Unit: { Description: "Millrace build agent" }, Install: { WantedBy: "default.target" } });
+    expect(wordsOf(ExecStart)).toEqual(start(state, "--work", "/data/work", "--grace", "30"));
+    expect(wordsOf(Environment)).toEqual([`PATH=${PATH}`]);
+    expect(others).toEqual({ ...usual, ...ending });
+    expect(path).toBe("/home/ci/.config/systemd/user/millrace-agent-mac-mini-2.service");
+    expect(nextCommands[0]).toMatch(/^sudo loginctl enable-linger/);
+    expect(nextCommands).toContain("systemctl --user enable --now millrace-agent-mac-mini-2");
+    expect(text).not.toContain("mra_");
+  });
+
+  it("of the system runs the agent as root with steps of another, after the network is there", () => {
+    const state = stateFolder();
+    const { text, path, nextCommands } = serviceFile(options({ state, runAs: "builder" }), PROGRAM, SERVER);
+    const { Unit, Service, Install } = parseUnit(text);
+    expect(Unit).toMatchObject({ Wants: "network-online.target", After: "network-online.target" });
+    expect(Service).toMatchObject({ ...usual, ...ending });
+    expect(Service).not.toHaveProperty("User");
+    expect(wordsOf(Service?.ExecStart)).toEqual(start(state, "--run-as", "builder"));
+    expect(Install).toEqual({ WantedBy: "multi-user.target" });
+    expect(path).toBe("/etc/systemd/system/millrace-agent-mac-mini-2.service");
+    expect(nextCommands[0]).toBe("systemctl daemon-reload");
+  });
+
+  it("of the system runs the agent as a user who registered it", () => {
+    const state = stateFolder();
+    const { username } = userInfo();
+    const { text, path } = serviceFile(options({ state, user: username }), PROGRAM, SERVER);
+    expect(parseUnit(text).Service).toMatchObject({ User: username });
+    expect(path).toMatch(/^\/etc\/systemd\/system\//);
+  });
+
+  it.runIf(process.getuid?.() === 0)("is not made for an agent that another user registered (root only)", () => {
+    const state = stateFolder();
+    chownSync(join(state, "identity.json"), 65534, 65534);
+    expect(() => serviceFile(options({ state, user: userInfo().username }), PROGRAM, SERVER)).toThrow(
+      /not registered by/,
+    );
+  });
+
+  it.runIf(hasSystemd)("is one that systemd takes, where there is systemd", () => {
+    const state = stateFolder();
+    const program = join(state, "identity.json");
+    const { username } = userInfo();
+    expect(verified(serviceFile(options({ state }), program, LINUX).text, "--user")).toBe("");
+    for (const change of [{ runAs: "builder" }, { user: username }])
+      expect(verified(serviceFile(options({ state, ...change }), program, SERVER).text, "--system")).toBe("");
+    expect(verified("[Service]\nExecStart=nowhere\nRestartt=always\n", "--system")).toMatch(/Restartt/);
+  });
+});
+
+describe("a LaunchAgent", () => {
+  it("is not throttled, and has what the shell had", () => {
+    const state = stateFolder("a & <b>");
+    const { text, path, nextCommands } = serviceFile(options({ state, grace: 30, work: "/data" }), PROGRAM, MAC);
+    const log = join(state, "agent.log");
+    expect(parsePlist(text)).toEqual({
+      Label: "dev.millrace.agent.mac-mini-2",
+      ProgramArguments: start(state, "--work", "/data", "--grace", "30"),
+      EnvironmentVariables: { PATH, MILLRACE_LAUNCHD_LOG: log },
+      ProcessType: "Interactive",
+      RunAtLoad: true,
+      KeepAlive: { SuccessfulExit: false },
+      ThrottleInterval: 10,
+      ExitTimeOut: 3600,
+      StandardErrorPath: log,
+    });
+    expect(path).toBe("/Users/ci/Library/LaunchAgents/dev.millrace.agent.mac-mini-2.plist");
+    expect(nextCommands[0]).toBe(`launchctl bootstrap gui/$(id -u) ${path}`);
+  });
+
+  it("is not started again for what a person must mend, which its log tells", async () => {
+    const state = testFolder();
+    const log = join(state, "agent.log");
+    const plain = await agentProgram(["start", "--state", state]).ended;
+    expect(plain).toMatchObject({ code: 3, stderr: expect.stringContaining("run register first") });
+    const managed = await agentProgram(["start", "--state", state], { env: { MILLRACE_LAUNCHD_LOG: log } }).ended;
+    expect(managed).toMatchObject({ code: 0, stderr: expect.stringContaining("run register first") });
+    expect(managed.stderr).toContain("exits with 0 instead of 3");
+    const usage = await agentProgram(["begin"], { env: { MILLRACE_LAUNCHD_LOG: log } }).ended;
+    expect(usage).toMatchObject({ code: 0, stderr: expect.stringContaining("unknown command 'begin'") });
+    writeFileSync(join(state, "p.yml"), "steps:\n  - run: exit 7\n");
+    const failed = await agentProgram(["run", join(state, "p.yml")], { env: { MILLRACE_LAUNCHD_LOG: log } }).ended;
+    expect(failed.code).toBe(7);
+  });
+
+  it("has a log that begins anew when it is long, under a file that stays open", () => {
+    const log = join(testFolder(), "agent.log");
+    const descriptor = openSync(log, "a");
+    const before = process.env.MILLRACE_LAUNCHD_LOG;
+    process.env.MILLRACE_LAUNCHD_LOG = log;
+    try {
+      writeFileSync(descriptor, "first\n");
+      rotateLog(100);
+      expect(existsSync(`${log}.1`)).toBe(false);
+      writeFileSync(descriptor, `${"x".repeat(100)}\n`);
+      rotateLog(100);
+      appendFileSync(descriptor, "later\n");
+      expect(readFileSync(log, "utf8")).toBe("later\n");
+      expect(statSync(`${log}.1`).size).toBe(107);
+    } finally {
+      if (before === undefined) delete process.env.MILLRACE_LAUNCHD_LOG;
+    }
+  });
+});
+
+describe("several agents on a machine", () => {
+  it("have a service each, and none takes the file of another", () => {
+    const home = testFolder();
+    const machine = { ...LINUX, home };
+    const one = stateFolder("one", "north");
+    const other = stateFolder("other", "North!");
+    const file = (state: string, service: string | null = null) =>
+      serviceFile(options({ state, service }), PROGRAM, machine);
+    writeServiceFile(file(one));
+    writeServiceFile(file(one));
+    const first = readFileSync(file(one).path, "utf8");
+    expect(file(other).path).toBe(file(one).path);
+    expect(() => writeServiceFile(file(other))).toThrow(/starts another agent: .*--service NAME/);
+    expect(readFileSync(file(one).path, "utf8")).toBe(first);
+    writeServiceFile(file(other, "millrace-south"));
+    expect(readFileSync(join(home, ".config/systemd/user/millrace-south.service"), "utf8")).toContain(other);
+  });
+
+  it("leave the usual name to the one in the usual state folder", async () => {
+    const home = testFolder();
+    mkdirSync(join(home, ".millrace/agent"), { recursive: true });
+    saveIdentity(join(home, ".millrace/agent"), { ...IDENTITY, url: "https://mill.example" });
+    const { stderr, code } = await agentProgram(["install"], { cwd: home, env: { HOME: home } }).ended;
+    expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringMatching(/millrace-agent\.service/) });
+  });
+});
+
+describe("install", () => {
+  it.each([
+    ["two users", { user: "root", runAs: "builder" }, SERVER, /use only one/],
+    ["a step user without root", { runAs: "builder" }, LINUX, /install it with sudo/],
+    ["a step user in a session of a Mac", { runAs: "builder" }, MAC, /leave out --run-as and --user/],
+    ["a user whom nobody knows", { user: "nobody-knows-me" }, SERVER, /no user nobody-knows-me/],
+    ["a user who is no name", { user: "$(id)" }, SERVER, /must be the name of a user/],
+    ["a service that is no name", { service: "../x" }, LINUX, /--service must consist/],
+    ["a folder without an agent", {}, LINUX, /register first/],
+  ])("refuses %s", (_, change, machine, word) => {
+    const state = "runAs" in change || "service" in change ? stateFolder() : testFolder();
+    expect(() => serviceFile(options({ state, ...change }), PROGRAM, machine)).toThrow(word);
+  });
+});

@@ -1,0 +1,169 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { agentProgram } from "../support/command-line.ts";
+import { testFolder } from "../support/folder.ts";
+import { testRepository } from "../support/repository.ts";
+import { until } from "../support/until.ts";
+
+/** Runs a pipeline file as a person does, in a folder of its own. */
+const run = async (steps: string, ...more: string[]) => {
+  const folder = testFolder();
+  writeFileSync(join(folder, "p.yml"), steps);
+  return { folder, ...(await agentProgram(["run", "p.yml", ...more], { cwd: folder }).ended) };
+};
+
+describe("run FILE", () => {
+  it("runs the steps in this folder, with outputs, environment and conditions, without a service", async () => {
+    const { code, stdout, folder } = await run(
+      `env:
+  WHO: nobody
+steps:
+  - id: make
+    run: |
+      echo "hello $WHO, CI is $CI"
+      echo "answer=42" >> "$MILLRACE_OUTPUT"
+      echo "LATER=on" >> "$MILLRACE_ENV"
+      touch here
+  - name: The answer is \${{ steps.make.outputs.answer }}
+    shell: sh
+    run: echo "later $LATER"
+  - run: exit 3
+  - run: echo never
+  - if: failure()
+    shell: node
+    run: console.log("after " + process.env.LATER)
+`,
+      ...["--env", "WHO=a=b c"],
+    );
+    expect(stdout).toBe(
+      '--- echo "hello $WHO, CI is $CI"\nhello a=b c, CI is true\n--- The answer is 42\nlater on\n--- exit 3\nThe step ended with exit code 3\n' +
+        '--- console.log("after " + process.env.LATER)\nafter on\n',
+    );
+    expect(code).toBe(3);
+    expect(existsSync(join(folder, "here"))).toBe(true);
+  });
+
+  it("keeps standard output and error in their order, and reads them to the last byte", async () => {
+    const { stdout, code } = await run(
+      "steps:\n  - run: for n in $(seq 500); do echo out $n; echo err $n >&2; done; head -c 300000 /dev/zero | tr '\\0' x\n",
+    );
+    const lines = stdout.split("\n");
+    expect(code).toBe(0);
+    expect(lines.slice(1, 1001)).toEqual(
+      Array.from({ length: 1000 }, (_, n) => `${n % 2 ? "err" : "out"} ${(n >> 1) + 1}`),
+    );
+    expect(lines[1001]).toHaveLength(300_000);
+  });
+
+  it("knows branch and commit of the repository it stands in", async () => {
+    const repository = testRepository({
+      "p.yml": 'steps:\n  - run: echo "$MILLRACE_BRANCH $MILLRACE_COMMIT ${{ build.branch }}"\n',
+    });
+    const { stdout } = await agentProgram(["run", "p.yml"], { cwd: repository.folder }).ended;
+    expect(stdout.split("\n")[1]).toBe(`main ${repository.git("rev-parse", "HEAD")} main`);
+  });
+
+  it("hands steps nothing of git's or the agent's own environment", async () => {
+    const folder = testFolder();
+    writeFileSync(join(folder, "p.yml"), "steps:\n  - run: env\n");
+    const env = { GIT_DIR: "/evil", MILLRACE_TOKEN: "outer", MILLRACE_BUILD_ID: "outer", KEPT: "yes" };
+    const { stdout } = await agentProgram(["run", "p.yml"], { cwd: folder, env }).ended;
+    expect(stdout).toContain("KEPT=yes\n");
+    expect(stdout).not.toMatch(/GIT_DIR|MILLRACE_TOKEN|outer/);
+  });
+
+  it("stops at once, with all it started, when it is interrupted", async () => {
+    const folder = testFolder();
+    writeFileSync(
+      join(folder, "p.yml"),
+      "steps:\n  - run: setsid sleep 1000 & echo $! > pid; echo ready; sleep 1000\n",
+    );
+    const running = agentProgram(["run", "p.yml"], { cwd: folder });
+    await until(() => running.output().includes("ready\n"));
+    running.kill("SIGINT");
+    expect((await running.ended).code).toBe(130);
+    const pid = readFileSync(join(folder, "pid"), "utf8").trim();
+    const state = existsSync(`/proc/${pid}/stat`)
+      ? readFileSync(`/proc/${pid}/stat`, "latin1").split(") ")[1]?.[0]
+      : "gone";
+    expect(["gone", "Z"]).toContain(state);
+  });
+
+  it("does not follow what a step puts in the place of its command files", async () => {
+    const { stdout, code } = await run(
+      `steps:
+  - id: evil
+    run: ln -sf /etc/passwd "$MILLRACE_OUTPUT"
+  - run: echo "got <\${{ steps.evil.outputs.root || 'nothing' }}>"
+`,
+    );
+    expect(code).toBe(0);
+    expect(stdout).toContain("got <nothing>");
+  });
+
+  it("says what is wrong with a command file, and fails the step", async () => {
+    const { stdout, code } = await run('steps:\n  - run: echo "no equals sign" >> "$MILLRACE_OUTPUT"\n');
+    expect(stdout).toContain("$MILLRACE_OUTPUT, line 1: must be NAME=value");
+    expect(code).toBe(1);
+  });
+
+  it("cleans up what not even its owner may empty", async () => {
+    const before = await run('steps:\n  - run: dirname $(dirname "$MILLRACE_OUTPUT")\n');
+    const path = before.stdout.split("\n")[1] ?? "";
+    expect(path).toContain("build-");
+    expect(existsSync(path)).toBe(false);
+    const { stdout, folder } = await run(
+      'steps:\n  - run: mkdir -p "$(dirname "$MILLRACE_OUTPUT")/a/b"; cd "$(dirname "$MILLRACE_OUTPUT")"; pwd; touch a/b/c; chmod 500 a/b a\n',
+    );
+    expect(existsSync((stdout.split("\n")[1] ?? folder) as string)).toBe(false);
+  });
+});
+
+describe("check FILE", () => {
+  it("writes every mistake with its place", async () => {
+    const folder = testFolder();
+    writeFileSync(join(folder, "bad.yml"), "steps:\n  - rnu: echo\n    shell: fish\n");
+    const { code, stdout } = await agentProgram(["check", "bad.yml"], { cwd: folder }).ended;
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^bad\.yml:2:5: .*`run`/m);
+    expect(stdout).toMatch(/^bad\.yml:3:12: /m);
+  });
+
+  it("is content with a good one, and says when there is none", async () => {
+    const folder = testFolder();
+    writeFileSync(join(folder, "good.yml"), "steps:\n  - run: echo\n");
+    expect((await agentProgram(["check", "good.yml"], { cwd: folder }).ended).code).toBe(0);
+    expect(await agentProgram(["check", "gone.yml"], { cwd: folder }).ended).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("cannot read gone.yml (ENOENT)"),
+    });
+  });
+});
+
+describe("the command line", () => {
+  it.each([
+    [["bogus"], /unknown command/],
+    [["register", "--url", "https://mill.example"], /--token-file/],
+    [
+      ["register", "--url", "http://mill.example", "--token-file", "-", "--name", "x"],
+      /http:\/\/ only for this machine/,
+    ],
+    [["run", "p.yml", "--env", "1=2"], /NAME=value/],
+    [["start", "--grace", "soon"], /whole number/],
+    [["start", "--run-as", "root"], /--run-as/],
+    [["start", "--run-as", "no-such-user"], /--run-as/],
+    [["start", "--run-as", "a;b"], /--run-as must be the name/],
+  ])("%j is wrong usage", async (args, word) => {
+    const state = ["register", "start"].includes(args[0] ?? "") ? ["--state", join(testFolder(), "s")] : [];
+    const { code, stderr } = await agentProgram([...args, ...state], { input: "token" }).ended;
+    expect(stderr).toMatch(word);
+    expect(code).toBe(2);
+  });
+
+  it("tells its exit codes", async () => {
+    const { code, stdout } = await agentProgram(["--help"]).ended;
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/Exit codes: 0 done.*3 not registered/s);
+  });
+});

@@ -1,0 +1,244 @@
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { BuildLog } from "../../../src/agent/log/build-log.ts";
+import { LogBuffer } from "../../../src/agent/log/log-buffer.ts";
+import { sendLog } from "../../../src/agent/log/log-sender.ts";
+import { Client } from "../../../src/agent/wire/client.ts";
+import { testFolder } from "../support/folder.ts";
+import { type Reply, type Seen, scriptedService } from "../support/scripted-service.ts";
+import { until } from "../support/until.ts";
+
+const BUILD = "01900000-0000-7000-8000-000000000001";
+const QUICK = { initial: 1, max: 5 };
+
+/** A log kept as the wire says: `plan` decides what becomes of each chunk, the rest is taken whole. */
+type Fate = "take" | "fail" | "drop" | "drop after storing" | "lie" | { keep: number };
+
+const logService = async (plan: Fate[]) => {
+  let stored = Buffer.alloc(0);
+  let broken: string | null = null;
+  const script = ({ query, body }: Seen): Reply => {
+    const offset = Number(query.get("offset"));
+    const fate = plan.shift() ?? "take";
+    if (fate === "fail") return { status: 500, body: {} };
+    if (fate === "drop") return { drop: true };
+    if (fate === "lie") return { status: 200, body: { next: stored.length } };
+    if (body.length === 0) broken = "an empty chunk was sent";
+    if (offset > stored.length) {
+      const problem = { type: "/problems/log-gap", title: "", status: 409, detail: "", requestId: "" };
+      return { status: 409, body: { ...problem, expectedOffset: stored.length } };
+    }
+    const fresh = body.subarray(stored.length - offset);
+    const kept = typeof fate === "object" ? fresh.subarray(0, fate.keep) : fresh;
+    stored = Buffer.concat([stored, kept]);
+    return fate === "drop after storing" ? { drop: true } : { status: 200, body: { next: stored.length } };
+  };
+  const service = await scriptedService(script);
+  return { ...service, stored: () => stored, broken: () => broken };
+};
+
+const route = (url: string, buffer: LogBuffer) => ({
+  client: new Client({ url, token: "t", backOff: QUICK }),
+  buildId: BUILD,
+  lease: 7,
+  buffer,
+  readyToSend: async () => {},
+  signal: new AbortController().signal,
+  pace: 1,
+});
+
+const bufferWith = (text: string): LogBuffer => {
+  const buffer = new LogBuffer(join(testFolder(), "log"));
+  buffer.write(Buffer.from(text));
+  return buffer;
+};
+
+describe("the log on its way to the service", () => {
+  it("is resent from exactly where the service stopped: 3 of 13 bytes, a failure, 6 more, a repeat, the rest", async () => {
+    const service = await logService([{ keep: 3 }, "fail", { keep: 6 }, "lie", "take"]);
+    const buffer = bufferWith("hello, mill!\n");
+    buffer.close();
+    await sendLog(route(service.url, buffer));
+    expect(service.stored().toString()).toBe("hello, mill!\n");
+    expect(service.seen.map(({ query }) => Number(query.get("offset")))).toEqual([0, 3, 3, 9, 9]);
+    expect(
+      service.seen.every(({ query, headers }) => query.get("final") === "true" && headers["x-lease"] === "7"),
+    ).toBe(true);
+    await service.close();
+  });
+
+  it("loses and doubles nothing, whatever happens to the chunks", async () => {
+    const fate = fc.oneof(
+      fc.constantFrom<Fate>("take", "fail", "drop", "drop after storing", "lie"),
+      fc.nat(20).map((keep): Fate => ({ keep })),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fate, { maxLength: 12 }),
+        fc.array(fc.string({ maxLength: 40 })),
+        async (plan, parts) => {
+          const service = await logService([...plan]);
+          const buffer = bufferWith("");
+          const sending = sendLog(route(service.url, buffer));
+          for (const part of parts) {
+            buffer.write(Buffer.from(part));
+            await new Promise(setImmediate);
+          }
+          buffer.close();
+          await sending;
+          await service.close();
+          buffer.dispose();
+          expect(service.stored().toString()).toBe(Buffer.from(parts.join("")).toString());
+          expect(service.broken()).toBeNull();
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it("would be seen to lose bytes when the service claims more than it kept", async () => {
+    const service = await scriptedService(({ query, body }) => ({
+      status: 200,
+      body: { next: Number(query.get("offset")) + body.length },
+    }));
+    const buffer = bufferWith("abc");
+    buffer.close();
+    await sendLog(route(service.url, buffer));
+    expect(service.seen.map(({ body }) => body.toString())).toEqual(["abc"]);
+    await service.close();
+  });
+
+  it("goes back when the service has lost what it had, and follows the offset it expects", async () => {
+    const service = await logService([]);
+    const buffer = bufferWith("0123456789");
+    const answers: Reply[] = [
+      { status: 200, body: { next: 6 } },
+      { status: 200, body: { next: 2 } },
+    ];
+    const offsets: number[] = [];
+    const forgetful = await scriptedService(({ query }) => {
+      offsets.push(Number(query.get("offset")));
+      return answers.shift() ?? { status: 200, body: { next: 10 } };
+    });
+    buffer.close();
+    await sendLog(route(forgetful.url, buffer));
+    expect(offsets).toEqual([0, 6, 2]);
+    await forgetful.close();
+    await service.close();
+  });
+
+  it("is sent as it grows, without waiting for its end, and is never sent empty", async () => {
+    const service = await logService([]);
+    const buffer = bufferWith("");
+    const sending = sendLog(route(service.url, buffer));
+    buffer.write(Buffer.from("first\n"));
+    await until(() => service.stored().toString() === "first\n");
+    buffer.write(Buffer.from("second\n"));
+    await until(() => service.stored().toString() === "first\nsecond\n");
+    buffer.close();
+    await sending;
+    expect(service.seen.every(({ body }) => body.length > 0)).toBe(true);
+    await service.close();
+  });
+
+  it("goes on once its burst is spent, at a pace that is no whole number", async () => {
+    const service = await logService([]);
+    const buffer = bufferWith("");
+    const sending = sendLog({ ...route(service.url, buffer), pace: 20.5 });
+    for (let line = 0; line < 12; line++) {
+      buffer.write(Buffer.from(`line ${line}\n`));
+      await until(() => service.stored().includes(`line ${line}\n`));
+    }
+    buffer.close();
+    await sending;
+    expect(service.stored().toString().split("\n")).toHaveLength(13);
+  });
+
+  it("stops quietly when the lease is lost, and when nobody listens any more", async () => {
+    const problem = { type: "/problems/lease-lost", title: "", status: 409, detail: "", requestId: "" };
+    const service = await scriptedService(() => ({ status: 409, body: problem }));
+    const buffer = bufferWith("abc");
+    await sendLog(route(service.url, buffer));
+    expect(service.seen).toHaveLength(1);
+    const end = new AbortController();
+    const waiting = sendLog({ ...route(service.url, bufferWith("")), signal: end.signal });
+    end.abort(new Error("over"));
+    await expect(waiting).rejects.toThrow("over");
+    await service.close();
+  });
+
+  it("knows the masks before it sends what comes after them", async () => {
+    const order: string[] = [];
+    const service = await scriptedService(({ body }) => {
+      order.push(`bytes ${body.length}`);
+      return { status: 200, body: { next: body.length } };
+    });
+    const buffer = bufferWith("abc");
+    buffer.close();
+    await sendLog({ ...route(service.url, buffer), readyToSend: async () => void order.push("masks") });
+    expect(order).toEqual(["masks", "bytes 3"]);
+    await service.close();
+  });
+});
+
+describe("the buffer", () => {
+  it("takes no more than its limit and keeps every byte below it", () => {
+    const buffer = new LogBuffer(join(testFolder(), "log"), 10);
+    buffer.write(Buffer.from("0123456"));
+    buffer.write(Buffer.from("789abc"));
+    buffer.write(Buffer.from("def"));
+    expect(Buffer.from(buffer.read(0, 100)).toString()).toBe("0123456789");
+    expect(Buffer.from(buffer.read(4, 3)).toString()).toBe("456");
+    expect(buffer.read(10, 5)).toHaveLength(0);
+    buffer.dispose();
+  });
+});
+
+describe("the way into the log", () => {
+  const collected = () => {
+    const parts: Buffer[] = [];
+    return {
+      get size() {
+        return Buffer.concat(parts).length;
+      },
+      write: (bytes: Uint8Array) => void parts.push(Buffer.from(bytes)),
+      text: () => Buffer.concat(parts).toString(),
+    };
+  };
+
+  it("masks a secret that comes one byte at a time, and one that became known on the way", () => {
+    const sink = collected();
+    const log = new BuildLog(["correct-horse"], sink, () => {});
+    for (const byte of Buffer.from("say correct-horse twice\n")) log.write(Uint8Array.of(byte));
+    log.addSecrets(["battery-staple"]);
+    log.write(Buffer.from("and battery-staple and correct-horse\n"));
+    log.flush();
+    expect(sink.text()).toBe("say *** twice\nand *** and ***\n");
+    expect(log.mask("battery-staple?")).toBe("***?");
+  });
+
+  it("puts its own words on lines of their own", () => {
+    const sink = collected();
+    const log = new BuildLog([], sink, () => {});
+    log.write(Buffer.from("no end of line"));
+    log.say("--- next");
+    expect(log.flush()).toBe(sink.size);
+    expect(sink.text()).toBe("no end of line\n--- next\n");
+  });
+
+  it("tells of a disk that is full", () => {
+    const full = Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
+    const told: unknown[] = [];
+    const sink = {
+      size: 0,
+      write: () => {
+        throw full;
+      },
+    };
+    const log = new BuildLog([], sink, (error) => told.push(error));
+    log.write(Buffer.from("abc\n"));
+    log.flush();
+    expect(told).toEqual([full]);
+  });
+});

@@ -1,0 +1,70 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { findIdentity, loadIdentity, makeStateFolder } from "../../../src/agent/cli/identity.ts";
+import { lockAgent, runningAgentPid } from "../../../src/agent/process/lock.ts";
+import type { StepUser } from "../../../src/agent/process/step-user.ts";
+import { testFolder } from "../support/folder.ts";
+import { isRoot, unnamedUser } from "../support/step-user.ts";
+
+const claimsOf = (state: string, work = testFolder(), user: StepUser | null = null) => ({ state, work, user });
+
+describe("what an agent has for itself", () => {
+  it("is its work folder too, and what was taken is given back when something else is not to be had", () => {
+    const [work, state] = [testFolder(), testFolder()];
+    const unlock = lockAgent(claimsOf(testFolder(), work));
+    expect(() => lockAgent(claimsOf(state, work))).toThrow(/uses the work folder .*: give each agent its own --work$/);
+    expect(runningAgentPid(state)).toBeNull();
+    unlock();
+    lockAgent(claimsOf(state, work))();
+  });
+
+  it.runIf(isRoot)("is the user that its steps run as", () => {
+    const user = unnamedUser();
+    const unlock = lockAgent(claimsOf(testFolder(), testFolder(), user));
+    expect(() => lockAgent(claimsOf(testFolder(), testFolder(), user))).toThrow(
+      `another agent runs its steps as ${user.name} (process ${process.pid}), and ends all processes of that user`,
+    );
+    lockAgent(claimsOf(testFolder(), testFolder(), unnamedUser()))();
+    unlock();
+  });
+});
+
+describe("the lock of a state folder", () => {
+  it("is held until it is given back", () => {
+    const claims = claimsOf(testFolder());
+    const unlock = lockAgent(claims);
+    expect(runningAgentPid(claims.state)).toBe(process.pid);
+    expect(() => lockAgent(claims)).toThrow(/another agent uses the state folder /);
+    unlock();
+    expect(runningAgentPid(claims.state)).toBeNull();
+    lockAgent(claims)();
+  });
+
+  it.each([
+    ["a dead process", "999999999 x\n"],
+    ["a process number that was given away again", `${process.pid} another-start\n`],
+    ["nothing that makes sense", "?"],
+    ["an empty file", ""],
+  ])("of %s is taken over", (_, text) => {
+    const folder = testFolder();
+    writeFileSync(join(folder, "lock"), text);
+    expect(runningAgentPid(folder)).toBeNull();
+    const unlock = lockAgent(claimsOf(folder));
+    expect(runningAgentPid(folder)).toBe(process.pid);
+    unlock();
+    expect(existsSync(join(folder, "lock"))).toBe(false);
+  });
+});
+
+describe("who the agent is", () => {
+  it("is told apart from a damaged file and from nothing", () => {
+    const folder = join(testFolder(), "state");
+    expect(findIdentity(folder)).toBeNull();
+    expect(() => loadIdentity(folder)).toThrow(/run register first/);
+    makeStateFolder(folder);
+    writeFileSync(join(folder, "identity.json"), '{"token": "mra_secret"');
+    expect(() => loadIdentity(folder)).toThrow(/damaged/);
+    expect(() => loadIdentity(folder)).not.toThrow(/mra_secret/);
+  });
+});

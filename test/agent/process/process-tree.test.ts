@@ -1,0 +1,185 @@
+import { once } from "node:events";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { makeBuildFolder, removeBuildFolder } from "../../../src/agent/build-folder.ts";
+import { Cgroup } from "../../../src/agent/process/cgroup.ts";
+import { processTable } from "../../../src/agent/process/process-table.ts";
+import { ProcessTree, type ProcessTreeOptions, RUN_ID_VARIABLE } from "../../../src/agent/process/process-tree.ts";
+import { runProcess } from "../../../src/agent/steps/step-process.ts";
+import { testFolder } from "../support/folder.ts";
+import { attackAs, canAttack, unnamedUser } from "../support/step-user.ts";
+import { until } from "../support/until.ts";
+
+/** Starts a script as a step of `buildId`; the script writes `ready` when its children are there. */
+const startStep = async (
+  buildId: string,
+  script: string,
+  known: (folder: string) => ProcessTreeOptions = () => ({}),
+) => {
+  const folder = testFolder();
+  const tree = new ProcessTree(buildId, known(folder));
+  const file = join(folder, "script");
+  writeFileSync(file, `${script}\n`);
+  const output = 1;
+  const ended = runProcess(
+    {
+      argv: ["bash", "--noprofile", "--norc", "-eo", "pipefail", file],
+      folder,
+      missingMessage: "no folder",
+      env: { PATH: process.env.PATH ?? "", [RUN_ID_VARIABLE]: buildId },
+      output,
+      user: null,
+    },
+    tree,
+  );
+  await until(() => existsSync(join(folder, "ready")));
+  const pids = readFileSync(join(folder, "ready"), "utf8").trim().split(/\s+/).map(Number);
+  return { tree, ended, folder, pids };
+};
+
+/** Leaves a process for each, after it has done that: without an environment, parent, group or output of the step's. */
+const hidden = (...before: string[]): string => {
+  const leave = (first: string): string =>
+    `env -i setsid -f bash -c '${first}; echo $$ >> '"$PWD"'/pids; exec sleep 1000 > /dev/null 2>&1'`;
+  const all = `until [ "$(wc -l < pids)" = ${before.length} ]; do sleep 0.01; done; mv pids ready`;
+  return ["exec 4> held; touch pids", ...before.map(leave), all].join("\n");
+};
+
+const alive = (pids: number[]): number[] => {
+  const living = new Set(processTable("").map((row) => row.pid));
+  return pids.filter((pid) => living.has(pid));
+};
+
+describe("the process tree of a build", () => {
+  it("ends children, children in a session of their own, and those that shut their ears to SIGTERM", async () => {
+    const { tree, ended, pids } = await startStep(
+      "11111111-1111-7111-8111-111111111111",
+      `sleep 1000 & a=$!
+       setsid sleep 1000 & b=$!
+       setsid bash -c 'trap "" TERM; echo $$ > deaf; while :; do sleep 1000; done' &
+       until [ -s deaf ]; do sleep 0.01; done
+       echo $$ $a $b $(cat deaf) > ready.part; mv ready.part ready; wait`,
+    );
+    expect(alive(pids)).toEqual(pids);
+    expect(await tree.terminate(200)).toBe(true);
+    expect(alive(pids)).toEqual([]);
+    expect(await ended).toEqual({ code: 128 + 15, signal: "SIGTERM" });
+  });
+
+  it("ends a child that threw its environment away before it left the group", async () => {
+    const { tree, pids } = await startStep(
+      "22222222-2222-7222-8222-222222222222",
+      `env -i setsid sleep 1000 & sleep 0.1
+       echo $$ $(pgrep -P $$ -x sleep | head -1) > ready.part; mv ready.part ready; wait`,
+    );
+    expect(pids.length).toBe(2);
+    expect(await tree.terminate(200)).toBe(true);
+    expect(alive(pids)).toEqual([]);
+  });
+
+  it("finds what outlived its step, by its mark alone, and leaves those of another run be", async () => {
+    const one = await startStep(
+      "33333333-3333-7333-8333-333333333333",
+      "setsid sleep 1000 & echo $! > part; mv part ready",
+    );
+    const other = await startStep(
+      "44444444-4444-7444-8444-444444444444",
+      "setsid sleep 1000 & echo $! > part; mv part ready",
+    );
+    expect((await one.ended).code).toBe(0);
+    expect(await new ProcessTree("33333333-3333-7333-8333-333333333333").terminate(200)).toBe(true);
+    expect(alive([...one.pids, ...other.pids])).toEqual(other.pids);
+    await other.tree.terminate(200);
+    expect(alive(other.pids)).toEqual([]);
+  });
+
+  it("lets a step that listens to SIGTERM tidy up within the grace", async () => {
+    const { tree, ended, folder } = await startStep(
+      "55555555-5555-7555-8555-555555555555",
+      `trap 'echo tidy > tidied; exit 7' TERM
+       echo $$ > ready.part; mv ready.part ready
+       while :; do sleep 0.05; done`,
+    );
+    await tree.terminate(60_000);
+    expect((await ended).code).toBe(7);
+    expect(existsSync(join(folder, "tidied"))).toBe(true);
+  });
+
+  it("wakes a stopped process to end it", async () => {
+    const { tree, ended, pids } = await startStep(
+      "66666666-6666-7666-8666-666666666666",
+      "echo $$ > ready.part; mv ready.part ready; kill -STOP $$; sleep 1000",
+    );
+    await tree.terminate(60_000);
+    expect(await ended).toEqual({ code: 128 + 15, signal: "SIGTERM" });
+    expect(alive(pids)).toEqual([]);
+  });
+
+  it("ends all in its control group, whatever it did to its environment, folder and output", async () => {
+    const folder = await makeBuildFolder(testFolder(), null);
+    onTestFinished(() => removeBuildFolder(folder.path, null));
+    const id = "77777777-7777-7777-8777-777777777777";
+    const { cgroup } = folder;
+    // Without one, on a Mac or where this user may not make any, nothing tells such a process from another.
+    if (cgroup === null) return expect(Cgroup.make(folder.path)).toBeNull();
+    const { pids } = await startStep(id, hidden("cd /; exec 4>&-"), () => ({ cgroup }));
+    expect(new ProcessTree(id).living()).toEqual([]);
+    expect(new Set(cgroup.members())).toEqual(new Set(pids));
+    expect(await new ProcessTree(id, { cgroup }).terminate(100)).toBe(true);
+    expect(alive(pids)).toEqual([]);
+    cgroup.remove();
+    expect(existsSync(cgroup.path)).toBe(false);
+  });
+
+  it.runIf(process.platform === "linux")(
+    "ends what hides, but has the build's folder or a file of it open",
+    async () => {
+      const id = "88888888-8888-7888-8888-888888888888";
+      const script = hidden("cd /", "exec 4>&-");
+      const { tree, pids, ended } = await startStep(id, script, (folder) => ({ folder }));
+      await ended;
+      const elsewhere = new ProcessTree(id, { folder: testFolder() });
+      expect(await elsewhere.terminate(100)).toBe(true);
+      expect(alive(pids)).toEqual(pids);
+      expect(await tree.terminate(100)).toBe(true);
+      expect(alive(pids)).toEqual([]);
+    },
+  );
+});
+
+describe.runIf(canAttack)("a chain of processes that fork and exit, deaf to SIGTERM, as the steps' user", () => {
+  /** Its output ends with the last of it, and has a byte of every hundredth. It leaves some rest to the machine. */
+  const CHAIN = `
+import os, signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+os.setsid()
+n = 0
+while True:
+    if os.fork():
+        os._exit(0)
+    time.sleep(0.0005)
+    n += 1
+    if n % 100 == 1:
+        os.write(1, b".")
+`;
+  const chainOf = async () => {
+    const user = unnamedUser();
+    const { stdout } = attackAs(user, CHAIN);
+    const ended = once(stdout, "end");
+    await once(stdout, "data");
+    return { user, stdout, ended };
+  };
+
+  it("is missed by a look at all processes, and lives on", async () => {
+    const { user, stdout } = await chainOf();
+    await until(() => processTable("").every(({ uid }) => uid !== user.uid));
+    await once(stdout, "data");
+  });
+
+  it("is ended with all of that user", async () => {
+    const { user, ended } = await chainOf();
+    expect(await new ProcessTree("99999999-9999-7999-8999-999999999999", { user }).terminate(100)).toBe(true);
+    await ended;
+  });
+});

@@ -1,0 +1,154 @@
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { saveIdentity } from "../../../src/agent/cli/identity.ts";
+import { findStepUser } from "../../../src/agent/process/step-user.ts";
+import { findProgram } from "../../../src/agent/steps/find-program.ts";
+import { agentService, IDENTITY, jobOf } from "../support/agent-service.ts";
+import { agentProgram } from "../support/command-line.ts";
+import { testFolder } from "../support/folder.ts";
+import { testRepository } from "../support/repository.ts";
+import { CAN_MOUNT, smallDisk } from "../support/small-disk.ts";
+import { until } from "../support/until.ts";
+
+const IS_ROOT = process.getuid?.() === 0;
+
+const run = async (steps: string) => {
+  const folder = testFolder();
+  writeFileSync(join(folder, "p.yml"), `steps:\n${steps}`);
+  return agentProgram(["run", "p.yml"], { cwd: folder }).ended;
+};
+
+const start = async (files: Record<string, string>, args: string[] = []) => {
+  const service = await agentService();
+  onTestFinished(() => service.close());
+  const state = join(testFolder(), "state");
+  saveIdentity(state, { ...IDENTITY, url: service.url });
+  const job = jobOf(testRepository(files).cloneUrl, 1, { env: { KEY: "a-secret-name" }, secretKeys: ["KEY"] });
+  service.jobs.push(job);
+  const agent = agentProgram(["start", "--grace", "1", "--state", state, ...args]);
+  await until(() => service.ends.length === 1);
+  return { service, agent, log: () => service.logs.get(job.build.id) ?? "" };
+};
+
+describe("the log of a step that did not simply succeed", () => {
+  it("ends with why: its exit code, its signal, or why it could not begin", async () => {
+    const { stdout } = await run(`  - { continue-on-error: true, run: exit 3 }
+  - { continue-on-error: true, run: kill -SEGV $$ }
+  - { continue-on-error: true, run: "(kill -KILL $BASHPID)" }
+  - { continue-on-error: true, run: pwd, working-directory: gone }
+  - { continue-on-error: true, run: echo nonsense >> "$MILLRACE_OUTPUT" }
+  - run: echo good
+`);
+    const ends = stdout.split("\n").filter((line) => line.startsWith("The step"));
+    expect(ends).toEqual([
+      "The step ended with exit code 3",
+      "The step was killed by SIGSEGV (signal 11)",
+      "The step ended with exit code 137 (128 + 9: SIGKILL)",
+      "The step ended with exit code 127",
+      "The step wrote a command file that has mistakes",
+    ]);
+    expect(stdout).toContain("There is no folder for working-directory gone\nThe step ended with exit code 127\n");
+    expect(stdout).toMatch(/good\n$/);
+  });
+
+  it.runIf(process.platform === "linux")("tells of an output that a program has made non-blocking", async () => {
+    const node = `require("fs").writeFileSync("ready", ""); process.stdout.write("x"); setTimeout(() => {}, 100000)`;
+    const { stdout, code } = await run(`  - run: |
+      node -e '${node}' &
+      until [ -e ready ]; do sleep 0.01; done
+      sleep 0.2
+      seq 1 300000
+`);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/The step ended with exit code 1\nPossible cause: .*non-blocking.*EAGAIN.*PROGRAM \| cat\n/);
+    expect((await run("  - run: exit 1\n")).stdout).not.toContain("non-blocking");
+  });
+
+  it("is summed up in the build's own message, masked", async () => {
+    const text = 'steps:\n  - { name: "Try a-secret-name", run: exit 9 }\n  - { if: always(), run: exit 8 }\n';
+    const { service, log } = await start({ ".millrace.yml": text });
+    const message = 'Step "Try ***" ended with exit code 9';
+    expect(service.ends[0]?.body).toEqual({ status: "failed", exitCode: 9, message });
+    expect(log()).toContain("The step ended with exit code 9\n");
+  });
+
+  it("has no such line when it was good", async () => {
+    const { service, log } = await start({ ".millrace.yml": "steps:\n  - run: echo good\n" });
+    expect(service.ends[0]?.body).toEqual({ status: "succeeded", exitCode: 0, message: null });
+    expect(log()).toMatch(/--- echo good\ngood\n$/);
+  });
+});
+
+describe.runIf(CAN_MOUNT)("a full disk", () => {
+  it("is told in the log and on the build, and the agent takes the next one", async () => {
+    const work = smallDisk();
+    const text = "steps:\n  - run: head -c 20000000 /dev/zero > big; echo never\n";
+    const { service, agent, log } = await start({ ".millrace.yml": text }, ["--work", work]);
+    expect(service.ends[0]?.body).toMatchObject({
+      status: "failed",
+      message: expect.stringMatching(/the agent's disk is full|ended with exit code 1/),
+    });
+    expect(log()).toContain("No space left on device");
+    expect(log()).toContain("the agent's disk is full: free some space");
+    expect(log()).not.toMatch(/^never$/m);
+    const next = jobOf(testRepository({ ".millrace.yml": "steps:\n  - run: echo good\n" }).cloneUrl, 2);
+    service.jobs.push(next);
+    await until(() => service.ends.length === 2);
+    expect(service.ends[1]?.body).toMatchObject({ status: "succeeded" });
+    agent.kill("SIGTERM");
+    expect((await agent.ended).code).toBe(0);
+    expect(readdirSync(work)).toEqual([]);
+  });
+
+  it("that a checkout fills fails that build alone", async () => {
+    const { service, agent } = await start(
+      { ".millrace.yml": "steps:\n  - run: echo never\n", big: "0123456789".repeat(2_000_000) },
+      ["--work", smallDisk()],
+    );
+    expect(service.ends[0]?.body).toMatchObject({
+      status: "failed",
+      message: expect.stringMatching(/disk is full|diskspace/),
+    });
+    service.jobs.push(jobOf(testRepository({ ".millrace.yml": "steps:\n  - run: echo good\n" }).cloneUrl, 2));
+    await until(() => service.ends.length === 2);
+    expect(service.ends[1]?.body).toMatchObject({ status: "succeeded" });
+    agent.kill("SIGTERM");
+    expect((await agent.ended).code).toBe(0);
+  });
+});
+
+describe("a program that a step needs", () => {
+  /** Two folders of the PATH with a program of one name: the first one is closed to all but its owner. */
+  const twoPlaces = (): { closed: string; open: string } => {
+    const folder = testFolder();
+    chmodSync(folder, 0o755);
+    const [closed, open] = [join(folder, "closed"), join(folder, "open")];
+    for (const place of [closed, open]) {
+      mkdirSync(place);
+      writeFileSync(join(place, "tool"), "#!/bin/sh\n", { mode: 0o755 });
+    }
+    chmodSync(closed, 0o700);
+    const path = process.env.PATH;
+    process.env.PATH = `${closed}:${open}:${path}`;
+    onTestFinished(() => {
+      process.env.PATH = path;
+    });
+    return { closed, open };
+  };
+
+  it.runIf(IS_ROOT)("is the first that the step's own user may run, not the first that root may", async () => {
+    const { closed, open } = twoPlaces();
+    expect(await findProgram("tool", null)).toBe(join(closed, "tool"));
+    expect(await findProgram("tool", findStepUser("nobody"))).toBe(join(open, "tool"));
+    chmodSync(join(open, "tool"), 0o700);
+    await expect(findProgram("tool", findStepUser("nobody"))).rejects.toThrow(/tool is not .*nobody may not run it/);
+  });
+
+  it("is a file that may be run, not a folder or a text of that name", async () => {
+    const { closed, open } = twoPlaces();
+    chmodSync(join(closed, "tool"), 0o644);
+    expect(await findProgram("tool", null)).toBe(join(open, "tool"));
+    await expect(findProgram("no-such-tool", null)).rejects.toThrow("no-such-tool is not installed on this agent");
+  });
+});

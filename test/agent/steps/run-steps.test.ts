@@ -1,0 +1,217 @@
+import { chmodSync, existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { endAndRemoveBuild, makeBuildFolder, removeBuildFolder } from "../../../src/agent/build-folder.ts";
+import { BuildFailure, Cancel } from "../../../src/agent/failure.ts";
+import { BuildLog } from "../../../src/agent/log/build-log.ts";
+import { parsePlanOrFail } from "../../../src/agent/perform-build.ts";
+import { chownTree } from "../../../src/agent/process/as-user.ts";
+import { ProcessTree } from "../../../src/agent/process/process-tree.ts";
+import { findStepUser, type StepUser } from "../../../src/agent/process/step-user.ts";
+import { runSteps, type StepListener } from "../../../src/agent/steps/run-steps.ts";
+import type { Plan } from "../../../src/domain/plan/plan.ts";
+import type { Step } from "../../../src/protocol/build.ts";
+import { testFolder } from "../support/folder.ts";
+import { namedUser } from "../support/step-user.ts";
+
+const BUILD = crypto.randomUUID();
+
+/** Open to a step's own user, as the folder of a real agent with --run-as is. */
+const workFolder = (): string => {
+  const folder = testFolder();
+  chmodSync(folder, 0o711);
+  return folder;
+};
+
+const runPlan = async (
+  text: string,
+  {
+    change = (plan: Plan) => plan,
+    user = null as StepUser | null,
+    signal = new AbortController().signal,
+    onSteps = () => {},
+  } = {},
+) => {
+  const parts: Uint8Array[] = [];
+  const sink = {
+    get size() {
+      return Buffer.concat(parts).length;
+    },
+    write: (bytes: Uint8Array) => void parts.push(bytes),
+  };
+  const log = new BuildLog([], sink, () => {});
+  const folder = await makeBuildFolder(workFolder(), user);
+  const tree = new ProcessTree(BUILD, { user, cgroup: folder.cgroup, folder: folder.path });
+  if (user) chownTree(user, folder.workspace);
+  onTestFinished(async () => {
+    await endAndRemoveBuild(folder.path, user, 0);
+  });
+  const told = { steps: [] as Step[][], masks: [] as string[], summary: "" };
+  const listener: StepListener = {
+    steps: (steps) => {
+      told.steps.push(steps);
+      onSteps();
+    },
+    masks: (masks) => void told.masks.push(...masks),
+    summary: (more) => {
+      told.summary += more;
+    },
+  };
+  const running = runSteps({
+    plan: change(parsePlanOrFail(text, "p.yml")),
+    facts: {
+      env: {},
+      secretKeys: [],
+      runKeys: [],
+      build: { id: BUILD, number: 1, branch: "main", commit: null, message: null, attempt: 1, trigger: "api" },
+      repository: { id: "r", fullName: "a/b", cloneUrl: "" },
+      agent: { id: "a", name: "wheel", platform: "linux" },
+    },
+    file: "p.yml",
+    fixed: tree.env,
+    abandon: new AbortController().signal,
+    ...{ folder, tree, log, user, signal, listener },
+    grace: 100,
+  });
+  const result = await running.then(
+    (value) => ({ value, error: null }),
+    (error: unknown) => ({ value: null, error }),
+  );
+  await tree.terminate(100);
+  log.flush();
+  return { ...result, log: Buffer.concat(parts).toString(), told, folder, tree };
+};
+
+describe("the steps of a plan", () => {
+  it("are stopped when they take too long, and the build goes on where it may", async () => {
+    const shorten = (plan: Plan): Plan => {
+      plan.job.steps[0]!.timeoutMinutes = 0.005;
+      return plan;
+    };
+    const text = "steps:\n  - run: sleep 1000\n    continue-on-error: true\n  - run: echo after\n";
+    const { value, log } = await runPlan(text, { change: shorten });
+    expect(value).toEqual({ succeeded: true, exitCode: 0, message: null });
+    expect(log).toMatch(/was stopped after 0\.005 minutes \(timeout-minutes\)\n--- echo after\nafter\n$/);
+  });
+
+  it("fail the build at a mistake that only shows on the way, with its place", async () => {
+    const { error, told } = await runPlan("steps:\n  - run: echo one\n  - run: echo ${{ GONE }}\n");
+    expect(error).toBeInstanceOf(BuildFailure);
+    expect(error).toMatchObject({ reason: "pipeline-invalid", message: expect.stringMatching(/^p\.yml:3:\d+: /) });
+    expect(told.steps.at(-1)?.map(({ status }) => status)).toEqual(["succeeded", "failed"]);
+  });
+
+  it("that ask for it clean up after a mistake, which stands in the log where it was made", async () => {
+    const { error, log, told } = await runPlan(
+      "steps:\n  - run: echo ${{ GONE }}\n  - run: echo never\n  - { if: always(), run: echo cleaned }\n  - { if: failure(), name: '${{ WRONG }}', run: x }\n",
+    );
+    expect(error).toMatchObject({ reason: "pipeline-invalid", message: expect.stringMatching(/^p\.yml:2:\d+: /) });
+    expect(told.steps.at(-1)?.map(({ status }) => status)).toEqual(["failed", "skipped", "succeeded", "failed"]);
+    expect(log).toMatch(/^--- .*\np\.yml:2:\d+: .*\n--- echo cleaned\ncleaned\n--- x\np\.yml:5:\d+: .*\n$/);
+  });
+
+  it("have names of one line that is not long", async () => {
+    const { told, log } = await runPlan(`steps:\n  - name: "a\\n  b ${"c".repeat(300)}"\n    run: "true"\n`);
+    expect(told.steps[0]?.[0]?.name).toBe(`a b ${"c".repeat(196)}`);
+    expect(log).toBe(`--- a b ${"c".repeat(196)}\n`);
+  });
+
+  it("are told as they come along, each with where its log begins", async () => {
+    const { told, log } = await runPlan(
+      "steps:\n  - id: a\n    run: printf é\n  - if: false\n    run: echo b\n  - run: echo c\n",
+    );
+    expect(told.steps[0]?.map(({ id, status, logOffset }) => [id, status, logOffset])).toEqual([
+      ["a", "running", 0],
+      [null, "pending", null],
+      [null, "pending", null],
+    ]);
+    const last = told.steps.at(-1) ?? [];
+    expect(last.map(({ status, exitCode }) => [status, exitCode])).toEqual([
+      ["succeeded", 0],
+      ["skipped", null],
+      ["succeeded", 0],
+    ]);
+    expect(
+      Buffer.from(log)
+        .subarray(last[2]?.logOffset ?? 0)
+        .toString(),
+    ).toBe("--- echo c\nc\n");
+  });
+
+  it("do not begin once the build is to stop, but for those that ask for it", async () => {
+    const stop = new AbortController();
+    stop.abort(new Cancel("canceled"));
+    const text =
+      "steps:\n  - run: echo one\n  - if: always()\n    run: echo always\n  - if: cancelled()\n    run: echo tidy\n";
+    const { error, log } = await runPlan(text, { signal: stop.signal });
+    expect(error).toBe(stop.signal.reason);
+    expect(log).toBe("--- echo always\nalways\n--- echo tidy\ntidy\n");
+  });
+
+  it("that are stopped while their program is looked for never begin", async () => {
+    const stop = new AbortController();
+    const onSteps = () => setImmediate(() => stop.abort(new Cancel("canceled")));
+    const text = "steps:\n  - run: echo begun; sleep 1000\n";
+    const { error, log, told } = await runPlan(text, { signal: stop.signal, onSteps });
+    expect(error).toBe(stop.signal.reason);
+    expect(log).toMatch(/^--- .*\nThe step was stopped: the build was canceled\n$/);
+    expect(told.steps.at(-1)).toMatchObject([{ status: "canceled", exitCode: null }]);
+  });
+
+  it("collect a summary, and masks that also hold for what comes in pieces", async () => {
+    const text = `steps:
+  - run: |
+      echo "## Result" >> "$MILLRACE_SUMMARY"
+      printf '<<END\\nfirst line\\nsecond line\\nEND\\n' >> "$MILLRACE_MASK"
+      for c in f i r s t ' ' l i n e; do printf '%s' "$c"; done; echo
+`;
+    const { told, log } = await runPlan(text);
+    expect(told.summary).toBe("## Result\n");
+    expect(told.masks).toEqual(["first line\nsecond line"]);
+    expect(log.split("\n").slice(1)).toEqual(["***", ""]);
+  });
+
+  it("say it when their program is not there", async () => {
+    const { value, log } = await runPlan("steps:\n  - run: Write-Output x\n    shell: pwsh\n");
+    const isThere = value?.succeeded === true;
+    expect(isThere ? log : `${value?.exitCode} ${log}`).toMatch(
+      isThere ? /x/ : /^127 .*pwsh is not installed on this agent/s,
+    );
+  });
+
+  it("run as a user of their own where the agent may do that, and are refused in clear words where not", async () => {
+    if (process.getuid?.() !== 0)
+      return expect(() => findStepUser("nobody")).toThrow(/needs an agent that runs as root/);
+    const user = namedUser();
+    expect(findStepUser(user.name)).toEqual(user);
+    const text = `steps:
+  - run: |
+      id -un; echo "$USER $HOME $TMPDIR"; touch mine ~/mine; mktemp > /dev/null; echo again > /dev/stderr
+      echo "who=$(id -u)" >> "$MILLRACE_OUTPUT"
+      setsid env -i sleep 1000 &
+  - run: ls -l mine | cut -d' ' -f3; kill -0 $PPID 2> /dev/null || echo may not touch the agent
+`;
+    const { value, log, folder, tree } = await runPlan(text, { user });
+    expect(value).toEqual({ succeeded: true, exitCode: 0, message: null });
+    expect(log).toContain(`${user.name}\n${user.name} ${folder.path}/home ${folder.path}/tmp\nagain\n`);
+    expect(log).toContain(`${user.name}\nmay not touch the agent\n`);
+    expect(tree.living()).toEqual([]);
+    expect(statSync(join(folder.workspace, "mine")).uid).toBe(user.uid);
+    expect(statSync(folder.home).mode & 0o777).toBe(0o700);
+    expect(await endAndRemoveBuild(folder.path, user, 0)).toBe(true);
+    expect(existsSync(folder.path)).toBe(false);
+  });
+});
+
+describe("a build's folder", () => {
+  it("is fresh, closed to others, and gone whatever steps made of it", async () => {
+    const work = testFolder();
+    const [one, other] = [await makeBuildFolder(work, null), await makeBuildFolder(work, null)];
+    expect(one.path).not.toBe(other.path);
+    for (const path of [one.path, one.workspace, one.steps]) expect(statSync(path).mode & 0o077).toBe(0);
+    await removeBuildFolder(one.path, null);
+    expect(() => readFileSync(one.path)).toThrow(/ENOENT/);
+    await removeBuildFolder(one.path, null);
+    await removeBuildFolder(other.path, null);
+  });
+});

@@ -1,0 +1,45 @@
+import { globSync, readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { AUDIT_ACTIONS } from "../../src/protocol/audit.ts";
+
+const read = (pattern: string): string =>
+  globSync(pattern)
+    .filter((file) => file !== "src/protocol/audit.ts")
+    .map((file) => readFileSync(file, "utf8"))
+    .join("\n");
+
+const isAction = (name: string): boolean => AUDIT_ACTIONS.some((action) => action === name);
+
+describe("the actions of the audit", () => {
+  it("have the ones that the database's triggers wait for", () => {
+    const awaited = [...read("migrations/*.sql").matchAll(/\baction = '([^']+)'/g)].map((match) => match[1] ?? "");
+    expect(awaited).toContain("build.deliver");
+    expect(awaited.filter((name) => !isAction(name))).toEqual([]);
+  });
+
+  it("are all written somewhere", () => {
+    const source = read("src/{domain,services}/**/*.ts");
+    expect(AUDIT_ACTIONS.filter((action) => !source.includes(`"${action}"`))).toEqual([]);
+  });
+
+  it("have the ones that the documents and the API's description name", () => {
+    const nouns = new Set(AUDIT_ACTIONS.map((action) => action.split(".")[0]));
+    const named = [
+      ...[...read("{README.md,docs/*.md}").matchAll(/`([a-z]+\.[a-z]+)`|audit\?action=([a-z.]+)/g)],
+      ...[...read("src/api/description/words/*.ts").matchAll(/\bas ([a-z]+\.[a-z]+)\b/g)],
+    ].map((match) => match[1] ?? match[2] ?? "");
+    const ofTheAudit = named.filter((name) => nouns.has(name.split(".")[0]) && !CONTEXT.has(name));
+    expect(ofTheAudit).toContain("variable.update");
+    expect(ofTheAudit.filter((name) => !isAction(name))).toEqual([]);
+  });
+});
+
+/** Properties of a pipeline file's contexts, which look the same. */
+const CONTEXT = new Set([
+  "build.attempt",
+  "build.branch",
+  "build.commit",
+  "build.trigger",
+  "agent.platform",
+  "agent.log",
+]);

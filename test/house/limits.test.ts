@@ -1,0 +1,112 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { byteSize, DEFAULTS, LIMITS, PERIODS, withCommas } from "../../src/protocol/limits.ts";
+import { PIPELINE_DEFAULTS } from "../../src/protocol/pipeline.ts";
+
+const read = (file: string): string => readFileSync(file, "utf8");
+const README = read("README.md");
+
+/** The cells of a section's table, without its head. */
+const tableOf = (page: string, section: string): string[][] => {
+  const [, after = ""] = page.split(`\n## ${section}\n`);
+  const [body = ""] = after.split("\n## ");
+  const rows = body.split("\n").filter((line) => line.startsWith("|"));
+  const cells = rows.map((line) => line.slice(1, -1).split(/(?<!\\)\|/));
+  return cells.slice(2).map((row) => row.map((cell) => cell.trim()));
+};
+
+/** What README's table says under "limit", by its first column. */
+const README_LIMITS: Record<string, string> = {
+  "a request's body": byteSize(LIMITS.bodyBytes),
+  "a chunk of a log": byteSize(LIMITS.logChunkBytes),
+  "a build's log": byteSize(LIMITS.logBytes),
+  "a variable's value": `${byteSize(LIMITS.valueBytes)} of UTF-8`,
+  "active variables of a build": withCommas(LIMITS.activeVariables),
+  "composed environment of a build": byteSize(LIMITS.environmentBytes),
+  "`envVariables` of a build, as JSON": byteSize(LIMITS.envVariablesBytes),
+  "`envVariables` of all active builds of an organization, sealed": byteSize(LIMITS.sealedInputsCharacters),
+  [`ended builds with more than ${byteSize(LIMITS.largeInputsCharacters)} of \`envVariables\``]: `the newest ${withCommas(LIMITS.largeInputsKept)}`,
+  "groups of a pipeline, labels": `${LIMITS.groups}, ${LIMITS.labels}`,
+  "queued builds, agents of an organization": `${withCommas(LIMITS.queuedBuilds)}, ${withCommas(LIMITS.agents)}`,
+  "agents of one registration token": withCommas(LIMITS.registeredAgents),
+  "open sockets and waiting polls of an agent": String(LIMITS.agentSockets),
+  "followers of one log by one token": String(LIMITS.followers),
+  "steps of a build, characters of a step's name and id": `${LIMITS.steps}, ${LIMITS.stepNameCharacters}`,
+};
+
+const MINUTES = LIMITS.timeoutSeconds / 60;
+
+/** The default of each setting, as `wrangler.toml` has it. */
+const settings = new Map(
+  [...read("wrangler.toml").matchAll(/^([A-Z_]+) = "([^"]*)"$/gm)].map((match) => [match[1] ?? "", match[2] ?? ""]),
+);
+const setting = (name: string): string => settings.get(name) ?? `no ${name}`;
+
+/** Sentences of the documents that have a number of the table or of a setting in them. */
+const QUOTES: [file: string, ...quotes: string[]][] = [
+  [
+    "docs/api.md",
+    `pages of ${DEFAULTS.pageLength}; builds and the audit come by ${DEFAULTS.newestPageLength}, newest first`,
+    `\`limit\` (1 to ${LIMITS.pageLength})`,
+  ],
+  [
+    "docs/agent.md",
+    `${withCommas(LIMITS.registeredAgents)} of them`,
+    `not heard of for ${setting("AGENT_DAYS")} days (\`AGENT_DAYS\`)`,
+  ],
+  ["docs/costs.md", `at most ${withCommas(LIMITS.agents)}`, `kept ${setting("BUILD_DAYS")} days`],
+  ["docs/deploy.md", `for so long (${setting("AGENT_DAYS")}, when left out)`],
+  [
+    "docs/pipelines.md",
+    `\`${PIPELINE_DEFAULTS.configPath}\``,
+    `1 to ${LIMITS.steps} steps`,
+    `the build is stopped, 1 to ${MINUTES}`,
+    `has failed, 1 to ${MINUTES}`,
+    `${withCommas(LIMITS.summaryCharacters)} characters of all steps together`,
+  ],
+  ["docs/rotation.md", `${DEFAULTS.rewrapBatch} unless told, ${LIMITS.rewrapBatch} at most`],
+  [
+    "docs/security.md",
+    `Each token registers ${withCommas(LIMITS.registeredAgents)} agents at most`,
+    `or ${PERIODS.longestSessionDays} days`,
+    `agents and tokens; ${setting("AUDIT_DAYS")} days`,
+  ],
+];
+
+describe("the limits that people read about", () => {
+  it("are those of the code in the README's table", () => {
+    const rows = tableOf(README, "Limits").map(([what, limit]) => [what, limit]);
+    expect(Object.fromEntries(rows)).toEqual(README_LIMITS);
+  });
+
+  it.each(QUOTES)("are those of the code in %s", (file, ...quotes) => {
+    const text = read(file);
+    expect(quotes.filter((quote) => !text.includes(quote))).toEqual([]);
+  });
+
+  it("would be missed", () => {
+    expect(tableOf("\n## Limits\n| what | limit |\n| - | - |\n| a log | 1 MiB |\n\n## Next\n| x |", "Limits")).toEqual([
+      ["a log", "1 MiB"],
+    ]);
+  });
+});
+
+describe("the settings that people read about", () => {
+  it("are all in the README's table, with the defaults of wrangler.toml", () => {
+    const rows = tableOf(README, "Configuration").flatMap(([names = "", values = ""]) => {
+      const defaults = names.includes("(secret)") ? [] : values.replaceAll("`", "").split(/,\s+/);
+      const found = [...names.matchAll(/`([A-Z_]+)`/g)].map((match) => match[1] ?? "");
+      return defaults.length === 0 ? [] : found.map((name, index) => [name, defaults[index]] as const);
+    });
+    const written = new Map(rows.map(([name, value]) => [name, value === "none" ? "" : value]));
+    expect(Object.fromEntries(written)).toEqual(Object.fromEntries(settings));
+  });
+
+  it("have the requests a minute that the platform counts", () => {
+    const counted = [...read("wrangler.toml").matchAll(/^simple = \{ limit = (\d+), period = 60 \}$/gm)];
+    expect(counted.map((match) => match[1])).toEqual([
+      setting("TOKEN_REQUESTS_PER_MINUTE"),
+      setting("AGENT_REQUESTS_PER_MINUTE"),
+    ]);
+  });
+});
