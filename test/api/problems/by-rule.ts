@@ -221,7 +221,7 @@ export const BY_RULE: Record<string, Provoke> = {
   "retryBuild limit-reached": async (at) => {
     const id = await canceledBuild(at);
     return limited(
-      "queued",
+      "queuedBuilds",
       post(() => `/build/${id}/retry`),
     )(at);
   },
