@@ -1,27 +1,27 @@
 import * as z from "zod/mini";
 
-/** Every kind of problem the service answers with: its status and title. The list is closed. */
+/** Every kind of problem that the service answers with: its status and title. The list is closed. */
 export const PROBLEMS = {
-  "malformed-body": [400, "The body cannot be read"],
-  unauthenticated: [401, "A valid token is needed"],
-  forbidden: [403, "This token may not do that"],
-  "not-found": [404, "There is no such thing"],
-  "method-not-allowed": [405, "This method is not allowed here"],
-  conflict: [409, "The present state does not allow that"],
-  duplicate: [409, "That exists already"],
-  "in-use": [409, "It is still in use"],
-  "lease-lost": [409, "The lease is no longer current"],
-  "log-gap": [409, "The log chunk does not follow what is stored"],
-  "stale-version": [412, "It was changed in the meantime"],
-  "too-large": [413, "That is too large"],
-  "unsupported-media-type": [415, "This content type is not understood"],
-  invalid: [422, "The request is well-formed but invalid"],
-  "idempotency-mismatch": [422, "The key was used for another request"],
+  "malformed-body": [400, "Malformed body"],
+  unauthenticated: [401, "Unauthenticated"],
+  forbidden: [403, "Forbidden"],
+  "not-found": [404, "Not found"],
+  "method-not-allowed": [405, "Method not allowed"],
+  conflict: [409, "Conflict with the current state"],
+  duplicate: [409, "Already exists"],
+  "in-use": [409, "Still in use"],
+  "lease-lost": [409, "Lease lost"],
+  "log-gap": [409, "Gap in the log"],
+  "stale-version": [412, "Changed since it was read"],
+  "too-large": [413, "Too large"],
+  "unsupported-media-type": [415, "Unsupported media type"],
+  invalid: [422, "Invalid request"],
+  "idempotency-mismatch": [422, "Idempotency key used for another request"],
   "rate-limited": [429, "Too many requests"],
-  "limit-reached": [429, "A limit of the organization is reached"],
-  internal: [500, "Something went wrong on our side"],
-  unavailable: [503, "A part of the service is away"],
-  "keyring-unavailable": [503, "The keys to the secrets are missing or wrong"],
+  "limit-reached": [429, "Limit reached"],
+  internal: [500, "Internal error"],
+  unavailable: [503, "Temporarily unavailable"],
+  "keyring-unavailable": [503, "Keys missing or wrong"],
 } as const satisfies Record<string, readonly [status: number, title: string]>;
 export type ProblemKind = keyof typeof PROBLEMS;
 
