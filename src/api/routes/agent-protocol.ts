@@ -11,7 +11,7 @@ export const AGENT_PROTOCOL_ROUTES: Route[] = [
     describing && {
       tag: "Agent protocol",
       summary: "Register an agent",
-      description: "The agent's own token is in the answer, this once. Unknown fields are ignored.",
+      description: "The answer contains the agent's own token; no later answer does. Unknown fields are ignored.",
       problems: ["limit-reached"],
     },
   ),
@@ -20,12 +20,12 @@ export const AGENT_PROTOCOL_ROUTES: Route[] = [
     { pollForJob },
     describing && {
       tag: "Agent protocol",
-      summary: "Wait for a build to run",
+      summary: "Poll for a build to run",
       description:
-        "Answers as soon as there is one, at the latest after `wait` seconds. The same build under the same lease comes again until it is started, so a lost answer loses nothing. As a WebSocket it carries hints only: `look` and `cancel`. The one message that the socket takes is the text `ping`; anything else closes it with 1008, and of an agent's sockets and waiting polls the newest two stay open.",
+        "Answers as soon as there is a build for the agent, and after `wait` seconds at the latest. Returns the same build with the same lease until the agent starts it, so that a lost answer loses nothing. As a WebSocket it sends hints only: `look` and `cancel`. The socket accepts the text `ping`; any other message closes it with 1008. Of an agent's sockets and waiting polls, the newest two stay open.",
       headers: ["BootId"],
       problems: ["conflict"],
-      also: { 101: "A WebSocket on which hints come", 204: "Nothing to build just now" },
+      also: { 101: "A WebSocket for hints", 204: "No build for this agent" },
     },
   ),
   act(
@@ -33,8 +33,9 @@ export const AGENT_PROTOCOL_ROUTES: Route[] = [
     { heartbeat },
     describing && {
       tag: "Agent protocol",
-      summary: "Say that the agent is alive, and extend its lease",
-      description: "Every `heartbeatSeconds` while it builds. A lease that is over is no refusal: `cancel` says so.",
+      summary: "Send a heartbeat, which renews the lease",
+      description:
+        "Send one every `heartbeatSeconds` while a build runs. If the lease has expired, the answer is not a problem: its `cancel` is true.",
       headers: ["HeldLease", "BootId"],
     },
   ),
@@ -43,8 +44,9 @@ export const AGENT_PROTOCOL_ROUTES: Route[] = [
     { startBuild },
     describing && {
       tag: "Agent protocol",
-      summary: "Confirm that the job has arrived",
-      description: "Before anything is run. Refused: drop the job, it is another's by now.",
+      summary: "Start a build",
+      description:
+        "Confirms that the job arrived. Call it before you run anything. If it is refused, drop the job: the agent no longer holds the build.",
       headers: ["Lease"],
       problems: ["lease-lost", "conflict"],
     },
@@ -54,8 +56,8 @@ export const AGENT_PROTOCOL_ROUTES: Route[] = [
     { reportProgress },
     describing && {
       tag: "Agent protocol",
-      summary: "Tell the commit, the steps, and values to mask",
-      description: "Values to mask hold for what of the log comes after this call.",
+      summary: "Report the commit, the steps, and values to mask",
+      description: "The values are masked in the part of the log that is sent after this call.",
       headers: ["Lease"],
       problems: ["lease-lost", "conflict"],
     },
@@ -65,9 +67,9 @@ export const AGENT_PROTOCOL_ROUTES: Route[] = [
     { releaseBuild },
     describing && {
       tag: "Agent protocol",
-      summary: "Give a build back for another agent",
+      summary: "Release a build for another agent",
       description:
-        "With what its file requires it waits for an agent that has it, and no attempt is used. With `elsewhere`, once a build, when this agent cannot fetch it: it is then passed over while another that fits is online, and where there is none the answer is 409. With `interrupted` the attempt counts, and any agent may have the next.",
+        "With `requires`, the build waits for an agent that meets them, and the attempt does not count. With `elsewhere`, once for each build, another agent tries to fetch the source: this agent is passed over while another suitable one is online; if there is none, the answer is 409. With `interrupted`, the attempt counts, and any agent may take the next one.",
       headers: ["Lease"],
       problems: ["lease-lost", "conflict"],
     },
@@ -77,9 +79,9 @@ export const AGENT_PROTOCOL_ROUTES: Route[] = [
     { writeLog },
     describing && {
       tag: "Agent protocol",
-      summary: "Send a part of the log",
+      summary: "Send a chunk of the log",
       description:
-        "`offset` counts the bytes sent under this lease. `next` tells up to where they are stored: what the masker must hold back is sent again with the next chunk.",
+        "`offset` is the number of bytes sent before under this lease. `next` is the number of bytes stored: send the bytes from there on again with the next chunk, because the service may hold back some to mask a secret between two chunks.",
       headers: ["Lease"],
       problems: ["lease-lost", "log-gap", "too-large"],
       bytes: true,
@@ -91,7 +93,7 @@ export const AGENT_PROTOCOL_ROUTES: Route[] = [
     describing && {
       tag: "Agent protocol",
       summary: "Report the result",
-      description: "The same result again is 200, another one 409.",
+      description: "The answer is 200 when the same result is reported again, and 409 for a different one.",
       headers: ["Lease"],
       problems: ["lease-lost", "conflict"],
     },

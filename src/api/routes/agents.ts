@@ -9,20 +9,21 @@ export const AGENT_ROUTES: Route[] = [
     { readMetrics },
     describing && {
       tag: "Agents",
-      summary: "Show how many builds wait, for which agents, and for how long",
-      description: "As JSON, or with `Accept: text/plain` as Prometheus scrapes it.",
+      summary: "Get the metrics of the queue and the agents",
+      description:
+        "How many builds wait, for which agents, and for how long. JSON, or the Prometheus text format with `Accept: text/plain`.",
       text: { types: ["text/plain"] },
     },
   ),
-  get("/buildagent/:id", { getAgent }, describing && { tag: "Agents", summary: "Show an agent" }),
+  get("/buildagent/:id", { getAgent }, describing && { tag: "Agents", summary: "Get an agent" }),
   update(
     "/buildagent/:id",
     { updateAgent },
     describing && {
       tag: "Agents",
-      summary: "Change an agent, or drain it",
+      summary: "Update or drain an agent",
       description:
-        "An agent's own token may change its name and version alone: what it was registered with bounds it until a maintainer says otherwise.",
+        "An agent's own token may change its name and version only. Other fields keep the values of the registration until a maintainer changes them.",
     },
   ),
   remove(
@@ -31,7 +32,7 @@ export const AGENT_ROUTES: Route[] = [
     describing && {
       tag: "Agents",
       summary: "Remove an agent",
-      description: "Nothing of it is accepted any more, and its build is free for another at once.",
+      description: "The agent's token stops working, and its build returns to the queue.",
     },
   ),
 ];

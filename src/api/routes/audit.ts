@@ -7,8 +7,8 @@ export const AUDIT_ROUTES: Route[] = [
     { listAudit },
     describing && {
       tag: "Audit",
-      summary: "List changes and hand-outs, newest first",
-      description: "50 a page unless `limit` says otherwise. Names of keys, never values.",
+      summary: "List the entries of the audit log, newest first",
+      description: "Entries contain the names of keys, never values.",
     },
   ),
 ];

@@ -11,7 +11,7 @@ export const BUILD_ROUTES: Route[] = [
     { triggerRepositoryBuild },
     describing && {
       tag: "Builds",
-      summary: "Build a repository with its default pipeline",
+      summary: "Trigger a build of a repository with its default pipeline",
       headers: ["IdempotencyKey"],
       problems: ["idempotency-mismatch", "limit-reached"],
     },
@@ -22,7 +22,7 @@ export const BUILD_ROUTES: Route[] = [
     describing && {
       tag: "Builds",
       summary: "List builds, newest first",
-      description: "50 a page unless `limit` says otherwise. May lag behind the single build by a moment.",
+      description: "A build in the list may be a moment older than the same build by its id.",
     },
   ),
   create(
@@ -31,28 +31,28 @@ export const BUILD_ROUTES: Route[] = [
     { triggerBuild },
     describing && {
       tag: "Builds",
-      summary: "Build a repository or pipeline",
+      summary: "Trigger a build of a repository or pipeline",
       description:
-        "`envVariables` override every other scope for this run; they are kept sealed and never returned. Whoever may trigger can run code with the secrets of the build.",
+        "`envVariables` override every other scope for this build; they are stored sealed and never returned. A caller who can trigger a build can run code with its secrets.",
       headers: ["IdempotencyKey"],
       problems: ["idempotency-mismatch", "limit-reached"],
     },
   ),
-  get("/build/:id", { getBuild }, describing && { tag: "Builds", summary: "Show a build" }),
+  get("/build/:id", { getBuild }, describing && { tag: "Builds", summary: "Get a build" }),
   act(
     "/build/:id/cancel",
     { cancelBuild },
     describing && {
       tag: "Builds",
       summary: "Cancel a build",
-      description: "Again while it is canceling: 200. Of a build that has ended: 409.",
+      description: "The answer is 200 again while the build is canceling, and 409 when it has ended.",
       problems: ["conflict"],
     },
   ),
   get(
     "/build/:id/explain",
     { explainBuild },
-    describing && { tag: "Builds", summary: "Tell why a build waits, agent by agent" },
+    describing && { tag: "Builds", summary: "Explain why a build waits, agent by agent" },
   ),
   create(
     "/build/:id/retry",
@@ -60,7 +60,7 @@ export const BUILD_ROUTES: Route[] = [
     { retryBuild },
     describing && {
       tag: "Builds",
-      summary: "Build again with the same inputs",
+      summary: "Retry a build with the same inputs",
       headers: ["IdempotencyKey"],
       problems: ["conflict", "idempotency-mismatch", "limit-reached"],
     },
@@ -72,9 +72,9 @@ export const BUILD_ROUTES: Route[] = [
       tag: "Builds",
       summary: "Read or follow a build's log",
       description:
-        "As text, whole or a `Range` of it. With `Accept: text/event-stream` it follows the log live: each event's data is one JSON string, `Last-Event-ID` resumes, the event `end` closes it.",
+        "Returns text: the complete log, or a `Range` of it. With `Accept: text/event-stream` the answer follows the log live: the data of each event is one JSON string, `Last-Event-ID` resumes after an event, and the event `end` is the last one.",
       headers: ["Range", "LastEventId"],
-      also: { 206: "The bytes that `Range` asked for", 416: "The log has no such bytes" },
+      also: { 206: "The bytes of the `Range`", 416: "The log does not have these bytes" },
       text: { types: ["text/plain", "text/event-stream"], alone: true },
     },
   ),

@@ -8,7 +8,7 @@ export const GROUP_ROUTES: Route[] = [
     describing && {
       tag: "Groups",
       summary: "List groups",
-      description: "With `includeVariables=true` each group comes with its variables, without secrets' values.",
+      description: "With `includeVariables=true` each group contains its variables, without the values of secrets.",
     },
   ),
   create(
@@ -17,18 +17,18 @@ export const GROUP_ROUTES: Route[] = [
     { createGroup },
     describing && { tag: "Groups", summary: "Create a group", versioned: true, problems: ["duplicate"] },
   ),
-  get("/secrets/groups/:id", { getGroup }, describing && { tag: "Groups", summary: "Show a group", versioned: true }),
+  get("/secrets/groups/:id", { getGroup }, describing && { tag: "Groups", summary: "Get a group", versioned: true }),
   update(
     "/secrets/groups/:id",
     { updateGroup },
-    describing && { tag: "Groups", summary: "Change a group", versioned: true, problems: ["duplicate", "conflict"] },
+    describing && { tag: "Groups", summary: "Update a group", versioned: true, problems: ["duplicate", "conflict"] },
   ),
   remove(
     "/secrets/groups/:id",
     { deleteGroup },
     describing && {
       tag: "Groups",
-      summary: "Delete a group with its variables",
+      summary: "Delete a group and its variables",
       versioned: true,
       problems: ["in-use", "conflict"],
     },

@@ -6,7 +6,7 @@ export const OPERATOR_ROUTES: Route[] = [
   get(
     "/organization",
     { listOrganizations },
-    describing && { tag: "Operator", summary: "List organizations", description: "In the order of their slugs." },
+    describing && { tag: "Operator", summary: "List organizations", description: "Sorted by slug." },
   ),
   create(
     "/organization",
@@ -14,8 +14,8 @@ export const OPERATOR_ROUTES: Route[] = [
     { createOrganization },
     describing && {
       tag: "Operator",
-      summary: "Make an organization and its first admin's token",
-      description: "The token is in the answer, this once. The slug is never used again.",
+      summary: "Create an organization and its first admin token",
+      description: "The answer contains the token; no later answer does. The slug is never used again.",
       problems: ["duplicate"],
     },
   ),
@@ -25,8 +25,8 @@ export const OPERATOR_ROUTES: Route[] = [
     { createAdminToken },
     describing && {
       tag: "Operator",
-      summary: "Make an admin's token for an organization",
-      description: "The way back in when an organization's last admin token is lost.",
+      summary: "Create an admin token for an organization",
+      description: "Restores access when the last admin token of an organization is lost.",
     },
   ),
   get(
@@ -34,8 +34,8 @@ export const OPERATOR_ROUTES: Route[] = [
     { countSealed },
     describing && {
       tag: "Operator",
-      summary: "Count what is sealed with which key",
-      description: "A key may be taken off the ring once its counts are zero twice in a row.",
+      summary: "Count the values that are sealed with each key",
+      description: "A key may be removed from the keyring once its counts are zero in two answers in a row.",
     },
   ),
   act(
@@ -43,8 +43,9 @@ export const OPERATOR_ROUTES: Route[] = [
     { rewrap },
     describing && {
       tag: "Operator",
-      summary: "Seal one batch again with the current key",
-      description: "Repeat it until `isComplete`. It may be stopped at any point and runs beside changes, which win.",
+      summary: "Seal one batch of values again with the current key",
+      description:
+        "Repeat the request until `isComplete` is true. It may be interrupted at any point. Changes at the same time take precedence.",
     },
   ),
 ];

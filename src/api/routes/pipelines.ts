@@ -18,7 +18,8 @@ export const PIPELINE_ROUTES: Route[] = [
     describing && {
       tag: "Pipelines",
       summary: "Create a pipeline",
-      description: "The first pipeline of a repository becomes its default. `groupIds` are in order: a later one wins.",
+      description:
+        "The first pipeline of a repository becomes its default. `groupIds` are in order: a later group overrides an earlier one.",
       versioned: true,
       problems: ["duplicate"],
     },
@@ -28,22 +29,18 @@ export const PIPELINE_ROUTES: Route[] = [
     { checkPipeline },
     describing && {
       tag: "Pipelines",
-      summary: "Check a pipeline file without keeping or building it",
+      summary: "Check a pipeline file without storing or running it",
       description:
-        "Every mistake at once, with its line and column. With a repository or pipeline, variables that nobody set are found too.",
+        "Returns all mistakes, each with its line and column. With a repository or pipeline, the check also finds variables that do not exist.",
     },
   ),
-  get(
-    "/pipeline/:id",
-    { getPipeline },
-    describing && { tag: "Pipelines", summary: "Show a pipeline", versioned: true },
-  ),
+  get("/pipeline/:id", { getPipeline }, describing && { tag: "Pipelines", summary: "Get a pipeline", versioned: true }),
   update(
     "/pipeline/:id",
     { updatePipeline },
     describing && {
       tag: "Pipelines",
-      summary: "Change a pipeline",
+      summary: "Update a pipeline",
       versioned: true,
       problems: ["duplicate", "conflict"],
     },
@@ -53,7 +50,7 @@ export const PIPELINE_ROUTES: Route[] = [
     { deletePipeline },
     describing && {
       tag: "Pipelines",
-      summary: "Delete a pipeline with its variables",
+      summary: "Delete a pipeline and its variables",
       versioned: true,
       problems: ["in-use", "conflict"],
     },
@@ -63,8 +60,9 @@ export const PIPELINE_ROUTES: Route[] = [
     { previewEnvironment },
     describing && {
       tag: "Pipelines",
-      summary: "Show what a build would find in its environment",
-      description: "Per key the scope that wins and what it overrides. Never a secret's value.",
+      summary: "Preview the environment of a build",
+      description:
+        "For each key: the scope that provides the value, and what it overrides. The values of secrets are absent.",
       problems: ["too-large"],
     },
   ),

@@ -19,14 +19,14 @@ export const REPOSITORY_ROUTES: Route[] = [
   get(
     "/repository/:id",
     { getRepository },
-    describing && { tag: "Repositories", summary: "Show a repository", versioned: true },
+    describing && { tag: "Repositories", summary: "Get a repository", versioned: true },
   ),
   update(
     "/repository/:id",
     { updateRepository },
     describing && {
       tag: "Repositories",
-      summary: "Change a repository",
+      summary: "Update a repository",
       versioned: true,
       problems: ["duplicate", "in-use", "conflict"],
     },
@@ -37,7 +37,8 @@ export const REPOSITORY_ROUTES: Route[] = [
     describing && {
       tag: "Repositories",
       summary: "Disconnect a repository",
-      description: "Its pipelines, variables and credential go with it. Refused while a build of it waits or runs.",
+      description:
+        "Also deletes its pipelines, variables and clone credential. Refused while the repository has active builds.",
       versioned: true,
       problems: ["in-use", "conflict"],
     },
@@ -47,14 +48,14 @@ export const REPOSITORY_ROUTES: Route[] = [
     { setCredential },
     describing && {
       tag: "Repositories",
-      summary: "Store the credential that clones the repository",
-      description: "Replaces the one before. Only the fetch of a build is given it; its value is never returned.",
+      summary: "Store the clone credential of a repository",
+      description: "Replaces the stored credential. Agents receive it for the fetch only. Its value is never returned.",
       problems: ["conflict"],
     },
   ),
   remove(
     "/repository/:id/credential",
     { deleteCredential },
-    describing && { tag: "Repositories", summary: "Forget the clone credential", problems: ["conflict"] },
+    describing && { tag: "Repositories", summary: "Delete the clone credential", problems: ["conflict"] },
   ),
 ];

@@ -17,25 +17,25 @@ export const TOKEN_ROUTES: Route[] = [
     { createToken },
     describing && {
       tag: "Tokens",
-      summary: "Make a token",
+      summary: "Create a token",
       description:
-        "Kind `api` is for people and programs and has a role; kind `registration` can only register agents, and grants at most its `labels`.",
+        "A token of kind `api` is for a person or program and has a role. A token of kind `registration` can only register agents, which may have no other labels than its `labels`.",
     },
   ),
   get(
     "/token/self",
     { getOwnToken },
-    describing && { tag: "Tokens", summary: "Show the token that calls", versioned: true },
+    describing && { tag: "Tokens", summary: "Get the token of this request", versioned: true },
   ),
-  get("/token/:id", { getToken }, describing && { tag: "Tokens", summary: "Show a token", versioned: true }),
+  get("/token/:id", { getToken }, describing && { tag: "Tokens", summary: "Get a token", versioned: true }),
   update(
     "/token/:id",
     { updateToken },
     describing && {
       tag: "Tokens",
-      summary: "Change a token's name, role, labels or end",
+      summary: "Update a token's name, role, labels or expiry",
       description:
-        "Holds from the next request on. Agents that it registered keep the labels they were granted. The last admin may step down too: the operator can make another.",
+        "The change applies from the next request on. Agents that the token registered keep their labels. Even the last admin token may lose its role: the operator can create another.",
       versioned: true,
       problems: ["conflict"],
     },
@@ -46,7 +46,7 @@ export const TOKEN_ROUTES: Route[] = [
     describing && {
       tag: "Tokens",
       summary: "Replace a token's secret",
-      description: "The one before stays good for `graceSeconds`, so that programs can change over.",
+      description: "The old secret stays valid for `graceSeconds`, so that programs can switch to the new one.",
       versioned: true,
       problems: ["conflict"],
     },
@@ -58,7 +58,7 @@ export const TOKEN_ROUTES: Route[] = [
       tag: "Tokens",
       summary: "Revoke a token",
       description:
-        "Holds from the next write, hand-out or agent call; a read that a replica serves may trail by its lag. Agents that it registered stay, unless `agents=true`: then they are removed, and their builds are free for others at once. That may be repeated, also when the token is gone already.",
+        "The token is refused from the next write, hand-out or agent call on; a read from a replica may accept it until the replica has caught up. Agents that the token registered stay. With `agents=true` they are removed, and their builds return to the queue; this request may be repeated, even when the token no longer exists.",
       versioned: true,
       problems: ["conflict"],
     },

@@ -15,7 +15,8 @@ export const VARIABLE_ROUTES: Route[] = [
     describing && {
       tag: "Variables",
       summary: "List variables",
-      description: "Filters narrow each other. Inactive ones are left out unless `includeInactive=true`.",
+      description:
+        "Filters combine: a variable must match all of them. Inactive variables are listed with `includeInactive=true` only.",
     },
   ),
   create(
@@ -26,7 +27,7 @@ export const VARIABLE_ROUTES: Route[] = [
       tag: "Variables",
       summary: "Create a variable or secret",
       description:
-        "The scope decides which id is needed: `organization` orgId; `group` orgId and groupId; `repository` repoId; `pipeline` pipelineId. A secret that hides badly answers with `warnings`.",
+        "The scope decides which ids are required: `organization` orgId; `group` orgId and groupId; `repository` repoId; `pipeline` pipelineId. The answer has `warnings` if the secret cannot be masked well.",
       versioned: true,
       problems: ["duplicate"],
     },
@@ -34,30 +35,30 @@ export const VARIABLE_ROUTES: Route[] = [
   get(
     "/secrets/unused",
     { listUnused },
-    describing && { tag: "Variables", summary: "List secrets that no build was given lately" },
+    describing && { tag: "Variables", summary: "List secrets that no build received recently" },
   ),
   get(
     "/secrets/variables/:id/uses",
     { listUses },
     describing && {
       tag: "Variables",
-      summary: "List the builds that were given a variable",
-      description: "The newest 200.",
+      summary: "List the builds that received a variable",
+      description: "The newest 200 builds.",
     },
   ),
   get(
     "/secrets/variables/:id",
     { getVariable },
-    describing && { tag: "Variables", summary: "Show a variable", versioned: true },
+    describing && { tag: "Variables", summary: "Get a variable", versioned: true },
   ),
   update(
     "/secrets/variables/:id",
     { updateVariable },
     describing && {
       tag: "Variables",
-      summary: "Change a variable",
+      summary: "Update a variable",
       description:
-        "A field left out stays. A secret becomes a plain variable only together with a new value: none is ever unmasked.",
+        "Fields that are left out stay unchanged. A secret becomes a plain variable only together with a new value, so that no stored secret is ever revealed.",
       versioned: true,
       problems: ["duplicate", "conflict"],
     },
