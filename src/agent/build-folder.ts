@@ -66,7 +66,7 @@ const fillBuildFolder = async (path: string, user: StepUser | null): Promise<Bui
   await StepOutput.makePipe(folder.pipe);
   if (user) {
     chmodSync(path, 0o711);
-    for (const path of [folder.steps, folder.home, folder.tmp, folder.pipe]) chownTree(user, path);
+    for (const stepPath of [folder.steps, folder.home, folder.tmp, folder.pipe]) chownTree(user, stepPath);
   }
   return folder;
 };
@@ -119,7 +119,7 @@ export const removeBuildFolder = async (path: string, user: StepUser | null): Pr
   if (code !== 0) throw new Error(`${path} cannot be removed: ${stderr.trim().split("\n").at(-1)}`);
 };
 
-/** Folders of builds that an earlier agent left: in `work`, and those of this user where earlier versions kept the builds of all users. */
+/** Folders of builds that an earlier agent left: in `work`, and this user's in the folder that all users once shared. */
 export const findLeftovers = (work: string, user: StepUser | null): string[] => {
   const shared = user && existsSync(RUN_AS_WORK) ? buildsIn(RUN_AS_WORK) : [];
   const isOurs = (path: string): boolean =>

@@ -1,10 +1,10 @@
-/** Bytes as base64, and back; `undefined` where the text is none. */
 export const toBase64 = (bytes: Uint8Array): string => {
   let text = "";
   for (let at = 0; at < bytes.length; at += 0x8000) text += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
   return btoa(text);
 };
 
+/** Returns `undefined` for a text that is not base64. */
 export const fromBase64 = (text: string): Uint8Array<ArrayBuffer> | undefined => {
   try {
     return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
@@ -16,7 +16,7 @@ export const fromBase64 = (text: string): Uint8Array<ArrayBuffer> | undefined =>
 export const toHex = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** Each part with its length before it, so that no two lists of parts give the same bytes. */
+/** Each part as UTF-8 behind its length (32 bits, big-endian), so that no two lists of parts give the same bytes. */
 export const lengthPrefixed = (parts: readonly string[]): Uint8Array<ArrayBuffer> => {
   const encoded = parts.map((part) => new TextEncoder().encode(part));
   const bytes = new Uint8Array(encoded.reduce((sum, part) => sum + 4 + part.length, 0));

@@ -34,12 +34,12 @@ export class Keyring {
     this.#keys = new Map(keys.map((key) => [key.id, key]));
   }
 
-  /** The id of the key that seals. */
+  /** The id of the key that seals: the first. */
   get current(): string {
     return this.ids[0] ?? "";
   }
 
-  /** The same keys, sealing with another of them. */
+  /** A keyring of the same keys that seals with this one. */
   withFirst(id: string): Keyring {
     const keys = [...this.#keys.values()];
     return new Keyring([...keys.filter((key) => key.id === id), ...keys.filter((key) => key.id !== id)]);

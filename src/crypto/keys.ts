@@ -1,6 +1,6 @@
 import { fromBase64 } from "./encoding.ts";
 
-/** The Worker secret that holds the keys is missing or malformed: `reason` says how, without quoting it. */
+/** The Worker secret with the keys is missing or malformed. The message says what is wrong, without quoting it. */
 export class KeysUnusable extends Error {
   override name = "KeysUnusable";
 }
@@ -11,7 +11,7 @@ export interface NamedKey {
 }
 
 /**
- * Parses `id:base64,id:base64,...`: each key 32 bytes, ids of a-z, 0-9 and -. The first one is for new work.
+ * Parses `id:base64,id:base64,...`: ids of a-z, 0-9 and -, keys of 32 bytes. The first key seals and signs.
  * @throws KeysUnusable
  */
 export const parseKeys = (text: string | undefined): NamedKey[] => {

@@ -3,7 +3,7 @@ import { fromBase64, toBase64 } from "./encoding.ts";
 /** How a sealed value begins; also a part of what each seal is bound to. */
 export const SEAL_FORMAT = "m1";
 
-/** What every value begins with that was sealed under this key. Key ids have no character that LIKE treats specially. */
+/** The beginning of every value sealed under this key. Key ids have no character that LIKE treats specially. */
 export const sealPrefix = (keyId: string): string => `${SEAL_FORMAT}.${keyId}.`;
 
 /** A sealed value as text: `m1.KEYID.BASE64(iv, ciphertext, tag)`. */

@@ -1,7 +1,7 @@
 import { lengthPrefixed, toHex } from "./encoding.ts";
 import { type NamedKey, parseKeys } from "./keys.ts";
 
-/** Prefixes of tokens: a person's or program's, a registration's, an agent's, the operator's. */
+/** Prefixes of tokens: `mrt` API, `mrr` registration, `mra` agent, `mro` operator. */
 export type TokenPrefix = "mrt" | "mrr" | "mra" | "mro";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
@@ -9,7 +9,7 @@ const SECRET_LENGTH = 30;
 const TAG_LENGTH = 12;
 const SHAPE = /^(mrt|mrr|mra)_([a-z0-9-]{1,64})_([A-Za-z0-9]{30})([A-Za-z0-9]{12})$/;
 
-/** `length` characters of base62, each equally likely: bytes of 248 and more are thrown away. */
+/** Random base62. Bytes from 248 on (4 x 62) are skipped, so that each character is equally likely. */
 export const randomText = (length: number): string => {
   let text = "";
   while (text.length < length) {
@@ -20,11 +20,11 @@ export const randomText = (length: number): string => {
   return text;
 };
 
-/** What is stored of a token: its SHA-256 in hexadecimal digits. */
+/** SHA-256 of a token in hexadecimal digits: the only form in which it is stored. */
 export const hashToken = async (token: string): Promise<string> =>
   toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token))));
 
-/** Whether two texts are equal, in a time that does not tell where they differ; their lengths are no secret. */
+/** Compares in constant time for texts of equal length. Their lengths are not secret. */
 export const sameText = (left: string, right: string): boolean => {
   let difference = left.length ^ right.length;
   for (let at = 0; at < left.length; at++) difference |= left.charCodeAt(at) ^ right.charCodeAt(at);
@@ -32,8 +32,8 @@ export const sameText = (left: string, right: string): boolean => {
 };
 
 /**
- * Makes and recognizes tokens `KIND_slug_SECRETTAG`. The tag is an HMAC under the Worker secret `TOKEN_KEYS`,
- * so a forged token is refused before a database or an object is asked.
+ * Makes and recognizes tokens `PREFIX_ORGANIZATION_SECRETTAG`. The tag is an HMAC-SHA-256 under a key of `TOKEN_KEYS`,
+ * so a forged token is refused without a call to the database or an object.
  */
 export class TokenMint {
   readonly #keys: NamedKey[];
@@ -48,7 +48,7 @@ export class TokenMint {
     return `${prefix}_${orgId}_${secret}${await this.#tag(this.#first(), prefix, orgId, secret)}`;
   }
 
-  /** The kind and organization of a token whose tag is right under any of the keys; else `undefined`. */
+  /** Returns `undefined` for a forged token. Whether the token is still valid, only its owner knows. */
   async recognize(token: string): Promise<{ prefix: TokenPrefix; orgId: string } | undefined> {
     const [, prefix, orgId = "", secret = "", tag = ""] = SHAPE.exec(token) ?? [];
     if (!prefix) return undefined;
@@ -60,14 +60,14 @@ export class TokenMint {
     return undefined;
   }
 
-  /** Tells texts apart; says nothing of a text to whoever does not have the key. */
+  /** An HMAC by which equal texts are found without storing them. */
   async fingerprint(text: string): Promise<string> {
     return toHex(await this.#mac(this.#first(), "fingerprint", text));
   }
 
   #first(): NamedKey {
     const [first] = this.#keys;
-    if (!first) throw new RangeError("a mint needs a key");
+    if (!first) throw new RangeError("The mint has no key");
     return first;
   }
 

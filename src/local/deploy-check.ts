@@ -37,7 +37,7 @@ const secretNames = ({ isOk, output }: CommandResult): string[] => {
   return isOk && list ? (JSON.parse(list) as { name: string }[]).map(({ name }) => name) : [];
 };
 
-/** Finds what a deployment lacks, before it fails half-way. Skips the checks of the account while nobody is signed in. */
+/** Finds what a deployment lacks, before it fails half-way. Skips the checks of the account without a sign-in. */
 export const checkDeployment = async (settings: string, wrangler: Wrangler): Promise<Finding[]> => {
   const findings: Finding[] = [
     {

@@ -9,7 +9,7 @@ import { TokenKind } from "./token.ts";
 export const Platform = wholeNumber(0, 3);
 export const PLATFORM = { other: 0, macos: 1, linux: 2, windows: 3 } as const;
 
-/** 0 offline, 1 idle, 2 busy (holds a lease), 3 draining; offline outranks draining outranks busy. */
+/** 0 offline, 1 idle, 2 busy (holds a lease), 3 draining. Where several apply: offline, then draining, then busy. */
 export const AgentStatus = z.int().check(z.minimum(0), z.maximum(3));
 export const AGENT_STATUS = { offline: 0, idle: 1, busy: 2, draining: 3 } as const;
 

@@ -8,7 +8,7 @@ import { Origin } from "./pipeline.ts";
 import { Branch, CommitSha } from "./repository.ts";
 import { Key } from "./variable.ts";
 
-/** Why a build ended other than by its steps' own result. */
+/** Why a build ended, where the result of its steps does not say it. */
 export const BuildReason = z.enum([
   "agent-lost",
   "timeout",
@@ -24,7 +24,7 @@ export type BuildReason = z.infer<typeof BuildReason>;
 
 export const StepStatus = z.enum(["pending", "running", "succeeded", "failed", "skipped", "canceled"]);
 
-/** One step as its agent reported it; `logOffset` is where its part of the stored log begins, in bytes. */
+/** One step as its agent reported it. `logOffset` is the byte of the stored log at which its part begins. */
 export const Step = z.object({
   id: z.nullable(z.string()),
   name: z.string(),
@@ -36,7 +36,7 @@ export const Step = z.object({
 });
 export type Step = z.infer<typeof Step>;
 
-/** A key the build was given, where its value came from, and which version of the variable that was. */
+/** A key of the build's environment: the scope of its value, and the version of the variable. */
 export const EnvironmentKey = z.object({
   key: z.string(),
   scope: Origin,
@@ -45,7 +45,7 @@ export const EnvironmentKey = z.object({
 });
 export type EnvironmentKey = z.infer<typeof EnvironmentKey>;
 
-/** Who asked for a build: by the name it had then. */
+/** Who triggered a build, with the name that they had then. */
 export const Creator = z.object({ kind: z.string(), id: Id, name: z.string() });
 export type Creator = z.infer<typeof Creator>;
 
@@ -78,7 +78,7 @@ export const Build = z.object({
 });
 export type Build = z.infer<typeof Build>;
 
-/** Per-run overrides, name to text; numbers and booleans become text. */
+/** Values for this run alone, by name. Numbers and booleans become text. */
 export const EnvVariables = z.record(
   Key,
   z.pipe(z.union([z.string().check(withoutNul()), z.number(), z.boolean()]), z.transform(String)),

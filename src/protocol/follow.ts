@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 
 /**
- * What the follower of a log is sent over its socket, one message for each `more` it sends, so that a slow one is
- * never flooded. `offset` is where the next text of this attempt begins, in stored bytes.
+ * A message to the follower of a log. It gets one for each `more` that it sends, so that a slow follower sets the
+ * pace. `offset` is the stored byte at which the next text of this attempt begins.
  */
 export const FollowMessage = z.union([
   z.object({ type: z.literal("text"), attempt: z.int(), offset: z.int(), text: z.string() }),
@@ -11,10 +11,10 @@ export const FollowMessage = z.union([
 ]);
 export type FollowMessage = z.infer<typeof FollowMessage>;
 
-/** What a follower says when it is ready for one message more. */
+/** What a follower sends when it is ready for the next message. */
 export const MORE = "more";
 
-/** Where a follower begins, as an event's id says it: `attempt:offset`, or an offset in the latest attempt. */
+/** The id of an event, which says where to resume: `attempt:offset`, or an offset in the latest attempt. */
 export const EventId = z.pipe(
   z.string().check(z.regex(/^(?:\d{1,9}:)?\d{1,15}$/, "must be the id of an event: attempt:offset")),
   z.transform((text) => {

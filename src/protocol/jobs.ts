@@ -8,24 +8,24 @@ import { Requires } from "./pipeline.ts";
 import { CommitSha, CREDENTIAL_KINDS } from "./repository.ts";
 
 /*
- * THE AGENT'S STORY. It registers once (`protocol/agent.ts`) and then, for ever:
+ * THE AGENT'S STORY. It registers once (`protocol/agent.ts`) and then repeats:
  *   GET  /buildagent/{id}/poll?wait=50     204, or 200 with a Job. A job names its lease.
- *   POST /build/{id}/start                 only this confirms that the job arrived; refused: drop it.
- *   POST /buildagent/{id}/heartbeat        every heartbeatSeconds with the lease, which it extends.
- *   POST /build/{id}/progress              what it found out: commit, steps, values to mask.
- *   PUT  /build/{id}/log?offset=N          the log, masked; `next` is what is safely stored.
- *   POST /build/{id}/finish                the result; or /release: the job is for another agent, or (`elsewhere`)
- *                                          another might fetch it, or (`interrupted`) this one is to end now.
- * Each call about a build carries `X-Lease: N`. A stale lease gets 409 and changes nothing.
+ *   POST /build/{id}/start                 confirms that the job arrived. When it is refused, drop the job.
+ *   POST /buildagent/{id}/heartbeat        every heartbeatSeconds, with the lease; extends the lease.
+ *   POST /build/{id}/progress              the commit, the steps, values to mask.
+ *   PUT  /build/{id}/log?offset=N          the log, masked; `next` is the first byte that is not stored yet.
+ *   POST /build/{id}/finish                the result. Or /release: this agent does not fit, cannot fetch the commit
+ *                                          while another may (`elsewhere`), or has to stop now (`interrupted`).
+ * Each call about a build carries `X-Lease: N`. A stale lease is answered with 409 and changes nothing.
  */
 
-/** Header that carries the lease of the build an agent speaks about. */
+/** The lease of the build that a call of an agent is about. */
 export const LEASE_HEADER = "X-Lease";
 
-/** Header with a random id an agent program makes at its start: another one means that it was restarted. */
+/** A random id that an agent program makes when it starts: a new one means a restart. */
 export const BOOT_HEADER = "X-Boot-Id";
 
-/** A whole number that only grows. */
+/** The fence of a lease: each new lease of an organization has a higher number. */
 export const Lease = z.int().check(z.nonnegative());
 
 export const PollQuery = z.object({
@@ -39,7 +39,7 @@ export const JobCredential = z.object({
   value: z.string(),
 });
 
-/** What an agent needs for one build. `env` has the composed values; those of `secretKeys` are to be masked. */
+/** What an agent needs for one build. `env` has the composed values; those of `secretKeys` must be masked. */
 export const Job = z.object({
   build: Build,
   lease: Lease,
@@ -55,7 +55,7 @@ export const Job = z.object({
 });
 export type Job = z.infer<typeof Job>;
 
-/** `cancel` asks the agent to stop the build; with reason lease-lost it is no longer its own at all. */
+/** With `cancel` the agent must stop the build. With reason lease-lost it holds the build no longer. */
 export const Heartbeat = z.object({
   cancel: z.boolean(),
   leaseExpiresAt: z.optional(Timestamp),
@@ -94,13 +94,13 @@ export const LogQuery = z.object({
   final: z.optional(z.enum(["true", "false"])),
 });
 
-/** Bytes sent under this lease that are stored for good: send from here on. */
+/** `next`: bytes of this lease that are stored for good. Continue from here. */
 export const LogAccepted = z.object({ next: z.int() });
 
-/** A message pushed to a waiting agent: a reason to look, never the thing itself. */
+/** A message pushed to a waiting agent. It never carries a job: the agent polls for that. */
 export const Hint = z.object({ type: z.enum(["look", "cancel"]), buildId: z.optional(Id) });
 export type Hint = z.infer<typeof Hint>;
 
-/** Texts by which the two ends of the hints' socket know of each other; answered without waking the service. */
+/** Keep the socket for hints open. The platform answers a ping without waking the pool. */
 export const HINT_PING = "ping";
 export const HINT_PONG = "pong";

@@ -3,7 +3,7 @@ import { LEASED, type LeasedStatus } from "./build-states.ts";
 import { OrgId, Timestamp } from "./common.ts";
 import { Requires } from "./pipeline.ts";
 
-/** What waits for one kind of agent: enough to decide how many more of them are worth starting. */
+/** Builds of one set of requirements and the agents that meet it: enough for an autoscaler. */
 export const RequirementMetrics = z.object({
   requires: Requires,
   waiting: z.int(),
@@ -18,7 +18,7 @@ const LEASED_COUNTS = Object.fromEntries(LEASED.map((status) => [status, z.int()
   z.ZodMiniNumberFormat
 >;
 
-/** The pool at one moment, for dashboards and for whatever starts and stops agents. */
+/** The pool at one moment, for dashboards and autoscalers. */
 export const Metrics = z.object({
   orgId: OrgId,
   at: Timestamp,

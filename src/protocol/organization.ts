@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { Name, OrgId, Timestamp } from "./common.ts";
 
-/** Places a Durable Object can be asked to live near. */
+/** Location hints of Durable Objects, as Cloudflare names them. */
 export const LocationHint = z.enum(["wnam", "enam", "sam", "weur", "eeur", "apac", "oc", "afr", "me"]);
 
 export type LocationHint = z.infer<typeof LocationHint>;
@@ -20,5 +20,5 @@ export const NewOrganization = z.strictObject({
   locationHint: z.nullish(LocationHint),
 });
 
-/** The organization with the token of its first admin, which is shown this once. */
+/** The organization with the token of its first admin, which no later answer has. */
 export const CreatedOrganization = z.extend(Organization, { token: z.string() });

@@ -11,26 +11,26 @@ const decodeCursor = (text: string): string => {
   }
 };
 
-/** Opaque to clients: where the page before ended. */
+/** Where the previous page ended: base64url of its last id. Opaque to clients. */
 const cursorOf = (ends: z.ZodMiniType<string>) =>
   z
     .pipe(z.string().check(z.maxLength(LIMITS.cursorCharacters)), z.transform(decodeCursor))
     .check(z.refine((end) => ends.safeParse(end).success, "must be one that an earlier page gave"));
 
-export const Cursor = cursorOf(Id);
+const Cursor = cursorOf(Id);
 
 export const encodeCursor = (id: string): string =>
   btoa(id).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 
 const Limit = queryNumber(1, LIMITS.pageLength);
 
-/** What a list takes to be read in pages; people's lists by 100, unless they say otherwise. */
+/** Parameters of a list that is read in pages. */
 export const PAGE = { limit: z.optional(z._default(Limit, DEFAULTS.pageLength)), cursor: z.optional(Cursor) };
 
-/** Lists that grow for ever, newest first. */
+/** The same for lists that grow for ever and begin with the newest record. */
 export const NEWEST_PAGE = { ...PAGE, limit: z.optional(z._default(Limit, DEFAULTS.newestPageLength)) };
 
-/** A list that is whole where no page is asked for. */
+/** The same for a list that is whole unless `limit` is given. */
 export const WHOLE = { ...PAGE, limit: z.optional(Limit) };
 
 export const OrganizationFilter = z.strictObject({ ...PAGE, cursor: z.optional(cursorOf(OrgId)) });

@@ -7,10 +7,10 @@ import { SCOPES } from "./variable.ts";
 
 export const PLATFORM_NAMES = ["other", "macos", "linux", "windows"] as const;
 
-/** The same as they are written. */
+/** Platforms as people write them. */
 export const PLATFORM_TITLES = { other: "other", macos: "macOS", linux: "Linux", windows: "Windows" } as const;
 
-/** What an agent must have to be given the build. Left out means: no matter. */
+/** What an agent must have to get the build. A field that is left out requires nothing. */
 export const Requires = z.strictObject({
   platform: z.nullish(z.enum(["macos", "linux", "windows"])),
   ios: z.nullish(z.boolean()),
@@ -20,7 +20,7 @@ export const Requires = z.strictObject({
 });
 export type Requires = z.infer<typeof Requires>;
 
-/** A path in the commit: relative, no `..`, no backslash, no control character. */
+/** A relative path in the commit, without `..`, backslashes or control characters. */
 export const ConfigPath = z.string().check(
   notEmpty(),
   atMost(LIMITS.configPathCharacters),
@@ -53,7 +53,7 @@ export const Pipeline = z.object({
 });
 export type Pipeline = z.infer<typeof Pipeline>;
 
-/** What a pipeline has where its maker names nothing else, and what a build without a pipeline runs with. */
+/** What a new pipeline has unless the request says otherwise, and what a build without a pipeline runs with. */
 export const PIPELINE_DEFAULTS = {
   configPath: ".millrace.yml",
   definition: null,
@@ -98,11 +98,11 @@ export const PipelineChange = z.strictObject({
 
 export const PipelineFilter = z.strictObject({ repoId: z.optional(Id), name: z.optional(NameFilter), ...PAGE });
 
-/** Where the value of a key comes from: a stored scope, or the run itself. */
+/** Where the value of a key comes from: a stored scope, the run, or the service itself. */
 export const Origin = z.enum([...SCOPES, "run", "service"]);
 export type Origin = z.infer<typeof Origin>;
 
-/** One key of a composed environment, without a secret's value. */
+/** One key of a composed environment. A secret has no `value`. */
 export const EnvironmentEntry = z.object({
   key: z.string(),
   scope: Origin,
@@ -114,14 +114,14 @@ export const EnvironmentEntry = z.object({
   overrides: z.array(z.object({ scope: Origin, groupId: z.nullable(Id), variableId: z.nullable(Id) })),
 });
 
-/** A pipeline file to be checked; with a pipeline or repository, also against the variables it would be given. */
+/** A pipeline file to check; with a pipeline or repository, also against the variables that it would get. */
 export const PipelineCheck = z.strictObject({
   definition: z.string().check(atMost(LIMITS.definitionCharacters)),
   repoId: z.nullish(Id),
   pipelineId: z.nullish(Id),
 });
 
-/** Every mistake at once, each where it stands; lines and columns count from 1. With `hints` a file is valid. */
+/** Every mistake at once. Lines and columns count from 1. A file with `hints` alone is valid. */
 export const CheckedPipeline = z.object({
   isValid: z.boolean(),
   mistakes: z.array(

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-/** One thing the service needs, and what is wrong with it where it is not there. */
+/** One thing that the service needs. `detail` says what is wrong with it, without quoting a secret. */
 export const Check = z.object({ isOk: z.boolean(), detail: z.optional(z.string()) });
 export type Check = z.infer<typeof Check>;
 

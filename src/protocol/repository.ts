@@ -6,26 +6,26 @@ import { PAGE } from "./page.ts";
 
 const SEGMENT = "[A-Za-z0-9_.-]+";
 
-/** `<owner>/<repo>`, with subgroups between them where the host has them. */
+/** `<owner>/<repo>`, with subgroups between them on hosts that have subgroups. */
 export const FullName = z.string().check(
   atMost(LIMITS.fullNameCharacters),
   z.regex(new RegExp(`^${SEGMENT}(?:/${SEGMENT})+$`), "must have the form <owner>/<repo>"),
   z.refine((name) => !name.split("/").some((part) => /^\.+$/.test(part)), "must not have . or .. as a part"),
 );
 
-/** Where git finds the repository; what is allowed in it is the rule of `domain/clone-url.ts`. */
+/** The address that git clones from. `domain/clone-url.ts` decides which ones are allowed. */
 export const CloneUrl = z.string().check(notEmpty(), atMost(LIMITS.cloneUrlCharacters));
 
 /**
- * A branch (git-check-ref-format), `refs/heads/` before it or not, or a full `refs/tags/...`, `refs/pull/...` or
- * `refs/merge-requests/...`; the rule is `domain/git-ref.ts`.
+ * A branch, with or without `refs/heads/`, or a full `refs/tags/...`, `refs/pull/...` or `refs/merge-requests/...`.
+ * `domain/git-ref.ts` has the rules (git-check-ref-format).
  */
 export const Branch = z.pipe(
   z.string().check(notEmpty(), atMost(LIMITS.branchCharacters), visible()),
   z.transform((name) => name.replace(/^refs\/heads\//, "")),
 );
 
-/** A whole commit hash: 40 (SHA-1) or 64 (SHA-256) hexadecimal digits. */
+/** A full commit hash in hexadecimal digits: 40 (SHA-1) or 64 (SHA-256). */
 export const CommitSha = z.pipe(
   z
     .string()
@@ -67,7 +67,7 @@ export const RepositoryChange = z.strictObject({
   isActive: z.optional(z.boolean()),
 });
 
-/** Each finds the repositories that have exactly this. */
+/** Each filter finds the repositories with exactly this value. */
 export const RepositoryFilter = z.strictObject({
   fullName: z.optional(z.string().check(atMost(LIMITS.fullNameCharacters))),
   cloneUrl: z.optional(z.string().check(atMost(LIMITS.cloneUrlCharacters))),

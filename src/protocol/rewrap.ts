@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { wholeNumber } from "./checks.ts";
 import { DEFAULTS, LIMITS } from "./limits.ts";
 
-/** Everything that is sealed, by the id of the key that sealed it. */
+/** How many values are sealed under each key. */
 export const SealedCounts = z.object({
   currentKeyId: z.string(),
   knownKeyIds: z.array(z.string()),
@@ -15,7 +15,7 @@ export const Rewrap = z.strictObject({
   limit: z._default(wholeNumber(1, LIMITS.rewrapBatch), DEFAULTS.rewrapBatch),
 });
 
-/** One batch: repeat until `isComplete`. What no known key opens is named, and left as it is. */
+/** The result of one batch: repeat until `isComplete`. `unopenable` has the ids of values that no known key opens. */
 export const Rewrapped = z.extend(SealedCounts, {
   rewrapped: z.int(),
   unopenable: z.array(z.string()),

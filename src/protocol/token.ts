@@ -30,7 +30,7 @@ export type Token = z.infer<typeof Token>;
 
 const Expiry = z.iso.datetime({ offset: true });
 
-/** `role` belongs to kind api (default member); `labels`, what an agent may claim at most, to kind registration. */
+/** Kind api has a `role` (member by default). Kind registration has `labels`: the most that its agents may claim. */
 export const NewToken = z.strictObject({
   name: Name,
   kind: TokenKind,
@@ -50,7 +50,7 @@ export const TokenRemoval = z.strictObject({
   agents: z._default(QueryFlag, false),
 });
 
-/** The record with the token itself, which is shown this once. */
+/** The record with the token itself, which no later answer has. */
 export const CreatedToken = z.extend(Token, { token: z.string() });
 
 /** How long the previous secret stays valid. */

@@ -8,7 +8,7 @@ export const SCOPES = ["organization", "group", "repository", "pipeline"] as con
 export const Scope = z.enum(SCOPES);
 export type Scope = z.infer<typeof Scope>;
 
-/** The name of a variable: a shell name, exact case; `MILLRACE_` is the service's own prefix. */
+/** The name of a variable as shells allow it, in exact case. Names with `MILLRACE_` belong to the service. */
 export const Key = z.string().check(
   z.regex(
     new RegExp(`^[A-Za-z_][A-Za-z0-9_]{0,${LIMITS.keyCharacters - 1}}$`),
@@ -42,7 +42,7 @@ export const Variable = z.object({
 });
 export type Variable = z.infer<typeof Variable>;
 
-/** One hand-out of a variable. */
+/** One build that got a variable. */
 export const VariableUse = z.object({ buildId: Id, agentId: Id, at: Timestamp });
 
 export const NewVariable = z.strictObject({

@@ -1,7 +1,7 @@
 import packageJson from "../../package.json" with { type: "json" };
 
-/** The one version number: of the service, its description, its pages and the agent's program. */
+/** The version of the service, its description, its pages and the agent's program: one number for all. */
 export const VERSION: string = packageJson.version;
 
-/** The agent protocol spoken here. */
+/** The version of the protocol between agent and service. */
 export const PROTOCOL = 1;

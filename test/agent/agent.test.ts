@@ -3,28 +3,28 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { saveIdentity } from "../../src/agent/cli/identity.ts";
 import { processTable } from "../../src/agent/process/process-table.ts";
-import { type AgentService, agentService, IDENTITY, jobOf } from "./support/agent-service.ts";
-import { agentProgram } from "./support/command-line.ts";
+import { runAgentCli } from "./support/agent-cli.ts";
+import { type FakeService, IDENTITY, makeJob, startFakeService } from "./support/fake-service.ts";
 import { testFolder } from "./support/folder.ts";
 import { testRepository } from "./support/repository.ts";
-import { until } from "./support/until.ts";
+import { waitUntil } from "./support/wait-until.ts";
 
-const playedService = async (): Promise<AgentService> => {
-  const service = await agentService();
+const fakeService = async (): Promise<FakeService> => {
+  const service = await startFakeService();
   onTestFinished(() => service.close());
   return service;
 };
 
-/** By the command line, as a person does it. */
+/** Registers by the command line. */
 const register = async (url: string, ...more: string[]): Promise<string> => {
   const state = join(testFolder(), "state");
   const args = ["register", "--url", url, "--token-file", "-", "--name", "wheel", "--labels", "big", "--web", ...more];
-  const { code, stderr } = await agentProgram([...args, "--state", state], { input: "mrr_acme_secret\n" }).ended;
+  const { code, stderr } = await runAgentCli([...args, "--state", state], { input: "mrr_acme_secret\n" }).ended;
   expect({ code, stderr }).toMatchObject({ code: 0 });
   return state;
 };
 
-/** What registering leaves behind, for tests that are about what comes after. */
+/** Writes the identity of a registered agent. */
 const registered = async (url: string, isEphemeral = false): Promise<string> => {
   const state = join(testFolder(), "state");
   saveIdentity(state, { ...IDENTITY, url, isEphemeral });
@@ -33,18 +33,18 @@ const registered = async (url: string, isEphemeral = false): Promise<string> => 
 
 const pipeline = (steps: string): Record<string, string> => ({ ".millrace.yml": `steps:\n${steps}` });
 
-/** Registers, lets the service hand out one job, and waits for the agent to end. */
-const buildOnce = async (service: AgentService, job: ReturnType<typeof jobOf>, ...more: string[]) => {
+/** Runs `start --once` with one job and waits until the agent ends. */
+const buildOnce = async (service: FakeService, job: ReturnType<typeof makeJob>, ...more: string[]) => {
   const state = await registered(service.url);
   service.jobs.push(job);
-  const run = agentProgram(["start", "--once", "--grace", "1", "--state", state, ...more]);
+  const run = runAgentCli(["start", "--once", "--grace", "1", "--state", state, ...more]);
   const ended = await run.ended;
-  return { ...ended, state, log: service.logs.get(job.build.id) ?? "", end: service.ends[0] };
+  return { ...ended, state, log: service.logs.get(job.build.id) ?? "", end: service.results[0] };
 };
 
-describe("the agent's life", () => {
-  it("registers, takes a build, runs it, tells all of it, and leaves nothing behind", async () => {
-    const service = await playedService();
+describe("an agent's life", () => {
+  it("registers, takes a build, runs it, reports everything, and leaves nothing behind", async () => {
+    const service = await fakeService();
     const repository = testRepository(
       pipeline(`  - name: Greet
     run: |
@@ -56,7 +56,7 @@ describe("the agent's life", () => {
     run: setsid sleep 1000 & sleep 1000 &
 `),
     );
-    const job = jobOf(repository.cloneUrl, 1, { env: { NAME: "mill", KEY: "secret-value" }, secretKeys: ["KEY"] });
+    const job = makeJob(repository.cloneUrl, 1, { env: { NAME: "mill", KEY: "secret-value" }, secretKeys: ["KEY"] });
     const { code, log, end, state } = await buildOnce(service, job);
     const head = repository.git("rev-parse", "HEAD");
     expect(code).toBe(0);
@@ -77,7 +77,7 @@ describe("the agent's life", () => {
     ]);
     expect(readdirSync(join(state, "work"))).toEqual([]);
     expect(existsSync(join(state, "lock"))).toBe(false);
-    expect(JSON.stringify(service.seen.map(({ body }) => body.toString()))).not.toContain("secret-value");
+    expect(JSON.stringify(service.requests.map(({ body }) => body.toString()))).not.toContain("secret-value");
   });
 
   it.each([
@@ -93,8 +93,8 @@ describe("the agent's life", () => {
     ],
     ["a folder that is not there", "  - run: pwd\n    working-directory: gone\n", { status: "failed", exitCode: 127 }],
   ])("reports %s", async (_, steps, expected) => {
-    const service = await playedService();
-    const { end, log } = await buildOnce(service, jobOf(testRepository(pipeline(steps)).cloneUrl, 2));
+    const service = await fakeService();
+    const { end, log } = await buildOnce(service, makeJob(testRepository(pipeline(steps)).cloneUrl, 2));
     expect(end?.body).toMatchObject(expected);
     expect(log).not.toContain("never");
     if ("message" in expected) expect(log).toContain(".millrace.yml:2:5:");
@@ -104,15 +104,15 @@ describe("the agent's life", () => {
     ["a branch that is not there", { branch: "gone" }, "checkout-failed", /no such branch/],
     ["a commit that is not on the branch", { commitSha: "0".repeat(40) }, "commit-not-on-branch", /is not on main/],
   ])("fails a build with %s and says what to do", async (_, change, reason, message) => {
-    const service = await playedService();
-    const job = jobOf(testRepository(pipeline("  - run: true\n")).cloneUrl, 3);
+    const service = await fakeService();
+    const job = makeJob(testRepository(pipeline("  - run: true\n")).cloneUrl, 3);
     const { end, log } = await buildOnce(service, { ...job, build: { ...job.build, ...change } });
     expect(end?.body).toMatchObject({ status: "failed", reason, message: expect.stringMatching(message) });
     expect(log).toMatch(message);
   });
 
   it("runs no command that hides in a branch, a variable or a run's own variable", async () => {
-    const service = await playedService();
+    const service = await fakeService();
     const branch = "x$(touch${IFS}marker)";
     const repository = testRepository(
       pipeline(`  - env:
@@ -125,17 +125,17 @@ describe("the agent's life", () => {
 `),
     );
     repository.git("branch", branch);
-    const job = jobOf(repository.cloneUrl, 4, { env: { EVIL: "`touch marker`;touch marker" }, runKeys: ["EVIL"] });
+    const job = makeJob(repository.cloneUrl, 4, { env: { EVIL: "`touch marker`;touch marker" }, runKeys: ["EVIL"] });
     const { log, end } = await buildOnce(service, { ...job, build: { ...job.build, branch } });
     expect(end?.body).toMatchObject({ status: "succeeded" });
     expect(log).toContain(`1 ${branch}\n2 ${branch} ${branch} ${branch}\n3 ${job.env.EVIL} ${job.env.EVIL}\n`);
     expect(log).not.toMatch(/^marker$/m);
   });
 
-  it("gives a build back when the file asks for what it lacks", async () => {
-    const service = await playedService();
+  it("releases a build whose file requires what it lacks", async () => {
+    const service = await fakeService();
     const text = "requires:\n  ios: true\n  labels: [big, golden]\nsteps:\n  - run: true\n";
-    const { end } = await buildOnce(service, jobOf(testRepository({ ".millrace.yml": text }).cloneUrl, 5));
+    const { end } = await buildOnce(service, makeJob(testRepository({ ".millrace.yml": text }).cloneUrl, 5));
     expect(end).toMatchObject({
       kind: "release",
       body: {
@@ -150,11 +150,11 @@ describe("the agent's life", () => {
     ["says itself how that ended where no other is there", true, 409, ["release", "finish"]],
     ["asks nobody where the service does not say that it may", undefined, 200, ["finish"]],
   ])("%s", async (_, mayGoElsewhere, status, kinds) => {
-    const service = await playedService();
+    const service = await fakeService();
     const problem = { type: "/problems/conflict", title: "No", status: 409, detail: "nobody", requestId: "r" };
-    service.interfere = ({ path, headers, body }) => {
+    service.intercept = ({ path, headers, body }) => {
       if (status === 200 || !path.endsWith("/release")) return null;
-      service.ends.push({
+      service.results.push({
         buildId: "",
         kind: "release",
         lease: String(headers["x-lease"]),
@@ -162,9 +162,9 @@ describe("the agent's life", () => {
       });
       return { status, body: problem };
     };
-    const { log } = await buildOnce(service, jobOf("file:///nowhere/x.git", 7, { mayGoElsewhere }));
-    expect(service.ends.map(({ kind }) => kind)).toEqual(kinds);
-    const [first, last] = [service.ends[0]!, service.ends.at(-1)!];
+    const { log } = await buildOnce(service, makeJob("file:///nowhere/x.git", 7, { mayGoElsewhere }));
+    expect(service.results.map(({ kind }) => kind)).toEqual(kinds);
+    const [first, last] = [service.results[0]!, service.results.at(-1)!];
     if (kinds.includes("release")) {
       expect(first.body).toEqual({ elsewhere: true, reason: expect.stringContaining("git fetch failed") });
     }
@@ -172,60 +172,60 @@ describe("the agent's life", () => {
     expect(log).toContain("git fetch failed");
   });
 
-  it("drops a build that is not its own any more before it touches anything", async () => {
-    const service = await playedService();
+  it("drops a build whose start is refused, before any checkout", async () => {
+    const service = await fakeService();
     const problem = { type: "/problems/lease-lost", title: "Lost", status: 409, detail: "gone", requestId: "r" };
-    service.interfere = ({ path }) => (path.endsWith("/start") ? { status: 409, body: problem } : null);
-    const { stderr, code } = await buildOnce(service, jobOf("file:///nowhere/x.git", 6));
+    service.intercept = ({ path }) => (path.endsWith("/start") ? { status: 409, body: problem } : null);
+    const { stderr, code } = await buildOnce(service, makeJob("file:///nowhere/x.git", 6));
     expect(stderr).toContain("refused the start of build 6 of acme/mill: 409 Lost; gone");
     expect(code).toBe(0);
-    expect(service.ends).toEqual([]);
+    expect(service.results).toEqual([]);
   });
 
-  it("masks what a step made up and asked to be masked, and tells the service before the bytes", async () => {
-    const service = await playedService();
+  it("masks what a step writes to its mask file, and reports the mask before the bytes", async () => {
+    const service = await fakeService();
     const steps = `  - run: |
       echo made-up-token >> "$MILLRACE_MASK"
       echo "it is made-up-token"
   - run: echo "still made-up-token"
 `;
-    const { log } = await buildOnce(service, jobOf(testRepository(pipeline(steps)).cloneUrl, 7));
+    const { log } = await buildOnce(service, makeJob(testRepository(pipeline(steps)).cloneUrl, 7));
     expect(log).toContain("it is ***\n");
     expect(log).toContain("still ***\n");
-    const masksAt = service.seen.findIndex(
+    const masksAt = service.requests.findIndex(
       ({ path, body }) => path.endsWith("/progress") && body.includes("made-up-token"),
     );
-    const bytesAt = service.seen.findIndex(({ path, body }) => path.endsWith("/log") && body.includes("it is"));
+    const bytesAt = service.requests.findIndex(({ path, body }) => path.endsWith("/log") && body.includes("it is"));
     expect(masksAt).toBeGreaterThan(-1);
     expect(bytesAt).toBeGreaterThan(masksAt);
   });
 
-  it("masks what a tool asks to be masked as GitHub Actions has it, and tells the service before the bytes", async () => {
-    const service = await playedService();
+  it("masks the value of ::add-mask::, and reports the mask before the bytes", async () => {
+    const service = await fakeService();
     const tools = {
       "ask.sh": "printf '::add-mask::made-'; sleep 0.3; echo up-token; echo 'it is made-up-token'\n",
       "again.sh": "echo 'still made-up-token'; printf '::add-mask::last-one'\n",
     };
     const steps = "  - run: sh ask.sh\n  - run: sh again.sh\n  - run: echo 'the last-one'\n";
-    const { log } = await buildOnce(service, jobOf(testRepository({ ...pipeline(steps), ...tools }).cloneUrl, 7));
+    const { log } = await buildOnce(service, makeJob(testRepository({ ...pipeline(steps), ...tools }).cloneUrl, 7));
     expect(log).toContain("::add-mask::***\nit is ***\n");
     expect(log).toContain("still ***\n::add-mask::***\n");
     expect(log).toContain("the ***\n");
     const at = (action: string, text: string): number =>
-      service.seen.findIndex(({ path, body }) => path.endsWith(action) && body.includes(text));
+      service.requests.findIndex(({ path, body }) => path.endsWith(action) && body.includes(text));
     expect(at("/progress", "made-up-token")).toBeGreaterThan(-1);
     expect(at("/log", "it is")).toBeGreaterThan(at("/progress", "made-up-token"));
-    const sent = service.seen.filter(({ path }) => path.endsWith("/log")).map(({ body }) => body.toString());
+    const sent = service.requests.filter(({ path }) => path.endsWith("/log")).map(({ body }) => body.toString());
     expect(sent.join("")).toContain("it is ***");
     expect(sent.join("")).not.toContain("made-");
   });
 
-  it("hides its token from steps: not in their environment, nor in any process's arguments", async () => {
-    const service = await playedService();
+  it("keeps its token out of the steps' environment and every process's arguments", async () => {
+    const service = await fakeService();
     const steps = `  - run: |
       cat /proc/$PPID/cmdline /proc/$PPID/environ /proc/self/environ | tr '\\0' '\\n'
 `;
-    const { log, state } = await buildOnce(service, jobOf(testRepository(pipeline(steps)).cloneUrl, 8));
+    const { log, state } = await buildOnce(service, makeJob(testRepository(pipeline(steps)).cloneUrl, 8));
     expect(readFileSync(join(state, "identity.json"), "utf8")).toContain("mra_acme_token");
     expect(log).toContain("main.ts");
     expect(log).not.toContain("mra_");
@@ -245,44 +245,44 @@ describe("stopping a build", () => {
 `);
 
   const started = async () => {
-    const service = await playedService();
+    const service = await fakeService();
     const state = await registered(service.url);
-    const job = jobOf(testRepository(SLEEPER).cloneUrl, 9);
+    const job = makeJob(testRepository(SLEEPER).cloneUrl, 9);
     service.jobs.push(job);
-    const run = agentProgram(["start", "--once", "--grace", "1", "--state", state]);
-    await until(() => service.logs.get(job.build.id)?.includes("ready"));
+    const run = runAgentCli(["start", "--once", "--grace", "1", "--state", state]);
+    await waitUntil(() => service.logs.get(job.build.id)?.includes("ready"));
     return { service, run, log: () => service.logs.get(job.build.id) ?? "" };
   };
 
-  it("ends the whole tree when the service hints, and says so", async () => {
+  it("ends all processes after a cancel hint, and says so in the log", async () => {
     const { service, run, log } = await started();
     service.heartbeat = { cancel: true, reason: "canceled" };
     service.hint({ type: "cancel" });
     await run.ended;
-    expect(service.ends).toMatchObject([{ kind: "finish", body: { status: "canceled", reason: "canceled" } }]);
+    expect(service.results).toMatchObject([{ kind: "finish", body: { status: "canceled", reason: "canceled" } }]);
     expect(log()).toContain("tidied\n");
     expect(log()).not.toContain("never");
     const steps = service.progress.at(-1)?.steps as { status: string }[];
     expect(steps.map(({ status }) => status)).toEqual(["canceled", "skipped", "succeeded"]);
   });
 
-  it("drops it without a word when the lease is lost", async () => {
+  it("sends no result when the lease is lost", async () => {
     const { service, run, log } = await started();
     service.heartbeat = { cancel: true, reason: "lease-lost" };
     const { code } = await run.ended;
     expect(code).toBe(0);
-    expect(service.ends).toEqual([]);
+    expect(service.results).toEqual([]);
     expect(log()).not.toContain("tidied");
   });
 
-  it("finishes it on the first SIGTERM, and gives it back for another attempt on the second", async () => {
+  it("finishes the build after one SIGTERM, and releases it for another attempt after a second", async () => {
     const { service, run, log } = await started();
     run.kill("SIGTERM");
-    await until(() => run.output().includes("ends after the active build"));
-    expect(service.ends).toEqual([]);
+    await waitUntil(() => run.output().includes("ends after the active build"));
+    expect(service.results).toEqual([]);
     run.kill("SIGTERM");
     const { code } = await run.ended;
-    expect(service.ends).toMatchObject([
+    expect(service.results).toMatchObject([
       { kind: "release", body: { reason: "the agent was stopped", interrupted: true } },
     ]);
     expect(log()).toContain("The step was stopped: the agent is being stopped\n");
@@ -290,9 +290,9 @@ describe("stopping a build", () => {
     expect(code).toBe(0);
   });
 
-  it("tells in the log of a later attempt what became of the one before, and where its log is", async () => {
-    const service = await playedService();
-    const job = jobOf(testRepository(pipeline("  - run: echo attempt ${{ build.attempt }}\n")).cloneUrl, 10);
+  it("says in the log of a later attempt how the earlier one ended, and where its log is", async () => {
+    const service = await fakeService();
+    const job = makeJob(testRepository(pipeline("  - run: echo attempt ${{ build.attempt }}\n")).cloneUrl, 10);
     const message = "Attempt 1 was lost. Its agent was stopped.";
     const { log } = await buildOnce(service, { ...job, build: { ...job.build, attempt: 1, message } });
     const where = `GET ${service.url}/build/${job.build.id}/log?attempt=1`;
@@ -301,8 +301,8 @@ describe("stopping a build", () => {
   });
 
   it("stops at the time limit of the pipeline", async () => {
-    const service = await playedService();
-    const job = jobOf(testRepository(pipeline("  - run: sleep 1000\n")).cloneUrl, 10, { timeoutSeconds: 1 });
+    const service = await fakeService();
+    const job = makeJob(testRepository(pipeline("  - run: sleep 1000\n")).cloneUrl, 10, { timeoutSeconds: 1 });
     const { end, log } = await buildOnce(service, job);
     expect(end?.body).toMatchObject({
       status: "failed",
@@ -313,117 +313,121 @@ describe("stopping a build", () => {
   });
 });
 
-describe("staying an agent", () => {
-  it("waits for hints on the socket, looks when told to, and ends cleanly on SIGTERM", async () => {
-    const service = await playedService();
+describe("an agent that waits", () => {
+  it("waits for hints on the socket, polls after each, and ends cleanly on SIGTERM", async () => {
+    const service = await fakeService();
     const state = await registered(service.url);
     const repository = testRepository(pipeline("  - run: echo built\n"));
-    const run = agentProgram(["start", "--state", state]);
-    await until(() => service.sockets() === 1);
-    await until(() => service.seen.some(({ path, query }) => path.endsWith("/poll") && query.get("wait") === "0"));
-    service.jobs.push(jobOf(repository.cloneUrl, 11), jobOf(repository.cloneUrl, 12));
+    const run = runAgentCli(["start", "--state", state]);
+    await waitUntil(() => service.sockets() === 1);
+    await waitUntil(() =>
+      service.requests.some(({ path, query }) => path.endsWith("/poll") && query.get("wait") === "0"),
+    );
+    service.jobs.push(makeJob(repository.cloneUrl, 11), makeJob(repository.cloneUrl, 12));
     service.hint({ type: "look" });
-    await until(() => service.ends.length === 2);
+    await waitUntil(() => service.results.length === 2);
     run.kill("SIGTERM");
     expect((await run.ended).code).toBe(0);
-    const boots = service.seen.filter(({ path }) => path.endsWith("/poll")).map(({ headers }) => headers["x-boot-id"]);
+    const boots = service.requests
+      .filter(({ path }) => path.endsWith("/poll"))
+      .map(({ headers }) => headers["x-boot-id"]);
     expect(new Set(boots).size).toBe(1);
     expect(existsSync(join(state, "lock"))).toBe(false);
   });
 
-  it("polls with patience where there is no WebSocket", async () => {
-    const service = await playedService();
+  it("long-polls where there is no WebSocket", async () => {
+    const service = await fakeService();
     const state = await registered(service.url);
-    service.interfere = ({ method }) => (method === "UPGRADE" ? { status: 426 } : null);
-    service.jobs.push(jobOf(testRepository(pipeline("  - run: true\n")).cloneUrl, 13));
-    const { stderr } = await agentProgram(["start", "--once", "--state", state]).ended;
-    expect(service.ends).toHaveLength(1);
+    service.intercept = ({ method }) => (method === "UPGRADE" ? { status: 426 } : null);
+    service.jobs.push(makeJob(testRepository(pipeline("  - run: true\n")).cloneUrl, 13));
+    const { stderr } = await runAgentCli(["start", "--once", "--state", state]).ended;
+    expect(service.results).toHaveLength(1);
     expect(stderr).toContain("no WebSocket for hints (status 426): polling instead");
-    const poll = service.seen.find(({ path }) => path.endsWith("/poll"));
+    const poll = service.requests.find(({ path }) => path.endsWith("/poll"));
     expect(poll?.query.get("wait")).not.toBe("0");
   });
 
-  it("says that it is well after trouble, and after a build that it was too late to start", async () => {
-    const service = await playedService();
+  it("sends a heartbeat after failed polls, and after a build whose start was refused", async () => {
+    const service = await fakeService();
     const state = await registered(service.url);
     const idle = () =>
-      service.seen.filter(({ path, headers }) => path.endsWith("/heartbeat") && headers["x-lease"] === undefined);
+      service.requests.filter(({ path, headers }) => path.endsWith("/heartbeat") && headers["x-lease"] === undefined);
     let polls = 0;
-    service.interfere = ({ path, method }) => {
+    service.intercept = ({ path, method }) => {
       if (path.endsWith("/start")) return { status: 409 };
       return path.endsWith("/poll") && method === "GET" && ++polls === 1 ? { status: 503 } : null;
     };
-    const run = agentProgram(["start", "--state", state]);
-    await until(() => idle().length === 1);
-    service.jobs.push(jobOf(testRepository(pipeline("  - run: true\n")).cloneUrl, 15));
+    const run = runAgentCli(["start", "--state", state]);
+    await waitUntil(() => idle().length === 1);
+    service.jobs.push(makeJob(testRepository(pipeline("  - run: true\n")).cloneUrl, 15));
     service.hint({ type: "look" });
-    await until(() => idle().length === 2);
+    await waitUntil(() => idle().length === 2);
     run.kill("SIGTERM");
     expect((await run.ended).code).toBe(0);
-    expect(service.ends).toEqual([]);
+    expect(service.results).toEqual([]);
   });
 
-  it("comes through a service that fails, cuts connections and asks for time, with the whole log and one end", async () => {
-    const service = await playedService();
+  it("delivers the whole log and one result although the service fails, cuts connections and asks for time", async () => {
+    const service = await fakeService();
     const repository = testRepository(pipeline("  - run: for n in 1 2 3 4 5; do echo line $n; sleep 0.3; done\n"));
     const seen = new Map<string, number>();
-    service.interfere = ({ path, method }) => {
+    service.intercept = ({ path, method }) => {
       if (path.startsWith("/buildagent/register")) return null;
       const count = (seen.get(path + method) ?? 0) + 1;
       seen.set(path + method, count);
       if (count === 1) return { status: 503, headers: { "Retry-After": "1" } };
       return count === 2 && path.endsWith("/log") ? { drop: true } : null;
     };
-    const { end, log } = await buildOnce(service, jobOf(repository.cloneUrl, 14));
+    const { end, log } = await buildOnce(service, makeJob(repository.cloneUrl, 14));
     expect(end?.body).toMatchObject({ status: "succeeded" });
-    expect(service.ends).toHaveLength(1);
+    expect(service.results).toHaveLength(1);
     expect(log).toMatch(/line 1\nline 2\nline 3\nline 4\nline 5\n$/);
   });
 
-  it("stops with a word on what to do when it was removed", async () => {
-    const service = await playedService();
+  it("ends with advice when it was removed", async () => {
+    const service = await fakeService();
     const state = await registered(service.url);
-    service.interfere = () => ({ status: 401 });
-    const { code, stderr } = await agentProgram(["start", "--state", state]).ended;
+    service.intercept = () => ({ status: 401 });
+    const { code, stderr } = await runAgentCli(["start", "--state", state]).ended;
     expect(code).toBe(3);
     expect(stderr).toMatch(/Register it again/);
   });
 
-  it("ends the build under way when it is removed in the middle of it", async () => {
-    const service = await playedService();
+  it("ends the active build when it is removed", async () => {
+    const service = await fakeService();
     const state = await registered(service.url);
-    const job = jobOf(testRepository(pipeline("  - run: echo ready; sleep 1000\n")).cloneUrl, 15);
+    const job = makeJob(testRepository(pipeline("  - run: echo ready; sleep 1000\n")).cloneUrl, 15);
     service.jobs.push(job);
-    const run = agentProgram(["start", "--grace", "1", "--state", state]);
-    await until(() => service.logs.get(job.build.id)?.includes("ready"));
-    service.interfere = () => ({ status: 401 });
+    const run = runAgentCli(["start", "--grace", "1", "--state", state]);
+    await waitUntil(() => service.logs.get(job.build.id)?.includes("ready"));
+    service.intercept = () => ({ status: 401 });
     expect((await run.ended).code).toBe(3);
     expect(readdirSync(join(state, "work"))).toEqual([]);
   });
 
-  it("is gone from service and disk after its one build when it is ephemeral", async () => {
-    const service = await playedService();
+  it("is removed from service and disk after one build when it is ephemeral", async () => {
+    const service = await fakeService();
     const state = await registered(service.url, true);
-    service.jobs.push(jobOf(testRepository(pipeline("  - run: true\n")).cloneUrl, 16));
-    const { code } = await agentProgram(["start", "--state", state]).ended;
+    service.jobs.push(makeJob(testRepository(pipeline("  - run: true\n")).cloneUrl, 16));
+    const { code } = await runAgentCli(["start", "--state", state]).ended;
     expect(code).toBe(0);
-    expect(service.ends).toHaveLength(1);
-    expect(service.seen.at(-1)).toMatchObject({ method: "DELETE" });
+    expect(service.results).toHaveLength(1);
+    expect(service.requests.at(-1)).toMatchObject({ method: "DELETE" });
     expect(existsSync(join(state, "identity.json"))).toBe(false);
   });
 
-  it("ends what an agent that was killed has left running", async () => {
-    const service = await playedService();
+  it("ends the processes that a killed agent left running", async () => {
+    const service = await fakeService();
     const state = await registered(service.url);
-    const job = jobOf(testRepository(pipeline("  - run: echo pid $$; exec sleep 1000\n")).cloneUrl, 17);
+    const job = makeJob(testRepository(pipeline("  - run: echo pid $$; exec sleep 1000\n")).cloneUrl, 17);
     service.jobs.push(job);
-    const killed = agentProgram(["start", "--state", state]);
-    const [, pid] = await until(() => /pid (\d+)/.exec(service.logs.get(job.build.id) ?? ""));
+    const killed = runAgentCli(["start", "--state", state]);
+    const [, pid] = await waitUntil(() => /pid (\d+)/.exec(service.logs.get(job.build.id) ?? ""));
     killed.kill("SIGKILL");
     await killed.ended;
     expect(processTable("").map((row) => row.pid)).toContain(Number(pid));
-    const next = agentProgram(["start", "--grace", "1", "--state", state]);
-    await until(() => next.output().includes("waits for builds"));
+    const next = runAgentCli(["start", "--grace", "1", "--state", state]);
+    await waitUntil(() => next.output().includes("waits for builds"));
     expect(existsSync(`/proc/${pid}/environ`) && readFileSync(`/proc/${pid}/stat`, "latin1").includes(") S")).toBe(
       false,
     );
@@ -433,66 +437,57 @@ describe("staying an agent", () => {
 });
 
 describe("the state folder", () => {
-  it("is closed to others, and so is the identity in it", async () => {
-    const service = await playedService();
+  it("is closed to other users, as is the identity in it", async () => {
+    const service = await fakeService();
     const state = await register(service.url);
     expect(statSync(state).mode & 0o777).toBe(0o700);
     expect(statSync(join(state, "identity.json")).mode & 0o777).toBe(0o600);
   });
 
   it("serves one agent at a time", async () => {
-    const service = await playedService();
+    const service = await fakeService();
     const state = await registered(service.url);
-    const first = agentProgram(["start", "--state", state]);
-    await until(() => first.output().includes("waits for builds"));
-    const second = await agentProgram(["start", "--state", state]).ended;
+    const first = runAgentCli(["start", "--state", state]);
+    await waitUntil(() => first.output().includes("waits for builds"));
+    const second = await runAgentCli(["start", "--state", state]).ended;
     expect(second.code).toBe(4);
     expect(second.stderr).toContain(`process ${first.pid}`);
-    expect((await agentProgram(["deregister", "--state", state]).ended).code).toBe(4);
+    expect((await runAgentCli(["deregister", "--state", state]).ended).code).toBe(4);
     first.kill("SIGKILL");
     await first.ended;
-    const third = agentProgram(["start", "--state", state]);
-    await until(() => third.output().includes("waits for builds"));
+    const third = runAgentCli(["start", "--state", state]);
+    await waitUntil(() => third.output().includes("waits for builds"));
     third.kill("SIGINT");
     expect((await third.ended).code).toBe(0);
   });
 
-  it("is registered once, seen by status, and forgotten by deregister", async () => {
-    const service = await playedService();
+  it("is registered once, shown by status, and removed by deregister", async () => {
+    const service = await fakeService();
     const state = await register(service.url);
-    const again = await agentProgram(
+    const again = await runAgentCli(
       ["register", "--url", service.url, "--token-file", "-", "--name", "x", "--state", state],
       { input: "t" },
     ).ended;
     expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("already holds the agent wheel") });
-    const seen = await agentProgram(["status", "--state", state]).ended;
+    const seen = await runAgentCli(["status", "--state", state]).ended;
     expect(seen.code).toBe(0);
     expect(seen.stdout).toMatch(/name {6}wheel\n.*not running.*seen as {3}idle/s);
     expect(seen.stdout).not.toContain("mra_");
-    expect((await agentProgram(["deregister", "--state", state]).ended).code).toBe(0);
-    expect((await agentProgram(["start", "--state", state]).ended).code).toBe(3);
+    expect((await runAgentCli(["deregister", "--state", state]).ended).code).toBe(0);
+    expect((await runAgentCli(["start", "--state", state]).ended).code).toBe(3);
   });
 
   it("takes a registration token from a file that only its owner can read", async () => {
-    const service = await playedService();
+    const service = await fakeService();
     const folder = testFolder();
     const file = join(folder, "token");
     const run = () =>
-      agentProgram([
-        "register",
-        "--url",
-        service.url,
-        "--token-file",
-        file,
-        "--name",
-        "x",
-        "--state",
-        join(folder, "s"),
-      ]).ended;
+      runAgentCli(["register", "--url", service.url, "--token-file", file, "--name", "x", "--state", join(folder, "s")])
+        .ended;
     writeFileSync(file, "mrr_acme_token\n", { mode: 0o644 });
     expect(await run()).toMatchObject({ code: 2, stderr: expect.stringContaining("chmod 600") });
     chmodSync(file, 0o600);
     expect((await run()).code).toBe(0);
-    expect(service.seen.at(-1)?.headers.authorization).toBe("Bearer mrr_acme_token");
+    expect(service.requests.at(-1)?.headers.authorization).toBe("Bearer mrr_acme_token");
   });
 });

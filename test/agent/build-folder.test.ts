@@ -74,17 +74,17 @@ const lostIn = async (rounds: number, remove: Remove): Promise<number | null> =>
 };
 
 describe.runIf(canAttack)("links swapped under a removal by root", () => {
-  it("lead a removal by path to what the step may not touch", async () => {
+  it("mislead a removal by path", async () => {
     expect(await lostIn(400, ({ path }) => rm(path, { recursive: true, force: true }))).not.toBeNull();
   });
 
-  it("lead ours nowhere, in 200 rounds, though the swapping process lives on", async () => {
+  it("do not mislead the agent's removal, in 200 rounds, while the swapping process lives on", async () => {
     expect(await lostIn(200, ({ path }, user) => removeBuildFolder(path, user))).toBeNull();
   });
 });
 
 describe("a build's folder", () => {
-  it("is gone though its folders are closed, and deeper than a path may be long", async () => {
+  it("is removed although its folders are closed, and deeper than a path may be long", async () => {
     const folder = await makeBuildFolder(testFolder(), null);
     const long = join(...Array(15).fill("d".repeat(200)));
     for (const name of ["one", "other"]) mkdirSync(join(folder.workspace, name, long), { recursive: true });
@@ -95,7 +95,7 @@ describe("a build's folder", () => {
     expect(existsSync(folder.path)).toBe(false);
   });
 
-  it.runIf(isRoot)("is gone with what root has made in it, by a container for one", async () => {
+  it.runIf(isRoot)("is removed with files of root in it, of a container for example", async () => {
     const user = unnamedUser();
     const folder = await makeBuildFolder(testFolder(), user);
     chownTree(user, folder.workspace);

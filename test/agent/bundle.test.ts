@@ -6,7 +6,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { agentProgram as bundled, OLDEST_NODE } from "../../src/assets/agent.ts";
 import { noticesOf, packagesOf } from "../../src/assets/notices.ts";
 import { ROOT } from "../../src/assets/write.ts";
-import { agentProgram } from "./support/command-line.ts";
+import { runAgentCli } from "./support/agent-cli.ts";
 import { testFolder } from "./support/folder.ts";
 
 const { text, sha256, packages } = await bundled();
@@ -18,23 +18,23 @@ const program = (): { file: string; folder: string } => {
   return { file, folder };
 };
 
-describe("the agent's program as one file", () => {
+describe("the agent as one file", () => {
   it("runs by itself", async () => {
     const { file, folder } = program();
     writeFileSync(join(folder, "p.yml"), "steps:\n  - run: echo from the bundle\n");
-    const run = (...args: string[]) => agentProgram(args, { program: file, cwd: folder, env: { HOME: folder } }).ended;
+    const run = (...args: string[]) => runAgentCli(args, { program: file, cwd: folder, env: { HOME: folder } }).ended;
     expect(await run("--help")).toMatchObject({ code: 0, stderr: "", stdout: expect.stringContaining("register") });
     expect(await run("run", "p.yml")).toMatchObject({ code: 0, stdout: expect.stringContaining("from the bundle\n") });
     expect(await run("status")).toMatchObject({ code: 3, stderr: expect.stringContaining(join(folder, ".millrace")) });
     expect(await run("--version")).toEqual({ code: 0, stderr: "", stdout: `${packageJson.version}\n` });
   });
 
-  it("is the same bytes each time it is made, so that its checksum can be compared", async () => {
+  it("has the same bytes each time it is built, so that its checksum can be compared", async () => {
     expect((await bundled()).text).toBe(text);
     expect(sha256).toBe(createHash("sha256").update(text).digest("hex"));
   });
 
-  it("takes nothing of package.json but the version", () => {
+  it("contains nothing of package.json but the version", () => {
     expect(text).not.toContain("vitest");
   });
 });
@@ -46,10 +46,10 @@ describe("an old Node", () => {
   };
   const versionOn = (node: string, env: Record<string, string> = {}) => {
     const { file } = program();
-    return agentProgram(["--version"], { program: file, env: { NODE_OPTIONS: pretend(node), ...env } }).ended;
+    return runAgentCli(["--version"], { program: file, env: { NODE_OPTIONS: pretend(node), ...env } }).ended;
   };
 
-  it.each(["16.20.2", "18.19.0", "20.8.1"])("%s is told in one line that it is too old", async (version) => {
+  it.each(["16.20.2", "18.19.0", "20.8.1"])("%s: the program says in one line that it is too old", async (version) => {
     const { code, stdout, stderr } = await versionOn(version);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(
@@ -58,11 +58,11 @@ describe("an old Node", () => {
     expect((await versionOn(version, { MILLRACE_LAUNCHD_LOG: "/dev/null" })).code).toBe(0);
   });
 
-  it.each(["20.9.0", "21.0.0", "24.21.0"])("%s is not", async (version) => {
+  it.each(["20.9.0", "21.0.0", "24.21.0"])("%s: the program runs", async (version) => {
     expect(await versionOn(version)).toMatchObject({ code: 0, stderr: "" });
   });
 
-  it("can read as far as the line that says so", () => {
+  it("can parse the program up to that line", () => {
     expect([...text.matchAll(/^(?:import\b|}\s*from\b).*/gm)].map(([line]) => line)).toEqual([
       'import { createRequire as __createRequire } from "node:module";',
     ]);
@@ -84,7 +84,7 @@ describe("an old Node", () => {
         .filter((name) => name && !name.startsWith("type ") && !names.get(module)?.has(name)),
     );
 
-  it("of the oldest kind that runs it has every function of Node that it imports", () => {
+  it("of the oldest supported version has every function that the program imports", () => {
     const sources = globSync("src/{agent,domain,protocol}/**/*.ts", { cwd: ROOT });
     expect(sources.flatMap((path) => unknownTo(readFileSync(join(ROOT, path), "utf8")))).toEqual([]);
     expect(unknownTo('import {\n  inspect,\n  styleText as s,\n} from "node:util";')).toEqual(["styleText"]);
@@ -92,9 +92,9 @@ describe("an old Node", () => {
 });
 
 describe("the notices", () => {
-  it("stand in the program for every package in it", async () => {
+  it("are in the program for every package in it", async () => {
     const { file } = program();
-    const { stdout } = await agentProgram(["acknowledgements"], { program: file }).ended;
+    const { stdout } = await runAgentCli(["acknowledgements"], { program: file }).ended;
     expect(packages.map((folder) => folder.replace("node_modules/", ""))).toEqual([
       ...["@actions/expressions", "commander", "ws", "yaml", "zod"],
     ]);
@@ -105,7 +105,7 @@ describe("the notices", () => {
     }
   });
 
-  it("are not made of a package without a licence", () => {
+  it("fail for a package without a licence", () => {
     const name = `.notices-${process.pid}`;
     const folder = join(ROOT, "node_modules", name);
     onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -115,8 +115,8 @@ describe("the notices", () => {
     expect(() => noticesOf([`node_modules/${name}`])).toThrow("has no licence file");
   });
 
-  it("from a checkout say where they lie", async () => {
-    const { code, stdout } = await agentProgram(["acknowledgements"]).ended;
+  it("of a checkout say where they are", async () => {
+    const { code, stdout } = await runAgentCli(["acknowledgements"]).ended;
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("node_modules") });
   });
 });

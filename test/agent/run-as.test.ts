@@ -3,15 +3,15 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { saveIdentity } from "../../src/agent/cli/identity.ts";
 import type { StepUser } from "../../src/agent/process/step-user.ts";
-import { type AgentService, agentService, IDENTITY, jobOf } from "./support/agent-service.ts";
-import { agentProgram } from "./support/command-line.ts";
+import { runAgentCli } from "./support/agent-cli.ts";
+import { type FakeService, IDENTITY, makeJob, startFakeService } from "./support/fake-service.ts";
 import { testFolder } from "./support/folder.ts";
 import { testRepository } from "./support/repository.ts";
 import { attackAs, canAttack, isRoot, namedUser } from "./support/step-user.ts";
-import { until } from "./support/until.ts";
+import { waitUntil } from "./support/wait-until.ts";
 
-const playedService = async (): Promise<AgentService> => {
-  const service = await agentService();
+const fakeService = async (): Promise<FakeService> => {
+  const service = await startFakeService();
   onTestFinished(() => service.close());
   return service;
 };
@@ -23,27 +23,27 @@ const openFolder = (mode: number): string => {
 };
 
 /** An agent whose steps have a user, in a work folder of its own unless told. */
-const start = (service: AgentService, { name }: StepUser, work = openFolder(0o711), ...more: string[]) => {
+const start = (service: FakeService, { name }: StepUser, work = openFolder(0o711), ...more: string[]) => {
   const state = join(testFolder(), "state");
   saveIdentity(state, { ...IDENTITY, url: service.url });
-  const agent = agentProgram(["start", "--grace", "1", "--state", state, "--run-as", name, "--work", work, ...more]);
+  const agent = runAgentCli(["start", "--grace", "1", "--state", state, "--run-as", name, "--work", work, ...more]);
   return { ...agent, work };
 };
 
-const queue = (service: AgentService, number: number, steps: string, change: Parameters<typeof jobOf>[2] = {}) => {
+const queue = (service: FakeService, number: number, steps: string, change: Parameters<typeof makeJob>[2] = {}) => {
   const { cloneUrl } = testRepository({ ".millrace.yml": `steps:\n${steps}` });
-  const job = jobOf(cloneUrl, number, change);
+  const job = makeJob(cloneUrl, number, change);
   service.jobs.push(job);
   const { id } = job.build;
   return {
     log: (): string => service.logs.get(id) ?? "",
-    ended: () => until(() => service.ends.find(({ buildId }) => buildId === id)),
+    ended: () => waitUntil(() => service.results.find(({ buildId }) => buildId === id)),
   };
 };
 
-describe.runIf(isRoot)("two agents whose steps have a user, on one machine", () => {
-  it("build at once, each with a user and a work folder of its own", async () => {
-    const services = await Promise.all([playedService(), playedService()]);
+describe.runIf(isRoot)("two agents with --run-as on one machine", () => {
+  it("build at the same time, each with its own user and work folder", async () => {
+    const services = await Promise.all([fakeService(), fakeService()]);
     const meeting = openFolder(0o777);
     const builds = services.map((service, index) => {
       const wait = `until [ -e ${meeting}/${1 - index} ]; do sleep 0.05; done`;
@@ -57,25 +57,25 @@ describe.runIf(isRoot)("two agents whose steps have a user, on one machine", () 
     }
   });
 
-  it("may share neither, and the one that came first goes on", async () => {
-    const service = await playedService();
+  it("cannot share either of them, and the first one continues", async () => {
+    const service = await fakeService();
     const [user, other] = [namedUser(), namedUser()];
     const go = join(openFolder(0o711), "go");
     const build = queue(service, 1, `  - run: echo begun; until [ -e ${go} ]; do sleep 0.05; done\n`);
     const first = start(service, user, undefined, "--once");
-    await until(() => build.log().includes("begun"));
+    await waitUntil(() => build.log().includes("begun"));
     const sameUser = await start(service, user).ended;
     expect(sameUser).toMatchObject({ code: 4, stderr: expect.stringContaining(`runs its steps as ${user.name}`) });
     const sameWork = await start(service, other, first.work).ended;
-    expect(sameWork).toMatchObject({ code: 4, stderr: expect.stringContaining("give each its own --work") });
+    expect(sameWork).toMatchObject({ code: 4, stderr: expect.stringContaining("give each agent its own --work") });
     writeFileSync(go, "");
     expect((await build.ended()).body).toMatchObject({ status: "succeeded" });
     expect((await first.ended).code).toBe(0);
   });
 
-  it("are told at their start of a work folder that their steps could not enter", async () => {
+  it("refuse a work folder that their steps cannot enter", async () => {
     const work = join(testFolder(), "work");
-    const { code, stderr } = await start(await playedService(), namedUser(), work).ended;
+    const { code, stderr } = await start(await fakeService(), namedUser(), work).ended;
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(`may not enter ${work}`) });
   });
 });
@@ -100,7 +100,7 @@ while True:
 
 describe.runIf(canAttack)("a chain of processes that a build leaves", () => {
   it("does not read the secret of the next build, which another process of its user could", async () => {
-    const service = await playedService();
+    const service = await fakeService();
     const user = namedUser();
     const found = openFolder(0o777);
     const spy = join(openFolder(0o755), "spy.py");
@@ -112,7 +112,7 @@ describe.runIf(canAttack)("a chain of processes that a build leaves", () => {
     });
     const agent = start(service, user);
     expect((await left.ended()).body).toMatchObject({ status: "succeeded" });
-    await until(() => next.log().includes("begun"));
+    await waitUntil(() => next.log().includes("begun"));
     attackAs(user, SPY, [`${found}/control`]);
     expect((await next.ended()).body).toMatchObject({ status: "succeeded" });
     expect(readdirSync(found)).toEqual(["control"]);
@@ -121,9 +121,9 @@ describe.runIf(canAttack)("a chain of processes that a build leaves", () => {
   });
 });
 
-describe.runIf(isRoot)("a build whose steps have a user", () => {
-  it("has a HOME of its own that the next one does not find", async () => {
-    const service = await playedService();
+describe.runIf(isRoot)("a build with --run-as", () => {
+  it("has its own HOME, which the next build does not find", async () => {
+    const service = await fakeService();
     const builds = [1, 2].map((number) =>
       queue(
         service,
@@ -145,7 +145,7 @@ describe.runIf(isRoot)("a build whose steps have a user", () => {
   });
 
   it("enters no folder by its working directory that its user may not enter", async () => {
-    const service = await playedService();
+    const service = await fakeService();
     const closed = openFolder(0o700);
     mkdirSync(join(closed, "project"), { mode: 0o755 });
     writeFileSync(join(closed, "project/notes"), "ROOT-ONLY\n", { mode: 0o644 });

@@ -3,32 +3,32 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { saveIdentity } from "../../src/agent/cli/identity.ts";
 import { Agent, RegisteredAgent } from "../../src/protocol/agent.ts";
 import { Heartbeat, Hint, Job, LogAccepted } from "../../src/protocol/jobs.ts";
-import { agentService, IDENTITY, jobOf } from "./support/agent-service.ts";
-import { agentProgram } from "./support/command-line.ts";
+import { runAgentCli } from "./support/agent-cli.ts";
+import { IDENTITY, makeJob, startFakeService } from "./support/fake-service.ts";
 import { testFolder } from "./support/folder.ts";
 import { FIELD, inTheFuture, WORD } from "./support/future.ts";
 import { testRepository } from "./support/repository.ts";
-import { until } from "./support/until.ts";
+import { waitUntil } from "./support/wait-until.ts";
 
 const stage = async () => {
-  const service = await agentService();
+  const service = await startFakeService();
   onTestFinished(() => service.close());
   const state = join(testFolder(), "state");
   saveIdentity(state, { ...IDENTITY, url: service.url });
-  return { service, start: (...more: string[]) => agentProgram(["start", "--once", "--state", state, ...more]) };
+  return { service, start: (...more: string[]) => runAgentCli(["start", "--once", "--state", state, ...more]) };
 };
 
 /** With something in every part of it. */
 const jobFor = (step: string, number: number): Job => {
-  const job = jobOf(testRepository({ ".millrace.yml": `steps:\n  - run: ${step}\n` }).cloneUrl, number);
+  const job = makeJob(testRepository({ ".millrace.yml": `steps:\n  - run: ${step}\n` }).cloneUrl, number);
   const environment = [{ key: "K", scope: "run", isSecret: false, version: null } as const];
   const times = { startedAt: null, finishedAt: null, logOffset: null };
   const steps = [{ id: null, name: "x", status: "pending", exitCode: null, ...times } as const];
   return { ...job, build: { ...job.build, environment, steps }, requires: { platform: "linux" } };
 };
 
-describe("an agent of today meets a service to come", () => {
-  it("and runs a job with words and fields that it does not know to its end", async () => {
+describe("an agent that meets a newer service", () => {
+  it("runs a job with unknown values and fields", async () => {
     const { service, start } = await stage();
     const seen: string[] = [];
     const job = inTheFuture(Job, jobFor("echo by ${{ build.trigger }}", 1), seen) as Job;
@@ -39,17 +39,17 @@ describe("an agent of today meets a service to come", () => {
     expect(Job.safeParse(job).success).toBe(false);
     service.jobs.push(job);
     let log = "";
-    service.interfere = ({ path, query, body }) => {
+    service.intercept = ({ path, query, body }) => {
       if (!path.endsWith("/log")) return null;
       log = log.slice(0, Number(query.get("offset"))) + body.toString("latin1");
       return { body: inTheFuture(LogAccepted, { next: log.length }) };
     };
     expect((await start().ended).code).toBe(0);
-    expect(service.ends).toMatchObject([{ kind: "finish", body: { status: "succeeded" } }]);
+    expect(service.results).toMatchObject([{ kind: "finish", body: { status: "succeeded" } }]);
     expect(log).toContain(`\nby ${WORD}\n`);
   });
 
-  it("and says what to do about a credential of a kind that it does not know", async () => {
+  it("says what to do about a credential of an unknown kind", async () => {
     const { service, start } = await stage();
     const credential = { kind: "token", username: null, value: "a-secret-credential" } as const;
     const job = jobFor("echo never", 2);
@@ -58,10 +58,10 @@ describe("an agent of today meets a service to come", () => {
     const message = expect.stringContaining(
       "this agent is too old for the kind of the repository's credential: update it",
     );
-    expect(service.ends).toMatchObject([{ body: { status: "failed", reason: "agent-error", message } }]);
+    expect(service.results).toMatchObject([{ body: { status: "failed", reason: "agent-error", message } }]);
   });
 
-  it("and stops a build when it is told to, for whatever reason", async () => {
+  it("stops a build that is canceled for an unknown reason", async () => {
     const { service, start } = await stage();
     const seen: string[] = [];
     const heartbeat = { cancel: true, reason: "canceled", leaseExpiresAt: "2026-01-01T00:00:00.000Z" } as const;
@@ -71,16 +71,16 @@ describe("an agent of today meets a service to come", () => {
     const job = jobFor("echo ready; sleep 1000", 3);
     service.jobs.push(job);
     const run = start("--grace", "1");
-    await until(() => service.logs.get(job.build.id)?.includes("ready\n"));
+    await waitUntil(() => service.logs.get(job.build.id)?.includes("ready\n"));
     service.heartbeat = answer;
     expect((await run.ended).code).toBe(0);
-    expect(service.ends).toMatchObject([{ kind: "finish", body: { status: "canceled" } }]);
+    expect(service.results).toMatchObject([{ kind: "finish", body: { status: "canceled" } }]);
   });
 
-  it("and hears hints among messages that it does not know", async () => {
+  it("finds hints among unknown messages", async () => {
     const { service, start } = await stage();
     const run = start();
-    await until(() => service.sockets() === 1 && service.seen.some(({ path }) => path.endsWith("/poll")));
+    await waitUntil(() => service.sockets() === 1 && service.requests.some(({ path }) => path.endsWith("/poll")));
     const seen: string[] = [];
     service.hint(inTheFuture(Hint, { type: "look" }, seen));
     expect(seen).toEqual(["/type"]);
@@ -88,16 +88,16 @@ describe("an agent of today meets a service to come", () => {
     service.jobs.push(jobFor("echo hinted", 4));
     service.hint({ type: "look", buildId: "of another form", ...FIELD });
     expect((await run.ended).code).toBe(0);
-    expect(service.ends).toMatchObject([{ body: { status: "succeeded" } }]);
+    expect(service.results).toMatchObject([{ body: { status: "succeeded" } }]);
   });
 
-  it("and goes on after refusals of a kind that it does not know", async () => {
+  it("continues after refusals of an unknown type", async () => {
     const { service, start } = await stage();
     const problem = { type: `/problems/${WORD}`, title: "Odd", status: 418, detail: "odd", requestId: "r", ...FIELD };
     const job = jobFor("for n in 1 2 3; do echo line $n; sleep 0.5; done", 5);
     service.jobs.push(job);
     let gaps = 0;
-    service.interfere = ({ path }) => {
+    service.intercept = ({ path }) => {
       if (/(?:progress|heartbeat)$/.test(path)) return { status: 418, body: problem };
       if (path.endsWith("/log") && gaps++ === 0) return { status: 409, body: { expectedOffset: 0, ...FIELD } };
       return null;
@@ -105,22 +105,22 @@ describe("an agent of today meets a service to come", () => {
     const { code, stderr } = await start().ended;
     expect(code).toBe(0);
     expect(stderr).toContain("refused a progress report: 418 Odd; odd");
-    expect(service.ends).toMatchObject([{ body: { status: "succeeded" } }]);
+    expect(service.results).toMatchObject([{ body: { status: "succeeded" } }]);
     expect(service.logs.get(job.build.id)).toMatch(/\nline 1\nline 2\nline 3\n$/);
   });
 
-  it("and is registered, and seen by status, with codes that it does not know", async () => {
+  it("registers, and shows its status, with unknown codes", async () => {
     const { service } = await stage();
     const state = join(testFolder(), "state");
     const agent = (await (await fetch(`${service.url}/buildagent/x`)).json()) as object;
     const future = inTheFuture(RegisteredAgent, { ...agent, token: "mra_x", heartbeatSeconds: 1, pollSeconds: 1 });
     expect(future).toMatchObject({ platform: 99, status: 99 });
     expect(RegisteredAgent.safeParse(future).success).toBe(false);
-    service.interfere = ({ path }) =>
+    service.intercept = ({ path }) =>
       path.endsWith("/register") ? { status: 201, body: future } : { body: inTheFuture(Agent, agent) };
     const args = ["--url", service.url, "--token-file", "-", "--name", "wheel", "--state", state];
-    expect((await agentProgram(["register", ...args], { input: "mrr_x" }).ended).code).toBe(0);
-    const { code, stdout } = await agentProgram(["status", "--state", state]).ended;
+    expect((await runAgentCli(["register", ...args], { input: "mrr_x" }).ended).code).toBe(0);
+    const { code, stdout } = await runAgentCli(["status", "--state", state]).ended;
     expect(code).toBe(0);
     expect(stdout).toMatch(/seen as {3}99, last heard .*\n.*iOS no.*\nlabels {4}big\n/);
   });

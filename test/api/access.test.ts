@@ -7,7 +7,7 @@ import type { Access } from "../../src/services/core/access.ts";
 import { type Answer, created, newAgent, newOrganization, newToken } from "../support/api.ts";
 import { deployedWith } from "../support/deployment.ts";
 import { type Furnished, newFurnished, nounOf } from "../support/furnished.ts";
-import { stored } from "../support/stored.ts";
+import { storedRows } from "../support/stored-rows.ts";
 
 const call = deployedWith({});
 
@@ -85,7 +85,7 @@ describe("the access matrix", () => {
   });
 
   it("turns everybody else away before an id matters, and nothing is stored", async () => {
-    const before = await stored(own.orgId, foreign.orgId);
+    const before = await storedRows(own.orgId, foreign.orgId);
     let refusals = 0;
     for (const route of ROUTES) {
       for (const caller of callers().filter((one) => !mayCall(route, one))) {
@@ -101,12 +101,12 @@ describe("the access matrix", () => {
         refusals += answers.length;
       }
     }
-    expect(await stored(own.orgId, foreign.orgId)).toBe(before);
+    expect(await storedRows(own.orgId, foreign.orgId)).toBe(before);
     expect(refusals).toBeGreaterThan(1000);
   });
 
   it("answers of another organization's things as of things that do not exist, and stores nothing", async () => {
-    const before = await stored(own.orgId, foreign.orgId);
+    const before = await storedRows(own.orgId, foreign.orgId);
     let pairs = 0;
     for (const route of ROUTES.filter(({ path, verb }) => path.includes(":id") && !verb.access.operator)) {
       for (const caller of callers().filter((one) => mayCall(route, one))) {
@@ -119,7 +119,7 @@ describe("the access matrix", () => {
       }
     }
     expect(pairs).toBeGreaterThan(90);
-    expect(await stored(own.orgId, foreign.orgId)).toBe(before);
+    expect(await storedRows(own.orgId, foreign.orgId)).toBe(before);
     for (const [noun, id] of Object.entries(foreign.ids).filter(([noun]) => noun !== "/organization")) {
       expect((await call(own.admin, "GET", noun)).text, noun).not.toContain(id);
     }
@@ -144,14 +144,14 @@ describe("the access matrix", () => {
   });
 
   it("sees a thing of one's own change where the caller may: the comparison of what is stored can fail", async () => {
-    const before = await stored(own.orgId, foreign.orgId);
+    const before = await storedRows(own.orgId, foreign.orgId);
     await created(own.admin, "/secrets/groups", { name: "another" });
-    expect(await stored(own.orgId, foreign.orgId)).not.toBe(before);
+    expect(await storedRows(own.orgId, foreign.orgId)).not.toBe(before);
     const { admin } = await newOrganization();
-    const renewed = await stored(own.orgId);
+    const renewed = await storedRows(own.orgId);
     await newAgent(admin);
-    expect(await stored(own.orgId)).toBe(renewed);
+    expect(await storedRows(own.orgId)).toBe(renewed);
     await newAgent(own.admin);
-    expect(await stored(own.orgId)).not.toBe(renewed);
+    expect(await storedRows(own.orgId)).not.toBe(renewed);
   });
 });

@@ -9,8 +9,8 @@ import {
   newPipeline,
   newRepository,
 } from "../support/api.ts";
+import { poll, trigger } from "../support/build-setup.ts";
 import { poolStub } from "../support/deployment.ts";
-import { poll, trigger } from "../support/hand-out.ts";
 
 const LINUX = { platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true };
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Build, Step } from "../../src/protocol/build.ts";
 import type { Variable } from "../../src/protocol/variable.ts";
 import { call, created } from "../support/api.ts";
-import { buildOf, newWorks, poll, trigger } from "../support/hand-out.ts";
+import { buildOf, newBuildSetup, poll, trigger } from "../support/build-setup.ts";
 
 const step = (over: Partial<Step>): Step => ({
   ...{ id: null, name: "step", status: "succeeded", exitCode: 0, startedAt: null, finishedAt: null, logOffset: null },
@@ -11,7 +11,7 @@ const step = (over: Partial<Step>): Step => ({
 
 /** A started build, and how its agent tells of it. */
 const begun = async () => {
-  const works = await newWorks();
+  const works = await newBuildSetup();
   const secret = `secret-${crypto.randomUUID()}`;
   const scope = { scope: "organization", orgId: works.orgId };
   await created<Variable>(works.admin, "/secrets/variables", { key: "KEY", value: secret, isSecret: true, ...scope });

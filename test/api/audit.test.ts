@@ -5,9 +5,9 @@ import { ROUTES } from "../../src/api/routes.ts";
 import type { AuditEntry } from "../../src/protocol/audit.ts";
 import { keepUp } from "../../src/services/upkeep.ts";
 import { type Answer, call, created, expectProblem, newOrganization, newToken } from "../support/api.ts";
-import { deployedWith, poolStub, watchedDatabase } from "../support/deployment.ts";
-import { handedOut, newWorks, poll, trigger } from "../support/hand-out.ts";
-import { stored } from "../support/stored.ts";
+import { newBuildSetup, poll, takeNewJob, trigger } from "../support/build-setup.ts";
+import { databaseWithHook, deployedWith, poolStub } from "../support/deployment.ts";
+import { storedRows } from "../support/stored-rows.ts";
 
 const operator = env.OPERATOR_TOKEN ?? "";
 const CANARY = `canary-${crypto.randomUUID()}`;
@@ -56,7 +56,7 @@ describe("the audit", () => {
     covered.add(route);
     const [method = ""] = route.split(" ");
     const knownPool = route === "POST /organization" ? null : orgId;
-    const dump = () => stored(...(knownPool ? [knownPool] : []));
+    const dump = () => storedRows(...(knownPool ? [knownPool] : []));
     if (knownPool) await poolStub(knownPool).flush();
     const before = await dump();
     const failed = await unaudited(knownPool, () => call(token, method, path, body, headers));
@@ -151,7 +151,7 @@ describe("the audit", () => {
   });
 
   it("knows every hand-out, or no byte of it leaves", async () => {
-    const works = await newWorks();
+    const works = await newBuildSetup();
     const { admin, agent, orgId, pipeline } = works;
     const secret = { key: "SECRET", value: CANARY, isSecret: true, scope: "organization", orgId };
     await created(admin, "/secrets/variables", secret);
@@ -165,7 +165,7 @@ describe("the audit", () => {
     expect(refused.text).not.toContain(CANARY);
     expect((await call(admin, "GET", `/build/${id}`)).body).toMatchObject({ environment: null, attempt: 0 });
     await call(admin, "POST", `/build/${id}/cancel`);
-    const job = await handedOut(works, { envVariables: { RUN: CANARY } });
+    const job = await takeNewJob(works, { envVariables: { RUN: CANARY } });
     expect(job.env).toMatchObject({ SECRET: CANARY, RUN: CANARY });
     await poolStub(orgId).flush();
     const { body } = await call<AuditEntry[]>(admin, "GET", `/audit?subject=${job.build.id}&action=build.deliver`);
@@ -178,7 +178,7 @@ describe("the audit", () => {
   });
 
   it("has no start and no end of a build that the pool could not write down", async () => {
-    const works = await newWorks();
+    const works = await newBuildSetup();
     const { admin, agent, orgId, pipeline } = works;
     const { id } = await trigger(admin, pipeline.id);
     const { body: job } = await poll(agent);
@@ -198,7 +198,7 @@ describe("the audit", () => {
 
 describe("a write that comes too late", () => {
   it("changes nothing and leaves no row", async () => {
-    const { admin, orgId, repository, pipeline } = await newWorks();
+    const { admin, orgId, repository, pipeline } = await newBuildSetup();
     const group = await created(admin, "/secrets/groups", { name: "g" });
     const one = await created(admin, "/secrets/variables", {
       ...{ key: "K", value: "v", isSecret: true, scope: "organization", orgId },
@@ -261,13 +261,13 @@ describe("a write that comes too late", () => {
         batches += 1;
         if (batches === 2) expect((await call(admin, ...early)).status, name).toBeLessThan(300);
       };
-      const answer = await deployedWith({ DB: watchedDatabase(before) })(admin, ...late);
+      const answer = await deployedWith({ DB: databaseWithHook(before) })(admin, ...late);
       expect(batches, name).toBeGreaterThanOrEqual(2);
       expect([404, 409], `${name}: ${answer.text}`).toContain(answer.status);
       expect(await auditOf(orgId, answer.headers.get("X-Request-Id")), name).toEqual([]);
     }
     const lost = await deployedWith({
-      DB: watchedDatabase(
+      DB: databaseWithHook(
         async () => void (await env.DB.prepare("DELETE FROM token WHERE org_id = ?").bind(orgId).run()),
       ),
     })(admin, "POST", "/secrets/groups", { name: "by a revoked one" });
@@ -313,10 +313,10 @@ describe("GET /audit", () => {
 });
 
 describe("where a secret was used", () => {
-  let works: Awaited<ReturnType<typeof newWorks>>;
+  let works: Awaited<ReturnType<typeof newBuildSetup>>;
   const ids: Record<string, string> = {};
   beforeAll(async () => {
-    works = await newWorks();
+    works = await newBuildSetup();
     const { admin, orgId, repository } = works;
     const make = async (key: string, owner: object, name: string) => {
       const body = { key, value: "some secret", isSecret: true, ...owner };
@@ -334,7 +334,7 @@ describe("where a secret was used", () => {
     const unused = async (query = "") => (await get(`/secrets/unused${query}`)).map(({ id }: { id: string }) => id);
     expect(await unused()).toEqual([ids.winner, ids.loser, ids.idle]);
     expect(await get(`/secrets/variables/${ids.winner}`)).toMatchObject({ lastUsedAt: null, lastUsedBy: null });
-    const [first, second] = [await handedOut(works), await handedOut(works)];
+    const [first, second] = [await takeNewJob(works), await takeNewJob(works)];
     await poolStub(orgId).flush();
     const uses = await get(`/secrets/variables/${ids.winner}/uses`);
     expect(uses).toMatchObject([

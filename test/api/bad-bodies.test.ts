@@ -4,7 +4,7 @@ import type { Route } from "../../src/api/routes/route.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 import type { ProblemKind } from "../../src/protocol/problem.ts";
 import { call, expectProblem } from "../support/api.ts";
-import { stored } from "../support/stored.ts";
+import { storedRows } from "../support/stored-rows.ts";
 import { CANARY, furnishBoth, own, UUID } from "./bad-input/stage.ts";
 
 beforeAll(furnishBoth);
@@ -40,7 +40,7 @@ describe("a body on every route that has one", () => {
   ];
 
   it.each(forms)("is refused when it is %s", async (_, body, status, kind, applies = () => true) => {
-    const before = await stored(own.orgId);
+    const before = await storedRows(own.orgId);
     const fitting = routes.filter(applies);
     expect(fitting.length).toBeGreaterThan(14);
     for (const route of fitting) {
@@ -49,7 +49,7 @@ describe("a body on every route that has one", () => {
       expectProblem(answer, status, kind);
       expect(answer.text, `${route.method} ${route.path}`).not.toContain(CANARY);
     }
-    expect(await stored(own.orgId)).toBe(before);
+    expect(await storedRows(own.orgId)).toBe(before);
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { call, created, expectProblem, newAgent, newOrganization, newPipeline, newRepository } from "../support/api.ts";
-import { poll, trigger } from "../support/hand-out.ts";
-import { stored } from "../support/stored.ts";
+import { poll, trigger } from "../support/build-setup.ts";
+import { storedRows } from "../support/stored-rows.ts";
 import { AGENTS } from "./bad-input/agents.ts";
 import { BUILDS } from "./bad-input/builds.ts";
 import { NAMES } from "./bad-input/names.ts";
@@ -35,7 +35,7 @@ describe("bad input", () => {
 
   it.each(ROWS.map((row) => [row.is, row] as const))("%s", async (_, row) => {
     const { as = () => own.admin, method = "POST", path, body, headers = () => ({}), status, kind, pointer } = row;
-    const before = await stored(own.orgId, foreign.orgId);
+    const before = await storedRows(own.orgId, foreign.orgId);
     const sent = typeof body === "function" ? body() : body;
     const answer = await call(as(), method, typeof path === "function" ? path() : path, sent, headers());
     expectProblem(answer, status, kind);
@@ -45,7 +45,7 @@ describe("bad input", () => {
       );
     }
     expect(answer.text).not.toContain(CANARY);
-    expect(await stored(own.orgId, foreign.orgId)).toBe(before);
+    expect(await storedRows(own.orgId, foreign.orgId)).toBe(before);
   });
 });
 

@@ -4,8 +4,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { Build } from "../../src/protocol/build.ts";
 import { Job } from "../../src/protocol/jobs.ts";
 import { call, created, newAgent, newOrganization, newRepository } from "../support/api.ts";
+import { poll } from "../support/build-setup.ts";
 import { poolStub } from "../support/deployment.ts";
-import { poll } from "../support/hand-out.ts";
 
 describe("a build", () => {
   let orgId: string;

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { AuditEntry } from "../../src/protocol/audit.ts";
 import { call, created, expectProblem, newAgent } from "../support/api.ts";
+import { buildOf, newBuildSetup, poll, trigger } from "../support/build-setup.ts";
 import { poolStub } from "../support/deployment.ts";
-import { buildOf, newWorks, poll, trigger } from "../support/hand-out.ts";
 
 describe("POST /build/{id}/release with elsewhere", () => {
   it("gives a build that one agent cannot fetch to another, once, and says nothing of its secrets", async () => {
-    const { admin, orgId, pipeline, agent } = await newWorks();
+    const { admin, orgId, pipeline, agent } = await newBuildSetup();
     const secret = { key: "K", value: "a secret value", isSecret: true, scope: "organization", orgId };
     await created(admin, "/secrets/variables", secret);
     const { id } = await trigger(admin, pipeline.id);

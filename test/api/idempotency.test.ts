@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { Build } from "../../src/protocol/build.ts";
 import { call, expectProblem, newToken } from "../support/api.ts";
-import { newWorks } from "../support/hand-out.ts";
+import { newBuildSetup } from "../support/build-setup.ts";
 
 const TIMES = 100;
 
 describe("an Idempotency-Key", () => {
   it("makes one build of a hundred requests at once, and one of a hundred retries", async () => {
-    const { admin, pipeline } = await newWorks();
+    const { admin, pipeline } = await newBuildSetup();
     const many = (path: string, body?: object, key = "release-7") =>
       Promise.all(
         Array.from({ length: TIMES }, () => call<Build>(admin, "POST", path, body, { "Idempotency-Key": key })),
@@ -24,7 +24,7 @@ describe("an Idempotency-Key", () => {
   });
 
   it("is one caller's and one request's", async () => {
-    const { admin, pipeline } = await newWorks();
+    const { admin, pipeline } = await newBuildSetup();
     const headers = { "Idempotency-Key": "one" };
     const body = { pipelineId: pipeline.id, branch: "main" };
     const { body: first } = await call<Build>(admin, "POST", "/build", body, headers);

@@ -2,12 +2,12 @@ import { exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { Build } from "../../src/protocol/build.ts";
 import { call } from "../support/api.ts";
-import { buildOf, newWorks, poll, trigger, type Works } from "../support/hand-out.ts";
+import { type BuildSetup, buildOf, newBuildSetup, poll, trigger } from "../support/build-setup.ts";
 
 const ORIGIN = "https://millrace.test";
 
 /** Takes the build that waits, starts it, and writes one line to its log. */
-const begin = async ({ agent }: Works, line: string) => {
+const begin = async ({ agent }: BuildSetup, line: string) => {
   const { body: job } = await poll(agent);
   const headers = { "X-Lease": String(job.lease) };
   const path = `/build/${job.build.id}`;
@@ -36,7 +36,7 @@ const page = async (token: string, id: string): Promise<string> => {
 
 describe("an attempt that ended without a result", () => {
   it("is followed by another at once, is named to it and on the page, and its log can be read", async () => {
-    const works = await newWorks();
+    const works = await newBuildSetup();
     const { admin, pipeline } = works;
     const { id } = await trigger(admin, pipeline.id);
     const first = await begin(works, "the first attempt\n");
@@ -59,7 +59,7 @@ describe("an attempt that ended without a result", () => {
   });
 
   it("ends the build when it was the last one", async () => {
-    const works = await newWorks();
+    const works = await newBuildSetup();
     const { id } = await trigger(works.admin, works.pipeline.id);
     for (const attempt of [1, 2]) {
       const { giveBack } = await begin(works, `attempt ${attempt}\n`);
@@ -70,7 +70,7 @@ describe("an attempt that ended without a result", () => {
   });
 
   it("is told strictly: what is no yes or no is refused and changes nothing", async () => {
-    const works = await newWorks();
+    const works = await newBuildSetup();
     const { id } = await trigger(works.admin, works.pipeline.id);
     const { giveBack } = await begin(works, "x\n");
     expect((await giveBack({ reason: "x", interrupted: "yes" })).status).toBe(422);

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { call, expectProblem, newAgent, newOrganization, newToken } from "../support/api.ts";
-import { buildOf, newWorks, poll, trigger } from "../support/hand-out.ts";
+import { buildOf, newBuildSetup, poll, trigger } from "../support/build-setup.ts";
 
 const PATH = "/secrets/variables";
 
@@ -56,7 +56,7 @@ describe("a body", () => {
   });
 
   it("of an agent may have a character cut in half, which is mended", async () => {
-    const { admin, agent, pipeline } = await newWorks();
+    const { admin, agent, pipeline } = await newBuildSetup();
     const { id } = await trigger(admin, pipeline.id);
     const lease = { "X-Lease": String((await poll(agent)).body.lease) };
     await call(agent.token, "POST", `/build/${id}/start`, undefined, lease);

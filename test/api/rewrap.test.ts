@@ -5,8 +5,8 @@ import { parseKeys } from "../../src/crypto/keys.ts";
 import { keyIdOf } from "../../src/crypto/seal-format.ts";
 import { variableContext } from "../../src/domain/seal-context.ts";
 import { call, created, expectProblem, newOrganization, newPipeline, newRepository } from "../support/api.ts";
-import { deployedWith, logStub, poolStub, redeploy, watchedDatabase } from "../support/deployment.ts";
-import { complete, newWorks, poll, trigger, type Works } from "../support/hand-out.ts";
+import { type BuildSetup, completeJob, newBuildSetup, poll, trigger } from "../support/build-setup.ts";
+import { databaseWithHook, deployedWith, logStub, poolStub, redeploy } from "../support/deployment.ts";
 
 const OLD = env.SECRETS_KEYS ?? "";
 const FRESH = `s2:${btoa("the second key of tests, 32 byte")}`;
@@ -97,7 +97,7 @@ describe("POST /operator/rewrap", () => {
     let batches = 0;
     const racing = deployedWith({
       SECRETS_KEYS: BOTH,
-      DB: watchedDatabase(async (statements) => {
+      DB: databaseWithHook(async (statements) => {
         // A page of rows and its audit row: what comes now was read before.
         if (statements < 20 || ++batches > 1) return;
         for (const [index, path] of paths.entries()) {
@@ -126,7 +126,7 @@ describe("POST /operator/rewrap", () => {
     expect(job.env[changed.key]).toBe("newer");
     for (const { key, value } of kept.slice(4, 50)) expect(job.env[key]).toBe(value);
     expect(Object.keys(job.env)).toHaveLength(119);
-    await complete({ token }, job);
+    await completeJob({ token }, job);
   });
 
   it("goes past what no key opens, and names it", async () => {
@@ -150,7 +150,7 @@ describe("POST /operator/rewrap", () => {
   });
 
   it("reaches credentials, values of runs and open logs, and counts each under its key", async () => {
-    const works = await newWorks();
+    const works = await newBuildSetup();
     const { orgId, admin, repository, pipeline, agent } = works;
     const path = `/repository/${repository.id}/credential`;
     expect((await call(admin, "PUT", path, { kind: "token", value: "clone-token" })).status).toBe(200);
@@ -175,7 +175,7 @@ describe("POST /operator/rewrap", () => {
     const log = await call(agent.token, "PUT", `/build/${job.build.id}/log?offset=0&final=true`, bytes, lease);
     expect(log.body).toEqual({ next: bytes.length });
     expect((await call(admin, "GET", `/build/${job.build.id}/log`)).text).toBe("it is ***\n");
-    await complete(agent, job);
+    await completeJob(agent, job);
     const second = (await removed(agent.token, "GET", `/buildagent/${agent.id}/poll`)).body;
     expect(second).toMatchObject({ env: { A: "of the second" }, repository: { credential: { value: "clone-token" } } });
     const { results } = await env.DB.prepare("SELECT actor, detail FROM audit WHERE org_id = ? AND action = ?")
@@ -221,7 +221,7 @@ describe("a keyring that is not right", () => {
   });
 
   it("hands out nothing while a key that was in use is gone, and does once it is back", async () => {
-    const works: Works = await newWorks();
+    const works: BuildSetup = await newBuildSetup();
     const { admin, agent, pipeline } = works;
     const wanted = { key: "K", value: "the value", isSecret: true, scope: "pipeline", pipelineId: pipeline.id };
     await created(admin, "/secrets/variables", wanted);

@@ -3,10 +3,18 @@ import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Variable } from "../../src/protocol/variable.ts";
 import { call, created, expectProblem, newPipeline, newRepository } from "../support/api.ts";
-import { buildOf, complete, handedOut, newWorks, poll, trigger, type Works } from "../support/hand-out.ts";
+import {
+  type BuildSetup,
+  buildOf,
+  completeJob,
+  newBuildSetup,
+  poll,
+  takeNewJob,
+  trigger,
+} from "../support/build-setup.ts";
 
 interface Row {
-  works: Works;
+  works: BuildSetup;
   pipelineId: string;
   id: string;
   value: string;
@@ -25,7 +33,7 @@ const plant = (id: string, { sealed, sealedVersion }: Pick<Row, "sealed" | "seal
     .bind(sealed, sealedVersion, id)
     .run();
 
-const secret = async (works: Works, pipelineId: string, body: object): Promise<Row> => {
+const secret = async (works: BuildSetup, pipelineId: string, body: object): Promise<Row> => {
   const value = `secret-${crypto.randomUUID()}`;
   const { id } = await created<Variable>(works.admin, "/secrets/variables", { value, isSecret: true, ...body });
   const { sealed, sealedVersion } = (await rowOf(id))!;
@@ -36,7 +44,7 @@ const secret = async (works: Works, pipelineId: string, body: object): Promise<R
 const attempt = async ({ works, pipelineId }: Row) => {
   const { id } = await trigger(works.admin, pipelineId);
   const answer = await poll(works.agent);
-  if (answer.status === 200) await complete(works.agent, answer.body);
+  if (answer.status === 200) await completeJob(works.agent, answer.body);
   return { answer, build: await buildOf(works.admin, id) };
 };
 
@@ -52,7 +60,7 @@ describe("a sealed value that was moved", () => {
   const rows: Row[] = [];
 
   beforeAll(async () => {
-    for (const works of [await newWorks(), await newWorks()]) {
+    for (const works of [await newBuildSetup(), await newBuildSetup()]) {
       const second = await newRepository(works.admin, 2);
       const pipelines = [works.pipeline, await newPipeline(works.admin, second.id)];
       for (const { id: pipelineId, repoId } of pipelines) {
@@ -74,7 +82,7 @@ describe("a sealed value that was moved", () => {
       const { answer } = await attempt(row);
       expect(Object.values(answer.body.env)).toContain(row.value);
     }
-    const refused = new Map<string, Works>();
+    const refused = new Map<string, BuildSetup>();
     const all = [...new Set(rows.map(({ works }) => works))];
     const pipelines = [0, 4, 8, 12];
     for (const slot of [0, 1, 2, 3]) {
@@ -141,7 +149,7 @@ describe("a sealed value that was moved", () => {
 
 describe("a sealed value that was changed", () => {
   it("is refused with one same answer, whichever letter or bit of its head was changed, and wherever it was cut", async () => {
-    const works = await newWorks();
+    const works = await newBuildSetup();
     const row = await secret(works, works.pipeline.id, { key: "KEY", scope: "organization", orgId: works.orgId });
     const bytes = new TextEncoder().encode(row.sealed);
     const head = row.sealed.lastIndexOf(".") + 1;
@@ -173,7 +181,7 @@ describe("a sealed value that was changed", () => {
 
 describe("half an environment", () => {
   it("is never handed out, whatever of it cannot be opened", async () => {
-    const works = await newWorks();
+    const works = await newBuildSetup();
     const { orgId, admin, pipeline, repository } = works;
     const group = await created(admin, "/secrets/groups", { name: "g" });
     await call(admin, "PUT", `/pipeline/${pipeline.id}`, { groupIds: [group.id] });
@@ -203,7 +211,7 @@ describe("half an environment", () => {
             SHARED: withRun ? ofRun : rows[6]!.value,
             OWN_group: rows[3]!.value,
           });
-          await complete(works.agent, answer.body);
+          await completeJob(works.agent, answer.body);
           whole += 1;
           return;
         }
@@ -224,7 +232,7 @@ describe("half an environment", () => {
   });
 
   it("is not handed out where a group, the run's values or the clone credential is not what it was", async () => {
-    const works = await newWorks();
+    const works = await newBuildSetup();
     const { admin, agent, pipeline, repository } = works;
     const group = await created(admin, "/secrets/groups", { name: "g" });
     await call(admin, "PUT", `/pipeline/${pipeline.id}`, { groupIds: [group.id] });
@@ -234,7 +242,7 @@ describe("half an environment", () => {
       expect((await poll(agent)).status).toBe(204);
       expect(await buildOf(admin, id)).toMatchObject(DAMAGED);
     };
-    const job = await handedOut(works, { envVariables: { A: "1" } });
+    const job = await takeNewJob(works, { envVariables: { A: "1" } });
     expect(job).toMatchObject({ env: { A: "1" }, repository: { credential: { value: "clone-token" } } });
     const { cloneUrl } = repository;
     const address = "UPDATE repository SET clone_url = ? WHERE id = ?";
@@ -243,13 +251,13 @@ describe("half an environment", () => {
       await expectRefused();
     }
     await env.DB.prepare(address).bind(cloneUrl, repository.id).run();
-    await handedOut(works);
+    await takeNewJob(works);
     await env.DB.prepare("DELETE FROM variable_group WHERE id = ?").bind(group.id).run();
     await expectRefused();
   });
 
   it("keeps a clone credential for the host it was set for", async () => {
-    const { admin, repository } = await newWorks();
+    const { admin, repository } = await newBuildSetup();
     const path = `/repository/${repository.id}`;
     await call(admin, "PUT", `${path}/credential`, { kind: "token", value: "clone-token" });
     const move = (cloneUrl: string) => call(admin, "PUT", path, { cloneUrl });

@@ -4,9 +4,9 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 import { createApp } from "../../src/api/app.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 import { type Exchange, replay } from "../examples/replay.ts";
-import { STORY } from "../examples/story.ts";
+import { SCENARIO } from "../examples/scenario.ts";
 import { call, created, newOrganization, newPipeline, newRepository } from "../support/api.ts";
-import { planOf, recording, type Statement } from "../support/recording-database.ts";
+import { queryPlan, recordStatements, type Statement } from "../support/recording-database.ts";
 
 interface Cost {
   rounds: number;
@@ -41,26 +41,26 @@ describe("every operation", () => {
     const send = async (path: string, init: RequestInit): Promise<Response> => {
       const statements: Statement[] = [];
       const context = createExecutionContext();
-      const DB = recording(env.DB, statements);
+      const DB = recordStatements(env.DB, statements);
       const response = await app.fetch(new Request(`https://millrace.test${path}`, init), { ...env, DB }, context);
       await waitOnExecutionContext(context);
       asked.push(...statements.map((statement) => ({ operation: `${init.method} ${path}`, statement })));
       return response;
     };
-    exchanges = await replay(send, env.OPERATOR_TOKEN ?? "", ROUTES, STORY);
+    exchanges = await replay(send, env.OPERATOR_TOKEN ?? "", ROUTES, SCENARIO);
   });
 
   it("finds its rows through an index", async () => {
     const scans: string[] = [];
     for (const { operation, statement } of asked) {
       if (WHOLE.test(operation)) continue;
-      const found = scansIn(await planOf(env.DB, statement));
+      const found = scansIn(await queryPlan(env.DB, statement));
       scans.push(...found.map((step) => `${operation}: ${step}`));
     }
     expect(asked.length).toBeGreaterThan(200);
     expect(scans).toEqual([]);
     const unaided = { sql: "SELECT * FROM variable WHERE description = ?", values: ["x"] };
-    expect(scansIn(await planOf(env.DB, unaided))).toEqual(["SCAN variable"]);
+    expect(scansIn(await queryPlan(env.DB, unaided))).toEqual(["SCAN variable"]);
   });
 
   it("asks D1 once for a read, and twice at most to make something", () => {
@@ -187,11 +187,11 @@ describe("a list", () => {
         headers: { Authorization: `Bearer ${admin}` },
       });
       const context = createExecutionContext();
-      const response = await createApp().fetch(request, { ...env, DB: recording(env.DB, statements) }, context);
+      const response = await createApp().fetch(request, { ...env, DB: recordStatements(env.DB, statements) }, context);
       expect(response.status).toBe(200);
       await waitOnExecutionContext(context);
       for (const statement of statements) {
-        expect(scansIn(await planOf(env.DB, statement)), String(query)).toEqual([]);
+        expect(scansIn(await queryPlan(env.DB, statement)), String(query)).toEqual([]);
       }
     }
   });
@@ -199,7 +199,7 @@ describe("a list", () => {
 
 describe("the story", () => {
   it("has every operation in it", () => {
-    const told = new Set(STORY.map(({ operation }) => operation));
+    const told = new Set(SCENARIO.map(({ operation }) => operation));
     expect(ROUTES.filter(({ id }) => !told.has(id))).toEqual([]);
   });
 });

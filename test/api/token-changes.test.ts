@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { AuditEntry } from "../../src/protocol/audit.ts";
 import type { Token } from "../../src/protocol/token.ts";
 import { call, created, expectProblem, newAgent, newOrganization } from "../support/api.ts";
+import { buildOf, newBuildSetup, poll, trigger } from "../support/build-setup.ts";
 import { deployedWith, poolStub } from "../support/deployment.ts";
-import { buildOf, newWorks, poll, trigger } from "../support/hand-out.ts";
 
 type Shown = Token & { token: string };
 
@@ -103,11 +103,11 @@ describe("PUT /token/{id}", () => {
 
 describe("DELETE /token/{id}?agents=true", () => {
   let admin = "";
-  let works: Awaited<ReturnType<typeof newWorks>>;
+  let works: Awaited<ReturnType<typeof newBuildSetup>>;
   const agentIds = async () => (await call(admin, "GET", "/buildagent")).body.map(({ id }: { id: string }) => id);
 
   beforeAll(async () => {
-    works = await newWorks();
+    works = await newBuildSetup();
     ({ admin } = works);
   });
 

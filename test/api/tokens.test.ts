@@ -2,8 +2,8 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { Token } from "../../src/protocol/token.ts";
 import { call, created, expectProblem, newAgent, newOrganization } from "../support/api.ts";
-import { deployedWith, poolStub, watchedDatabase } from "../support/deployment.ts";
-import { complete, newWorks, poll, trigger, type Works } from "../support/hand-out.ts";
+import { type BuildSetup, completeJob, newBuildSetup, poll, trigger } from "../support/build-setup.ts";
+import { databaseWithHook, deployedWith, poolStub } from "../support/deployment.ts";
 
 type Shown = Token & { token: string };
 
@@ -63,7 +63,7 @@ describe("a token", () => {
   });
 
   it("is the same caller to an idempotency key through its rotation", async () => {
-    const { admin, pipeline } = await newWorks();
+    const { admin, pipeline } = await newBuildSetup();
     const { id, token: old } = await token(admin);
     const body = { pipelineId: pipeline.id, branch: "main", envVariables: { PIN: "1234" } };
     const ask = async (text: string, more: object = {}) =>
@@ -97,7 +97,7 @@ describe("a token", () => {
   });
 
   it("that is revoked writes nothing more, whatever it may", async () => {
-    const works = await newWorks();
+    const works = await newBuildSetup();
     const { admin, pipeline, repository } = works;
     const { id, token: text } = await token(admin, { role: "admin" });
     const registration = await token(admin, { kind: "registration", role: undefined });
@@ -126,7 +126,7 @@ describe("a token", () => {
 
 describe("an agent that is removed", () => {
   it("is given nothing and heard no more, in the middle of a build too", async () => {
-    const { admin, agent, pipeline } = await newWorks();
+    const { admin, agent, pipeline } = await newBuildSetup();
     const { id } = await trigger(admin, pipeline.id);
     const { body: job } = await poll(agent);
     const lease = { "X-Lease": String(job.lease) };
@@ -147,23 +147,23 @@ describe("an agent that is removed", () => {
     const other = await newAgent(admin);
     const again = (await poll(other)).body;
     expect(again.build.id).toBe(id);
-    await complete(other, again);
+    await completeJob(other, again);
     expect((await call(admin, "GET", `/build/${id}/log`)).text).not.toContain("late");
   });
 });
 
 describe("a hand-out under way", () => {
   it.each([
-    ["its agent is removed", ({ agent }: Works) => ["DELETE", `/buildagent/${agent.id}`] as const],
-    ["its build is canceled", (_: Works, id: string) => ["POST", `/build/${id}/cancel`] as const],
+    ["its agent is removed", ({ agent }: BuildSetup) => ["DELETE", `/buildagent/${agent.id}`] as const],
+    ["its build is canceled", (_: BuildSetup, id: string) => ["POST", `/build/${id}/cancel`] as const],
   ])("gives no byte once %s", async (_, doing) => {
-    const works = await newWorks();
+    const works = await newBuildSetup();
     const { admin, agent, orgId, pipeline } = works;
     const value = `canary-${crypto.randomUUID()}`;
     await created(admin, "/secrets/variables", { key: "K", value, isSecret: true, scope: "organization", orgId });
     const { id } = await trigger(admin, pipeline.id);
     let batches = 0;
-    const between = watchedDatabase(async () => {
+    const between = databaseWithHook(async () => {
       batches += 1;
       const [method, path] = doing(works, id);
       if (batches === 1) expect((await call(admin, method, path)).status).toBeLessThan(300);

@@ -3,11 +3,11 @@ import { loadavg } from "node:os";
 import { gzipSync } from "node:zlib";
 import type { Client } from "../../src/local/client.ts";
 import { serveBundled } from "../support/served-worker.ts";
-import { keptIn } from "../support/storage.ts";
-import { median, ms, quantile } from "./support/figures.ts";
+import { withStorageIn } from "../support/storage-in.ts";
 import { serveFloor } from "./support/floor.ts";
-import { type Answer, type Asked, KeepAlive } from "./support/keep-alive.ts";
+import { type Answer, KeepAliveClient, type RequestOptions } from "./support/keep-alive.ts";
 import { startUpCpu } from "./support/start-up.ts";
+import { median, ms, quantile } from "./support/statistics.ts";
 
 const CONNECTIONS = 16;
 const ROUNDS = 3;
@@ -22,11 +22,11 @@ interface Measured {
   times: number[];
 }
 
-/** Requests a second over as many connections as there are hands, each with one request at a time. */
+/** Requests a second over CONNECTIONS connections, each with one request at a time. */
 const measure = async (ask: Ask, milliseconds = ROUND_MS): Promise<Measured> => {
   const times: number[] = [];
   const begun = performance.now();
-  const hand = async () => {
+  const runConnection = async () => {
     for (let now = begun; now - begun < milliseconds; ) {
       await ask();
       const after = performance.now();
@@ -34,11 +34,11 @@ const measure = async (ask: Ask, milliseconds = ROUND_MS): Promise<Measured> => 
       now = after;
     }
   };
-  await Promise.all(Array.from({ length: CONNECTIONS }, hand));
+  await Promise.all(Array.from({ length: CONNECTIONS }, runConnection));
   return { perSecond: times.length / ((performance.now() - begun) / 1000), times };
 };
 
-/** The service and its floor in turns, so that both meet the machine in the same mood. */
+/** Measures the service and its floor in turns, so that the load of the machine is the same for both. */
 const compare = async (name: string, own: Ask, floor: Ask | null, goal?: number): Promise<void> => {
   await own();
   await floor?.();
@@ -46,14 +46,14 @@ const compare = async (name: string, own: Ask, floor: Ask | null, goal?: number)
   for (let n = 0; n < ROUNDS; n++) rounds.push({ floor: floor && (await measure(floor)), own: await measure(own) });
   const perSecond = median(rounds.map((one) => one.own.perSecond));
   const times = rounds.flatMap((one) => one.own.times);
-  const words = `${name.padEnd(38)} ${perSecond.toFixed(0).padStart(6)} a second, p50 ${ms(quantile(times, 0.5))}, p99 ${ms(quantile(times, 0.99))}`;
-  if (!floor) return console.log(words);
+  const text = `${name.padEnd(38)} ${perSecond.toFixed(0).padStart(6)} a second, p50 ${ms(quantile(times, 0.5))}, p99 ${ms(quantile(times, 0.99))}`;
+  if (!floor) return console.log(text);
   const bare = median(rounds.map((one) => one.floor?.perSecond ?? Number.NaN));
   const ratio = median(rounds.map((one) => one.own.perSecond / (one.floor?.perSecond ?? Number.NaN)));
-  console.log(`${words}; floor ${bare.toFixed(0)}, ratio ${ratio.toFixed(2)}${goal ? ` (goal ${goal})` : ""}`);
+  console.log(`${text}; floor ${bare.toFixed(0)}, ratio ${ratio.toFixed(2)}${goal ? ` (goal ${goal})` : ""}`);
 };
 
-/** What one request costs, as its answer says. */
+/** The D1 cost of one request, from its Server-Timing header. */
 const cost = async (url: string, token: string, method: string, path: string, body?: string): Promise<string> => {
   const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
   const response = await fetch(url + path, { method, headers, body });
@@ -81,13 +81,13 @@ const copyRows = async (from: D1Database, to: D1Database, orgId: string): Promis
   }
 };
 
-const answered = async (asked: Promise<Answer>): Promise<void> => {
+const expectSuccess = async (asked: Promise<Answer>): Promise<void> => {
   const { status, text } = await asked;
   if (status >= 300) throw new Error(`${status} ${text}`);
 };
 
-/** An organization with variables, a pipeline and one agent. */
-const furnish = async (client: Client, orgId: string) => {
+/** Creates variables and a pipeline. */
+const createResources = async (client: Client, orgId: string) => {
   for (let n = 0; n < VARIABLES; n++) {
     const body = { key: `KEY_${n}`, value: `value ${n}`, isSecret: n % 5 === 0, scope: "organization", orgId };
     await client.call("POST", "/secrets/variables", body);
@@ -100,30 +100,35 @@ const furnish = async (client: Client, orgId: string) => {
 
 const register = (client: Client, n: number) =>
   client.call<{ id: string; token: string }>("POST", "/buildagent/register", {
-    ...{ name: `agent-${n}`, platform: 2, canBuildIOS: false, canBuildAndroid: true, canBuildWeb: true },
+    name: `agent-${n}`,
+    platform: 2,
+    canBuildIOS: false,
+    canBuildAndroid: true,
+    canBuildWeb: true,
   });
 
-/** Requests to the bundled Worker beside a bare one, in the same run. */
+/** Compares requests to the bundled Worker with the same to a bare one. */
 export const benchApi = async (): Promise<void> => {
   const load = loadavg()[0]?.toFixed(1);
   console.log(
     `${CONNECTIONS} connections, medians of ${ROUNDS} rounds of ${ROUND_MS / 1000} s (load before: ${load}):`,
   );
-  const [service, floor] = await keptIn("memory", () =>
+  const [service, floor] = await withStorageIn("memory", () =>
     Promise.all([serveBundled(), serveFloor("api-floor-worker.ts")]),
   );
   const client = await service.newOrganization("bench");
-  const crowd = await service.newOrganization("crowd");
-  const { pipelineId } = await furnish(client, "bench");
+  const manyAgents = await service.newOrganization("manyAgents");
+  const { pipelineId } = await createResources(client, "bench");
   const agent = await register(client, 0);
   for (let n = 0; n < AGENTS; n += 50) {
-    await Promise.all(Array.from({ length: 50 }, (_, at) => register(crowd, n + at)));
+    await Promise.all(Array.from({ length: 50 }, (_, at) => register(manyAgents, n + at)));
   }
   await copyRows(service.db, floor.db, "bench");
-  const http = new KeepAlive(service.url);
-  const bare = new KeepAlive(floor.url);
-  const own = (method: string, path: string, asked: Asked) => () => answered(http.ask(method, path, asked));
-  const under = (method: string, path: string) => () => answered(bare.ask(method, path));
+  const http = new KeepAliveClient(service.url);
+  const bare = new KeepAliveClient(floor.url);
+  const own = (method: string, path: string, asked: RequestOptions) => () =>
+    expectSuccess(http.send(method, path, asked));
+  const under = (method: string, path: string) => () => expectSuccess(bare.send(method, path));
   const { token } = client;
   let count = 0;
   const secret = () =>
@@ -138,17 +143,17 @@ export const benchApi = async (): Promise<void> => {
     0.7,
   );
   await compare(
-    "the same, beside a limited floor",
+    "the same, beside a floor with rate limit",
     own("GET", "/secrets/variables", { token }),
     under("GET", "/limited/variables"),
   );
   const beat = own("POST", `/buildagent/${agent.id}/heartbeat`, { token: agent.token });
   await compare("POST /buildagent/{id}/heartbeat", beat, under("POST", "/heartbeat"), 0.6);
-  await compare("the same, beside a limited floor", beat, under("POST", "/limited/heartbeat"));
-  await compare(`GET /buildagent, ${AGENTS} agents`, own("GET", "/buildagent", { token: crowd.token }), null);
+  await compare("the same, beside a floor with rate limit", beat, under("POST", "/limited/heartbeat"));
+  await compare(`GET /buildagent, ${AGENTS} agents`, own("GET", "/buildagent", { token: manyAgents.token }), null);
   await compare(
     "POST /secrets/variables, a secret",
-    () => answered(http.ask("POST", "/secrets/variables", { token, body: secret() })),
+    () => expectSuccess(http.send("POST", "/secrets/variables", { token, body: secret() })),
     null,
   );
   await compare("POST /build", own("POST", "/build", { token, body: trigger }), null);

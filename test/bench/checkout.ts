@@ -6,10 +6,10 @@ import { promisify } from "node:util";
 import { checkOut, fetchSource } from "../../src/agent/checkout/checkout.ts";
 import { initRepository } from "../../src/agent/checkout/remote.ts";
 import { ProcessTree } from "../../src/agent/process/process-tree.ts";
+import { addHistory } from "../support/local/git-history.ts";
+import { makeRepository as madeOf } from "../support/local/git-repository.ts";
 import { startGitServer } from "../support/local/git-server.ts";
-import { addHistory } from "../support/local/history.ts";
-import { makeRepository as madeOf } from "../support/local/repository.ts";
-import { median, ms } from "./support/figures.ts";
+import { median, ms } from "./support/statistics.ts";
 
 const COMMITS = 1_000;
 const FILES = 300;
@@ -20,7 +20,7 @@ const CHECKOUT = { depth: 1, submodules: "none", lfs: false, fetchTags: false } 
 const folder = mkdtempSync(join(tmpdir(), "millrace-bench-"));
 const fresh = (): string => mkdtempSync(join(folder, "clone-"));
 
-/** Milliseconds of some work in a folder of its own, which is gone afterwards. */
+/** Milliseconds that the work takes in a new folder, which is removed afterwards. */
 const timed = async (work: (folder: string) => Promise<void>): Promise<number> => {
   const place = fresh();
   const begun = performance.now();
@@ -30,7 +30,7 @@ const timed = async (work: (folder: string) => Promise<void>): Promise<number> =
   return took;
 };
 
-/** As an agent does it, though that has made the empty repository while it waited. */
+/** The agent's way. A real agent creates the empty repository earlier, while it waits. */
 const own = async (cloneUrl: string, commitSha: string | null): Promise<number> => {
   const [workspace, around] = [fresh(), fresh()];
   mkdirSync(workspace, { recursive: true });
@@ -46,7 +46,7 @@ const own = async (cloneUrl: string, commitSha: string | null): Promise<number> 
   return took;
 };
 
-/** The least that git itself needs for one commit. */
+/** The fewest git commands that check out one commit. */
 const plain = (address: string, commitSha: string | null): Promise<number> =>
   timed(async (place) => {
     const git = (...args: string[]) => promisify(execFile)("git", args, { cwd: place });
@@ -56,7 +56,7 @@ const plain = (address: string, commitSha: string | null): Promise<number> =>
     await git("checkout", "--quiet", "FETCH_HEAD");
   });
 
-/** Checkout of commits of different ages beside plain git, both from the same `git http-backend`. */
+/** Compares the checkout of commits of different ages with plain git, from the same `git http-backend`. */
 export const benchCheckout = async (): Promise<void> => {
   const repository = madeOf(folder, { "a.txt": "0" });
   addHistory(repository.work, COMMITS, FILES);

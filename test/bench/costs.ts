@@ -1,26 +1,26 @@
 import { join } from "node:path";
 import { serveBundled } from "../support/served-worker.ts";
-import { keptIn } from "../support/storage.ts";
+import { withStorageIn } from "../support/storage-in.ts";
+import { makePipeline, registerAgent } from "./support/build-requests.ts";
 import { type Counts, NOTHING, times } from "./support/counts.ts";
-import { Crowd, inParallel } from "./support/crowd.ts";
 import { idleHour, POLLS_AN_HOUR } from "./support/idle-hour.ts";
-import { KeepAlive } from "./support/keep-alive.ts";
-import { makePipeline, registerAgent } from "./support/life.ts";
+import { KeepAliveClient } from "./support/keep-alive.ts";
 import { dollarsFor, HOURS_A_MONTH, objectAwake } from "./support/prices.ts";
 import { BUILD_SECONDS, typicalBuild } from "./support/typical-build.ts";
+import { inParallel, Waiters } from "./support/waiters.ts";
 
-/* Prints the tables of docs/costs.md: dollars a month from operations that are counted in the running service. */
+/* Prints the tables of docs/costs.md: counts operations of the running service and multiplies by the list prices. */
 
 const SIZES = [10, 1_000, 100_000];
 const AGENTS_AN_ORGANIZATION = 1_000;
 const SAMPLE = 20;
-/** How often an agent looks whose socket is open. */
+/** Seconds between two polls of an agent with an open socket. */
 const LOOK_SECONDS = 600;
 
 const entry = join(import.meta.dirname, "support/counted-worker.ts");
-const service = await keptIn("memory", () => serveBundled({ entry }));
+const service = await withStorageIn("memory", () => serveBundled({ entry }));
 const client = await service.newOrganization("costs");
-const http = new KeepAlive(service.url);
+const http = new KeepAliveClient(service.url);
 const { id: pipelineId } = await makePipeline(client);
 const agents = await inParallel(SAMPLE, SAMPLE, (n) => registerAgent(client, http, `mill-${n}`));
 const trigger = { token: client.token, pipelineId };
@@ -31,18 +31,20 @@ const oftenLogged = await typicalBuild(http, trigger, agents[0]!, 4);
 const idle = agents.slice(1);
 const longPoll = await idleHour(http, idle, 1);
 const everyThreeSeconds = await idleHour(http, idle, 0, 3);
-const crowd = new Crowd();
+const crowd = new Waiters();
 await Promise.all(
-  idle.map(({ id, token }, index) => crowd.listen(index, `${service.url}/buildagent/${id}/poll`, token)),
+  idle.map(({ id, token }, index) => crowd.openSocket(index, `${service.url}/buildagent/${id}/poll`, token)),
 );
 const socket = await idleHour(http, idle, 0, LOOK_SECONDS);
-crowd.leave();
+crowd.close();
 http.close();
 await service.stop();
 
-/** What is billed of an agent whose question is held inside an object, besides that object's being awake. */
+/** The cost of an agent if an object held its long poll, without the time in which this object is awake. */
 const held: Counts = {
-  ...{ ...NOTHING, requests: POLLS_AN_HOUR, objectRequests: POLLS_AN_HOUR },
+  ...NOTHING,
+  requests: POLLS_AN_HOUR,
+  objectRequests: POLLS_AN_HOUR,
   objectRowsWritten: longPoll.objectRowsWritten,
 };
 const monthly = (hour: Counts) => (agents: number) => agents * HOURS_A_MONTH * dollarsFor(hour);

@@ -3,16 +3,16 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { ROOT } from "../../src/local/service.ts";
 import { serveBundled } from "../support/served-worker.ts";
-import { median, ms } from "./support/figures.ts";
-import { KeepAlive } from "./support/keep-alive.ts";
-import { fillOrganization, type Pair } from "./support/page-set.ts";
+import { KeepAliveClient } from "./support/keep-alive.ts";
+import { fillOrganization, type PageAndCall } from "./support/pages.ts";
+import { median, ms } from "./support/statistics.ts";
 
 const ROUNDS = 40;
 const KILOBYTE = 1000;
 
 const gzipped = (bytes: string | Buffer): number => gzipSync(bytes).length;
 
-/** What a browser that has nothing yet is sent for a page: the page, its sheet and its modules. */
+/** Gzipped bytes of a page for a browser with an empty cache: with its style sheet and modules. */
 const weight = (html: string): number => {
   const files = [...html.matchAll(/(?:src|href)="(\/app\/static\/[^"]+)"/g)].map(([, path]) => path as string);
   const served = [...new Set(files)].map((path) => gzipped(readFileSync(join(ROOT, "dist/assets", path))));
@@ -21,23 +21,25 @@ const weight = (html: string): number => {
 
 const service = await serveBundled();
 const client = await service.newOrganization("bench");
-const http = new KeepAlive(service.url);
+const http = new KeepAliveClient(service.url);
 const pairs = await fillOrganization(client, http);
 const signedIn = await fetch(`${service.url}/app/sign-in`, {
-  ...{ method: "POST", redirect: "manual", headers: { Origin: service.url } },
+  method: "POST",
+  redirect: "manual",
+  headers: { Origin: service.url },
   body: new URLSearchParams({ token: client.token }),
 });
 const cookie = signedIn.headers.get("Set-Cookie")?.split(";")[0] ?? "";
 
 const taken = async (path: string, asked: { token?: string; headers?: Record<string, string> }): Promise<number> => {
   const begun = performance.now();
-  const { status } = await http.ask("GET", path, asked);
+  const { status } = await http.send("GET", path, asked);
   if (status !== 200) throw new Error(`${path}: ${status}`);
   return performance.now() - begun;
 };
 
-/** Page and call in turns, so that both meet the machine in the same mood. */
-const measure = async ({ page, call }: Pair) => {
+/** Measures page and call in turns, so that the load of the machine is the same for both. */
+const measure = async ({ page, call }: PageAndCall) => {
   const asPerson = { headers: { Cookie: cookie } };
   const asProgram = { token: client.token };
   const first = await fetch(service.url + page, { headers: { Cookie: cookie } });

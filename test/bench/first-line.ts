@@ -1,15 +1,15 @@
 import type { Build } from "../../src/protocol/build.ts";
 import type { Pipeline } from "../../src/protocol/pipeline.ts";
 import { startAgent } from "../support/local/agent.ts";
-import { connect, makeRepository } from "../support/local/repository.ts";
+import { connectRepository, makeRepository } from "../support/local/git-repository.ts";
 import { serveBundled } from "../support/served-worker.ts";
-import { keptIn, type Storage } from "../support/storage.ts";
-import { ms, quantile } from "./support/figures.ts";
+import { type Storage, withStorageIn } from "../support/storage-in.ts";
+import { ms, quantile } from "./support/statistics.ts";
 
 const BUILDS = 50;
 const FILE = "steps:\n  - run: echo first-line-$((6 * 7))\n";
 
-/** Milliseconds from the trigger to a follower's sight of the first step's first line, and to the build's end. */
+/** Milliseconds from the trigger until a follower of the log gets the first line of the step, and until the end. */
 const once = async (url: string, token: string, pipelineId: string): Promise<{ line: number; end: number }> => {
   const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
   const begun = performance.now();
@@ -23,12 +23,12 @@ const once = async (url: string, token: string, pipelineId: string): Promise<{ l
   return { line, end: performance.now() - begun };
 };
 
-/** Builds one after the other, by the real agent and real git. */
-const play = async (storage: Storage): Promise<{ line: number; end: number }[]> => {
-  const service = await keptIn(storage, serveBundled);
+/** Runs builds one after the other, with the real agent and real git. */
+const measure = async (storage: Storage): Promise<{ line: number; end: number }[]> => {
+  const service = await withStorageIn(storage, serveBundled);
   const client = await service.newOrganization("bench");
   const git = makeRepository(service.folder, { ".millrace.yml": FILE });
-  const repository = await connect(client, git);
+  const repository = await connectRepository(client, git);
   const pipeline = await client.call<Pipeline>("POST", "/pipeline", { repoId: repository.id, name: "ci" });
   const agent = await startAgent(client, service.folder, "bench");
   const times: { line: number; end: number }[] = [];
@@ -38,11 +38,11 @@ const play = async (storage: Storage): Promise<{ line: number; end: number }[]> 
   return times;
 };
 
-/** Trigger to first line of the step, as a follower of the log sees it. */
+/** Measures from the trigger to the first line of the step at a follower of the log. */
 export const benchFirstLine = async (): Promise<void> => {
   console.log(`trigger to first step line, ${BUILDS} builds, one real agent (Buildbot 3.7.0: p50 111 ms, p99 206 ms):`);
   for (const storage of ["memory", "disk"] as const) {
-    const times = await play(storage);
+    const times = await measure(storage);
     const figures = (values: number[]) => `p50 ${ms(quantile(values, 0.5))}  p99 ${ms(quantile(values, 0.99))}`;
     console.log(`  state ${storage === "disk" ? "on disk" : "in memory"}: ${figures(times.map(({ line }) => line))}`);
     console.log(`    to the log's end: ${figures(times.map(({ end }) => end))}`);

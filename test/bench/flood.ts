@@ -1,38 +1,38 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { WebSocket } from "ws";
 import { serveBundled } from "../support/served-worker.ts";
-import { keptIn } from "../support/storage.ts";
-import { KeepAlive } from "./support/keep-alive.ts";
-import { type Mill, registerAgent } from "./support/life.ts";
-import { memoryOf, workerds } from "./support/memory.ts";
-import { describePair, type Pair } from "./support/pair.ts";
+import { withStorageIn } from "../support/storage-in.ts";
+import { type RegisteredAgent, registerAgent } from "./support/build-requests.ts";
+import { type Comparison, describeComparison } from "./support/comparison.ts";
+import { KeepAliveClient } from "./support/keep-alive.ts";
+import { memoryOf, workerdProcesses } from "./support/process-memory.ts";
 
-/* What the others feel of an agent that floods its sockets, then and after: another's heartbeats, beside those before. */
+/* Heartbeats of an agent before, while and after another agent of the organization floods its sockets. */
 const SAMPLES = 100;
 const FLOOD_MS = 5_000;
 const SOCKETS = 8;
 const MESSAGE = "x".repeat(200);
 const IN_FLIGHT = 1024 * 1024;
 
-const service = await keptIn("memory", () => serveBundled({ requestsPerMinute: 1200 }));
+const service = await withStorageIn("memory", () => serveBundled({ requestsPerMinute: 1200 }));
 const client = await service.newOrganization("flood");
-const http = new KeepAlive(service.url);
+const http = new KeepAliveClient(service.url);
 const [flooding, other] = [await registerAgent(client, http, "flooding"), await registerAgent(client, http, "other")];
-const [workerd = 0] = workerds();
+const [workerd = 0] = workerdProcesses();
 
 const heartbeats = async (): Promise<number[]> => {
   const took: number[] = [];
   for (let n = 0; n < SAMPLES; n++) {
     const begun = performance.now();
-    await http.get("POST", `/buildagent/${other.id}/heartbeat`, { token: other.token });
+    await http.request("POST", `/buildagent/${other.id}/heartbeat`, { token: other.token });
     took.push(performance.now() - begun);
     await delay(FLOOD_MS / SAMPLES / 2);
   }
   return took;
 };
 
-/** Sends as fast as a socket takes it, opens another once it is closed, until `end`. */
-const flood = async ({ id, token }: Mill, end: AbortSignal): Promise<{ sent: number; opened: number }> => {
+/** Sends as fast as the socket allows, and opens another when it is closed, until `end`. */
+const flood = async ({ id, token }: RegisteredAgent, end: AbortSignal): Promise<{ sent: number; opened: number }> => {
   let sent = 0;
   let opened = 0;
   while (!end.aborted) {
@@ -54,17 +54,17 @@ const flood = async ({ id, token }: Mill, end: AbortSignal): Promise<{ sent: num
 };
 
 await heartbeats();
-const pair: Pair = { bare: await heartbeats(), own: [] };
+const heartbeatTimes: Comparison = { floor: await heartbeats(), own: [] };
 const before = memoryOf(workerd);
 const end = new AbortController();
 const floods = Array.from({ length: SOCKETS }, () => flood(flooding, end.signal));
-pair.own = await heartbeats();
+heartbeatTimes.own = await heartbeats();
 end.abort();
 const done = await Promise.all(floods);
-pair.own.push(...(await heartbeats()));
+heartbeatTimes.own.push(...(await heartbeats()));
 const total = (what: "sent" | "opened") => done.reduce((sum, one) => sum + one[what], 0);
 console.log(`  ${SOCKETS} floods at once opened ${total("opened")} sockets and sent ${total("sent")} messages`);
-console.log(`    another agent's heartbeat, beside one without them\n      ${describePair(pair)}`);
+console.log(`    another agent's heartbeat, beside one without them\n      ${describeComparison(heartbeatTimes)}`);
 console.log(`    ${((memoryOf(workerd) - before) / 1024 / 1024).toFixed(0)} MiB of memory more`);
 http.close();
 await service.stop();

@@ -4,7 +4,7 @@ import { unknownVariables } from "../../src/domain/plan/known-variables.ts";
 import { parsePlan } from "../../src/domain/plan/parse.ts";
 import { GROWING, LARGE_TEXTS, LARGE_TREES } from "../domain/plan/support/largest-files.ts";
 import { readInHeap } from "../domain/plan/support/read-in-heap.ts";
-import { ms, quantile } from "./support/figures.ts";
+import { ms, quantile } from "./support/statistics.ts";
 
 const STEPS = 200;
 const VARIABLES = 100;
@@ -25,7 +25,9 @@ const step = (index: number): string => `
 
 const env = Object.fromEntries(Array.from({ length: VARIABLES }, (_, index) => [`V${index}`, `value ${index}`]));
 const FACTS: JobFacts = {
-  ...{ env: { ...env, TOKEN: "a secret value" }, secretKeys: ["TOKEN"], runKeys: [] },
+  env: { ...env, TOKEN: "a secret value" },
+  secretKeys: ["TOKEN"],
+  runKeys: [],
   build: { id: "b", number: 1, branch: "main", commit: "c0ffee", message: "m", attempt: 1, trigger: "api" },
   repository: { id: "r", fullName: "acme/app", cloneUrl: "https://host/app.git" },
   agent: { id: "a", name: "agent", platform: "linux" },
@@ -39,11 +41,11 @@ const timed = (work: () => void): number[] =>
     return performance.now() - begun;
   }).slice(10);
 
-/** Heaps that are tried, in megabytes; an empty file takes the first, with all that the process loads. */
+/** Heap limits to try, in megabytes. The first is enough for an empty file and everything that the process loads. */
 const HEAPS = [12, 16, 20, 24, 28, 32, 40, 48, 56, 64];
 const ROOM = 1024;
 
-/** The smallest of the heaps that does. */
+/** The smallest heap limit with which the file can be read. */
 const leastHeap = async (file: string, way: "plan" | "yaml"): Promise<number | null> => {
   let [low, high] = [0, HEAPS.length];
   while (low < high) {
@@ -54,7 +56,7 @@ const leastHeap = async (file: string, way: "plan" | "yaml"): Promise<number | n
   return HEAPS[low] ?? null;
 };
 
-/** The largest files that each limit lets through, or just not, in a fresh process each, beside the YAML library. */
+/** Compares the largest files around each limit with the YAML library alone, each in a new process. */
 const benchLimits = async (): Promise<void> => {
   console.log("the largest files, cold, beside the YAML library alone (time, heap it needs with all that is loaded):");
   for (const [name, file] of Object.entries({ ...LARGE_TREES, ...LARGE_TEXTS, ...GROWING })) {
@@ -65,7 +67,7 @@ const benchLimits = async (): Promise<void> => {
   }
 };
 
-/** What the language costs: a file of 200 steps from text to what each step is run with, and the limits. */
+/** Measures a file of 200 steps, from its text to the environment of each step, and the limits. */
 export const benchLanguage = async (): Promise<void> => {
   const file = `env: { A: "\${{ V1 }}" }\nsteps:${Array.from({ length: STEPS }, (_, index) => step(index)).join("")}`;
   const { plan, mistakes } = parsePlan(file);

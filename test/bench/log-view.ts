@@ -5,42 +5,46 @@ import type { Build } from "../../src/protocol/build.ts";
 import { type Job, LEASE_HEADER } from "../../src/protocol/jobs.ts";
 import { signIn, startChromium } from "../support/browser.ts";
 import { serveBundled } from "../support/served-worker.ts";
-import { KeepAlive } from "./support/keep-alive.ts";
-import { makePipeline, registerAgent } from "./support/life.ts";
+import { makePipeline, registerAgent } from "./support/build-requests.ts";
+import { KeepAliveClient } from "./support/keep-alive.ts";
 
-/* Frames lost while a log streams in, and while one scrolls through a long one. */
+/* Frames lost while a log streams in, and while a long one scrolls. */
 const LINES_PER_SECOND = 5_000;
 const STREAM_SECONDS = 5;
 const TICK_MS = 200;
 const LONG_BYTES = 50 * 1024 * 1024;
 const CHUNK = 1024 * 1024;
-/** A frame of 60 a second that came later than this was lost. */
+/** At 60 frames a second, a longer pause means that a frame was lost. */
 const LOST_MS = 34;
 
 const LINE = "2026-11-21T12:00:00.000Z  compiling src/cart/checkout.ts, 128 modules, all of them fine\n";
 
 const service = await serveBundled();
 const client = await service.newOrganization("bench");
-const http = new KeepAlive(service.url);
+const http = new KeepAliveClient(service.url);
 const { id: pipelineId } = await makePipeline(client);
 const { token, id: agentId } = await registerAgent(client, http, "mill-1");
 
-/** A build of which this program is the agent. */
+/** Starts a build; this program plays its agent. */
 const begin = async () => {
   await client.call<Build>("POST", "/build", { pipelineId, branch: "main" });
-  const { build, lease } = await http.get<Job>("GET", `/buildagent/${agentId}/poll?wait=50`, { token });
+  const { build, lease } = await http.request<Job>("GET", `/buildagent/${agentId}/poll?wait=50`, { token });
   const headers = { [LEASE_HEADER]: String(lease), "Content-Type": "application/octet-stream" };
-  await http.get("POST", `/build/${build.id}/start`, { token, headers: { [LEASE_HEADER]: String(lease) } });
+  await http.request("POST", `/build/${build.id}/start`, { token, headers: { [LEASE_HEADER]: String(lease) } });
   let offset = 0;
   const write = async (body: string, isFinal = false) => {
     const path = `/build/${build.id}/log?offset=${offset}${isFinal ? "&final=true" : ""}`;
-    await http.get("PUT", path, { token, headers, body });
+    await http.request("PUT", path, { token, headers, body });
     offset += body.length;
   };
   const end = async () => {
     await write("", true);
     const body = JSON.stringify({ status: "succeeded", exitCode: 0 });
-    await http.get("POST", `/build/${build.id}/finish`, { token, headers: { [LEASE_HEADER]: String(lease) }, body });
+    await http.request("POST", `/build/${build.id}/finish`, {
+      token,
+      headers: { [LEASE_HEADER]: String(lease) },
+      body,
+    });
   };
   return { address: `${service.url}/app/builds/${build.id}`, write, end };
 };
@@ -55,7 +59,7 @@ await context.route("**/app/static/*", (route) => {
 });
 await signIn(page, service.url, client.token);
 
-/** Milliseconds between the frames drawn while `work` goes on. */
+/** Milliseconds between the frames that are drawn during `work`. */
 const framesDuring = async (work: () => Promise<unknown>): Promise<number[]> => {
   await page.evaluate(`window.__frames = []; window.__last = performance.now();
     (function next(now) { __frames.push(now - __last); __last = now; window.__raf = requestAnimationFrame(next); })(performance.now())`);
@@ -95,7 +99,7 @@ await long.end();
 const opened = performance.now();
 await page.goto(long.address);
 await page.locator(".log[data-complete]").waitFor();
-console.log(`  50 MB are there ${((performance.now() - opened) / 1000).toFixed(1)} s after the page was asked for`);
+console.log(`  50 MB are complete ${((performance.now() - opened) / 1000).toFixed(1)} s after the navigation`);
 const scrolled = await framesDuring(() =>
   page.evaluate(`new Promise((resolve) => {
     const lines = document.querySelector(".log-lines");

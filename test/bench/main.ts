@@ -1,26 +1,41 @@
 import { spawnSync } from "node:child_process";
-import { globSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 
-/* `npm run bench [-- NAME...]`: every bench in this folder, each a program of its own, so that none warms another. */
-const all = globSync(join(import.meta.dirname, "*.ts"))
-  .filter((path) => basename(path) !== "main.ts")
-  .map((path) => ({ name: basename(path, ".ts"), path }))
-  .sort((a, b) => a.name.localeCompare(b.name));
+/** Each is a program of its own, so that none warms up another. */
+const BENCHES: Record<string, string> = {
+  api: "requests a second of single operations, beside a bare Worker; D1 round trips, bundle size, start-up",
+  checkout: "the agent's checkout, beside plain git",
+  costs: "what agents and builds cost on Cloudflare: the tables of docs/costs.md",
+  dashboard: "each page, beside the API call behind it; its D1 round trips and kilobytes",
+  "first-line": "from the trigger to the first line of the log at a follower",
+  flood: "heartbeats of an agent while another one floods its sockets",
+  language: "parsing, checking and evaluating pipeline files, up to the largest",
+  "log-view": "lost frames in the browser while a log streams in or scrolls",
+  mask: "the masking of secrets, beside replaceAll and a plain copy",
+  throughput: "whole builds a second, beside a bare Worker",
+  waiting: "1,000 waiting agents: memory, time to a hint or a job, queries",
+};
+
+const USAGE = `npm run bench [-- NAME...]   runs these benchmarks, or all:
+${Object.entries(BENCHES)
+  .map(([name, description]) => `  ${name.padEnd(12)} ${description}`)
+  .join("\n")}
+
+"Floor" is the least that the platform can cost: a Worker that does the same calls and no more, measured in turns with
+the service in the same run. Compare ratios, not times: these depend on the machine.`;
+
 const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !all.some((bench) => bench.name === name));
-
-if (wanted.includes("--help") || unknown.length > 0) {
-  const names = all.map(({ name }) => name).join(", ");
-  console.log(`npm run bench [-- NAME...]   runs all benches, or those named: ${names}`);
-  process.exit(wanted.includes("--help") ? 0 : 2);
+const isHelp = wanted.includes("--help");
+if (isHelp || wanted.some((name) => !(name in BENCHES))) {
+  console.log(USAGE);
+  process.exit(isHelp ? 0 : 2);
 }
 
-const failed = all
-  .filter(({ name }) => wanted.length === 0 || wanted.includes(name))
-  .filter(({ name, path }) => {
+const failed = Object.keys(BENCHES)
+  .filter((name) => wanted.length === 0 || wanted.includes(name))
+  .filter((name) => {
     console.log(`\n== ${name}`);
-    return spawnSync(process.execPath, [path], { stdio: "inherit" }).status !== 0;
+    return spawnSync(process.execPath, [join(import.meta.dirname, `${name}.ts`)], { stdio: "inherit" }).status !== 0;
   });
-for (const { name } of failed) console.error(`The bench ${name} failed.`);
+for (const name of failed) console.error(`The benchmark ${name} failed.`);
 process.exit(failed.length > 0 ? 1 : 0);

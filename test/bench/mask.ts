@@ -4,7 +4,7 @@ import { compile, formsOf, Masker } from "../../src/domain/mask/mask.ts";
 const CHUNK = 64 * 1024;
 const RUNS = 5;
 
-/** The same numbers on every run (mulberry32). */
+/** A seeded generator of numbers from 0 to below 1 (mulberry32). */
 const random = (seed: number) => () => {
   seed = (seed + 0x6d2b79f5) | 0;
   const mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed);
@@ -25,7 +25,7 @@ const secretsOf = (count: number): string[] => {
   );
 };
 
-/** What a build prints: words, paths and digests, and one of the secrets in every 50 KB or so. */
+/** A log like that of a build: words, paths and digests, with a secret about every 50 KB. */
 const logOf = (megabytes: number, secrets: string[]): Uint8Array => {
   const next = random(7);
   const lines: string[] = [];
@@ -59,7 +59,7 @@ export interface MaskFigures {
   compileMilliseconds: number;
 }
 
-/** How fast the masker is, beside a `replaceAll` for each form (which leaks where chunks are cut) and a plain copy. */
+/** Compares the masker with a `replaceAll` for each form (which leaks at chunk borders) and with a plain copy. */
 export const benchMask = (counts = [1, 100, 1000]): MaskFigures[] =>
   counts.map((count) => {
     const secrets = secretsOf(count);
@@ -85,8 +85,14 @@ export const benchMask = (counts = [1, 100, 1000]): MaskFigures[] =>
       for (const form of forms) out = out.replaceAll(form, "***");
     });
     return {
-      ...{ secrets: count, needles: needles.plain.size + needles.wrapped.size, megabytesPerSecond: masked },
-      ...{ replaceAll, timesReplaceAll: masked / replaceAll, copy, partOfCopy: masked / copy, compileMilliseconds },
+      secrets: count,
+      needles: needles.plain.size + needles.wrapped.size,
+      megabytesPerSecond: masked,
+      replaceAll,
+      timesReplaceAll: masked / replaceAll,
+      copy,
+      partOfCopy: masked / copy,
+      compileMilliseconds,
     };
   });
 

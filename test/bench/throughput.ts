@@ -1,10 +1,17 @@
 import { loadavg } from "node:os";
 import { serveBundled } from "../support/served-worker.ts";
-import { keptIn, type Storage } from "../support/storage.ts";
-import { median, ms } from "./support/figures.ts";
+import { type Storage, withStorageIn } from "../support/storage-in.ts";
+import {
+  makePipeline,
+  registerAgent,
+  runBuild,
+  runFloorBuild,
+  STAGES,
+  type StageTimes,
+} from "./support/build-requests.ts";
 import { serveFloor } from "./support/floor.ts";
-import { KeepAlive } from "./support/keep-alive.ts";
-import { floorOnce, type Life, liveOnce, makePipeline, registerAgent, STAGES } from "./support/life.ts";
+import { KeepAliveClient } from "./support/keep-alive.ts";
+import { median, ms } from "./support/statistics.ts";
 
 const AGENTS = 16;
 const ROUNDS = 4;
@@ -13,31 +20,31 @@ const ROUND_MS = 2_000;
 const BUILDBOT = 5.0;
 
 interface Round {
-  lives: Life[];
+  lives: StageTimes[];
   perSecond: number;
 }
 
-/** Builds a second, with one build at a time in each of several hands. */
-const round = async (live: (hand: number) => Promise<Life>, milliseconds = ROUND_MS): Promise<Round> => {
-  const lives: Life[] = [];
+/** Builds a second of AGENTS agents, each with one build at a time. */
+const round = async (live: (agent: number) => Promise<StageTimes>, milliseconds = ROUND_MS): Promise<Round> => {
+  const lives: StageTimes[] = [];
   const begun = performance.now();
-  const hand = async (_: unknown, index: number) => {
+  const runAgent = async (_: unknown, index: number) => {
     while (performance.now() - begun < milliseconds) lives.push(await live(index));
   };
-  await Promise.all(Array.from({ length: AGENTS }, hand));
+  await Promise.all(Array.from({ length: AGENTS }, runAgent));
   return { lives, perSecond: lives.length / ((performance.now() - begun) / 1000) };
 };
 
-/** Rounds of the service and of the floor in turns, so that both meet the machine in the same mood. */
-const play = async (storage: Storage): Promise<{ own: Round; bare: Round }[]> => {
-  const [service, floor] = await keptIn(storage, () => Promise.all([serveBundled(), serveFloor()]));
+/** Measures the service and the floor in turns, so that the load of the machine is the same for both. */
+const measure = async (storage: Storage): Promise<{ own: Round; bare: Round }[]> => {
+  const [service, floor] = await withStorageIn(storage, () => Promise.all([serveBundled(), serveFloor()]));
   const client = await service.newOrganization("bench");
-  const http = new KeepAlive(service.url);
-  const floorHttp = new KeepAlive(floor.url);
+  const http = new KeepAliveClient(service.url);
+  const floorHttp = new KeepAliveClient(floor.url);
   const { id: pipelineId } = await makePipeline(client);
   const agents = await Promise.all(Array.from({ length: AGENTS }, (_, n) => registerAgent(client, http, `mill-${n}`)));
-  const own = (hand: number) => liveOnce(http, { token: client.token, pipelineId }, agents[hand]!);
-  const bare = () => floorOnce(floorHttp);
+  const own = (agent: number) => runBuild(http, { token: client.token, pipelineId }, agents[agent]!);
+  const bare = () => runFloorBuild(floorHttp);
   for (const live of [bare, own]) await round(live, 1_000);
   const rounds: { own: Round; bare: Round }[] = [];
   for (let n = 0; n < ROUNDS; n++) rounds.push({ bare: await round(bare), own: await round(own) });
@@ -64,13 +71,13 @@ const report = (storage: Storage, rounds: { own: Round; bare: Round }[]): void =
   }
 };
 
-/** Whole lives of builds over HTTP: trigger, hand-out, start, one chunk of log, finish. */
+/** Measures whole builds over HTTP: trigger, poll, start, one chunk of log, finish. */
 export const benchThroughput = async (): Promise<void> => {
   const load = loadavg()[0]?.toFixed(1);
   console.log(
     `builds a second, ${AGENTS} agents of one organization, medians of ${ROUNDS} rounds (load before: ${load}):`,
   );
-  for (const storage of ["memory", "disk"] as const) report(storage, await play(storage));
+  for (const storage of ["memory", "disk"] as const) report(storage, await measure(storage));
 };
 
 if (import.meta.main) await benchThroughput();

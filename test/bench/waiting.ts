@@ -3,59 +3,76 @@ import { join } from "node:path";
 import type { NewBuild } from "../../src/domain/pool/commands.ts";
 import type { Job } from "../../src/protocol/jobs.ts";
 import { serveBundled } from "../support/served-worker.ts";
-import { keptIn } from "../support/storage.ts";
-import { Crowd, inParallel } from "./support/crowd.ts";
+import { withStorageIn } from "../support/storage-in.ts";
+import { makePipeline, type RegisteredAgent, registerAgent } from "./support/build-requests.ts";
+import { type Comparison, describeComparison } from "./support/comparison.ts";
 import { serveFloor } from "./support/floor.ts";
-import { countedWhile, countsOf, idleHour, POLLS_AN_HOUR, quiet } from "./support/idle-hour.ts";
-import { KeepAlive } from "./support/keep-alive.ts";
-import { type Mill, makePipeline, registerAgent } from "./support/life.ts";
-import { memoryOf, workerds } from "./support/memory.ts";
-import { describePair, type Pair } from "./support/pair.ts";
+import { countedWhile, countsOf, idleHour, POLLS_AN_HOUR, waitUntilIdle } from "./support/idle-hour.ts";
+import { KeepAliveClient } from "./support/keep-alive.ts";
+import { memoryOf, workerdProcesses } from "./support/process-memory.ts";
+import { inParallel, Waiters } from "./support/waiters.ts";
 
 const AGENTS = 1_000;
 const SAMPLES = 50;
 const AT_ONCE = 32;
-/** Milliseconds of silence after which an object has gone to sleep behind its sockets. */
+/** Milliseconds without a call after which an object hibernates. */
 const SLEEP = 12_000;
 
 const entry = join(import.meta.dirname, "support/counted-worker.ts");
-const service = await keptIn("memory", () => serveBundled({ entry }));
-const [serviceProcess = 0] = workerds();
-const floor = await keptIn("memory", serveFloor);
-const floorProcess = workerds().find((id) => id !== serviceProcess) ?? 0;
+const service = await withStorageIn("memory", () => serveBundled({ entry }));
+const [serviceProcess = 0] = workerdProcesses();
+const floor = await withStorageIn("memory", serveFloor);
+const floorProcess = workerdProcesses().find((id) => id !== serviceProcess) ?? 0;
 const client = await service.newOrganization("bench");
-const http = new KeepAlive(service.url);
-const bare = new KeepAlive(floor.url);
+const http = new KeepAliveClient(service.url);
+const bare = new KeepAliveClient(floor.url);
 const { id: pipelineId, repoId } = await makePipeline(client);
 
 const trigger = () =>
-  http.get("POST", "/build", { token: client.token, body: JSON.stringify({ pipelineId, branch: "main" }) });
-/** Tells the pool of a build without the service's part before that. */
+  http.request("POST", "/build", { token: client.token, body: JSON.stringify({ pipelineId, branch: "main" }) });
+/** Enqueues a build at the pool directly, without the Worker's part. */
 const enqueue = () => {
   const build: NewBuild = {
-    ...{ id: crypto.randomUUID(), orgId: "bench", repoId, pipelineId, pipelineVersion: 1, branch: "main" },
-    ...{ commitSha: null, trigger: "api", priority: 0, requires: {}, timeoutSeconds: 3600, maxParallel: null },
-    ...{ maxAttempts: 2, inputs: null, secretKeys: [], retryOf: null, idempotency: null },
+    id: crypto.randomUUID(),
+    orgId: "bench",
+    repoId,
+    pipelineId,
+    pipelineVersion: 1,
+    branch: "main",
+    commitSha: null,
+    trigger: "api",
+    priority: 0,
+    requires: {},
+    timeoutSeconds: 3600,
+    maxParallel: null,
+    maxAttempts: 2,
+    inputs: null,
+    secretKeys: [],
+    retryOf: null,
+    idempotency: null,
     actor: { actor: "token:bench", requestId: "bench" },
   };
-  return http.get("POST", "/enqueue", { body: JSON.stringify(build) });
+  return http.request("POST", "/enqueue", { body: JSON.stringify(build) });
 };
-const about = (job: Job, { token }: Mill, verb: string, body?: object) =>
-  http.get("POST", `/build/${job.build.id}/${verb}`, {
-    ...{ token, headers: { "X-Lease": String(job.lease) }, body: body && JSON.stringify(body) },
+const about = (job: Job, { token }: RegisteredAgent, verb: string, body?: object) =>
+  http.request("POST", `/build/${job.build.id}/${verb}`, {
+    token,
+    headers: { "X-Lease": String(job.lease) },
+    body: body && JSON.stringify(body),
   });
-const complete = async (job: Job, agent: Mill): Promise<void> => {
+const complete = async (job: Job, agent: RegisteredAgent): Promise<void> => {
   await about(job, agent, "start");
   await about(job, agent, "finish", { status: "succeeded", exitCode: 0 });
 };
-const look = (agent: Mill) => http.get<Job>("GET", `/buildagent/${agent.id}/poll?wait=0`, { token: agent.token });
+const pollOnce = (agent: RegisteredAgent) =>
+  http.request<Job>("GET", `/buildagent/${agent.id}/poll?wait=0`, { token: agent.token });
 
-/** Who of the crowd is told, and how many milliseconds after a request was sent. */
-const wakeUp = async (crowd: Crowd, ask: () => Promise<unknown>) => {
-  const told = crowd.next();
+/** The first waiter that gets a message, and how many milliseconds after the request was sent. */
+const wakeUp = async (waiters: Waiters, ask: () => Promise<unknown>) => {
+  const arriving = waiters.nextArrival();
   const begun = performance.now();
   const asked = ask();
-  const arrival = await told;
+  const arrival = await arriving;
   await asked;
   return { ...arrival, took: arrival.at - begun };
 };
@@ -66,75 +83,78 @@ const until = async (isSo: () => Promise<boolean>): Promise<void> => {
   while (!(await isSo())) await sleep(50);
 };
 
-/** What each waiter has added to both processes since they had none, at most: what is free again is not given back. */
+/** Memory per waiter, at most: processes do not return freed memory. */
 const perWaiter = (): string => {
   const [own, bare] = [memoryOf(serviceProcess) - empty.own, memoryOf(floorProcess) - empty.bare];
   const kibibytes = (bytes: number) => `${(bytes / 1024 / AGENTS).toFixed(0)} KiB`;
   return `${kibibytes(own)} of memory an agent (bare ${kibibytes(bare)})`;
 };
 
-const show = (what: string, pair: Pair): void => console.log(`    ${what}\n      ${describePair(pair)}`);
+const show = (what: string, pair: Comparison): void => console.log(`    ${what}\n      ${describeComparison(pair)}`);
 
-const byLongPoll = async (agents: Mill[]): Promise<void> => {
-  const crowd = new Crowd();
-  const bareCrowd = new Crowd();
+const byLongPoll = async (agents: RegisteredAgent[]): Promise<void> => {
+  const waiters = new Waiters();
+  const floorWaiters = new Waiters();
   const { objectRequests } = await countsOf(http);
   const open = agents.map((agent, index) =>
-    crowd.poll(index, http, `/buildagent/${agent.id}/poll?wait=60`, agent.token, (text) =>
+    waiters.poll(index, http, `/buildagent/${agent.id}/poll?wait=60`, agent.token, (text) =>
       complete(JSON.parse(text), agent),
     ),
   );
   await until(async () => (await countsOf(http)).objectRequests >= objectRequests + 2 * AGENTS);
-  const bareOpen = agents.map((_, index) => bareCrowd.poll(index, bare, `/wait?id=${index}`));
-  await until(async () => (await bare.get<number>("GET", "/waiting")) === AGENTS);
+  const bareOpen = agents.map((_, index) => floorWaiters.poll(index, bare, `/wait?id=${index}`));
+  await until(async () => (await bare.request<number>("GET", "/waiting")) === AGENTS);
   console.log(`  by long poll: ${perWaiter()}`);
-  const jobs: Pair = { own: [], bare: [] };
+  const jobs: Comparison = { own: [], floor: [] };
   for (let n = 0; n < SAMPLES; n++) {
-    jobs.bare.push((await wakeUp(bareCrowd, () => bare.get("POST", `/trigger?id=${n}`))).took);
-    jobs.own.push((await wakeUp(crowd, trigger)).took);
+    jobs.floor.push((await wakeUp(floorWaiters, () => bare.request("POST", `/trigger?id=${n}`))).took);
+    jobs.own.push((await wakeUp(waiters, trigger)).took);
   }
   show("trigger to the job in an agent's hands (bare: the same calls and rounds)", jobs);
-  crowd.leave();
-  bareCrowd.leave();
+  waiters.close();
+  floorWaiters.close();
   await Promise.all([...open, ...bareOpen]);
 };
 
-const byWebSocket = async (agents: Mill[]): Promise<void> => {
-  const crowd = new Crowd();
-  const bareCrowd = new Crowd();
+const byWebSocket = async (agents: RegisteredAgent[]): Promise<void> => {
+  const waiters = new Waiters();
+  const floorWaiters = new Waiters();
   await inParallel(AGENTS, AT_ONCE, (n) =>
-    crowd.listen(n, `${service.url}/buildagent/${agents[n]!.id}/poll`, agents[n]!.token),
+    waiters.openSocket(n, `${service.url}/buildagent/${agents[n]!.id}/poll`, agents[n]!.token),
   );
-  await inParallel(AGENTS, AT_ONCE, (n) => bareCrowd.listen(n, `${floor.url}/wait?id=${n}`));
+  await inParallel(AGENTS, AT_ONCE, (n) => floorWaiters.openSocket(n, `${floor.url}/wait?id=${n}`));
   console.log(`  by WebSocket: ${perWaiter()}`);
   const hinted = async (ask: () => Promise<unknown>): Promise<number> => {
-    const { index, took } = await wakeUp(crowd, ask);
+    const { index, took } = await wakeUp(waiters, ask);
     const agent = agents[index]!;
-    await complete(await look(agent), agent);
+    await complete(await pollOnce(agent), agent);
     return took;
   };
   await sleep(SLEEP);
-  const pings = await countedWhile(http, () => crowd.ping("ping"));
+  const pings = await countedWhile(http, () => waiters.ping("ping"));
   console.log(
     `    a ping of each: ${pings.objectRequests} requests to objects, ${pings.objectRowsWritten} rows written`,
   );
   const { wakes } = await countsOf(http);
-  const coldPush = await wakeUp(bareCrowd, () => bare.get("POST", "/push?id=1"));
+  const coldPush = await wakeUp(floorWaiters, () => bare.request("POST", "/push?id=1"));
   const cold = await hinted(enqueue);
   const woken = (await countsOf(http)).wakes - wakes;
-  const told: Pair = { own: [], bare: [] };
-  const triggered: Pair = { own: [], bare: [] };
+  const hintTimes: Comparison = { own: [], floor: [] };
+  const triggerTimes: Comparison = { own: [], floor: [] };
   for (let n = 0; n < SAMPLES; n++) {
-    told.bare.push((await wakeUp(bareCrowd, () => bare.get("POST", `/push?id=${n}`))).took);
-    told.own.push(await hinted(enqueue));
-    triggered.bare.push((await wakeUp(bareCrowd, () => bare.get("POST", `/trigger?id=${n}`))).took);
-    triggered.own.push(await hinted(trigger));
+    hintTimes.floor.push((await wakeUp(floorWaiters, () => bare.request("POST", `/push?id=${n}`))).took);
+    hintTimes.own.push(await hinted(enqueue));
+    triggerTimes.floor.push((await wakeUp(floorWaiters, () => bare.request("POST", `/trigger?id=${n}`))).took);
+    triggerTimes.own.push(await hinted(trigger));
   }
-  show("the pool told of a build to the hint at an agent (bare: a push; goal 2)", told);
-  show(`the same out of ${woken === 1 ? "sleep" : "a doze"}, once`, { own: [cold], bare: [coldPush.took] });
-  show("trigger to the hint (bare: a round to D1, a row, a push)", triggered);
-  crowd.leave();
-  bareCrowd.leave();
+  show("enqueue at the pool to the hint at an agent (bare: a push; goal 2)", hintTimes);
+  show(`the same out of ${woken === 1 ? "hibernation" : "an idle object"}, once`, {
+    own: [cold],
+    floor: [coldPush.took],
+  });
+  show("trigger to the hint (bare: a round to D1, a row, a push)", triggerTimes);
+  waiters.close();
+  floorWaiters.close();
 };
 
 console.log(`${AGENTS} agents of one organization wait at once (load before: ${loadavg()[0]?.toFixed(1)}):`);
@@ -142,7 +162,7 @@ const agents = await inParallel(AGENTS, AT_ONCE, (n) => registerAgent(client, ht
 const empty = { own: memoryOf(serviceProcess), bare: memoryOf(floorProcess) };
 await byWebSocket(agents);
 await byLongPoll(agents);
-await quiet(http);
+await waitUntilIdle(http);
 const hour = await idleHour(http, agents.slice(0, 50), 1);
 console.log(`  an idle agent's hour of ${POLLS_AN_HOUR} long polls: ${hour.d1Statements} queries to D1 (goal 0), `);
 console.log(

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { signIn } from "../support/browser.ts";
-import { makeRepository } from "../support/local/repository.ts";
+import { makeRepository } from "../support/local/git-repository.ts";
 import type { Stage } from "./stage.ts";
 
 /** Runs the lines that the page shows in a shell of a machine that is new to all of it. The last one stays. */

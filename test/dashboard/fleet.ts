@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { Agent } from "../../src/protocol/agent.ts";
 import type { Build } from "../../src/protocol/build.ts";
 import { signIn } from "../support/browser.ts";
-import { connect, makeRepository } from "../support/local/repository.ts";
+import { connectRepository, makeRepository } from "../support/local/git-repository.ts";
 import type { Stage } from "./stage.ts";
 
 const AGENTS = 120;
@@ -17,7 +17,7 @@ export const fleet = (stage: Stage) => {
       names.map((name) => client.call<Agent>("POST", "/buildagent/register", { ...skills, name, labels: ["linux"] })),
     );
     const git = makeRepository(service.folder, { ".millrace.yml": "steps:\n  - run: 'true'\n" });
-    const { id: repoId } = await connect(client, git);
+    const { id: repoId } = await connectRepository(client, git);
     const requires = { platform: "macos", ios: true, labels: ["xcode-26"] };
     const pipeline = await client.call<{ id: string }>("POST", "/pipeline", { repoId, name: "ci", requires });
     const build = await client.call<Build>("POST", "/build", { pipelineId: pipeline.id, branch: "main" });

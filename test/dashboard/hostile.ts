@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { ended } from "../../src/local/demo.ts";
 import type { Build } from "../../src/protocol/build.ts";
 import type { Pipeline } from "../../src/protocol/pipeline.ts";
-import { connect, makeRepository } from "../support/local/repository.ts";
+import { connectRepository, makeRepository } from "../support/local/git-repository.ts";
 import { crawl, type Stage } from "./stage.ts";
 
 const RUN = "window.__ran=1";
@@ -76,7 +76,7 @@ ${HOSTILE.slice(0, 8)
 `;
   const git = makeRepository(service.folder, { ".millrace.yml": file, "hostile.txt": `${written}\n` });
   git.git("checkout", "--quiet", "-b", branch);
-  const repository = await connect(client, git);
+  const repository = await connectRepository(client, git);
   const made: Promise<unknown>[] = [];
   for (const [index, text] of HOSTILE.entries()) {
     const owner = { scope: "repository", repoId: repository.id };
@@ -149,7 +149,7 @@ export const hostile = (stage: Stage) => {
     const group = await client.call<{ id: string }>("POST", "/secrets/groups", { name: RIGHT_TO_LEFT });
     const token = { name: RIGHT_TO_LEFT, kind: "api", role: "viewer" };
     const { id } = await client.call<{ id: string }>("POST", "/token", token);
-    const repository = await connect(client, makeRepository(service.folder, {}));
+    const repository = await connectRepository(client, makeRepository(service.folder, {}));
     const ci = { repoId: repository.id, name: RIGHT_TO_LEFT, groupIds: [group.id] };
     const pipeline = await client.call<Pipeline>("POST", "/pipeline", ci);
     const owner = { scope: "group", orgId: "acme", groupId: group.id };

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import type { Client } from "../../src/local/client.ts";
 import type { Build } from "../../src/protocol/build.ts";
 import type { Browser, Chromium } from "../support/browser.ts";
-import { connect, makeRepository } from "../support/local/repository.ts";
+import { connectRepository, makeRepository } from "../support/local/git-repository.ts";
 import type { LocalService } from "../support/local/service.ts";
 
 /** What the suites share: a service, an organization with an agent, and a browser whose person is its admin. */
@@ -15,7 +15,7 @@ export interface Stage {
 
 /** Connects a repository whose pipeline file this is. */
 export const repositoryWith = ({ service, client }: Stage, file: string) =>
-  connect(client, makeRepository(service.folder, { ".millrace.yml": file }));
+  connectRepository(client, makeRepository(service.folder, { ".millrace.yml": file }));
 
 export const runBuild = ({ client }: Stage, repoId: string): Promise<Build> =>
   client.call("POST", `/repository/${repoId}/build`, { branch: "main" });

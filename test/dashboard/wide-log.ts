@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { ended } from "../../src/local/demo.ts";
-import { connect, makeRepository } from "../support/local/repository.ts";
+import { connectRepository, makeRepository } from "../support/local/git-repository.ts";
 import { runBuild, type Stage } from "./stage.ts";
 
 const FILE = `steps:
@@ -43,7 +43,7 @@ export const wideLog = (stage: Stage) => {
     const { page } = stage.browser;
     if (address === "") {
       const files = { ".millrace.yml": FILE, "wide.txt": `${LINES.join("\n")}\n` };
-      const repository = await connect(stage.client, makeRepository(stage.service.folder, files));
+      const repository = await connectRepository(stage.client, makeRepository(stage.service.folder, files));
       const build = await runBuild(stage, repository.id);
       expect(await ended(stage.client, build.id)).toMatchObject({ status: "succeeded" });
       address = `${stage.service.url}/app/builds/${build.id}`;

@@ -1,15 +1,29 @@
 import { parseArgs } from "node:util";
 
-/** Trials that are too long, or need too much of a machine, for the tests. Each answers whether it went well. */
-const DRILLS: Record<string, { says: string; load(): Promise<{ drill(): Promise<boolean> }> }> = {
-  nodes: { says: "the agent's program on the oldest Node, and on each in use", load: () => import("./nodes.ts") },
+interface Drill {
+  description: string;
+  /** The module's `drill` returns whether all is as it should be. */
+  load(): Promise<{ drill(): Promise<boolean> }>;
+}
+
+const DRILLS: Record<string, Drill> = {
+  nodes: {
+    description: "runs the bundled agent on the oldest Node that it supports, the newest of each line, and one too old",
+    load: () => import("./nodes.ts"),
+  },
 };
+
+const USAGE = `npm run drill -- NAME
+
+Checks that take too long, or download too much, for the tests. Exit code 1: not as it should be. NAME is one of
+${Object.entries(DRILLS)
+  .map(([name, { description }]) => `  ${name.padEnd(12)} ${description}`)
+  .join("\n")}`;
 
 const { values, positionals } = parseArgs({ options: { help: { type: "boolean" } }, allowPositionals: true });
 const chosen = DRILLS[positionals[0] ?? ""];
 if (values.help || !chosen) {
-  console.log("npm run drill -- NAME, where NAME is one of");
-  for (const [name, { says }] of Object.entries(DRILLS)) console.log(`  ${name.padEnd(12)} ${says}`);
+  console.log(USAGE);
   process.exitCode = values.help ? 0 : 2;
 } else {
   const { drill } = await chosen.load();

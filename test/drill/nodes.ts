@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agentProgram, OLDEST_NODE } from "../../src/assets/agent.ts";
-import { agentService, jobOf } from "../agent/support/agent-service.ts";
-import { makeRepository } from "../support/local/repository.ts";
+import { makeJob, startFakeService } from "../agent/support/fake-service.ts";
+import { makeRepository } from "../support/local/git-repository.ts";
 
 const TOO_OLD = "18.20.8";
 const VERSIONS = [TOO_OLD, `${OLDEST_NODE}.0`, "20.20.2", "22.23.3", "24.21.0"];
@@ -15,18 +15,18 @@ const FILE = `steps:
     run: echo "\${{ build.branch }}" | tr a-z A-Z
 `;
 
-/** Node in these versions, each in a folder of its own: no package runs a script, nothing is linked. */
+/** Installs these versions of Node from npm, without install scripts and links. */
 const install = (folder: string): void => {
   const packages = VERSIONS.map((version) => `node-${version}@npm:node-linux-${process.arch}@${version}`);
   const quiet = ["--ignore-scripts", "--no-bin-links", "--no-package-lock", "--no-audit", "--loglevel=error"];
   execFileSync("npm", ["install", "--prefix", folder, ...quiet, ...packages], { stdio: "inherit" });
 };
 
-/** Registers and takes one build by this Node. @returns the last line of each command, with its exit code */
-const life = async (node: string, program: string, folder: string): Promise<string[]> => {
-  const service = await agentService();
+/** Runs the main commands and one build on this Node. @returns the last line of each, with its exit code */
+const runAgentOn = async (node: string, program: string, folder: string): Promise<string[]> => {
+  const service = await startFakeService();
   const { cloneUrl } = makeRepository(folder, { ".millrace.yml": FILE });
-  const job = jobOf(cloneUrl, 1, { env: { NAME: "mill" } });
+  const job = makeJob(cloneUrl, 1, { env: { NAME: "mill" } });
   service.jobs.push(job);
   const state = mkdtempSync(join(folder, "state-"));
   const file = join(state, "pipeline.yml");
@@ -47,14 +47,14 @@ const life = async (node: string, program: string, folder: string): Promise<stri
     await run("run", file),
     await run("start", "--once", "--state", state),
   ];
-  const [end] = service.ends;
+  const [end] = service.results;
   const log = service.logs.get(job.build.id) ?? "";
   await service.close();
   const isRight = end?.kind === "finish" && log.includes("hello mill\n") && log.includes("MAIN\n");
   return [...lines, `build: ${isRight ? "finished, with its whole log" : "not finished"}`];
 };
 
-/** The bundled agent's program on real Nodes: the oldest it names, the newest of each line, and one that is too old. */
+/** Runs the bundled agent on the oldest Node that it supports, the newest of each line, and one that is too old. */
 export const drill = async (): Promise<boolean> => {
   const folder = mkdtempSync(join(tmpdir(), "millrace-nodes-"));
   try {
@@ -65,7 +65,7 @@ export const drill = async (): Promise<boolean> => {
     for (const version of VERSIONS) {
       const place = join(folder, version);
       mkdirSync(place);
-      const lines = await life(join(folder, "node_modules", `node-${version}`, "bin/node"), program, place);
+      const lines = await runAgentOn(join(folder, "node_modules", `node-${version}`, "bin/node"), program, place);
       for (const line of lines) console.log(`Node ${version}  ${line.replace(folder, "")}`);
       const isRight =
         version === TOO_OLD

@@ -6,8 +6,8 @@ import { ended } from "../../src/local/demo.ts";
 import type { Build } from "../../src/protocol/build.ts";
 import type { Pipeline } from "../../src/protocol/pipeline.ts";
 import { type RunningAgent, startAgent } from "../support/local/agent.ts";
-import { connect, makeRepository } from "../support/local/repository.ts";
-import { filesWith, sha256 } from "../support/local/search.ts";
+import { filesWith, sha256 } from "../support/local/files-with.ts";
+import { connectRepository, makeRepository } from "../support/local/git-repository.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";
 
 let service: LocalService;
@@ -35,7 +35,7 @@ const logOf = async (id: string): Promise<string> => {
 /** Connects a repository with this pipeline file. */
 const prepare = async (file: string, files: Record<string, string> = {}) => {
   const git = makeRepository(service.folder, { ".millrace.yml": file, ...files });
-  const repository = await connect(client, git);
+  const repository = await connectRepository(client, git);
   const pipeline = await client.call<Pipeline>("POST", "/pipeline", { repoId: repository.id, name: "ci" });
   return { git, repository, pipeline };
 };

@@ -11,10 +11,10 @@ import type { Group } from "../../src/protocol/group.ts";
 import type { Pipeline } from "../../src/protocol/pipeline.ts";
 import type { Repository } from "../../src/protocol/repository.ts";
 import { type RunningAgent, startAgent } from "../support/local/agent.ts";
-import { encodingsOf, found } from "../support/local/encodings.ts";
+import { watchCommandLines } from "../support/local/command-lines.ts";
+import { encodingsOf, findEncoded } from "../support/local/encodings.ts";
+import { type GitRepository, makeRepository } from "../support/local/git-repository.ts";
 import { type GitServer, startGitServer } from "../support/local/git-server.ts";
-import { watchCommandLines } from "../support/local/processes.ts";
-import { type GitRepository, makeRepository } from "../support/local/repository.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";
 
 /* Secrets in every place that takes one, builds that do all they can to show them, and a search of everything after. */
@@ -27,7 +27,7 @@ const CANARIES = {
 /** Not secret: wherever the search looks, it has to find this one in every encoding. */
 const CONTROL = { control: canary("control") };
 const CONTROL_TEXT = Object.values(encodingsOf(CONTROL.control)).join("\n");
-const ALL_FOUND = found(CONTROL_TEXT, CONTROL);
+const ALL_FOUND = findEncoded(CONTROL_TEXT, CONTROL);
 
 const isRoot = process.getuid?.() === 0;
 const user = `millrace-${process.pid}`;
@@ -188,7 +188,7 @@ describe("a clone credential", () => {
     };
     for (const [place, [bytes, control]] of Object.entries(places)) {
       expect(bytes, place).toContain(control);
-      expect(found(bytes, { CLONE }), place).toEqual([]);
+      expect(findEncoded(bytes, { CLONE }), place).toEqual([]);
     }
     rmSync(join(evidence, "workspace"), { recursive: true });
     rmSync(join(evidence, "env"));
@@ -257,29 +257,29 @@ describe("after builds that print, fail and are canceled", () => {
     for (const [place, folder] of Object.entries(folders)) {
       const files = filesOf(folder);
       expect(
-        files.flatMap(([path, bytes]) => found(bytes, CANARIES).map((hit) => `${path}: ${hit}`)),
+        files.flatMap(([path, bytes]) => findEncoded(bytes, CANARIES).map((hit) => `${path}: ${hit}`)),
         place,
       ).toEqual([]);
       if (place === "storage") {
         const objects = files.filter(([path]) => path.includes("BuildLog") || path.includes("/do/"));
         for (const part of [files.filter(([path]) => path.includes("d1")), objects]) {
-          expect([...new Set(part.flatMap(([, bytes]) => found(bytes, CONTROL)))].sort()).toEqual(
+          expect([...new Set(part.flatMap(([, bytes]) => findEncoded(bytes, CONTROL)))].sort()).toEqual(
             [...ALL_FOUND].sort(),
           );
         }
       } else {
         writeFileSync(join(folder, "control"), CONTROL_TEXT);
-        expect(filesOf(folder).flatMap(([, bytes]) => found(bytes, CONTROL))).toEqual(ALL_FOUND);
+        expect(filesOf(folder).flatMap(([, bytes]) => findEncoded(bytes, CONTROL))).toEqual(ALL_FOUND);
       }
     }
-    for (const [route, text] of answers) expect(found(text, CANARIES), route).toEqual([]);
-    const inAnswers = new Set(answers.flatMap(([, text]) => found(text, CONTROL)));
+    for (const [route, text] of answers) expect(findEncoded(text, CANARIES), route).toEqual([]);
+    const inAnswers = new Set(answers.flatMap(([, text]) => findEncoded(text, CONTROL)));
     expect([...inAnswers].sort()).toEqual([...ALL_FOUND].sort());
     const console = service.printed() + agent.printed();
-    expect(found(console, CANARIES)).toEqual([]);
+    expect(findEncoded(console, CANARIES)).toEqual([]);
     expect(console).toContain(id);
     expect(service.printed()).toContain('"route":"/secrets/variables"');
-    expect(found(console + CONTROL_TEXT, CONTROL)).toEqual(ALL_FOUND);
+    expect(findEncoded(console + CONTROL_TEXT, CONTROL)).toEqual(ALL_FOUND);
   });
 });
 

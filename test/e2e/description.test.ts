@@ -4,13 +4,13 @@ import { describe as describeApi } from "../../src/api/description/describe.ts";
 import { EXAMPLES } from "../../src/api/description/examples.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 import type { Build } from "../../src/protocol/build.ts";
-import { examplesOf } from "../examples/examples.ts";
 import { type Exchange, replay } from "../examples/replay.ts";
-import { blur } from "../examples/settle.ts";
-import { STORY } from "../examples/story.ts";
+import { SCENARIO } from "../examples/scenario.ts";
+import { withoutTimes } from "../examples/stable-values.ts";
+import { toExamples } from "../examples/to-examples.ts";
 import { answerChecker } from "../support/answer-checker.ts";
 import { startAgent } from "../support/local/agent.ts";
-import { connect, makeRepository } from "../support/local/repository.ts";
+import { connectRepository, makeRepository } from "../support/local/git-repository.ts";
 import { type ServedWorker, serveBundled } from "../support/served-worker.ts";
 import { runWithFunctions, runWithTypes, typeErrors } from "../support/typed-client.ts";
 
@@ -44,15 +44,15 @@ describe("the service", () => {
 
   beforeAll(async () => {
     service = await serveBundled();
-    exchanges = await replay((path, init) => fetch(service.url + path, init), service.operator.token, ROUTES, STORY);
+    exchanges = await replay((path, init) => fetch(service.url + path, init), service.operator.token, ROUTES, SCENARIO);
   });
   afterAll(() => service?.stop());
 
   it("answers every example as the description shows it", () => {
     expect(exchanges.map(({ operation, status }) => [operation, status])).toEqual(
-      STORY.map(({ operation, status }) => [operation, status]),
+      SCENARIO.map(({ operation, status }) => [operation, status]),
     );
-    expect(blur(examplesOf(exchanges))).toEqual(blur(EXAMPLES));
+    expect(withoutTimes(toExamples(exchanges))).toEqual(withoutTimes(EXAMPLES));
   });
 
   it("answers by the schema of each operation and status, headers included", () => {
@@ -78,7 +78,7 @@ describe("the service", () => {
   it("serves clients that two generators make of the description, as the docs show", async () => {
     const client = await service.newOrganization("stranger");
     const file = 'steps:\n  - run: echo "release $RELEASE"\n';
-    const repository = await connect(client, makeRepository(service.folder, { ".millrace.yml": file }));
+    const repository = await connectRepository(client, makeRepository(service.folder, { ".millrace.yml": file }));
 
     const agent = await startAgent(client, service.folder, "one");
     const env = { MILLRACE_URL: service.url, MILLRACE_TOKEN: client.token };

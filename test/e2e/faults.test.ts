@@ -6,8 +6,8 @@ import { ended } from "../../src/local/demo.ts";
 import type { Build } from "../../src/protocol/build.ts";
 import type { Pipeline } from "../../src/protocol/pipeline.ts";
 import { type RunningAgent, startAgent } from "../support/local/agent.ts";
+import { connectRepository, makeRepository } from "../support/local/git-repository.ts";
 import { startProxy } from "../support/local/proxy.ts";
-import { connect, makeRepository } from "../support/local/repository.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";
 
 /* Short leases, so that what waits for their end does not wait long; longer than the service needs to start again. */
@@ -48,7 +48,7 @@ const startBuild = async (go: string): Promise<Build> => {
       echo "lines: $n"
 `,
   });
-  const repository = await connect(client, git);
+  const repository = await connectRepository(client, git);
   const pipeline = await client.call<Pipeline>("POST", "/pipeline", { repoId: repository.id, name: "ci" });
   const build = await client.call<Build>("POST", "/build", { pipelineId: pipeline.id, branch: "main" });
   await expect.poll(() => logOf(build.id), { timeout: 30_000 }).toContain("line 3\n");

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Client } from "../../src/local/client.ts";
-import { makeRepository } from "../support/local/repository.ts";
+import { makeRepository } from "../support/local/git-repository.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";
 
 let service: LocalService;

@@ -7,7 +7,7 @@ import type { Build, Step } from "../../src/protocol/build.ts";
 import type { Pipeline } from "../../src/protocol/pipeline.ts";
 import type { Repository } from "../../src/protocol/repository.ts";
 import { type RunningAgent, startAgent } from "../support/local/agent.ts";
-import { connect, type GitRepository, makeRepository } from "../support/local/repository.ts";
+import { connectRepository, type GitRepository, makeRepository } from "../support/local/git-repository.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";
 
 let service: LocalService;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   service = await startLocalService();
   client = await service.newOrganization("acme");
   git = makeRepository(service.folder, { "app/data.txt": "the data\n" });
-  repository = await connect(client, git);
+  repository = await connectRepository(client, git);
   await start("plain");
 });
 afterAll(async () => {
@@ -283,7 +283,7 @@ describe("a checkout", () => {
     host.git("tag", "v1");
     host.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", part.cloneUrl, "part");
     for (const message of ["second", "third"]) host.git("commit", "--quiet", "--allow-empty", "--message", message);
-    const other = await connect(client, host);
+    const other = await connectRepository(client, host);
     const count = "steps:\n  - { name: x, run: 'git rev-list --count HEAD; git tag; cat part/part.txt || true' }\n";
     const seen = async (checkout: string) => {
       const { build, log } = await run(`${checkout}\n${count}`, { pipeline: { repoId: other.id } });
@@ -355,7 +355,7 @@ steps:
       /422 .*"\/definition".*1:1: .*5:19: .*Did you mean `build\.commit`/s,
     );
     const wrong = makeRepository(service.folder, { ".millrace.yml": FILE });
-    const { id: repoId } = await connect(client, wrong);
+    const { id: repoId } = await connectRepository(client, wrong);
     const { id } = await client.call<Build>("POST", `/repository/${repoId}/build`, { branch: "main" });
     const build = await ended(client, id);
     expect(build).toMatchObject({ status: "failed", reason: "pipeline-invalid", steps: [] });

@@ -7,7 +7,7 @@ import type { Client } from "../../src/local/client.ts";
 import { ended } from "../../src/local/demo.ts";
 import type { Build } from "../../src/protocol/build.ts";
 import { type RunningAgent, startAgent } from "../support/local/agent.ts";
-import { connect, makeRepository } from "../support/local/repository.ts";
+import { connectRepository, makeRepository } from "../support/local/git-repository.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";
 
 let service: LocalService;
@@ -19,7 +19,7 @@ beforeAll(async () => {
   client = await service.newOrganization("acme");
   agent = await startAgent(client, service.folder, "readme");
   const git = makeRepository(service.folder, { ".millrace.yml": "steps:\n  - run: echo from the readme\n" });
-  const repository = await connect(client, git);
+  const repository = await connectRepository(client, git);
   const { id } = await client.call<Build>("POST", `/repository/${repository.id}/build`, { branch: "main" });
   expect(await ended(client, id)).toMatchObject({ status: "succeeded" });
   mkdirSync(join(service.folder, ".millrace"));

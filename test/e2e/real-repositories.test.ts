@@ -6,7 +6,7 @@ import type { Client } from "../../src/local/client.ts";
 import { ended } from "../../src/local/demo.ts";
 import type { Build } from "../../src/protocol/build.ts";
 import { type RunningAgent, startAgent } from "../support/local/agent.ts";
-import { connect, makeRepository } from "../support/local/repository.ts";
+import { connectRepository, makeRepository } from "../support/local/git-repository.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";
 
 let service: LocalService;
@@ -43,7 +43,7 @@ const published = (name: string): Record<string, string> => {
 
 /** The build of a repository with these files, with its log. */
 const build = async (files: Record<string, string>): Promise<{ build: Build; log: string }> => {
-  const { id: repoId } = await connect(client, makeRepository(service.folder, files));
+  const { id: repoId } = await connectRepository(client, makeRepository(service.folder, files));
   const { id } = await client.call<Build>("POST", `/repository/${repoId}/build`, { branch: "main" });
   const result = await ended(client, id);
   const headers = { Authorization: `Bearer ${client.token}` };

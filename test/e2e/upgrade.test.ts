@@ -8,8 +8,8 @@ import type { Build } from "../../src/protocol/build.ts";
 import type { Pipeline } from "../../src/protocol/pipeline.ts";
 import type { Repository } from "../../src/protocol/repository.ts";
 import { type RunningAgent, startAgent } from "../support/local/agent.ts";
+import { connectRepository, makeRepository } from "../support/local/git-repository.ts";
 import { type Release, unpackLastRelease } from "../support/local/last-release.ts";
-import { connect, makeRepository } from "../support/local/repository.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";
 
 /* Longer than a deploy takes here, so that no lease ends because of one. */
@@ -73,7 +73,7 @@ it("takes over what the release before has under way, and can be rolled back onc
       echo "lines: $n"
 `,
   });
-  const repository = await connect(client, git);
+  const repository = await connectRepository(client, git);
   const pipeline = await client.call<Pipeline>("POST", "/pipeline", { repoId: repository.id, name: "ci" });
   await client.call("POST", "/secrets/variables", {
     ...{ key: "KEY", value: "a secret of the release before", isSecret: true },

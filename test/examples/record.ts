@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { ROUTES } from "../../src/api/routes.ts";
 import { ROOT } from "../../src/local/service.ts";
 import { serveBundled } from "../support/served-worker.ts";
-import { examplesOf } from "./examples.ts";
 import { replay } from "./replay.ts";
-import { STORY } from "./story.ts";
+import { SCENARIO } from "./scenario.ts";
+import { toExamples } from "./to-examples.ts";
 
-/* Plays the story to the real service and keeps what was said as the description's examples. */
+/* Sends the scenario to the real service and writes its exchanges as the examples of the description. */
 const { url, operator, stop } = await serveBundled();
-const examples = examplesOf(await replay((path, init) => fetch(url + path, init), operator.token, ROUTES, STORY));
+const examples = toExamples(await replay((path, init) => fetch(url + path, init), operator.token, ROUTES, SCENARIO));
 await stop();
 writeFileSync(join(ROOT, "src/api/description/examples.json"), `${JSON.stringify(examples, null, 2)}\n`);

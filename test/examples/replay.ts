@@ -1,26 +1,26 @@
 import type { Example } from "../../src/api/description/examples.ts";
 import type { Route } from "../../src/api/routes/route.ts";
-import type { Step } from "./story.ts";
+import type { Step } from "./scenario.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
 type Answers = Record<string, any>;
 
-/** One request as it was sent and what came back. */
+/** A request as it was sent, with its answer. */
 export interface Exchange extends Example {
   method: string;
   path: string;
   responseHeaders: Headers;
 }
 
-/** The same value with `$name.field` replaced by what the answers before had there. */
-const fill = <T>(value: T, answers: Answers): T => {
+/** Replaces each `$name.field` in the value by that field of an earlier answer. */
+const resolve = <T>(value: T, answers: Answers): T => {
   if (typeof value === "string") {
     const [, name = "", field = ""] = /^\$(\w+)\.(\w+)$/.exec(value) ?? [];
     return name === "" ? value : answers[name][field];
   }
-  if (Array.isArray(value)) return value.map((inner) => fill(inner, answers)) as T;
+  if (Array.isArray(value)) return value.map((inner) => resolve(inner, answers)) as T;
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, fill(inner, answers)])) as T;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, resolve(inner, answers)])) as T;
 };
 
 const routeOf = (routes: Route[], operation: string): Route => {
@@ -29,8 +29,12 @@ const routeOf = (routes: Route[], operation: string): Route => {
   return found;
 };
 
+/** The step whose answer has the token of each sender. */
 const TOKENS: Record<NonNullable<Step["as"]>, string> = {
-  ...{ admin: "org", registration: "registration", agent: "agent", operator: "" },
+  admin: "org",
+  registration: "registration",
+  agent: "agent",
+  operator: "",
 };
 
 interface Received {
@@ -48,14 +52,14 @@ const receive = async (response: Response): Promise<Received> => {
 };
 
 /** The first answer that is not an empty list. */
-const first = async (ask: () => Promise<Received>): Promise<Received> => {
+const firstNonEmpty = async (ask: () => Promise<Received>): Promise<Received> => {
   const received = await ask();
   if (!Array.isArray(received.answer) || received.answer.length > 0) return received;
   await new Promise((resolve) => setTimeout(resolve, 50));
-  return first(ask);
+  return firstNonEmpty(ask);
 };
 
-/** Sends the steps one after the other, each with what it needs of the answers before. */
+/** Sends the steps one after the other; each may use values of earlier answers. */
 export const replay = async (
   send: (path: string, init: RequestInit) => Promise<Response>,
   operatorToken: string,
@@ -64,25 +68,25 @@ export const replay = async (
 ): Promise<Exchange[]> => {
   const answers: Answers = {};
   const exchanges: Exchange[] = [];
-  for (const { name, follows, ...step } of steps) {
-    const filled = fill(step, answers);
-    const { as = "admin", id, query, headers = {}, body } = filled;
+  for (const { name, isEventual, ...step } of steps) {
+    const resolved = resolve(step, answers);
+    const { as = "admin", id, query, headers = {}, body } = resolved;
     const { method, path } = routeOf(routes, step.operation);
     const search = query ? `?${new URLSearchParams(query)}` : "";
     const isText = typeof body === "string";
     const token = as === "operator" ? operatorToken : answers[TOKENS[as]].token;
     const ask = async () => {
       const sent = {
-        ...{ Authorization: `Bearer ${token}` },
+        Authorization: `Bearer ${token}`,
         ...(body === undefined ? {} : { "Content-Type": isText ? "application/octet-stream" : "application/json" }),
         ...Object.fromEntries(Object.entries(headers).map(([header, value]) => [header, String(value)])),
       };
       const bytes = body === undefined ? undefined : isText ? body : JSON.stringify(body);
       return receive(await send(path.replace(":id", id ?? "") + search, { method, headers: sent, body: bytes }));
     };
-    const { status, headers: responseHeaders, answer } = await (follows ? first(ask) : ask());
+    const { status, headers: responseHeaders, answer } = await (isEventual ? firstNonEmpty(ask) : ask());
     if (name) answers[name] = answer;
-    exchanges.push({ ...filled, as, status, answer, method, path, responseHeaders });
+    exchanges.push({ ...resolved, as, status, answer, method, path, responseHeaders });
   }
   return exchanges;
 };

@@ -5,63 +5,66 @@ import type { Description } from "../../src/api/description/openapi.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 import { answerChecker } from "../support/answer-checker.ts";
 import type { ServedWorker } from "../support/served-worker.ts";
-import { plans } from "./requests.ts";
-import { Round, type Violation } from "./round.ts";
+import { requestTemplates } from "./request-templates.ts";
+import { type Finding, Sequence } from "./sequence.ts";
 import { Values } from "./values.ts";
 
-const ROUND = 250;
-const AT_ONCE = 8;
+const SEQUENCE_LENGTH = 250;
+const CONCURRENCY = 8;
+const MAX_FINDINGS = 20;
 
-export interface Fuzzed {
+export interface FuzzResult {
   requests: number;
   statuses: Record<string, number>;
-  violations: Violation[];
-  /** Operations that were never obeyed: nothing was learnt of their answers. */
-  neverObeyed: string[];
+  findings: Finding[];
+  /** Operations that never succeeded, so that their answers were not checked. */
+  neverAccepted: string[];
 }
 
 const DESCRIPTION: Description = JSON.parse(JSON.stringify(describe(ROUTES, EXAMPLES)));
 
-interface Fuzzing {
+interface FuzzOptions {
   seed: number;
   requests: number;
-  /** What the answers are held to. */
+  /** What requests are made from and answers are compared with. */
   description?: Description;
-  said?: (done: number) => void;
+  onProgress?: (done: number) => void;
 }
 
-/** Sends so many requests made from the description by this seed, and judges every answer. */
+/**
+ * Sends random requests, made from the description, and checks every answer and what is stored in the end. Requests
+ * are the same for the same seed, their order among the concurrent sequences is not.
+ */
 export const fuzz = async (
   service: ServedWorker,
-  { seed, requests, said, description = DESCRIPTION }: Fuzzing,
-): Promise<Fuzzed> => {
-  const arbitrary = plans(description, new Values(description));
+  { seed, requests, onProgress, description = DESCRIPTION }: FuzzOptions,
+): Promise<FuzzResult> => {
+  const templates = requestTemplates(description, new Values(description));
   const check = answerChecker(description);
   const statuses: Record<string, number> = {};
-  const violations: Violation[] = [];
+  const findings: Finding[] = [];
   const operations = Object.values(description.paths).flatMap((methods) => Object.values(methods));
-  const neverObeyed = new Set(operations.map(({ operationId }) => operationId));
-  const rounds = Math.ceil(requests / ROUND);
+  const neverAccepted = new Set(operations.map(({ operationId }) => operationId));
+  const sequences = Math.ceil(requests / SEQUENCE_LENGTH);
   let next = 0;
   let done = 0;
-  const hand = async (): Promise<void> => {
-    while (next < rounds && violations.length < 20) {
+  const runWorker = async (): Promise<void> => {
+    while (next < sequences && findings.length < MAX_FINDINGS) {
       const number = next++;
-      const round = new Round(service, check, `fuzz-${seed}-${number}`);
-      await round.begin();
+      const sequence = new Sequence(service, check, `fuzz-${seed}-${number}`);
+      await sequence.setUp();
       const begun = new Date().toISOString();
-      for (const [turn, plan] of fc.sample(arbitrary, { seed: seed + number, numRuns: ROUND }).entries()) {
-        await round.send(plan, turn);
-      }
-      await round.end(begun);
-      violations.push(...round.violations);
-      for (const [status, count] of round.statuses) statuses[status] = (statuses[status] ?? 0) + count;
-      for (const operation of round.obeyed) neverObeyed.delete(operation);
-      done += ROUND;
-      said?.(done);
+      const sample = fc.sample(templates, { seed: seed + number, numRuns: SEQUENCE_LENGTH });
+      for (const [turn, template] of sample.entries()) await sequence.send(template, turn);
+      await sequence.checkStoredData(begun);
+      findings.push(...sequence.findings);
+      for (const [status, count] of sequence.statuses) statuses[status] = (statuses[status] ?? 0) + count;
+      for (const operation of sequence.acceptedOperations) neverAccepted.delete(operation);
+      done += SEQUENCE_LENGTH;
+      onProgress?.(done);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, hand));
+  await Promise.all(Array.from({ length: CONCURRENCY }, runWorker));
   const sent = Object.values(statuses).reduce((sum, count) => sum + count, 0);
-  return { requests: sent, statuses, violations, neverObeyed: [...neverObeyed] };
+  return { requests: sent, statuses, findings, neverAccepted: [...neverAccepted] };
 };

@@ -2,14 +2,14 @@ import * as fc from "fast-check";
 import type { Description } from "../../src/api/description/openapi.ts";
 import type { JsonSchema } from "../../src/api/description/schemas.ts";
 
-/** Texts that stand for what is only known when a request is sent: an id seen before, the organization, the lease. */
+/** Placeholders, replaced when a request is sent: an id from an earlier answer, the organization, the lease. */
 export const SOME_ID = "@id";
 export const OWN_ORG = "@org";
 export const LEASE = "@lease";
 
-/** What chance alone would hardly find, by the field's name: values that are taken, and some that nearly are. */
-const TELLING: Record<string, unknown[]> = {
-  orgId: [OWN_ORG, OWN_ORG, OWN_ORG, "somebody-else"],
+/** Values by field name that random generation would hardly find: valid ones, and some that are almost valid. */
+const INTERESTING: Record<string, unknown[]> = {
+  orgId: [OWN_ORG, OWN_ORG, OWN_ORG, "another-org"],
   cloneUrl: ["https://git.example/a/b.git", "git@git.example:a/b.git", "https://u:p@git.example/a.git", "ext::x.git"],
   branch: ["main", "feature/x", "refs/tags/v1", "-x", "a..b", "x.lock"],
   defaultBranch: ["main", "trunk", "@{"],
@@ -26,10 +26,10 @@ const TELLING: Record<string, unknown[]> = {
   until: ["2099-01-01T00:00:00Z", ""],
 };
 
-/** Where a value that merely fits would be obeyed by waiting for up to a minute. */
-const SLOW = new Set(["wait"]);
+/** Fields without random values: with a valid one the service would wait for up to a minute. */
+const NO_RANDOM_VALUES = new Set(["wait"]);
 
-const NASTY = [
+const HOSTILE_TEXTS = [
   "__proto__",
   "constructor",
   "\u0000",
@@ -41,9 +41,9 @@ const NASTY = [
   "é".repeat(300),
 ];
 
-export const junk: fc.Arbitrary<unknown> = fc.oneof(
+export const anyValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
-  fc.constantFrom<unknown>(...NASTY, null, -1, 0, 2 ** 53, 1e308, "", [], {}),
+  fc.constantFrom<unknown>(...HOSTILE_TEXTS, null, -1, 0, 2 ** 53, 1e308, "", [], {}),
 );
 
 const matching = (pattern: string): fc.Arbitrary<unknown> => {
@@ -54,7 +54,7 @@ const matching = (pattern: string): fc.Arbitrary<unknown> => {
   }
 };
 
-/** Values that a schema takes, for the most part. */
+/** Generates values for JSON schemas, most of them valid. */
 export class Values {
   readonly #schemas: Description["components"]["schemas"];
   readonly #known = new Map<string, fc.Arbitrary<unknown>>();
@@ -63,15 +63,15 @@ export class Values {
     this.#schemas = components.schemas;
   }
 
-  /** A field's value: mostly one that fits, sometimes a telling one, seldom anything at all. */
+  /** A value for the field: mostly valid, sometimes an interesting one, rarely any JSON. */
   field(name: string, schema: JsonSchema): fc.Arbitrary<unknown> {
-    const telling = TELLING[name];
-    if (telling && SLOW.has(name)) return fc.constantFrom(...telling);
+    const interesting = INTERESTING[name];
+    if (interesting && NO_RANDOM_VALUES.has(name)) return fc.constantFrom(...interesting);
     const fitting = this.of(schema);
     return fc.oneof(
-      { weight: telling ? 6 : 24, arbitrary: fitting },
-      ...(telling ? [{ weight: 18, arbitrary: fc.constantFrom(...telling) }] : []),
-      { weight: 1, arbitrary: junk },
+      { weight: interesting ? 6 : 24, arbitrary: fitting },
+      ...(interesting ? [{ weight: 18, arbitrary: fc.constantFrom(...interesting) }] : []),
+      { weight: 1, arbitrary: anyValue },
     );
   }
 
@@ -110,11 +110,11 @@ export class Values {
         return this.#object(schema);
       case "string":
         if (schema.format === "uuid") return fc.oneof({ weight: 9, arbitrary: fc.constant(SOME_ID) }, fc.uuid());
-        if (schema.format === "date-time") return fc.constantFrom(...(TELLING.expiresAt ?? []));
+        if (schema.format === "date-time") return fc.constantFrom(...(INTERESTING.expiresAt ?? []));
         if (schema.pattern) return matching(schema.pattern as string);
         return fc.string({ unit: "grapheme", minLength: number("minLength") ?? 0, maxLength: 20 });
       default:
-        return junk;
+        return anyValue;
     }
   }
 

@@ -1,5 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { describe as describeApi } from "../../src/api/description/describe.ts";
+import { EXAMPLES } from "../../src/api/description/examples.ts";
+import type { Description } from "../../src/api/description/openapi.ts";
+import { ROUTES } from "../../src/api/routes.ts";
 import { byteSize, DEFAULTS, LIMITS, PERIODS, withCommas } from "../../src/protocol/limits.ts";
 import { PIPELINE_DEFAULTS } from "../../src/protocol/pipeline.ts";
 
@@ -34,42 +38,36 @@ const README_LIMITS: Record<string, string> = {
   "steps of a build, characters of a step's name and id": `${LIMITS.steps}, ${LIMITS.stepNameCharacters}`,
 };
 
-const MINUTES = LIMITS.timeoutSeconds / 60;
-
 /** The default of each setting, as `wrangler.toml` has it. */
 const settings = new Map(
   [...read("wrangler.toml").matchAll(/^([A-Z_]+) = "([^"]*)"$/gm)].map((match) => [match[1] ?? "", match[2] ?? ""]),
 );
 const setting = (name: string): string => settings.get(name) ?? `no ${name}`;
 
-/** Sentences of the documents that have a number of the table or of a setting in them. */
+/** What the documents quote of the table and of the settings: the number with the word behind it. */
 const QUOTES: [file: string, ...quotes: string[]][] = [
   [
     "docs/api.md",
-    `pages of ${DEFAULTS.pageLength}; builds and the audit come by ${DEFAULTS.newestPageLength}, newest first`,
-    `\`limit\` (1 to ${LIMITS.pageLength})`,
+    `pages of ${DEFAULTS.pageLength}`,
+    `by ${DEFAULTS.newestPageLength}, newest first`,
+    `(1 to ${LIMITS.pageLength})`,
   ],
-  [
-    "docs/agent.md",
-    `${withCommas(LIMITS.registeredAgents)} of them`,
-    `not heard of for ${setting("AGENT_DAYS")} days (\`AGENT_DAYS\`)`,
-  ],
-  ["docs/costs.md", `at most ${withCommas(LIMITS.agents)}`, `kept ${setting("BUILD_DAYS")} days`],
-  ["docs/deploy.md", `for so long (${setting("AGENT_DAYS")}, when left out)`],
+  ["docs/agent.md", `${withCommas(LIMITS.registeredAgents)} agents`, `${setting("AGENT_DAYS")} days (\`AGENT_DAYS\`)`],
+  ["docs/costs.md", `at most ${withCommas(LIMITS.agents)}`, `${setting("BUILD_DAYS")} days`],
+  ["docs/deploy.md", `(${setting("AGENT_DAYS")}, when left out)`],
   [
     "docs/pipelines.md",
     `\`${PIPELINE_DEFAULTS.configPath}\``,
     `1 to ${LIMITS.steps} steps`,
-    `the build is stopped, 1 to ${MINUTES}`,
-    `has failed, 1 to ${MINUTES}`,
-    `${withCommas(LIMITS.summaryCharacters)} characters of all steps together`,
+    `1 to ${LIMITS.timeoutSeconds / 60}`,
+    `${withCommas(LIMITS.summaryCharacters)} characters`,
   ],
-  ["docs/rotation.md", `${DEFAULTS.rewrapBatch} unless told, ${LIMITS.rewrapBatch} at most`],
+  ["docs/rotation.md", `${DEFAULTS.rewrapBatch} unless told`, `${LIMITS.rewrapBatch} at most`],
   [
     "docs/security.md",
-    `Each token registers ${withCommas(LIMITS.registeredAgents)} agents at most`,
-    `or ${PERIODS.longestSessionDays} days`,
-    `agents and tokens; ${setting("AUDIT_DAYS")} days`,
+    `${withCommas(LIMITS.registeredAgents)} agents at most`,
+    `${PERIODS.longestSessionDays} days`,
+    `${setting("AUDIT_DAYS")} days`,
   ],
 ];
 
@@ -88,6 +86,47 @@ describe("the limits that people read about", () => {
     expect(tableOf("\n## Limits\n| what | limit |\n| - | - |\n| a log | 1 MiB |\n\n## Next\n| x |", "Limits")).toEqual([
       ["a log", "1 MiB"],
     ]);
+  });
+});
+
+const API = JSON.parse(JSON.stringify(describeApi(ROUTES, EXAMPLES))) as Description;
+
+/** Schemas and fields of the API's description that may quote a number, and what they quote then. */
+const FIELDS: Record<string, string | number> = {
+  AgentStatus: PERIODS.onlineSeconds,
+  Definition: LIMITS.definitionCharacters,
+  Labels: LIMITS.labels,
+  Value: byteSize(LIMITS.valueBytes),
+  "Agent.isOnline": PERIODS.onlineSeconds,
+  "BuildTrigger.priority": LIMITS.priority,
+  "Finish.exitCode": LIMITS.exitCode,
+  "Finish.message": LIMITS.messageCharacters,
+  "NewPipeline.maxAttempts": LIMITS.attempts,
+  "NewPipeline.maxParallel": LIMITS.parallelBuilds,
+  "NewPipeline.timeoutSeconds": LIMITS.timeoutSeconds,
+  "Progress.masks": LIMITS.maskCharacters,
+  "Release.reason": LIMITS.releaseReasonCharacters,
+  "Rewrap.limit": LIMITS.rewrapBatch,
+  "TokenRotation.graceSeconds": LIMITS.graceSeconds,
+};
+
+describe("the limits in the API's description", () => {
+  it.each(Object.entries(FIELDS))("%s quotes %s, or no number", (path, limit) => {
+    const [name = "", field] = path.split(".");
+    const schema = API.components.schemas[name];
+    const text = String((field === undefined ? schema : schema?.properties?.[field])?.description);
+    expect(text).not.toBe("undefined");
+    if (/\d{2}/.test(text)) expect(text).toContain(typeof limit === "number" ? withCommas(limit) : limit);
+  });
+
+  it("are those of the code in the introduction", () => {
+    const text = String((API.info as { description: string }).description);
+    const sizes = [byteSize(LIMITS.bodyBytes), byteSize(LIMITS.valueBytes)];
+    const quoted = text.match(/\d+ [KM]iB/g) ?? [];
+    expect(quoted.filter((size) => !sizes.includes(size))).toEqual([]);
+    const requests = text.match(/[\d,]+(?= requests a minute)/)?.[0] ?? setting("TOKEN_REQUESTS_PER_MINUTE");
+    expect(requests.replaceAll(",", "")).toBe(setting("TOKEN_REQUESTS_PER_MINUTE"));
+    expect(text).toContain(`of ${DEFAULTS.pageLength} unless`);
   });
 });
 

@@ -68,7 +68,7 @@ describe("a script of the project", () => {
   it.each(["18.19.0", "20.20.2", "22.17.1", "23.5.0"])("says in one line that Node %s is too old", (version) => {
     expect(run(version)).toEqual({
       status: 1,
-      said: `This is Node ${version}, and Millrace is built with 22.18 or newer: install Node 24, then run this again.\n`,
+      said: `Millrace needs Node 22.18 or newer, and this is Node ${version}: install Node 24, then run this again.\n`,
     });
   });
 

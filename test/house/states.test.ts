@@ -16,7 +16,7 @@ import {
   phaseOf,
   STATUSES,
 } from "../../src/protocol/build-states.ts";
-import * as laws from "../simulate/laws.ts";
+import * as specification from "../simulate/specification.ts";
 
 const FIRST: BuildStatus = "queued";
 
@@ -56,12 +56,12 @@ describe("the states of a build", () => {
     expect(STATUSES.filter((status) => nextStates(status).length === 0)).toEqual(ENDED);
   });
 
-  it("are the same in the laws of the simulation, which are written a second time", () => {
+  it("are the same in the specification of the simulation, which is written a second time", () => {
     const edges = STATUSES.map((status) => [status, [...nextStates(status)].sort()] as const);
-    const lawful = Object.entries(laws.EDGES).map(([status, next]) => [status, [...next].sort()]);
-    expect(Object.fromEntries(lawful)).toEqual(Object.fromEntries(edges.filter(([, next]) => next.length > 0)));
-    expect(STATUSES.filter(laws.isLeased)).toEqual(LEASED);
-    expect(STATUSES.filter(laws.isEnded)).toEqual(ENDED);
+    const specified = Object.entries(specification.TRANSITIONS).map(([status, next]) => [status, [...next].sort()]);
+    expect(Object.fromEntries(specified)).toEqual(Object.fromEntries(edges.filter(([, next]) => next.length > 0)));
+    expect(STATUSES.filter(specification.isLeased)).toEqual(LEASED);
+    expect(STATUSES.filter(specification.isEnded)).toEqual(ENDED);
   });
 
   it("are told in docs/architecture.md by what the table prints: `-u` prints it anew", async () => {

@@ -8,33 +8,33 @@ import { RULES } from "../../src/domain/pool/rules.ts";
 import type { Command } from "../../src/domain/pool/step.ts";
 import type { AgentPool } from "../../src/objects/agent-pool.ts";
 import type { Agent } from "../../src/protocol/agent.ts";
-import { Chance } from "../simulate/chance.ts";
+import type { AnyInput } from "../simulate/checker.ts";
 import { History } from "../simulate/history.ts";
-import type { PoolModel } from "../simulate/pool.ts";
-import type { AnyInput } from "../simulate/witness.ts";
+import type { SimPool } from "../simulate/pool.ts";
+import { Random } from "../simulate/random.ts";
 
 const SEED = 11;
 const HISTORIES = 25;
-/** Share of calls before which the object is torn down: with sockets open only a crash does that at once. */
+/** Probability of an eviction before a call. While sockets are open, only a crash evicts at once. */
 const EVICTIONS = 0.25;
 const CRASHES = 0.02;
 
-interface Heard {
+interface RecordedCall {
   now: number;
-  verb: Command;
+  command: Command;
   input: AnyInput;
   expected: Result<unknown>;
 }
 
-/** What the object is to answer, from the same facts as the machine's answer. */
-const presented = (verb: Command, answer: Result<unknown>, pool: PoolModel): Result<unknown> => {
+/** The answer that the object must give where the state machine answers this. */
+const objectAnswer = (command: Command, answer: Result<unknown>, pool: SimPool): Result<unknown> => {
   if (!answer.ok) return answer;
   const build = (id: string) => {
-    const { builds, jobs, reports } = pool.disk.rows;
+    const { builds, jobs, reports } = pool.storage.rows;
     return toBuild("acme", builds.get(id)!, jobs.get(id)!, reports.get(id) ?? NO_REPORT);
   };
   const value = answer.value as AnyInput;
-  switch (verb) {
+  switch (command) {
     case "enqueue":
       return { ok: true, value: build(value.buildId) };
     case "cancel":
@@ -54,67 +54,69 @@ const presented = (verb: Command, answer: Result<unknown>, pool: PoolModel): Res
   }
 };
 
-/** The object's answer, less what only the object adds. */
-const essence = (verb: Command, answer: Result<AnyInput>): Result<unknown> => {
+/** The object's answer without the parts that only the object adds. */
+const comparable = (command: Command, answer: Result<AnyInput>): Result<unknown> => {
   if (!answer.ok || !answer.value) return answer;
   const { value } = answer;
-  if (verb === "claim") return { ok: true, value: { fence: value.fence, build: value.build } };
-  if (verb === "deliver") return { ok: true, value: value.build };
-  if (verb === "registerAgent" || verb === "updateAgent") return { ok: true, value: (value as Agent).id };
+  if (command === "claim") return { ok: true, value: { fence: value.fence, build: value.build } };
+  if (command === "deliver") return { ok: true, value: value.build };
+  if (command === "registerAgent" || command === "updateAgent") return { ok: true, value: (value as Agent).id };
   return answer;
 };
 
-/** The disk cannot be put back here, and what is older than a day is tidied away. */
-const NEEDS_MODEL = ["restore", "months of silence"] as const;
+/** Faults that only the simulation can inject: storage cannot be restored here, and rows older than a day are deleted. */
+const SIMULATION_ONLY = ["restore", "months of silence"] as const;
 
-/** Plays a history in memory and keeps what was asked; undefined where it needs what only a model can do. */
-const record = (index: number): { calls: Heard[]; history: History } | undefined => {
-  const calls: Heard[] = [];
-  const history = new History(SEED, index, RULES, (now, verb, input, answer, pool) => {
-    calls.push({ now, verb, input: structuredClone(input), expected: presented(verb, answer, pool) });
+/** Runs a history in memory and records its calls. Returns undefined if it has a fault of SIMULATION_ONLY. */
+const record = (index: number): { calls: RecordedCall[]; history: History } | undefined => {
+  const calls: RecordedCall[] = [];
+  const history = new History(SEED, index, RULES, {
+    onAnswer({ now, command, input, answer }, pool) {
+      calls.push({ now, command, input: structuredClone(input), expected: objectAnswer(command, answer, pool) });
+    },
   });
   history.run();
-  const { faults } = history.world;
-  return NEEDS_MODEL.some((fault) => faults.has(fault)) ? undefined : { calls, history };
+  const { faults } = history.simulator;
+  return SIMULATION_ONLY.some((fault) => faults.has(fault)) ? undefined : { calls, history };
 };
 
-/** What the object does by itself, or is told by sockets that close. */
-const UNASKED: Command[] = ["flushed", "tidy", "leave"];
+/** Commands that the object gives itself, or that a closed socket causes. */
+const INTERNAL: Command[] = ["flushed", "tidy", "leave"];
 
 const pools = env.AGENT_POOL as DurableObjectNamespace<AgentPool>;
 type Stub = DurableObjectStub<AgentPool>;
 
-/** The real object, asked as the service asks it, and torn down between any two calls. */
-class Played {
+/** The real object, called as the service calls it, and evicted between some of the calls. */
+class ObjectUnderTest {
   readonly #id = pools.newUniqueId();
   stub: Stub = pools.get(this.#id);
-  readonly chance: Chance;
+  readonly chance: Random;
   readonly #sockets = new Map<string, WebSocket>();
   evictions = 0;
   #isAwake = false;
 
   constructor(index: number) {
-    this.chance = new Chance(SEED, index);
+    this.chance = new Random(SEED, index);
   }
 
-  async ask({ verb, input }: Heard): Promise<Result<unknown> | null> {
-    if (this.#isAwake && this.chance.odds(this.#sockets.size > 0 ? CRASHES : EVICTIONS)) await this.#evict();
-    this.#isAwake = !UNASKED.includes(verb);
+  async call({ command, input }: RecordedCall): Promise<Result<unknown> | null> {
+    if (this.#isAwake && this.chance.chance(this.#sockets.size > 0 ? CRASHES : EVICTIONS)) await this.#evict();
+    this.#isAwake = !INTERNAL.includes(command);
     const { stub } = this;
-    if (verb === "wait") return this.#wait(input);
-    if (verb === "leave") {
+    if (command === "wait") return this.#wait(input);
+    if (command === "leave") {
       this.#sockets.get(input.agentId)?.close(1000);
       this.#sockets.delete(input.agentId);
       return null;
     }
     if (!this.#isAwake) return null;
-    if (verb === "sweep") {
+    if (command === "sweep") {
       await stub.sweep();
       return null;
     }
-    if (verb === "updateAgent") return stub.updateAgent(input.agentId, input.change, input.actor);
-    if (verb === "removeAgent") return stub.removeAgent(input.agentId, input.actor);
-    return (stub as AnyInput)[verb](input);
+    if (command === "updateAgent") return stub.updateAgent(input.agentId, input.change, input.actor);
+    if (command === "removeAgent") return stub.removeAgent(input.agentId, input.actor);
+    return (stub as AnyInput)[command](input);
   }
 
   async #evict(): Promise<void> {
@@ -148,32 +150,32 @@ describe("the object", () => {
   it(`answers as the machine does through ${HISTORIES} hostile histories, evicted between any two calls`, {
     timeout: 180_000,
   }, async () => {
-    let [played, asked, evictions] = [0, 0, 0];
-    for (let index = 0; played < HISTORIES; index++) {
+    let [histories, calls, evictions] = [0, 0, 0];
+    for (let index = 0; histories < HISTORIES; index++) {
       const recorded = record(index);
       if (!recorded) continue;
-      played++;
+      histories++;
       await env.DB.prepare("DELETE FROM build").run();
-      const object = new Played(index);
+      const object = new ObjectUnderTest(index);
       for (const call of recorded.calls) {
         vi.setSystemTime(call.now);
-        const answer = await object.ask(call);
-        asked++;
+        const answer = await object.call(call);
+        calls++;
         if (answer === null) continue;
-        const seen = essence(call.verb, answer as Result<AnyInput>);
-        expect(seen, `history ${index}, ${call.verb}`).toEqual(call.expected);
+        const seen = comparable(call.command, answer as Result<AnyInput>);
+        expect(seen, `history ${index}, ${call.command}`).toEqual(call.expected);
       }
       evictions += object.evictions;
       await agreesWithD1(object.stub, recorded.history);
     }
-    expect(asked).toBeGreaterThan(HISTORIES * 50);
+    expect(calls).toBeGreaterThan(HISTORIES * 50);
     expect(evictions).toBeGreaterThan(HISTORIES * 5);
   });
 });
 
-const agreesWithD1 = async (stub: Stub, { world }: History): Promise<void> => {
+const agreesWithD1 = async (stub: Stub, { simulator }: History): Promise<void> => {
   for (let round = 0; round < 10; round++) await stub.flush();
-  const { builds } = world.pool.disk.rows;
+  const { builds } = simulator.pool.storage.rows;
   const ids = JSON.stringify([...builds.keys()]);
   const query = "SELECT id, status, pool_version FROM build WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id";
   const { results } = await env.DB.prepare(query).bind(ids).all();

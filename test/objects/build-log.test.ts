@@ -30,6 +30,7 @@ const append = (log: Log, offset: number, text: string, final = false, lease = A
 const stored = async (log: Log, range: { attempt?: number; start?: number; end?: number } = {}): Promise<string> =>
   new Response((value((await log.read(range)) as never) as { body: ReadableStream }).body).text();
 
+/* Asserts invariant 11, and what invariant 3 says of the log (docs/invariants.md). */
 describe("a build's log", () => {
   it("stores what it acknowledges, once, whatever is repeated", async () => {
     const log = await opened();

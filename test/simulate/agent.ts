@@ -1,7 +1,7 @@
 import type { NewAgent } from "../../src/domain/pool/commands.ts";
-import { ACTOR, ORG, type World } from "./world.ts";
+import { ACTOR, ORG, type Simulator } from "./simulator.ts";
 
-interface JobInHand {
+interface CurrentJob {
   buildId: string;
   fence: number;
   isStarted: boolean;
@@ -9,65 +9,65 @@ interface JobInHand {
   result: { status: "succeeded" | "failed" | "canceled"; exitCode: number | null } | null;
 }
 
-/** A hand-out on its way through the Worker: claimed, read, delivered, answered. */
+/** A hand-out on its way through the Worker, with the next stage: read D1, deliver, answer the agent. */
 export interface HandOut {
   agent: SimAgent;
   buildId: string;
   fence: number;
-  step: "read" | "deliver" | "answer";
+  stage: "read" | "deliver" | "answer";
 }
 
-/** An honest agent program on a machine that may crash or freeze at any time. */
+/** A correct agent program on a machine that may crash or freeze at any time. */
 export class SimAgent {
-  readonly world: World;
+  readonly simulator: Simulator;
   id = "";
   boot = "";
   condition: "up" | "crashed" | "frozen" = "up";
-  job: JobInHand | null = null;
-  isEphemeral = false;
-  /** Goes on when it is told to stop. */
+  job: CurrentJob | null = null;
+  /** Continues its build after it was asked to stop. */
   readonly isStubborn: boolean;
-  isGone = false;
+  isUnregistered = false;
 
-  constructor(world: World, skills: Partial<NewAgent>) {
-    this.world = world;
-    this.isStubborn = world.chance.odds(0.15);
+  constructor(simulator: Simulator, skills: Partial<NewAgent>) {
+    this.simulator = simulator;
+    this.isStubborn = simulator.random.chance(0.15);
     this.register(skills);
   }
 
-  get speaker() {
+  get caller() {
     return { agentId: this.id, tokenHash: `hash of ${this.id}` };
   }
 
   register(skills: Partial<NewAgent>): void {
-    const { world } = this;
-    this.id = world.id("a");
-    this.boot = world.id("boot");
-    this.isEphemeral = skills.isEphemeral ?? false;
-    const { chance } = world;
-    const answer = world.tell("registerAgent", {
-      ...{ id: this.id, orgId: ORG, name: this.id, tokenHash: `hash of ${this.id}`, actor: ACTOR },
-      ...{
-        platform: chance.odds(0.6) ? 2 : 1,
-        canBuildIOS: chance.odds(0.5),
-        canBuildAndroid: true,
-        canBuildWeb: chance.odds(0.8),
-      },
-      ...{ labels: chance.odds(0.5) ? ["x"] : [] },
-      registeredBy: { tokenId: world.registrationToken, kind: "registration", name: "r" },
+    const { simulator } = this;
+    this.id = simulator.newId("a");
+    this.boot = simulator.newId("boot");
+    const { random } = simulator;
+    const answer = simulator.call("registerAgent", {
+      id: this.id,
+      orgId: ORG,
+      name: this.id,
+      tokenHash: `hash of ${this.id}`,
+      actor: ACTOR,
+      platform: random.chance(0.6) ? 2 : 1,
+      canBuildIOS: random.chance(0.5),
+      canBuildAndroid: true,
+      canBuildWeb: random.chance(0.8),
+      labels: random.chance(0.5) ? ["x"] : [],
+      registeredBy: { tokenId: simulator.registrationToken, kind: "registration", name: "r" },
       ...skills,
     });
-    if (!answer.ok) throw new Error("an agent could not register");
+    if (!answer.ok) throw new Error(`registration refused: ${answer.refusal.detail}`);
   }
 
-  /** What the program does next. */
-  turn(handOuts: HandOut[]): void {
-    const { world } = this;
-    if (this.isGone) return;
+  /** Does the next thing that the program would do. */
+  step(handOuts: HandOut[]): void {
+    const { simulator } = this;
+    if (this.isUnregistered) return;
     if (this.condition === "crashed") this.#restart();
     else if (this.condition === "frozen") this.#thaw();
-    else if (world.strikes("agent crash", this.job ? 0.05 : 0.01)) this.#crash();
-    else if (world.strikes("agent freeze", this.job ? 0.06 : 0.01)) this.condition = "frozen";
+    else if (simulator.injectFault("agent crash", this.job ? 0.05 : 0.01, this.id)) this.#crash();
+    else if (simulator.injectFault("agent freeze", this.job ? 0.06 : 0.01, this.id)) this.condition = "frozen";
     else if (!this.job) this.#lookForWork(handOuts);
     else if (!this.job.isStarted) this.#start(this.job);
     else this.#work(this.job);
@@ -76,148 +76,153 @@ export class SimAgent {
   #crash(): void {
     this.condition = "crashed";
     this.job = null;
-    this.world.sockets.delete(this.id);
-    if (this.world.chance.odds(0.5)) this.world.tell("leave", { agentId: this.id });
+    this.simulator.sockets.delete(this.id);
+    if (this.simulator.random.chance(0.5)) this.simulator.call("leave", { agentId: this.id });
   }
 
   #restart(): void {
-    if (!this.world.isCalm && !this.world.chance.odds(0.3)) return;
+    if (!this.simulator.isHealing && !this.simulator.random.chance(0.3)) return;
     this.condition = "up";
-    this.boot = this.world.id("boot");
+    this.boot = this.simulator.newId("boot");
   }
 
   #thaw(): void {
-    if (!this.world.isCalm && !this.world.chance.odds(0.2)) return;
+    if (!this.simulator.isHealing && !this.simulator.random.chance(0.2)) return;
     this.condition = "up";
-    if (this.job) this.world.faults.set("zombie", (this.world.faults.get("zombie") ?? 0) + 1);
+    if (this.job) this.simulator.countFault("zombie", this.id);
   }
 
   #lookForWork(handOuts: HandOut[]): void {
-    const { world, id } = this;
-    if (world.sockets.has(id)) {
-      if (world.hinted.delete(id)) this.poll(handOuts);
-      else if (world.chance.odds(0.02)) world.hangUp(id);
+    const { simulator, id } = this;
+    if (simulator.sockets.has(id)) {
+      if (simulator.hinted.delete(id)) this.poll(handOuts);
+      else if (simulator.random.chance(0.02)) simulator.closeSocket(id);
       return;
     }
-    if (world.chance.odds(0.1)) {
-      const beat = world.send("heartbeat", { ...this.speaker, bootId: this.boot });
-      if (beat && !beat.ok) this.isGone = true;
+    if (simulator.random.chance(0.1)) {
+      const beat = simulator.request("heartbeat", { ...this.caller, bootId: this.boot });
+      if (beat && !beat.ok) this.isUnregistered = true;
       return;
     }
     this.poll(handOuts);
-    if (!this.job && !this.isGone && !handOuts.some(({ agent }) => agent === this) && world.chance.odds(0.7))
-      this.#wait();
+    const hasWork = this.job || handOuts.some(({ agent }) => agent === this);
+    if (!hasWork && !this.isUnregistered && simulator.random.chance(0.7)) this.#wait();
   }
 
   #wait(): void {
-    const { world, id } = this;
-    const until = world.chance.odds(0.5) ? null : world.now + 50_000;
-    const answer = world.send("wait", { ...this.speaker, bootId: this.boot, until });
-    if (answer?.ok) world.sockets.set(id, until);
+    const { simulator, id } = this;
+    const until = simulator.random.chance(0.5) ? null : simulator.now + 50_000;
+    const answer = simulator.request("wait", { ...this.caller, bootId: this.boot, until });
+    if (answer?.ok) simulator.sockets.set(id, until);
   }
 
   poll(handOuts: HandOut[]): void {
-    const grant = this.world.send("claim", { ...this.speaker, bootId: this.boot });
+    const grant = this.simulator.request("claim", { ...this.caller, bootId: this.boot });
     if (!grant) return;
-    if (!grant.ok) this.isGone = true;
+    if (!grant.ok) this.isUnregistered = true;
     else if (grant.value) {
       const { buildId, fence } = grant.value;
-      handOuts.push({ agent: this, buildId, fence, step: "read" });
+      handOuts.push({ agent: this, buildId, fence, stage: "read" });
     }
   }
 
-  /** Shows that it lives and asks for work, and hears nothing. */
-  askInVain(): void {
-    if (this.isGone || this.condition !== "up") return;
-    const call = { ...this.speaker, bootId: this.boot };
-    this.world.tell("heartbeat", call);
-    this.world.tell("claim", call);
+  /** Sends a heartbeat and polls; no answer arrives. */
+  pollWithoutAnswer(): void {
+    if (this.isUnregistered || this.condition !== "up") return;
+    const call = { ...this.caller, bootId: this.boot };
+    this.simulator.call("heartbeat", call);
+    this.simulator.call("claim", call);
   }
 
-  /** A job arrives, if anybody is there to take it. */
-  receive(buildId: string, fence: number): void {
-    if (this.condition !== "up" || this.isGone || this.job?.isStarted) return;
+  /** The answer to its poll arrives, if the program still runs. */
+  receiveJob(buildId: string, fence: number): void {
+    if (this.condition !== "up" || this.isUnregistered || this.job?.isStarted) return;
     this.job = { buildId, fence, isStarted: false, mustStop: false, result: null };
-    this.world.sockets.delete(this.id);
-    this.world.tell("leave", { agentId: this.id });
+    this.simulator.sockets.delete(this.id);
+    this.simulator.call("leave", { agentId: this.id });
   }
 
-  #about({ buildId, fence }: JobInHand) {
-    return { ...this.speaker, buildId, fence };
+  #leaseOf({ buildId, fence }: CurrentJob) {
+    return { ...this.caller, buildId, fence };
   }
 
-  #start(job: JobInHand): void {
-    const answer = this.world.send("start", this.#about(job));
+  #start(job: CurrentJob): void {
+    const answer = this.simulator.request("start", this.#leaseOf(job));
     if (answer?.ok) job.isStarted = true;
-    else if (answer) this.#dropped(answer.refusal.kind);
+    else if (answer) this.#dropJob(answer.refusal.kind);
   }
 
-  #dropped(why: string): void {
+  #dropJob(refusal: string): void {
     this.job = null;
-    if (why === "unauthenticated") this.isGone = true;
+    if (refusal === "unauthenticated") this.isUnregistered = true;
   }
 
-  #work(job: JobInHand): void {
-    const { chance } = this.world;
-    if (job.mustStop && this.isStubborn) this.#beat(job);
-    else if (!job.result && !job.mustStop && this.world.isRemote && chance.odds(0.6)) this.#tryElsewhere(job);
-    else if (job.result || job.mustStop || chance.odds(0.25)) this.#finish(job);
-    else if (chance.odds(0.7)) this.#beat(job);
-    else if (chance.odds(0.85) || this.world.isCalm) this.#report(job);
-    else if (chance.odds(0.4)) this.#stop(job);
+  #work(job: CurrentJob): void {
+    const { random } = this.simulator;
+    if (job.mustStop && this.isStubborn) this.#heartbeat(job);
+    else if (!job.result && !job.mustStop && this.simulator.isGitHostRestricted && random.chance(0.6))
+      this.#releaseUnfetched(job);
+    else if (job.result || job.mustStop || random.chance(0.25)) this.#finish(job);
+    else if (random.chance(0.7)) this.#heartbeat(job);
+    else if (random.chance(0.85) || this.simulator.isHealing) this.#reportProgress(job);
+    else if (random.chance(0.4)) this.#interrupt(job);
     else this.#release(job);
   }
 
-  #report(job: JobInHand): void {
-    const commitSha = this.world.chance.odds(0.5) ? "c".repeat(40) : undefined;
-    const answer = this.world.send("progress", { ...this.#about(job), commitSha, summary: "so far" });
-    if (answer && !answer.ok) this.#dropped(answer.refusal.kind);
+  #reportProgress(job: CurrentJob): void {
+    const commitSha = this.simulator.random.chance(0.5) ? "c".repeat(40) : undefined;
+    const answer = this.simulator.request("progress", { ...this.#leaseOf(job), commitSha, summary: "so far" });
+    if (answer && !answer.ok) this.#dropJob(answer.refusal.kind);
   }
 
-  #release(job: JobInHand): void {
-    const { chance } = this.world;
-    const requires = chance.odds(0.7)
-      ? { labels: [chance.pick(["x", "y"])] }
-      : { platform: chance.pick(["linux", "macos"] as const) };
-    const answer = this.world.send("release", { ...this.#about(job), reason: "not for me", requires });
-    if (answer) this.#dropped(answer.ok ? "" : answer.refusal.kind);
+  #release(job: CurrentJob): void {
+    const { random } = this.simulator;
+    const requires = random.chance(0.7)
+      ? { labels: [random.pick(["x", "y"])] }
+      : { platform: random.pick(["linux", "macos"] as const) };
+    const answer = this.simulator.request("release", { ...this.#leaseOf(job), reason: "not for me", requires });
+    if (answer) this.#dropJob(answer.ok ? "" : answer.refusal.kind);
   }
 
-  /** Cannot fetch it. Where nobody else may have it, it is for this agent to say how it ended. */
-  #tryElsewhere(job: JobInHand): void {
-    const answer = this.world.send("release", { ...this.#about(job), reason: "no way there", elsewhere: true });
+  /** It cannot fetch the repository. If no other agent may try, it has to finish the build itself. */
+  #releaseUnfetched(job: CurrentJob): void {
+    const answer = this.simulator.request("release", {
+      ...this.#leaseOf(job),
+      reason: "no way there",
+      elsewhere: true,
+    });
     if (answer?.ok) this.job = null;
     else if (answer?.refusal.kind === "conflict") this.#finish(job);
-    else if (answer) this.#dropped(answer.refusal.kind);
+    else if (answer) this.#dropJob(answer.refusal.kind);
   }
 
-  /** Its program is stopped by force, gives its build back, and is started again later. */
-  #stop(job: JobInHand): void {
-    this.world.send("release", { ...this.#about(job), reason: "stopped", interrupted: true });
+  /** The program is stopped by force: it releases its build and starts again later. */
+  #interrupt(job: CurrentJob): void {
+    this.simulator.request("release", { ...this.#leaseOf(job), reason: "stopped", interrupted: true });
     this.#crash();
   }
 
-  #beat(job: JobInHand): void {
-    const answer = this.world.send("heartbeat", { ...this.#about(job), bootId: this.boot });
+  #heartbeat(job: CurrentJob): void {
+    const answer = this.simulator.request("heartbeat", { ...this.#leaseOf(job), bootId: this.boot });
     if (!answer) return;
-    if (!answer.ok) this.#dropped(answer.refusal.kind);
+    if (!answer.ok) this.#dropJob(answer.refusal.kind);
     else if (answer.value.reason === "lease-lost") this.job = null;
     else job.mustStop = answer.value.cancel;
   }
 
-  #finish(job: JobInHand): void {
-    const { chance } = this.world;
+  #finish(job: CurrentJob): void {
+    const { random } = this.simulator;
     job.result ??= job.mustStop
       ? { status: "canceled", exitCode: null }
-      : chance.odds(0.7)
+      : random.chance(0.7)
         ? { status: "succeeded", exitCode: 0 }
         : { status: "failed", exitCode: 1 };
-    const answer = this.world.send("finish", { ...this.#about(job), ...job.result });
-    if (chance.odds(0.05)) this.world.send("finish", { ...this.#about(job), ...otherThan(job.result) });
-    if (answer) this.#dropped(answer.ok ? "" : answer.refusal.kind);
+    const answer = this.simulator.request("finish", { ...this.#leaseOf(job), ...job.result });
+    if (random.chance(0.05)) this.simulator.request("finish", { ...this.#leaseOf(job), ...contradicting(job.result) });
+    if (answer) this.#dropJob(answer.ok ? "" : answer.refusal.kind);
   }
 }
 
-/** What an agent says that has changed its mind. */
-const otherThan = ({ status }: { status: string }) =>
+/** The opposite result, as a faulty agent may report it after the first. */
+const contradicting = ({ status }: { status: string }) =>
   status === "failed" ? { status: "succeeded" as const, exitCode: 0 } : { status: "failed" as const, exitCode: 7 };

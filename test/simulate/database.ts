@@ -1,5 +1,5 @@
 import type { AuditFact } from "../../src/domain/pool/facts.ts";
-import type { Disk } from "./disk.ts";
+import type { SimStorage } from "./storage.ts";
 import { must } from "./violation.ts";
 
 export interface Batch {
@@ -7,52 +7,52 @@ export interface Batch {
   entries: { seq: number; audit: AuditFact | null }[];
 }
 
-const AT_ONCE = 20;
+const BATCH_SIZE = 20;
 
-/** D1 as the pool writes to it: a batch is all or nothing, and an older version never replaces a newer one. */
-export class Database {
+/** D1 as the pool writes to it: a batch is atomic, and an older version never replaces a newer one. */
+export class SimDatabase {
   readonly builds = new Map<string, { version: number; status: string }>();
   readonly audits = new Set<number>();
-  /** Builds that D1 knew in a version the pool lost when it was restored. */
-  readonly foreseen = new Set<string>();
+  /** Builds of which D1 has a version that the pool lost in a restore. */
+  readonly aheadOfPool = new Set<string>();
   #wasRestored = false;
 
-  read(disk: Disk, dirty: ReadonlySet<string>): Batch {
-    const builds = [...dirty].slice(0, AT_ONCE).map((buildId) => {
-      const { version, status } = disk.rows.builds.get(buildId)!;
+  read(storage: SimStorage, dirty: ReadonlySet<string>): Batch {
+    const builds = [...dirty].slice(0, BATCH_SIZE).map((buildId) => {
+      const { version, status } = storage.rows.builds.get(buildId)!;
       return { buildId, version, status };
     });
-    const entries = [...disk.rows.entries].slice(0, AT_ONCE).map(([seq, { audit }]) => ({ seq, audit }));
+    const entries = [...storage.rows.entries].slice(0, BATCH_SIZE).map(([seq, { audit }]) => ({ seq, audit }));
     return { builds, entries };
   }
 
-  write({ builds, entries }: Batch, disk: Disk): void {
+  write({ builds, entries }: Batch, storage: SimStorage): void {
     for (const { buildId, version, status } of builds) {
       if ((this.builds.get(buildId)?.version ?? -1) < version) this.builds.set(buildId, { version, status });
-      const known = disk.rows.builds.get(buildId);
+      const known = storage.rows.builds.get(buildId);
       if (!known) continue;
-      if (known.version >= this.builds.get(buildId)!.version) this.foreseen.delete(buildId);
-      else if (this.#wasRestored) this.foreseen.add(buildId);
+      if (known.version >= this.builds.get(buildId)!.version) this.aheadOfPool.delete(buildId);
+      else if (this.#wasRestored) this.aheadOfPool.add(buildId);
       else must(16, false, "D1 is newer than the pool");
     }
     for (const { seq, audit } of entries) if (audit) this.audits.add(seq);
   }
 
-  /** The pool went back in time: what D1 knows of its lost future stays until the pool is past it. */
-  restored(disk: Disk): void {
+  /** Notes the builds that D1 knows in a newer version than the restored pool, until the pool overtakes it. */
+  poolWasRestored(storage: SimStorage): void {
     this.#wasRestored = true;
     for (const [buildId, { version }] of this.builds) {
-      if (version > (disk.rows.builds.get(buildId)?.version ?? -1)) this.foreseen.add(buildId);
+      if (version > (storage.rows.builds.get(buildId)?.version ?? -1)) this.aheadOfPool.add(buildId);
     }
   }
 
-  /** Nothing waits any more, so both must be equal. */
-  compare(disk: Disk): void {
-    for (const [buildId, { version, status }] of disk.rows.builds) {
+  /** Once the outbox is empty, D1 and the pool must be equal. */
+  compare(storage: SimStorage): void {
+    for (const [buildId, { version, status }] of storage.rows.builds) {
       const known = this.builds.get(buildId);
-      if (this.foreseen.has(buildId)) continue;
-      must(16, known?.version === version && known.status === status, `D1 has ${known?.status} for ${status}`);
+      if (this.aheadOfPool.has(buildId)) continue;
+      must(16, known?.version === version && known.status === status, `D1 says ${known?.status}, the pool ${status}`);
     }
-    must(16, disk.rows.entries.size === 0, "entries were left");
+    must(16, storage.rows.entries.size === 0, "the outbox still has entries");
   }
 }

@@ -2,19 +2,20 @@ import type { Rules } from "../../src/domain/pool/rules.ts";
 import { isEnded } from "../../src/protocol/build-states.ts";
 import type { Requires } from "../../src/protocol/pipeline.ts";
 import { type HandOut, SimAgent } from "./agent.ts";
-import { DAY_MS } from "./laws.ts";
-import { mischief } from "./mischief.ts";
-import type { Onlooker } from "./pool.ts";
+import { hostileCall } from "./hostile-call.ts";
+import type { Observer } from "./observer.ts";
+import { ACTOR, ORG, Simulator } from "./simulator.ts";
+import { DAY_MS } from "./specification.ts";
 import { must } from "./violation.ts";
-import { ACTOR, ORG, World } from "./world.ts";
 
-const EVENTS = [
-  ["agent", 42],
+/** What may happen next, each with its relative probability. */
+const EVENT_WEIGHTS = [
+  ["agent step", 42],
   ["hand-out", 22],
   ["time", 16],
   ["trigger", 7],
   ["late message", 4],
-  ["mischief", 4],
+  ["hostile call", 4],
   ["cancel", 2],
   ["flush", 2],
   ["drain", 1],
@@ -26,235 +27,261 @@ const EVENTS = [
   ["restore", 2],
   ["clock", 0.4],
 ] as const;
-const TOTAL = EVENTS.reduce((sum, [, weight]) => sum + weight, 0);
-const BUILDS_AT_MOST = 9;
-/** Rounds of calm, of five seconds each, after which every build must have ended. */
-const PATIENCE = 600;
+const TOTAL_WEIGHT = EVENT_WEIGHTS.reduce((sum, [, weight]) => sum + weight, 0);
+const MAX_BUILDS = 9;
+/** Rounds of five seconds without faults after which every build must have ended. */
+const MAX_HEALING_ROUNDS = 600;
 
-/** One seeded story from an empty pool to the end of all its builds. */
+/**
+ * One random run of a pool: first events with faults, then a healing phase without any, in which every build must
+ * end. Seed and index decide everything, so that it can be replayed.
+ */
 export class History {
-  readonly world: World;
+  readonly simulator: Simulator;
   readonly agents: SimAgent[] = [];
   readonly #handOuts: HandOut[] = [];
-  /** Either a restore or clocks that go back, never both: no fence could grow across the two. */
+  /** A history has restores or clock jumps, never both: across the two no fence could grow. */
   readonly #canRestore: boolean;
-  #saved: (() => void) | null = null;
+  #restorePoint: (() => void) | null = null;
 
-  constructor(seed: number, index: number, rules: Rules, onlooker?: Onlooker) {
-    this.world = new World(seed, index, rules, onlooker);
-    const { chance } = this.world;
-    this.#canRestore = chance.odds(0.5);
-    const count = 2 + chance.below(3);
+  constructor(seed: number, index: number, rules: Rules, observer?: Observer) {
+    this.simulator = new Simulator(seed, index, rules, observer);
+    const { random } = this.simulator;
+    this.#canRestore = random.chance(0.5);
+    const count = 2 + random.below(3);
     for (let made = 0; made < count; made++) this.#register();
   }
 
-  /** @throws Violation where something happens that must never happen */
-  run(events = 40 + this.world.chance.below(80)): void {
-    if (this.world.chance.odds(0.02)) this.#playDeaf();
-    for (let event = 0; event < events; event++) this.#event();
-    this.#calm();
+  /** @throws Violation if an invariant does not hold */
+  run(events = 40 + this.simulator.random.below(80)): void {
+    if (this.simulator.random.chance(0.02)) this.#loseAllAnswers();
+    for (let event = 0; event < events; event++) this.#nextEvent();
+    this.#heal();
+    this.#checkReload();
   }
 
-  /** Behind this network no answer reaches any agent: leases end unstarted, again and again. */
-  #playDeaf(): void {
+  /** No answer reaches any agent for 25 rounds: leases end unstarted, one after the other. */
+  #loseAllAnswers(): void {
+    this.simulator.note("no answer reaches any agent for 25 rounds");
     this.#trigger();
     for (let round = 0; round < 25; round++) {
-      for (const agent of this.agents) agent.askInVain();
-      this.world.pass(31_000);
+      for (const agent of this.agents) agent.pollWithoutAnswer();
+      this.simulator.advanceTime(31_000);
     }
   }
 
-  #event(): void {
-    const { world, agents } = this;
-    const { chance } = world;
-    const acts: Record<(typeof EVENTS)[number][0], () => unknown> = {
-      agent: () => chance.pick(agents).turn(this.#handOuts),
-      "hand-out": () => this.#advance(),
-      time: () => world.pass(chance.pick([1, 500, 2_500, 7_000, 16_000, 35_000, 70_000])),
+  #nextEvent(): void {
+    const { simulator, agents } = this;
+    const { random } = simulator;
+    const events: Record<(typeof EVENT_WEIGHTS)[number][0], () => unknown> = {
+      "agent step": () => random.pick(agents).step(this.#handOuts),
+      "hand-out": () => this.#continueHandOut(),
+      time: () => simulator.advanceTime(random.pick([1, 500, 2_500, 7_000, 16_000, 35_000, 70_000])),
       trigger: () => this.#trigger(),
-      "late message": () => world.late.splice(chance.below(world.late.length), 1)[0]?.(),
-      mischief: () => mischief(world, agents),
+      "late message": () => this.#deliverLateMessage(),
+      "hostile call": () => hostileCall(simulator, agents),
       cancel: () => this.#cancel(),
-      flush: () => world.flush(),
-      drain: () => this.#drain(chance.odds(0.5)),
+      flush: () => simulator.flush(),
+      drain: () => this.#drain(random.chance(0.5)),
       remove: () => this.#remove(),
       register: () => this.#register(),
       revoke: () => this.#revoke(),
-      silence: () => this.#keepSilent(),
-      evict: () => world.strikes("object evicted", 1) && world.evict(),
+      silence: () => this.#passMonths(),
+      evict: () => simulator.injectFault("object evicted", 1) && simulator.evict(),
       restore: () => this.#canRestore && this.#saveOrRestore(),
-      clock: () => !this.#canRestore && this.#jump(),
+      clock: () => !this.#canRestore && this.#jumpClock(),
     };
-    acts[chance.weigh(EVENTS, TOTAL)]();
+    events[random.weighted(EVENT_WEIGHTS, TOTAL_WEIGHT)]();
   }
 
-  #jump(): void {
-    const { world } = this;
-    if (world.strikes("clock jump", 1)) world.now += world.chance.pick([-90_000, -3_000, 40_000, 200_000]);
+  #deliverLateMessage(): void {
+    const { delayedMessages, random } = this.simulator;
+    const [message] = delayedMessages.splice(random.below(delayedMessages.length), 1);
+    if (!message) return;
+    this.simulator.note("a late message arrives");
+    message();
+  }
+
+  #jumpClock(): void {
+    const { simulator } = this;
+    if (simulator.injectFault("clock jump", 1))
+      simulator.now += simulator.random.pick([-90_000, -3_000, 40_000, 200_000]);
   }
 
   #register(): void {
-    const { world } = this;
-    const isEphemeral = world.chance.odds(0.12);
-    this.agents.push(new SimAgent(world, { isEphemeral }));
+    const { simulator } = this;
+    const isEphemeral = simulator.random.chance(0.12);
+    this.agents.push(new SimAgent(simulator, { isEphemeral }));
   }
 
   #trigger(): void {
-    const { world } = this;
-    const { chance } = world;
-    if (world.builds.length >= BUILDS_AT_MOST) return;
-    const { id: pipelineId, repoId, maxParallel, maxAttempts, timeoutSeconds, platform } = chance.pick(world.pipelines);
-    const requires: Requires = { platform, web: chance.odds(0.2), labels: chance.odds(0.2) ? ["x"] : [] };
-    const key = chance.odds(0.4) ? `k${chance.below(4)}` : null;
-    const answer = world.send("enqueue", {
-      ...{ id: world.id("b"), orgId: ORG, repoId, pipelineId, pipelineVersion: 1, branch: "main", commitSha: null },
-      ...{
-        trigger: "api",
-        priority: chance.pick([0, 0, 0, 5, -5]),
-        requires,
-        timeoutSeconds,
-        maxParallel,
-        maxAttempts,
-      },
-      ...{ inputs: null, secretKeys: [], retryOf: null, actor: ACTOR },
-      idempotency: key === null ? null : { key, caller: "c", bodyHash: chance.odds(0.9) ? "same" : "other" },
+    const { simulator } = this;
+    const { random } = simulator;
+    if (simulator.builds.length >= MAX_BUILDS) return;
+    const { platform, ...pipeline } = random.pick(simulator.pipelines);
+    const requires: Requires = { platform, web: random.chance(0.2), labels: random.chance(0.2) ? ["x"] : [] };
+    const key = random.chance(0.4) ? `k${random.below(4)}` : null;
+    const answer = simulator.request("enqueue", {
+      id: simulator.newId("b"),
+      orgId: ORG,
+      repoId: pipeline.repoId,
+      pipelineId: pipeline.id,
+      pipelineVersion: 1,
+      branch: "main",
+      commitSha: null,
+      trigger: "api",
+      priority: random.pick([0, 0, 0, 5, -5]),
+      requires,
+      timeoutSeconds: pipeline.timeoutSeconds,
+      maxParallel: pipeline.maxParallel,
+      maxAttempts: pipeline.maxAttempts,
+      inputs: null,
+      secretKeys: [],
+      retryOf: null,
+      actor: ACTOR,
+      idempotency: key === null ? null : { key, caller: "c", bodyHash: random.chance(0.9) ? "same" : "other" },
     });
-    if (answer?.ok && !world.builds.includes(answer.value.buildId)) world.builds.push(answer.value.buildId);
+    if (answer?.ok && !simulator.builds.includes(answer.value.buildId)) simulator.builds.push(answer.value.buildId);
   }
 
-  /** One step of the Worker's way from the claim to the answer; between any two of them anything may happen. */
-  #advance(): void {
-    const { world } = this;
-    const handOuts = this.#handOuts;
-    if (handOuts.length === 0) return;
-    const at = world.chance.below(handOuts.length);
-    const { agent, buildId, fence, step } = handOuts[at]!;
-    const over = () => handOuts.splice(at, 1);
-    if (world.strikes("Worker died", 0.03)) {
-      over();
-      return;
+  /** Takes one hand-out one stage further. Between two stages anything may happen. */
+  #continueHandOut(): void {
+    const { simulator } = this;
+    if (this.#handOuts.length === 0) return;
+    const handOut = this.#handOuts[simulator.random.below(this.#handOuts.length)]!;
+    const isOver = simulator.injectFault("Worker died", 0.03) || this.#runStage(handOut);
+    if (isOver) this.#handOuts.splice(this.#handOuts.indexOf(handOut), 1);
+  }
+
+  /** Does what the Worker does between two calls of the pool. Returns whether the hand-out is over. */
+  #runStage(handOut: HandOut): boolean {
+    const { simulator } = this;
+    const { agent, buildId, fence, stage } = handOut;
+    if (stage === "read") {
+      if (simulator.injectFault("D1 away", 0.08, "hand-out")) {
+        simulator.request("unclaim", { buildId, fence, notBefore: simulator.now + 5_000 });
+        return true;
+      }
+      if (simulator.injectFault("secret unreadable", 0.02)) {
+        const message = "A secret's sealed value is damaged.";
+        simulator.request("failClaim", { buildId, fence, reason: "environment", message });
+        return true;
+      }
+      handOut.stage = "deliver";
+      return false;
     }
-    if (step === "read") {
-      if (world.strikes("D1 away", 0.08)) {
-        over();
-        world.send("unclaim", { buildId, fence, notBefore: world.now + 5_000 });
-      } else if (world.strikes("secret unreadable", 0.02)) {
-        over();
-        world.send("failClaim", {
-          buildId,
-          fence,
-          reason: "environment",
-          message: "A secret's sealed value is damaged.",
-        });
-      } else handOuts[at]!.step = "deliver";
-      return;
-    }
-    if (step === "deliver") {
+    if (stage === "deliver") {
       const environment = [{ key: "A", scope: "organization", isSecret: true, version: 1 } as const];
-      const answer = world.tell("deliver", { buildId, fence, agentId: agent.id, environment });
-      if (answer.ok) handOuts[at]!.step = "answer";
-      else over();
-      return;
+      const answer = simulator.call("deliver", { buildId, fence, agentId: agent.id, environment });
+      handOut.stage = "answer";
+      return !answer.ok;
     }
-    over();
-    if (!world.strikes("answer lost", 0.08)) agent.receive(buildId, fence);
+    if (!simulator.injectFault("answer lost", 0.08, "hand-out")) agent.receiveJob(buildId, fence);
+    return true;
   }
 
   #cancel(): void {
-    const { world } = this;
-    if (world.builds.length === 0 || !world.strikes("cancel", 1)) return;
-    world.send("cancel", { buildId: world.chance.pick(world.builds), actor: ACTOR });
+    const { simulator } = this;
+    if (simulator.builds.length === 0 || !simulator.injectFault("cancel", 1)) return;
+    simulator.request("cancel", { buildId: simulator.random.pick(simulator.builds), actor: ACTOR });
   }
 
   #drain(isDraining: boolean): void {
-    const agent = this.world.chance.pick(this.agents);
-    this.world.tell("updateAgent", { agentId: agent.id, change: { isDraining }, actor: ACTOR });
+    const agent = this.simulator.random.pick(this.agents);
+    this.simulator.call("updateAgent", { agentId: agent.id, change: { isDraining }, actor: ACTOR });
   }
 
   #remove(): void {
-    const { world } = this;
-    const agent = world.chance.pick(this.agents);
-    if (agent.isGone || !world.strikes("removal", 1)) return;
-    const answer = world.tell("removeAgent", { agentId: agent.id, actor: ACTOR });
-    if (answer.ok) world.sockets.delete(agent.id);
+    const { simulator } = this;
+    const agent = simulator.random.pick(this.agents);
+    if (agent.isUnregistered || !simulator.injectFault("removal", 1, agent.id)) return;
+    const answer = simulator.call("removeAgent", { agentId: agent.id, actor: ACTOR });
+    if (answer.ok) simulator.sockets.delete(agent.id);
   }
 
-  /** No message takes as long as that. */
-  #keepSilent(): void {
-    const { world } = this;
-    if (!world.strikes("months of silence", 1)) return;
-    world.late.length = 0;
-    world.pass(world.chance.pick([50, 95]) * DAY_MS);
+  /** No message is delayed that long, so that late ones are dropped. */
+  #passMonths(): void {
+    const { simulator } = this;
+    if (!simulator.injectFault("months of silence", 1)) return;
+    simulator.delayedMessages.length = 0;
+    simulator.advanceTime(simulator.random.pick([50, 95]) * DAY_MS);
   }
 
-  /** All agents of a token go with it; others register by the next one. */
+  /** Revokes the registration token with all its agents; the next agents register with another one. */
   #revoke(): void {
-    const { world } = this;
-    if (!world.strikes("token revoked", 1)) return;
-    const order = { tokenId: world.registrationToken, wasThere: true, actor: ACTOR };
-    const answer = world.tell("removeAgentsOf", order);
-    if (answer.ok) for (const id of answer.value.removed) world.sockets.delete(id);
-    world.registrationToken = world.id("t");
+    const { simulator } = this;
+    if (!simulator.injectFault("token revoked", 1, simulator.registrationToken)) return;
+    const revocation = { tokenId: simulator.registrationToken, wasThere: true, actor: ACTOR };
+    const answer = simulator.call("removeAgentsOf", revocation);
+    if (answer.ok) for (const id of answer.value.removed) simulator.sockets.delete(id);
+    simulator.registrationToken = simulator.newId("t");
     this.#register();
   }
 
   #saveOrRestore(): void {
-    const { world } = this;
-    const { pool } = world;
-    if (this.#saved) {
-      if (!world.strikes("restore", 1)) return;
-      this.#saved();
-      this.#saved = null;
+    const { simulator } = this;
+    const { pool } = simulator;
+    if (this.#restorePoint) {
+      if (!simulator.injectFault("restore", 1)) return;
+      this.#restorePoint();
+      this.#restorePoint = null;
       return;
     }
-    const rows = pool.disk.copy();
-    const memory = pool.witness.copy();
-    this.#saved = () => {
-      pool.disk.rows = rows;
-      pool.witness.memory = memory;
-      world.now += 5_000;
-      world.evict(true);
-      world.database.restored(pool.disk);
+    simulator.note("restore point: a later restore returns to here");
+    const rows = pool.storage.snapshot();
+    const observed = pool.checker.snapshot();
+    this.#restorePoint = () => {
+      pool.storage.rows = rows;
+      pool.checker.observed = observed;
+      simulator.now += 5_000;
+      simulator.evict(true);
+      simulator.database.poolWasRestored(pool.storage);
     };
   }
 
-  /** Nothing goes wrong any more: every build must end, and D1 must know all of it. */
-  #calm(): void {
-    const { world } = this;
-    const { pool } = world;
-    world.isCalm = true;
-    for (const message of world.late.splice(0)) message();
-    for (const platform of [1, 2]) {
-      const able = { platform, canBuildIOS: true, canBuildWeb: true, labels: ["x", "y"], isEphemeral: false };
-      this.agents.push(new SimAgent(world, able));
-    }
-    for (const { id } of this.agents)
-      world.tell("updateAgent", { agentId: id, change: { isDraining: false }, actor: ACTOR });
+  /** Injects no more faults: every build must end, and D1 must learn of all of them. */
+  #heal(): void {
+    const { simulator } = this;
+    const { pool } = simulator;
+    simulator.isHealing = true;
+    simulator.note("healing: no more faults, every build must end");
+    for (const message of simulator.delayedMessages.splice(0)) message();
+    this.#addAbleAgents();
     for (let round = 0; pool.state.builds.size > 0; round++) {
-      must(17, round < PATIENCE, `${[...pool.state.builds.values()].map(({ status }) => status).join(", ")} for ever`);
-      while (this.#handOuts.length > 0) this.#advance();
-      for (const agent of this.agents) agent.turn(this.#handOuts);
-      world.pass(5_000);
+      const states = [...pool.state.builds.values()].map(({ status }) => status).join(", ");
+      must(17, round < MAX_HEALING_ROUNDS, `builds never end: ${states}`);
+      while (this.#handOuts.length > 0) this.#continueHandOut();
+      for (const agent of this.agents) agent.step(this.#handOuts);
+      simulator.advanceTime(5_000);
     }
     for (let round = 0; pool.state.flush.at !== null; round++) {
-      must(17, round < PATIENCE, "the outbox never empties");
-      world.pass(60_000);
+      must(17, round < MAX_HEALING_ROUNDS, "the outbox never becomes empty");
+      simulator.advanceTime(60_000);
     }
-    for (const build of pool.disk.rows.builds.values()) must(17, isEnded(build.status), "a build is left");
-    world.database.compare(pool.disk);
-    this.#reload();
+    for (const build of pool.storage.rows.builds.values())
+      must(17, isEnded(build.status), "a stored build has not ended");
+    simulator.database.compare(pool.storage);
   }
 
-  /** What is on disk is all there is: a fresh object answers the same. */
-  #reload(): void {
-    const { pool } = this.world;
-    const agents = [...pool.state.agents.keys()].sort();
+  /** Two agents that meet every requirement, and no agent that drains. */
+  #addAbleAgents(): void {
+    const { simulator, agents } = this;
+    for (const platform of [1, 2]) {
+      const able = { platform, canBuildIOS: true, canBuildWeb: true, labels: ["x", "y"], isEphemeral: false };
+      agents.push(new SimAgent(simulator, able));
+    }
+    for (const { id } of agents) {
+      simulator.call("updateAgent", { agentId: id, change: { isDraining: false }, actor: ACTOR });
+    }
+  }
+
+  /** A new object that loads only what is stored must have the same state. */
+  #checkReload(): void {
+    const { pool } = this.simulator;
+    const agentIds = () => [...pool.state.agents.keys()].sort().join();
+    const before = agentIds();
     pool.reload([]);
-    must(
-      16,
-      JSON.stringify([...pool.state.agents.keys()].sort()) === JSON.stringify(agents),
-      "agents were lost with the memory",
-    );
-    must(16, pool.state.builds.size === 0 && pool.state.dirty.size === 0, "a build came back from the disk");
+    must(16, agentIds() === before, "an eviction loses agents");
+    must(16, pool.state.builds.size === 0 && pool.state.dirty.size === 0, "an ended build returns after an eviction");
   }
 }

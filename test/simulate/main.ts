@@ -1,40 +1,54 @@
 import { parseArgs } from "node:util";
-import { RULES } from "../../src/domain/pool/rules.ts";
-import { hunt, simulate } from "./crew.ts";
-import { History } from "./history.ts";
-import type { Tally } from "./run.ts";
+import { INVARIANTS } from "./invariants.ts";
+import { MUTANTS } from "./mutants.ts";
+import { simulate, testMutants } from "./parallel.ts";
+import { failureReport, type HistoryId, replay, replayCommand } from "./replay.ts";
+import type { Summary } from "./run.ts";
+import { LEGEND } from "./trace.ts";
 
-const USAGE = `npm run simulate -- [--histories N] [--seed S]     plays N histories (20000) of seed S (1)
-npm run simulate -- --mutants [--seed S]           plays wrong machines until the checks see them
-npm run simulate -- --seed S --history I           replays one history, with every call and answer`;
+const MAX_MUTANT_HISTORIES = 1_000;
+const MAX_PRINTED_FAILURES = 20;
 
-const replay = (seed: number, index: number): void => {
-  const history = new History(seed, index, RULES, (now, verb, input, answer) => {
-    console.log(new Date(now).toISOString(), verb, JSON.stringify(input), "->", JSON.stringify(answer));
-  });
-  history.run();
-  console.log("Nothing that must never happen happened.");
+const USAGE = `Random histories against the queue and lease machine, with faults; docs/invariants.md explains them.
+
+npm run simulate -- [--histories N] [--seed S]    run N histories (default 20000) of seed S (default 1)
+npm run simulate -- --seed S --history I          print the trace of one history; --json prints everything in it
+npm run simulate -- --mutants [--seed S]          run wrong machines, to prove that the checks see them
+npm run simulate -- --seed S --history I --mutant "NAME"    print the trace of a wrong machine
+
+${LEGEND}`;
+
+const printReplay = (id: HistoryId, json: boolean): boolean => {
+  if (!json) console.log(`${LEGEND}\n`);
+  const failure = replay(id, console.log, { json });
+  if (json) return !failure;
+  console.log(failure ? `\nViolation of ${failure.message}\nReplay: ${replayCommand(id)}` : "\nNo violation.");
+  return !failure;
 };
 
-const print = (seed: number, { histories, commands, faults, failures }: Tally, seconds: number): void => {
+const printSummary = (seed: number, { histories, commands, faults, failures }: Summary, seconds: number): void => {
   console.log(`${histories} histories of seed ${seed}, ${commands} commands, ${seconds.toFixed(1)} s`);
   const sorted = Object.entries(faults).sort(([, left], [, right]) => right - left);
   const total = sorted.reduce((sum, [, count]) => sum + count, 0);
   console.log(`${total} faults: ${sorted.map(([fault, count]) => `${fault} ${count}`).join(", ")}`);
-  console.log(`${failures.length} violations`);
-  for (const { history, what } of failures.slice(0, 20)) {
-    console.log(`  ${what}\n    npm run simulate -- --seed ${seed} --history ${history}`);
+  for (const { history, message } of failures.slice(1, MAX_PRINTED_FAILURES)) {
+    console.log(`  ${message}\n    ${replayCommand({ seed, index: history })}`);
   }
+  const [first] = failures;
+  if (first) console.log(`\n${failureReport({ seed, index: first.history }).join("\n")}\n`);
+  console.log(`${failures.length} violations`);
 };
 
-const huntAll = async (seed: number): Promise<boolean> => {
-  const hunts = await hunt(seed, 1000);
-  for (const { name, caughtAfter, what } of hunts) {
-    console.log(caughtAfter === null ? "NOT SEEN" : `seen after ${caughtAfter}`, "-", name, what ? `(${what})` : "");
+const printMutants = async (seed: number): Promise<boolean> => {
+  const results = await testMutants(seed, MAX_MUTANT_HISTORIES);
+  for (const { mutant, histories, killedBy } of results) {
+    const { name, breaks } = mutant;
+    const result = killedBy ? `seen after ${histories}` : "NOT SEEN";
+    console.log(`${result} - ${name}: ${killedBy?.message ?? `must break ${breaks} (${INVARIANTS[breaks]})`}`);
   }
-  const seen = hunts.filter(({ caughtAfter }) => caughtAfter !== null).length;
-  console.log(`${seen} of ${hunts.length} mutants were seen within 1000 histories`);
-  return seen === hunts.length;
+  const seen = results.filter(({ killedBy }) => killedBy !== null).length;
+  console.log(`${seen} of ${results.length} mutants were seen within ${MAX_MUTANT_HISTORIES} histories`);
+  return seen === results.length;
 };
 
 const { values } = parseArgs({
@@ -43,18 +57,29 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     history: { type: "string" },
     mutants: { type: "boolean", default: false },
+    mutant: { type: "string" },
+    json: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
 });
 const seed = Number(values.seed);
+const mutant = MUTANTS.find(({ name }) => name === values.mutant);
 const started = performance.now();
+let isGood = true;
 if (values.help) console.log(USAGE);
-else if (values.history !== undefined) replay(seed, Number(values.history));
-else if (values.mutants) process.exitCode = (await huntAll(seed)) ? 0 : 1;
+else if (values.mutant !== undefined && (!mutant || values.history === undefined)) {
+  console.error(
+    `--mutant needs --history and one of these names:\n${MUTANTS.map(({ name }) => `  ${name}`).join("\n")}`,
+  );
+  isGood = false;
+} else if (values.history !== undefined) {
+  isGood = printReplay({ seed, index: Number(values.history), mutant }, values.json);
+} else if (values.mutants) isGood = await printMutants(seed);
 else {
-  const tally = await simulate(seed, Number(values.histories), ({ histories }) => {
+  const summary = await simulate(seed, Number(values.histories), ({ histories }) => {
     if (process.stderr.isTTY) process.stderr.write(`\r${histories}`);
   });
-  print(seed, tally, (performance.now() - started) / 1000);
-  process.exitCode = tally.failures.length > 0 ? 1 : 0;
+  printSummary(seed, summary, (performance.now() - started) / 1000);
+  isGood = summary.failures.length === 0;
 }
+process.exitCode = isGood ? 0 : 1;

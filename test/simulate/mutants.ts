@@ -1,101 +1,107 @@
 import { RULES, type Rules } from "../../src/domain/pool/rules.ts";
+import type { Invariant } from "./invariants.ts";
 
-/** A machine with one of its judgements wrong, and what that does. */
+/** The state machine with one wrong rule. The checks must see that it violates the invariant `breaks`. */
 export interface Mutant {
   name: string;
+  breaks: Invariant;
   rules: Rules;
 }
 
-const wrong = (name: string, rules: Partial<Rules>): Mutant => ({ name, rules: { ...RULES, ...rules } });
+const mutant = (breaks: Invariant, name: string, rules: Partial<Rules>): Mutant => ({
+  name,
+  breaks,
+  rules: { ...RULES, ...rules },
+});
 
-/** Each must be seen by the checks within 1,000 histories, or they prove nothing. */
+/** Each must violate its invariant within 1,000 histories, or the check proves nothing. */
 export const MUTANTS: readonly Mutant[] = [
-  wrong("the fence is the build's id: any lease number will do", {
+  mutant(3, "the fence is ignored", {
     holdsLease: ({ lease }, agentId) => lease?.agentId === agentId,
   }),
-  wrong("the fence is the state: whoever speaks about a live build holds it", {
+  mutant(3, "any agent holds a leased build", {
     holdsLease: ({ lease }) => lease !== null,
   }),
-  wrong("the fence is the agent: whoever held it last holds it", {
-    holdsLease: ({ lease, agentId }, who) => lease !== null && agentId === who,
+  mutant(3, "the last agent holds the lease of any other", {
+    holdsLease: ({ lease, agentId }, caller) => lease !== null && agentId === caller,
   }),
-  wrong("the fence without the agent: whoever knows the number holds the lease", {
+  mutant(3, "any agent that knows the fence holds the lease", {
     holdsLease: ({ lease }, _agentId, fence) => lease?.fence === fence,
   }),
-  wrong("fences count from the last one on disk only", { nextFence: (last) => last + 1 }),
-  wrong("fences are the time only", { nextFence: (_last, now) => now }),
-  wrong("versions count from the last one on disk only", { nextVersion: (last) => last + 1 }),
-  wrong("a lease ends ten seconds early", { leaseIsOver: (lease, now) => now >= lease.expiresAt - 10_000 }),
-  wrong("a lease never ends", { leaseIsOver: () => false }),
-  wrong("an outage of ours extends leases for ever", { mayGrace: () => true }),
-  wrong("no cap on attempts", { hasAttemptLeft: () => true }),
-  wrong("one attempt too many", { hasAttemptLeft: (job) => job.attempt <= job.maxAttempts }),
-  wrong("no cap on leases that never start", { hasUnstartedLeft: () => true }),
-  wrong("a lease that never started is not counted", { unstartedAfter: (job) => job.unstarted }),
-  wrong("a hand-out taken back is counted", { unstartedAfter: (job) => job.unstarted + 1 }),
-  wrong("a release uses up an attempt", { attemptAfterRelease: (job) => job.attempt }),
-  wrong("a build goes to an agent that lacks what it asks for", { meets: () => true }),
-  wrong("labels are not looked at", { meets: (agent, needs) => RULES.meets(agent, { ...needs, labels: [] }) }),
-  wrong("the youngest build first", {
+  mutant(2, "fences count on from the stored one only", { nextFence: (last) => last + 1 }),
+  mutant(2, "fences are the time only", { nextFence: (_last, now) => now }),
+  mutant(16, "versions count on from the stored one only", { nextVersion: (last) => last + 1 }),
+  mutant(5, "a lease ends ten seconds early", { leaseIsOver: (lease, now) => now >= lease.expiresAt - 10_000 }),
+  mutant(17, "a lease never ends", { leaseIsOver: () => false }),
+  mutant(5, "an outage extends a lease again and again", { mayGrace: () => true }),
+  mutant(6, "attempts have no limit", { hasAttemptLeft: () => true }),
+  mutant(6, "there is one attempt too many", { hasAttemptLeft: (job) => job.attempt <= job.maxAttempts }),
+  mutant(6, "unstarted leases have no limit", { hasUnstartedLeft: () => true }),
+  mutant(6, "unstarted leases are not counted", { unstartedAfter: (job) => job.unstarted }),
+  mutant(6, "a withdrawn hand-out is counted as unstarted", { unstartedAfter: (job) => job.unstarted + 1 }),
+  mutant(6, "a release uses up an attempt", { attemptAfterRelease: (job) => job.attempt }),
+  mutant(12, "requirements are ignored", { meets: () => true }),
+  mutant(12, "labels are ignored", { meets: (agent, needs) => RULES.meets(agent, { ...needs, labels: [] }) }),
+  mutant(12, "the newest build comes first", {
     comesFirst: (left, right) =>
       right.priority < left.priority || (right.priority === left.priority && right.seq < left.seq),
   }),
-  wrong("priorities are not looked at", { comesFirst: (left, right) => left.seq < right.seq }),
-  wrong("maxParallel lets one more in", { hasRoom: (live, most) => most === null || live <= most }),
-  wrong("maxParallel keeps the last one out", { hasRoom: (live, most) => most === null || live < most - 1 }),
-  wrong("a build that rests is handed out", { isDue: () => true }),
-  wrong("a draining agent is given builds", {
+  mutant(12, "priorities are ignored", { comesFirst: (left, right) => left.seq < right.seq }),
+  mutant(12, "maxParallel allows one build too many", { hasRoom: (leased, most) => most === null || leased <= most }),
+  mutant(12, "maxParallel allows one build too few", { hasRoom: (leased, most) => most === null || leased < most - 1 }),
+  mutant(12, "notBefore is ignored", { isDue: () => true }),
+  mutant(12, "a draining agent gets builds", {
     takesBuilds: (agent, now) => RULES.takesBuilds({ ...agent, isDraining: false }, now),
   }),
-  wrong("an unresponsive agent is given builds", {
+  mutant(12, "an unresponsive agent gets builds", {
     takesBuilds: (agent, now) => RULES.takesBuilds({ ...agent, ignored: 0 }, now),
   }),
-  wrong("a waiter that wakes without claiming keeps the build to itself", { offerIsOver: () => false }),
-  wrong("nobody is alert enough to be woken", { isAlert: () => false }),
-  wrong("an unanswered poll gets another build", { handsOutAgain: () => false }),
-  wrong("a poll of a working agent hands its build out again", {
+  mutant(17, "a hint that no agent follows is never withdrawn", { offerIsOver: () => false }),
+  mutant(17, "no waiting agent gets hints", { isAlert: () => false }),
+  mutant(8, "an unanswered poll gets another build", { handsOutAgain: () => false }),
+  mutant(8, "a poll during a build hands it out again", {
     handsOutAgain: (build) => build.status !== "canceling",
   }),
-  wrong("a restarted agent keeps what it ran", { isRestart: () => false }),
-  wrong("a late message of an earlier boot is a restart", {
+  mutant(8, "a restarted agent keeps its build", { isRestart: () => false }),
+  mutant(5, "a late message of an earlier boot counts as a restart", {
     isRestart: (agent, bootId) => bootId !== null && bootId !== agent.bootId,
     isStale: () => false,
   }),
-  wrong("any token opens any agent", { tokenFits: () => true }),
-  wrong("secrets are delivered for a canceled build", { mayDeliver: () => true }),
-  wrong("a canceled build may start", {
+  mutant(15, "any token fits any agent", { tokenFits: () => true }),
+  mutant(10, "a canceled build is delivered", { mayDeliver: () => true }),
+  mutant(4, "a canceled build may start", {
     mayStart: (build) => build.status === "assigned" || build.status === "canceling",
   }),
-  wrong("a build may end before it started", { mayFinish: () => true }),
-  wrong("a finish is accepted after the cancel", { ending: (_build, _job, reported) => reported }),
-  wrong("another result is as good as the first", { isSameResult: () => true }),
-  wrong("the same result again is refused", { isSameResult: () => false }),
-  wrong("a cancel is forgotten", { mayCancel: () => false }),
-  wrong("a build in an agent's hands cannot be canceled", { mayCancel: (build) => build.status === "queued" }),
-  wrong("a heartbeat keeps a stopped build for ever", {
+  mutant(4, "a build may end before it started", { mayFinish: () => true }),
+  mutant(4, "a finish after the cancel decides how the build ends", { ending: (_build, _job, reported) => reported }),
+  mutant(9, "a different second result is accepted", { isSameResult: () => true }),
+  mutant(9, "the same result again is refused", { isSameResult: () => false }),
+  mutant(10, "a cancel changes nothing", { mayCancel: () => false }),
+  mutant(10, "a leased build cannot be canceled", { mayCancel: (build) => build.status === "queued" }),
+  mutant(17, "heartbeats extend the lease of a stopped build", {
     extended: ({ expiresAt }, now, leaseMs) => Math.max(expiresAt, now + leaseMs),
   }),
-  wrong("a heartbeat extends nothing", { extended: (lease) => lease.expiresAt }),
-  wrong("nothing takes too long", { overtime: () => false }),
-  wrong("the outbox forgets ends", {
+  mutant(5, "heartbeats do not extend the lease", { extended: (lease) => lease.expiresAt }),
+  mutant(17, "builds have no timeout", { overtime: () => false }),
+  mutant(16, "the outbox misses builds that succeed", {
     outbox: (build, at) => (build.status === "succeeded" ? [] : RULES.outbox(build, at)),
   }),
-  wrong("the outbox forgets grants", {
+  mutant(16, "the outbox misses new leases", {
     outbox: (build, at) => (build.status === "assigned" ? [] : RULES.outbox(build, at)),
   }),
-  wrong("deliveries leave no audit", {
+  mutant(13, "deliveries leave no audit entry", {
     audited: (change) => (change.entry.action === "build.deliver" ? [] : [change]),
   }),
-  wrong("an agent that waits, or builds, is forgotten like a silent one", { signOfLife: (heardAt) => heardAt }),
-  wrong("an agent is forgotten that was heard of since", { isForgotten: () => true }),
-  wrong("a revoked token goes on registering agents", { mayRegister: () => true }),
-  wrong("a build goes back to the agent that gave it back", { isNotFor: () => false }),
-  wrong("a build is given back unfetched again and again", { mayGoElsewhere: () => true }),
-  wrong("an agent is passed over though there is no other", { isWaitedFor: () => true }),
-  wrong("nobody is tried after the first agent that cannot fetch", { isWaitedFor: () => false }),
-  wrong("a removed agent keeps its build", { freedByRemoval: () => undefined }),
-  wrong("builds of a repository share a number", {
+  mutant(15, "agents that wait or build can be forgotten", { signOfLife: (heardAt) => heardAt }),
+  mutant(15, "agents are forgotten without regard to the time", { isForgotten: () => true }),
+  mutant(15, "a revoked token registers agents", { mayRegister: () => true }),
+  mutant(12, "a build returns to the agent that released it", { isNotFor: () => false }),
+  mutant(12, "a build can be released unfetched again and again", { mayGoElsewhere: () => true }),
+  mutant(12, "a build waits for another agent although there is none", { isWaitedFor: () => true }),
+  mutant(12, "no other agent tries a build that one could not fetch", { isWaitedFor: () => false }),
+  mutant(15, "a removed agent keeps its build", { freedByRemoval: () => undefined }),
+  mutant(7, "builds of a repository share a number", {
     nextNumber: (records, repoId) => Math.max(1, records.lastNumber(repoId)),
   }),
-  wrong("idempotency keys are not looked at", { keyStands: () => false }),
+  mutant(7, "idempotency keys are ignored", { keyStands: () => false }),
 ];

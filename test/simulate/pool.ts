@@ -4,56 +4,60 @@ import type { DecisionContext, Push } from "../../src/domain/pool/decision.ts";
 import type { Rules } from "../../src/domain/pool/rules.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { type Command, type Input, nextDue, type Output, step } from "../../src/domain/pool/step.ts";
-import { Disk } from "./disk.ts";
-import { AGENT_MS, LEASE_MS, START_MS } from "./laws.ts";
-import { Witness } from "./witness.ts";
+import { Checker } from "./checker.ts";
+import type { Observer } from "./observer.ts";
+import { AGENT_MS, LEASE_MS, START_MS } from "./specification.ts";
+import { SimStorage } from "./storage.ts";
 
-/** Sees every call with its answer: for the trace of a replay, and to play the same calls to the real object. */
-export type Onlooker = (now: number, verb: Command, input: unknown, answer: Result<unknown>, pool: PoolModel) => void;
-
-/** The object around the machine, with a model of its disk, its sockets and its alarm. */
-export class PoolModel {
-  readonly disk = new Disk();
-  readonly witness: Witness;
+/** The AgentPool object around the real state machine, with simulated storage and alarm. Checks every step. */
+export class SimPool {
+  readonly storage = new SimStorage();
+  readonly checker: Checker;
   readonly context: DecisionContext;
   state: PoolState;
   alarmAt: number | null = null;
   commands = 0;
-  readonly #onlooker: Onlooker | undefined;
+  readonly #observer: Observer | undefined;
   readonly #push: (push: Push) => void;
 
-  constructor(orgId: string, rules: Rules, push: (push: Push) => void, onlooker?: Onlooker) {
-    this.witness = new Witness(orgId, this.disk);
+  constructor(orgId: string, rules: Rules, push: (push: Push) => void, observer?: Observer) {
+    this.checker = new Checker(orgId, this.storage);
     this.context = { now: 0, startMs: START_MS, leaseMs: LEASE_MS, agentMs: AGENT_MS, rules };
-    this.state = this.disk.load();
+    this.state = this.storage.load();
     this.#push = push;
-    this.#onlooker = onlooker;
+    this.#observer = observer;
   }
 
-  call<V extends Command>(now: number, verb: V, input: Input<V>): Result<Output<V>> {
-    const { state, disk, witness, context } = this;
+  /** @throws Violation if the step breaks an invariant */
+  call<C extends Command>(now: number, command: C, input: Input<C>): Result<Output<C>> {
+    const { state, storage, checker, context } = this;
     this.commands++;
     context.now = now;
-    witness.before(state, verb, input, now);
-    const { answer, pushes } = step(state, verb, input, context, (changes) => {
-      witness.commit(state, changes);
-      disk.store(changes);
+    this.#observer?.onCall?.(now, command, input);
+    checker.beforeCall(state, command, input, now);
+    const { answer, pushes } = step(state, command, input, context, (changes) => {
+      this.#observer?.onCommit?.(changes, this);
+      checker.onCommit(state, changes);
+      storage.store(changes);
     });
-    const due = nextDue(state, context);
-    if (due !== null && (this.alarmAt === null || due < this.alarmAt)) this.alarmAt = due;
-    witness.after(state, answer, pushes);
+    this.#scheduleAlarm();
+    checker.afterCall(state, answer, pushes);
+    this.#observer?.onAnswer?.({ now, command, input, answer, pushes }, this);
     for (const push of pushes) this.#push(push);
-    this.#onlooker?.(now, verb, input, answer, this);
     return answer;
   }
 
-  /** The object is gone and comes again with what is on disk; `waiting` are the sockets that outlived it. */
-  reload(waiting: Iterable<[agentId: string, until: number | null]>): void {
-    this.state = this.disk.load();
-    for (const [agentId, until] of waiting) {
+  /** Starts a new object from what is stored; `sockets` are those that survived the eviction. */
+  reload(sockets: Iterable<[agentId: string, until: number | null]>): void {
+    this.state = this.storage.load();
+    for (const [agentId, until] of sockets) {
       const waiter = { until, ignored: 0, ignoredAt: 0 };
       if (this.state.agents.has(agentId)) apply(this.state, [{ kind: "waiter", agentId, waiter }]);
     }
+    this.#scheduleAlarm();
+  }
+
+  #scheduleAlarm(): void {
     const due = nextDue(this.state, this.context);
     if (due !== null && (this.alarmAt === null || due < this.alarmAt)) this.alarmAt = due;
   }

@@ -1,55 +1,58 @@
 import { RULES, type Rules } from "../../src/domain/pool/rules.ts";
 import { History } from "./history.ts";
+import type { Invariant } from "./invariants.ts";
 import { Violation } from "./violation.ts";
 
 export interface Failure {
   history: number;
-  law: number;
-  what: string;
+  /** Null if the state machine itself threw. */
+  invariant: Invariant | null;
+  message: string;
 }
 
-export interface Tally {
+export interface Summary {
   histories: number;
   commands: number;
   faults: Record<string, number>;
   failures: Failure[];
 }
 
-/** Plays the histories `from` to below `to` of a seed. With `untilFirst` it stops at the first failure. */
+/** Runs one history to its end or its first violation. Errors that are no violation become a failure, too. */
+export const runHistory = (history: History, index: number): Failure | undefined => {
+  try {
+    history.run();
+    return undefined;
+  } catch (error) {
+    if (error instanceof Violation) return { history: index, invariant: error.invariant, message: error.message };
+    const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return { history: index, invariant: null, message };
+  }
+};
+
+/** Runs the histories `from` to below `to` of a seed, or only until one violates the invariant `until`. */
 export const runHistories = (
   seed: number,
   from: number,
   to: number,
-  { rules = RULES, untilFirst = false }: { rules?: Rules; untilFirst?: boolean } = {},
-): Tally => {
-  const tally: Tally = { histories: 0, commands: 0, faults: {}, failures: [] };
+  { rules = RULES, until = null }: { rules?: Rules; until?: Invariant | null } = {},
+): Summary => {
+  const summary: Summary = { histories: 0, commands: 0, faults: {}, failures: [] };
   for (let index = from; index < to; index++) {
-    const failure = playOne(seed, index, rules, tally);
-    if (failure) tally.failures.push(failure);
-    if (failure && untilFirst) break;
+    const history = new History(seed, index, rules);
+    const failure = runHistory(history, index);
+    const { pool, faults } = history.simulator;
+    summary.histories++;
+    summary.commands += pool.commands;
+    for (const [fault, count] of faults) summary.faults[fault] = (summary.faults[fault] ?? 0) + count;
+    if (failure) summary.failures.push(failure);
+    if (failure && failure.invariant === until) break;
   }
-  return tally;
+  return summary;
 };
 
-const playOne = (seed: number, index: number, rules: Rules, tally: Tally): Failure | undefined => {
-  const history = new History(seed, index, rules);
-  tally.histories++;
-  try {
-    history.run();
-  } catch (error) {
-    if (error instanceof Violation) return { history: index, law: error.law, what: error.message };
-    return { history: index, law: 0, what: error instanceof Error ? (error.stack ?? error.message) : String(error) };
-  } finally {
-    const { pool, faults } = history.world;
-    tally.commands += pool.commands;
-    for (const [fault, count] of faults) tally.faults[fault] = (tally.faults[fault] ?? 0) + count;
-  }
-  return undefined;
-};
-
-export const merge = (tallies: readonly Tally[]): Tally => {
-  const sum: Tally = { histories: 0, commands: 0, faults: {}, failures: [] };
-  for (const { histories, commands, faults, failures } of tallies) {
+export const merge = (summaries: readonly Summary[]): Summary => {
+  const sum: Summary = { histories: 0, commands: 0, faults: {}, failures: [] };
+  for (const { histories, commands, faults, failures } of summaries) {
     sum.histories += histories;
     sum.commands += commands;
     sum.failures.push(...failures);

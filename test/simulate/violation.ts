@@ -1,13 +1,17 @@
-/** Something that must never happen has happened. `law` is the number of the invariant. */
+import { INVARIANTS, type Invariant } from "./invariants.ts";
+
+/** An invariant that does not hold. */
 export class Violation extends Error {
   override name = "Violation";
-  readonly law: number;
-  constructor(law: number, what: string) {
-    super(`${law}: ${what}`);
-    this.law = law;
+  readonly invariant: Invariant;
+
+  constructor(invariant: Invariant, detail: string) {
+    super(`invariant ${invariant} (${INVARIANTS[invariant]}): ${detail}`);
+    this.invariant = invariant;
   }
 }
 
-export function must(law: number, holds: boolean, what: string): asserts holds {
-  if (!holds) throw new Violation(law, what);
+/** Asserts a part of an invariant; `detail` says what is wrong if it does not hold. @throws Violation */
+export function must(invariant: Invariant, holds: boolean, detail: string): asserts holds {
+  if (!holds) throw new Violation(invariant, detail);
 }

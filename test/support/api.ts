@@ -13,7 +13,7 @@ export interface Answer<T> {
   text: string;
 }
 
-/** One call of the API, as any client would make it. `body` that is text is sent as it is. */
+/** One request to the API, as any client sends it. A text as `body` is sent as it is, anything else as JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look at answers of every shape
 export const call = async <T = any>(
   token: string | null,
@@ -41,7 +41,7 @@ export const call = async <T = any>(
 
 let count = 0;
 
-/** An organization of the test's own, with its admin's token. */
+/** A new organization with the token of its admin. */
 export const newOrganization = async (): Promise<{ orgId: string; admin: string }> => {
   const orgId = `org-${++count}-${crypto.randomUUID().slice(0, 8)}`;
   const { status, body } = await call(env.OPERATOR_TOKEN ?? "", "POST", "/organization", { id: orgId, name: "Test" });
@@ -52,6 +52,7 @@ export const newOrganization = async (): Promise<{ orgId: string; admin: string 
 export const newToken = async (admin: string, role: Role): Promise<string> =>
   (await created(admin, "/token", { name: role, kind: "api", role })).token;
 
+/** Creates a resource. Fails unless the answer is 201. */
 // biome-ignore lint/suspicious/noExplicitAny: as above
 export const created = async <T = any>(token: string, path: string, body: unknown): Promise<T> => {
   const answer = await call<T>(token, "POST", path, body);
@@ -71,11 +72,15 @@ export const newPipeline = (token: string, repoId: string, more: object = {}): P
 
 export const newAgent = (token: string, more: object = {}): Promise<Agent & { token: string }> =>
   created(token, "/buildagent/register", {
-    ...{ name: "agent", platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true },
+    name: "agent",
+    platform: 2,
+    canBuildIOS: false,
+    canBuildAndroid: false,
+    canBuildWeb: true,
     ...more,
   });
 
-/** A problem of this kind, with a request id, that says nothing of what was sent. */
+/** Asserts a problem of this kind whose request id is that of the answer. */
 export const expectProblem = (answer: Answer<Problem>, status: number, kind: ProblemKind): void => {
   expect(answer, answer.text).toMatchObject({ status, body: { status, type: `/problems/${kind}` } });
   expect(answer.headers.get("Content-Type")).toBe("application/problem+json");

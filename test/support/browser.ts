@@ -6,14 +6,14 @@ const FLAGS = [
   ...["--disable-component-update", "--disable-sync"],
 ];
 
-/** A machine that is busy with other tests takes its time. */
+/** Long, because other tests may use the machine at the same time. */
 const PATIENCE_MS = 60_000;
 
-/** One person's browser: cookies and pages of its own. */
+/** The browser of one person, with its own cookies and pages. */
 export interface Browser {
   context: BrowserContext;
   page: Page;
-  /** What the pages broke of their policy, threw, or asked of any other host. */
+  /** Violations of the pages' security policy, errors, and requests to other hosts. */
   complaints: string[];
   close(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export const startChromium = async (service: string) => {
 
 export type Chromium = Awaited<ReturnType<typeof startChromium>>;
 
-/** Notes whatever a page should never do. */
+/** Collects what a page must never do. */
 const watch = (context: BrowserContext, service: string, complaints: string[]): void => {
   context.on("request", (request) => {
     if (!request.url().startsWith(service)) complaints.push(`asked for ${request.url()}`);

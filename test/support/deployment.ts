@@ -6,12 +6,12 @@ import type { BuildLog } from "../../src/objects/build-log.ts";
 import worker from "../../src/worker.ts";
 import type { Answer } from "./api.ts";
 
-/** A test sends in a second what a caller sends in minutes. */
-const WIDE: RateLimit = { limit: async () => ({ success: true }) };
+/** Rate limits are off: a test sends in a second what a caller sends in minutes. */
+const UNLIMITED: RateLimit = { limit: async () => ({ success: true }) };
 
-/** The service as it is deployed with other secrets or bindings: same code, same database, same objects. */
+/** Makes a `call` of the service as if deployed with other secrets or bindings: same code, database and objects. */
 export const deployedWith = (change: Partial<Env>) => {
-  const deployed = { ...env, TOKEN_RATE: WIDE, AGENT_RATE: WIDE, ...change } as Env;
+  const deployed = { ...env, TOKEN_RATE: UNLIMITED, AGENT_RATE: UNLIMITED, ...change } as Env;
   // biome-ignore lint/suspicious/noExplicitAny: tests look at answers of every shape
   return async <T = any>(
     token: string,
@@ -25,7 +25,9 @@ export const deployedWith = (change: Partial<Env>) => {
     if (token) headers.set("Authorization", `Bearer ${token}`);
     if (body) headers.set("Content-Type", "application/json");
     const request = new Request(`https://millrace.test${path}`, {
-      ...{ method, headers, body: body ? JSON.stringify(body) : undefined },
+      method,
+      headers,
+      body: body ? JSON.stringify(body) : undefined,
     });
     const response = await worker.fetch(request as Parameters<typeof worker.fetch>[0], deployed, ctx);
     const text = await response.text();
@@ -35,7 +37,7 @@ export const deployedWith = (change: Partial<Env>) => {
   };
 };
 
-/** Lets an object run with other secrets, as it would after a deploy. */
+/** Gives a running object other secrets or bindings, as a deploy would. */
 export const redeploy = (stub: DurableObjectStub<AgentPool> | DurableObjectStub<BuildLog>, change: Partial<Env>) =>
   runInDurableObject(stub as unknown as DurableObjectStub, (object) => {
     const { env: before } = object as unknown as { env: Env };
@@ -45,8 +47,8 @@ export const redeploy = (stub: DurableObjectStub<AgentPool> | DurableObjectStub<
 export const poolStub = (orgId: string) => env.AGENT_POOL.getByName(poolName(orgId));
 export const logStub = (orgId: string, buildId: string) => env.BUILD_LOG.getByName(buildLogName(orgId, buildId));
 
-/** D1 that tells of each batch before it is sent: the moment at which others may come between. */
-export const watchedDatabase = (before: (statements: number) => Promise<void>): D1Database => {
+/** The database, with a function that runs before each batch: there a test can do what happens at the same time. */
+export const databaseWithHook = (before: (statements: number) => Promise<void>): D1Database => {
   const session = (constraint?: string): D1DatabaseSession => {
     const real = env.DB.withSession(constraint);
     return {

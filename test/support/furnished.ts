@@ -1,15 +1,15 @@
 import type { Route } from "../../src/api/routes/route.ts";
 import { created } from "./api.ts";
-import { newWorks, trigger, type Works } from "./hand-out.ts";
+import { type BuildSetup, newBuildSetup, trigger } from "./build-setup.ts";
 
-export interface Furnished extends Works {
+export interface Furnished extends BuildSetup {
   /** An id of the organization's own by the noun that its paths begin with. */
   ids: Record<string, string>;
 }
 
 /** An organization with one record of each kind. */
 export const newFurnished = async (): Promise<Furnished> => {
-  const works = await newWorks();
+  const works = await newBuildSetup();
   const { admin, orgId, repository, pipeline, agent } = works;
   const group = await created(admin, "/secrets/groups", { name: "g" });
   const secret = { key: "K", value: "v", isSecret: true, scope: "organization", orgId };

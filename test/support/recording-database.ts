@@ -4,8 +4,8 @@ export interface Statement {
   values: unknown[];
 }
 
-/** Passes everything on to the database and notes what it is asked. */
-export const recording = (db: D1Database, statements: Statement[]): D1Database => {
+/** The same database, which also adds every statement of a batch to `statements`. */
+export const recordStatements = (db: D1Database, statements: Statement[]): D1Database => {
   const sent = new WeakMap<D1PreparedStatement, Statement>();
   const noted = (statement: D1PreparedStatement, sql: string, values: unknown[]): D1PreparedStatement => {
     const watched = new Proxy(statement, {
@@ -40,8 +40,8 @@ export const recording = (db: D1Database, statements: Statement[]): D1Database =
 
 const REAL = Symbol("the statement itself");
 
-/** How SQLite would find the rows: the steps of `EXPLAIN QUERY PLAN`. */
-export const planOf = async (db: D1Database, { sql, values }: Statement): Promise<string[]> => {
+/** The steps of `EXPLAIN QUERY PLAN` for the statement. */
+export const queryPlan = async (db: D1Database, { sql, values }: Statement): Promise<string[]> => {
   const { results } = await db
     .prepare(`EXPLAIN QUERY PLAN ${sql}`)
     .bind(...values)

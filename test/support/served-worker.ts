@@ -20,16 +20,18 @@ export interface ServedWorker {
   stop(): Promise<void>;
 }
 
-/** Bundles the Worker, or what stands at `entry`, as a deployment would. Gives the path of the one module. */
+/** Bundles the Worker, or the module at `entry`, as a deployment does. Returns the path of the bundle. */
 export const bundle = (folder: string, entry = join(ROOT, "src/worker.ts")): string => {
   const wrangler = join(ROOT, "node_modules/wrangler/bin/wrangler.js");
   execFileSync(process.execPath, [wrangler, "deploy", entry, "--dry-run", "--outdir", folder], {
-    ...{ cwd: ROOT, stdio: ["ignore", "ignore", "inherit"], env: { ...process.env, CI: "1" } },
+    cwd: ROOT,
+    stdio: ["ignore", "ignore", "inherit"],
+    env: { ...process.env, CI: "1" },
   });
   return join(folder, basename(entry).replace(/ts$/, "js"));
 };
 
-/** Applies the migrations and notes them, as wrangler does. */
+/** Applies the migrations and records them in `d1_migrations`, as wrangler does. */
 const migrate = async (db: D1Database): Promise<void> => {
   await db.prepare("CREATE TABLE d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE)").run();
   const names = readdirSync(join(ROOT, "migrations")).filter((name) => name.endsWith(".sql"));
@@ -46,7 +48,7 @@ interface RateLimit {
   simple: { limit: number; period: 10 | 60 };
 }
 
-/** The settings of wrangler.toml, with a limit on requests that nothing here reaches unless it is asked to. */
+/** The settings of wrangler.toml, with this rate limit. */
 const settings = (requestsPerMinute: number) => {
   const { vars, compatibility_date, compatibility_flags, ratelimits } = readWranglerConfig({
     config: join(ROOT, "wrangler.toml"),
@@ -55,15 +57,17 @@ const settings = (requestsPerMinute: number) => {
     return [name, { namespace_id, simple: { ...simple, limit: requestsPerMinute } }] as const;
   });
   return {
-    ...{ compatibilityDate: compatibility_date, compatibilityFlags: compatibility_flags },
-    ...{ vars: vars as Record<string, string>, ratelimits: Object.fromEntries(limited) },
+    compatibilityDate: compatibility_date,
+    compatibilityFlags: compatibility_flags,
+    vars: vars as Record<string, string>,
+    ratelimits: Object.fromEntries(limited),
   };
 };
 
 /**
- * The bundled Worker in workerd itself, without the development server's proxy before it.
- * @param options.vars settings that stand above those of wrangler.toml
- * @param options.entry path of another module than the Worker's own, to be served in its stead
+ * Serves the bundled Worker with workerd, without the proxy of the development server.
+ * @param options.vars settings that replace those of wrangler.toml
+ * @param options.entry path of another module to serve instead of the Worker
  */
 export const serveBundled = async (
   options: { vars?: Record<string, string>; requestsPerMinute?: number; entry?: string } = {},
@@ -75,8 +79,10 @@ export const serveBundled = async (
   const { compatibilityDate, compatibilityFlags, vars, ratelimits } = settings(options.requestsPerMinute ?? 1e9);
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
-      ...{ modules: [{ type: "ESModule", path: "worker.js", contents: readFileSync(script, "utf8") }] },
-      ...{ compatibilityDate, compatibilityFlags, ratelimits },
+      modules: [{ type: "ESModule", path: "worker.js", contents: readFileSync(script, "utf8") }],
+      compatibilityDate,
+      compatibilityFlags,
+      ratelimits,
       bindings: { ...vars, CLONE_PROTOCOLS: "https,ssh,file", ...keys, ...options.vars },
       d1Databases: { DB: "millrace" },
       durableObjects: {
@@ -94,7 +100,11 @@ export const serveBundled = async (
   const url = `http://127.0.0.1:${port}`;
   const operator = new Client(url, keys.OPERATOR_TOKEN);
   return {
-    ...{ url, folder, script, db, operator },
+    url,
+    folder,
+    script,
+    db,
+    operator,
     async newOrganization(id) {
       const { token } = await operator.call<{ token: string }>("POST", "/organization", { id, name: id });
       return new Client(url, token);

@@ -37,14 +37,14 @@ const generateFunctions = (description: Description): Promise<void> =>
 
 const STRICT = ["--noEmit", "--strict", "--target", "esnext", "--module", "esnext", "--moduleResolution", "bundler"];
 
-/** What the compiler says of a file in the folder of what was generated. */
+/** The compiler's errors for a file in the folder of the generated code. */
 const compile = async (file: string): Promise<string[]> => {
   const types = ["--allowImportingTsExtensions", "--typeRoots", join(ROOT, "node_modules/@types"), "--types", "node"];
   const { printed } = await runNode([join(TOOLS, "typescript/bin/tsc"), ...STRICT, ...types, file]);
   return printed.split("\n").filter((line) => line.includes("error"));
 };
 
-/** What the compiler says when real answers, written out, are given the types of their operation and status. */
+/** The compiler's errors when real answers get the types that are generated for their operation and status. */
 export const typeErrors = async (description: Description, exchanges: Exchange[]): Promise<string[]> => {
   await generateTypes(description);
   const lines = exchanges.map(({ operation, status, answer, responseHeaders }, index) => {
@@ -57,30 +57,30 @@ export const typeErrors = async (description: Description, exchanges: Exchange[]
   return compile("answers.ts");
 };
 
-/** The programs that docs/clients.md shows, in their order. */
-const shown = (): string[] =>
+/** The programs in docs/clients.md, in their order. */
+const documentedPrograms = (): string[] =>
   [...readFileSync(join(ROOT, "docs/clients.md"), "utf8").matchAll(/^```ts\n(.*?)^```/gms)].map(
     ([, text = ""]) => text,
   );
 
 type Ran = Ended & { errors: string[] };
 
-/** Makes types of the description, and compiles and runs the program that the docs show for them. */
+/** Generates types, then compiles and runs the documented program that uses them. */
 export const runWithTypes = async (
   description: Description,
   args: string[],
   env: Record<string, string>,
 ): Promise<Ran> => {
   await generateTypes(description);
-  writeFileSync(join(FOLDER, "release.ts"), shown()[0] ?? "");
+  writeFileSync(join(FOLDER, "release.ts"), documentedPrograms()[0] ?? "");
   const errors = await compile("release.ts");
   return { ...(await runNode(["release.ts", ...args], env)), errors };
 };
 
-/** Makes a function for each operation, and compiles, bundles and runs the program that the docs show for them. */
+/** Generates a function for each operation, then compiles, bundles and runs the documented program that uses them. */
 export const runWithFunctions = async (description: Description, env: Record<string, string>): Promise<Ran> => {
   await generateFunctions(description);
-  writeFileSync(join(FOLDER, "builds.ts"), shown()[1] ?? "");
+  writeFileSync(join(FOLDER, "builds.ts"), documentedPrograms()[1] ?? "");
   const errors = await compile("builds.ts");
   const entryPoints = [join(FOLDER, "builds.ts")];
   await build({ entryPoints, bundle: true, platform: "node", format: "esm", outfile: join(FOLDER, "builds.mjs") });

@@ -91,7 +91,7 @@ const ADVICE: Advice[] = [
   },
 ];
 
-/** Git's message without control characters and progress lines that a terminal would overwrite. */
+/** Git's message without control characters, and cut in the middle when it is long. */
 const messageOf = (stderr: string): string => {
   const lines = stderr
     .replaceAll(/\r\n?/g, "\n")

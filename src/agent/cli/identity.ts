@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import * as z from "zod/mini";
 import { Id } from "../../protocol/common.ts";
+import { parseJson } from "../parse-json.ts";
 import { EXIT, ExitError } from "./exit-codes.ts";
 
 /** The registered agent. Its token is written to this file only. */
@@ -43,7 +44,7 @@ export const findIdentity = (folder: string): Identity | null => {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw new ExitError(`cannot read ${join(folder, FILE)} (${(error as NodeJS.ErrnoException).code})`, EXIT.failed);
   }
-  const identity = Identity.safeParse(jsonOf(text));
+  const identity = Identity.safeParse(parseJson(text));
   if (identity.success) return identity.data;
   throw new ExitError(`${join(folder, FILE)} is damaged: remove it, then run register again`, EXIT.notRegistered);
 };
@@ -65,11 +66,3 @@ export const saveIdentity = (folder: string, identity: Identity): void => {
 };
 
 export const forgetIdentity = (folder: string): void => rmSync(join(folder, FILE), { force: true });
-
-const jsonOf = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-};

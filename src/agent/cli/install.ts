@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { isUserName } from "../process/step-user.ts";
 import { EXIT, ExitError } from "./exit-codes.ts";
 import { defaultStateFolder, loadIdentity } from "./identity.ts";
 import { launchAgent } from "./launch-agent.ts";
@@ -57,7 +58,7 @@ interface Owner {
 
 /** @throws ExitError when the user does not exist. */
 const findUser = (name: string): Owner => {
-  if (!/^[A-Za-z_][A-Za-z0-9_.-]*\$?$/.test(name)) throw usageError("--user must be the name of a user");
+  if (!isUserName(name)) throw usageError("--user must be the name of a user");
   const outputOf = (command: string, args: string[]): string =>
     execFileSync(command, args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
   try {
@@ -67,7 +68,7 @@ const findUser = (name: string): Owner => {
   }
 };
 
-const nameOfAgent = (name: string, id: string): string =>
+const serviceNameOf = (name: string, id: string): string =>
   name
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
@@ -90,7 +91,7 @@ export const serviceFile = (options: InstallOptions, program: string, machine = 
   ];
   const agent: AgentService = {
     name: service,
-    agent: state === resolve(defaultState) ? null : nameOfAgent(identity.name, identity.id),
+    agent: state === resolve(defaultState) ? null : serviceNameOf(identity.name, identity.id),
     command: [process.execPath, program, "start", "--state", state, ...startOptions],
     state,
     user,

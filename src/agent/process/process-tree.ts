@@ -10,7 +10,7 @@ export const RUN_ID_VARIABLE = "MILLRACE_RUN_ID";
 
 /** Milliseconds between two scans. */
 const SCAN_EVERY = 50;
-/** Milliseconds after which killing is given up. */
+/** Milliseconds after which `terminate` stops trying to kill. */
 const KILL_LIMIT = 5000;
 /** Scans in a row that must find nothing: one scan may miss a chain of processes that fork and exit. */
 const EMPTY_SCANS = 2;

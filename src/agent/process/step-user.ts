@@ -8,12 +8,14 @@ export interface StepUser {
   gid: number;
 }
 
+/** A login name: it may be an argument of a command. */
+export const isUserName = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_.-]*\$?$/.test(name);
+
 const outputOf = (command: string, args: string[]): string => execFileSync(command, args, { encoding: "utf8" }).trim();
 
 /** @throws ExitError when the user does not exist, or the agent may not become it. */
 export const findStepUser = (name: string): StepUser => {
-  if (!/^[A-Za-z_][A-Za-z0-9_.-]*\$?$/.test(name))
-    throw new ExitError("--run-as must be the name of a user", EXIT.usage);
+  if (!isUserName(name)) throw new ExitError("--run-as must be the name of a user", EXIT.usage);
   if (process.getuid?.() !== 0)
     throw new ExitError("--run-as needs an agent that runs as root: only root may become another user", EXIT.usage);
   try {

@@ -3,6 +3,7 @@ import { BOOT_HEADER, LEASE_HEADER } from "../../protocol/jobs.ts";
 import { Problem } from "../../protocol/problem.ts";
 import { EXIT, ExitError } from "../cli/exit-codes.ts";
 import { logger } from "../cli/logger.ts";
+import { parseJson } from "../parse-json.ts";
 import { type BackOff, backOffDelay, DEFAULT_BACK_OFF, retryAfterOf } from "./back-off.ts";
 
 export interface ClientRequest {
@@ -116,7 +117,7 @@ export class Client {
         body: call.bytes ?? (call.body === undefined ? undefined : JSON.stringify(call.body)),
       });
       const text = await response.text();
-      const answer = { status: response.status, body: parsed(text) };
+      const answer = { status: response.status, body: parseJson(text) };
       if (!isTransient(response.status)) return { error: null, answer };
       return {
         error: describeAnswer(answer),
@@ -128,16 +129,6 @@ export class Client {
     }
   }
 }
-
-/** Null for a body that is not JSON: a parser's message would quote the body. */
-const parsed = (text: string): unknown => {
-  if (text === "") return null;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-};
 
 const causeOf = (error: unknown): string => {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;

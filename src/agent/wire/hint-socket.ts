@@ -1,6 +1,7 @@
 import { WebSocket } from "ws";
 import { HINT_PING } from "../../protocol/jobs.ts";
 import { logger } from "../cli/logger.ts";
+import { parseJson } from "../parse-json.ts";
 import { HintMessage } from "./answers.ts";
 import { AutoResetEvent, sleep } from "./auto-reset-event.ts";
 import { type BackOff, backOffDelay, DEFAULT_BACK_OFF } from "./back-off.ts";
@@ -104,16 +105,8 @@ export class HintSocket {
   }
 
   #receive(text: string): void {
-    const hint = HintMessage.safeParse(jsonOf(text)).data;
+    const hint = HintMessage.safeParse(parseJson(text)).data;
     if (hint?.type === "look") this.lookHint.set();
     if (hint?.type === "cancel") this.cancelHint.set();
   }
 }
-
-const jsonOf = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-};

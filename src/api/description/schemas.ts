@@ -27,11 +27,29 @@ export type JsonSchema = { [keyword: string]: unknown } & {
 };
 export type Schemas = Record<string, JsonSchema>;
 
-/** Every schema of the wire keeps its name. */
-const NAMED = Object.entries({
-  ...{ ...common, ...agent, ...audit, ...build, ...buildStates, ...explain, ...group, ...jobs, ...metrics },
-  ...{ ...organization, ...pipeline, ...problem, ...repository, ...rewrap, ...token, ...variable },
-}).flatMap(([name, value]): [string, z.ZodMiniType][] => (value instanceof z.ZodMiniType ? [[name, value]] : []));
+const MODULES: Record<string, unknown>[] = [
+  common,
+  agent,
+  audit,
+  build,
+  buildStates,
+  explain,
+  group,
+  jobs,
+  metrics,
+  organization,
+  pipeline,
+  problem,
+  repository,
+  rewrap,
+  token,
+  variable,
+];
+
+/** The schemas of the wire, by the names under which they are exported. */
+const NAMED = MODULES.flatMap((module) => Object.entries(module)).flatMap(([name, value]): [string, z.ZodMiniType][] =>
+  value instanceof z.ZodMiniType ? [[name, value]] : [],
+);
 
 export const nameOf = (schema: unknown): string | undefined => NAMED.find(([, known]) => known === schema)?.[0];
 

@@ -1,4 +1,3 @@
-import type { Dictionary } from "./dictionary.ts";
 import { addToP, addToQ, joined } from "./fingerprint.ts";
 
 /** Bytes between two checkpoints of a needle. */
@@ -22,16 +21,16 @@ export class Checkpoints {
   readonly #keys: Float64Array;
   readonly #values: Uint32Array;
 
-  constructor(dictionary: Dictionary) {
-    const lengths = Array.from({ length: dictionary.size }, (_, n) => dictionary.needle(n).length);
+  /** Takes the needles sorted: one that begins another comes before it. */
+  constructor(needles: Uint8Array[]) {
+    const lengths = needles.map(({ length }) => length);
     this.longest = lengths.reduce((longest, length) => Math.max(longest, length), 0);
     const count = lengths.reduce((sum, length) => sum + Math.floor(length / STEP), 0);
     this.#keys = new Float64Array(2 ** Math.ceil(Math.log2(2 * count + 2))).fill(-1);
     this.#values = new Uint32Array(4 * this.#keys.length);
     const prefixes: number[] = [];
-    for (let n = 0; n < dictionary.size; n++) {
-      const needle = dictionary.needle(n);
-      while (prefixes.length > 0 && !startsWith(needle, dictionary.needle(prefixes.at(-1)!))) prefixes.pop();
+    for (const [n, needle] of needles.entries()) {
+      while (prefixes.length > 0 && !startsWith(needle, needles[prefixes.at(-1)!]!)) prefixes.pop();
       this.#add(
         needle,
         n,

@@ -28,7 +28,7 @@ export class Dictionary {
 
   /** Made when they are first needed, which for most texts is never. */
   get checkpoints(): Checkpoints {
-    this.#checkpoints ??= new Checkpoints(this);
+    this.#checkpoints ??= new Checkpoints(this.needles());
     return this.#checkpoints;
   }
 

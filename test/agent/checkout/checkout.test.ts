@@ -5,15 +5,15 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type CheckoutSource, checkOut, fetchSource, protocolsFor } from "../../../src/agent/checkout/checkout.ts";
 import { git } from "../../../src/agent/checkout/git.ts";
-import { failureOf, PLAIN, sourceOf, surroundings } from "../support/checkout.ts";
+import { failureOf, makeCheckoutContext, PLAIN, sourceOf } from "../support/checkout.ts";
 import { testRepository } from "../support/repository.ts";
 
 describe("checking out", () => {
-  it("finds the head of the branch, its message, and writes its files alone", async () => {
+  it("finds the branch's newest commit and its message, and writes only its files", async () => {
     const repository = testRepository({ "a.txt": "one" });
     const head = repository.commit({ "a.txt": "two", "b/c.txt": "three" }, "second\n\nwith more words");
     repository.git("branch", "other");
-    const at = await surroundings();
+    const at = await makeCheckoutContext();
     const source = sourceOf(repository.cloneUrl);
     const fetched = await fetchSource(source, at);
     expect(fetched).toMatchObject({ commitSha: head, message: "second\n\nwith more words" });
@@ -34,11 +34,11 @@ describe("checking out", () => {
     ["a merge request's head", "refs/merge-requests/7/head"],
     ["a branch with one bracket", "a{b"],
     ["a branch in quotes", "it's`touch${IFS}marker`"],
-  ])("takes %s for what it is", async (_, branch) => {
+  ])("checks out %s", async (_, branch) => {
     const repository = testRepository({ "a.txt": "one" });
     const head = repository.git("rev-parse", "HEAD");
     repository.git("update-ref", branch.startsWith("refs/") ? branch : `refs/heads/${branch}`, head);
-    const at = await surroundings();
+    const at = await makeCheckoutContext();
     const source = sourceOf(repository.cloneUrl, { branch, configPath: "a.txt" });
     const fetched = await fetchSource(source, at);
     await checkOut(source, fetched, at, PLAIN);
@@ -54,14 +54,14 @@ describe("checking out", () => {
     ["a remote helper", { repository: { fullName: "a/b", cloneUrl: "ext::sh -c touch% marker.git" } }],
     ["a host that is an option", { repository: { fullName: "a/b", cloneUrl: "ssh://-oProxyCommand=touch/x.git" } }],
   ] as [string, Partial<CheckoutSource>][])("refuses %s before git sees it", async (_, change) => {
-    const at = await surroundings();
+    const at = await makeCheckoutContext();
     const failure = await failureOf(fetchSource(sourceOf(testRepository({}).cloneUrl, change), at));
     expect(failure.reason).toBe("checkout-failed");
     expect(readFileSync(join(at.workspace, ".git/config"), "utf8")).not.toContain("remote");
     expect(readdirSync(at.workspace)).toEqual([".git"]);
   });
 
-  it("allows file and http only where the service handed out such an address", async () => {
+  it("allows file and http only for a clone URL that has them", async () => {
     expect(protocolsFor("https://mill.example/a/b.git")).toEqual(["https", "ssh"]);
     expect(protocolsFor("git@mill.example:a/b.git")).toEqual(["https", "ssh"]);
     expect(protocolsFor("file:///srv/b.git")).toEqual(["https", "ssh", "file"]);
@@ -75,7 +75,7 @@ describe("checking out", () => {
     });
     repository.git("update-index", "--add", "--cacheinfo", `160000,${inner.git("rev-parse", "HEAD")},inner`);
     repository.git("commit", "--quiet", "--message", "submodule");
-    const at = await surroundings();
+    const at = await makeCheckoutContext();
     const source = sourceOf(repository.cloneUrl);
     const fetched = await fetchSource(source, at);
     const failure = await failureOf(checkOut(source, fetched, at, { ...PLAIN, submodules: "direct" }));
@@ -89,7 +89,7 @@ describe("checking out", () => {
     repository.git("tag", "v1");
     repository.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner.cloneUrl, "inner");
     repository.commit({ "a.txt": "two" });
-    const at = await surroundings();
+    const at = await makeCheckoutContext();
     const source = sourceOf(repository.cloneUrl);
     const fetched = await fetchSource(source, at);
     await checkOut(source, fetched, at, { depth: 0, submodules: "recursive", lfs: false, fetchTags: true });
@@ -106,7 +106,7 @@ describe("checking out", () => {
       writeFileSync(join(hooks, name), `#!/bin/sh\ntouch ${join(repository.folder, "marker")}\n`);
       chmodSync(join(hooks, name), 0o755);
     }
-    const at = await surroundings();
+    const at = await makeCheckoutContext();
     const source = sourceOf(repository.cloneUrl);
     const fetched = await fetchSource(source, at);
     await checkOut(source, fetched, at, PLAIN);
@@ -114,22 +114,24 @@ describe("checking out", () => {
     expect(existsSync(join(repository.folder, "marker"))).toBe(false);
   });
 
-  it("tells a branch and a repository apart in its words", async () => {
+  it("says whether the branch or the repository does not exist", async () => {
     const repository = testRepository({});
     const noBranch = await failureOf(
-      fetchSource(sourceOf(repository.cloneUrl, { branch: "gone" }), await surroundings()),
+      fetchSource(sourceOf(repository.cloneUrl, { branch: "gone" }), await makeCheckoutContext()),
     );
     expect(noBranch).toMatchObject({ reason: "checkout-failed", message: expect.stringContaining("no such branch") });
-    const noRepository = await failureOf(fetchSource(sourceOf("file:///nowhere/mill.git"), await surroundings()));
-    expect(noRepository.message).toMatch(/there is no such repository.*git says:/s);
+    const noRepository = await failureOf(
+      fetchSource(sourceOf("file:///nowhere/mill.git"), await makeCheckoutContext()),
+    );
+    expect(noRepository.message).toMatch(/the repository does not exist.*git says:/s);
   });
 
-  it("is cut short by a cancel", async () => {
+  it("ends at a cancel", async () => {
     const cancel = new AbortController();
     const stuck = createServer(() => cancel.abort(new Error("canceled")));
     await new Promise<void>((resolve) => stuck.listen(0, "127.0.0.1", resolve));
     const { port } = stuck.address() as AddressInfo;
-    const at = { ...(await surroundings()), signal: cancel.signal };
+    const at = { ...(await makeCheckoutContext()), signal: cancel.signal };
     const fetching = fetchSource(sourceOf(`http://127.0.0.1:${port}/mill.git`), at);
     await expect(fetching).rejects.toThrow("canceled");
     await at.tree.terminate(0);

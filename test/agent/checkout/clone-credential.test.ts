@@ -9,7 +9,7 @@ import { withCredential } from "../../../src/agent/checkout/clone-credential.ts"
 import { type GitCommandOptions, git } from "../../../src/agent/checkout/git.ts";
 import { ProcessTree } from "../../../src/agent/process/process-tree.ts";
 import { startGitServer } from "../../support/local/git-server.ts";
-import { BUILD, failureOf, PLAIN, sourceOf, surroundings } from "../support/checkout.ts";
+import { BUILD, failureOf, makeCheckoutContext, PLAIN, sourceOf } from "../support/checkout.ts";
 import { testFolder } from "../support/folder.ts";
 import { testRepository } from "../support/repository.ts";
 
@@ -21,7 +21,7 @@ const key = (value: string) => ({ kind: "ssh-key" as const, username: null, valu
 const fileIn = (text: string | undefined): string => /'(\/[^']+)'/.exec(text ?? "")?.[1] ?? "";
 
 describe("a stored token", () => {
-  it("reaches the host by git's question, is in no argument and no environment, and is gone afterwards", async () => {
+  it("reaches the host by git's credential protocol, is in no argument and no environment, and is removed afterwards", async () => {
     const asked: string[] = [];
     const host = createServer((request, response) => {
       asked.push(request.headers.authorization ?? "nothing");
@@ -29,7 +29,7 @@ describe("a stored token", () => {
     });
     await new Promise<void>((resolve) => host.listen(0, "127.0.0.1", resolve));
     const cloneUrl = `http://127.0.0.1:${(host.address() as AddressInfo).port}/acme/mill.git`;
-    const at = await surroundings();
+    const at = await makeCheckoutContext();
     const repository = { fullName: "acme/mill", cloneUrl, credential: { ...token(`${TOKEN}\n`), username: null } };
     const failure = await failureOf(fetchSource(sourceOf(cloneUrl, { repository }), at));
     host.close();
@@ -82,7 +82,7 @@ describe("a stored token", () => {
     expect(await filled(cloneUrl, question)).not.toContain(TOKEN);
   });
 
-  it("would answer for another host, were it not for the comparison", async () => {
+  it("would be sent to another host without the comparison", async () => {
     const careless = ({ settings }: GitCommandOptions): void => {
       const program = fileIn(settings?.at(-1));
       writeFileSync(program, readFileSync(program, "utf8").replace(/^\[ "\$asked".*\n.*exit 0$/m, ""));
@@ -90,7 +90,7 @@ describe("a stored token", () => {
     expect(await filled(HTTPS, "url=https://evil.example/a/b.git", careless)).toContain(TOKEN);
   });
 
-  it("is shown to a submodule of the same host and port, and not to one of another port", async () => {
+  it("is sent for a submodule of the same host and port, and not for one of another port", async () => {
     const inner = testRepository({ "inner.txt": "x" });
     const outer = testRepository({ "a.txt": "one" });
     const own = await startGitServer(dirname(dirname(inner.folder)), "miller", TOKEN);
@@ -104,7 +104,7 @@ describe("a stored token", () => {
       outer.git("commit", "--quiet", "--message", "inner");
       const cloneUrl = own.url + pathOf(outer.folder);
       const repository = { fullName: "acme/mill", cloneUrl, credential: token() };
-      const at = await surroundings();
+      const at = await makeCheckoutContext();
       const source = sourceOf(cloneUrl, { repository });
       const fetched = await fetchSource(source, at);
       await checkOut(source, fetched, at, { ...PLAIN, submodules: "direct" });
@@ -120,7 +120,7 @@ describe("a stored token", () => {
 });
 
 describe("a stored SSH key", () => {
-  it("is a file that only its user can read, with the ends of lines that ssh wants", async () => {
+  it("is a file that only its user can read, with line ends that ssh can read", async () => {
     const folder = testFolder();
     await withCredential(key("-----BEGIN KEY-----\r\nx\r\n"), "git@mill.example:a/b.git", folder, async ({ env }) => {
       const path = join(dirname(fileIn(env?.GIT_SSH_COMMAND)), "key");
@@ -165,7 +165,7 @@ describe("a stored SSH key", () => {
     expect(await offered(cloneUrl, words)).toEqual(["none"]);
   });
 
-  it("would be offered to another host, were it not for the comparison", async () => {
+  it("would be offered to another host without the comparison", async () => {
     const careless = (program: string): void =>
       writeFileSync(program, readFileSync(program, "utf8").replace(/^\[ .*IdentityFile=none.*$/m, ""));
     expect(await offered(SCP, ["git@evil.example", COMMAND], careless)).toEqual(["key"]);

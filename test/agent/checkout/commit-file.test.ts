@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { checkOut, fetchSource } from "../../../src/agent/checkout/checkout.ts";
 import { objectsIn, pipelineText } from "../../../src/agent/checkout/commit-file.ts";
-import { failureOf, PLAIN, sourceOf, surroundings } from "../support/checkout.ts";
+import { failureOf, makeCheckoutContext, PLAIN, sourceOf } from "../support/checkout.ts";
 import { testFolder } from "../support/folder.ts";
 import { testRepository } from "../support/repository.ts";
 
@@ -12,12 +12,12 @@ describe("the pipeline file of a commit", () => {
     const repository = testRepository({ "good.yml": "steps: []\n", "folder/in/x.yml": "x" });
     prepare(repository.folder);
     repository.commit({});
-    const at = await surroundings();
+    const at = await makeCheckoutContext();
     const fetched = await fetchSource(sourceOf(repository.cloneUrl, { configPath: path }), at);
     return pipelineText(fetched, path, 100);
   };
 
-  it("is read as the commit has it", async () => {
+  it("is read from the commit", async () => {
     expect(await read("good.yml")).toBe("steps: []\n");
     expect(await read("folder/in/x.yml")).toBe("x");
     expect(await read("an ünusual name.yml", (folder) => writeFileSync(join(folder, "an ünusual name.yml"), "é"))).toBe(
@@ -25,9 +25,9 @@ describe("the pipeline file of a commit", () => {
     );
   });
 
-  it("is read from a repository with the longer kind of hash", async () => {
+  it("is read from a repository with SHA-256", async () => {
     const repository = testRepository({ "a.yml": "steps: []", "b/c.txt": "c" }, "sha256");
-    const at = await surroundings();
+    const at = await makeCheckoutContext();
     const source = sourceOf(repository.cloneUrl, {
       configPath: "a.yml",
       commitSha: repository.git("rev-parse", "HEAD"),
@@ -39,7 +39,7 @@ describe("the pipeline file of a commit", () => {
     expect(readFileSync(join(at.workspace, "b/c.txt"), "utf8")).toBe("c");
   });
 
-  it("may not be a link, nor lie behind one, nor be a folder, missing, a pattern or too large", async () => {
+  it("must not be a link, behind a link, a folder, missing, a pattern or too large", async () => {
     const secret = join(testFolder(), "secret");
     writeFileSync(secret, "steps: [the secret]");
     const prepare = (folder: string): void => {
@@ -56,38 +56,38 @@ describe("the pipeline file of a commit", () => {
     expect(await said("good.yml/x.yml")).toContain("no such file");
     expect(await said("*.yml")).toContain("no such file");
     expect(await said("large.yml")).toContain("larger than 100 bytes");
-    expect(await said("../good.yml")).toContain("no path inside");
+    expect(await said("../good.yml")).toContain("not a path inside");
   });
 
-  it("is read under a name that git has a meaning for, and however long message and folder are", async () => {
+  it("is read under a name with a meaning in git, and with a very long message and path", async () => {
     const repository = testRepository({ "a:b.yml": "colon", ":(top)x.yml": "magic", "x*.yml": "star" });
     const message = "m".repeat(5 * 1024 * 1024);
     writeFileSync(join(repository.folder, "../message"), message);
     repository.git("commit", "--quiet", "--allow-empty", "--file", join(repository.folder, "../message"));
     const files = { "a:b.yml": "colon", ":(top)x.yml": "magic", "x*.yml": "star" };
     for (const [configPath, text] of Object.entries(files)) {
-      const fetched = await fetchSource(sourceOf(repository.cloneUrl, { configPath }), await surroundings());
+      const fetched = await fetchSource(sourceOf(repository.cloneUrl, { configPath }), await makeCheckoutContext());
       expect(pipelineText(fetched, configPath, 100)).toBe(text);
       expect(message.startsWith(fetched.message)).toBe(true);
     }
     repository.commit({ "large.yml": "x".repeat(5 * 1024 * 1024) });
     const source = sourceOf(repository.cloneUrl, { configPath: "large.yml" });
-    const fetched = await fetchSource(source, await surroundings());
+    const fetched = await fetchSource(source, await makeCheckoutContext());
     expect(() => pipelineText(fetched, "large.yml", 100)).toThrow("large.yml: is larger than 100 bytes");
     expect(fetched.message).toBe("change");
   });
 });
 
-describe("what git cat-file wrote", () => {
+describe("the output of git cat-file", () => {
   const COMMIT = `${"a".repeat(40)} commit 5`;
 
-  it("is taken object by object, the last one as far as it goes", () => {
+  it("is parsed object by object, the last one as far as it goes", () => {
     const whole = Buffer.from(`${COMMIT}\nhello\nx missing\n${COMMIT}\nhel`);
     expect(objectsIn(whole).map((object) => object?.bytes.toString() ?? null)).toEqual(["hello", null, "hel"]);
     expect(objectsIn(Buffer.alloc(0))).toEqual([]);
   });
 
-  it.each([COMMIT, COMMIT.slice(0, 7), "fatal: what", "\n"])("ends at a header that is cut: %j", (text) => {
+  it.each([COMMIT, COMMIT.slice(0, 7), "fatal: what", "\n"])("is refused at a cut header: %j", (text) => {
     expect(() => objectsIn(Buffer.from(text))).toThrow("cannot read its output");
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { gitFailure } from "../../../src/agent/checkout/git-failure.ts";
 
-describe("what is said of a git command that failed", () => {
+describe("the message of a failed git command", () => {
   it.each([
     ["git fetch", "fatal: write error: No space left on device", null, "disk is full"],
     ["git fetch", "Host key verification failed.", null, "known_hosts"],
@@ -36,7 +36,7 @@ describe("what is said of a git command that failed", () => {
     expect(gitFailure(doing, stderr, given).message).toMatch(new RegExp(`^${doing} failed: .*${said}`));
   });
 
-  it("keeps the first and the last lines, and no character that is not for reading", () => {
+  it("keeps the first and last lines, and no control character", () => {
     const lines = Array.from({ length: 40 }, (_, n) => `line ${n}`);
     const { message } = gitFailure("git submodule", `first\0 \x1b[31m\r\n\n${lines.join("\n")}\n`);
     expect(message).toMatch(/^git submodule failed: git says:\nfirst \[31m\nline 0\n/);

@@ -5,9 +5,9 @@ import { basename, dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { checkOut, fetchSource } from "../../../src/agent/checkout/checkout.ts";
 import { git } from "../../../src/agent/checkout/git.ts";
+import { addHistory } from "../../support/local/git-history.ts";
 import { startGitServer } from "../../support/local/git-server.ts";
-import { addHistory } from "../../support/local/history.ts";
-import { failureOf, PLAIN, sourceOf, surroundings } from "../support/checkout.ts";
+import { failureOf, makeCheckoutContext, PLAIN, sourceOf } from "../support/checkout.ts";
 import { type TestRepository, testRepository } from "../support/repository.ts";
 
 /** 130 commits on main, and one beside it. */
@@ -51,9 +51,12 @@ const served = async ({ folder }: TestRepository, isOld: boolean): Promise<strin
 
 const pinned = (cloneUrl: string, commitSha: string, branch = "main") =>
   sourceOf(cloneUrl, {
-    ...{ commitSha, branch, configPath: "a.txt" },
+    commitSha,
+    branch,
+    configPath: "a.txt",
     repository: {
-      ...{ fullName: "acme/mill", cloneUrl },
+      fullName: "acme/mill",
+      cloneUrl,
       credential: { kind: "token", username: "miller", value: "pw" },
     },
   });
@@ -65,7 +68,7 @@ describe("a pinned commit", () => {
       const { repository, first, near, foreign } = withHistory();
       const cloneUrl = await way(repository);
       for (const commitSha of [first, near]) {
-        const at = await surroundings();
+        const at = await makeCheckoutContext();
         const source = pinned(cloneUrl, commitSha);
         const fetched = await fetchSource(source, at);
         expect(fetched).toMatchObject({ commitSha, file: { text: commitSha === first ? "0" : "125" } });
@@ -74,21 +77,21 @@ describe("a pinned commit", () => {
         expect(readdirSync(at.tempFolder)).toEqual(["workspace"]);
       }
       for (const commitSha of [foreign, UNKNOWN]) {
-        const failure = await failureOf(fetchSource(pinned(cloneUrl, commitSha), await surroundings()));
+        const failure = await failureOf(fetchSource(pinned(cloneUrl, commitSha), await makeCheckoutContext()));
         expect(failure.reason).toBe("commit-not-on-branch");
         expect(failure.message).toContain(commitSha);
       }
     },
   );
 
-  it("comes without the history that leads to it, and with as much as the file asks for", async () => {
+  it("is fetched without history, or with as much as the file asks for", async () => {
     const { repository, near } = withHistory();
     for (const [depth, commits] of [
       [1, "1"],
       [4, "4"],
       [0, "126"],
     ] as const) {
-      const at = await surroundings();
+      const at = await makeCheckoutContext();
       const source = pinned(repository.cloneUrl, near);
       const fetched = await fetchSource(source, at);
       await checkOut(source, fetched, at, { ...PLAIN, depth });
@@ -98,12 +101,12 @@ describe("a pinned commit", () => {
     }
   });
 
-  it("would be a fork's, were the branch not looked at: hosts give every commit by its hash", async () => {
+  it("could be a fork's without the branch check: hosts serve every commit by its hash", async () => {
     const { repository, foreign } = withHistory();
-    const at = await surroundings();
+    const at = await makeCheckoutContext();
     const place = { folder: at.workspace, protocols: ["file"], tree: at.tree };
     expect((await git(place, ["fetch", "--depth=1", repository.cloneUrl, foreign])).code).toBe(0);
-    const fetched = await fetchSource(pinned(repository.cloneUrl, foreign, "fork"), await surroundings());
+    const fetched = await fetchSource(pinned(repository.cloneUrl, foreign, "fork"), await makeCheckoutContext());
     expect(fetched.commitSha).toBe(foreign);
   });
 
@@ -124,12 +127,12 @@ describe("a pinned commit", () => {
     repository.commit({ "a.txt": "main" });
     repository.git("merge", "--quiet", "--no-edit", "side");
     for (const commitSha of [future, side]) {
-      const fetched = await fetchSource(pinned(repository.cloneUrl, commitSha), await surroundings());
+      const fetched = await fetchSource(pinned(repository.cloneUrl, commitSha), await makeCheckoutContext());
       expect(fetched.commitSha).toBe(commitSha);
     }
   });
 
-  it("may be named by a tag's own object: what is built is the commit", async () => {
+  it("may be named by a tag object: its commit is built", async () => {
     const repository = testRepository({ "a.txt": "0" });
     const commit = repository.git("rev-parse", "HEAD");
     repository.git("tag", "--annotate", "--message", "first", "v1");
@@ -137,7 +140,7 @@ describe("a pinned commit", () => {
     const tag = repository.git("rev-parse", "v1");
     expect(tag).not.toBe(commit);
     for (const branch of ["refs/tags/v1", "main"]) {
-      const fetched = await fetchSource(pinned(repository.cloneUrl, tag, branch), await surroundings());
+      const fetched = await fetchSource(pinned(repository.cloneUrl, tag, branch), await makeCheckoutContext());
       expect(fetched).toMatchObject({ commitSha: commit, file: { text: "0" } });
     }
   });

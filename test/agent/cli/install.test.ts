@@ -15,8 +15,8 @@ import { describe, expect, it } from "vitest";
 import { saveIdentity } from "../../../src/agent/cli/identity.ts";
 import { type InstallOptions, serviceFile, writeServiceFile } from "../../../src/agent/cli/install.ts";
 import { rotateLog } from "../../../src/agent/cli/launchd.ts";
-import { IDENTITY } from "../support/agent-service.ts";
-import { agentProgram } from "../support/command-line.ts";
+import { runAgentCli } from "../support/agent-cli.ts";
+import { IDENTITY } from "../support/fake-service.ts";
 import { testFolder } from "../support/folder.ts";
 import { parsePlist, parseUnit, wordsOf } from "../support/service-files.ts";
 
@@ -34,7 +34,12 @@ const stateFolder = (name = "state", agent = "Mac mini (2)"): string => {
 };
 
 const options = (change: Partial<InstallOptions>): InstallOptions => ({
-  ...{ state: null, user: null, runAs: null, work: null, grace: null, service: null },
+  state: null,
+  user: null,
+  runAs: null,
+  work: null,
+  grace: null,
+  service: null,
   ...change,
 });
 
@@ -54,11 +59,11 @@ const verified = (text: string, kind: "--system" | "--user"): string => {
 };
 const hasSystemd = existsSync("/usr/bin/systemd-analyze");
 
-describe("a unit of systemd", () => {
+describe("a systemd unit", () => {
   const usual = { Restart: "always", RestartSec: "5", RestartPreventExitStatus: "2 3 4" };
   const ending = { KillMode: "mixed", Delegate: "yes", TimeoutStopSec: "1h" };
 
-  it("of the user has what the shell had, and needs nothing of the system's", () => {
+  it("of the user keeps the shell's PATH, and needs no system units", () => {
     const state = stateFolder('50% "off" $HOME');
     const { text, path, nextCommands } = serviceFile(options({ state, work: "/data/work", grace: 30 }), PROGRAM, LINUX);
     const { Service, ...rest } = parseUnit(text);
@@ -73,7 +78,7 @@ describe("a unit of systemd", () => {
     expect(text).not.toContain("mra_");
   });
 
-  it("of the system runs the agent as root with steps of another, after the network is there", () => {
+  it("of the system runs the agent as root with steps of another user, after the network is up", () => {
     const state = stateFolder();
     const { text, path, nextCommands } = serviceFile(options({ state, runAs: "builder" }), PROGRAM, SERVER);
     const { Unit, Service, Install } = parseUnit(text);
@@ -102,7 +107,7 @@ describe("a unit of systemd", () => {
     );
   });
 
-  it.runIf(hasSystemd)("is one that systemd takes, where there is systemd", () => {
+  it.runIf(hasSystemd)("is accepted by systemd, where it is installed", () => {
     const state = stateFolder();
     const program = join(state, "identity.json");
     const { username } = userInfo();
@@ -114,7 +119,7 @@ describe("a unit of systemd", () => {
 });
 
 describe("a LaunchAgent", () => {
-  it("is not throttled, and has what the shell had", () => {
+  it("is not throttled, and keeps the shell's PATH", () => {
     const state = stateFolder("a & <b>");
     const { text, path, nextCommands } = serviceFile(options({ state, grace: 30, work: "/data" }), PROGRAM, MAC);
     const log = join(state, "agent.log");
@@ -133,22 +138,22 @@ describe("a LaunchAgent", () => {
     expect(nextCommands[0]).toBe(`launchctl bootstrap gui/$(id -u) ${path}`);
   });
 
-  it("is not started again for what a person must mend, which its log tells", async () => {
+  it("is not restarted for what only a person can fix, and its log says so", async () => {
     const state = testFolder();
     const log = join(state, "agent.log");
-    const plain = await agentProgram(["start", "--state", state]).ended;
+    const plain = await runAgentCli(["start", "--state", state]).ended;
     expect(plain).toMatchObject({ code: 3, stderr: expect.stringContaining("run register first") });
-    const managed = await agentProgram(["start", "--state", state], { env: { MILLRACE_LAUNCHD_LOG: log } }).ended;
+    const managed = await runAgentCli(["start", "--state", state], { env: { MILLRACE_LAUNCHD_LOG: log } }).ended;
     expect(managed).toMatchObject({ code: 0, stderr: expect.stringContaining("run register first") });
     expect(managed.stderr).toContain("exits with 0 instead of 3");
-    const usage = await agentProgram(["begin"], { env: { MILLRACE_LAUNCHD_LOG: log } }).ended;
+    const usage = await runAgentCli(["begin"], { env: { MILLRACE_LAUNCHD_LOG: log } }).ended;
     expect(usage).toMatchObject({ code: 0, stderr: expect.stringContaining("unknown command 'begin'") });
     writeFileSync(join(state, "p.yml"), "steps:\n  - run: exit 7\n");
-    const failed = await agentProgram(["run", join(state, "p.yml")], { env: { MILLRACE_LAUNCHD_LOG: log } }).ended;
+    const failed = await runAgentCli(["run", join(state, "p.yml")], { env: { MILLRACE_LAUNCHD_LOG: log } }).ended;
     expect(failed.code).toBe(7);
   });
 
-  it("has a log that begins anew when it is long, under a file that stays open", () => {
+  it("rotates its log while the file stays open", () => {
     const log = join(testFolder(), "agent.log");
     const descriptor = openSync(log, "a");
     const before = process.env.MILLRACE_LAUNCHD_LOG;
@@ -169,7 +174,7 @@ describe("a LaunchAgent", () => {
 });
 
 describe("several agents on a machine", () => {
-  it("have a service each, and none takes the file of another", () => {
+  it("have a service each, and none overwrites the file of another", () => {
     const home = testFolder();
     const machine = { ...LINUX, home };
     const one = stateFolder("one", "north");
@@ -186,11 +191,11 @@ describe("several agents on a machine", () => {
     expect(readFileSync(join(home, ".config/systemd/user/millrace-south.service"), "utf8")).toContain(other);
   });
 
-  it("leave the usual name to the one in the usual state folder", async () => {
+  it("leave the default name to the agent in the default state folder", async () => {
     const home = testFolder();
     mkdirSync(join(home, ".millrace/agent"), { recursive: true });
     saveIdentity(join(home, ".millrace/agent"), { ...IDENTITY, url: "https://mill.example" });
-    const { stderr, code } = await agentProgram(["install"], { cwd: home, env: { HOME: home } }).ended;
+    const { stderr, code } = await runAgentCli(["install"], { cwd: home, env: { HOME: home } }).ended;
     expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringMatching(/millrace-agent\.service/) });
   });
 });

@@ -1,16 +1,16 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { agentProgram } from "../support/command-line.ts";
+import { runAgentCli } from "../support/agent-cli.ts";
 import { testFolder } from "../support/folder.ts";
 import { testRepository } from "../support/repository.ts";
-import { until } from "../support/until.ts";
+import { waitUntil } from "../support/wait-until.ts";
 
 /** Runs a pipeline file as a person does, in a folder of its own. */
 const run = async (steps: string, ...more: string[]) => {
   const folder = testFolder();
   writeFileSync(join(folder, "p.yml"), steps);
-  return { folder, ...(await agentProgram(["run", "p.yml", ...more], { cwd: folder }).ended) };
+  return { folder, ...(await runAgentCli(["run", "p.yml", ...more], { cwd: folder }).ended) };
 };
 
 describe("run FILE", () => {
@@ -56,19 +56,19 @@ steps:
     expect(lines[1001]).toHaveLength(300_000);
   });
 
-  it("knows branch and commit of the repository it stands in", async () => {
+  it("knows branch and commit of the repository in this folder", async () => {
     const repository = testRepository({
       "p.yml": 'steps:\n  - run: echo "$MILLRACE_BRANCH $MILLRACE_COMMIT ${{ build.branch }}"\n',
     });
-    const { stdout } = await agentProgram(["run", "p.yml"], { cwd: repository.folder }).ended;
+    const { stdout } = await runAgentCli(["run", "p.yml"], { cwd: repository.folder }).ended;
     expect(stdout.split("\n")[1]).toBe(`main ${repository.git("rev-parse", "HEAD")} main`);
   });
 
-  it("hands steps nothing of git's or the agent's own environment", async () => {
+  it("passes no variables of git or the agent to steps", async () => {
     const folder = testFolder();
     writeFileSync(join(folder, "p.yml"), "steps:\n  - run: env\n");
     const env = { GIT_DIR: "/evil", MILLRACE_TOKEN: "outer", MILLRACE_BUILD_ID: "outer", KEPT: "yes" };
-    const { stdout } = await agentProgram(["run", "p.yml"], { cwd: folder, env }).ended;
+    const { stdout } = await runAgentCli(["run", "p.yml"], { cwd: folder, env }).ended;
     expect(stdout).toContain("KEPT=yes\n");
     expect(stdout).not.toMatch(/GIT_DIR|MILLRACE_TOKEN|outer/);
   });
@@ -79,8 +79,8 @@ steps:
       join(folder, "p.yml"),
       "steps:\n  - run: setsid sleep 1000 & echo $! > pid; echo ready; sleep 1000\n",
     );
-    const running = agentProgram(["run", "p.yml"], { cwd: folder });
-    await until(() => running.output().includes("ready\n"));
+    const running = runAgentCli(["run", "p.yml"], { cwd: folder });
+    await waitUntil(() => running.output().includes("ready\n"));
     running.kill("SIGINT");
     expect((await running.ended).code).toBe(130);
     const pid = readFileSync(join(folder, "pid"), "utf8").trim();
@@ -102,13 +102,13 @@ steps:
     expect(stdout).toContain("got <nothing>");
   });
 
-  it("says what is wrong with a command file, and fails the step", async () => {
+  it("describes mistakes in a command file, and fails the step", async () => {
     const { stdout, code } = await run('steps:\n  - run: echo "no equals sign" >> "$MILLRACE_OUTPUT"\n');
     expect(stdout).toContain("$MILLRACE_OUTPUT, line 1: must be NAME=value");
     expect(code).toBe(1);
   });
 
-  it("cleans up what not even its owner may empty", async () => {
+  it("removes folders that their owner made read-only", async () => {
     const before = await run('steps:\n  - run: dirname $(dirname "$MILLRACE_OUTPUT")\n');
     const path = before.stdout.split("\n")[1] ?? "";
     expect(path).toContain("build-");
@@ -121,20 +121,20 @@ steps:
 });
 
 describe("check FILE", () => {
-  it("writes every mistake with its place", async () => {
+  it("prints every mistake with its position", async () => {
     const folder = testFolder();
     writeFileSync(join(folder, "bad.yml"), "steps:\n  - rnu: echo\n    shell: fish\n");
-    const { code, stdout } = await agentProgram(["check", "bad.yml"], { cwd: folder }).ended;
+    const { code, stdout } = await runAgentCli(["check", "bad.yml"], { cwd: folder }).ended;
     expect(code).toBe(1);
     expect(stdout).toMatch(/^bad\.yml:2:5: .*`run`/m);
     expect(stdout).toMatch(/^bad\.yml:3:12: /m);
   });
 
-  it("is content with a good one, and says when there is none", async () => {
+  it("accepts a valid file, and names a missing one", async () => {
     const folder = testFolder();
     writeFileSync(join(folder, "good.yml"), "steps:\n  - run: echo\n");
-    expect((await agentProgram(["check", "good.yml"], { cwd: folder }).ended).code).toBe(0);
-    expect(await agentProgram(["check", "gone.yml"], { cwd: folder }).ended).toMatchObject({
+    expect((await runAgentCli(["check", "good.yml"], { cwd: folder }).ended).code).toBe(0);
+    expect(await runAgentCli(["check", "gone.yml"], { cwd: folder }).ended).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("cannot read gone.yml (ENOENT)"),
     });
@@ -156,13 +156,13 @@ describe("the command line", () => {
     [["start", "--run-as", "a;b"], /--run-as must be the name/],
   ])("%j is wrong usage", async (args, word) => {
     const state = ["register", "start"].includes(args[0] ?? "") ? ["--state", join(testFolder(), "s")] : [];
-    const { code, stderr } = await agentProgram([...args, ...state], { input: "token" }).ended;
+    const { code, stderr } = await runAgentCli([...args, ...state], { input: "token" }).ended;
     expect(stderr).toMatch(word);
     expect(code).toBe(2);
   });
 
-  it("tells its exit codes", async () => {
-    const { code, stdout } = await agentProgram(["--help"]).ended;
+  it("lists the exit codes in its help", async () => {
+    const { code, stdout } = await runAgentCli(["--help"]).ended;
     expect(code).toBe(0);
     expect(stdout).toMatch(/Exit codes: 0 done.*3 not registered/s);
   });

@@ -4,7 +4,7 @@ import { LogBuffer } from "../../../src/agent/log/log-buffer.ts";
 import { CAN_MOUNT, smallDisk } from "../support/small-disk.ts";
 
 describe.runIf(CAN_MOUNT)("a log on a full disk", () => {
-  it("says so once, and still takes the last words", () => {
+  it("fails once, and keeps the last bytes in memory", () => {
     const spool = new LogBuffer(join(smallDisk(), "log"));
     onTestFinished(() => spool.dispose());
     const piece = Buffer.alloc(300_000, "x");

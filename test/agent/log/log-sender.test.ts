@@ -6,8 +6,8 @@ import { LogBuffer } from "../../../src/agent/log/log-buffer.ts";
 import { sendLog } from "../../../src/agent/log/log-sender.ts";
 import { Client } from "../../../src/agent/wire/client.ts";
 import { testFolder } from "../support/folder.ts";
-import { type Reply, type Seen, scriptedService } from "../support/scripted-service.ts";
-import { until } from "../support/until.ts";
+import { type ReceivedRequest, type StubResponse, startStubServer } from "../support/stub-server.ts";
+import { waitUntil } from "../support/wait-until.ts";
 
 const BUILD = "01900000-0000-7000-8000-000000000001";
 const QUICK = { initial: 1, max: 5 };
@@ -18,7 +18,7 @@ type Fate = "take" | "fail" | "drop" | "drop after storing" | "lie" | { keep: nu
 const logService = async (plan: Fate[]) => {
   let stored = Buffer.alloc(0);
   let broken: string | null = null;
-  const script = ({ query, body }: Seen): Reply => {
+  const script = ({ query, body }: ReceivedRequest): StubResponse => {
     const offset = Number(query.get("offset"));
     const fate = plan.shift() ?? "take";
     if (fate === "fail") return { status: 500, body: {} };
@@ -34,7 +34,7 @@ const logService = async (plan: Fate[]) => {
     stored = Buffer.concat([stored, kept]);
     return fate === "drop after storing" ? { drop: true } : { status: 200, body: { next: stored.length } };
   };
-  const service = await scriptedService(script);
+  const service = await startStubServer(script);
   return { ...service, stored: () => stored, broken: () => broken };
 };
 
@@ -55,20 +55,20 @@ const bufferWith = (text: string): LogBuffer => {
 };
 
 describe("the log on its way to the service", () => {
-  it("is resent from exactly where the service stopped: 3 of 13 bytes, a failure, 6 more, a repeat, the rest", async () => {
+  it("is sent again from exactly where the service stopped: 3 of 13 bytes, a failure, 6 more, a repeat, the rest", async () => {
     const service = await logService([{ keep: 3 }, "fail", { keep: 6 }, "lie", "take"]);
     const buffer = bufferWith("hello, mill!\n");
     buffer.close();
     await sendLog(route(service.url, buffer));
     expect(service.stored().toString()).toBe("hello, mill!\n");
-    expect(service.seen.map(({ query }) => Number(query.get("offset")))).toEqual([0, 3, 3, 9, 9]);
+    expect(service.requests.map(({ query }) => Number(query.get("offset")))).toEqual([0, 3, 3, 9, 9]);
     expect(
-      service.seen.every(({ query, headers }) => query.get("final") === "true" && headers["x-lease"] === "7"),
+      service.requests.every(({ query, headers }) => query.get("final") === "true" && headers["x-lease"] === "7"),
     ).toBe(true);
     await service.close();
   });
 
-  it("loses and doubles nothing, whatever happens to the chunks", async () => {
+  it("is stored exactly once, whatever happens to the chunks", async () => {
     const fate = fc.oneof(
       fc.constantFrom<Fate>("take", "fail", "drop", "drop after storing", "lie"),
       fc.nat(20).map((keep): Fate => ({ keep })),
@@ -97,27 +97,27 @@ describe("the log on its way to the service", () => {
     );
   });
 
-  it("would be seen to lose bytes when the service claims more than it kept", async () => {
-    const service = await scriptedService(({ query, body }) => ({
+  it("would fail this test when the service claims more than it kept", async () => {
+    const service = await startStubServer(({ query, body }) => ({
       status: 200,
       body: { next: Number(query.get("offset")) + body.length },
     }));
     const buffer = bufferWith("abc");
     buffer.close();
     await sendLog(route(service.url, buffer));
-    expect(service.seen.map(({ body }) => body.toString())).toEqual(["abc"]);
+    expect(service.requests.map(({ body }) => body.toString())).toEqual(["abc"]);
     await service.close();
   });
 
-  it("goes back when the service has lost what it had, and follows the offset it expects", async () => {
+  it("goes back to the offset that the service expects after a loss", async () => {
     const service = await logService([]);
     const buffer = bufferWith("0123456789");
-    const answers: Reply[] = [
+    const answers: StubResponse[] = [
       { status: 200, body: { next: 6 } },
       { status: 200, body: { next: 2 } },
     ];
     const offsets: number[] = [];
-    const forgetful = await scriptedService(({ query }) => {
+    const forgetful = await startStubServer(({ query }) => {
       offsets.push(Number(query.get("offset")));
       return answers.shift() ?? { status: 200, body: { next: 10 } };
     });
@@ -133,12 +133,12 @@ describe("the log on its way to the service", () => {
     const buffer = bufferWith("");
     const sending = sendLog(route(service.url, buffer));
     buffer.write(Buffer.from("first\n"));
-    await until(() => service.stored().toString() === "first\n");
+    await waitUntil(() => service.stored().toString() === "first\n");
     buffer.write(Buffer.from("second\n"));
-    await until(() => service.stored().toString() === "first\nsecond\n");
+    await waitUntil(() => service.stored().toString() === "first\nsecond\n");
     buffer.close();
     await sending;
-    expect(service.seen.every(({ body }) => body.length > 0)).toBe(true);
+    expect(service.requests.every(({ body }) => body.length > 0)).toBe(true);
     await service.close();
   });
 
@@ -148,19 +148,19 @@ describe("the log on its way to the service", () => {
     const sending = sendLog({ ...route(service.url, buffer), pace: 20.5 });
     for (let line = 0; line < 12; line++) {
       buffer.write(Buffer.from(`line ${line}\n`));
-      await until(() => service.stored().includes(`line ${line}\n`));
+      await waitUntil(() => service.stored().includes(`line ${line}\n`));
     }
     buffer.close();
     await sending;
     expect(service.stored().toString().split("\n")).toHaveLength(13);
   });
 
-  it("stops quietly when the lease is lost, and when nobody listens any more", async () => {
+  it("stops when the lease is lost, and when its signal is aborted", async () => {
     const problem = { type: "/problems/lease-lost", title: "", status: 409, detail: "", requestId: "" };
-    const service = await scriptedService(() => ({ status: 409, body: problem }));
+    const service = await startStubServer(() => ({ status: 409, body: problem }));
     const buffer = bufferWith("abc");
     await sendLog(route(service.url, buffer));
-    expect(service.seen).toHaveLength(1);
+    expect(service.requests).toHaveLength(1);
     const end = new AbortController();
     const waiting = sendLog({ ...route(service.url, bufferWith("")), signal: end.signal });
     end.abort(new Error("over"));
@@ -168,9 +168,9 @@ describe("the log on its way to the service", () => {
     await service.close();
   });
 
-  it("knows the masks before it sends what comes after them", async () => {
+  it("waits for the masks before it sends the bytes after them", async () => {
     const order: string[] = [];
-    const service = await scriptedService(({ body }) => {
+    const service = await startStubServer(({ body }) => {
       order.push(`bytes ${body.length}`);
       return { status: 200, body: { next: body.length } };
     });
@@ -195,7 +195,7 @@ describe("the buffer", () => {
   });
 });
 
-describe("the way into the log", () => {
+describe("the build log", () => {
   const collected = () => {
     const parts: Buffer[] = [];
     return {
@@ -207,7 +207,7 @@ describe("the way into the log", () => {
     };
   };
 
-  it("masks a secret that comes one byte at a time, and one that became known on the way", () => {
+  it("masks a secret that arrives byte by byte, and one that is added later", () => {
     const sink = collected();
     const log = new BuildLog(["correct-horse"], sink, () => {});
     for (const byte of Buffer.from("say correct-horse twice\n")) log.write(Uint8Array.of(byte));
@@ -218,7 +218,7 @@ describe("the way into the log", () => {
     expect(log.mask("battery-staple?")).toBe("***?");
   });
 
-  it("puts its own words on lines of their own", () => {
+  it("writes the agent's messages on their own lines", () => {
     const sink = collected();
     const log = new BuildLog([], sink, () => {});
     log.write(Buffer.from("no end of line"));
@@ -227,7 +227,7 @@ describe("the way into the log", () => {
     expect(sink.text()).toBe("no end of line\n--- next\n");
   });
 
-  it("tells of a disk that is full", () => {
+  it("reports a full disk", () => {
     const full = Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
     const told: unknown[] = [];
     const sink = {

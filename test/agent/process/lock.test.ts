@@ -9,8 +9,8 @@ import { isRoot, unnamedUser } from "../support/step-user.ts";
 
 const claimsOf = (state: string, work = testFolder(), user: StepUser | null = null) => ({ state, work, user });
 
-describe("what an agent has for itself", () => {
-  it("is its work folder too, and what was taken is given back when something else is not to be had", () => {
+describe("what only one agent may use", () => {
+  it("includes its work folder, and all locks are released when one is taken", () => {
     const [work, state] = [testFolder(), testFolder()];
     const unlock = lockAgent(claimsOf(testFolder(), work));
     expect(() => lockAgent(claimsOf(state, work))).toThrow(/uses the work folder .*: give each agent its own --work$/);
@@ -19,7 +19,7 @@ describe("what an agent has for itself", () => {
     lockAgent(claimsOf(state, work))();
   });
 
-  it.runIf(isRoot)("is the user that its steps run as", () => {
+  it.runIf(isRoot)("includes the user that its steps run as", () => {
     const user = unnamedUser();
     const unlock = lockAgent(claimsOf(testFolder(), testFolder(), user));
     expect(() => lockAgent(claimsOf(testFolder(), testFolder(), user))).toThrow(
@@ -31,7 +31,7 @@ describe("what an agent has for itself", () => {
 });
 
 describe("the lock of a state folder", () => {
-  it("is held until it is given back", () => {
+  it("is held until it is released", () => {
     const claims = claimsOf(testFolder());
     const unlock = lockAgent(claims);
     expect(runningAgentPid(claims.state)).toBe(process.pid);
@@ -57,8 +57,8 @@ describe("the lock of a state folder", () => {
   });
 });
 
-describe("who the agent is", () => {
-  it("is told apart from a damaged file and from nothing", () => {
+describe("the agent's identity", () => {
+  it("is distinguished from a damaged file and from no file", () => {
     const folder = join(testFolder(), "state");
     expect(findIdentity(folder)).toBeNull();
     expect(() => loadIdentity(folder)).toThrow(/run register first/);

@@ -9,7 +9,7 @@ import { ProcessTree, type ProcessTreeOptions, RUN_ID_VARIABLE } from "../../../
 import { runProcess } from "../../../src/agent/steps/step-process.ts";
 import { testFolder } from "../support/folder.ts";
 import { attackAs, canAttack, unnamedUser } from "../support/step-user.ts";
-import { until } from "../support/until.ts";
+import { waitUntil } from "../support/wait-until.ts";
 
 /** Starts a script as a step of `buildId`; the script writes `ready` when its children are there. */
 const startStep = async (
@@ -33,7 +33,7 @@ const startStep = async (
     },
     tree,
   );
-  await until(() => existsSync(join(folder, "ready")));
+  await waitUntil(() => existsSync(join(folder, "ready")));
   const pids = readFileSync(join(folder, "ready"), "utf8").trim().split(/\s+/).map(Number);
   return { tree, ended, folder, pids };
 };
@@ -52,7 +52,7 @@ const alive = (pids: number[]): number[] => {
 };
 
 describe("the process tree of a build", () => {
-  it("ends children, children in a session of their own, and those that shut their ears to SIGTERM", async () => {
+  it("ends children, children in their own session, and those that ignore SIGTERM", async () => {
     const { tree, ended, pids } = await startStep(
       "11111111-1111-7111-8111-111111111111",
       `sleep 1000 & a=$!
@@ -67,7 +67,7 @@ describe("the process tree of a build", () => {
     expect(await ended).toEqual({ code: 128 + 15, signal: "SIGTERM" });
   });
 
-  it("ends a child that threw its environment away before it left the group", async () => {
+  it("ends a child that emptied its environment before it left the group", async () => {
     const { tree, pids } = await startStep(
       "22222222-2222-7222-8222-222222222222",
       `env -i setsid sleep 1000 & sleep 0.1
@@ -78,7 +78,7 @@ describe("the process tree of a build", () => {
     expect(alive(pids)).toEqual([]);
   });
 
-  it("finds what outlived its step, by its mark alone, and leaves those of another run be", async () => {
+  it("finds by the run id alone what outlived its step, and not what belongs to another run", async () => {
     const one = await startStep(
       "33333333-3333-7333-8333-333333333333",
       "setsid sleep 1000 & echo $! > part; mv part ready",
@@ -94,7 +94,7 @@ describe("the process tree of a build", () => {
     expect(alive(other.pids)).toEqual([]);
   });
 
-  it("lets a step that listens to SIGTERM tidy up within the grace", async () => {
+  it("lets a step that handles SIGTERM clean up within the grace period", async () => {
     const { tree, ended, folder } = await startStep(
       "55555555-5555-7555-8555-555555555555",
       `trap 'echo tidy > tidied; exit 7' TERM
@@ -106,7 +106,7 @@ describe("the process tree of a build", () => {
     expect(existsSync(join(folder, "tidied"))).toBe(true);
   });
 
-  it("wakes a stopped process to end it", async () => {
+  it("continues a stopped process to end it", async () => {
     const { tree, ended, pids } = await startStep(
       "66666666-6666-7666-8666-666666666666",
       "echo $$ > ready.part; mv ready.part ready; kill -STOP $$; sleep 1000",
@@ -148,7 +148,7 @@ describe("the process tree of a build", () => {
   );
 });
 
-describe.runIf(canAttack)("a chain of processes that fork and exit, deaf to SIGTERM, as the steps' user", () => {
+describe.runIf(canAttack)("a chain of processes that fork, exit and ignore SIGTERM, as the steps' user", () => {
   /** Its output ends with the last of it, and has a byte of every hundredth. It leaves some rest to the machine. */
   const CHAIN = `
 import os, signal, time
@@ -171,13 +171,13 @@ while True:
     return { user, stdout, ended };
   };
 
-  it("is missed by a look at all processes, and lives on", async () => {
+  it("is missed by a scan of all processes, and lives on", async () => {
     const { user, stdout } = await chainOf();
-    await until(() => processTable("").every(({ uid }) => uid !== user.uid));
+    await waitUntil(() => processTable("").every(({ uid }) => uid !== user.uid));
     await once(stdout, "data");
   });
 
-  it("is ended with all of that user", async () => {
+  it("is ended with all processes of that user", async () => {
     const { user, ended } = await chainOf();
     expect(await new ProcessTree("99999999-9999-7999-8999-999999999999", { user }).terminate(100)).toBe(true);
     await ended;

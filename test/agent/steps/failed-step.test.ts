@@ -4,35 +4,35 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { saveIdentity } from "../../../src/agent/cli/identity.ts";
 import { findStepUser } from "../../../src/agent/process/step-user.ts";
 import { findProgram } from "../../../src/agent/steps/find-program.ts";
-import { agentService, IDENTITY, jobOf } from "../support/agent-service.ts";
-import { agentProgram } from "../support/command-line.ts";
+import { runAgentCli } from "../support/agent-cli.ts";
+import { IDENTITY, makeJob, startFakeService } from "../support/fake-service.ts";
 import { testFolder } from "../support/folder.ts";
 import { testRepository } from "../support/repository.ts";
 import { CAN_MOUNT, smallDisk } from "../support/small-disk.ts";
-import { until } from "../support/until.ts";
+import { waitUntil } from "../support/wait-until.ts";
 
 const IS_ROOT = process.getuid?.() === 0;
 
 const run = async (steps: string) => {
   const folder = testFolder();
   writeFileSync(join(folder, "p.yml"), `steps:\n${steps}`);
-  return agentProgram(["run", "p.yml"], { cwd: folder }).ended;
+  return runAgentCli(["run", "p.yml"], { cwd: folder }).ended;
 };
 
 const start = async (files: Record<string, string>, args: string[] = []) => {
-  const service = await agentService();
+  const service = await startFakeService();
   onTestFinished(() => service.close());
   const state = join(testFolder(), "state");
   saveIdentity(state, { ...IDENTITY, url: service.url });
-  const job = jobOf(testRepository(files).cloneUrl, 1, { env: { KEY: "a-secret-name" }, secretKeys: ["KEY"] });
+  const job = makeJob(testRepository(files).cloneUrl, 1, { env: { KEY: "a-secret-name" }, secretKeys: ["KEY"] });
   service.jobs.push(job);
-  const agent = agentProgram(["start", "--grace", "1", "--state", state, ...args]);
-  await until(() => service.ends.length === 1);
+  const agent = runAgentCli(["start", "--grace", "1", "--state", state, ...args]);
+  await waitUntil(() => service.results.length === 1);
   return { service, agent, log: () => service.logs.get(job.build.id) ?? "" };
 };
 
-describe("the log of a step that did not simply succeed", () => {
-  it("ends with why: its exit code, its signal, or why it could not begin", async () => {
+describe("the log of a step that did not succeed", () => {
+  it("ends with the exit code, the signal, or why the step could not start", async () => {
     const { stdout } = await run(`  - { continue-on-error: true, run: exit 3 }
   - { continue-on-error: true, run: kill -SEGV $$ }
   - { continue-on-error: true, run: "(kill -KILL $BASHPID)" }
@@ -52,7 +52,7 @@ describe("the log of a step that did not simply succeed", () => {
     expect(stdout).toMatch(/good\n$/);
   });
 
-  it.runIf(process.platform === "linux")("tells of an output that a program has made non-blocking", async () => {
+  it.runIf(process.platform === "linux")("names an output that a program has made non-blocking", async () => {
     const node = `require("fs").writeFileSync("ready", ""); process.stdout.write("x"); setTimeout(() => {}, 100000)`;
     const { stdout, code } = await run(`  - run: |
       node -e '${node}' &
@@ -65,54 +65,54 @@ describe("the log of a step that did not simply succeed", () => {
     expect((await run("  - run: exit 1\n")).stdout).not.toContain("non-blocking");
   });
 
-  it("is summed up in the build's own message, masked", async () => {
+  it("is summarized, masked, in the build's message", async () => {
     const text = 'steps:\n  - { name: "Try a-secret-name", run: exit 9 }\n  - { if: always(), run: exit 8 }\n';
     const { service, log } = await start({ ".millrace.yml": text });
     const message = 'Step "Try ***" ended with exit code 9';
-    expect(service.ends[0]?.body).toEqual({ status: "failed", exitCode: 9, message });
+    expect(service.results[0]?.body).toEqual({ status: "failed", exitCode: 9, message });
     expect(log()).toContain("The step ended with exit code 9\n");
   });
 
-  it("has no such line when it was good", async () => {
+  it("has no such line after a success", async () => {
     const { service, log } = await start({ ".millrace.yml": "steps:\n  - run: echo good\n" });
-    expect(service.ends[0]?.body).toEqual({ status: "succeeded", exitCode: 0, message: null });
+    expect(service.results[0]?.body).toEqual({ status: "succeeded", exitCode: 0, message: null });
     expect(log()).toMatch(/--- echo good\ngood\n$/);
   });
 });
 
 describe.runIf(CAN_MOUNT)("a full disk", () => {
-  it("is told in the log and on the build, and the agent takes the next one", async () => {
+  it("is named in the log and in the build's message, and the agent takes the next build", async () => {
     const work = smallDisk();
     const text = "steps:\n  - run: head -c 20000000 /dev/zero > big; echo never\n";
     const { service, agent, log } = await start({ ".millrace.yml": text }, ["--work", work]);
-    expect(service.ends[0]?.body).toMatchObject({
+    expect(service.results[0]?.body).toMatchObject({
       status: "failed",
       message: expect.stringMatching(/the agent's disk is full|ended with exit code 1/),
     });
     expect(log()).toContain("No space left on device");
     expect(log()).toContain("the agent's disk is full: free some space");
     expect(log()).not.toMatch(/^never$/m);
-    const next = jobOf(testRepository({ ".millrace.yml": "steps:\n  - run: echo good\n" }).cloneUrl, 2);
+    const next = makeJob(testRepository({ ".millrace.yml": "steps:\n  - run: echo good\n" }).cloneUrl, 2);
     service.jobs.push(next);
-    await until(() => service.ends.length === 2);
-    expect(service.ends[1]?.body).toMatchObject({ status: "succeeded" });
+    await waitUntil(() => service.results.length === 2);
+    expect(service.results[1]?.body).toMatchObject({ status: "succeeded" });
     agent.kill("SIGTERM");
     expect((await agent.ended).code).toBe(0);
     expect(readdirSync(work)).toEqual([]);
   });
 
-  it("that a checkout fills fails that build alone", async () => {
+  it("that a checkout fills fails only that build", async () => {
     const { service, agent } = await start(
       { ".millrace.yml": "steps:\n  - run: echo never\n", big: "0123456789".repeat(2_000_000) },
       ["--work", smallDisk()],
     );
-    expect(service.ends[0]?.body).toMatchObject({
+    expect(service.results[0]?.body).toMatchObject({
       status: "failed",
       message: expect.stringMatching(/disk is full|diskspace/),
     });
-    service.jobs.push(jobOf(testRepository({ ".millrace.yml": "steps:\n  - run: echo good\n" }).cloneUrl, 2));
-    await until(() => service.ends.length === 2);
-    expect(service.ends[1]?.body).toMatchObject({ status: "succeeded" });
+    service.jobs.push(makeJob(testRepository({ ".millrace.yml": "steps:\n  - run: echo good\n" }).cloneUrl, 2));
+    await waitUntil(() => service.results.length === 2);
+    expect(service.results[1]?.body).toMatchObject({ status: "succeeded" });
     agent.kill("SIGTERM");
     expect((await agent.ended).code).toBe(0);
   });

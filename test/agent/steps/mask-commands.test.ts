@@ -51,7 +51,7 @@ describe("::add-mask:: in a step's output", () => {
     for (const pieces of cuts(text)) expect(logged(pieces).text).toBe(expected);
   });
 
-  it("would be seen to leak when a line is not held back", () => {
+  it("would fail this test when a line is not held back", () => {
     const hasty = {
       push: (bytes: Uint8Array) => new MaskCommandParser().push(bytes),
       end: () => ({ masks: [], bytes: new Uint8Array() }),
@@ -75,7 +75,7 @@ describe("::add-mask:: in a step's output", () => {
     );
   });
 
-  it("waits for no line without end", () => {
+  it("holds back no line without an end", () => {
     const commands = new MaskCommandParser();
     const value = "v".repeat(70_000);
     const { masks, bytes } = commands.push(Buffer.from(`::add-mask::${value}`));

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, statSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { endAndRemoveBuild, makeBuildFolder, removeBuildFolder } from "../../../src/agent/build-folder.ts";
@@ -30,6 +30,7 @@ const runPlan = async (
     user = null as StepUser | null,
     signal = new AbortController().signal,
     onSteps = () => {},
+    prepare = (_stepFolder: string) => {},
   } = {},
 ) => {
   const parts: Uint8Array[] = [];
@@ -43,6 +44,7 @@ const runPlan = async (
   const folder = await makeBuildFolder(workFolder(), user);
   const tree = new ProcessTree(BUILD, { user, cgroup: folder.cgroup, folder: folder.path });
   if (user) chownTree(user, folder.workspace);
+  prepare(folder.steps);
   onTestFinished(async () => {
     await endAndRemoveBuild(folder.path, user, 0);
   });
@@ -70,7 +72,12 @@ const runPlan = async (
     file: "p.yml",
     fixed: tree.env,
     abandon: new AbortController().signal,
-    ...{ folder, tree, log, user, signal, listener },
+    folder,
+    tree,
+    log,
+    user,
+    signal,
+    listener,
     grace: 100,
   });
   const result = await running.then(
@@ -83,7 +90,7 @@ const runPlan = async (
 };
 
 describe("the steps of a plan", () => {
-  it("are stopped when they take too long, and the build goes on where it may", async () => {
+  it("are stopped at their time limit, and the build continues with continue-on-error", async () => {
     const shorten = (plan: Plan): Plan => {
       plan.job.steps[0]!.timeoutMinutes = 0.005;
       return plan;
@@ -94,14 +101,14 @@ describe("the steps of a plan", () => {
     expect(log).toMatch(/was stopped after 0\.005 minutes \(timeout-minutes\)\n--- echo after\nafter\n$/);
   });
 
-  it("fail the build at a mistake that only shows on the way, with its place", async () => {
+  it("fail the build at a mistake that only a running build shows, with its position", async () => {
     const { error, told } = await runPlan("steps:\n  - run: echo one\n  - run: echo ${{ GONE }}\n");
     expect(error).toBeInstanceOf(BuildFailure);
     expect(error).toMatchObject({ reason: "pipeline-invalid", message: expect.stringMatching(/^p\.yml:3:\d+: /) });
     expect(told.steps.at(-1)?.map(({ status }) => status)).toEqual(["succeeded", "failed"]);
   });
 
-  it("that ask for it clean up after a mistake, which stands in the log where it was made", async () => {
+  it("with always() run after a mistake, which is in the log of its step", async () => {
     const { error, log, told } = await runPlan(
       "steps:\n  - run: echo ${{ GONE }}\n  - run: echo never\n  - { if: always(), run: echo cleaned }\n  - { if: failure(), name: '${{ WRONG }}', run: x }\n",
     );
@@ -110,13 +117,13 @@ describe("the steps of a plan", () => {
     expect(log).toMatch(/^--- .*\np\.yml:2:\d+: .*\n--- echo cleaned\ncleaned\n--- x\np\.yml:5:\d+: .*\n$/);
   });
 
-  it("have names of one line that is not long", async () => {
+  it("have names of one line with a limited length", async () => {
     const { told, log } = await runPlan(`steps:\n  - name: "a\\n  b ${"c".repeat(300)}"\n    run: "true"\n`);
     expect(told.steps[0]?.[0]?.name).toBe(`a b ${"c".repeat(196)}`);
     expect(log).toBe(`--- a b ${"c".repeat(196)}\n`);
   });
 
-  it("are told as they come along, each with where its log begins", async () => {
+  it("are reported while they run, each with the offset of its log", async () => {
     const { told, log } = await runPlan(
       "steps:\n  - id: a\n    run: printf é\n  - if: false\n    run: echo b\n  - run: echo c\n",
     );
@@ -138,7 +145,7 @@ describe("the steps of a plan", () => {
     ).toBe("--- echo c\nc\n");
   });
 
-  it("do not begin once the build is to stop, but for those that ask for it", async () => {
+  it("do not start after a cancel, except those that ask for it", async () => {
     const stop = new AbortController();
     stop.abort(new Cancel("canceled"));
     const text =
@@ -148,7 +155,7 @@ describe("the steps of a plan", () => {
     expect(log).toBe("--- echo always\nalways\n--- echo tidy\ntidy\n");
   });
 
-  it("that are stopped while their program is looked for never begin", async () => {
+  it("that are stopped while their program is searched never start", async () => {
     const stop = new AbortController();
     const onSteps = () => setImmediate(() => stop.abort(new Cancel("canceled")));
     const text = "steps:\n  - run: echo begun; sleep 1000\n";
@@ -158,7 +165,7 @@ describe("the steps of a plan", () => {
     expect(told.steps.at(-1)).toMatchObject([{ status: "canceled", exitCode: null }]);
   });
 
-  it("collect a summary, and masks that also hold for what comes in pieces", async () => {
+  it("collect a summary, and masks that hold for output in pieces", async () => {
     const text = `steps:
   - run: |
       echo "## Result" >> "$MILLRACE_SUMMARY"
@@ -171,7 +178,12 @@ describe("the steps of a plan", () => {
     expect(log.split("\n").slice(1)).toEqual(["***", ""]);
   });
 
-  it("say it when their program is not there", async () => {
+  it("end with the agent's own error when a script cannot be written", async () => {
+    const prepare = (folder: string): void => writeFileSync(join(folder, "0.sh"), "");
+    expect((await runPlan("steps:\n  - run: echo x\n", { prepare })).error).toMatchObject({ code: "EEXIST" });
+  });
+
+  it("say when their program is missing", async () => {
     const { value, log } = await runPlan("steps:\n  - run: Write-Output x\n    shell: pwsh\n");
     const isThere = value?.succeeded === true;
     expect(isThere ? log : `${value?.exitCode} ${log}`).toMatch(
@@ -179,7 +191,7 @@ describe("the steps of a plan", () => {
     );
   });
 
-  it("run as a user of their own where the agent may do that, and are refused in clear words where not", async () => {
+  it("run as another user where the agent may do that, and else are refused with advice", async () => {
     if (process.getuid?.() !== 0)
       return expect(() => findStepUser("nobody")).toThrow(/needs an agent that runs as root/);
     const user = namedUser();
@@ -204,7 +216,7 @@ describe("the steps of a plan", () => {
 });
 
 describe("a build's folder", () => {
-  it("is fresh, closed to others, and gone whatever steps made of it", async () => {
+  it("is new, closed to other users, and removed whatever steps made in it", async () => {
     const work = testFolder();
     const [one, other] = [await makeBuildFolder(work, null), await makeBuildFolder(work, null)];
     expect(one.path).not.toBe(other.path);

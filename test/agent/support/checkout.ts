@@ -7,12 +7,12 @@ import { BuildFailure } from "../../../src/agent/failure.ts";
 import { ProcessTree } from "../../../src/agent/process/process-tree.ts";
 import { testFolder } from "./folder.ts";
 
-/** Of this file alone: what one test ends is found by it. */
+/** Unique for each test file: processes are found by it. */
 export const BUILD = crypto.randomUUID();
 export const PLAIN = { depth: 1, submodules: "none", lfs: false, fetchTags: false } as const;
 
-/** What an agent has prepared for the next build. */
-export const surroundings = async (): Promise<CheckoutContext> => {
+/** The prepared folders of a build. */
+export const makeCheckoutContext = async (): Promise<CheckoutContext> => {
   const folder = testFolder();
   const workspace = join(folder, "workspace");
   mkdirSync(workspace);

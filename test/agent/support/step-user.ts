@@ -12,13 +12,13 @@ const PYTHON = "/usr/bin/python3";
 /** Attacks are written in Python: they need fork and renameat2, which shells and Node do not have. */
 export const canAttack = isRoot && existsSync(PYTHON);
 
-/** A user that nothing else on this machine runs as; it has no name. */
+/** A user id without a name that nothing else on this machine uses. */
 export const unnamedUser = (): StepUser => {
   const id = randomInt(1_000_000, 2_000_000_000);
   return { name: `user-${id}`, uid: id, gid: id };
 };
 
-/** A user that an agent finds by its name, gone after the test. */
+/** A user with a name in the system, removed after the test. */
 export const namedUser = (): StepUser => {
   const { uid, gid } = unnamedUser();
   const name = `millrace-${uid}`;
@@ -28,7 +28,7 @@ export const namedUser = (): StepUser => {
   return { name, uid, gid };
 };
 
-/** Runs a Python program as the user; it and all that has its output open is ended after the test by `stop`. */
+/** Runs a Python program as the user. All processes of the user are ended after the test. */
 export const attackAs = (user: StepUser, program: string, args: string[] = []) => {
   const child = spawn(PYTHON, ["-c", program, ...args], {
     cwd: "/",

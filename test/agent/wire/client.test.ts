@@ -3,12 +3,13 @@ import { describe, expect, it } from "vitest";
 import { serviceUrl } from "../../../src/agent/cli/service-url.ts";
 import { backOffDelay, DEFAULT_BACK_OFF, retryAfterOf } from "../../../src/agent/wire/back-off.ts";
 import { Client, describeAnswer, TokenRefused, Unreachable } from "../../../src/agent/wire/client.ts";
-import { type Reply, scriptedService } from "../support/scripted-service.ts";
+import { type StubResponse, startStubServer } from "../support/stub-server.ts";
 
 const QUICK = { initial: 1, max: 5 };
 const clientOf = (url: string) => new Client({ url, token: "mra_secret", bootId: "boot", backOff: QUICK });
 
-const playing = (replies: Reply[]) => scriptedService(() => replies.shift() ?? { status: 200, body: { ok: true } });
+const serviceWith = (replies: StubResponse[]) =>
+  startStubServer(() => replies.shift() ?? { status: 200, body: { ok: true } });
 
 describe("a call to the service", () => {
   it.each([
@@ -16,28 +17,28 @@ describe("a call to the service", () => {
     ["overload", { status: 503, body: {} }],
     ["an error of the service", { status: 500, body: {} }],
     ["too many requests", { status: 429, body: {} }],
-  ] as [string, Reply][])("is repeated after %s", async (_, trouble) => {
-    const service = await playing([trouble, trouble]);
+  ] as [string, StubResponse][])("is repeated after %s", async (_, trouble) => {
+    const service = await serviceWith([trouble, trouble]);
     expect(await clientOf(service.url).send({ method: "GET", path: "/x" })).toEqual({
       status: 200,
       body: { ok: true },
       failures: 2,
     });
-    expect(service.seen).toHaveLength(3);
+    expect(service.requests).toHaveLength(3);
     await service.close();
   });
 
   it.each([201, 204, 302, 400, 403, 404, 409, 413, 422])("is not repeated after %i", async (status) => {
-    const service = await playing([{ status }]);
+    const service = await serviceWith([{ status }]);
     expect((await clientOf(service.url).send({ method: "POST", path: "/x", body: {} })).status).toBe(status);
-    expect(service.seen).toHaveLength(1);
+    expect(service.requests).toHaveLength(1);
     await service.close();
   });
 
-  it("carries who it is, and its lease", async () => {
-    const service = await playing([]);
+  it("has the headers of the agent and the lease", async () => {
+    const service = await serviceWith([]);
     await clientOf(service.url).send({ method: "POST", path: "/x", body: { a: 1 }, lease: 42 });
-    const [{ headers, body }] = service.seen as [(typeof service.seen)[0]];
+    const [{ headers, body }] = service.requests as [(typeof service.requests)[0]];
     expect(headers).toMatchObject({
       authorization: "Bearer mra_secret",
       "x-boot-id": "boot",
@@ -49,33 +50,33 @@ describe("a call to the service", () => {
   });
 
   it("never follows a redirect with its token", async () => {
-    const thief = await playing([]);
-    const service = await playing([{ status: 307, headers: { Location: `${thief.url}/x` } }]);
+    const thief = await serviceWith([]);
+    const service = await serviceWith([{ status: 307, headers: { Location: `${thief.url}/x` } }]);
     expect((await clientOf(service.url).send({ method: "GET", path: "/x" })).status).toBe(307);
-    expect(thief.seen).toEqual([]);
+    expect(thief.requests).toEqual([]);
     await service.close();
     await thief.close();
   });
 
-  it("ends at once with a clear word when the service refuses the token", async () => {
-    const service = await playing([{ status: 401 }]);
+  it("ends at once with advice when the service refuses the token", async () => {
+    const service = await serviceWith([{ status: 401 }]);
     const refused = clientOf(service.url).send({ method: "GET", path: "/x" });
     await expect(refused).rejects.toThrow(TokenRefused);
     await expect(refused).rejects.toThrow(/Register it again/);
     await service.close();
   });
 
-  it("gives up after the tries it has, naming the trouble", async () => {
-    const service = await playing([{ drop: true }, { drop: true }]);
+  it("fails after its last try, and says why", async () => {
+    const service = await serviceWith([{ drop: true }, { drop: true }]);
     const url = service.url;
     await expect(clientOf(url).send({ method: "GET", path: "/x", maxTries: 2 })).rejects.toThrow(Unreachable);
     await service.close();
     await expect(clientOf(url).send({ method: "GET", path: "/x", maxTries: 2 })).rejects.toThrow(/ECONNREFUSED/);
   });
 
-  it("ends in the middle of a wait when it is no longer wanted", async () => {
+  it("ends during a wait when its signal is aborted", async () => {
     const end = new AbortController();
-    const service = await scriptedService(() => {
+    const service = await startStubServer(() => {
       setImmediate(() => end.abort(new Error("enough")));
       return { status: 503, headers: { "Retry-After": "500" } };
     });
@@ -85,7 +86,7 @@ describe("a call to the service", () => {
     await service.close();
   });
 
-  it("passes on the service's own words", () => {
+  it("describes an answer by the service's problem", () => {
     const problem = { type: "/problems/invalid", title: "Invalid", status: 422, detail: "look", requestId: "r" };
     expect(
       describeAnswer({ status: 422, body: { ...problem, errors: [{ pointer: "/name", detail: "is empty" }] } }),
@@ -95,7 +96,7 @@ describe("a call to the service", () => {
 });
 
 describe("the wait between tries", () => {
-  it("doubles, is never past its longest, and is never all the same for all", () => {
+  it("doubles up to its limit, with jitter", () => {
     expect([0, 1, 2, 3, 10].map((repeat) => backOffDelay(repeat, DEFAULT_BACK_OFF, 1))).toEqual([
       1000, 2000, 4000, 8000, 60_000,
     ]);
@@ -130,7 +131,7 @@ describe("the service's address", () => {
     ["http://localhost:8787", "http://localhost:8787"],
     ["http://127.0.0.1:8787/", "http://127.0.0.1:8787"],
     ["http://[::1]:8787", "http://[::1]:8787"],
-  ])("%s is taken", (text, expected) => expect(serviceUrl(text)).toBe(expected));
+  ])("%s is accepted", (text, expected) => expect(serviceUrl(text)).toBe(expected));
 
   it.each([
     "http://mill.example",

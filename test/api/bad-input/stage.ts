@@ -1,18 +1,18 @@
 import { vi } from "vitest";
 import type { Job } from "../../../src/protocol/jobs.ts";
 import { call, created, newAgent } from "../../support/api.ts";
-import { newWorks, poll, trigger, type Works } from "../../support/hand-out.ts";
+import { type BuildSetup, newBuildSetup, poll, trigger } from "../../support/build-setup.ts";
 
 /** Stands in whatever is sent, and in no answer. */
 export const CANARY = "cANARYx7q";
 export const UUID = "0198c5d2-0000-7000-8000-000000000000";
 
 /** Two organizations, each with a build that its agent runs. */
-export let own: Works & { job: Job; other: { id: string; token: string }; token: string; groupId: string };
-export let foreign: Works & { job: Job; groupId: string };
+export let own: BuildSetup & { job: Job; other: { id: string; token: string }; token: string; groupId: string };
+export let foreign: BuildSetup & { job: Job; groupId: string };
 
 const furnish = async () => {
-  const works = await newWorks();
+  const works = await newBuildSetup();
   await trigger(works.admin, works.pipeline.id);
   const { body: job } = await poll(works.agent);
   const headers = { "X-Lease": String(job.lease) };

@@ -3,30 +3,30 @@ import type { Job } from "../../../src/protocol/jobs.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import type { Problem } from "../../../src/protocol/problem.ts";
 import { type Answer, call, created, newPipeline, newRepository } from "../../support/api.ts";
-import { deployedWith, watchedDatabase } from "../../support/deployment.ts";
+import { poll, trigger } from "../../support/build-setup.ts";
+import { databaseWithHook, deployedWith } from "../../support/deployment.ts";
 import { type Furnished, newFurnished } from "../../support/furnished.ts";
-import { poll, trigger } from "../../support/hand-out.ts";
 
 type Provoke = (at: Furnished) => Promise<Answer<Problem>>;
 
 const AGENT = { name: "b", platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true };
 
-/** Another caller changes the record between the two steps of a request, its read and its write. */
+/** Another caller does something between the two steps of a request: its read and its write. */
+const between = (meanwhile: () => Promise<unknown>) => {
+  let batches = 0;
+  const DB = databaseWithHook(async (statements) => {
+    // A batch of one statement only records that the token was used.
+    if (statements > 1 && ++batches === 2) await meanwhile();
+  });
+  return deployedWith({ DB });
+};
+
+/** Another caller changes the record meanwhile. */
 const overtaken =
-  (
-    method: string,
-    noun: string,
-    body?: unknown,
-    rest = "",
-    meanwhile: unknown = { name: "changed meanwhile" },
-  ): Provoke =>
-  async ({ admin, ids }) => {
+  (method: string, noun: string, body?: unknown, rest = "", change: unknown = { name: "changed meanwhile" }): Provoke =>
+  ({ admin, ids }) => {
     const path = `${noun}/${ids[noun]}`;
-    let batches = 0;
-    const DB = watchedDatabase(async (statements) => {
-      if (statements > 1 && ++batches === 2) await call(admin, "PUT", path, meanwhile);
-    });
-    return deployedWith({ DB })(admin, method, path + rest, body);
+    return between(() => call(admin, "PUT", path, change))(admin, method, path + rest, body);
   };
 
 /** The same record is created twice. */
@@ -191,12 +191,7 @@ export const BY_RULE: Record<string, Provoke> = {
   }),
   "deleteCredential conflict": async (at) => {
     await setCredential(at);
-    const path = `/repository/${at.repository.id}/credential`;
-    let batches = 0;
-    const DB = watchedDatabase(async (statements) => {
-      if (statements > 1 && ++batches === 2) await setCredential(at);
-    });
-    return deployedWith({ DB })(at.admin, "DELETE", path);
+    return between(() => setCredential(at))(at.admin, "DELETE", `/repository/${at.repository.id}/credential`);
   },
 
   "createPipeline duplicate": twice("/pipeline", ({ repository }) => ({ repoId: repository.id, name: "twice" })),

@@ -9,26 +9,26 @@ interface FloorEnv {
 const TOKEN = "SELECT * FROM token WHERE hash = ?";
 const VARIABLES = "SELECT * FROM variable WHERE org_id = ? AND is_active = 1 ORDER BY id";
 
-/** Keeps one row for each agent. */
+/** Stores one row for each agent. */
 export class Floor extends DurableObject<FloorEnv> {
   constructor(ctx: DurableObjectState, env: FloorEnv) {
     super(ctx, env);
     ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS heard (id TEXT PRIMARY KEY, at INTEGER)");
   }
 
-  async hear(id: string): Promise<void> {
+  async recordHeartbeat(id: string): Promise<void> {
     this.ctx.storage.sql.exec("INSERT OR REPLACE INTO heard VALUES (?, ?)", id, Date.now());
   }
 }
 
-/** The least that a read of variables and a heartbeat can cost: the same two statements in one batch, one upsert. */
+/** The least that a read of variables and a heartbeat can cost: two statements in one batch, one upsert. */
 export default {
   async fetch(request: Request, { DB, POOL, RATE }: FloorEnv): Promise<Response> {
     const { pathname } = new URL(request.url);
     if (pathname === "/hello") return new Response("hello");
     if (pathname.startsWith("/limited/")) await RATE.limit({ key: "floor" });
     if (pathname.endsWith("/heartbeat")) {
-      await POOL.getByName("pool").hear("agent");
+      await POOL.getByName("pool").recordHeartbeat("agent");
       return Response.json({ cancel: false });
     }
     const [, variables] = await DB.batch([DB.prepare(TOKEN).bind("hash"), DB.prepare(VARIABLES).bind("acme")]);

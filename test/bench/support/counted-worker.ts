@@ -4,13 +4,13 @@ import worker, { BuildLog as Log, AgentPool as Pool } from "../../../src/worker.
 import { type Counts, NOTHING } from "./counts.ts";
 
 /**
- * The Worker as it is deployed, with everything counted that is paid for. `/counts` tells, `/clock` moves its time, and
- * `/enqueue` lets a pool know of a build with nothing before it.
+ * The deployed Worker with a counter for everything that Cloudflare bills. `/counts` returns the counters, `/clock`
+ * moves its clock forward, and `/enqueue` calls the pool directly.
  */
 
 const counts: Counts = { ...NOTHING };
 
-/** An alarm rearms itself before its work and again after it. */
+/** An alarm sets itself again before its work and after it. */
 const ROWS_OF_AN_ALARM = 2;
 
 let ahead = 0;
@@ -48,7 +48,7 @@ const bound = (target: object, name: string | symbol): unknown => {
   return typeof found === "function" ? found.bind(target) : found;
 };
 
-/** Every call of an object's method, and every socket opened to it, is a request that is paid for. */
+/** Cloudflare bills each call of an object's method, and each socket to it, as a request. */
 const countedObjects = <N extends DurableObjectNamespace>(objects: N): N =>
   new Proxy(objects, {
     get(target, name) {
@@ -80,8 +80,8 @@ const counted = (env: Env): Env => {
   return seen;
 };
 
-/** Counts the rows of each statement once its cursor was used up, which is in the same turn, and each alarm that is set. */
-const watch = ({ storage }: DurableObjectState): void => {
+/** Counts each alarm that is set, and the rows of each statement after its cursor was read, in the same turn. */
+const countStorage = ({ storage }: DurableObjectState): void => {
   const { sql } = storage;
   const exec = sql.exec.bind(sql);
   const setAlarm = storage.setAlarm.bind(storage);
@@ -99,8 +99,8 @@ const watch = ({ storage }: DurableObjectState): void => {
   };
 };
 
-/** Stands for the alarm that would have rung meanwhile: the real one does not know of the moved clock. */
-const ring = async (pool: { flush(): Promise<void> }): Promise<void> => {
+/** Replaces the alarm that was due meanwhile: the real one ignores the moved clock. */
+const fireAlarm = async (pool: { flush(): Promise<void> }): Promise<void> => {
   const { d1Rounds } = counts;
   await pool.flush();
   if (counts.d1Rounds === d1Rounds) return;
@@ -110,7 +110,7 @@ const ring = async (pool: { flush(): Promise<void> }): Promise<void> => {
 
 export class AgentPool extends Pool {
   constructor(ctx: DurableObjectState, env: Env) {
-    watch(ctx);
+    countStorage(ctx);
     counts.wakes += 1;
     super(ctx, counted(env));
   }
@@ -123,7 +123,7 @@ export class AgentPool extends Pool {
 
 export class BuildLog extends Log {
   constructor(ctx: DurableObjectState, env: Env) {
-    watch(ctx);
+    countStorage(ctx);
     super(ctx, counted(env));
   }
 }
@@ -137,7 +137,7 @@ export default {
       return Response.json(await env.AGENT_POOL.getByName(poolName(build.orgId)).enqueue(build));
     }
     if (pathname === "/clock") ahead += Number(searchParams.get("ahead"));
-    if (pathname === "/clock") await ring(env.AGENT_POOL.getByName(poolName(searchParams.get("org") ?? "")));
+    if (pathname === "/clock") await fireAlarm(env.AGENT_POOL.getByName(poolName(searchParams.get("org") ?? "")));
     if (pathname === "/counts" || pathname === "/clock") return Response.json(counts);
     counts.requests += 1;
     return worker.fetch(request, counted(env), ctx);

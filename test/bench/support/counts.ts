@@ -1,7 +1,7 @@
-/** What the platform asks money for, as far as it can be counted. */
+/** What Cloudflare bills, as far as it can be counted. */
 export interface Counts {
   requests: number;
-  /** Calls of objects' methods, sockets opened to them, and alarms. */
+  /** Calls of objects' methods, sockets to them, and alarms. */
   objectRequests: number;
   objectRowsRead: number;
   objectRowsWritten: number;
@@ -9,13 +9,19 @@ export interface Counts {
   d1Rounds: number;
   d1RowsRead: number;
   d1RowsWritten: number;
-  /** How often a pool came into memory. Costs nothing by itself. */
+  /** How often a pool was loaded into memory. Not billed. */
   wakes: number;
 }
 
 export const NOTHING: Counts = {
-  ...{ requests: 0, objectRequests: 0, objectRowsRead: 0, objectRowsWritten: 0 },
-  ...{ d1Statements: 0, d1Rounds: 0, d1RowsRead: 0, d1RowsWritten: 0 },
+  requests: 0,
+  objectRequests: 0,
+  objectRowsRead: 0,
+  objectRowsWritten: 0,
+  d1Statements: 0,
+  d1Rounds: 0,
+  d1RowsRead: 0,
+  d1RowsWritten: 0,
   wakes: 0,
 };
 

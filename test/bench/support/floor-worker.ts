@@ -10,19 +10,19 @@ export interface FloorEnv {
 const KEEP = "INSERT OR REPLACE INTO fact VALUES (?, ?)";
 const FACTS = JSON.stringify({ id: "a build's facts", branch: "main", status: "running", steps: [] });
 
-/** An object that decides nothing: it keeps one row when it is called, and pushes to whoever waits. */
+/** An object without rules: each call stores one row, and pushes to the waiting sockets. */
 export class Floor extends DurableObject<FloorEnv> {
   constructor(ctx: DurableObjectState, env: FloorEnv) {
     super(ctx, env);
     ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS fact (id TEXT PRIMARY KEY, facts TEXT NOT NULL)");
   }
 
-  async keep(id: string): Promise<void> {
+  async store(id: string): Promise<void> {
     this.ctx.storage.sql.exec(KEEP, id, FACTS);
   }
 
-  async keepAndTell(id: string): Promise<void> {
-    await this.keep(id);
+  async storeAndPush(id: string): Promise<void> {
+    await this.store(id);
     await this.push(id);
     await this.env.DB.batch([this.env.DB.prepare(KEEP).bind(id, FACTS)]);
   }
@@ -42,16 +42,16 @@ export class Floor extends DurableObject<FloorEnv> {
   }
 }
 
-const told = (socket: WebSocket): Promise<void> =>
+const firstMessage = (socket: WebSocket): Promise<void> =>
   new Promise((resolve) => {
     socket.addEventListener("message", () => resolve(), { once: true });
     socket.accept();
   });
 
 /**
- * The least that a build's life and a wait can cost on this platform: as many requests, calls of objects and rounds to
- * D1 as the service cannot do without, each for one row, with no token, rule, key or check. Both ask the rate limit,
- * which the platform counts in memory but a local workerd in an object.
+ * The least that a build and a waiting agent can cost on this platform: only the requests, object calls and D1 round
+ * trips that the service needs too, each for one row, without tokens, rules, keys or checks. It asks the rate limiter as
+ * the service does, because a local workerd counts in an object what Cloudflare counts in memory.
  */
 export default {
   async fetch(request: Request, env: FloorEnv): Promise<Response> {
@@ -62,29 +62,29 @@ export default {
     await env.RATE.limit({ key: "floor" });
     const read = () => env.DB.batch([env.DB.prepare("SELECT facts FROM fact WHERE id = ?").bind(id)]);
     const handOut = async () => {
-      await pool.keep(id);
+      await pool.store(id);
       await read();
-      await log.keep(id);
-      await pool.keep(id);
+      await log.store(id);
+      await pool.store(id);
     };
     switch (pathname) {
       case "/trigger":
         await read();
-        await pool.keepAndTell(id);
+        await pool.storeAndPush(id);
         break;
       case "/poll":
         await handOut();
         break;
       case "/start":
-        await pool.keep(id);
+        await pool.store(id);
         break;
       case "/log":
         await request.arrayBuffer();
-        await log.keep(id);
+        await log.store(id);
         break;
       case "/finish":
-        await pool.keep(id);
-        await log.keep(id);
+        await pool.store(id);
+        await log.store(id);
         break;
       case "/push":
         await pool.push(id);
@@ -94,7 +94,7 @@ export default {
       case "/wait": {
         const answer = await pool.fetch(request.url, { headers: { Upgrade: "websocket" } });
         if (request.headers.get("Upgrade") === "websocket") return answer;
-        await told(answer.webSocket!);
+        await firstMessage(answer.webSocket!);
         answer.webSocket!.close(1000);
         await handOut();
         break;

@@ -9,11 +9,16 @@ export interface ServedFloor {
   stop(): Promise<void>;
 }
 
-/** Serves a bare Worker of this folder in a workerd of its own, as the service is served. */
+/** Serves one of the bare Workers of this folder with workerd, as the service is served. */
 export const serveFloor = async (entry = "floor-worker.ts"): Promise<ServedFloor> => {
   const { outputFiles } = buildSync({
-    ...{ entryPoints: [join(import.meta.dirname, entry)], bundle: true, write: false },
-    ...{ format: "esm", target: "esnext", external: ["cloudflare:*"], minify: true },
+    entryPoints: [join(import.meta.dirname, entry)],
+    bundle: true,
+    write: false,
+    format: "esm",
+    target: "esnext",
+    external: ["cloudflare:*"],
+    minify: true,
   });
   const port = await freePort();
   const miniflare = new Miniflare(

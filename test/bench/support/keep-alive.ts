@@ -5,15 +5,15 @@ export interface Answer {
   text: string;
 }
 
-export interface Asked {
+export interface RequestOptions {
   token?: string;
   headers?: Record<string, string>;
   body?: string;
   signal?: AbortSignal;
 }
 
-/** A caller that opens as many connections as it has questions at once and keeps them: `fetch` costs far more CPU. */
-export class KeepAlive {
+/** An HTTP client that keeps its connections, one for each concurrent request. `fetch` needs far more CPU. */
+export class KeepAliveClient {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
   readonly #url: string;
 
@@ -21,7 +21,7 @@ export class KeepAlive {
     this.#url = url;
   }
 
-  ask(method: string, path: string, { token, headers = {}, body, signal }: Asked = {}): Promise<Answer> {
+  send(method: string, path: string, { token, headers = {}, body, signal }: RequestOptions = {}): Promise<Answer> {
     const all: Record<string, string> = { ...headers };
     if (token) all.Authorization = `Bearer ${token}`;
     if (body !== undefined) all["Content-Length"] = String(Buffer.byteLength(body));
@@ -36,9 +36,9 @@ export class KeepAlive {
     });
   }
 
-  /** The answer's record. @throws where it is not a success */
-  async get<T>(method: string, path: string, asked?: Asked): Promise<T> {
-    const { status, text } = await this.ask(method, path, asked);
+  /** Sends a request and returns its JSON. @throws Error if the status is 300 or more */
+  async request<T>(method: string, path: string, options?: RequestOptions): Promise<T> {
+    const { status, text } = await this.send(method, path, options);
     if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`);
     return (text ? JSON.parse(text) : undefined) as T;
   }

@@ -11,17 +11,17 @@ const PRICES = {
   rowWritten: 1 / MILLION,
 };
 
-/** What cannot be counted from outside, assumed: CPU of a request, and how long an object is awake for a call. */
+/** Assumptions, because they cannot be counted: CPU of a request, and how long an object is awake for a call. */
 export const CPU_MS = 3;
 export const AWAKE_MS = 5;
-/** An object is billed for 128 MB whatever it uses. */
+/** Cloudflare bills 128 MB for each awake object. */
 const OBJECT_GIGABYTES = 0.128;
 
 export const HOURS_A_MONTH = 730;
 
 export const objectAwake = (seconds: number): number => seconds * OBJECT_GIGABYTES * PRICES.gigabyteSecond;
 
-/** Dollars for what was counted. */
+/** Dollars for the counts. */
 export const dollarsFor = (counts: Counts): number =>
   counts.requests * (PRICES.request + CPU_MS * PRICES.cpuMs) +
   counts.objectRequests * PRICES.objectRequest +

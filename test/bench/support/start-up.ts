@@ -9,12 +9,14 @@ interface Profile {
   timeDeltas: number[];
 }
 
-/** Milliseconds of CPU the Worker needs before its first request, as wrangler's own profile of it tells. */
+/** Milliseconds of CPU before the first request, by the profile of `wrangler check startup`. */
 export const startUpCpu = (folder: string): number => {
   const profile = join(folder, "start-up.cpuprofile");
   const wrangler = join(ROOT, "node_modules/wrangler/bin/wrangler.js");
   execFileSync(process.execPath, [wrangler, "check", "startup", "--outfile", profile], {
-    ...{ cwd: ROOT, stdio: "ignore", env: { ...process.env, CI: "1" } },
+    cwd: ROOT,
+    stdio: "ignore",
+    env: { ...process.env, CI: "1" },
   });
   const { nodes, samples, timeDeltas } = JSON.parse(readFileSync(profile, "utf8")) as Profile;
   const idle = new Set(

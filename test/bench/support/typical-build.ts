@@ -1,38 +1,38 @@
 import { type Job, LEASE_HEADER } from "../../../src/protocol/jobs.ts";
+import { LOG, type RegisteredAgent } from "./build-requests.ts";
 import type { Counts } from "./counts.ts";
-import { countedWhile, passTime, quiet } from "./idle-hour.ts";
-import type { KeepAlive } from "./keep-alive.ts";
-import { LOG, type Mill } from "./life.ts";
+import { countedWhile, passTime, waitUntilIdle } from "./idle-hour.ts";
+import type { KeepAliveClient } from "./keep-alive.ts";
 
 export const BUILD_SECONDS = 300;
-/** Seconds of them in which its steps write. */
+/** Seconds in which its steps write output. */
 const WRITING_SECONDS = 60;
 const HEARTBEAT_SECONDS = 15;
 const STEPS = 5;
 
 /**
- * What a build of five minutes costs from its trigger until all is written, as an agent with a socket runs it, whose
- * steps write for a minute of it. The agent sends one chunk of log a second at most, but for the first few.
+ * Counts for a build of five minutes by an agent with a socket, from the trigger until everything is written to D1. Its
+ * steps write for one minute; apart from the first few, the agent sends at most one log chunk a second.
  */
 export const typicalBuild = (
-  http: KeepAlive,
+  http: KeepAliveClient,
   trigger: { token: string; pipelineId: string },
-  { id: agentId, orgId, token }: Mill,
+  { id: agentId, orgId, token }: RegisteredAgent,
   chunksASecond = 1,
 ): Promise<Counts> =>
   countedWhile(http, async () => {
     const body = JSON.stringify({ pipelineId: trigger.pipelineId, branch: "main" });
-    await http.get("POST", "/build", { token: trigger.token, body });
-    const { build, lease } = await http.get<Job>("GET", `/buildagent/${agentId}/poll?wait=0`, { token });
+    await http.request("POST", "/build", { token: trigger.token, body });
+    const { build, lease } = await http.request<Job>("GET", `/buildagent/${agentId}/poll?wait=0`, { token });
     const headers = { [LEASE_HEADER]: String(lease) };
     const tell = (path: string, words?: object) =>
-      http.get("POST", path, { token, headers, body: words && JSON.stringify(words) });
+      http.request("POST", path, { token, headers, body: words && JSON.stringify(words) });
     await tell(`/build/${build.id}/start`);
     let offset = 0;
     const write = async (final = "") => {
       const path = `/build/${build.id}/log?offset=${offset}${final}`;
       const octets = { ...headers, "Content-Type": "application/octet-stream" };
-      offset = (await http.get<{ next: number }>("PUT", path, { token, headers: octets, body: LOG })).next;
+      offset = (await http.request<{ next: number }>("PUT", path, { token, headers: octets, body: LOG })).next;
     };
     const chunks = WRITING_SECONDS * chunksASecond;
     const beats = BUILD_SECONDS / HEARTBEAT_SECONDS;
@@ -50,5 +50,5 @@ export const typicalBuild = (
     }
     await tell(`/build/${build.id}/finish`, { status: "succeeded", exitCode: 0 });
     await passTime(http, orgId, 1);
-    await quiet(http);
+    await waitUntilIdle(http);
   });

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { NewAgent, NewBuild, Result } from "../../../src/domain/pool/commands.ts";
 import { RULES } from "../../../src/domain/pool/rules.ts";
 import type { Command, Input, Output } from "../../../src/domain/pool/step.ts";
-import { PoolModel } from "../../simulate/pool.ts";
+import { SimPool } from "../../simulate/pool.ts";
 
 export const ORG = "acme";
 export const ACTOR = { actor: "token:t", requestId: "r" };
@@ -11,7 +11,7 @@ export const ACTOR = { actor: "token:t", requestId: "r" };
 export class Bench {
   now = 1_800_000_000_000;
   readonly pushes: { agentId: string; type: string; buildId: string | undefined }[] = [];
-  readonly pool = new PoolModel(ORG, RULES, ({ agentId, hint }) =>
+  readonly pool = new SimPool(ORG, RULES, ({ agentId, hint }) =>
     this.pushes.push({ agentId, type: hint.type, buildId: hint.buildId }),
   );
   #ids = 0;
@@ -72,14 +72,14 @@ export class Bench {
   }
 
   facts(buildId: string) {
-    const { builds, jobs } = this.pool.disk.rows;
+    const { builds, jobs } = this.pool.storage.rows;
     const { status, reason, commitSha, exitCode, number } = builds.get(buildId)!;
     const { attempt, unstarted, requires, agentId } = jobs.get(buildId)!;
     return { status, reason, commitSha, exitCode, number, attempt, unstarted, requires, agentId };
   }
 
   message(buildId: string): string | null {
-    return this.pool.disk.rows.reports.get(buildId)?.message ?? null;
+    return this.pool.storage.rows.reports.get(buildId)?.message ?? null;
   }
 
   status(buildId: string): string {

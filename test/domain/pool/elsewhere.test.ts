@@ -79,4 +79,4 @@ describe("a build that its agent cannot fetch", () => {
   });
 });
 
-const lease = (bench: Bench, buildId: string) => ({ buildId, fence: bench.pool.disk.rows.jobs.get(buildId)!.fence });
+const lease = (bench: Bench, buildId: string) => ({ buildId, fence: bench.pool.storage.rows.jobs.get(buildId)!.fence });

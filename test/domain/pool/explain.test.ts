@@ -10,10 +10,10 @@ const UUID = "00000000-0000-7000-8000-0000000000";
 const uuid = (last: number) => `${UUID}${String(last).padStart(2, "0")}`;
 
 const explained = (bench: Bench, buildId: string) => {
-  const { state, context, disk } = bench.pool;
-  const build = disk.rows.builds.get(buildId)!;
+  const { state, context, storage } = bench.pool;
+  const build = storage.rows.builds.get(buildId)!;
   return Explanation.parse(
-    explain(state, build, disk.rows.jobs.get(buildId)!, { ...context, now: bench.now }, () => 0),
+    explain(state, build, storage.rows.jobs.get(buildId)!, { ...context, now: bench.now }, () => 0),
   );
 };
 
@@ -47,10 +47,10 @@ describe("explain", () => {
     bench.agent({ id: "here", name: "here" });
     bench.agent({ id: "mac", name: "mac", platform: 1, labels: ["nope"] });
     const build = bench.build({ id: uuid(9), requires: { labels: ["nope"] } });
-    const { state, context, disk } = bench.pool;
-    const facts = disk.rows.builds.get(build)!;
+    const { state, context, storage } = bench.pool;
+    const facts = storage.rows.builds.get(build)!;
     const at = { ...context, now: bench.now };
-    const { requires, groups } = explain(state, facts, disk.rows.jobs.get(build)!, at, () => 0);
+    const { requires, groups } = explain(state, facts, storage.rows.jobs.get(build)!, at, () => 0);
     expect(requires).toMatchObject({ labels: ["nope"] });
     expect(groups).toEqual([
       { codes: [], agents: 1, online: 1, words: "1 agent could take it now." },

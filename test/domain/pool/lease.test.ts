@@ -149,7 +149,7 @@ describe("a hand-out", () => {
     const environment = [{ key: "TOKEN", scope: "organization", isSecret: true, version: 3 } as const];
     expect(bench.refusal("deliver", { buildId: build, fence, agentId: other.id, environment })).toBe("lease-lost");
     bench.ok("deliver", { buildId: build, fence, agentId: agent.id, environment });
-    const told = [...bench.pool.disk.rows.entries.values()].map(({ audit }) => audit);
+    const told = [...bench.pool.storage.rows.entries.values()].map(({ audit }) => audit);
     expect(told.at(-1)).toMatchObject({ action: "build.deliver", subject: build, detail: { keys: ["TOKEN"] } });
   });
 
@@ -221,10 +221,10 @@ describe("an agent", () => {
   it("that polls for an hour without work costs at most 75 rows", () => {
     const bench = new Bench();
     const agent = bench.agent();
-    const { disk } = bench.pool;
+    const { storage } = bench.pool;
     let rows = 0;
-    const store = disk.store.bind(disk);
-    disk.store = (changes) => {
+    const store = storage.store.bind(storage);
+    storage.store = (changes) => {
       rows += changes.filter(({ kind }) => !["heard", "waiter", "offer", "flush", "matched"].includes(kind)).length;
       store(changes);
     };

@@ -3,7 +3,7 @@ import { Bench } from "./bench.ts";
 
 /** What one attempt takes, as it was when the attempt began. */
 const taken = (bench: Bench) => {
-  const { builds, dirty, entries } = bench.pool.disk.rows;
+  const { builds, dirty, entries } = bench.pool.storage.rows;
   const known = [...dirty].map((buildId) => ({ buildId, version: builds.get(buildId)!.version }));
   return { builds: known, entries: [...entries.keys()], failed: false };
 };
@@ -27,7 +27,7 @@ describe("the outbox", () => {
     const attempt = taken(bench);
     agent.work();
     bench.ok("flushed", attempt);
-    expect(bench.pool.disk.rows.dirty.size).toBe(1);
+    expect(bench.pool.storage.rows.dirty.size).toBe(1);
     expect(flushAt(bench)).not.toBeNull();
   });
 
@@ -39,7 +39,7 @@ describe("the outbox", () => {
     const attempt = taken(bench);
     bench.now += 60_000;
     bench.ok("flushed", attempt);
-    expect(bench.pool.disk.rows.entries.size).toBe(1);
+    expect(bench.pool.storage.rows.entries.size).toBe(1);
     expect(flushAt(bench)).not.toBeNull();
   });
 

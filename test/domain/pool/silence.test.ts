@@ -5,7 +5,7 @@ import { Bench } from "./bench.ts";
 const DAY = 24 * 60 * 60;
 
 const forgotten = (bench: Bench): string[] =>
-  [...bench.pool.disk.rows.entries.values()].flatMap(({ audit }) =>
+  [...bench.pool.storage.rows.entries.values()].flatMap(({ audit }) =>
     audit?.action === "agent.forget" ? [audit.subject] : [],
   );
 

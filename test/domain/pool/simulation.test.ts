@@ -1,7 +1,17 @@
-import { expect, it } from "vitest";
-import { hunt, simulate } from "../../simulate/crew.ts";
+import { describe, expect, it } from "vitest";
+import type { NewAgent } from "../../../src/domain/pool/commands.ts";
+import { RULES } from "../../../src/domain/pool/rules.ts";
+import { FAULTS } from "../../simulate/faults.ts";
+import { History } from "../../simulate/history.ts";
+import { INVARIANTS } from "../../simulate/invariants.ts";
+import { MUTANTS } from "../../simulate/mutants.ts";
+import { simulate, testMutants } from "../../simulate/parallel.ts";
+import { SimPool } from "../../simulate/pool.ts";
+import { failureReport, replay } from "../../simulate/replay.ts";
+import { runHistory } from "../../simulate/run.ts";
+import { ACTOR, ORG } from "../../simulate/simulator.ts";
 
-/* A failing history is replayed with `npm run simulate -- --seed 1 --history I`. */
+/* `npm run simulate -- --seed 1 --history I` prints the trace of a failing history. */
 const SEED = 1;
 
 it("holds every invariant through 20,000 hostile histories", { timeout: 300_000 }, async () => {
@@ -9,12 +19,73 @@ it("holds every invariant through 20,000 hostile histories", { timeout: 300_000 
   expect(failures).toEqual([]);
   expect(histories).toBe(20_000);
   expect(commands).toBeGreaterThan(2_000_000);
-  expect(Object.keys(faults)).toHaveLength(24);
+  expect(Object.keys(faults).sort()).toEqual(Object.keys(FAULTS).sort());
   for (const count of Object.values(faults)) expect(count).toBeGreaterThan(500);
 });
 
-it("would see each of the wrong machines within 1,000 histories", { timeout: 300_000 }, async () => {
-  const hunts = await hunt(SEED, 1_000);
-  expect(hunts.length).toBeGreaterThanOrEqual(18);
-  expect(hunts.filter(({ caughtAfter }) => caughtAfter === null)).toEqual([]);
+it("sees each mutant break its invariant within 1,000 histories", { timeout: 300_000 }, async () => {
+  const results = await testMutants(SEED, 1_000);
+  expect(results.length).toBeGreaterThanOrEqual(18);
+  expect(results.filter(({ killedBy }) => killedBy === null)).toEqual([]);
+});
+
+describe("the checks that no rule can break", () => {
+  const newAgent = (id: string, orgId = ORG): NewAgent => {
+    const skills = { platform: 2, canBuildIOS: true, canBuildAndroid: true, canBuildWeb: true };
+    return { id, orgId, name: id, tokenHash: `hash of ${id}`, actor: ACTOR, ...skills };
+  };
+
+  it("see a build that two agents hold (invariant 1)", () => {
+    const pool = new SimPool(ORG, RULES, () => {});
+    pool.call(0, "registerAgent", newAgent("a1"));
+    pool.state.index.holding.set("a2", "b1");
+    expect(() => pool.call(0, "sweep", null)).toThrow("invariant 1 ");
+  });
+
+  it("see an agent of another organization (invariant 14)", () => {
+    const pool = new SimPool(ORG, RULES, () => {});
+    expect(() => pool.call(0, "registerAgent", newAgent("a1", "other"))).toThrow("invariant 14 ");
+  });
+});
+
+describe("the trace of a history", () => {
+  /** The first history in which a mutant breaks its invariant. */
+  const failing = (name: string) => {
+    const mutant = MUTANTS.find((one) => one.name === name)!;
+    for (let index = 0; ; index++) {
+      const failure = runHistory(new History(SEED, index, mutant.rules), index);
+      if (failure?.invariant === mutant.breaks) return { seed: SEED, index, mutant };
+    }
+  };
+
+  it("of a mutant ends with its invariant, its title and the command that replays it", () => {
+    const id = failing("a lease ends ten seconds early");
+    const report = failureReport(id);
+    expect(report.at(-2)).toContain(`invariant 5 (${INVARIANTS[5]})`);
+    expect(report.at(-1)).toBe(
+      `Replay: npm run simulate -- --seed 1 --history ${id.index} --mutant "a lease ends ten seconds early"`,
+    );
+    expect(report.length).toBeLessThanOrEqual(33);
+    expect(report.at(-3)).toMatch(/=> \(violation\) +\| b\d+ \w+ -> queued; lease #\d+ of a\d+ ends$/);
+  });
+
+  it("names builds, agents and fences by short names, and every injected fault", () => {
+    const lines: string[] = [];
+    const history = new History(SEED, 3, MUTANTS[0]!.rules);
+    runHistory(history, 3);
+    replay({ seed: SEED, index: 3, mutant: MUTANTS[0]! }, (line) => lines.push(line));
+    const faults = [...history.simulator.faults.values()].reduce((sum, count) => sum + count, 0);
+    expect(lines.filter((line) => line.includes("  ! "))).toHaveLength(faults);
+    expect(lines.join("\n")).toMatch(/ b1 queued -> assigned; lease #1 for a\d of 30 s$/m);
+    expect(lines.join("\n")).not.toMatch(/\d{13}/);
+  });
+
+  it("as JSON leaves nothing out", () => {
+    const lines: string[] = [];
+    replay({ seed: SEED, index: 3 }, (line) => lines.push(line), { json: true });
+    const parsed = lines.map((line) => JSON.parse(line));
+    expect(parsed.filter(({ command }) => command)).toHaveLength(parsed.filter(({ answer }) => answer).length);
+    expect(parsed[0]).toMatchObject({ command: "registerAgent", input: { id: "a1" } });
+    expect(parsed.find(({ changes }) => changes)?.changes[0]).toHaveProperty("kind");
+  });
 });

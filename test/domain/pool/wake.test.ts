@@ -42,7 +42,7 @@ describe("a build that comes", () => {
     const bench = new Bench();
     const [own, polls] = [bench.agent(), bench.agent()];
     own.wait();
-    const written = (agent: typeof own) => bench.pool.disk.rows.agents.get(agent.id)?.heardAt;
+    const written = (agent: typeof own) => bench.pool.storage.rows.agents.get(agent.id)?.heardAt;
     const registered = written(own);
     for (const agent of [own, polls]) {
       bench.now += 600_000;

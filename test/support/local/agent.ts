@@ -9,7 +9,7 @@ export interface RunningAgent {
   process: ChildProcess;
   state: string;
   printed(): string;
-  /** Ends it as an operator would, and waits until it is gone. */
+  /** Sends SIGTERM and waits for the end. Returns the exit code. */
   stop(): Promise<number | null>;
 }
 
@@ -27,7 +27,7 @@ const collect = (child: ChildProcess): (() => string) => {
   return () => text;
 };
 
-/** Registers and starts a real agent process, by the commands a person would type. */
+/** Registers and starts a real agent process with the commands that a person types. */
 export const startAgent = async (
   client: Client,
   folder: string,
@@ -36,7 +36,9 @@ export const startAgent = async (
 ): Promise<RunningAgent> => {
   const state = mkdtempSync(join(folder, `${name}-`));
   const { token } = await client.call<{ token: string }>("POST", "/token", {
-    ...{ name, kind: "registration", labels: ["special"] },
+    name,
+    kind: "registration",
+    labels: ["special"],
   });
   const url = options.url ?? client.url;
   const registering = ["register", "--url", url, "--token-file", "-", "--name", name, "--state", state];
@@ -48,12 +50,14 @@ export const startAgent = async (
   return startRegistered(state, options.start, options.program);
 };
 
-/** Starts the agent whose identity lies in `state`, of this version or with the `program` of another. */
+/** Starts the registered agent of the folder `state`; `program` may be that of another release. */
 export const startRegistered = (state: string, more: string[] = [], program = MAIN): RunningAgent => {
   const child = run(program, ["start", "--state", state, ...more], "ignore");
   const printed = collect(child);
   return {
-    ...{ process: child, state, printed },
+    process: child,
+    state,
+    printed,
     async stop() {
       if (child.exitCode === null && child.signalCode === null) {
         const gone = once(child, "exit");

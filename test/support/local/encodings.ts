@@ -1,11 +1,11 @@
-/** The base64 of a text with so many bytes before it: the part that is the same whatever those are, and what follows. */
+/** The base64 of a text after `before` other bytes: only the characters that do not depend on these bytes. */
 const base64After = (text: string, before: number): string => {
   const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(text)]);
   const whole = bytes.subarray(0, bytes.length - (bytes.length % 3)).toString("base64");
   return whole.slice(before === 0 ? 0 : 4);
 };
 
-/** The forms in which a text may show up where it should not. */
+/** The encodings in which a leaked text may appear. */
 export const encodingsOf = (text: string): Record<string, string> => ({
   raw: text,
   "base64 at 0": base64After(text, 0),
@@ -17,8 +17,8 @@ export const encodingsOf = (text: string): Record<string, string> => ({
   json: JSON.stringify(text).slice(1, -1),
 });
 
-/** Which of the texts, in which encoding, the bytes have. */
-export const found = (bytes: Buffer | string, texts: Record<string, string>): string[] =>
+/** Which of the texts the bytes contain, with the encoding. */
+export const findEncoded = (bytes: Buffer | string, texts: Record<string, string>): string[] =>
   Object.entries(texts).flatMap(([name, text]) =>
     Object.entries(encodingsOf(text)).flatMap(([encoding, form]) =>
       bytes.includes(form) ? [`${name} ${encoding}`] : [],

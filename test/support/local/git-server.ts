@@ -5,12 +5,12 @@ import { join } from "node:path";
 
 export interface GitServer {
   url: string;
-  /** Paths asked for, and whether the right password came with each. */
+  /** The requested paths, and whether each request had the right password. */
   asked: { path: string; isAdmitted: boolean }[];
   close(): Promise<void>;
 }
 
-/** `git http-backend` for the repositories below `root`, behind basic authentication; an old one speaks the first protocol. */
+/** Serves the repositories below `root` by `git http-backend`, with basic authentication. `isOld`: protocol version 0. */
 export const startGitServer = async (
   root: string,
   user: string,
@@ -31,12 +31,19 @@ export const startGitServer = async (
     }
     const child = spawn(backend, [], {
       env: {
-        ...{ PATH: process.env.PATH, GIT_PROJECT_ROOT: root, GIT_HTTP_EXPORT_ALL: "1", PATH_INFO: pathname },
-        ...{ REQUEST_METHOD: request.method, QUERY_STRING: search.slice(1), REMOTE_USER: user },
+        PATH: process.env.PATH,
+        GIT_PROJECT_ROOT: root,
+        GIT_HTTP_EXPORT_ALL: "1",
+        PATH_INFO: pathname,
+        REQUEST_METHOD: request.method,
+        QUERY_STRING: search.slice(1),
+        REMOTE_USER: user,
         CONTENT_TYPE: request.headers["content-type"] ?? "",
         HTTP_CONTENT_ENCODING: request.headers["content-encoding"] ?? "",
         GIT_PROTOCOL: isOld ? "" : String(request.headers["git-protocol"] ?? ""),
-        ...{ GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "safe.directory", GIT_CONFIG_VALUE_0: "*" },
+        GIT_CONFIG_COUNT: "1",
+        GIT_CONFIG_KEY_0: "safe.directory",
+        GIT_CONFIG_VALUE_0: "*",
       },
     });
     request.pipe(child.stdin);

@@ -5,13 +5,13 @@ import { ROOT } from "../../../src/local/service.ts";
 import { lastReleaseWith } from "../../releases/last.ts";
 
 export interface Release {
-  /** Configuration by which wrangler serves it. */
+  /** Path of its wrangler configuration. */
   config: string;
-  /** Its agent program. */
+  /** Path of its agent program. */
   agent: string;
 }
 
-/** Lays the service and the agent of the release before into `folder`, with the migrations that it knew. */
+/** Unpacks service, agent and migrations of the last release into `folder`. */
 export const unpackLastRelease = (folder: string): Release => {
   const kept = lastReleaseWith("worker.js.gz");
   const unpack = (name: string, to: string): void =>

@@ -2,7 +2,7 @@ import { connect, createServer, type Socket } from "node:net";
 
 export interface Proxy {
   port: number;
-  /** Breaks every connection and refuses new ones, as a pulled cable does. */
+  /** Closes every connection and refuses new ones, until `mend`. */
   cut(): void;
   mend(): void;
   close(): void;

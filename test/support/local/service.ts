@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Client } from "../../../src/local/client.ts";
 import { ensureDevVars, migrate, type Service, startService } from "../../../src/local/service.ts";
 
-/** Ports of this worker's own, below those that the system hands out: test files that run at once take none twice. */
+/** Each test worker has its own range, below the ephemeral ports: parallel test files never take the same port. */
 const PORTS = 1_000;
 const FIRST_PORT = 20_000 + Number(process.env.VITEST_POOL_ID ?? 0) * PORTS;
 let next = Math.floor(Math.random() * PORTS);
@@ -27,20 +27,20 @@ export interface LocalService extends Service {
   folder: string;
   stateFolder: string;
   port: number;
-  /** The Worker's secrets and settings, for one who changes them between two runs. */
+  /** Path of the file with the Worker's secrets and settings; a test may change it before a restart. */
   envFile: string;
   operator: Client;
-  /** All that the service has printed since its start. */
+  /** Everything that the service has printed so far. */
   printed(): string;
   newOrganization(id: string): Promise<Client>;
-  /** Ends the service and starts it again on the same port and state. */
+  /** Stops the service and starts it again with the same port and state. */
   restart(): Promise<void>;
   /** Applies the migrations of another version of the service, then runs that version in its place. */
   deploy(config?: string): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** A real `wrangler dev` with a state folder of its own. `first` is the configuration of another version to begin with. */
+/** Starts `wrangler dev` with its own state folder. `first`: configuration of another version to start with. */
 export const startLocalService = async (
   vars: Record<string, string> = {},
   logLevel: "log" | "warn" = "warn",
@@ -64,7 +64,12 @@ export const startLocalService = async (
   let service = await start();
   const operator = new Client(service.url, OPERATOR_TOKEN);
   return {
-    ...{ url: service.url, folder, stateFolder, port, envFile, operator },
+    url: service.url,
+    folder,
+    stateFolder,
+    port,
+    envFile,
+    operator,
     printed: () => printed,
     get process() {
       return service.process;

@@ -1,0 +1,41 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+
+const ROOT = join(import.meta.dirname, "../../..");
+
+export interface AgentProcess {
+  kill(signal: NodeJS.Signals): void;
+  /** All output so far. */
+  output(): string;
+  ended: Promise<{ code: number | null; stdout: string; stderr: string }>;
+  pid: number;
+}
+
+/** Starts the real program: `node src/agent/main.ts ARGS`. */
+export const runAgentCli = (
+  args: string[],
+  { cwd = ROOT, input = "", env = {}, program = join(ROOT, "src/agent/main.ts") } = {},
+): AgentProcess => {
+  const child = spawn(process.execPath, [program, ...args], { cwd, env: { ...process.env, ...env } });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk) => {
+    stdout += chunk;
+  });
+  child.stderr.on("data", (chunk) => {
+    stderr += chunk;
+  });
+  child.stdin.on("error", () => {});
+  child.stdin.end(input);
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  return {
+    kill: (signal) => child.kill(signal),
+    output: () => stdout + stderr,
+    ended: once(child, "close").then(([code]) => ({ code, stdout, stderr })),
+    pid: child.pid ?? 0,
+  };
+};

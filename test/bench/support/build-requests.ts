@@ -1,0 +1,81 @@
+import type { Client } from "../../../src/local/client.ts";
+import type { Agent } from "../../../src/protocol/agent.ts";
+import { type Job, LEASE_HEADER } from "../../../src/protocol/jobs.ts";
+import type { Pipeline } from "../../../src/protocol/pipeline.ts";
+import type { Repository } from "../../../src/protocol/repository.ts";
+import type { KeepAliveClient } from "./keep-alive.ts";
+
+/** An agent with its token. */
+export type RegisteredAgent = Agent & { token: string };
+
+export const STAGES = ["trigger", "poll", "start", "log", "finish"] as const;
+/** Milliseconds of each request of one build. */
+export type StageTimes = Record<(typeof STAGES)[number], number>;
+
+/** Creates a repository with a pipeline. Nothing is cloned from it. */
+export const makePipeline = async (client: Client): Promise<Pipeline> => {
+  const repository = await client.call<Repository>("POST", "/repository", {
+    gitHostRepoId: 1,
+    fullName: "acme/app",
+    cloneUrl: "https://git.example/acme/app.git",
+  });
+  const definition = "steps:\n  - run: echo\n";
+  return client.call<Pipeline>("POST", "/pipeline", { repoId: repository.id, name: "ci", definition });
+};
+
+export const registerAgent = (client: Client, http: KeepAliveClient, name: string): Promise<RegisteredAgent> => {
+  const body = { name, platform: 2, canBuildIOS: false, canBuildAndroid: true, canBuildWeb: true };
+  return http.request("POST", "/buildagent/register", { token: client.token, body: JSON.stringify(body) });
+};
+
+/** One log chunk of a small build. */
+export const LOG = Array.from({ length: 20 }, (_, line) => `line ${line}: what a small step has to say\n`).join("");
+
+const timed = async <T>(times: Partial<StageTimes>, stage: keyof StageTimes, work: Promise<T>): Promise<T> => {
+  const begun = performance.now();
+  const result = await work;
+  times[stage] = performance.now() - begun;
+  return result;
+};
+
+/** Triggers a build, then polls the oldest waiting one and runs it to its end. */
+export const runBuild = async (
+  http: KeepAliveClient,
+  trigger: { token: string; pipelineId: string },
+  agent: RegisteredAgent,
+): Promise<StageTimes> => {
+  const times: Partial<StageTimes> = {};
+  const { token } = agent;
+  const body = JSON.stringify({ pipelineId: trigger.pipelineId, branch: "main" });
+  await timed(times, "trigger", http.request("POST", "/build", { token: trigger.token, body }));
+  const job = await timed(
+    times,
+    "poll",
+    http.request<Job | undefined>("GET", `/buildagent/${agent.id}/poll?wait=50`, { token }),
+  );
+  if (!job) throw new Error("a poll found no build although one waits for each agent");
+  const path = `/build/${job.build.id}`;
+  const headers = { [LEASE_HEADER]: String(job.lease) };
+  await timed(times, "start", http.request("POST", `${path}/start`, { token, headers }));
+  const bytes = { ...headers, "Content-Type": "application/octet-stream" };
+  await timed(
+    times,
+    "log",
+    http.request("PUT", `${path}/log?offset=0&final=true`, { token, headers: bytes, body: LOG }),
+  );
+  const end = JSON.stringify({ status: "succeeded", exitCode: 0 });
+  await timed(times, "finish", http.request("POST", `${path}/finish`, { token, headers, body: end }));
+  return times as StageTimes;
+};
+
+/** The same five requests against the floor. */
+export const runFloorBuild = async (http: KeepAliveClient): Promise<StageTimes> => {
+  const times: Partial<StageTimes> = {};
+  const id = `?id=${crypto.randomUUID()}`;
+  await timed(times, "trigger", http.request("POST", `/trigger${id}`));
+  await timed(times, "poll", http.request("GET", `/poll${id}`));
+  await timed(times, "start", http.request("POST", `/start${id}`));
+  await timed(times, "log", http.request("PUT", `/log${id}`, { body: LOG }));
+  await timed(times, "finish", http.request("POST", `/finish${id}`));
+  return times as StageTimes;
+};

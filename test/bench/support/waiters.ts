@@ -1,0 +1,89 @@
+import { WebSocket } from "ws";
+import type { KeepAliveClient } from "./keep-alive.ts";
+
+/** A message at a waiter, with its time by performance.now. */
+export interface Arrival {
+  index: number;
+  at: number;
+  text: string;
+}
+
+/** Many agents that wait at once, by long poll or socket. */
+export class Waiters {
+  #onArrival: ((arrival: Arrival) => void) | null = null;
+  readonly #sockets: WebSocket[] = [];
+  readonly #over = new AbortController();
+
+  /** The next message at any of them. */
+  nextArrival(): Promise<Arrival> {
+    return new Promise((resolve) => {
+      this.#onArrival = resolve;
+    });
+  }
+
+  notify(index: number, text: string): void {
+    this.#onArrival?.({ index, at: performance.now(), text });
+    this.#onArrival = null;
+  }
+
+  /** Long-polls again and again. An answer counts as an arrival, then goes to `handle`. */
+  async poll(
+    index: number,
+    http: KeepAliveClient,
+    path: string,
+    token?: string,
+    handle?: (text: string) => Promise<void>,
+  ) {
+    const { signal } = this.#over;
+    while (!signal.aborted) {
+      const { status, text } = await http.send("GET", path, { token, signal }).catch(() => ({ status: 0, text: "" }));
+      if (status !== 200) continue;
+      this.notify(index, text);
+      await handle?.(text);
+    }
+  }
+
+  /** Opens a socket. Each message on it is an arrival. */
+  async openSocket(index: number, url: string, token?: string): Promise<void> {
+    const headers = token ? { Authorization: `Bearer ${token}` } : {};
+    const socket = new WebSocket(url.replace(/^http/, "ws"), { headers });
+    this.#sockets.push(socket);
+    await new Promise((resolve, reject) => {
+      socket.once("open", resolve);
+      socket.once("error", reject);
+    });
+    socket.on("message", (data) => this.notify(index, String(data)));
+  }
+
+  /** Sends a text on each socket and waits for all answers. */
+  async ping(text: string): Promise<void> {
+    await Promise.all(
+      this.#sockets.map((socket) => {
+        const answered = new Promise((resolve) => socket.once("message", resolve));
+        socket.send(text);
+        return answered;
+      }),
+    );
+  }
+
+  /** Ends all polls and sockets. */
+  close(): void {
+    this.#over.abort();
+    for (const socket of this.#sockets) socket.terminate();
+  }
+}
+
+/** Runs `work` for each index below `count`, `concurrency` of them at a time. */
+export const inParallel = async <T>(
+  count: number,
+  concurrency: number,
+  work: (index: number) => Promise<T>,
+): Promise<T[]> => {
+  const results: T[] = [];
+  let next = 0;
+  const runWorker = async () => {
+    for (let index = next++; index < count; index = next++) results[index] = await work(index);
+  };
+  await Promise.all(Array.from({ length: concurrency }, runWorker));
+  return results;
+};

@@ -1,0 +1,250 @@
+import type { Sender } from "../../src/api/description/examples.ts";
+
+/** One request. `$name.field` in it is that field of the answer to the step with this name. */
+export interface Step {
+  operation: string;
+  summary: string;
+  as?: Sender;
+  name?: string;
+  id?: string;
+  query?: Record<string, string>;
+  headers?: Record<string, string>;
+  body?: unknown;
+  status: number;
+  /** A list that is eventually consistent: requested again until it is not empty. */
+  isEventual?: true;
+}
+
+const step = (operation: string, status: number, summary: string, more: Partial<Step> = {}): Step => ({
+  operation,
+  status,
+  summary,
+  ...more,
+});
+
+const COMMIT = "3f2a9c61d05b7e84f1c0a2b3948576d1e0f9a8b7";
+const LOG = "Installing...\nTOKEN=***\nok\n";
+
+/** A small team starts, builds once and cleans up. Uses every operation. */
+export const SCENARIO: Step[] = [
+  step("createOrganization", 201, "An organization near Western Europe", {
+    as: "operator",
+    name: "org",
+    body: { id: "acme", name: "Acme", locationHint: "weur" },
+  }),
+  step("createOrganization", 409, "A slug that is taken", {
+    as: "operator",
+    body: { id: "acme", name: "Acme again" },
+  }),
+  step("listOrganizations", 200, "All organizations", { as: "operator" }),
+  step("getOwnToken", 200, "Who am I?"),
+  step("createToken", 201, "A token for a program that only reads", {
+    name: "viewer",
+    body: { name: "status board", kind: "api", role: "viewer" },
+  }),
+  step("createToken", 201, "A token that registers agents, until a given day", {
+    name: "registration",
+    body: { name: "mac minis", kind: "registration", labels: ["xcode-26", "store"], expiresAt: "2035-01-01T00:00:00Z" },
+  }),
+  step("listTokens", 200, "The first page of tokens", { query: { limit: "2" } }),
+  step("rotateToken", 200, "A new secret; the old one works for five more minutes", {
+    id: "$viewer.id",
+    body: { graceSeconds: 300 },
+  }),
+  step("getToken", 200, "The token that registers agents", { id: "$registration.id" }),
+  step("updateToken", 200, "Another name", { id: "$registration.id", body: { name: "mac minis of hall 2" } }),
+  step("revokeToken", 204, "The token is of no use from here on", { id: "$viewer.id" }),
+
+  step("createGroup", 201, "What all mobile apps share", {
+    name: "group",
+    body: { name: "signing", description: "What all mobile apps share" },
+  }),
+  step("updateGroup", 200, "Another name", { id: "$group.id", body: { name: "mobile signing" } }),
+  step("connectRepository", 201, "A repository", {
+    name: "repo",
+    body: { gitHostRepoId: 4211, fullName: "acme/ios-app", cloneUrl: "https://git.example/acme/ios-app.git" },
+  }),
+  step("connectRepository", 422, "An address of a page instead of the repository's", {
+    body: { gitHostRepoId: 4212, fullName: "acme/tools", cloneUrl: "https://github.com/acme/tools/tree/main" },
+  }),
+  step("listRepositories", 200, "All repositories"),
+  step("updateRepository", 200, "Another default branch", { id: "$repo.id", body: { defaultBranch: "trunk" } }),
+  step("getRepository", 200, "The repository as it is now", { id: "$repo.id" }),
+  step("setCredential", 200, "A read-only token of the git host", {
+    id: "$repo.id",
+    body: { kind: "token", username: "builds", value: "example-read-only-token" },
+  }),
+  step("createPipeline", 201, "A pipeline on macOS with a group attached", {
+    name: "pipeline",
+    body: {
+      repoId: "$repo.id",
+      name: "store",
+      groupIds: ["$group.id"],
+      requires: { platform: "macos", ios: true, labels: ["xcode-26"] },
+      timeoutSeconds: 1800,
+    },
+  }),
+  step("createPipeline", 422, "A definition with a mistake", {
+    body: { repoId: "$repo.id", name: "lint", definition: "step:\n  - run: make lint\n" },
+  }),
+  step("checkPipeline", 200, "A file with a mistake", {
+    body: { definition: "steps:\n  - run: make lint\n    shel: bash\n" },
+  }),
+  step("listPipelines", 200, "The pipelines of one repository", { query: { repoId: "$repo.id" } }),
+  step("getPipeline", 200, "The pipeline", { id: "$pipeline.id" }),
+  step("updatePipeline", 200, "One build of it at a time", { id: "$pipeline.id", body: { maxParallel: 1 } }),
+
+  step("createVariable", 201, "A plain variable for the whole organization", {
+    name: "region",
+    body: { key: "REGION", value: "eu-north", isSecret: false, scope: "organization", orgId: "acme" },
+  }),
+  step("createVariable", 201, "A secret of a group", {
+    name: "secret",
+    body: {
+      key: "STORE_TOKEN",
+      value: "example-store-token-81f2",
+      isSecret: true,
+      scope: "group",
+      orgId: "acme",
+      groupId: "$group.id",
+      description: "Uploads to the store",
+    },
+  }),
+  step("createVariable", 201, "A variable of one pipeline", {
+    body: { key: "STAGE", value: "beta", isSecret: false, scope: "pipeline", pipelineId: "$pipeline.id" },
+  }),
+  step("createVariable", 422, "A slip in a field's name stores nothing in the clear", {
+    body: { key: "API_KEY", value: "example", isSecrte: true, scope: "repository", repoId: "$repo.id" },
+  }),
+  step("createVariable", 409, "The key is taken in this scope", {
+    body: { key: "REGION", value: "us", isSecret: false, scope: "organization", orgId: "acme" },
+  }),
+  step("listVariables", 200, "Variables of a group; secrets without their value", { query: { groupId: "$group.id" } }),
+  step("getVariable", 200, "One variable", { id: "$region.id" }),
+  step("updateVariable", 200, "A new value, if nobody changed it since", {
+    id: "$region.id",
+    headers: { "If-Match": '"v1"' },
+    body: { value: "eu-west" },
+  }),
+  step("updateVariable", 412, "Somebody changed it since", {
+    id: "$region.id",
+    headers: { "If-Match": '"v1"' },
+    body: { value: "us-east" },
+  }),
+  step("listUnused", 200, "Secrets that no build was given", { query: { days: "30" } }),
+  step("listGroups", 200, "Groups with their variables", { query: { includeVariables: "true" } }),
+  step("getGroup", 200, "One group", { id: "$group.id" }),
+  step("previewEnvironment", 200, "What a build would find, and where it comes from", { id: "$pipeline.id" }),
+
+  step("triggerBuild", 201, "A build with an override for this run", {
+    name: "build",
+    headers: { "Idempotency-Key": "release-7.1.0" },
+    body: { pipelineId: "$pipeline.id", branch: "trunk", commitSha: COMMIT, envVariables: { STAGE: "release" } },
+  }),
+  step("triggerBuild", 422, "An override that could run code before a step does", {
+    body: { pipelineId: "$pipeline.id", branch: "trunk", envVariables: { LD_PRELOAD: "./evil.so" } },
+  }),
+  step("triggerRepositoryBuild", 201, "The head of a branch, with the default pipeline", {
+    name: "second",
+    id: "$repo.id",
+    body: { branch: "trunk" },
+  }),
+  step("explainBuild", 200, "Why it waits", { id: "$build.id" }),
+  step("cancelBuild", 200, "The second build is not wanted", { id: "$second.id" }),
+  step("cancelBuild", 409, "It has ended already", { id: "$second.id" }),
+
+  step("registerAgent", 201, "A Mac with Xcode", {
+    as: "registration",
+    name: "agent",
+    body: {
+      name: "mac-mini-1",
+      platform: 1,
+      canBuildIOS: true,
+      canBuildAndroid: false,
+      canBuildWeb: true,
+      labels: ["xcode-26", "store"],
+      version: "0.1.0",
+    },
+  }),
+  step("readMetrics", 200, "What waits, and who could take it"),
+  step("pollForJob", 200, "A job with its environment", {
+    as: "agent",
+    name: "job",
+    id: "$agent.id",
+    query: { wait: "50" },
+  }),
+  step("startBuild", 200, "It has arrived", { as: "agent", id: "$build.id", headers: { "X-Lease": "$job.lease" } }),
+  step("heartbeat", 200, "Still building", { as: "agent", id: "$agent.id", headers: { "X-Lease": "$job.lease" } }),
+  step("heartbeat", 200, "A lease that is no longer the build's", {
+    as: "agent",
+    id: "$agent.id",
+    headers: { "X-Lease": "1" },
+  }),
+  step("reportProgress", 204, "What was checked out, and a value to mask", {
+    as: "agent",
+    id: "$build.id",
+    headers: { "X-Lease": "$job.lease" },
+    body: { commitSha: COMMIT, masks: ["example-session-token"], summary: "Built 7.1.0" },
+  }),
+  step("writeLog", 200, "The whole log", {
+    as: "agent",
+    id: "$build.id",
+    headers: { "X-Lease": "$job.lease" },
+    query: { offset: "0", final: "true" },
+    body: LOG,
+  }),
+  step("getBuild", 200, "The build while it runs", { id: "$build.id" }),
+  step("finishBuild", 200, "It went well", {
+    as: "agent",
+    id: "$build.id",
+    headers: { "X-Lease": "$job.lease" },
+    body: { status: "succeeded", exitCode: 0 },
+  }),
+  step("finishBuild", 409, "Another result afterwards", {
+    as: "agent",
+    id: "$build.id",
+    headers: { "X-Lease": "$job.lease" },
+    body: { status: "failed", exitCode: 1 },
+  }),
+  step("listUses", 200, "Which builds were given a secret", { id: "$secret.id", isEventual: true }),
+  step("readLog", 200, "The log", { id: "$build.id" }),
+  step("readLog", 206, "Its last three bytes", { id: "$build.id", headers: { Range: "bytes=-3" } }),
+  step("pollForJob", 204, "Nothing to build just now", { as: "agent", id: "$agent.id", query: { wait: "0" } }),
+  step("retryBuild", 201, "The same again", { name: "again", id: "$build.id" }),
+  step("pollForJob", 200, "The retry", { as: "agent", name: "retried", id: "$agent.id", query: { wait: "50" } }),
+  step("startBuild", 200, "It has arrived too", {
+    as: "agent",
+    id: "$again.id",
+    headers: { "X-Lease": "$retried.lease" },
+  }),
+  step("releaseBuild", 200, "The pipeline file asks for Android, which this agent cannot build", {
+    as: "agent",
+    id: "$again.id",
+    headers: { "X-Lease": "$retried.lease" },
+    body: { reason: "the file requires android", requires: { android: true } },
+  }),
+  step("cancelBuild", 200, "Nobody can take it", { id: "$again.id" }),
+  step("listBuilds", 200, "The newest successful build of a branch", {
+    query: { branch: "trunk", status: "succeeded", limit: "1" },
+    isEventual: true,
+  }),
+  step("listAudit", 200, "Who made variables", { query: { action: "variable.create", limit: "1" } }),
+
+  step("listAgents", 200, "All agents"),
+  step("getAgent", 200, "An agent sees itself", { as: "agent", id: "$agent.id" }),
+  step("updateAgent", 200, "Finish the build under way and take no other", {
+    id: "$agent.id",
+    body: { isDraining: true },
+  }),
+  step("deleteAgent", 204, "The agent is gone", { id: "$agent.id" }),
+  step("countSealed", 200, "Everything is sealed with the current key", { as: "operator" }),
+  step("rewrap", 200, "One batch", { as: "operator", body: { limit: 200 } }),
+  step("createAdminToken", 201, "The last admin token was lost", { as: "operator", id: "acme" }),
+
+  step("deleteGroup", 409, "A pipeline still uses it", { id: "$group.id" }),
+  step("deleteVariable", 204, "The variable is gone", { id: "$region.id" }),
+  step("deletePipeline", 204, "The pipeline is gone, with its variables", { id: "$pipeline.id" }),
+  step("deleteGroup", 204, "Now nothing uses it", { id: "$group.id" }),
+  step("deleteCredential", 204, "The repository needs none any more", { id: "$repo.id" }),
+  step("deleteRepository", 204, "The repository is disconnected", { id: "$repo.id" }),
+];

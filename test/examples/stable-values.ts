@@ -1,0 +1,42 @@
+/** Values that differ from run to run, and what replaces the nth of each kind. */
+const CHANGING: { kind: string; pattern: RegExp; replacement(n: number, found: string): string }[] = [
+  {
+    kind: "id",
+    pattern: /\b[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\b/g,
+    replacement: (n) => `019a4d20-7c00-7000-8000-${String(n).padStart(12, "0")}`,
+  },
+  {
+    kind: "time",
+    pattern: /\b202\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g,
+    replacement: (n) => new Date(Date.UTC(2026, 10, 2, 9, 0, n)).toISOString(),
+  },
+  {
+    kind: "token",
+    pattern: /\bmr[tra]_acme_[A-Za-z0-9]{42}\b/g,
+    replacement: (n, found) => `${found.slice(0, 9)}${"EXAMPLE".repeat(6).slice(0, 40)}${String(n).padStart(2, "0")}`,
+  },
+  { kind: "lease", pattern: /\b1[789]\d{11}\b/g, replacement: (n) => String(1793610000000 + n) },
+  { kind: "origin", pattern: /\bhttp:\/\/127\.0\.0\.1:\d+(?=\/app\/)/g, replacement: () => "https://millrace.example" },
+  { kind: "seconds", pattern: /(?<="oldestWaitSeconds":)[\d.]+/g, replacement: () => "1.5" },
+];
+
+/** Replaces the values that differ from run to run, numbered in order of appearance. */
+export const stabilize = <T>(value: T): T => {
+  let text = JSON.stringify(value);
+  for (const { pattern, replacement } of CHANGING) {
+    const known = new Map<string, string>();
+    text = text.replace(pattern, (found) => {
+      if (!known.has(found)) known.set(found, replacement(known.size + 1, found));
+      return known.get(found) ?? "";
+    });
+  }
+  return JSON.parse(text) as T;
+};
+
+/** Removes times, which may or may not be equal to each other, and whether a use is recorded already. */
+export const withoutTimes = <T>(value: T): T => {
+  const text = JSON.stringify(value)
+    .replace(/\b202\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "a moment")
+    .replace(/"lastUsedAt":(?:null|"a moment")/g, '"lastUsedAt":"perhaps"');
+  return JSON.parse(text) as T;
+};

@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { INVARIANTS } from "../simulate/invariants.ts";
+import { MUTANTS } from "../simulate/mutants.ts";
+import { LEGEND } from "../simulate/trace.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const DOCUMENT = readFileSync(join(ROOT, "docs/invariants.md"), "utf8");
+const NUMBERS = Object.keys(INVARIANTS).map(Number);
+
+interface Section {
+  number: number;
+  title: string;
+  checkedBy: string[];
+  mutants: string[];
+}
+
+const quoted = (line = ""): string[] => [...line.matchAll(/`([^`]+)`/g)].map(([, text]) => text!);
+
+const SECTIONS: Section[] = DOCUMENT.split(/^## (?=\d+\. )/m)
+  .slice(1)
+  .map((text) => {
+    const [, number, title] = /^(\d+)\. (.*)/.exec(text)!;
+    return {
+      number: Number(number),
+      title: title!,
+      checkedBy: quoted(/^Checked by: (.*)/m.exec(text)?.[1]),
+      mutants: quoted(/^Mutants: (.*)/m.exec(text)?.[1]),
+    };
+  });
+
+/** Files of the simulation with `must(NUMBER, ...)`. */
+const filesThatCheck = (number: number): string[] => {
+  const folder = "test/simulate";
+  const names = readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`);
+  const call = new RegExp(`\\bmust\\(\\s*${number},`);
+  return names.filter((name) => call.test(readFileSync(join(ROOT, name), "utf8"))).sort();
+};
+
+describe("docs/invariants.md", () => {
+  it("has the numbers and titles that violations name", () => {
+    const documented = Object.fromEntries(SECTIONS.map(({ number, title }) => [number, title]));
+    expect(documented).toEqual(INVARIANTS);
+    expect(NUMBERS).toHaveLength(17);
+  });
+
+  it.each(SECTIONS)("names every file of the simulation that checks invariant $number", ({ number, checkedBy }) => {
+    expect(checkedBy).not.toEqual([]);
+    expect(checkedBy.filter((file) => file.startsWith("test/simulate/")).sort()).toEqual(filesThatCheck(number));
+    const others = checkedBy.filter((file) => !file.startsWith("test/simulate/"));
+    for (const file of others) {
+      expect(readFileSync(join(ROOT, file), "utf8"), file).toMatch(new RegExp(`\\binvariant ${number}\\b`));
+    }
+  });
+
+  it.each(SECTIONS)("names the mutants that break invariant $number", ({ number, mutants }) => {
+    const breaking = MUTANTS.filter(({ breaks }) => breaks === number).map(({ name }) => name);
+    expect(mutants).toEqual(breaking);
+  });
+
+  it("explains a trace with the same words as the program", () => {
+    expect(DOCUMENT).toContain(LEGEND);
+  });
+});

@@ -1,0 +1,137 @@
+import type { Push } from "../../src/domain/pool/decision.ts";
+import type { AgentFacts, BuildFacts, JobFacts } from "../../src/domain/pool/facts.ts";
+import type { PoolState } from "../../src/domain/pool/state.ts";
+import { nextDue } from "../../src/domain/pool/step.ts";
+import { AGENT_MS, OFFER_MS } from "./specification.ts";
+import type { SimStorage } from "./storage.ts";
+import { must } from "./violation.ts";
+
+/** Whether the agent meets the requirements, by this second implementation. */
+export const meetsRequirements = (agent: AgentFacts, { requires }: Pick<JobFacts, "requires">): boolean => {
+  const platform = { macos: 1, linux: 2, windows: 3, "": agent.platform }[requires.platform ?? ""];
+  if (platform !== agent.platform) return false;
+  if (requires.ios && !agent.canBuildIOS) return false;
+  if (requires.android && !agent.canBuildAndroid) return false;
+  if (requires.web && !agent.canBuildWeb) return false;
+  for (const label of requires.labels ?? []) if (!agent.labels.includes(label)) return false;
+  return true;
+};
+
+const hasRoom = (
+  state: PoolState,
+  { pipelineId }: BuildFacts,
+  { maxParallel }: JobFacts,
+  countOffers: boolean,
+): boolean => {
+  if (maxParallel === null) return true;
+  let taken = 0;
+  for (const other of state.builds.values()) {
+    if (other.pipelineId === pipelineId && (other.status !== "queued" || (countOffers && state.offers.has(other.id))))
+      taken++;
+  }
+  return taken < maxParallel;
+};
+
+const isEligible = (
+  state: PoolState,
+  agent: AgentFacts,
+  build: BuildFacts,
+  now: number,
+  countOffers: boolean,
+): boolean => {
+  const job = state.jobs.get(build.id)!;
+  return (
+    build.status === "queued" &&
+    job.notBefore <= now &&
+    !job.releasedBy.includes(agent.id) &&
+    !(job.passedOver?.agentId === agent.id && job.passedOver.until !== null) &&
+    meetsRequirements(agent, job) &&
+    hasRoom(state, build, job, countOffers)
+  );
+};
+
+/** The next build for this agent, by looking at every build. */
+export const firstEligible = (state: PoolState, agent: AgentFacts, now: number): BuildFacts | undefined => {
+  let first: BuildFacts | undefined;
+  for (const build of state.builds.values()) {
+    const isBefore =
+      !first || build.priority > first.priority || (build.priority === first.priority && build.seq < first.seq);
+    if (isBefore && isEligible(state, agent, build, now, false)) first = build;
+  }
+  return first;
+};
+
+/** Checks the state after a call. `latest` is the latest time that the clock ever showed. */
+export const checkState = (
+  state: PoolState,
+  storage: SimStorage,
+  now: number,
+  latest: number,
+  pushes: readonly Push[],
+): void => {
+  const holders = new Set<string>();
+  const leased = new Map<string, number>();
+  const due = nextDue(state, { agentMs: AGENT_MS });
+  for (const [id, job] of state.jobs) {
+    const build = state.builds.get(id)!;
+    const { lease } = job;
+    must(
+      1,
+      (build.status === "queued") === (lease === null),
+      `a ${build.status} build ${lease ? "has a" : "without"} lease`,
+    );
+    const until = job.passedOver?.until ?? null;
+    if (!lease && until !== null)
+      must(17, due !== null && due <= until, "no alarm for a build that waits for another agent");
+    if (!lease) continue;
+    must(1, !holders.has(lease.agentId), "an agent holds two builds");
+    holders.add(lease.agentId);
+    must(1, state.index.holding.get(lease.agentId) === id, "the index of holders is wrong");
+    must(15, state.agents.has(lease.agentId), "a removed agent holds a lease");
+    must(17, due !== null && due <= lease.expiresAt, "no alarm for the end of a lease");
+    if (lease.startedAt !== null && !lease.stop) {
+      must(17, due <= lease.startedAt + job.timeoutSeconds * 1000, "no alarm for a timeout");
+    }
+    if (build.pipelineId) leased.set(build.pipelineId, (leased.get(build.pipelineId) ?? 0) + 1);
+  }
+  must(1, state.index.holding.size === holders.size, "the index of holders has an entry without a lease");
+  for (const [id, job] of state.jobs) {
+    const { pipelineId, status } = state.builds.get(id)!;
+    if (status !== "queued" && job.maxParallel !== null)
+      must(12, leased.get(pipelineId!)! <= job.maxParallel, "more builds than maxParallel");
+  }
+  const isSame = state.dirty.size === storage.rows.dirty.size && state.pendingEntries === storage.rows.entries.size;
+  must(16, isSame, "memory and storage differ about the outbox");
+  must(
+    17,
+    (storage.rows.dirty.size === 0 && storage.rows.entries.size === 0) || due !== null,
+    "no alarm for the outbox",
+  );
+  checkWaiters(state, now, latest, pushes);
+};
+
+/** Each build that a waiting agent could take has one hint, and no such agent waits without one. */
+const checkWaiters = (state: PoolState, now: number, latest: number, pushes: readonly Push[]): void => {
+  const looks = pushes.filter(({ hint }) => hint.type === "look");
+  must(17, new Set(looks.map(({ hint }) => hint.buildId)).size === looks.length, "two agents got a hint for one build");
+  for (const { at } of state.offers.values())
+    must(17, now < at + OFFER_MS, "a hint that no agent followed was not withdrawn");
+  if (state.waiting.size === 0) return;
+  for (const [agentId, waiter] of state.waiting) {
+    const agent = state.agents.get(agentId)!;
+    const isFree =
+      !state.index.holding.has(agentId) &&
+      !state.index.offered.has(agentId) &&
+      !agent.isDraining &&
+      agent.spentAt === null;
+    const isAlert = (waiter.until === null || waiter.until > latest) && waiter.ignored < 2 && agent.ignored < 2;
+    if (!isFree || !isAlert) continue;
+    for (const build of state.builds.values()) {
+      must(
+        17,
+        state.offers.has(build.id) || !isEligible(state, agent, build, now, true),
+        "an agent waits without a hint although a build waits for it",
+      );
+    }
+  }
+};

@@ -1,0 +1,26 @@
+import type { Result } from "../../src/domain/pool/commands.ts";
+import type { Push } from "../../src/domain/pool/decision.ts";
+import type { Change } from "../../src/domain/pool/facts.ts";
+import type { Command } from "../../src/domain/pool/step.ts";
+import type { Fault } from "./faults.ts";
+import type { SimPool } from "./pool.ts";
+
+export interface AnsweredCall {
+  now: number;
+  command: Command;
+  input: unknown;
+  answer: Result<unknown>;
+  pushes: readonly Push[];
+}
+
+/** Watches a history as it runs: for a trace, or to repeat its calls against the real object. Changes nothing. */
+export interface Observer {
+  /** Before the pool decides: the last thing seen of a call that violates an invariant. */
+  onCall?(now: number, command: Command, input: unknown): void;
+  /** Before the changes are stored: `pool` still has the old rows. */
+  onCommit?(changes: readonly Change[], pool: SimPool): void;
+  onAnswer?(call: AnsweredCall, pool: SimPool): void;
+  /** `about` names the agent or the command that the fault hits, if there is one. */
+  onFault?(now: number, fault: Fault, about: string): void;
+  onNote?(now: number, text: string): void;
+}

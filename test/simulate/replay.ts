@@ -1,0 +1,42 @@
+import { RULES } from "../../src/domain/pool/rules.ts";
+import { History } from "./history.ts";
+import type { Mutant } from "./mutants.ts";
+import { type Failure, runHistory } from "./run.ts";
+import { JsonTrace, Trace } from "./trace.ts";
+
+/** Names one history: with the same code these three give the same calls and answers. */
+export interface HistoryId {
+  seed: number;
+  index: number;
+  mutant?: Mutant;
+}
+
+/** The command that prints the trace of a history. */
+export const replayCommand = ({ seed, index, mutant }: HistoryId): string =>
+  `npm run simulate -- --seed ${seed} --history ${index}${mutant ? ` --mutant "${mutant.name}"` : ""}`;
+
+/** Runs one history and prints each line of its trace. Returns the failure, if there is one. */
+export const replay = (
+  { seed, index, mutant }: HistoryId,
+  print: (line: string) => void,
+  { json = false } = {},
+): Failure | undefined => {
+  const trace = json ? new JsonTrace(print) : new Trace(print);
+  const history = new History(seed, index, mutant?.rules ?? RULES, trace);
+  const failure = runHistory(history, index);
+  if (failure && trace instanceof Trace) trace.printInterrupted();
+  return failure;
+};
+
+/** The end of a failing history's trace, what is violated and how to replay it. */
+export const failureReport = (id: HistoryId, lineCount = 30): string[] => {
+  const lines: string[] = [];
+  const failure = replay(id, (line) => lines.push(line));
+  const omitted = Math.max(0, lines.length - lineCount);
+  return [
+    ...(omitted > 0 ? [`... ${omitted} lines before`] : []),
+    ...lines.slice(omitted),
+    failure ? `Violation of ${failure.message}` : "No violation.",
+    `Replay: ${replayCommand(id)}`,
+  ];
+};

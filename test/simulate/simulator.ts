@@ -1,0 +1,189 @@
+import type { Result } from "../../src/domain/pool/commands.ts";
+import type { Push } from "../../src/domain/pool/decision.ts";
+import type { Rules } from "../../src/domain/pool/rules.ts";
+import type { Command, Input, Output } from "../../src/domain/pool/step.ts";
+import { type Batch, SimDatabase } from "./database.ts";
+import type { Fault } from "./faults.ts";
+import type { Observer } from "./observer.ts";
+import { SimPool } from "./pool.ts";
+import { Random } from "./random.ts";
+import { OFFER_MS } from "./specification.ts";
+
+export const ORG = "acme";
+export const ACTOR = { actor: "token:t", requestId: null };
+/** In the far future, so that no real alarm fires while a history is repeated against the real object. */
+export const EPOCH = Date.UTC(2100, 0);
+
+/** There are two, so that one can reach its `maxParallel` while the other has room. */
+export interface Pipeline {
+  id: string;
+  repoId: string;
+  maxParallel: number | null;
+  maxAttempts: number;
+  timeoutSeconds: number;
+  platform: "macos" | "linux" | null;
+}
+
+/** One organization's pool with its clock, network, alarm and database, in which faults happen. */
+export class Simulator {
+  readonly random: Random;
+  readonly pool: SimPool;
+  readonly database = new SimDatabase();
+  /** How often each fault was injected. */
+  readonly faults = new Map<Fault, number>();
+  readonly pipelines: Pipeline[];
+  readonly builds: string[] = [];
+  /** Messages in transit, which arrive in any order. */
+  readonly delayedMessages: (() => void)[] = [];
+  /** Ids of agents that got a hint and have not polled since. */
+  readonly hinted = new Set<string>();
+  /** Open sockets by agent, with the time at which each closes (null: never). */
+  readonly sockets = new Map<string, number | null>();
+  /** The token that registers agents, until it is revoked with all of them. */
+  registrationToken = "t0";
+  now = EPOCH;
+  /** The last phase of a history: no fault is injected any more. */
+  isHealing = false;
+  /** Few machines can reach the git host. */
+  readonly isGitHostRestricted: boolean;
+  #flushing: Batch | null = null;
+  readonly #ids = new Map<string, number>();
+  readonly #observer: Observer | undefined;
+
+  constructor(seed: number, history: number, rules: Rules, observer?: Observer) {
+    this.random = new Random(seed, history);
+    this.#observer = observer;
+    this.pool = new SimPool(ORG, rules, (push) => this.#pushed(push), observer);
+    this.isGitHostRestricted = this.random.chance(0.15);
+    this.pipelines = ["p1", "p2"].map((id) => this.#newPipeline(id));
+  }
+
+  /** The next id with this prefix: b1, b2, ... */
+  newId(prefix: string): string {
+    const number = (this.#ids.get(prefix) ?? 0) + 1;
+    this.#ids.set(prefix, number);
+    return `${prefix}${number}`;
+  }
+
+  /** Decides whether the fault happens now, and counts it. Never while healing. */
+  injectFault(fault: Fault, probability: number, about = ""): boolean {
+    if (this.isHealing || !this.random.chance(probability)) return false;
+    this.countFault(fault, about);
+    return true;
+  }
+
+  countFault(fault: Fault, about = ""): void {
+    this.faults.set(fault, (this.faults.get(fault) ?? 0) + 1);
+    this.#observer?.onFault?.(this.now, fault, about);
+  }
+
+  note(text: string): void {
+    this.#observer?.onNote?.(this.now, text);
+  }
+
+  /** Calls the pool directly, without the network's faults. */
+  call<C extends Command>(command: C, input: Input<C>): Result<Output<C>> {
+    return this.pool.call(this.now, command, input);
+  }
+
+  /** Calls the pool over the network. Returns undefined if no answer arrives. */
+  request<C extends Command>(command: C, input: Input<C>): Result<Output<C>> | undefined {
+    if (this.injectFault("request lost", 0.03, command)) return undefined;
+    if (this.injectFault("message late", 0.03, command)) this.delayedMessages.push(() => this.call(command, input));
+    const answer = this.call(command, input);
+    if (this.injectFault("call doubled", 0.03, command)) return this.call(command, input);
+    return this.injectFault("answer lost", 0.04, command) ? undefined : answer;
+  }
+
+  #pushed({ agentId, hint }: Push): void {
+    if (hint.type !== "look" || this.injectFault("hint lost", 0.15, agentId)) return;
+    if (this.sockets.has(agentId)) this.hinted.add(agentId);
+  }
+
+  #newPipeline(id: string): Pipeline {
+    const { random } = this;
+    return {
+      id,
+      repoId: random.chance(0.5) ? "r1" : "r2",
+      maxParallel: random.pick([null, null, 1, 2]),
+      maxAttempts: 1 + random.below(3),
+      timeoutSeconds: random.pick([20, 90, 3600]),
+      platform: random.pick([null, "linux", "macos"]),
+    };
+  }
+
+  /** Advances the clock and fires the alarms on the way, unless a fault prevents it. */
+  advanceTime(milliseconds: number): void {
+    const until = this.now + milliseconds;
+    const { pool } = this;
+    const isLate = this.injectFault("alarm late", 0.06);
+    if (this.injectFault("alarm dropped", 0.02)) pool.alarmAt = null;
+    while (!isLate && pool.alarmAt !== null && pool.alarmAt <= until) {
+      this.now = Math.max(this.now, pool.alarmAt);
+      this.fireAlarm();
+    }
+    this.now = until;
+    this.#withdrawHints();
+    for (const [agentId, end] of this.sockets) if (end !== null && end <= this.now) this.closeSocket(agentId);
+    if (pool.alarmAt === null || isLate) this.fireAlarm();
+  }
+
+  /** The alarm fires, or the cron trigger replaces a lost one. */
+  fireAlarm(): void {
+    this.pool.alarmAt = null;
+    this.call("sweep", null);
+    if (this.injectFault("alarm doubled", 0.05)) this.call("sweep", null);
+    const { at } = this.pool.state.flush;
+    if (at !== null && at <= this.now) this.flush();
+  }
+
+  /** The object's own timer, which withdraws hints that no agent followed. */
+  #withdrawHints(): void {
+    const isOverdue = [...this.pool.state.offers.values()].some(({ at }) => this.now >= at + OFFER_MS);
+    if (isOverdue) this.call("sweep", null);
+  }
+
+  closeSocket(agentId: string): void {
+    this.sockets.delete(agentId);
+    this.hinted.delete(agentId);
+    this.call("leave", { agentId });
+  }
+
+  /** Evicts the object and starts it again. Hibernated sockets survive, except in a crash. */
+  evict(isCrash = this.random.chance(0.5)): void {
+    if (isCrash) {
+      this.sockets.clear();
+      this.hinted.clear();
+    }
+    this.#flushing = null;
+    this.pool.reload(this.sockets);
+  }
+
+  /** The pool writes its outbox to D1, in two parts: other calls may happen between reading and writing. */
+  flush(): void {
+    const { database, pool } = this;
+    if (this.#flushing) {
+      this.#completeFlush(this.#flushing);
+      return;
+    }
+    const batch = database.read(pool.storage, pool.state.dirty);
+    this.#flushing = batch;
+    if (this.injectFault("D1 write late", 0.05)) this.delayedMessages.push(() => database.write(batch, pool.storage));
+    if (this.isHealing || this.random.chance(0.5)) this.#completeFlush(batch);
+  }
+
+  #completeFlush(batch: Batch): void {
+    const { database, pool } = this;
+    this.#flushing = null;
+    const isAway = this.injectFault("D1 away", 0.1, "flushed");
+    if (!isAway) database.write(batch, pool.storage);
+    if (this.injectFault("object evicted", 0.02, "before flushed")) {
+      this.evict();
+      return;
+    }
+    const failed = isAway || this.injectFault("D1 outcome unknown", 0.05, "flushed");
+    const builds = failed ? [] : batch.builds;
+    const entries = failed ? [] : batch.entries.map(({ seq }) => seq);
+    this.call("flushed", { builds, entries, failed });
+  }
+}

@@ -1,0 +1,26 @@
+/* The numbers and state transitions of the invariants, on purpose written a second time: the checks ask none of the
+   machine's own rules. */
+
+export const DAY_MS = 24 * 60 * 60 * 1000;
+export const AGENT_MS = 90 * DAY_MS;
+/** Share of AGENT_MS after which an agent may be forgotten: an eviction can lose its latest signs of life. */
+export const FORGET_TOLERANCE = 0.7;
+export const ONLINE_MS = 90_000;
+export const START_MS = 30_000;
+export const LEASE_MS = 60_000;
+/** A deadline that is overdue by more was missed by the service, not by the agent. */
+export const OUTAGE_MS = 5_000;
+export const OFFER_MS = 2_000;
+export const GRACE_AFTER_STOP_MS = 5 * 60_000;
+export const UNRESPONSIVE_MS = 10 * 60_000;
+export const MAX_UNSTARTED = 20;
+
+export const TRANSITIONS: Record<string, readonly string[]> = {
+  queued: ["assigned", "canceled"],
+  assigned: ["running", "queued", "canceling", "failed"],
+  running: ["succeeded", "failed", "queued", "canceling"],
+  canceling: ["canceled"],
+};
+
+export const isLeased = (status: string): boolean => ["assigned", "running", "canceling"].includes(status);
+export const isEnded = (status: string): boolean => !(status in TRANSITIONS);

@@ -1,0 +1,102 @@
+import type { BuildFacts, Change, JobFacts } from "../../src/domain/pool/facts.ts";
+import type { Command } from "../../src/domain/pool/step.ts";
+import type { AnyInput } from "./checker.ts";
+import { EPOCH } from "./simulator.ts";
+import type { SimStorage } from "./storage.ts";
+
+/** Time since the start of a history: `1:05.500`, `2:00:00.000` or `50d 0:00:01.000`. */
+export const clock = (now: number): string => {
+  const milliseconds = Math.abs(now - EPOCH);
+  const seconds = Math.floor(milliseconds / 1000);
+  const minutes = Math.floor(seconds / 60);
+  const hours = Math.floor(minutes / 60);
+  const days = Math.floor(hours / 24);
+  const two = (value: number) => String(value).padStart(2, "0");
+  const time = `${two(minutes % 60)}:${two(seconds % 60)}.${String(milliseconds % 1000).padStart(3, "0")}`;
+  return `${now < EPOCH ? "-" : ""}${days > 0 ? `${days}d ` : ""}${hours > 0 ? `${two(hours % 24)}:` : ""}${time}`;
+};
+
+const seconds = (milliseconds: number): string => `${milliseconds / 1000} s`;
+
+const BY_WORKER: ReadonlySet<Command> = new Set(["deliver", "unclaim", "failClaim", "flagLeak"]);
+const BY_PERSON: ReadonlySet<Command> = new Set(["enqueue", "cancel", "updateAgent", "removeAgent", "removeAgentsOf"]);
+
+/** The agent that calls, or the part of the service that calls in its place. */
+export const callerOf = (command: Command, input: AnyInput): string => {
+  if (BY_PERSON.has(command)) return "api";
+  if (BY_WORKER.has(command)) return "worker";
+  return input?.agentId ?? input?.id ?? "pool";
+};
+
+/** What a command asks for, besides its build and its lease. */
+export const requestWords = (command: Command, input: AnyInput): string => {
+  if (command === "enqueue")
+    return [input.id, input.idempotency && `key ${input.idempotency.key}`].filter(Boolean).join(" ");
+  if (command === "updateAgent") return `${input.agentId} ${input.change.isDraining ? "drain" : "undrain"}`;
+  if (command === "removeAgent") return input.agentId;
+  if (command === "removeAgentsOf") return input.tokenId;
+  if (command === "finish") return input.status;
+  if (command === "release") return input.elsewhere ? "not fetched" : input.interrupted ? "interrupted" : "not able";
+  return input?.bootId && command === "claim" ? input.bootId : "";
+};
+
+/** The value of an accepted call, in a few words. */
+export const answerWords = (command: Command, value: AnyInput, now: number): string => {
+  if (command === "claim") return value ? `${value.buildId}, lease ${seconds(value.expiresAt - now)}` : "no build";
+  if (command === "enqueue") return value.isNew ? value.buildId : `${value.buildId}, known by its key`;
+  if (command === "heartbeat" && value.reason) return value.cancel ? `stop: ${value.reason}` : value.reason;
+  if (command === "heartbeat" && value.leaseExpiresAt)
+    return `lease ${seconds(Date.parse(value.leaseExpiresAt) - now)}`;
+  return "ok";
+};
+
+/** What the changes do to the state that people think in. `storage` still has the old rows. */
+export const changeWords = (
+  changes: readonly Change[],
+  { rows }: SimStorage,
+  now: number,
+  fenceName: (fence: number) => string,
+): string[] =>
+  changes.flatMap((change) => {
+    switch (change.kind) {
+      case "build":
+        return buildWords(rows.builds.get(change.build.id), change.build);
+      case "job":
+        return leaseWords(rows.jobs.get(change.job.buildId), change.job, now, fenceName);
+      case "agent": {
+        const before = rows.agents.get(change.agent.id);
+        if (!before) return [`${change.agent.id} registered`];
+        if (before.isDraining === change.agent.isDraining) return [];
+        return [`${change.agent.id} ${change.agent.isDraining ? "drains" : "takes builds"}`];
+      }
+      case "agent-removed":
+        return [`${change.agentId} removed`];
+      case "revoked":
+        return [`${change.tokenId} revoked`];
+      case "clean":
+        return [`${change.buildId} in D1`];
+      case "delivered":
+        return [`${change.entries.length} outbox ${change.entries.length === 1 ? "entry" : "entries"} delivered`];
+      default:
+        return [];
+    }
+  });
+
+const buildWords = (before: BuildFacts | undefined, { id, status, reason }: BuildFacts): string[] => {
+  if (before?.status === status) return [];
+  return [`${id} ${before?.status ?? "new"} -> ${status}${reason ? ` (${reason})` : ""}`];
+};
+
+const leaseWords = (
+  before: JobFacts | undefined,
+  job: JobFacts,
+  now: number,
+  fenceName: (fence: number) => string,
+): string[] => {
+  const [old, lease] = [before?.lease, job.lease];
+  if (!lease) return old ? [`lease ${fenceName(old.fence)} of ${old.agentId} ends`] : [];
+  if (!old) return [`lease ${fenceName(lease.fence)} for ${lease.agentId} of ${seconds(lease.expiresAt - now)}`];
+  if (lease.stop && !old.stop) return [`${lease.agentId} must stop: ${lease.stop.reason}`];
+  if (lease.expiresAt <= old.expiresAt) return [];
+  return [`lease ${fenceName(lease.fence)} extended to ${seconds(lease.expiresAt - now)}`];
+};

@@ -1,0 +1,19 @@
+import { existsSync } from "node:fs";
+
+export type Storage = "memory" | "disk";
+const MEMORY = "/dev/shm";
+
+/**
+ * Keeps the state of the service that `serve` starts in memory, if the machine can. On a disk, a local workerd syncs
+ * each commit on the thread that serves all requests: this would measure the disk, and Cloudflare does not do it.
+ */
+export const withStorageIn = async <T>(storage: Storage, serve: () => Promise<T>): Promise<T> => {
+  const before = process.env.TMPDIR;
+  if (storage === "memory" && existsSync(MEMORY)) process.env.TMPDIR = MEMORY;
+  try {
+    return await serve();
+  } finally {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+  }
+};
