@@ -16,7 +16,7 @@ import { cors } from "./cors.ts";
 import { mountHealth } from "./health.ts";
 import { methodsOf, type Route } from "./routes/route.ts";
 import { ROUTES } from "./routes.ts";
-import { validator } from "./validation.ts";
+import { bodyValidator, validator } from "./validation.ts";
 
 /** Opens the request: who calls is known, but not yet admitted. */
 const open =
@@ -112,7 +112,7 @@ export const createApp = (): Hono<AppEnv> => {
       ...(verb.body ? [jsonBody] : []),
       ...(verb.params ? [validator("param", verb.params)] : []),
       ...(verb.query ? [validator("query", verb.query)] : []),
-      ...(verb.body ? [validator("json", verb.body)] : []),
+      ...(verb.body ? [bodyValidator(verb.body)] : []),
     ];
     app.on(methodsOf(route), [route.path], open(route), ...(checks as MiddlewareHandler<AppEnv>[]), (c) =>
       answer(c, route),
@@ -128,7 +128,7 @@ export const createApp = (): Hono<AppEnv> => {
       return refused;
     });
   }
-  app.notFound((c) => problemResponse(new Refusal("not-found", "There is no such path."), c.get("requestId")));
+  app.notFound((c) => problemResponse(new Refusal("not-found", "No route has this path."), c.get("requestId")));
   app.onError(async (error, c) => {
     const refusal = await refuse(c, error);
     const requestId = c.get("requestId");
