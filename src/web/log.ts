@@ -12,7 +12,7 @@ const Query = z.strictObject({
   attempt: z.optional(queryNumber(0, 1000)),
 });
 
-/** Hostile output stays text: no sniffing, no script, no frame. */
+/** A log may be hostile: a browser must show it as text, and must not guess a type, run scripts or frame it. */
 const INERT = {
   "X-Content-Type-Options": "nosniff",
   "Content-Security-Policy": "sandbox; default-src 'none'",
@@ -25,7 +25,7 @@ interface Range {
   suffix?: number;
 }
 
-/** The one range of a Range header; several, or another unit, count as none, as HTTP allows. */
+/** The range of a Range header; null for several ranges or another unit, which RFC 9110 (14.2) lets a server ignore. */
 const rangeOf = (header: string | undefined): Range | null => {
   const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? "") ?? [];
   if (first === "" && last === "") return null;
@@ -39,7 +39,7 @@ const eventId = (header: string | undefined): string => {
   return header;
 };
 
-/** The log as text, whole or in part, or as events that follow it to its end. */
+/** The log as text, complete or in part, or as events until the log ends. */
 export const readLog: StreamRoute = {
   access: { role: "viewer" },
   params: PathId,
