@@ -2,7 +2,7 @@ import type { JobFacts } from "../domain/plan/evaluate.ts";
 import { describeMistake } from "../domain/plan/mistake.ts";
 import { parsePlan } from "../domain/plan/parse.ts";
 import type { Plan } from "../domain/plan/plan.ts";
-import { lacking } from "../domain/requires.ts";
+import { unmetRequirements } from "../domain/requires.ts";
 import type { Finish } from "../protocol/jobs.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import type { BuildFolder } from "./build-folder.ts";
@@ -124,10 +124,10 @@ export const parsePlanOrFail = (text: string, file: string): Plan => {
 
 /** @throws RequirementsNotMet when the pipeline file requires what this agent does not have. */
 const checkRequirements = (plan: Plan, file: string, identity: Identity): void => {
-  const lacks = lacking({ ...identity, platform: platformCode() }, plan.job.requires);
+  const lacks = unmetRequirements({ ...identity, platform: platformCode() }, plan.job.requires);
   if (lacks.length === 0) return;
-  const words = lacks.map((lack) => lack.words).join(", ");
-  throw new RequirementsNotMet(`${file} requires another agent: ${identity.name} ${words}`, plan.job.requires);
+  const phrases = lacks.map((lack) => lack.phrase).join(", ");
+  throw new RequirementsNotMet(`${file} requires another agent: ${identity.name} ${phrases}`, plan.job.requires);
 };
 
 const stepsOf = (

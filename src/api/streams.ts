@@ -5,13 +5,13 @@ import type { Context } from "../services/core/context.ts";
 import { Refusal, settled } from "../services/core/refusal.ts";
 import { appendLog } from "../services/logs.ts";
 import { jsonMetrics, prometheusText } from "../services/metrics.ts";
-import { waitForJob } from "../services/poll.ts";
+import { connectToPool, waitForJob } from "../services/poll.ts";
 import type { StreamRoute } from "../web/app-env.ts";
 import { readBytes } from "../web/body.ts";
 
 /** A WebSocket for hints. @throws Refusal where the pool does not accept it */
 const openHints = async (context: Context, agentId: string): Promise<Response> => {
-  const response = await context.connectToPool(agentId, null);
+  const response = await connectToPool(context, agentId, null);
   if (response.status === 101) return response;
   if (response.status === 401) return settled({ ok: false, refusal: { kind: "unauthenticated" } });
   throw new Refusal("conflict", "This agent was started again elsewhere.");

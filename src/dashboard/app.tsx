@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { trimTrailingSlash } from "hono/trailing-slash";
 import { PathId } from "../protocol/common.ts";
 import { PROBLEMS } from "../protocol/problem.ts";
-import { type Context, entityTag } from "../services/core/context.ts";
+import type { Context } from "../services/core/context.ts";
 import { Refusal } from "../services/core/refusal.ts";
 import { checkPipeline } from "../services/pipeline-check.ts";
 import type { AppEnv } from "../web/app-env.ts";
@@ -40,15 +40,13 @@ const obey = async (c: Call, form: Form): Promise<Response> => {
   const context = await open(c, form.access, true);
   const request = { ...asked(c), entered: await readForm(c) };
   const version = request.entered.get("version");
-  if (version !== null) context.ifMatch = [entityTag(Number(version))];
   try {
-    const went = await form.act(context, request);
+    const went = await form.act(context.expectingVersion(version === null ? null : Number(version)), request);
     rememberSeen(c, context.db.bookmark);
     return "to" in went ? c.redirect(withNotice(went), 303) : render(c, context, went, null);
   } catch (error) {
     const problem = refusalOf(error);
     if (!isMendable(problem)) throw problem;
-    context.ifMatch = null;
     return render(c, context, await form.page.show(context, { ...request, problem }), null, 422);
   }
 };

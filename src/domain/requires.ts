@@ -1,8 +1,8 @@
 import type { AgentCode } from "../protocol/explain.ts";
 import { PLATFORM_NAMES, PLATFORM_TITLES, type Requires } from "../protocol/pipeline.ts";
 
-/** What an agent can do, as it registered. */
-export interface Capable {
+/** What an agent can do, as it registered or as a person changed it. */
+export interface Skills {
   platform: number;
   canBuildIOS: boolean;
   canBuildAndroid: boolean;
@@ -10,30 +10,30 @@ export interface Capable {
   labels: readonly string[];
 }
 
-/** Why an agent does not get a build, said of one agent and of several. */
+/** Why an agent cannot take a build: the phrase follows the name of one agent, or the number of several. */
 export interface Reason {
   code: AgentCode;
-  words: string;
-  ofMany: string;
+  phrase: string;
+  pluralPhrase: string;
 }
 
-/** `verb` as one agent and as several do it. */
-export const reason = (code: AgentCode, [one, many]: readonly [string, string], rest: string): Reason => ({
+/** Builds a reason from the verb in singular and plural, and the rest of the phrase. */
+export const reason = (code: AgentCode, [singular, plural]: readonly [string, string], rest: string): Reason => ({
   code,
-  words: `${one} ${rest}`,
-  ofMany: `${many} ${rest}`,
+  phrase: `${singular} ${rest}`,
+  pluralPhrase: `${plural} ${rest}`,
 });
 
 const IS = ["is", "are"] as const;
 const LACKS = ["lacks", "lack"] as const;
 const CANNOT = ["cannot", "cannot"] as const;
 
-/** What an agent lacks of what is required; empty where it may have the build. */
-export const lacking = (agent: Capable, { platform, ios, android, web, labels }: Requires): Reason[] => {
+/** The requirements that the agent does not meet; empty where it may take the build. */
+export const unmetRequirements = (agent: Skills, { platform, ios, android, web, labels }: Requires): Reason[] => {
   const reasons: Reason[] = [];
-  const its = PLATFORM_NAMES[agent.platform] ?? "other";
-  if (platform && its !== platform) {
-    const on = its === "other" ? "another platform" : PLATFORM_TITLES[its];
+  const actual = PLATFORM_NAMES[agent.platform] ?? "other";
+  if (platform && actual !== platform) {
+    const on = actual === "other" ? "another platform" : PLATFORM_TITLES[actual];
     reasons.push(reason("platform", IS, `on ${on}, not ${PLATFORM_TITLES[platform]}`));
   }
   if (ios && !agent.canBuildIOS) reasons.push(reason("canBuildIOS", CANNOT, "build for iOS"));
@@ -46,7 +46,7 @@ export const lacking = (agent: Capable, { platform, ios, android, web, labels }:
   return reasons;
 };
 
-/** What both demand together: an agent must have all of it. `undefined` where they contradict each other. */
+/** Merges two sets of requirements: an agent must meet both. Returns undefined where they contradict each other. */
 export const mergeRequires = (left: Requires, right: Requires): Requires | undefined => {
   if (left.platform && right.platform && left.platform !== right.platform) return undefined;
   return {

@@ -10,17 +10,18 @@ import { Outbox } from "./agent-pool-outbox.ts";
 import { HintSockets } from "./agent-pool-sockets.ts";
 import { PoolStorage } from "./agent-pool-storage.ts";
 import type { BuildLog } from "./build-log.ts";
-import { uuidsInOrder } from "./uuid.ts";
+import { monotonicUuids } from "./uuid.ts";
 
-/** Milliseconds a trigger waits for D1 to know its build; after that the alarm carries it there. */
-const FLUSH_PATIENCE_MS = 1_000;
-/** Milliseconds after which an alarm rings again, should the one that rings now come to nothing. */
-const SAFETY_MS = 60_000;
+/** Milliseconds that a trigger waits until its build is in D1; after that the alarm delivers it. */
+const FLUSH_WAIT_MS = 1_000;
+/** Milliseconds after which the alarm runs again, should the present run fail. */
+const ALARM_RETRY_MS = 60_000;
+/** Milliseconds between two cleanups of old rows. */
 const TIDY_MS = 60 * 60 * 1000;
 
 /**
- * What turns the machine of `domain/pool` in an object: the state in memory while it is awake, each decision stored in
- * one transaction before its hints go out, and the alarm set for what is due next.
+ * Runs the state machine of `domain/pool` inside a Durable Object: keeps the state in memory, stores each step in one
+ * transaction before it sends hints, and sets the alarm for the next deadline.
  */
 export class PoolEngine {
   readonly storage: PoolStorage;
@@ -37,104 +38,105 @@ export class PoolEngine {
   constructor(ctx: DurableObjectState, env: Env) {
     this.#ctx = ctx;
     this.#env = env;
-    this.storage = new PoolStorage(ctx.storage.sql, uuidsInOrder());
+    this.storage = new PoolStorage(ctx.storage.sql, monotonicUuids(), () => poolTimes(env).runValuesMs);
     this.sockets = new HintSockets(ctx);
     this.#outbox = new Outbox(env.DB, this.storage, (buildId, fence) => this.#closeLog(buildId, fence));
   }
 
-  /** Brings back what was stored, and who still waits. Comes before anything else. */
+  /** Loads the stored state and the agents with open sockets. Must run before any other method. */
   async load(): Promise<void> {
     const now = Date.now();
     this.#alarmAt = await this.#ctx.storage.getAlarm();
     this.#state = this.storage.load(now);
-    for (const [agentId, until] of this.sockets.waiting(now)) {
+    for (const [agentId, until] of this.sockets.waitDeadlines(now)) {
       apply(this.#state, [{ kind: "waiter", agentId, waiter: { until, ignored: 0, ignoredAt: 0 } }]);
     }
-    this.#arm();
+    this.#scheduleNext();
   }
 
-  /** The state, to be read only. */
+  /** The state, for reading only. */
   get state(): Readonly<PoolState> {
     return this.#state;
   }
 
   get context(): DecisionContext {
-    return { now: Date.now(), ...poolTimes(this.#env), rules: RULES };
+    const { startMs, leaseMs, agentMs } = poolTimes(this.#env);
+    return { now: Date.now(), startMs, leaseMs, agentMs, rules: RULES };
   }
 
   get orgId(): string {
     return this.#state.orgId ?? this.#ctx.id.name ?? "";
   }
 
-  /** One step of the machine, stored whole before anyone hears of it, or the object is no more. */
-  step<V extends Command>(verb: V, input: Input<V>): Result<Output<V>> {
+  /** Runs one step and stores it in one transaction. When that fails, aborts the object: memory and disk may differ. */
+  step<C extends Command>(command: C, input: Input<C>): Result<Output<C>> {
     const { context } = this;
-    const { answer, pushes } = this.#stored(verb, () =>
-      step(this.#state, verb, input, context, (changes) => this.storage.store(changes)),
+    const { answer, pushes } = this.#transaction(command, () =>
+      step(this.#state, command, input, context, (changes) => this.storage.store(changes)),
     );
     this.sockets.push(pushes, context.now);
-    this.#arm();
+    this.#scheduleNext();
     return answer;
   }
 
-  #stored<T>(verb: Command, step: () => T): T {
+  #transaction<T>(command: Command, step: () => T): T {
     try {
       return this.#ctx.storage.transactionSync(step);
     } catch (error) {
-      this.#ctx.abort(`The pool could not store a decision: ${verb}`);
+      this.#ctx.abort(`The pool could not store a decision: ${command}`);
       throw error;
     }
   }
 
-  /** What the answer would be; nothing is changed. */
-  foresee<V extends Command>(verb: V, input: Input<V>): Result<Output<V>> {
-    return decide(this.#state, verb, input, this.context).answer;
+  /** The answer that a command would get now. Changes nothing. */
+  preview<C extends Command>(command: C, input: Input<C>): Result<Output<C>> {
+    return decide(this.#state, command, input, this.context).answer;
   }
 
-  /** Ends what is overdue, and forgets what is old. */
+  /** Ends what is overdue, and deletes what is old. */
   sweep(): void {
     const now = Date.now();
-    const isOld = now - this.#tidiedAt >= TIDY_MS;
-    this.step(isOld ? "tidy" : "sweep", null);
-    if (isOld) this.#tidiedAt = now;
+    const isTidyDue = now - this.#tidiedAt >= TIDY_MS;
+    this.step(isTidyDue ? "tidy" : "sweep", null);
+    if (isTidyDue) this.#tidiedAt = now;
   }
 
-  /** Writes what D1 and the logs do not know yet. */
+  /** Delivers the outbox to D1 and the logs. */
   async flush(): Promise<void> {
     await this.#flushing;
-    if (this.#state.flush.at !== null) await this.#attempt();
+    if (this.#state.flush.at !== null) await this.#deliverOutbox();
   }
 
-  /** Waits, not for long, until D1 knows of a build. */
-  async waitForFlush(buildId: string): Promise<void> {
+  /** Waits until the build is in D1, but not longer than FLUSH_WAIT_MS. */
+  async waitUntilWritten(buildId: string): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const patience = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, FLUSH_PATIENCE_MS);
+    const timeout = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, FLUSH_WAIT_MS);
     });
-    const known = async () => {
+    const written = async () => {
       await this.#flushing;
-      if (this.#state.dirty.has(buildId)) await this.#attempt();
+      if (this.#state.dirty.has(buildId)) await this.#deliverOutbox();
     };
-    await Promise.race([known(), patience]);
+    await Promise.race([written(), timeout]);
     clearTimeout(timer);
   }
 
-  /** Rings for everything that is due. Rearmed first: an alarm that fails six times is never rung again. */
+  /** Does everything that is due. Sets the next alarm first: the platform gives up on one that fails six times. */
   async onAlarm(): Promise<void> {
-    this.#setAlarm(Date.now() + SAFETY_MS);
+    this.#setAlarm(Date.now() + ALARM_RETRY_MS);
     try {
       this.sweep();
       const { at } = this.#state.flush;
       if (at !== null && at <= Date.now()) await this.flush();
       this.#setAlarm(nextDue(this.#state, this.context));
     } catch (error) {
-      console.error("pool: the alarm's work failed and will be tried again", error);
+      console.error("pool: the alarm failed and will be tried again", error);
     }
   }
 
-  /** Sets the alarm for what is due next, unless it rings early enough; and the timer for hints nobody follows. */
-  #arm(): void {
-    this.#armTimer();
+  /** Sets the alarm for the next deadline, unless it is early enough already, and the timer for the next offer. */
+  #scheduleNext(): void {
+    this.#setOfferTimer();
     const due = nextDue(this.#state, this.context);
     if (due !== null && (this.#alarmAt === null || due < this.#alarmAt)) this.#setAlarm(due);
   }
@@ -145,29 +147,29 @@ export class PoolEngine {
     else this.#ctx.storage.setAlarm(at);
   }
 
-  #armTimer(): void {
+  #setOfferTimer(): void {
     const at = nextOfferDue(this.#state);
     if (at === (this.#timer?.at ?? null)) return;
     if (this.#timer) clearTimeout(this.#timer.handle);
     this.#timer = null;
     if (at === null) return;
-    const ring = () => {
+    const onTimer = () => {
       this.#timer = null;
       this.step("sweep", null);
     };
-    this.#timer = { at, handle: setTimeout(ring, Math.max(0, at - Date.now())) };
+    this.#timer = { at, handle: setTimeout(onTimer, Math.max(0, at - Date.now())) };
   }
 
-  /** One attempt at a time: who comes meanwhile waits for the same one. */
-  #attempt(): Promise<void> {
-    this.#flushing ??= this.#carry().finally(() => {
+  /** Runs one attempt at a time. A second caller waits for the same attempt. */
+  #deliverOutbox(): Promise<void> {
+    this.#flushing ??= this.#deliverOnce().finally(() => {
       this.#flushing = null;
     });
     return this.#flushing;
   }
 
-  async #carry(): Promise<void> {
-    this.step("flushed", await this.#outbox.attempt(this.orgId, this.#state.dirty));
+  async #deliverOnce(): Promise<void> {
+    this.step("recordFlush", await this.#outbox.deliver(this.orgId, this.#state.dirty));
   }
 
   async #closeLog(buildId: string, fence: number): Promise<void> {

@@ -2,7 +2,7 @@ import type { Push } from "../domain/pool/decision.ts";
 import { HINT_PING, HINT_PONG } from "../protocol/jobs.ts";
 import { LIMITS } from "../protocol/limits.ts";
 
-/** What a socket remembers while the object sleeps. `until` is null for a socket of an agent's own. */
+/** Stored with a socket while the object hibernates. `until` is a poll's deadline; null for the agent's own socket. */
 interface Attachment {
   agentId: string;
   until: number | null;
@@ -11,7 +11,7 @@ interface Attachment {
 
 const POLICY_VIOLATION = 1008;
 
-/** The sockets on which agents, and Workers that poll for them, wait for a hint while the object sleeps. */
+/** Hibernating sockets on which agents, and Workers in a long poll, wait for hints. */
 export class HintSockets {
   readonly #ctx: DurableObjectState;
 
@@ -20,7 +20,7 @@ export class HintSockets {
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(HINT_PING, HINT_PONG));
   }
 
-  /** Opens a socket that may sleep in the place of the agent's oldest, and gives the end that goes to the client. */
+  /** Opens a socket, and closes the agent's oldest ones past the limit. @returns the client's end */
   accept(attachment: Attachment): WebSocket {
     const others = this.#open(attachment.agentId, attachment.openedAt);
     others.sort((one, other) => attachmentOf(other).openedAt - attachmentOf(one).openedAt);
@@ -32,7 +32,7 @@ export class HintSockets {
     return client;
   }
 
-  /** Sends each hint to the sockets of its agent. One that cannot be sent is lost, which costs nothing. */
+  /** Sends each hint to the sockets of its agent. A lost hint costs only time: agents poll anyway. */
   push(pushes: readonly Push[], now: number): void {
     for (const { agentId, hint } of pushes) {
       for (const socket of this.#open(agentId, now)) {
@@ -50,14 +50,14 @@ export class HintSockets {
     }
   }
 
-  /** Until when an agent can be reached: null for as long as its own socket is open, undefined where not at all. */
-  reachableUntil(agentId: string, now: number, besides?: WebSocket): number | null | undefined {
-    const others = this.#open(agentId, now).filter((socket) => socket !== besides);
+  /** Until when the agent can be reached: null while its own socket is open, undefined where no socket is open. */
+  reachableUntil(agentId: string, now: number, except?: WebSocket): number | null | undefined {
+    const others = this.#open(agentId, now).filter((socket) => socket !== except);
     return others.map((socket) => attachmentOf(socket).until).reduce(later, undefined);
   }
 
-  /** Everyone who waits, after the object woke: each socket is looked at once. */
-  waiting(now: number): Map<string, number | null> {
+  /** By agent: until when it waits. Read once, after the object woke. */
+  waitDeadlines(now: number): Map<string, number | null> {
     const ends = new Map<string, number | null>();
     for (const socket of this.#ctx.getWebSockets()) {
       const { agentId, until } = attachmentOf(socket);
@@ -66,25 +66,25 @@ export class HintSockets {
     return ends;
   }
 
-  /** The last sign of life on an agent's own sockets, in milliseconds since 1970; 0 where there is none. */
+  /** The last ping on the agent's own sockets, in milliseconds since 1970; 0 where there is none. */
   pingedAt(agentId: string): number {
-    const signs = this.#ctx.getWebSockets(agentId).map((socket) => {
+    const pings = this.#ctx.getWebSockets(agentId).map((socket) => {
       const { until, openedAt } = attachmentOf(socket);
       const ping = this.#ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? 0;
       return until === null ? Math.max(openedAt, ping) : 0;
     });
-    return Math.max(0, ...signs);
+    return Math.max(0, ...pings);
   }
 
-  /** Closes a socket that sent what is no message of the protocol. Gives whether it was open until then. */
-  refuse(socket: WebSocket): boolean {
+  /** Closes a socket that sent something other than a ping. @returns whether it was open until then */
+  rejectMessage(socket: WebSocket): boolean {
     if (socket.readyState !== WebSocket.OPEN) return false;
-    socket.close(POLICY_VIOLATION, "Only pings are taken here");
+    socket.close(POLICY_VIOLATION, "Only pings are accepted here");
     return true;
   }
 
-  /** Closes what is left of an agent that was removed. */
-  dismiss(agentId: string): void {
+  /** Closes the sockets of an agent that was removed. */
+  closeAll(agentId: string): void {
     for (const socket of this.#ctx.getWebSockets(agentId)) socket.close(4401, "The agent was removed");
   }
 
@@ -98,5 +98,5 @@ export const attachmentOf = (socket: WebSocket): Attachment => socket.deserializ
 const isOpen = (socket: WebSocket, until: number | null, now: number): boolean =>
   socket.readyState === WebSocket.OPEN && (until === null || until > now);
 
-const later = (known: number | null | undefined, until: number | null): number | null =>
-  known === null || until === null ? null : Math.max(known ?? 0, until);
+const later = (one: number | null | undefined, other: number | null): number | null =>
+  one === null || other === null ? null : Math.max(one ?? 0, other);

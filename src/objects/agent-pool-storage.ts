@@ -1,5 +1,5 @@
 import { apply } from "../domain/pool/apply.ts";
-import type { RetryInputs } from "../domain/pool/commands.ts";
+import type { RunValues } from "../domain/pool/commands.ts";
 import {
   type AgentFacts,
   type BuildFacts,
@@ -15,10 +15,10 @@ import { isEnded } from "../protocol/build-states.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { type OutboxEntry, REVOKED, TABLES, writesOf } from "./agent-pool-tables.ts";
 
-/** Milliseconds for which a build can be repeated with what was given to its run. */
-const INPUTS_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
-/** Rows that one round of forgetting removes from a table, so that it never holds up the queue. */
-const FORGET_AT_ONCE = 500;
+/** Builds that may still be handed out: without its row of `inputs`, a run would lose its values. */
+const ACTIVE = "SELECT id FROM build WHERE ended_at IS NULL";
+/** Rows that one cleanup deletes from a table at most, so that it never blocks the queue. */
+const FORGET_LIMIT = 500;
 
 export interface BuildRecord {
   build: BuildFacts;
@@ -26,20 +26,23 @@ export interface BuildRecord {
   report: Report;
 }
 
-type Texts = Record<string, string | null>;
+type Row = Record<string, string | null>;
 
-/** What the pool keeps on disk: facts as JSON, one row each, written as the machine says. */
+/** The pool's tables in its SQLite database: facts as JSON, one row each. */
 export class PoolStorage implements Records {
   readonly #sql: SqlStorage;
   readonly #newId: (at: number) => string;
+  readonly #runValuesMs: () => number;
 
-  constructor(sql: SqlStorage, newId: (at: number) => string) {
+  /** `runValuesMs`: how long the values of a run are kept after its build was queued. */
+  constructor(sql: SqlStorage, newId: (at: number) => string, runValuesMs: () => number) {
     this.#sql = sql;
     this.#newId = newId;
+    this.#runValuesMs = runValuesMs;
     sql.exec(TABLES);
   }
 
-  /** The state as it was when the last transaction committed. */
+  /** The state after the last committed transaction. */
   load(now: number): PoolState {
     const state = emptyState(this);
     const changes: Change[] = [];
@@ -52,9 +55,9 @@ export class PoolStorage implements Records {
     for (const { facts } of this.#rows("SELECT facts FROM agent ORDER BY id")) {
       changes.push({ kind: "agent", agent: JSON.parse(facts!) as AgentFacts });
     }
-    const live =
+    const active =
       "SELECT b.facts AS build, j.facts AS job FROM build b JOIN job j ON j.build_id = b.id WHERE ended_at IS NULL ORDER BY b.seq";
-    for (const { build, job } of this.#rows(live)) {
+    for (const { build, job } of this.#rows(active)) {
       changes.push({ kind: "build", build: JSON.parse(build!) }, { kind: "job", job: JSON.parse(job!) });
     }
     for (const { build_id } of this.#rows("SELECT build_id FROM dirty")) {
@@ -67,16 +70,17 @@ export class PoolStorage implements Records {
 
   store(changes: readonly Change[]): void {
     for (const change of changes) {
-      if (change.kind === "forget") this.#forget(change.before);
+      if (change.kind === "forget") this.#deleteBefore(change.before);
       else for (const [query, ...bindings] of writesOf(change, this.#newId)) this.#write(query, ...bindings);
-      if (change.kind === "inputs" && JSON.stringify(change.inputs).length > LIMITS.largeInputsCharacters)
-        this.#forgetLargeInputs();
+      if (change.kind === "inputs" && JSON.stringify(change.runValues).length > LIMITS.largeInputsCharacters) {
+        this.#deleteLargeRunValues();
+      }
     }
   }
 
-  /** Drops what nobody can ask for any more; a build that D1 does not know yet stays. */
-  #forget(before: number): void {
-    const old = `SELECT id FROM build WHERE ended_at < ${before} AND id NOT IN (SELECT build_id FROM dirty) LIMIT ${FORGET_AT_ONCE}`;
+  /** Deletes what no request may read any more. A build that D1 does not have yet is kept. */
+  #deleteBefore(before: number): void {
+    const old = `SELECT id FROM build WHERE ended_at < ${before} AND id NOT IN (SELECT build_id FROM dirty) LIMIT ${FORGET_LIMIT}`;
     const ids = JSON.stringify(this.#rows(old).map((row) => row.id));
     for (const table of ["job", "report"]) {
       this.#write(`DELETE FROM ${table} WHERE build_id IN (SELECT value FROM json_each(?))`, ids);
@@ -84,19 +88,18 @@ export class PoolStorage implements Records {
     this.#write("DELETE FROM build WHERE id IN (SELECT value FROM json_each(?))", ids);
     this.#write("DELETE FROM idempotency WHERE at < ?", before);
     this.#write("DELETE FROM meta WHERE name LIKE ? AND CAST(value AS INTEGER) < ?", `${REVOKED}%`, before);
-    const stale = "SELECT rowid FROM inputs ORDER BY rowid LIMIT ?";
-    this.#write(`DELETE FROM inputs WHERE rowid IN (${stale}) AND at < ?`, FORGET_AT_ONCE, before - INPUTS_KEPT_MS);
+    const oldest = `SELECT rowid FROM inputs WHERE build_id NOT IN (${ACTIVE}) ORDER BY rowid LIMIT ?`;
+    this.#write(`DELETE FROM inputs WHERE rowid IN (${oldest}) AND at < ?`, FORGET_LIMIT, before - this.#runValuesMs());
   }
 
-  /** Drops what the oldest of the ended runs that were given much had, so that retries never fill the disk. */
-  #forgetLargeInputs(): void {
+  /** Deletes the large run values of the oldest ended builds, so that they never fill the disk. */
+  #deleteLargeRunValues(): void {
     const older = `SELECT build_id FROM inputs WHERE length(facts) > ${LIMITS.largeInputsCharacters} ORDER BY at DESC LIMIT -1 OFFSET ${LIMITS.largeInputsKept}`;
-    const live = "SELECT id FROM build WHERE ended_at IS NULL";
-    this.#write(`DELETE FROM inputs WHERE build_id IN (${older}) AND build_id NOT IN (${live})`);
+    this.#write(`DELETE FROM inputs WHERE build_id IN (${older}) AND build_id NOT IN (${ACTIVE})`);
   }
 
   ended(buildId: string): { build: BuildFacts; job: JobFacts } | undefined {
-    const found = this.record(buildId);
+    const found = this.buildRecord(buildId);
     return found && isEnded(found.build.status) ? found : undefined;
   }
 
@@ -119,16 +122,16 @@ export class PoolStorage implements Records {
     return Number(this.#rows("SELECT count(*) AS count FROM letter")[0]?.count ?? 0);
   }
 
-  /** All that is known of a build, live or ended within 24 hours. */
-  record(buildId: string): BuildRecord | undefined {
+  /** A build that is active, or that ended within 24 hours. */
+  buildRecord(buildId: string): BuildRecord | undefined {
     return this.#records("b.id = ?", buildId)[0];
   }
 
-  activeRecords(): BuildRecord[] {
+  activeBuildRecords(): BuildRecord[] {
     return this.#records("b.ended_at IS NULL ORDER BY b.seq");
   }
 
-  recordsOf(buildIds: string[]): BuildRecord[] {
+  buildRecords(buildIds: string[]): BuildRecord[] {
     return this.#records("b.id IN (SELECT value FROM json_each(?))", JSON.stringify(buildIds));
   }
 
@@ -142,18 +145,18 @@ export class PoolStorage implements Records {
     }));
   }
 
-  inputs(buildId: string): RetryInputs | undefined {
+  runValues(buildId: string): RunValues | undefined {
     const [row] = this.#rows("SELECT facts FROM inputs WHERE build_id = ?", buildId);
-    return row && (JSON.parse(row.facts!) as RetryInputs);
+    return row && (JSON.parse(row.facts!) as RunValues);
   }
 
-  /** What others were not told yet, oldest first. */
+  /** Outbox entries that are not delivered yet, the oldest first. */
   outboxEntries(limit: number): { seq: number; entry: OutboxEntry }[] {
-    const waiting = this.#rows("SELECT seq, body FROM letter ORDER BY seq LIMIT ?", limit);
-    return waiting.map(({ seq, body }) => ({ seq: Number(seq), entry: JSON.parse(body!) }));
+    const pending = this.#rows("SELECT seq, body FROM letter ORDER BY seq LIMIT ?", limit);
+    return pending.map(({ seq, body }) => ({ seq: Number(seq), entry: JSON.parse(body!) }));
   }
 
-  /** Sets aside what can never be delivered, with the reason, for people to look at. */
+  /** Keeps what can never be delivered, with the reason, for people to read. */
   addDeadLetter(what: string, reason: string): void {
     this.#write("INSERT INTO parked (what, reason) VALUES (?, ?)", what, reason);
   }
@@ -162,8 +165,8 @@ export class PoolStorage implements Records {
     return Number(this.#rows("SELECT count(*) AS count FROM parked")[0]?.count ?? 0);
   }
 
-  #rows(query: string, ...bindings: unknown[]): Texts[] {
-    return this.#sql.exec<Texts>(query, ...bindings).toArray();
+  #rows(query: string, ...bindings: unknown[]): Row[] {
+    return this.#sql.exec<Row>(query, ...bindings).toArray();
   }
 
   #write(query: string, ...bindings: unknown[]): void {

@@ -18,10 +18,10 @@ CREATE TABLE IF NOT EXISTS letter (seq INTEGER PRIMARY KEY AUTOINCREMENT, body T
 CREATE TABLE IF NOT EXISTS parked (seq INTEGER PRIMARY KEY, what TEXT NOT NULL, reason TEXT NOT NULL);
 `;
 
-/** What the names of rows about revoked tokens in `meta` begin with. */
+/** Prefix of the names in `meta` of revoked tokens. */
 export const REVOKED = "revoked:";
 
-/** Something others must be told, in order. */
+/** A change to deliver outside the pool, in order: an audit entry to D1, or the end of a lease to its log. */
 export type OutboxEntry =
   | { kind: "audit"; id: string; entry: AuditFact }
   | { kind: "close"; buildId: string; fence: number };
@@ -35,14 +35,14 @@ const replace = (table: string, ...values: (string | number | null)[]): Write =>
 
 const append = (entry: OutboxEntry): Write => ["INSERT INTO letter (body) VALUES (?)", JSON.stringify(entry)];
 
-/* A report is told in parts: a part that is null is as good as never told. */
+/* A report arrives in parts. A part that is null counts as absent. */
 const REPORT =
   "INSERT INTO report VALUES (?, ?) ON CONFLICT (build_id) DO UPDATE SET facts = json_patch(facts, excluded.facts)";
 
 const buildRow = (build: BuildFacts): Write =>
   replace("build", build.seq, build.id, isEnded(build.status) ? build.finishedAt : null, JSON.stringify(build));
 
-/** How a change is written. What lives in memory alone is not. */
+/** The SQL statements that store a change; none for a change of memory only. */
 export const writesOf = (change: Exclude<Change, { kind: "forget" }>, newId: (at: number) => string): Write[] => {
   switch (change.kind) {
     case "org":
@@ -56,7 +56,7 @@ export const writesOf = (change: Exclude<Change, { kind: "forget" }>, newId: (at
     case "report":
       return [[REPORT, change.buildId, JSON.stringify(change.report)]];
     case "inputs":
-      return [replace("inputs", change.buildId, change.at, JSON.stringify(change.inputs))];
+      return [replace("inputs", change.buildId, change.at, JSON.stringify(change.runValues))];
     case "number":
       return [replace("number", change.repoId, change.number)];
     case "key":
@@ -77,7 +77,7 @@ export const writesOf = (change: Exclude<Change, { kind: "forget" }>, newId: (at
       return [append({ kind: "close", buildId: change.buildId, fence: change.fence })];
     case "delivered":
       return [["DELETE FROM letter WHERE seq IN (SELECT value FROM json_each(?))", JSON.stringify(change.entries)]];
-    case "heard":
+    case "contact":
     case "waiter":
     case "offer":
     case "flush":

@@ -1,11 +1,11 @@
 import { DurableObject } from "cloudflare:workers";
 import { loadKeyring } from "../crypto/keyring.ts";
 import { poolName } from "../domain/object-names.ts";
-import type * as asked from "../domain/pool/commands.ts";
+import type { Granted } from "../domain/pool/claim.ts";
+import type * as commands from "../domain/pool/commands.ts";
 import { explain } from "../domain/pool/explain.ts";
 import { measure } from "../domain/pool/metrics.ts";
-import { toAgent, toBuild } from "../domain/pool/record.ts";
-import { RULES } from "../domain/pool/rules.ts";
+import { toAgent, toBuild, toGrant } from "../domain/pool/record.ts";
 import type { Agent } from "../protocol/agent.ts";
 import type { Build } from "../protocol/build.ts";
 import type { Explanation } from "../protocol/explain.ts";
@@ -14,15 +14,15 @@ import { BOOT_HEADER, type Heartbeat } from "../protocol/jobs.ts";
 import type { Metrics } from "../protocol/metrics.ts";
 import { DETAILS } from "../protocol/problem.ts";
 import { PoolEngine } from "./agent-pool-engine.ts";
-import { countInputs, rewrapInputs } from "./agent-pool-inputs.ts";
+import { countRunValues, rewrapRunValues } from "./agent-pool-run-values.ts";
 import { attachmentOf } from "./agent-pool-sockets.ts";
 import type { BuildRecord } from "./agent-pool-storage.ts";
 
-type Result<T> = asked.Result<T>;
-/** Words of an agent that its token alone may name, which spares the caller asking first whose token it is. */
-type ByToken<T extends asked.LeaseHolder> = Omit<T, "agentId"> & { agentId?: string };
+type Result<T> = commands.Result<T>;
+/** A call that may leave out the agent's id: its token names the agent, which spares the caller a round trip. */
+type ByToken<T extends commands.LeaseHolder> = Omit<T, "agentId"> & { agentId?: string };
 
-/** The agents and live builds of one organization: what may be asked of them, and how that is answered. */
+/** The agents and active builds of one organization. Its public methods are called by Workers of other releases too. */
 export class AgentPool extends DurableObject<Env> {
   readonly #engine: PoolEngine;
 
@@ -32,53 +32,56 @@ export class AgentPool extends DurableObject<Env> {
     ctx.blockConcurrencyWhile(() => this.#engine.load());
   }
 
-  /** Makes a build, once per idempotency key. Lists know of it before this answers, where D1 is quick. */
-  async enqueue(build: asked.NewBuild): Promise<Result<Build>> {
-    this.#own(build.orgId);
+  /** Makes a build, once for each idempotency key. Waits up to a second until lists in D1 show it. */
+  async enqueue(build: commands.NewBuild): Promise<Result<Build>> {
+    this.#checkOrg(build.orgId);
     const answer = this.#engine.step("enqueue", build);
     if (!answer.ok) return answer;
-    await this.#engine.waitForFlush(answer.value.buildId);
+    await this.#engine.waitUntilWritten(answer.value.buildId);
     return this.getBuild(answer.value.buildId);
   }
 
   async getBuild(buildId: string): Promise<Result<Build>> {
-    const found = this.#engine.storage.record(buildId);
+    const found = this.#engine.storage.buildRecord(buildId);
     return found ? { ok: true, value: this.#toBuild(found) } : unknownId();
   }
 
-  /** Builds that wait or are in an agent's hands, oldest first. */
+  /** Active builds (queued or leased), the oldest first. */
   async liveBuilds(): Promise<Build[]> {
-    return this.#engine.storage.activeRecords().map((found) => this.#toBuild(found));
+    return this.#engine.storage.activeBuildRecords().map((found) => this.#toBuild(found));
   }
 
-  /** What a retry of a build takes over, for 90 days. */
-  async inputsOf(buildId: string): Promise<Result<asked.RetryInputs>> {
-    const inputs = this.#engine.storage.inputs(buildId);
+  /** What a retry takes over from the build. */
+  async inputsOf(buildId: string): Promise<Result<commands.RunValues>> {
+    const inputs = this.#engine.storage.runValues(buildId);
     return inputs ? { ok: true, value: inputs } : unknownId();
   }
 
-  /** How many runs' values are kept under each key of the keyring. */
+  /** Counts the stored run values by the id of the key that sealed them. */
   async sealedInputs(): Promise<Record<string, number>> {
-    return countInputs(this.ctx.storage.sql);
+    return countRunValues(this.ctx.storage.sql);
   }
 
   async rewrapInputs(orgId: string, limit: number): Promise<{ rewrapped: number; unopenable: string[] }> {
-    return rewrapInputs(this.ctx.storage.sql, loadKeyring(this.env.SECRETS_KEYS), orgId, limit);
+    return rewrapRunValues(this.ctx.storage.sql, loadKeyring(this.env.SECRETS_KEYS), orgId, limit);
   }
 
+  /** Whether an active build belongs to the repository, or to the pipeline. */
   async hasLiveBuilds(of: { repoId?: string; pipelineId?: string }): Promise<boolean> {
     return [...this.#engine.state.builds.values()].some(
-      ({ repoId, pipelineId }) => repoId === of.repoId || (!!of.pipelineId && pipelineId === of.pipelineId),
+      ({ repoId, pipelineId }) =>
+        (of.repoId !== undefined && repoId === of.repoId) ||
+        (of.pipelineId !== undefined && pipelineId === of.pipelineId),
     );
   }
 
-  async cancel(order: { buildId: string; actor: asked.Actor }): Promise<Result<Build>> {
-    return this.#buildOf(this.#engine.step("cancel", order));
+  async cancel(request: { buildId: string; actor: commands.Actor }): Promise<Result<Build>> {
+    return this.#buildOf(this.#engine.step("cancel", request));
   }
 
-  /** Why a build waits, agent by agent. */
+  /** Why a build waits, with the reasons for each agent. */
   async explain(buildId: string): Promise<Result<Explanation>> {
-    const found = this.#engine.storage.record(buildId);
+    const found = this.#engine.storage.buildRecord(buildId);
     if (!found) return unknownId();
     const pingedAt = (agentId: string) => this.#engine.sockets.pingedAt(agentId);
     return { ok: true, value: explain(this.#engine.state, found.build, found.job, this.#engine.context, pingedAt) };
@@ -92,111 +95,114 @@ export class AgentPool extends DurableObject<Env> {
     );
   }
 
-  async registerAgent(agent: asked.NewAgent): Promise<Result<Agent>> {
-    this.#own(agent.orgId);
+  /** Creates the object where it does not exist yet. Callers may use it from the next release on. */
+  async touch(): Promise<void> {}
+
+  async registerAgent(agent: commands.NewAgent): Promise<Result<Agent>> {
+    this.#checkOrg(agent.orgId);
     return this.#agentOf(this.#engine.step("registerAgent", agent));
   }
 
-  /** By their ids, so that pages stay right while agents come and go. */
-  async listAgents(after = "", atMost = Number.POSITIVE_INFINITY, name?: string): Promise<Agent[]> {
-    const wanted = [...this.#engine.state.agents.values()].filter(
+  /** Agents in the order of their ids, so that pages stay right while agents are added and removed. */
+  async listAgents(after = "", limit = Number.POSITIVE_INFINITY, name?: string): Promise<Agent[]> {
+    const found = [...this.#engine.state.agents.values()].filter(
       (agent) => agent.id > after && (name === undefined || agent.name === name),
     );
-    const ids = wanted.map(({ id }) => id).sort();
-    return ids.slice(0, atMost).map((id) => this.#toAgent(id));
+    const ids = found.map(({ id }) => id).sort();
+    return ids.slice(0, limit).map((id) => this.#toAgent(id));
   }
 
   async getAgent(agentId: string): Promise<Result<Agent>> {
     return this.#engine.state.agents.has(agentId) ? { ok: true, value: this.#toAgent(agentId) } : unknownId();
   }
 
-  async updateAgent(agentId: string, change: asked.AgentChange, actor: asked.Actor): Promise<Result<Agent>> {
+  async updateAgent(agentId: string, change: commands.AgentChange, actor: commands.Actor): Promise<Result<Agent>> {
     return this.#agentOf(this.#engine.step("updateAgent", { agentId, change, actor }));
   }
 
-  async removeAgent(agentId: string, actor: asked.Actor): Promise<Result<null>> {
+  async removeAgent(agentId: string, actor: commands.Actor): Promise<Result<null>> {
     const answer = this.#engine.step("removeAgent", { agentId, actor });
-    if (answer.ok) this.#engine.sockets.dismiss(agentId);
+    if (answer.ok) this.#engine.sockets.closeAll(agentId);
     return answer;
   }
 
-  /** Removes agents that a revoked token registered, and tells how many are left to be removed. */
-  async removeAgentsOf(order: {
+  /** Removes some of the agents that a revoked token registered. `left` counts those that another call removes. */
+  async removeAgentsOf(request: {
     tokenId: string;
-    /** Whether the token was there until just now, so that a registration by it may be under way. */
+    /** Whether the token was valid until now, so that a registration with it may still arrive. */
     wasThere: boolean;
-    actor: asked.Actor;
+    actor: commands.Actor;
   }): Promise<Result<{ removed: number; left: number }>> {
-    const answer = this.#engine.step("removeAgentsOf", order);
+    const answer = this.#engine.step("removeAgentsOf", request);
     if (!answer.ok) return answer;
     const { removed, left } = answer.value;
-    for (const agentId of removed) this.#engine.sockets.dismiss(agentId);
+    for (const agentId of removed) this.#engine.sockets.closeAll(agentId);
     return { ok: true, value: { removed: removed.length, left } };
   }
 
-  /** Whose token this is: the pool is the judge of agents' tokens. */
+  /** The agent that a token belongs to. Only the pool knows whether an agent's token is valid. */
   async authenticateAgent(tokenHash: string): Promise<Result<{ agentId: string }>> {
     return this.#engine.step("authenticateAgent", { tokenHash });
   }
 
-  /** The next build for an agent, or null; the same one again while it has not started it. */
-  async claim(claim: asked.Claim): Promise<Result<asked.Grant | null>> {
-    const answer = this.#engine.step("claim", claim);
+  /** Leases the next build to the agent: the same one again until it has started it; null where there is none. */
+  async claim(request: commands.ClaimRequest): Promise<Result<commands.Grant | null>> {
+    const answer = this.#engine.step("claim", request);
     return answer.ok && answer.value ? { ok: true, value: this.#grantOf(answer.value) } : (answer as Result<null>);
   }
 
-  /** The last word before secrets leave. @returns the build as it is handed out */
-  async deliver(delivery: asked.Delivery): Promise<Result<{ build: Build; leaseExpiresAt: string }>> {
+  /** The last check before the Worker sends secrets. @returns the build as the agent receives it */
+  async deliver(delivery: commands.Delivery): Promise<Result<{ build: Build; leaseExpiresAt: string }>> {
     const answer = this.#engine.step("deliver", delivery);
     if (!answer.ok) return answer;
     const { buildId, expiresAt } = answer.value;
     return { ok: true, value: { build: this.#build(buildId), leaseExpiresAt: new Date(expiresAt).toISOString() } };
   }
 
-  async unclaim(back: asked.Unclaim): Promise<Result<null>> {
-    return this.#engine.step("unclaim", back);
+  async unclaim(request: commands.Unclaim): Promise<Result<null>> {
+    return this.#engine.step("unclaim", request);
   }
 
-  async failClaim(failed: asked.FailClaim): Promise<Result<Build>> {
-    return this.#buildOf(this.#engine.step("failClaim", failed));
+  async failClaim(request: commands.FailClaim): Promise<Result<Build>> {
+    return this.#buildOf(this.#engine.step("failClaim", request));
   }
 
-  async start(holder: ByToken<asked.LeaseHolder>): Promise<Result<Build>> {
-    return this.#buildOf(this.#engine.step("start", this.#known(holder)));
+  async start(holder: ByToken<commands.LeaseHolder>): Promise<Result<Build>> {
+    return this.#buildOf(this.#engine.step("start", this.#withAgentId(holder)));
   }
 
-  async heartbeat(beat: asked.HeartbeatCall): Promise<Result<Heartbeat>> {
-    return this.#engine.step("heartbeat", beat);
+  async heartbeat(request: commands.HeartbeatRequest): Promise<Result<Heartbeat>> {
+    return this.#engine.step("heartbeat", request);
   }
 
-  async progress(told: ByToken<asked.ProgressOf>): Promise<Result<null>> {
-    return this.#engine.step("progress", this.#known(told));
+  async progress(report: ByToken<commands.ProgressReport>): Promise<Result<null>> {
+    return this.#engine.step("progress", this.#withAgentId(report));
   }
 
-  async release(given: ByToken<asked.ReleaseOf>): Promise<Result<Build>> {
-    return this.#buildOf(this.#engine.step("release", this.#known(given)));
+  async release(request: ByToken<commands.ReleaseRequest>): Promise<Result<Build>> {
+    return this.#buildOf(this.#engine.step("release", this.#withAgentId(request)));
   }
 
-  async finish(told: ByToken<asked.FinishOf>): Promise<Result<Build>> {
-    return this.#buildOf(this.#engine.step("finish", this.#known(told)));
+  async finish(report: ByToken<commands.FinishReport>): Promise<Result<Build>> {
+    return this.#buildOf(this.#engine.step("finish", this.#withAgentId(report)));
   }
 
-  /** The service masked a secret that the agent had let through. */
+  /** Marks a build whose agent sent a secret that only the service masked. */
   async flagLeak(leak: { buildId: string; fence: number }): Promise<Result<null>> {
     return this.#engine.step("flagLeak", leak);
   }
 
-  /** Ends what is overdue, and forgets what is old. */
+  /** Ends what is overdue, and deletes what is old. */
   async sweep(): Promise<void> {
     this.#engine.sweep();
   }
 
-  /** Writes what D1 and the logs do not know yet. */
+  /** Delivers the outbox to D1 and the logs. */
   async flush(): Promise<void> {
     await this.#engine.flush();
   }
 
-  /** An agent, or a Worker that polls for one until a deadline, comes to wait for a hint. */
+  /** Opens a socket on which an agent, or a Worker in a long poll until a deadline, waits for hints. */
   override async fetch({ headers }: Request): Promise<Response> {
     if (headers.get("Upgrade") !== "websocket") return new Response(null, { status: 426 });
     const { sockets } = this.#engine;
@@ -205,48 +211,51 @@ export class AgentPool extends DurableObject<Env> {
     const deadline = headers.get(HOP_HEADERS.deadline);
     const until = deadline === null ? null : Number(deadline);
     const call = {
-      ...{ agentId, tokenHash: headers.get(HOP_HEADERS.tokenHash) ?? "", bootId: headers.get(BOOT_HEADER) },
+      agentId,
+      tokenHash: headers.get(HOP_HEADERS.tokenHash) ?? "",
+      bootId: headers.get(BOOT_HEADER),
       until: sockets.reachableUntil(agentId, now) === null ? null : until,
     };
-    const expected = this.#engine.foresee("wait", call);
-    if (!expected.ok) return new Response(null, { status: expected.refusal.kind === "unauthenticated" ? 401 : 409 });
+    const preview = this.#engine.preview("wait", call);
+    if (!preview.ok) return new Response(null, { status: preview.refusal.kind === "unauthenticated" ? 401 : 409 });
     const client = sockets.accept({ agentId, until, openedAt: now });
     this.#engine.step("wait", call);
     return new Response(null, { status: 101, webSocket: client });
   }
 
-  /** Pings are answered before they come here: whatever does come is no message of the protocol. */
+  /** The platform answers pings by itself, so any message that arrives here is outside the protocol. */
   override webSocketMessage(socket: WebSocket): void {
-    if (this.#engine.sockets.refuse(socket)) this.#left(socket);
+    if (this.#engine.sockets.rejectMessage(socket)) this.#leave(socket);
   }
 
   override webSocketClose(socket: WebSocket): void {
     socket.close();
-    this.#left(socket);
+    this.#leave(socket);
   }
 
   override webSocketError(socket: WebSocket): void {
-    this.#left(socket);
+    this.#leave(socket);
   }
 
   override async alarm(): Promise<void> {
     await this.#engine.onAlarm();
   }
 
-  #left(socket: WebSocket): void {
+  #leave(socket: WebSocket): void {
     const { agentId } = attachmentOf(socket);
-    if (this.#engine.sockets.reachableUntil(agentId, Date.now(), socket) === undefined)
+    if (this.#engine.sockets.reachableUntil(agentId, Date.now(), socket) === undefined) {
       this.#engine.step("leave", { agentId });
+    }
   }
 
-  /** @throws where a build or agent of one organization comes to the pool of another */
-  #own(orgId: string): void {
+  /** @throws where a build or agent of another organization was sent to this pool */
+  #checkOrg(orgId: string): void {
     const name = this.ctx.id.name;
     if (name !== undefined && name !== poolName(orgId)) throw new Error("This is another organization's pool");
   }
 
-  #known<T extends { agentId?: string; tokenHash: string }>(words: T): T & { agentId: string } {
-    return { ...words, agentId: words.agentId ?? this.#engine.state.index.agentByToken.get(words.tokenHash) ?? "" };
+  #withAgentId<T extends { agentId?: string; tokenHash: string }>(call: T): T & { agentId: string } {
+    return { ...call, agentId: call.agentId ?? this.#engine.state.index.agentByToken.get(call.tokenHash) ?? "" };
   }
 
   #toBuild({ build, job, report }: BuildRecord): Build {
@@ -254,7 +263,7 @@ export class AgentPool extends DurableObject<Env> {
   }
 
   #build(buildId: string): Build {
-    return this.#toBuild(this.#engine.storage.record(buildId)!);
+    return this.#toBuild(this.#engine.storage.buildRecord(buildId)!);
   }
 
   #buildOf(answer: Result<string>): Result<Build> {
@@ -270,16 +279,9 @@ export class AgentPool extends DurableObject<Env> {
     return answer.ok ? { ok: true, value: this.#toAgent(answer.value) } : answer;
   }
 
-  #grantOf({ buildId, fence, expiresAt }: { buildId: string; fence: number; expiresAt: number }): asked.Grant {
-    const found = this.#engine.storage.record(buildId)!;
-    const { repoId, pipelineId, pipelineVersion } = found.build;
-    const { requires, timeoutSeconds } = found.job;
-    const mayGoElsewhere = RULES.mayGoElsewhere(found.job);
-    const { inputs = null, secretKeys = [] } = this.#engine.storage.inputs(buildId) ?? {};
-    return {
-      ...{ buildId, fence, leaseExpiresAt: new Date(expiresAt).toISOString(), build: this.#toBuild(found) },
-      ...{ repoId, pipelineId, pipelineVersion, requires, timeoutSeconds, mayGoElsewhere, inputs, secretKeys },
-    };
+  #grantOf(granted: Granted): commands.Grant {
+    const { storage, orgId } = this.#engine;
+    return toGrant(orgId, granted, storage.buildRecord(granted.buildId)!, storage.runValues(granted.buildId));
   }
 }
 

@@ -2,61 +2,62 @@ import { type FollowMessage, MORE } from "../protocol/follow.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import type { BuildLogStore, Segment } from "./build-log-store.ts";
 
-/** Bytes of one message. */
-const PIECE = 128 * 1024;
+/** Bytes of one message at most. */
+const MESSAGE_SIZE = 128 * 1024;
 
-/** Messages that are kept for the next follower: those at the end of the log ask for the same one. */
-const MESSAGES_KEPT = 8;
+/** Messages in the cache: followers at the end of the log need the same one. */
+const CACHED_MESSAGES = 8;
 const POLICY_VIOLATION = 1008;
 
-/** Where a follower stands; kept with its socket, so that it outlives the object's sleep. */
+/** The position of a follower. Stored with its socket, so that it survives hibernation. */
 interface Follower {
-  /** The segment it reads; null before there is one. */
+  /** The segment that it reads; null before there is one. */
   fence: number | null;
-  /** Of a follower that asked for one attempt and no other. */
+  /** The attempt, where it follows only one. */
   attempt: number | null;
+  /** Offset of the next byte in the segment. */
   at: number;
-  /** It has asked for a message and not been sent it. */
+  /** It asked for a message and did not get one yet. */
   isWaiting: boolean;
   /** Milliseconds since 1970. */
   openedAt?: number;
 }
 
-/** The log as it stands while its followers are served. */
+/** The state of the log that decides what followers get. */
 export interface LogState {
-  /** Every lease's segment, the latest last. */
+  /** The segments of all leases, the latest last. */
   segments: Segment[];
-  /** The highest fence that the log was closed for; -1 while it never was. */
-  closedFor: number;
+  /** The highest fence for which the log was closed; -1 where it never was. */
+  closedFence: number;
 }
 
-/** The segment of the latest attempt that wrote anything; before that, the latest. */
-export const shownOf = (segments: Segment[], attempt: number | null): Segment | undefined => {
-  const wanted = segments.filter((segment) => attempt === null || segment.attempt === attempt);
-  return wanted.findLast((segment) => segment.size > 0) ?? wanted.at(-1);
+/** The segment to show: the latest with any bytes, else the latest. `attempt` limits the choice to one attempt. */
+export const shownSegment = (segments: Segment[], attempt: number | null): Segment | undefined => {
+  const candidates = segments.filter((segment) => attempt === null || segment.attempt === attempt);
+  return candidates.findLast((segment) => segment.size > 0) ?? candidates.at(-1);
 };
 
 /** Whether the segment will never grow again. */
-export const isComplete = (segment: Segment | undefined, { segments, closedFor }: LogState): boolean =>
-  segment ? segment.fence <= closedFor || segment.fence < (segments.at(-1)?.fence ?? 0) : closedFor >= 0;
+export const isComplete = (segment: Segment | undefined, { segments, closedFence }: LogState): boolean =>
+  segment ? segment.fence <= closedFence || segment.fence < (segments.at(-1)?.fence ?? 0) : closedFence >= 0;
 
-/** Sends followers what is new, as hibernating sockets: none of them costs anything while nothing is written. */
+/** Sends new bytes to followers. Their sockets hibernate: they cost nothing while nothing is written. */
 export class BuildLogFollowers {
   readonly #ctx: DurableObjectState;
   readonly #store: BuildLogStore;
-  #shared: SharedReads;
+  #cache: LogCache;
 
   constructor(ctx: DurableObjectState, store: BuildLogStore) {
     this.#ctx = ctx;
     this.#store = store;
-    this.#shared = new SharedReads(store);
+    this.#cache = new LogCache(store);
   }
 
   /** `attempt` pins the follower to one attempt; `from` is an offset in it, or in the latest one. */
   accept(from: { attempt: number | null; offset: number; isPinned: boolean; token: string }, now: number): Response {
     const { 0: client, 1: server } = new WebSocketPair();
-    const segment = shownOf(this.#store.segments(), from.attempt);
-    this.#makeRoom(from.token);
+    const segment = shownSegment(this.#store.segments(), from.attempt);
+    this.#closeOldest(from.token);
     this.#ctx.acceptWebSocket(server, [from.token]);
     save(server, {
       fence: segment?.fence ?? null,
@@ -68,39 +69,39 @@ export class BuildLogFollowers {
     return new Response(null, { status: 101, webSocket: client });
   }
 
-  #makeRoom(token: string): void {
+  #closeOldest(token: string): void {
     const open = this.#ctx.getWebSockets(token).filter((socket) => socket.readyState === WebSocket.OPEN);
     open.sort((one, other) => (read(other).openedAt ?? 0) - (read(one).openedAt ?? 0));
     for (const socket of open.slice(LIMITS.followers - 1))
       socket.close(POLICY_VIOLATION, "A newer follower took its place");
   }
 
-  heard(socket: WebSocket, message: string | ArrayBuffer): void {
+  receive(socket: WebSocket, message: string | ArrayBuffer): void {
     if (message !== MORE) return;
     save(socket, { ...read(socket), isWaiting: true });
     this.#advance(socket);
   }
 
-  /** Something was written, opened or closed. */
-  wake(): void {
-    this.#shared = new SharedReads(this.#store);
+  /** Sends what is new to all followers, after the log was written, opened or closed. */
+  sendNews(): void {
+    this.#cache = new LogCache(this.#store);
     for (const socket of this.#ctx.getWebSockets()) this.#advance(socket);
   }
 
-  dismiss(): void {
-    this.#shared = new SharedReads(this.#store);
+  closeAll(): void {
+    this.#cache = new LogCache(this.#store);
     for (const socket of this.#ctx.getWebSockets()) socket.close(1001, "The log is gone");
   }
 
   #advance(socket: WebSocket): void {
     const follower = read(socket);
     if (!follower.isWaiting || socket.readyState !== WebSocket.OPEN) return;
-    const { state } = this.#shared;
-    const shown = shownOf(state.segments, follower.attempt);
+    const { state } = this.#cache;
+    const shown = shownSegment(state.segments, follower.attempt);
     const segment = state.segments.find(({ fence }) => fence === follower.fence) ?? shown;
     const complete = isComplete(segment, state);
     if (segment && follower.at < segment.size) {
-      const { offset, text } = this.#shared.messageAt(segment, follower.at, complete);
+      const { offset, text } = this.#cache.messageAt(segment, follower.at, complete);
       if (offset === follower.at) return;
       const { fence, attempt } = segment;
       save(socket, { ...follower, fence, at: offset, isWaiting: false });
@@ -117,11 +118,11 @@ export class BuildLogFollowers {
   }
 }
 
-/** What followers have in common until the log changes, asked of the store once however many they are. */
-class SharedReads {
+/** What all followers read until the log changes: each read of the store happens once. */
+class LogCache {
   readonly #store: BuildLogStore;
   #state: LogState | undefined;
-  /** The latest messages, by where they begin. */
+  /** The latest messages, by fence and offset. */
   readonly #messages = new Map<string, { offset: number; text: string }>();
 
   constructor(store: BuildLogStore) {
@@ -133,17 +134,17 @@ class SharedReads {
     return this.#state;
   }
 
-  /** The text from `at` on, as far as one message goes, and where the next one begins. */
+  /** The text of the message at offset `at`, and the offset of the next message. */
   messageAt({ fence, size }: Segment, at: number, complete: boolean): { offset: number; text: string } {
-    const place = `${fence}:${at}`;
-    const known = this.#messages.get(place);
-    if (known) return known;
-    const bytes = this.#store.read(fence, at, Math.min(size, at + PIECE));
+    const key = `${fence}:${at}`;
+    const cached = this.#messages.get(key);
+    if (cached) return cached;
+    const bytes = this.#store.read(fence, at, Math.min(size, at + MESSAGE_SIZE));
     const isLast = complete && at + bytes.length === size;
     const length = isLast ? bytes.length : wholeCharacters(bytes);
     const message = { offset: at + length, text: decoder.decode(bytes.subarray(0, length)) };
-    this.#messages.set(place, message);
-    for (const old of this.#messages.keys()) if (this.#messages.size > MESSAGES_KEPT) this.#messages.delete(old);
+    this.#messages.set(key, message);
+    for (const old of this.#messages.keys()) if (this.#messages.size > CACHED_MESSAGES) this.#messages.delete(old);
     return message;
   }
 }
@@ -153,8 +154,8 @@ const read = (socket: WebSocket): Follower => socket.deserializeAttachment();
 const save = (socket: WebSocket, follower: Follower): void => socket.serializeAttachment(follower);
 const send = (socket: WebSocket, message: FollowMessage): void => socket.send(JSON.stringify(message));
 
-/** Bytes up to the last whole character of UTF-8: a character that a chunk has cut waits for its other half. */
-export const wholeCharacters = (bytes: Uint8Array): number => {
+/** The length up to the last complete UTF-8 character: an incomplete one waits for its other bytes. */
+const wholeCharacters = (bytes: Uint8Array): number => {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back]!;
     if (byte < 0x80) break;

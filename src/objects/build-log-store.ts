@@ -1,26 +1,26 @@
 import type { MaskerPosition } from "../domain/mask/mask.ts";
 import { LIMITS } from "../protocol/limits.ts";
 
-/** Bytes of one row: a row may have 2 MB, and a reader wants less at once. */
-const ROW = 256 * 1024;
+/** Bytes of one row. SQLite in Durable Objects allows 2 MB; readers need less at once. */
+const ROW_SIZE = 256 * 1024;
 
-const FULL = new TextEncoder().encode(
+const LIMIT_NOTICE = new TextEncoder().encode(
   `\n[This log has reached its limit of ${LIMITS.logBytes} bytes: the rest is not kept.]\n`,
 );
 
-/** One lease's part of the log. */
+/** The part of the log that one lease wrote. */
 export interface Segment {
   fence: number;
   tokenHash: string;
   attempt: number;
-  /** What the masker seeks, sealed; null once the log is closed. */
+  /** The secrets to mask, sealed; null once the log is closed. */
   sealed: string | null;
-  /** Where a masker goes on: `offset` counts the bytes this lease sent. */
+  /** Where a masker continues. `offset` counts the bytes that this lease sent. */
   position: MaskerPosition;
   /** Bytes stored. */
   size: number;
   isFull: boolean;
-  /** Bytes sent up to here have had a secret that only this service masked. */
+  /** Bytes sent before this offset had a secret that only this service masked. */
   leakedTo: number;
 }
 
@@ -45,16 +45,16 @@ const segmentOf = ({ token_hash, offset, covered, run, is_full, leaked_to, ...ro
   leakedTo: leaked_to,
 });
 
-/** The log of one build on disk: a segment for each lease, and its bytes in rows. Nothing here waits. */
+/** The log of one build on disk: a segment for each lease, and its bytes in rows. Only `deleteAll` is asynchronous. */
 export class BuildLogStore {
   readonly #storage: DurableObjectStorage;
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
-    this.#lay();
+    this.#createTables();
   }
 
-  #lay(): void {
+  #createTables(): void {
     this.#storage.sql.exec(`
       CREATE TABLE IF NOT EXISTS segment (
         fence INTEGER PRIMARY KEY, token_hash TEXT NOT NULL, attempt INTEGER NOT NULL, sealed TEXT,
@@ -65,7 +65,7 @@ export class BuildLogStore {
       CREATE TABLE IF NOT EXISTS closed (fence INTEGER NOT NULL);`);
   }
 
-  /** Every lease's segment, the latest last. */
+  /** The segments of all leases, the latest last. */
   segments(): Segment[] {
     return this.#storage.sql.exec<Row>("SELECT * FROM segment ORDER BY fence").toArray().map(segmentOf);
   }
@@ -74,14 +74,14 @@ export class BuildLogStore {
     return this.#storage.sql.exec<Row>("SELECT * FROM segment ORDER BY fence DESC LIMIT 1").toArray().map(segmentOf)[0];
   }
 
-  /** The highest fence that the log was closed for; -1 while it never was. */
-  get closedFor(): number {
+  /** The highest fence for which the log was closed; -1 where it never was. */
+  get closedFence(): number {
     return this.#storage.sql.exec<{ fence: number | null }>("SELECT max(fence) AS fence FROM closed").one().fence ?? -1;
   }
 
-  /** All that followers and readers ask of it, bytes apart. */
-  state(): { segments: Segment[]; closedFor: number } {
-    return { segments: this.segments(), closedFor: this.closedFor };
+  /** What followers and readers need besides the bytes. */
+  state(): { segments: Segment[]; closedFence: number } {
+    return { segments: this.segments(), closedFence: this.closedFence };
   }
 
   save(segment: Segment): void {
@@ -93,25 +93,25 @@ export class BuildLogStore {
     );
   }
 
-  /** Stores masked bytes at the segment's end, up to the build's limit, and moves its size. */
+  /** Appends masked bytes to the segment, up to the limit of the whole log, and updates the segment's size. */
   write(segment: Segment, bytes: Uint8Array): void {
     const total = this.#storage.sql.exec<{ size: number }>("SELECT sum(size) AS size FROM segment").one().size;
     const room = Math.max(0, LIMITS.logBytes - total);
     this.#insert(segment, bytes.subarray(0, room));
     if (bytes.length <= room) return;
     segment.isFull = true;
-    this.#insert(segment, FULL);
+    this.#insert(segment, LIMIT_NOTICE);
   }
 
   #insert(segment: Segment, bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.length; at += ROW) {
-      const row = bytes.slice(at, at + ROW);
+    for (let at = 0; at < bytes.length; at += ROW_SIZE) {
+      const row = bytes.slice(at, at + ROW_SIZE);
       this.#storage.sql.exec("INSERT INTO chunk VALUES (?, ?, ?)", segment.fence, segment.size, row.buffer);
       segment.size += row.length;
     }
   }
 
-  /** Stored bytes from `start` to `end`, at most. */
+  /** The stored bytes from `start` to before `end`, or fewer where the segment is shorter. */
   read(fence: number, start: number, end: number): Uint8Array<ArrayBuffer> {
     const rows = this.#storage.sql.exec<{ start: number; bytes: ArrayBuffer }>(
       `SELECT start, bytes FROM chunk WHERE fence = ?1 AND start < ?3 AND start >=
@@ -129,22 +129,22 @@ export class BuildLogStore {
     return whole;
   }
 
-  /** No lease up to this fence writes any more, and what their maskers sought is forgotten. */
+  /** Closes the log for leases up to this fence, and deletes their secrets. */
   close(fence: number): void {
     this.#storage.sql.exec(
       "INSERT INTO closed SELECT ?1 WHERE ?1 > (SELECT coalesce(max(fence), -1) FROM closed)",
       fence,
     );
-    this.forgetBefore(fence + 1);
+    this.forgetSecretsBefore(fence + 1);
   }
 
-  /** Forgets what the maskers of earlier leases sought: none of them writes any more. */
-  forgetBefore(fence: number): void {
+  /** Deletes the secrets of earlier leases, which may not write any more. */
+  forgetSecretsBefore(fence: number): void {
     this.#storage.sql.exec("UPDATE segment SET sealed = NULL WHERE fence < ? AND sealed IS NOT NULL", fence);
   }
 
-  async purge(): Promise<void> {
+  async deleteAll(): Promise<void> {
     await this.#storage.deleteAll();
-    this.#lay();
+    this.#createTables();
   }
 }

@@ -6,45 +6,45 @@ import { compile, Masker, maskText, type Needles } from "../domain/mask/mask.ts"
 import { EventId } from "../protocol/follow.ts";
 import { HOP_HEADERS } from "../protocol/headers.ts";
 import type { ProblemKind } from "../protocol/problem.ts";
-import { BuildLogFollowers, isComplete, shownOf } from "./build-log-followers.ts";
+import { BuildLogFollowers, isComplete, shownSegment } from "./build-log-followers.ts";
 import { BuildLogStore, type Segment } from "./build-log-store.ts";
 
-/** Values to mask that one lease may have, in characters of their JSON text: sealed they must fit in a row. */
+/** Characters of all values to mask of one lease, as JSON: sealed they must fit into one row. */
 const MASKS_LIMIT = 1024 * 1024;
-/** Bytes of one piece of a read. */
-const PIECE = 256 * 1024;
+/** Bytes of one chunk of a read. */
+const READ_CHUNK = 256 * 1024;
 
-export interface LogRefusal {
+interface LogRefusal {
   kind: Extract<ProblemKind, "lease-lost" | "log-gap" | "not-found" | "too-large" | "keyring-unavailable">;
   detail: string;
   expectedOffset?: number;
 }
 export type LogResult<T> = { ok: true; value: T } | { ok: false; refusal: LogRefusal };
 
-/** Who writes: the lease's fence and the SHA-256 of the agent's token. */
+/** The agent that writes: the fence of its lease, and the SHA-256 of its token. */
 export interface Writer {
   fence: number;
   tokenHash: string;
 }
 
-/** A masker at work, and how many bytes of its lease it has been fed: it may hold some of them back. */
+/** An active masker, and how many bytes of the lease it has received: it may hold some of them back. */
 interface Masking {
   fence: number;
   needles: Needles;
   masker: Masker;
-  fed: number;
+  received: number;
 }
 
-const done = <T>(value: T): LogResult<T> => ({ ok: true, value });
-const refuse = (kind: LogRefusal["kind"], detail: string, expectedOffset?: number): LogResult<never> => ({
+const success = <T>(value: T): LogResult<T> => ({ ok: true, value });
+const refused = (kind: LogRefusal["kind"], detail: string, expectedOffset?: number): LogResult<never> => ({
   ok: false,
   refusal: { kind, detail, expectedOffset },
 });
-const LEASE_LOST = refuse("lease-lost", "The lease is no longer current for this build's log.");
+const LEASE_LOST = refused("lease-lost", "The lease is no longer current for this build's log.");
 
 /**
- * The log of one build. It judges its writers by the latest fence it was opened with, masks before a byte is stored
- * or sent on, and acknowledges only what the masker has let go: so what it holds in memory may be lost at any time.
+ * The log of one build. Only the latest lease may write. Bytes are masked before they are stored or sent on, and
+ * acknowledged only after the masker released them, so the object may lose its memory at any time.
  */
 export class BuildLog extends DurableObject<Env> {
   readonly #store: BuildLogStore;
@@ -58,81 +58,83 @@ export class BuildLog extends DurableObject<Env> {
     this.#followers = new BuildLogFollowers(ctx, this.#store);
   }
 
-  /** Lets a lease write, and none before it. The same lease again only replaces what is masked. */
+  /** Opens the log for a lease, and closes it for earlier ones. The same lease again only replaces the secrets. */
   async open(lease: Writer & { attempt: number; secrets: string[] }): Promise<LogResult<null>> {
     const { fence, tokenHash, attempt, secrets } = lease;
-    return this.#inTurn(async () => {
+    return this.#exclusively(async () => {
       const current = this.#store.current();
-      if (fence <= this.#store.closedFor || fence < (current?.fence ?? 0)) return LEASE_LOST;
-      const known = current?.fence === fence ? current : undefined;
-      if (known && known.tokenHash !== tokenHash) return LEASE_LOST;
+      if (fence <= this.#store.closedFence || fence < (current?.fence ?? 0)) return LEASE_LOST;
+      const existing = current?.fence === fence ? current : undefined;
+      if (existing && existing.tokenHash !== tokenHash) return LEASE_LOST;
       const sealed = await this.#keyring.seal(JSON.stringify(secrets), this.#context(fence));
       const position = new Masker([]).position;
-      const fresh = { fence, tokenHash, attempt, position, size: 0, isFull: false, leakedTo: 0 };
+      const empty = { fence, tokenHash, attempt, position, size: 0, isFull: false, leakedTo: 0 };
       this.#masking = null;
-      this.#store.save({ ...(known ?? fresh), sealed });
-      this.#store.forgetBefore(fence);
-      this.#followers.wake();
-      return done(null);
+      this.#store.save({ ...(existing ?? empty), sealed });
+      this.#store.forgetSecretsBefore(fence);
+      this.#followers.sendNews();
+      return success(null);
     });
   }
 
   /**
-   * Takes bytes from `offset` on, counted in what this lease sent; `next` is where to send from. `leaked` says that
-   * these bytes had a secret that the agent had let through; it is said again when they are sent again.
+   * Appends bytes at `offset`, which counts the bytes that this lease sent. The next chunk starts at `next`. `leaked`
+   * means that these bytes had a secret that the agent did not mask; a repeated chunk gets the same answer.
    */
   async append(
     chunk: Writer & { offset: number; bytes: Uint8Array; final: boolean },
   ): Promise<LogResult<{ next: number; leaked: boolean }>> {
     const { offset, bytes, final } = chunk;
-    return this.#inTurn(async () => {
-      const segment = this.#held(chunk);
+    return this.#exclusively(async () => {
+      const segment = this.#writable(chunk);
       if (!segment) return LEASE_LOST;
       const masking = segment.isFull ? null : await this.#maskingOf(segment);
       const end = offset + bytes.length;
-      const fed = masking?.fed ?? segment.position.offset;
-      if (offset > fed) return refuse("log-gap", "Bytes before this chunk are missing.", segment.position.offset);
-      if (masking)
-        this.#write(segment, masking, bytes.subarray(Math.min(bytes.length, fed - offset)), final && end >= fed);
-      if (segment.isFull) segment.position = { ...segment.position, offset: Math.max(end, fed) };
+      const received = masking?.received ?? segment.position.offset;
+      if (offset > received) return refused("log-gap", "Bytes before this chunk are missing.", segment.position.offset);
+      if (masking) {
+        const unseen = bytes.subarray(Math.min(bytes.length, received - offset));
+        this.#write(segment, masking, unseen, final && end >= received);
+      }
+      if (segment.isFull) segment.position = { ...segment.position, offset: Math.max(end, received) };
       this.#store.save(segment);
-      this.#followers.wake();
-      return done({ next: segment.position.offset, leaked: offset < segment.leakedTo });
+      this.#followers.sendNews();
+      return success({ next: segment.position.offset, leaked: offset < segment.leakedTo });
     });
   }
 
-  /** Values that are masked from here on, in all that is not yet acknowledged. */
+  /** Adds values to mask in all bytes that are not acknowledged yet. */
   async addMasks(masks: Writer & { values: string[] }): Promise<LogResult<null>> {
-    return this.#inTurn(async () => {
-      const segment = this.#held(masks);
+    return this.#exclusively(async () => {
+      const segment = this.#writable(masks);
       if (!segment) return LEASE_LOST;
-      const known = await this.#secretsOf(segment);
-      const secrets = JSON.stringify([...new Set([...known, ...masks.values])]);
-      if (secrets.length > MASKS_LIMIT) return refuse("too-large", "There are too many values to mask.");
+      const earlier = await this.#secretsOf(segment);
+      const secrets = JSON.stringify([...new Set([...earlier, ...masks.values])]);
+      if (secrets.length > MASKS_LIMIT) return refused("too-large", "There are too many values to mask.");
       segment.sealed = await this.#keyring.seal(secrets, this.#context(segment.fence));
       this.#masking = null;
       this.#store.save(segment);
-      return done(null);
+      return success(null);
     });
   }
 
-  /** Texts of the agent's, such as names of steps, masked like its log. */
-  async maskTexts(texts: Writer & { texts: string[] }): Promise<LogResult<string[]>> {
-    return this.#inTurn(async () => {
-      const segment = this.#held(texts);
+  /** Masks texts that the agent sent, such as names of steps, like its log. */
+  async maskTexts(request: Writer & { texts: string[] }): Promise<LogResult<string[]>> {
+    return this.#exclusively(async () => {
+      const segment = this.#writable(request);
       if (!segment) return LEASE_LOST;
       const { needles } = await this.#maskingOf(segment);
-      return done(texts.texts.map((text) => maskText(needles, text)));
+      return success(request.texts.map((text) => maskText(needles, text)));
     });
   }
 
-  /** The build has ended, at the latest with this fence: nothing more is written, and what was masked is forgotten. */
+  /** Closes the log for leases up to this fence: nothing more is written, and their secrets are deleted. */
   async close({ fence }: { fence: number }): Promise<void> {
-    await this.#inTurn(async () => {
+    await this.#exclusively(async () => {
       this.#store.close(fence);
       this.#masking = null;
-      this.#followers.wake();
-      return done(null);
+      this.#followers.sendNews();
+      return success(null);
     });
   }
 
@@ -141,28 +143,28 @@ export class BuildLog extends DurableObject<Env> {
     const state = this.#store.state();
     const { segments } = state;
     const attempts = [...new Set(segments.map(({ attempt }) => attempt))].map((attempt) => {
-      const segment = shownOf(segments, attempt);
+      const segment = shownSegment(segments, attempt);
       return { attempt, size: segment?.size ?? 0, isComplete: isComplete(segment, state) };
     });
     return { attempts, isComplete: isComplete(segments.at(-1), state) };
   }
 
-  /** Stored bytes `start..end` (exclusive) of an attempt, or of the latest one, as they are now. */
+  /** The stored bytes from `start` to before `end` of an attempt, or of the latest one. */
   async read(range: { attempt?: number; start?: number; end?: number } = {}) {
     const state = this.#store.state();
-    const segment = shownOf(state.segments, range.attempt ?? null);
-    if (!segment && range.attempt !== undefined) return refuse("not-found", "There is no such attempt.");
+    const segment = shownSegment(state.segments, range.attempt ?? null);
+    if (!segment && range.attempt !== undefined) return refused("not-found", "There is no such attempt.");
     const size = segment?.size ?? 0;
     const end = Math.min(range.end ?? size, size);
     const start = Math.min(range.start ?? 0, end);
     const complete = isComplete(segment, state);
     const body = this.#stream(segment?.fence ?? 0, start, end);
-    return done({ attempt: segment?.attempt ?? 0, size, isComplete: complete, start, end, body });
+    return success({ attempt: segment?.attempt ?? 0, size, isComplete: complete, start, end, body });
   }
 
   /**
-   * A follower's socket (`?from=OFFSET` or `?from=ATTEMPT:OFFSET`; `&attempt=N` for that one only): `protocol/follow.ts`
-   * says what is spoken on it.
+   * Opens a follower's socket at `?from=OFFSET` or `?from=ATTEMPT:OFFSET`; `&attempt=N` follows only that attempt.
+   * `protocol/follow.ts` has the messages.
    */
   override async fetch(request: Request): Promise<Response> {
     const query = new URL(request.url).searchParams;
@@ -176,22 +178,22 @@ export class BuildLog extends DurableObject<Env> {
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
-    this.#followers.heard(socket, message);
+    this.#followers.receive(socket, message);
   }
 
   override webSocketClose(socket: WebSocket): void {
     socket.close();
   }
 
-  /** The id of the key that sealed what this log masks; null once it is closed. */
+  /** The id of the key that sealed the secrets; null once the log is closed. */
   async sealedWith(): Promise<string | null> {
     const sealed = this.#store.segments().findLast((segment) => segment.sealed !== null)?.sealed;
     return sealed ? keyIdOf(sealed) : null;
   }
 
-  /** Seals what is still sealed with an older key anew. @returns the id of the key in use, null when nothing is kept */
+  /** Seals secrets again under the current key. @returns that key's id, or null where no secrets are stored */
   async rewrap(): Promise<LogResult<{ keyId: string | null; isChanged: boolean }>> {
-    return this.#inTurn(async () => {
+    return this.#exclusively(async () => {
       let isChanged = false;
       let keyId: string | null = null;
       for (const segment of this.#store.segments()) {
@@ -205,36 +207,36 @@ export class BuildLog extends DurableObject<Env> {
         });
         isChanged = true;
       }
-      return done({ keyId, isChanged });
+      return success({ keyId, isChanged });
     });
   }
 
-  /** The log's time is over: all of it goes. */
+  /** Deletes the whole log, at the end of its retention. */
   async purge(): Promise<void> {
-    await this.#inTurn(async () => {
+    await this.#exclusively(async () => {
       this.#masking = null;
-      this.#followers.dismiss();
-      await this.#store.purge();
-      return done(null);
+      this.#followers.closeAll();
+      await this.#store.deleteAll();
+      return success(null);
     });
   }
 
-  /** Masks and stores; no waiting in here, so that it is one transaction. */
-  #write(segment: Segment, masking: Masking, fresh: Uint8Array, final: boolean): void {
+  /** Masks and stores. Synchronous, so that it is one transaction. */
+  #write(segment: Segment, masking: Masking, bytes: Uint8Array, final: boolean): void {
     const { masker } = masking;
     const hits = masker.hits;
-    this.#store.write(segment, masker.push(fresh));
+    this.#store.write(segment, masker.push(bytes));
     if (final) this.#store.write(segment, masker.end());
-    masking.fed += fresh.length;
+    masking.received += bytes.length;
     segment.position = masker.position;
-    if (masker.hits > hits) segment.leakedTo = masking.fed;
+    if (masker.hits > hits) segment.leakedTo = masking.received;
     if (segment.isFull) this.#masking = null;
   }
 
-  /** The segment of the writer's lease, if that is the one that may write. */
-  #held({ fence, tokenHash }: Writer): Segment | null {
+  /** The segment of the writer's lease, if this lease may write. */
+  #writable({ fence, tokenHash }: Writer): Segment | null {
     const current = this.#store.current();
-    if (current?.fence !== fence || current.tokenHash !== tokenHash || fence <= this.#store.closedFor) return null;
+    if (current?.fence !== fence || current.tokenHash !== tokenHash || fence <= this.#store.closedFence) return null;
     return current;
   }
 
@@ -242,7 +244,7 @@ export class BuildLog extends DurableObject<Env> {
     if (this.#masking?.fence === segment.fence) return this.#masking;
     const needles = compile(await this.#secretsOf(segment));
     const masker = new Masker(needles, segment.position);
-    this.#masking = { fence: segment.fence, needles, masker, fed: segment.position.offset };
+    this.#masking = { fence: segment.fence, needles, masker, received: segment.position.offset };
     return this.#masking;
   }
 
@@ -263,23 +265,23 @@ export class BuildLog extends DurableObject<Env> {
     return new ReadableStream({
       type: "bytes",
       pull: (controller) => {
-        const piece = at < end ? this.#store.read(fence, at, Math.min(end, at + PIECE)) : new Uint8Array();
-        at += piece.length;
-        if (piece.length > 0) controller.enqueue(piece);
+        const chunk = at < end ? this.#store.read(fence, at, Math.min(end, at + READ_CHUNK)) : new Uint8Array();
+        at += chunk.length;
+        if (chunk.length > 0) controller.enqueue(chunk);
         else controller.close();
       },
     });
   }
 
-  /** One call after the other, whatever they wait for. After a throw memory may be ahead of the disk, so it goes. */
-  #inTurn<T>(work: () => Promise<LogResult<T>>): Promise<LogResult<T>> {
+  /** Runs one call after the other. After an error, drops the masker: it may be ahead of the disk. */
+  #exclusively<T>(work: () => Promise<LogResult<T>>): Promise<LogResult<T>> {
     const result = this.#turn.then(async () => {
       try {
         return await work();
       } catch (error) {
         this.#masking = null;
         if (error instanceof KeyUnknown || error instanceof SealBroken || error instanceof KeysUnusable) {
-          return refuse("keyring-unavailable", "What this log masks cannot be opened: a key is missing or wrong.");
+          return refused("keyring-unavailable", "The secrets of this log cannot be opened: a key is missing or wrong.");
         }
         throw error;
       }

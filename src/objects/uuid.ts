@@ -3,10 +3,10 @@ import { toHex } from "../crypto/encoding.ts";
 const LAST_COUNT = 0xfff;
 
 /**
- * Makes UUIDs v7 (RFC 9562, method 1) that sort in the order of their making, also within one millisecond.
- * `at` is in milliseconds since 1970.
+ * A generator of UUIDs v7 (RFC 9562, section 6.2, method 1) that sort in the order in which they are made, also within
+ * one millisecond. Its parameter `at` is in milliseconds since 1970.
  */
-export const uuidsInOrder = (): ((at: number) => string) => {
+export const monotonicUuids = (): ((at: number) => string) => {
   let latest = 0;
   let count = 0;
   return (at) => {

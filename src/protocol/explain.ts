@@ -18,7 +18,7 @@ export const AgentCode = z.enum([
 ]);
 export type AgentCode = z.infer<typeof AgentCode>;
 
-/** Where the build stands as a whole. */
+/** Why the build as a whole does not run yet, or its state. */
 export const WaitCode = z.enum([
   "no-agents",
   "no-capable-agent",
@@ -32,16 +32,20 @@ export const WaitCode = z.enum([
 ]);
 export type WaitCode = z.infer<typeof WaitCode>;
 
+/** A sentence for people. `words` is its old name, which goes with the next breaking date. */
+const SENTENCE = { message: z.string(), words: z.string() };
+
+/** The sentence under both names. */
+export const sentence = (message: string) => ({ message, words: message });
+
 export const Explanation = z.object({
   buildId: Id,
   status: BuildStatus,
   code: WaitCode,
-  words: z.string(),
+  ...SENTENCE,
   ahead: z.nullable(z.int()),
   requires: z.optional(Requires),
-  groups: z.optional(
-    z.array(z.object({ codes: z.array(AgentCode), agents: z.int(), online: z.int(), words: z.string() })),
-  ),
-  agents: z.array(z.object({ agentId: Id, name: z.string(), codes: z.array(AgentCode), words: z.string() })),
+  groups: z.optional(z.array(z.object({ codes: z.array(AgentCode), agents: z.int(), online: z.int(), ...SENTENCE }))),
+  agents: z.array(z.object({ agentId: Id, name: z.string(), codes: z.array(AgentCode), ...SENTENCE })),
 });
 export type Explanation = z.infer<typeof Explanation>;

@@ -35,6 +35,8 @@ export const Metrics = z.object({
   outbox: z.object({
     builds: z.int(),
     failures: z.int(),
+    deadLetters: z.int(),
+    /** The old name of `deadLetters`, which goes with the next breaking date. */
     parked: z.int(),
   }),
   byRequirement: z.array(RequirementMetrics),

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { gzipSync } from "node:zlib";
 import type { Client } from "../../src/local/client.ts";
-import { serveBundled } from "../support/served-worker.ts";
+import { type ServedWorker, serveBundled } from "../support/served-worker.ts";
 import { withStorageIn } from "../support/storage-in.ts";
 import { serveFloor } from "./support/floor.ts";
 import { type Answer, KeepAliveClient, type RequestOptions } from "./support/keep-alive.ts";
@@ -107,6 +107,25 @@ const register = (client: Client, n: number) =>
     canBuildWeb: true,
   });
 
+const printCosts = async (
+  { url }: ServedWorker,
+  token: string,
+  requests: [method: string, path: string, body?: string][],
+): Promise<void> => {
+  console.log("D1, for one request of each:");
+  for (const [method, path, body] of requests) {
+    console.log(`  ${method} ${path}: ${await cost(url, token, method, path, body)}`);
+  }
+};
+
+const printSize = (service: ServedWorker): void => {
+  const script = readFileSync(service.script);
+  console.log(
+    `bundle: ${(gzipSync(script, { level: 9 }).length / 1000).toFixed(1)} kB gzipped of ${(script.length / 1000).toFixed(0)} kB (goal under 120)`,
+  );
+  console.log(`start-up: ${ms(startUpCpu(service.folder))} of CPU`);
+};
+
 /** Compares requests to the bundled Worker with the same to a bare one. */
 export const benchApi = async (): Promise<void> => {
   const load = loadavg()[0]?.toFixed(1);
@@ -117,7 +136,7 @@ export const benchApi = async (): Promise<void> => {
     Promise.all([serveBundled(), serveFloor("api-floor-worker.ts")]),
   );
   const client = await service.newOrganization("bench");
-  const manyAgents = await service.newOrganization("manyAgents");
+  const manyAgents = await service.newOrganization("many-agents");
   const { pipelineId } = await createResources(client, "bench");
   const agent = await register(client, 0);
   for (let n = 0; n < AGENTS; n += 50) {
@@ -158,20 +177,13 @@ export const benchApi = async (): Promise<void> => {
   );
   await compare("POST /build", own("POST", "/build", { token, body: trigger }), null);
 
-  console.log("D1, for one request of each:");
-  for (const [method, path, body] of [
+  await printCosts(service, token, [
     ["GET", "/secrets/variables?scope=organization"],
     ["GET", "/buildagent"],
     ["POST", "/secrets/variables", secret()],
     ["POST", "/build", trigger],
-  ] as const) {
-    console.log(`  ${method} ${path}: ${await cost(service.url, token, method, path, body)}`);
-  }
-  const script = readFileSync(service.script);
-  console.log(
-    `bundle: ${(gzipSync(script, { level: 9 }).length / 1000).toFixed(1)} kB gzipped of ${(script.length / 1000).toFixed(0)} kB (goal under 120)`,
-  );
-  console.log(`start-up: ${ms(startUpCpu(service.folder))} of CPU`);
+  ]);
+  printSize(service);
   http.close();
   bare.close();
   await Promise.all([service.stop(), floor.stop()]);

@@ -73,8 +73,8 @@ describe("what a file requires", () => {
     const { id } = await trigger(pipeline);
     await expect.poll(async () => (await get(id)).message, { timeout: 30_000 }).toContain("lacks the label special");
     expect(await get(id)).toMatchObject({ status: "queued", agentId: null, attempt: 0 });
-    const { words } = await client.call<{ words: string }>("GET", `/build/${id}/explain`);
-    expect(words).toMatch(/agent/);
+    const { message } = await client.call<{ message: string }>("GET", `/build/${id}/explain`);
+    expect(message).toMatch(/agent/);
     for (const name of ["one", "two", "three"]) await start(name, "--labels", "special");
     const build = await ended(client, id);
     expect(build).toMatchObject({ status: "succeeded", attempt: 1, message: null, steps: [{ status: "succeeded" }] });

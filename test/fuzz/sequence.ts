@@ -18,13 +18,16 @@ interface Received {
 }
 
 /** Which resource a field's id names. */
-const KIND_OF_FIELD: Record<string, string> = {
-  ...{ repoId: "repository", groupId: "groups", groupIds: "groups" },
-  ...{ pipelineId: "pipeline", defaultPipelineId: "pipeline" },
+const RESOURCE_OF_FIELD: Record<string, string> = {
+  repoId: "repository",
+  groupId: "groups",
+  groupIds: "groups",
+  pipelineId: "pipeline",
+  defaultPipelineId: "pipeline",
 };
 
 /** The resource of a path: its first noun. */
-const kindOfPath = (path: string): string => /^\/(?:secrets\/)?(\w+)/.exec(path)?.[1] ?? "";
+const resourceOfPath = (path: string): string => /^\/(?:secrets\/)?(\w+)/.exec(path)?.[1] ?? "";
 
 const URL_SAFE = /^[\x21-\x7e]*$/;
 
@@ -94,14 +97,15 @@ export class Sequence {
     if (Array.isArray(value)) return value.map((inner, at) => this.#resolve(inner, kind, turn + at));
     if (typeof value !== "object" || value === null) return value;
     const entries = Object.entries(value).map(([name, inner], at) => {
-      return [name, this.#resolve(inner, KIND_OF_FIELD[name] ?? kind, turn * 7 + at)];
+      return [name, this.#resolve(inner, RESOURCE_OF_FIELD[name] ?? kind, turn * 7 + at)];
     });
     return Object.fromEntries(entries);
   }
 
   async send(template: RequestTemplate, turn: number): Promise<void> {
     const { method, sender, operation } = template;
-    const kind = sender === "agentToken" && template.path.startsWith("/build/") ? "leased" : kindOfPath(template.path);
+    const kind =
+      sender === "agentToken" && template.path.startsWith("/build/") ? "leased" : resourceOfPath(template.path);
     const query = Object.entries(this.#resolve(template.query, kind, turn) as object).map(([name, value]) => {
       return [name, toText(value)];
     });
@@ -162,7 +166,7 @@ export class Sequence {
     }
     for (const record of [answer].flat()) {
       if (typeof record?.id !== "string") continue;
-      this.#learnId(/\/(build|retry)$/.test(path) ? "build" : kindOfPath(path), record.id);
+      this.#learnId(/\/(build|retry)$/.test(path) ? "build" : resourceOfPath(path), record.id);
       if (["POST", "PUT", "PATCH"].includes(method)) this.#records.set(record.id, ownFields(record));
     }
   }

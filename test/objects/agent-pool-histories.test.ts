@@ -8,10 +8,10 @@ import { RULES } from "../../src/domain/pool/rules.ts";
 import type { Command } from "../../src/domain/pool/step.ts";
 import type { AgentPool } from "../../src/objects/agent-pool.ts";
 import type { Agent } from "../../src/protocol/agent.ts";
-import type { AnyInput } from "../simulate/checker.ts";
 import { History } from "../simulate/history.ts";
-import type { SimPool } from "../simulate/pool.ts";
+import type { AnyInput } from "../simulate/observations.ts";
 import { Random } from "../simulate/random.ts";
+import type { SimStorage } from "../simulate/storage.ts";
 
 const SEED = 11;
 const HISTORIES = 25;
@@ -27,10 +27,10 @@ interface RecordedCall {
 }
 
 /** The answer that the object must give where the state machine answers this. */
-const objectAnswer = (command: Command, answer: Result<unknown>, pool: SimPool): Result<unknown> => {
+const objectAnswer = (command: Command, answer: Result<unknown>, storage: SimStorage): Result<unknown> => {
   if (!answer.ok) return answer;
   const build = (id: string) => {
-    const { builds, jobs, reports } = pool.storage.rows;
+    const { builds, jobs, reports } = storage.rows;
     return toBuild("acme", builds.get(id)!, jobs.get(id)!, reports.get(id) ?? NO_REPORT);
   };
   const value = answer.value as AnyInput;
@@ -71,8 +71,8 @@ const SIMULATION_ONLY = ["restore", "months of silence"] as const;
 const record = (index: number): { calls: RecordedCall[]; history: History } | undefined => {
   const calls: RecordedCall[] = [];
   const history = new History(SEED, index, RULES, {
-    onAnswer({ now, command, input, answer }, pool) {
-      calls.push({ now, command, input: structuredClone(input), expected: objectAnswer(command, answer, pool) });
+    onAnswer({ now, command, input, answer }, storage) {
+      calls.push({ now, command, input: structuredClone(input), expected: objectAnswer(command, answer, storage) });
     },
   });
   history.run();
@@ -81,7 +81,7 @@ const record = (index: number): { calls: RecordedCall[]; history: History } | un
 };
 
 /** Commands that the object gives itself, or that a closed socket causes. */
-const INTERNAL: Command[] = ["flushed", "tidy", "leave"];
+const INTERNAL: Command[] = ["recordFlush", "tidy", "leave"];
 
 const pools = env.AGENT_POOL as DurableObjectNamespace<AgentPool>;
 type Stub = DurableObjectStub<AgentPool>;
@@ -147,7 +147,7 @@ describe("the object", () => {
     vi.useRealTimers();
   });
 
-  it(`answers as the machine does through ${HISTORIES} hostile histories, evicted between any two calls`, {
+  it(`answers like the state machine through ${HISTORIES} hostile histories, evicted between any two calls`, {
     timeout: 180_000,
   }, async () => {
     let [histories, calls, evictions] = [0, 0, 0];

@@ -28,7 +28,7 @@ const withDatabase = <T>(pool: Pool, call: () => Promise<never>, act: (broken: A
   });
 
 describe("D1", () => {
-  it("knows of a build before its trigger is answered, and of its end after the alarm", async () => {
+  it("has a build before its trigger is answered, and its end after the alarm", async () => {
     const pool = poolOf("known");
     const { id } = value(await pool.enqueue(newBuild("known")));
     expect(await statusInD1(id)).toBe("queued");
@@ -40,7 +40,7 @@ describe("D1", () => {
     expect(await auditsOf(id)).toEqual(["build.create", "build.cancel", "build.finish"]);
   });
 
-  it("may be away: the pool goes on, remembers through a crash what to tell, and catches up", async () => {
+  it("may fail: the pool goes on, keeps its outbox through a crash, and delivers it later", async () => {
     const pool = poolOf("away");
     const wanted = newBuild("away");
     const made = await withDatabase(pool, fails, (broken) => broken.enqueue(wanted));
@@ -53,13 +53,13 @@ describe("D1", () => {
     expect(await auditsOf(wanted.id)).toEqual(["build.create", "build.cancel", "build.finish"]);
   });
 
-  it("may be silent: a trigger is answered all the same", async () => {
+  it("may not answer: a trigger is answered nevertheless", async () => {
     const pool = poolOf("silent");
     const made = await withDatabase(pool, silent, (broken) => broken.enqueue(newBuild("silent")));
     expect(value(made).status).toBe("queued");
   });
 
-  it("never goes back to an older version, however late that comes", async () => {
+  it("never goes back to an older version, however late that arrives", async () => {
     const pool = poolOf("versions");
     const { id } = value(await pool.enqueue(newBuild("versions")));
     const read = () => env.DB.prepare("SELECT * FROM build WHERE id = ?").bind(id).first<Record<string, unknown>>();
@@ -72,7 +72,7 @@ describe("D1", () => {
     expect(await read()).toEqual(newer);
   });
 
-  it("is spared a row that it refuses: the row is set aside, and those behind it arrive", async () => {
+  it("may reject a row: it becomes a dead letter, and the rows behind it are delivered", async () => {
     const pool = poolOf("poison");
     const trigger =
       "CREATE TRIGGER refuse BEFORE INSERT ON audit WHEN NEW.org_id = 'poison' AND NEW.action = 'agent.register'";
@@ -83,7 +83,7 @@ describe("D1", () => {
     expect(await statusInD1(id)).toBe("queued");
     expect(await auditsOf(id)).toEqual(["build.create"]);
     expect(await auditsOf(agent.agentId)).toEqual([]);
-    expect((await pool.metrics()).outbox).toEqual({ builds: 0, failures: 0, parked: 1 });
+    expect((await pool.metrics()).outbox).toEqual({ builds: 0, failures: 0, deadLetters: 1, parked: 1 });
     await env.DB.prepare("DROP TRIGGER refuse").run();
   });
 });
@@ -95,7 +95,7 @@ describe("the alarm", () => {
 
   const later = (milliseconds: number) => vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + milliseconds });
 
-  it("gives the build of a silent agent to another", async () => {
+  it("requeues the build of a silent agent", async () => {
     const pool = poolOf("lost");
     const holder = await busy(pool, "lost");
     later(60_001);
@@ -106,7 +106,7 @@ describe("the alarm", () => {
     });
   });
 
-  it("is set as long as anything is due, also after the object was torn down", async () => {
+  it("is set while anything is due, also after an eviction", async () => {
     const pool = poolOf("armed");
     await busy(pool, "armed");
     await pool.flush();
@@ -119,7 +119,7 @@ describe("the alarm", () => {
     expect(await alarmAt()).not.toBeNull();
   });
 
-  it("forgets builds a day after their end, but not what a retry of them needs", async () => {
+  it("deletes builds a day after their end, but not what a retry needs", async () => {
     const pool = poolOf("old");
     const { id } = value(await pool.enqueue(newBuild("old")));
     value(await pool.cancel({ buildId: id, actor }));

@@ -6,8 +6,8 @@ import { actor, busy, newAgent, poolOf, value } from "./agent-pool-support.ts";
 const AGENTS = 5000;
 const by = (tokenId: string) => ({ registeredBy: { tokenId, kind: "api", name: "of a test" } as const });
 
-describe("what a revoked token registered", () => {
-  it(`is removed some at a time, up to all ${AGENTS} agents of an organization, and may be begun again`, async () => {
+describe("agents of a revoked token", () => {
+  it(`are removed in parts, up to all ${AGENTS} agents of an organization, and the call may be repeated`, async () => {
     const pool = poolOf("revoked");
     await busy(pool, "revoked");
     await runInDurableObject(pool, async (object: AgentPool) => {
@@ -31,7 +31,7 @@ describe("what a revoked token registered", () => {
     expect(value(await pool.removeAgentsOf(order))).toEqual({ removed: 0, left: 0 });
   });
 
-  it("is nothing more, after the object was torn down too, until a day has passed", async () => {
+  it("cannot be registered any more, also after an eviction, until a day has passed", async () => {
     const pool = poolOf("remembered");
     value(await pool.registerAgent(newAgent("remembered", by("another"))));
     value(await pool.removeAgentsOf({ tokenId: "token", wasThere: true, actor }));

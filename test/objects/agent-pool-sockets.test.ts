@@ -38,7 +38,7 @@ const listen = async (pool: Pool, speaker: Speaker, until: number | null = Date.
 };
 
 describe("waiting for a build", () => {
-  it("is ended by a hint to one waiter, and by a hint to the next where the first does not follow", async () => {
+  it("ends with a hint to one agent, and to the next one where the first does not follow it", async () => {
     const pool = poolOf("wake");
     const [first, second] = [await registered(pool, "wake"), await registered(pool, "wake")];
     const [one, two] = [await listen(pool, first), await listen(pool, second)];
@@ -49,14 +49,14 @@ describe("waiting for a build", () => {
     expect(value(await pool.claim({ ...second, bootId: null }))?.buildId).toBe(id);
   });
 
-  it("ends at once where a build waits already", async () => {
+  it("ends at once where a build is queued already", async () => {
     const pool = poolOf("early");
     const { id } = value(await pool.enqueue(newBuild("early")));
     const waiter = await listen(pool, await registered(pool, "early"));
     expect(await waiter.next()).toEqual({ type: "look", buildId: id });
   });
 
-  it("goes on through the object's sleep", async () => {
+  it("goes on while the object hibernates", async () => {
     const pool = poolOf("sleep");
     const agent = await registered(pool, "sleep");
     const waiter = await listen(pool, agent, null);
@@ -66,7 +66,7 @@ describe("waiting for a build", () => {
     expect(value(await pool.getAgent(agent.agentId))).toMatchObject({ isOnline: true, status: 1 });
   });
 
-  it("is over at its deadline, and when the socket is closed: the next in line is told instead", async () => {
+  it("ends at its deadline, and when the socket is closed: the next agent gets the hint", async () => {
     const pool = poolOf("late");
     const [late, gone, here] = [
       await registered(pool, "late"),
@@ -83,7 +83,7 @@ describe("waiting for a build", () => {
     expect([...past.heard, ...left.heard]).toEqual([]);
   });
 
-  it("answers pings without waking the object, and they are signs of life", async () => {
+  it("answers pings without waking the object, and counts them as contact", async () => {
     const pool = poolOf("ping");
     const agent = await registered(pool, "ping");
     const { socket, next } = await listen(pool, agent, null);
@@ -95,7 +95,7 @@ describe("waiting for a build", () => {
     expect(value(await pool.getAgent(agent.agentId)).lastHeartbeatAt > before).toBe(true);
   });
 
-  it("is refused with another's token, and over when the agent is removed", async () => {
+  it("is refused with the token of another agent, and ends when the agent is removed", async () => {
     const pool = poolOf("gone");
     const agent = await registered(pool, "gone");
     expect((await connect(pool, { ...agent, tokenHash: "another" }, null)).status).toBe(401);
@@ -123,7 +123,7 @@ describe("a socket", () => {
     expect(await other.next()).toEqual({ type: "look", buildId: id });
   });
 
-  it("is closed for its agent's newest but one, and the agent stays reachable", async () => {
+  it("is closed when its agent opens a third one, and the agent stays reachable", async () => {
     const pool = poolOf("newest");
     const agent = await registered(pool, "newest");
     const oldest = await listen(pool, agent, null);
@@ -137,7 +137,7 @@ describe("a socket", () => {
 });
 
 describe("a cancel", () => {
-  it("is pushed to the socket of the agent that works", async () => {
+  it("is sent to the socket of the working agent", async () => {
     const pool = poolOf("cancel");
     const holder = await busy(pool, "cancel");
     const own = await listen(pool, holder, null);

@@ -2,11 +2,12 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { AgentPool } from "../../src/objects/agent-pool.ts";
+import { PoolEngine } from "../../src/objects/agent-pool-engine.ts";
 import { PoolStorage } from "../../src/objects/agent-pool-storage.ts";
 import { actor, busy, newAgent, newBuild, poolOf, registered, value } from "./agent-pool-support.ts";
 
-describe("a build's life", () => {
-  it("goes from the trigger to its end in one agent's hands", async () => {
+describe("the life of a build", () => {
+  it("goes from the trigger to the result of one agent", async () => {
     const pool = poolOf("life");
     const wanted = newBuild("life");
     const build = value(await pool.enqueue(wanted));
@@ -42,7 +43,7 @@ describe("a build's life", () => {
     expect(value(await pool.getAgent(speaker.agentId))).toMatchObject({ status: 1, currentBuildId: null });
   });
 
-  it("closes the log under a lease that is over", async () => {
+  it("closes the log for a lease that ended", async () => {
     const pool = poolOf("closing");
     const holder = await busy(pool, "closing");
     const waiting = () =>
@@ -53,7 +54,7 @@ describe("a build's life", () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it("keeps what it learnt through a crash, and what is heard of a leak after its end", async () => {
+  it("keeps its report through a crash, and a leak that is flagged after its end", async () => {
     const pool = poolOf("crash");
     const holder = await busy(pool, "crash");
     value(await pool.progress({ ...holder, summary: "so far" }));
@@ -66,7 +67,7 @@ describe("a build's life", () => {
 });
 
 describe("the pool", () => {
-  it("lists agents by their ids, page after page, and live builds only", async () => {
+  it("lists agents by id, page by page, and active builds only", async () => {
     const pool = poolOf("lists");
     const ids: string[] = [];
     while (ids.length < 5) ids.push((await registered(pool, "lists")).agentId);
@@ -86,7 +87,7 @@ describe("the pool", () => {
     expect(await pool.hasLiveBuilds({})).toBe(false);
   });
 
-  it("makes one build of many calls at once with one key", async () => {
+  it("makes one build of many concurrent calls with one idempotency key", async () => {
     const pool = poolOf("keys");
     const idempotency = { key: "k", caller: "token:1", bodyHash: "h" };
     const answers = await Promise.all(Array.from({ length: 8 }, () => pool.enqueue(newBuild("keys", { idempotency }))));
@@ -99,7 +100,7 @@ describe("the pool", () => {
     await expect(refused).rejects.toThrow("another organization");
   });
 
-  it("knows agents by their tokens until they are removed", async () => {
+  it("authenticates agents by their tokens until they are removed", async () => {
     const pool = poolOf("tokens");
     const agent = newAgent("tokens", { labels: ["gpu"] });
     const record = value(await pool.registerAgent(agent));
@@ -116,7 +117,7 @@ describe("the pool", () => {
     expect(results.map(({ action }) => action)).toEqual(["agent.register", "agent.remove"]);
   });
 
-  it("explains and measures", async () => {
+  it("explains builds and counts metrics", async () => {
     const pool = poolOf("explain");
     const { id } = value(await pool.enqueue(newBuild("explain", { requires: { ios: true } })));
     await registered(pool, "explain");
@@ -126,7 +127,7 @@ describe("the pool", () => {
     expect((await pool.explain("nowhere")).ok).toBe(false);
   });
 
-  it("is no more after a decision that could not be stored, and then is as the disk has it", async () => {
+  it("aborts after a decision that could not be stored, and loads what the disk has", async () => {
     const pool = poolOf("torn");
     const { id } = value(await pool.enqueue(newBuild("torn")));
     await runInDurableObject(pool, (_object, { storage }) => {
@@ -144,25 +145,51 @@ describe("the pool", () => {
   });
 });
 
-describe("what ended runs were given", () => {
-  it("is kept of the newest thousand that were given much, and of all that were given little", async () => {
+describe("the run values of ended builds", () => {
+  it("are kept for the newest thousand with large values, and for all with small ones", async () => {
     const pool = poolOf("given");
     const much = "x".repeat(5000);
     const first = [newBuild("given", { inputs: much }), newBuild("given", { inputs: "little" })];
-    const live = newBuild("given", { inputs: much });
-    for (const wanted of [...first, live]) value(await pool.enqueue(wanted));
+    const active = newBuild("given", { inputs: much });
+    for (const wanted of [...first, active]) value(await pool.enqueue(wanted));
     for (const { id } of first) value(await pool.cancel({ buildId: id, actor }));
     await runInDurableObject(pool, (_, { storage }) => {
-      const kept = new PoolStorage(storage.sql, () => "");
+      const kept = new PoolStorage(
+        storage.sql,
+        () => "",
+        () => 0,
+      );
       const later = Date.now() + 1000;
       for (let n = 0; n < 1001; n++) {
-        const inputs = { inputs: much, secretKeys: [], requires: {}, priority: 0 };
-        kept.store([{ kind: "inputs", buildId: `later-${n}`, inputs, at: later + n }]);
+        const runValues = { inputs: much, secretKeys: [], requires: {}, priority: 0 };
+        kept.store([{ kind: "inputs", buildId: `later-${n}`, runValues, at: later + n }]);
       }
     });
-    const known = await Promise.all([...first, live].map(async ({ id }) => (await pool.inputsOf(id)).ok));
-    expect(known).toEqual([false, true, true]);
+    const isKept = await Promise.all([...first, active].map(async ({ id }) => (await pool.inputsOf(id)).ok));
+    expect(isKept).toEqual([false, true, true]);
     expect((await pool.inputsOf("later-0")).ok).toBe(false);
     expect((await pool.inputsOf("later-1")).ok).toBe(true);
+  });
+
+  it("is kept for BUILD_DAYS, and of a build that has not ended for as long as that takes", async () => {
+    const pool = poolOf("week");
+    const [old, recent, waiting] = [newBuild("week"), newBuild("week"), newBuild("week")];
+    for (const build of [old, recent, waiting]) value(await pool.enqueue(build));
+    for (const { id } of [old, recent]) value(await pool.cancel({ buildId: id, actor }));
+    await runInDurableObject(pool, async (_, state) => {
+      const ages = [
+        [old.id, 8.1],
+        [recent.id, 7.9],
+        [waiting.id, 30],
+      ] as const;
+      for (const [id, days] of ages) {
+        state.storage.sql.exec("UPDATE inputs SET at = ? WHERE build_id = ?", Date.now() - days * 86_400_000, id);
+      }
+      const engine = new PoolEngine(state, { ...env, BUILD_DAYS: "7" } as Env);
+      await engine.load();
+      engine.sweep();
+    });
+    const known = await Promise.all([old, recent, waiting].map(async ({ id }) => (await pool.inputsOf(id)).ok));
+    expect(known).toEqual([false, true, true]);
   });
 });

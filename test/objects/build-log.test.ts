@@ -32,7 +32,7 @@ const stored = async (log: Log, range: { attempt?: number; start?: number; end?:
 
 /* Asserts invariant 11, and what invariant 3 says of the log (docs/invariants.md). */
 describe("a build's log", () => {
-  it("stores what it acknowledges, once, whatever is repeated", async () => {
+  it("stores what it acknowledges once, whatever is repeated", async () => {
     const log = await opened();
     expect(value(await append(log, 0, "one "))).toEqual({ next: 4, leaked: false });
     expect(value(await append(log, 0, "one ")).next).toBe(4);
@@ -42,7 +42,7 @@ describe("a build's log", () => {
     expect(await stored(log)).toBe("one two three");
   });
 
-  it("refuses a gap and says what it expects", async () => {
+  it("refuses a gap and names the expected offset", async () => {
     const log = await opened();
     await append(log, 0, "abc");
     const refused = await append(log, 4, "e");
@@ -50,7 +50,7 @@ describe("a build's log", () => {
     expect(await stored(log)).toBe("abc");
   });
 
-  it("acknowledges only what the masker has let go", async () => {
+  it("acknowledges only what the masker released", async () => {
     const log = await opened();
     expect(value(await append(log, 0, "pw=hunter2-")).next).toBe(3);
     expect(await stored(log)).toBe("pw=");
@@ -58,7 +58,7 @@ describe("a build's log", () => {
     expect(await stored(log)).toBe("pw=***!");
   });
 
-  it("says that a secret was let through, again when the answer was lost", async () => {
+  it("reports a secret that the agent did not mask, also when the chunk is repeated", async () => {
     const log = await opened();
     expect(value(await append(log, 0, `pw=${SECRET}\n`)).leaked).toBe(true);
     expect(value(await append(log, 0, `pw=${SECRET}\n`)).leaked).toBe(true);
@@ -66,7 +66,7 @@ describe("a build's log", () => {
     expect(await stored(log)).toBe("pw=***\npw=***\n");
   });
 
-  it("masks values that came later, and texts", async () => {
+  it("masks values that are added later, and texts", async () => {
     const log = await opened();
     expect(value(await append(log, 0, "late-value hun")).next).toBe(11);
     expect(kind((await log.addMasks({ ...A, values: ["late-value"] })) as LogResult<null>)).toBe("ok");
@@ -76,7 +76,7 @@ describe("a build's log", () => {
     expect(value(texts as LogResult<string[]>)).toEqual(["step ***", "none", "***"]);
   });
 
-  it("keeps a lost agent's bytes and takes no more of them", async () => {
+  it("keeps the bytes of a lost agent and accepts no more of them", async () => {
     const log = await opened();
     await append(log, 0, "from A");
     await opened([SECRET], B, 2, log);
@@ -98,7 +98,7 @@ describe("a build's log", () => {
     });
   });
 
-  it("takes another's token for no lease at all", async () => {
+  it("refuses the token of another agent", async () => {
     const log = await opened();
     expect(kind(await append(log, 0, "x", false, { ...A, tokenHash: B.tokenHash }))).toBe("lease-lost");
     expect(kind((await log.open({ ...A, tokenHash: B.tokenHash, attempt: 1, secrets: [] })) as never)).toBe(
@@ -107,7 +107,7 @@ describe("a build's log", () => {
     expect(kind(await append(newLog(), 0, "x"))).toBe("lease-lost");
   });
 
-  it("takes nothing after its close, and opens again only for a higher fence", async () => {
+  it("accepts nothing after its close, and opens again only for a higher fence", async () => {
     const log = await opened();
     await append(log, 0, "abc");
     await log.close({ fence: 100 });
@@ -131,7 +131,7 @@ describe("a build's log", () => {
     expect(value((await log.read({ end: 5 })) as never)).toMatchObject({ size: text.length, start: 0, end: 5 });
   });
 
-  it("ends at its limit with a word, while the build goes on", async () => {
+  it("ends at its limit with a notice, while the build goes on", async () => {
     const log = await opened();
     await runInDurableObject(log, (_, { storage }) => {
       storage.sql.exec("UPDATE segment SET size = 104857600 - 5, offset = 104857600 - 5");
@@ -144,7 +144,7 @@ describe("a build's log", () => {
     );
   });
 
-  it("goes with all that is stored", async () => {
+  it("is deleted with all that it stored", async () => {
     const log = await opened();
     await append(log, 0, "abc");
     await log.purge();
@@ -183,7 +183,7 @@ describe("an object that may be evicted between any two calls", () => {
     );
   });
 
-  it("takes calls one by one, though each must open its secrets first", async () => {
+  it("handles calls one by one, though each has to open its secrets first", async () => {
     const log = await opened();
     await evictDurableObject(log);
     const answers = await Promise.all([
@@ -202,7 +202,7 @@ describe("an object that may be evicted between any two calls", () => {
     expect(kind(closed)).toBe("lease-lost");
   });
 
-  it("keeps no secret in the clear, and forgets the sealed ones at its close", async () => {
+  it("stores no secret as plain text, and deletes the sealed ones at its close", async () => {
     const log = await opened([SECRET, "another-secret-value"]);
     await append(log, 0, `a ${SECRET} b another-secret-value c positive-control hunter2-hun`);
     await log.addMasks({ ...A, values: ["third-secret-value"] });
@@ -225,7 +225,7 @@ describe("an object that may be evicted between any two calls", () => {
     expect(await dump()).not.toContain("m1.s1.");
   });
 
-  it("says clearly that its key is missing, writes nothing, and goes on when it is back", async () => {
+  it("reports that its key is missing, writes nothing, and goes on when the key is back", async () => {
     const log = await opened();
     await runInDurableObject(log, (_, { storage }) => {
       storage.sql.exec("UPDATE segment SET sealed = replace(sealed, 'm1.s1.', 'm1.gone.')");
@@ -264,7 +264,7 @@ const textOf = (all: string) =>
     .join("");
 
 describe("followers", () => {
-  it("are sent each byte once, what is stored and what comes, across evictions, to the end", async () => {
+  it("get each byte once, stored or new, across evictions, to the end", async () => {
     const log = await opened();
     await append(log, 0, "one ");
     const readers = await Promise.all(Array.from({ length: 5 }, () => follow(log)));
@@ -283,7 +283,7 @@ describe("followers", () => {
     }
   });
 
-  it("go on from the last event's id, also in the middle of a character", async () => {
+  it("continue after the id of the last event, also in the middle of a character", async () => {
     const log = await opened();
     const euro = bytes("a€");
     await log.append({ ...A, offset: 0, bytes: euro.slice(0, 2), final: false });
@@ -298,7 +298,7 @@ describe("followers", () => {
     expect(textOf(await events(await follow(log, "from=4")))).toBe("b\ufffd");
   });
 
-  it("are told of a new attempt, unless they asked for one alone", async () => {
+  it("get an event for a new attempt, unless they follow only one", async () => {
     const log = await opened();
     await append(log, 0, "first");
     const reader = await follow(log);
@@ -314,7 +314,7 @@ describe("followers", () => {
     expect(await events(await follow(log, "from=1:2"))).toContain('data: "rst"');
   });
 
-  it("wait for a log that nobody writes yet, and hear that it never began", async () => {
+  it("wait for a log without any bytes, and get its end if it never begins", async () => {
     const log = newLog();
     const [early, never] = [await follow(log), await follow(log)];
     await opened([], A, 1, log);
@@ -328,7 +328,7 @@ describe("followers", () => {
     expect(await events(waiting)).toBe("event: end\ndata: null\n\n");
   });
 
-  it("ask the store no more often the more they are", async () => {
+  it("read the store equally often however many they are", async () => {
     const asked = async (count: number): Promise<number> => {
       const log = await opened([]);
       await append(log, 0, "hello", true);
@@ -344,7 +344,7 @@ describe("followers", () => {
         });
         const sockets = ctx.getWebSockets();
         for (const socket of sockets) socket.serializeAttachment({ fence: 100, attempt: null, at: 0, isWaiting: true });
-        new BuildLogFollowers(ctx, counting).wake();
+        new BuildLogFollowers(ctx, counting).sendNews();
         expect(sockets.map((socket) => socket.deserializeAttachment().at)).toEqual(Array(count).fill(5));
         return calls;
       });
@@ -352,7 +352,7 @@ describe("followers", () => {
     expect(await asked(20)).toBe(await asked(1));
   });
 
-  it("give way to the newest of the same token, and to nobody else's", async () => {
+  it("are closed for a newer one of the same token, and for no other token", async () => {
     const log = await opened([]);
     const others = await follow(log, "from=0", "another");
     const oldest = await follow(log);
@@ -363,7 +363,7 @@ describe("followers", () => {
     for (const reader of [others, ...rest]) expect(textOf(await events(reader))).toBe("on");
   });
 
-  it("that are slow are not flooded", async () => {
+  it("that are slow get no more than they asked for", async () => {
     const log = await opened([]);
     const line = "x".repeat(1023);
     for (let n = 0; n < 10; n++) await append(log, n * 102_400, `${line}\n`.repeat(100));

@@ -1,7 +1,7 @@
 import type { JobFacts, Outcome } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { firstEligible, meetsRequirements } from "./check-state.ts";
-import type { AnyInput, Call, Checker } from "./checker.ts";
+import type { AnyInput, Call, CheckContext } from "./observations.ts";
 import { DAY_MS, GRACE_AFTER_STOP_MS, isEnded, isLeased, LEASE_MS, OFFER_MS, OUTAGE_MS } from "./specification.ts";
 import { must } from "./violation.ts";
 
@@ -14,53 +14,53 @@ const reportedOutcome = ({ status, exitCode, reason }: AnyInput): Outcome => ({
 });
 
 /** Checks an accepted call against what callers saw before. */
-export const checkAccepted = (checker: Checker, state: PoolState, value: AnyInput, call: Call): void => {
+export const checkAccepted = (context: CheckContext, state: PoolState, value: AnyInput, call: Call): void => {
   const { command, input } = call;
   if (input?.tokenHash !== undefined && input.agentId !== undefined)
-    must(15, checker.isGenuine(input), `${command} accepted with a wrong token`);
+    must(15, context.isGenuine(input), `${command} accepted with a wrong token`);
   const checks: Partial<Record<string, () => void>> = {
-    registerAgent: () => checkRegistration(checker, call),
-    removeAgent: () => checkRemoval(checker, state, call),
-    removeAgentsOf: () => checkRevocation(checker, state, input),
-    enqueue: () => checkEnqueue(checker, value, call),
-    claim: () => checkClaim(checker, state, value, call),
-    cancel: () => checkCancel(checker, state, input),
-    heartbeat: () => checkHeartbeat(checker, state, value, call),
-    start: () => checkStart(checker, state, call),
+    registerAgent: () => checkRegistration(context, call),
+    removeAgent: () => checkRemoval(context, state, call),
+    removeAgentsOf: () => checkRevocation(context, state, input),
+    enqueue: () => checkEnqueue(context, value, call),
+    claim: () => checkClaim(context, state, value, call),
+    cancel: () => checkCancel(context, state, input),
+    heartbeat: () => checkHeartbeat(context, state, value, call),
+    start: () => checkStart(context, state, call),
     progress: () => mustHoldLease(state, call),
-    deliver: () => checkDelivery(checker, state, call),
-    release: () => checkRelease(checker, call),
-    finish: () => checkFinish(checker, call),
+    deliver: () => checkDelivery(context, state, call),
+    release: () => checkRelease(context, call),
+    finish: () => checkFinish(context, call),
   };
   checks[command]?.();
 };
 
-const checkRegistration = (checker: Checker, { input, now }: Call): void => {
+const checkRegistration = (context: CheckContext, { input, now }: Call): void => {
   const { id, orgId, registeredBy } = input;
   const tokenId = registeredBy?.tokenId;
-  must(14, orgId === checker.orgId, "an agent of another organization was registered");
-  must(15, !checker.observed.revoked.has(tokenId), "a revoked token registered an agent");
-  checker.observed.agents.set(id, { boots: [], isRemoved: false, tokenId, seenAt: now, ignored: 0, ignoredAt: 0 });
+  must(14, orgId === context.orgId, "an agent of another organization was registered");
+  must(15, !context.observed.revoked.has(tokenId), "a revoked token registered an agent");
+  context.observed.agents.set(id, { boots: [], isRemoved: false, tokenId, seenAt: now, ignored: 0, ignoredAt: 0 });
 };
 
-const checkRevocation = (checker: Checker, state: PoolState, { tokenId }: AnyInput): void => {
-  checker.observed.revoked.add(tokenId);
-  const left = [...state.agents.keys()].filter((id) => checker.observed.agents.get(id)!.tokenId === tokenId);
+const checkRevocation = (context: CheckContext, state: PoolState, { tokenId }: AnyInput): void => {
+  context.observed.revoked.add(tokenId);
+  const left = [...state.agents.keys()].filter((id) => context.observed.agents.get(id)!.tokenId === tokenId);
   must(15, left.length === 0, "agents of a revoked token are still registered");
 };
 
 /** A build is released at most once because its agent could not fetch it; a canceled one ends instead. */
-const checkRelease = (checker: Checker, call: Call): void => {
+const checkRelease = (context: CheckContext, call: Call): void => {
   must(3, heldCurrentLease(call), "a release without the lease was accepted");
   const { buildId, elsewhere } = call.input;
-  const seen = checker.observed.builds.get(buildId)!;
-  if (!elsewhere || checker.storage.rows.builds.get(buildId)!.status !== "queued") return;
+  const seen = context.observed.builds.get(buildId)!;
+  if (!elsewhere || context.storage.rows.builds.get(buildId)!.status !== "queued") return;
   must(12, ++seen.unfetchedReleases === 1, "a build was released unfetched twice");
 };
 
-const checkRemoval = (checker: Checker, state: PoolState, { input, heldBuild }: Call): void => {
+const checkRemoval = (context: CheckContext, state: PoolState, { input, heldBuild }: Call): void => {
   const { agentId } = input;
-  checker.observed.agents.get(agentId)!.isRemoved = true;
+  context.observed.agents.get(agentId)!.isRemoved = true;
   must(
     15,
     !state.agents.has(agentId) && !state.index.holding.has(agentId),
@@ -74,53 +74,53 @@ const checkRemoval = (checker: Checker, state: PoolState, { input, heldBuild }: 
     );
 };
 
-const checkCancel = (checker: Checker, state: PoolState, { buildId }: AnyInput): void => {
-  const { status } = checker.storage.rows.builds.get(buildId)!;
+const checkCancel = (context: CheckContext, state: PoolState, { buildId }: AnyInput): void => {
+  const { status } = context.storage.rows.builds.get(buildId)!;
   must(
     10,
     status === (state.jobs.get(buildId)?.lease ? "canceling" : "canceled"),
     `after the cancel the build is ${status}`,
   );
-  checker.observed.builds.get(buildId)!.isCanceled = true;
+  context.observed.builds.get(buildId)!.isCanceled = true;
 };
 
-const checkStart = (checker: Checker, state: PoolState, call: Call): void => {
+const checkStart = (context: CheckContext, state: PoolState, call: Call): void => {
   mustHoldLease(state, call);
   const { agentId, buildId } = call.input;
-  const seen = checker.observed.builds.get(buildId)!;
-  checker.observed.agents.get(agentId)!.ignored = 0;
+  const seen = context.observed.builds.get(buildId)!;
+  context.observed.agents.get(agentId)!.ignored = 0;
   must(10, !seen.isCanceled, "a canceled build was started");
   if (call.build!.status === "assigned")
-    recordPromise(checker, buildId, Math.max(seen.promisedUntil, call.now + LEASE_MS));
+    recordPromise(context, buildId, Math.max(seen.promisedUntil, call.now + LEASE_MS));
 };
 
-const checkDelivery = (checker: Checker, state: PoolState, call: Call): void => {
+const checkDelivery = (context: CheckContext, state: PoolState, call: Call): void => {
   mustHoldLease(state, call);
   const { buildId } = call.input;
-  must(10, !checker.observed.builds.get(buildId)!.isCanceled, "a canceled build was delivered");
+  must(10, !context.observed.builds.get(buildId)!.isCanceled, "a canceled build was delivered");
   must(13, call.audits.includes(`build.deliver ${buildId}`), "secrets were delivered without an audit entry");
 };
 
 /** The holder of a lease that calls in time must not be refused. */
-export const checkRefused = (checker: Checker, state: PoolState, call: Call): void => {
+export const checkRefused = (context: CheckContext, state: PoolState, call: Call): void => {
   const { command, input, build, job, now } = call;
-  const isHolder = heldCurrentLease(call) && checker.isGenuine(input) && now < job!.lease!.expiresAt;
-  const isCanceled = checker.observed.builds.get(input?.buildId)?.isCanceled;
+  const isHolder = heldCurrentLease(call) && context.isGenuine(input) && now < job!.lease!.expiresAt;
+  const isCanceled = context.observed.builds.get(input?.buildId)?.isCanceled;
   if (isHolder && command === "start") must(3, build!.status === "canceling", "start of the lease holder was refused");
   if (isHolder && (command === "progress" || command === "finish"))
     must(3, build!.status === "assigned", `${command} of the lease holder was refused`);
   if (isHolder && command === "release") {
     must(3, input.elsewhere, "release of the lease holder was refused");
-    const isFirst = checker.observed.builds.get(input.buildId)!.unfetchedReleases === 0;
+    const isFirst = context.observed.builds.get(input.buildId)!.unfetchedReleases === 0;
     must(
       12,
       !isFirst || !isAnotherReady(state, job!, input.agentId, now),
       "an unfetched release was refused although another agent is ready",
     );
   }
-  if (command === "finish" && build && isEnded(build.status) && checker.isGenuine(input)) {
+  if (command === "finish" && build && isEnded(build.status) && context.isGenuine(input)) {
     const isSame =
-      JSON.stringify(reportedOutcome(input)) === JSON.stringify(checker.observed.builds.get(build.id)!.reported);
+      JSON.stringify(reportedOutcome(input)) === JSON.stringify(context.observed.builds.get(build.id)!.reported);
     must(
       9,
       !isSame || job?.fence !== input.fence || job?.agentId !== input.agentId,
@@ -135,7 +135,7 @@ export const checkRefused = (checker: Checker, state: PoolState, call: Call): vo
 /** Whether another agent that meets the requirements waits, with room for a build. */
 const isAnotherReady = (state: PoolState, job: JobFacts, besides: string, now: number): boolean =>
   [...state.agents.values()].some((agent) => {
-    const { until, ignored } = state.waiting.get(agent.id) ?? { until: 0, ignored: 0 };
+    const { until, ignored } = state.waiters.get(agent.id) ?? { until: 0, ignored: 0 };
     const isReady = (until === null || until > now) && ignored < 2 && agent.ignored < 2 && agent.spentAt === null;
     const isFit = meetsRequirements(agent, job) && !job.releasedBy.includes(agent.id);
     return agent.id !== besides && isReady && isFit && !agent.isDraining;
@@ -144,7 +144,7 @@ const isAnotherReady = (state: PoolState, job: JobFacts, besides: string, now: n
 /** A hinted agent has two seconds to poll before another one gets the hint. */
 export const checkOffers = (state: PoolState, { offers, input, now }: Call): void => {
   for (const [buildId, { agentId, at }] of offers) {
-    const isStill = state.builds.get(buildId)?.status === "queued" && state.waiting.has(agentId);
+    const isStill = state.builds.get(buildId)?.status === "queued" && state.waiters.has(agentId);
     if (!isStill || agentId === input?.agentId || now >= at + OFFER_MS) continue;
     must(17, state.offers.get(buildId)?.agentId === agentId, "a second agent got the hint too early");
   }
@@ -161,45 +161,50 @@ const mustHoldLease = (state: PoolState, call: Call): void => {
   must(5, state.jobs.get(call.input.buildId)?.lease?.fence === call.input.fence, "a lease that had ended was revived");
 };
 
-const recordPromise = (checker: Checker, buildId: string, until: number): void => {
-  checker.observed.builds.get(buildId)!.promisedUntil = until;
+const recordPromise = (context: CheckContext, buildId: string, until: number): void => {
+  context.observed.builds.get(buildId)!.promisedUntil = until;
 };
 
 const checkEnqueue = (
-  checker: Checker,
+  context: CheckContext,
   { buildId, isNew }: { buildId: string; isNew: boolean },
   { input, now }: Call,
 ): void => {
-  must(14, input.orgId === checker.orgId, "a build of another organization was enqueued");
+  must(14, input.orgId === context.orgId, "a build of another organization was enqueued");
   if (!input.idempotency) return;
   const key = `${input.idempotency.caller} ${input.idempotency.key}`;
-  const known = checker.observed.keys.get(key);
+  const known = context.observed.keys.get(key);
   if (known && now < known.at + DAY_MS) {
     must(7, !isNew && buildId === known.buildId, "one key made two builds");
     must(7, known.bodyHash === input.idempotency.bodyHash, "one key was accepted for two different requests");
   } else {
     must(7, isNew, "a new key made no build");
-    checker.observed.keys.set(key, { buildId, at: now, bodyHash: input.idempotency.bodyHash });
+    context.observed.keys.set(key, { buildId, at: now, bodyHash: input.idempotency.bodyHash });
   }
 };
 
-const checkClaim = (checker: Checker, state: PoolState, value: AnyInput, { input, now, heldBuild }: Call): void => {
+const checkClaim = (
+  context: CheckContext,
+  state: PoolState,
+  value: AnyInput,
+  { input, now, heldBuild }: Call,
+): void => {
   const agent = state.agents.get(input.agentId)!;
-  const boots = checker.observed.agents.get(input.agentId)!.boots;
+  const boots = context.observed.agents.get(input.agentId)!.boots;
   const isNewBoot = !!input.bootId && !boots.includes(input.bootId);
   const isOldBoot = !!input.bootId && !isNewBoot && boots.at(-1) !== input.bootId;
   if (isOldBoot) {
     must(8, value === null, "an earlier boot of the agent got a build");
     return;
   }
-  const heldJob = heldBuild === undefined ? undefined : checker.storage.rows.jobs.get(heldBuild);
+  const heldJob = heldBuild === undefined ? undefined : context.storage.rows.jobs.get(heldBuild);
   const lease = heldJob?.lease;
   if (
     lease &&
     lease.agentId === input.agentId &&
     lease.startedAt === null &&
     !isNewBoot &&
-    checker.storage.rows.builds.get(heldBuild!)?.status === "assigned" &&
+    context.storage.rows.builds.get(heldBuild!)?.status === "assigned" &&
     now < lease.expiresAt
   ) {
     must(8, value?.buildId === heldBuild && value.fence === lease.fence, "an unstarted lease was not handed out again");
@@ -212,9 +217,9 @@ const checkClaim = (checker: Checker, state: PoolState, value: AnyInput, { input
       "the answer names a lease that does not exist",
     );
     must(5, value.expiresAt <= (job?.lease?.expiresAt ?? 0), "the answer promises more time than the lease has");
-    must(10, !checker.observed.builds.get(value.buildId)!.isCanceled, "a canceled build was handed out");
+    must(10, !context.observed.builds.get(value.buildId)!.isCanceled, "a canceled build was handed out");
     must(8, state.builds.get(value.buildId)?.status === "assigned", "a started build was handed out again");
-    recordPromise(checker, value.buildId, value.expiresAt);
+    recordPromise(context, value.buildId, value.expiresAt);
     return;
   }
   const isAble =
@@ -222,12 +227,12 @@ const checkClaim = (checker: Checker, state: PoolState, value: AnyInput, { input
   if (isAble) must(12, firstEligible(state, agent, now) === undefined, "an eligible build was withheld");
 };
 
-const checkHeartbeat = (checker: Checker, state: PoolState, value: AnyInput, call: Call): void => {
+const checkHeartbeat = (context: CheckContext, state: PoolState, value: AnyInput, call: Call): void => {
   const { input, now } = call;
-  checker.observed.agents.get(input.agentId)!.ignored = 0;
+  context.observed.agents.get(input.agentId)!.ignored = 0;
   if (input.fence == null || value.reason === "lease-lost") return;
   mustHoldLease(state, call);
-  const seen = checker.observed.builds.get(input.buildId)!;
+  const seen = context.observed.builds.get(input.buildId)!;
   const until = Date.parse(value.leaseExpiresAt);
   must(
     5,
@@ -251,14 +256,14 @@ const checkHeartbeat = (checker: Checker, state: PoolState, value: AnyInput, cal
       "a stopped build is kept alive",
     );
   }
-  recordPromise(checker, input.buildId, until);
+  recordPromise(context, input.buildId, until);
 };
 
-const checkFinish = (checker: Checker, call: Call): void => {
+const checkFinish = (context: CheckContext, call: Call): void => {
   const { input, build, job } = call;
-  const seen = checker.observed.builds.get(input.buildId)!;
+  const seen = context.observed.builds.get(input.buildId)!;
   const reported = reportedOutcome(input);
-  const ended = checker.storage.rows.builds.get(input.buildId)!;
+  const ended = context.storage.rows.builds.get(input.buildId)!;
   must(9, isEnded(ended.status), "an accepted finish did not end the build");
   if (build && isEnded(build.status)) {
     must(9, JSON.stringify(seen.reported) === JSON.stringify(reported), "a second, different result was accepted");

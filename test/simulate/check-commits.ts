@@ -1,7 +1,7 @@
 import type { AgentFacts, BuildFacts, Change, JobFacts, Lease } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { firstEligible, meetsRequirements } from "./check-state.ts";
-import type { Checker } from "./checker.ts";
+import type { CheckContext } from "./observations.ts";
 import {
   AGENT_MS,
   FORGET_TOLERANCE,
@@ -15,7 +15,7 @@ import {
 import { must } from "./violation.ts";
 
 /** Checks changes before they are stored: `state` and storage are still the old ones. */
-export const checkCommit = (checker: Checker, state: PoolState, changes: readonly Change[]): void => {
+export const checkCommit = (context: CheckContext, state: PoolState, changes: readonly Change[]): void => {
   const builds = new Map<string, BuildFacts>();
   const jobs = new Map<string, JobFacts>();
   const audits: string[] = [];
@@ -23,17 +23,17 @@ export const checkCommit = (checker: Checker, state: PoolState, changes: readonl
     if (change.kind === "audit") audits.push(`${change.entry.action} ${change.entry.subject}`);
     if (change.kind === "build") builds.set(change.build.id, change.build);
     if (change.kind === "job") jobs.set(change.job.buildId, change.job);
-    if (change.kind === "agent-removed") checkAgentRemoved(checker, state, change.agentId);
+    if (change.kind === "agent-removed") checkAgentRemoved(context, state, change.agentId);
   }
-  checker.call.audits.push(...audits);
-  for (const [id, build] of builds) checkBuildChange(checker, id, build, changes, audits);
-  for (const [id, job] of jobs) checkJobChange(checker, state, id, job, builds.get(id));
+  context.call.audits.push(...audits);
+  for (const [id, build] of builds) checkBuildChange(context, id, build, changes, audits);
+  for (const [id, job] of jobs) checkJobChange(context, state, id, job, builds.get(id));
 };
 
 /** Allowed: by a person, with its token, after the one build of an ephemeral agent, or after months of silence. */
-const checkAgentRemoved = (checker: Checker, state: PoolState, id: string): void => {
-  const { command, input, now } = checker.call;
-  const seen = checker.observed.agents.get(id)!;
+const checkAgentRemoved = (context: CheckContext, state: PoolState, id: string): void => {
+  const { command, input, now } = context.call;
+  const seen = context.observed.agents.get(id)!;
   const isRequested =
     (command === "removeAgent" && input.agentId === id) ||
     (command === "removeAgentsOf" && input.tokenId === seen.tokenId);
@@ -41,25 +41,25 @@ const checkAgentRemoved = (checker: Checker, state: PoolState, id: string): void
   seen.isRemoved = true;
   if (isRequested || isSpent) return;
   must(15, !state.index.holding.has(id), "an agent with a build was forgotten");
-  must(15, !state.waiting.has(id), "a waiting agent was forgotten");
+  must(15, !state.waiters.has(id), "a waiting agent was forgotten");
   must(15, now - seen.seenAt >= AGENT_MS * FORGET_TOLERANCE, "an agent was forgotten soon after a sign of life");
 };
 
 const checkBuildChange = (
-  checker: Checker,
+  context: CheckContext,
   id: string,
   next: BuildFacts,
   changes: readonly Change[],
   audits: string[],
 ): void => {
-  const before = checker.storage.rows.builds.get(id);
+  const before = context.storage.rows.builds.get(id);
   must(
     16,
     changes.some((change) => change.kind === "dirty" && change.buildId === id),
     "a change is not in the outbox",
   );
   if (!before) {
-    checkNewBuild(checker, id, next);
+    checkNewBuild(context, id, next);
     return;
   }
   must(16, next.version > before.version, "the version did not grow");
@@ -72,17 +72,17 @@ const checkBuildChange = (
   if (before.status === next.status) return;
   must(4, (TRANSITIONS[before.status] ?? []).includes(next.status), `${before.status} became ${next.status}`);
   if (isEnded(next.status)) must(16, audits.includes(`build.finish ${id}`), "a build ended without an audit entry");
-  const seen = checker.observed.builds.get(id)!;
+  const seen = context.observed.builds.get(id)!;
   if (seen.isCanceled)
     must(10, next.status === "canceled" || next.status === "canceling", `a canceled build became ${next.status}`);
 };
 
-const checkNewBuild = (checker: Checker, id: string, build: BuildFacts): void => {
-  must(7, checker.call.command === "enqueue" && build.status === "queued", "a build appeared without being enqueued");
-  const last = checker.observed.numbers.get(build.repoId) ?? 0;
+const checkNewBuild = (context: CheckContext, id: string, build: BuildFacts): void => {
+  must(7, context.call.command === "enqueue" && build.status === "queued", "a build appeared without being enqueued");
+  const last = context.observed.numbers.get(build.repoId) ?? 0;
   must(7, build.number === last + 1, `build number ${build.number} follows ${last}`);
-  checker.observed.numbers.set(build.repoId, build.number);
-  checker.observed.builds.set(id, {
+  context.observed.numbers.set(build.repoId, build.number);
+  context.observed.builds.set(id, {
     starts: 0,
     unstarted: 0,
     promisedUntil: 0,
@@ -94,30 +94,30 @@ const checkNewBuild = (checker: Checker, id: string, build: BuildFacts): void =>
 };
 
 const checkJobChange = (
-  checker: Checker,
+  context: CheckContext,
   state: PoolState,
   id: string,
   next: JobFacts,
   build: BuildFacts | undefined,
 ): void => {
-  const before = checker.storage.rows.jobs.get(id);
+  const before = context.storage.rows.jobs.get(id);
   if (!before) return;
   if (next.passedOver?.until && next.passedOver.until !== before.passedOver?.until)
-    checkPassedOver(checker, state, next);
-  if (!before.lease && next.lease) checkGrant(checker, state, id, next, next.lease);
-  if (before.lease && !next.lease) checkLeaseEnd(checker, id, before, next, before.lease, build);
+    checkPassedOver(context, state, next);
+  if (!before.lease && next.lease) checkGrant(context, state, id, next, next.lease);
+  if (before.lease && !next.lease) checkLeaseEnd(context, id, before, next, before.lease, build);
   if (before.lease && next.lease) {
     must(1, before.lease.fence === next.lease.fence, "a lease changed its fence");
     must(5, next.lease.expiresAt >= before.lease.expiresAt, "the deadline of a lease moved closer");
-    const { command, input } = checker.call;
+    const { command, input } = context.call;
     const isRequestedByAgent = (command === "start" || command === "heartbeat") && input.agentId === next.lease.agentId;
-    const seen = checker.observed.builds.get(id)!;
+    const seen = context.observed.builds.get(id)!;
     if (isRequestedByAgent) seen.unaskedExtensions = 0;
     else if (next.lease.expiresAt > before.lease.expiresAt) seen.unaskedExtensions++;
     must(5, seen.unaskedExtensions <= 1, "a lease was extended twice without a call of its agent");
-    if (before.lease.startedAt === null && next.lease.startedAt !== null) checkFirstStart(checker, id, next);
+    if (before.lease.startedAt === null && next.lease.startedAt !== null) checkFirstStart(context, id, next);
   }
-  const seen = checker.observed.builds.get(id)!;
+  const seen = context.observed.builds.get(id)!;
   must(6, next.attempt === seen.starts, `attempt ${next.attempt} after ${seen.starts} starts`);
   must(6, next.attempt <= next.maxAttempts, "more starts than attempts");
   must(
@@ -128,10 +128,10 @@ const checkJobChange = (
 };
 
 /** A build may wait for another agent only if one that meets its requirements is online. */
-const checkPassedOver = (checker: Checker, state: PoolState, { passedOver, ...job }: JobFacts): void => {
-  const { now } = checker.call;
+const checkPassedOver = (context: CheckContext, state: PoolState, { passedOver, ...job }: JobFacts): void => {
+  const { now } = context.call;
   const others = [...state.agents.values()].filter(({ id }) => id !== passedOver!.agentId);
-  const isOnline = ({ id }: AgentFacts) => state.waiting.has(id) || now - lastContact(state, id) < ONLINE_MS;
+  const isOnline = ({ id }: AgentFacts) => state.waiters.has(id) || now - lastContact(state, id) < ONLINE_MS;
   must(
     12,
     others.some((agent) => isOnline(agent) && !agent.isDraining && meetsRequirements(agent, job)),
@@ -140,16 +140,16 @@ const checkPassedOver = (checker: Checker, state: PoolState, { passedOver, ...jo
 };
 
 const lastContact = (state: PoolState, id: string): number =>
-  Math.max(state.agents.get(id)!.heardAt, state.heard.get(id) ?? 0);
+  Math.max(state.agents.get(id)!.heardAt, state.lastContacts.get(id) ?? 0);
 
-const checkGrant = (checker: Checker, state: PoolState, id: string, job: JobFacts, lease: Lease): void => {
-  const { command, input, now } = checker.call;
-  must(2, lease.fence > checker.maxFence, `fence ${lease.fence} follows ${checker.maxFence}`);
-  checker.maxFence = lease.fence;
-  checker.observed.builds.get(id)!.unaskedExtensions = 0;
+const checkGrant = (context: CheckContext, state: PoolState, id: string, job: JobFacts, lease: Lease): void => {
+  const { command, input, now } = context.call;
+  must(2, lease.fence > context.maxFence, `fence ${lease.fence} follows ${context.maxFence}`);
+  context.maxFence = lease.fence;
+  context.observed.builds.get(id)!.unaskedExtensions = 0;
   must(12, command === "claim" && lease.agentId === input.agentId, "a lease was granted without a poll of its agent");
   must(5, lease.expiresAt >= now + START_MS, "the new lease is too short");
-  const agent = checker.observed.agents.get(lease.agentId);
+  const agent = context.observed.agents.get(lease.agentId);
   must(15, !!agent && !agent.isRemoved, "a lease was granted to a removed agent");
   const facts = state.agents.get(lease.agentId)!;
   const isRestart = !!input.bootId && !agent.boots.includes(input.bootId);
@@ -160,40 +160,40 @@ const checkGrant = (checker: Checker, state: PoolState, id: string, job: JobFact
     "an agent that left two builds unstarted got a third",
   );
   must(1, !state.index.holding.has(lease.agentId), "an agent got a second lease");
-  must(10, !checker.observed.builds.get(id)!.isCanceled, "a canceled build was leased");
+  must(10, !context.observed.builds.get(id)!.isCanceled, "a canceled build was leased");
   must(12, job.notBefore <= now, "a build was leased before its notBefore");
   must(12, firstEligible(state, facts, now)?.id === id, "the build is not the first eligible one");
 };
 
-const checkFirstStart = (checker: Checker, id: string, job: JobFacts): void => {
-  const { command, input } = checker.call;
+const checkFirstStart = (context: CheckContext, id: string, job: JobFacts): void => {
+  const { command, input } = context.call;
   must(
     3,
     command === "start" && input.buildId === id && input.agentId === job.agentId,
     "a build started without a call of its agent",
   );
-  checker.observed.builds.get(id)!.starts++;
+  context.observed.builds.get(id)!.starts++;
 };
 
 const checkLeaseEnd = (
-  checker: Checker,
+  context: CheckContext,
   id: string,
   before: JobFacts,
   next: JobFacts,
   lease: Lease,
   build: BuildFacts | undefined,
 ): void => {
-  const { command, input, now } = checker.call;
-  const seen = checker.observed.builds.get(id)!;
+  const { command, input, now } = context.call;
+  const seen = context.observed.builds.get(id)!;
   const namesLease = input?.buildId === id && input.fence === lease.fence;
   const isHolder = input?.agentId === lease.agentId;
   const isExpired = now >= seen.promisedUntil;
   const isRestart =
-    isHolder && !!input.bootId && !checker.observed.agents.get(lease.agentId)!.boots.includes(input.bootId);
+    isHolder && !!input.bootId && !context.observed.agents.get(lease.agentId)!.boots.includes(input.bootId);
   const isIdleAgain = isHolder && command === "claim" && lease.startedAt === null && seen.isCanceled;
   const byAgent = namesLease && isHolder && (command === "finish" || command === "release");
   const byService = namesLease && (command === "unclaim" || command === "failClaim") && lease.startedAt === null;
-  const isOfRevokedToken = input?.tokenId === checker.observed.agents.get(lease.agentId)?.tokenId;
+  const isOfRevokedToken = input?.tokenId === context.observed.agents.get(lease.agentId)?.tokenId;
   const isRemoval = (command === "removeAgent" && isHolder) || (command === "removeAgentsOf" && isOfRevokedToken);
   must(
     5,
@@ -209,7 +209,7 @@ const checkLeaseEnd = (
   } else if (lease.startedAt === null && build?.status === "queued")
     must(6, byService || isRelease, "an unstarted lease was not counted");
   const hasOtherCause = byAgent || byService || isIdleAgain || isRestart || isRemoval || seen.isCanceled;
-  const agent = checker.observed.agents.get(lease.agentId);
+  const agent = context.observed.agents.get(lease.agentId);
   if (lease.startedAt !== null || !isExpired || hasOtherCause || !agent) return;
   agent.ignored++;
   agent.ignoredAt = now;

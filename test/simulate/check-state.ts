@@ -116,8 +116,8 @@ const checkWaiters = (state: PoolState, now: number, latest: number, pushes: rea
   must(17, new Set(looks.map(({ hint }) => hint.buildId)).size === looks.length, "two agents got a hint for one build");
   for (const { at } of state.offers.values())
     must(17, now < at + OFFER_MS, "a hint that no agent followed was not withdrawn");
-  if (state.waiting.size === 0) return;
-  for (const [agentId, waiter] of state.waiting) {
+  if (state.waiters.size === 0) return;
+  for (const [agentId, waiter] of state.waiters) {
     const agent = state.agents.get(agentId)!;
     const isFree =
       !state.index.holding.has(agentId) &&

@@ -1,59 +1,13 @@
 import type { Result } from "../../src/domain/pool/commands.ts";
 import type { Push } from "../../src/domain/pool/decision.ts";
-import type { BuildFacts, Change, JobFacts, Offer, Outcome } from "../../src/domain/pool/facts.ts";
+import type { Change } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { checkAccepted, checkOffers, checkRefused } from "./check-answers.ts";
 import { checkCommit } from "./check-commits.ts";
 import { checkState } from "./check-state.ts";
+import type { AnyInput, Call, CheckContext, Observations } from "./observations.ts";
 import type { SimStorage } from "./storage.ts";
 import { must } from "./violation.ts";
-
-/** A build as its callers saw it. */
-interface ObservedBuild {
-  starts: number;
-  unstarted: number;
-  /** The latest deadline that the pool promised to its agent. */
-  promisedUntil: number;
-  /** Extensions in a row of its lease without a call of its agent. */
-  unaskedExtensions: number;
-  /** How often an agent released it because it could not fetch the repository. */
-  unfetchedReleases: number;
-  isCanceled: boolean;
-  reported: Outcome | null;
-}
-interface ObservedAgent {
-  boots: string[];
-  isRemoved: boolean;
-  tokenId: string | undefined;
-  /** Time of its last sign of life. */
-  seenAt: number;
-  /** Builds in a row that it took and did not start, and when the last of these leases ended. */
-  ignored: number;
-  ignoredAt: number;
-}
-
-interface Observations {
-  builds: Map<string, ObservedBuild>;
-  agents: Map<string, ObservedAgent>;
-  revoked: Set<string>;
-  keys: Map<string, { buildId: string; at: number; bodyHash: string }>;
-  numbers: Map<string, number>;
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: the input of any command
-export type AnyInput = any;
-
-/** A call, with the facts from before it that the checks compare with. */
-export interface Call {
-  command: string;
-  input: AnyInput;
-  now: number;
-  build: BuildFacts | undefined;
-  job: JobFacts | undefined;
-  heldBuild: string | undefined;
-  offers: [buildId: string, offer: Offer][];
-  audits: string[];
-}
 
 const isSignOfLife = ({ command }: Call): boolean =>
   command === "claim" || command === "heartbeat" || command === "wait";
@@ -62,7 +16,7 @@ const isSignOfLife = ({ command }: Call): boolean =>
  * Checks every call against the invariants: what it commits (check-commits.ts), what it answers (check-answers.ts) and
  * the state afterwards (check-state.ts). Remembers what callers saw, and asks none of the machine's rules.
  */
-export class Checker {
+export class Checker implements CheckContext {
   readonly orgId: string;
   readonly storage: SimStorage;
   observed: Observations = {
@@ -72,7 +26,6 @@ export class Checker {
     keys: new Map(),
     numbers: new Map(),
   };
-  /** The highest fence ever seen. A restore does not lower it. */
   maxFence = 0;
   #latest = 0;
   call!: Call;

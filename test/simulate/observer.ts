@@ -3,7 +3,7 @@ import type { Push } from "../../src/domain/pool/decision.ts";
 import type { Change } from "../../src/domain/pool/facts.ts";
 import type { Command } from "../../src/domain/pool/step.ts";
 import type { Fault } from "./faults.ts";
-import type { SimPool } from "./pool.ts";
+import type { SimStorage } from "./storage.ts";
 
 export interface AnsweredCall {
   now: number;
@@ -17,9 +17,9 @@ export interface AnsweredCall {
 export interface Observer {
   /** Before the pool decides: the last thing seen of a call that violates an invariant. */
   onCall?(now: number, command: Command, input: unknown): void;
-  /** Before the changes are stored: `pool` still has the old rows. */
-  onCommit?(changes: readonly Change[], pool: SimPool): void;
-  onAnswer?(call: AnsweredCall, pool: SimPool): void;
+  /** Before the changes are stored: `storage` still has the old rows. */
+  onCommit?(changes: readonly Change[], storage: SimStorage): void;
+  onAnswer?(call: AnsweredCall, storage: SimStorage): void;
   /** `about` names the agent or the command that the fault hits, if there is one. */
   onFault?(now: number, fault: Fault, about: string): void;
   onNote?(now: number, text: string): void;

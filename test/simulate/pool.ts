@@ -36,13 +36,13 @@ export class SimPool {
     this.#observer?.onCall?.(now, command, input);
     checker.beforeCall(state, command, input, now);
     const { answer, pushes } = step(state, command, input, context, (changes) => {
-      this.#observer?.onCommit?.(changes, this);
+      this.#observer?.onCommit?.(changes, storage);
       checker.onCommit(state, changes);
       storage.store(changes);
     });
     this.#scheduleAlarm();
     checker.afterCall(state, answer, pushes);
-    this.#observer?.onAnswer?.({ now, command, input, answer, pushes }, this);
+    this.#observer?.onAnswer?.({ now, command, input, answer, pushes }, storage);
     for (const push of pushes) this.#push(push);
     return answer;
   }

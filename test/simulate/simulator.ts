@@ -175,15 +175,15 @@ export class Simulator {
   #completeFlush(batch: Batch): void {
     const { database, pool } = this;
     this.#flushing = null;
-    const isAway = this.injectFault("D1 away", 0.1, "flushed");
+    const isAway = this.injectFault("D1 away", 0.1, "recordFlush");
     if (!isAway) database.write(batch, pool.storage);
     if (this.injectFault("object evicted", 0.02, "before flushed")) {
       this.evict();
       return;
     }
-    const failed = isAway || this.injectFault("D1 outcome unknown", 0.05, "flushed");
+    const failed = isAway || this.injectFault("D1 outcome unknown", 0.05, "recordFlush");
     const builds = failed ? [] : batch.builds;
     const entries = failed ? [] : batch.entries.map(({ seq }) => seq);
-    this.call("flushed", { builds, entries, failed });
+    this.call("recordFlush", { builds, entries, failed });
   }
 }

@@ -1,10 +1,10 @@
 import type { BuildFacts, Change, JobFacts } from "../../src/domain/pool/facts.ts";
 import type { Command } from "../../src/domain/pool/step.ts";
-import type { AnyInput } from "./checker.ts";
+import type { AnyInput } from "./observations.ts";
 import { EPOCH } from "./simulator.ts";
 import type { SimStorage } from "./storage.ts";
 
-/** Time since the start of a history: `1:05.500`, `2:00:00.000` or `50d 0:00:01.000`. */
+/** Time since the start of a history: `01:05.500`, `02:00:00.000` or `50d 00:00:01.000`. */
 export const clock = (now: number): string => {
   const milliseconds = Math.abs(now - EPOCH);
   const seconds = Math.floor(milliseconds / 1000);

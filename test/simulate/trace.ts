@@ -1,9 +1,9 @@
 import type { Change } from "../../src/domain/pool/facts.ts";
 import type { Command } from "../../src/domain/pool/step.ts";
-import type { AnyInput } from "./checker.ts";
 import { FAULTS, type Fault } from "./faults.ts";
+import type { AnyInput } from "./observations.ts";
 import type { AnsweredCall, Observer } from "./observer.ts";
-import type { SimPool } from "./pool.ts";
+import type { SimStorage } from "./storage.ts";
 import { answerWords, callerOf, changeWords, clock, requestWords } from "./trace-words.ts";
 
 export const LEGEND = `Each line of a trace is one call of the pool:
@@ -35,7 +35,7 @@ export class Trace implements Observer {
     this.#changes = [];
   }
 
-  onCommit(changes: readonly Change[], { storage }: SimPool): void {
+  onCommit(changes: readonly Change[], storage: SimStorage): void {
     for (const change of changes) {
       const lease = change.kind === "job" ? change.job.lease : null;
       if (lease && !this.#fences.has(lease.fence)) this.#fences.set(lease.fence, `#${this.#fences.size + 1}`);

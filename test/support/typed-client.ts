@@ -9,7 +9,7 @@ import type { Exchange } from "../examples/replay.ts";
 const TOOLS = join(ROOT, "test/clients/node_modules");
 const FOLDER = join(ROOT, "dist/clients");
 
-export interface Ended {
+interface Ended {
   code: number | null;
   printed: string;
 }

@@ -109,15 +109,15 @@ const page: Page = {
   path: "/audit",
   role: "admin",
   async show(context, { query }) {
-    const [entries, tokens, agents] = await Promise.all([
-      listAudit.run(context, { ...nothing, query: filterOf(query) }),
+    const [{ value: entries, nextCursor }, tokens, agents] = await Promise.all([
+      listAudit.answer(context, { ...nothing, query: filterOf(query) }),
       listTokens.run(context, nothing),
       listAgents.run(context, nothing),
     ]);
     const name = (record: { name: string }) => record.name;
     const names = new Map([...namesOf(tokens, name), ...namesOf(agents, name)]);
     const older = new URLSearchParams(query);
-    if (context.nextCursor) older.set("cursor", context.nextCursor);
+    if (nextCursor) older.set("cursor", nextCursor);
     return {
       ...{ title: "Audit", section: "audit" },
       body: (
@@ -131,7 +131,7 @@ const page: Page = {
           ) : (
             <p class="empty">Nothing happened that this filter shows.</p>
           )}
-          {context.nextCursor && (
+          {nextCursor && (
             <p class="more">
               <a href={`/app/audit?${older}`}>Earlier</a>
             </p>

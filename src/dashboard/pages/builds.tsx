@@ -143,8 +143,8 @@ export const buildsPage: Page = {
   path: "/builds",
   role: "viewer",
   async show(context, { query }) {
-    const [builds, repositories, pipelines, agents] = await Promise.all([
-      listBuilds.run(context, { ...nothing, query: filterOf(query) }),
+    const [{ value: builds, nextCursor }, repositories, pipelines, agents] = await Promise.all([
+      listBuilds.answer(context, { ...nothing, query: filterOf(query) }),
       listRepositories.run(context, nothing),
       listPipelines.run(context, nothing),
       listAgents.run(context, nothing),
@@ -157,7 +157,7 @@ export const buildsPage: Page = {
     };
     const isFiltered = Object.keys(filterOf(query)).some((name) => name !== "limit");
     const older = new URLSearchParams(query);
-    if (context.nextCursor) older.set("cursor", context.nextCursor);
+    if (nextCursor) older.set("cursor", nextCursor);
     return {
       title: "Builds",
       section: "builds",
@@ -186,7 +186,7 @@ export const buildsPage: Page = {
             ) : (
               <FirstSteps context={context} repositories={repositories.length} agents={agents.length} />
             ))}
-          {context.nextCursor && (
+          {nextCursor && (
             <p class="more">
               <a href={`/app/builds?${older}`}>Older builds</a>
             </p>

@@ -83,12 +83,11 @@ const page: Page = {
   role: "viewer",
   async show(context, asked) {
     const groupId = asked.params.id ?? "";
-    const [group, variables, pipelines] = await Promise.all([
-      getGroup.run(context, byId(groupId)),
+    const [{ value: group, version }, variables, pipelines] = await Promise.all([
+      getGroup.answer(context, byId(groupId)),
       listVariables.run(context, { ...nothing, query: { groupId, includeInactive: true } }),
       listPipelines.run(context, nothing),
     ]);
-    const { version } = context;
     const users = pipelines.filter(({ groupIds }) => groupIds.includes(group.id));
     const canChange = may(context, "maintainer");
     const choices = [{ value: `group:${group.id}`, label: group.name }];

@@ -59,13 +59,12 @@ const page: Page = {
   role: "viewer",
   async show(context, asked) {
     const id = byId(asked.params.id);
-    const [pipeline, repositories, groups, environment] = await Promise.all([
-      getPipeline.run(context, id),
+    const [{ value: pipeline, version }, repositories, groups, environment] = await Promise.all([
+      getPipeline.answer(context, id),
       listRepositories.run(context, nothing),
       listGroups.run(context, allGroups),
       previewEnvironment.run(context, { ...id, query: {} }),
     ]);
-    const { version } = context;
     const repository = repositories.find((each) => each.id === pipeline.repoId);
     const name = repository?.fullName ?? "removed repository";
     return {
@@ -120,11 +119,8 @@ const moved =
 const saveForm: Form = {
   ...{ path: page.path, access: updatePipeline.access, page },
   async act(context, asked) {
-    const { ifMatch } = context;
-    context.ifMatch = null;
-    const again = await moved(asked, page)(context);
+    const again = await moved(asked, page)(context.expectingVersion(null));
     if (again) return again;
-    context.ifMatch = ifMatch;
     const { params, entered } = asked;
     await updatePipeline.run(context, { ...byId(params.id), body: checked(updatePipeline.body, pipelineIn(entered)) });
     return { to: `/app/pipelines/${params.id}`, done: "saved" };

@@ -103,11 +103,10 @@ const page: Page = {
   path: "/repositories/:id",
   role: "viewer",
   async show(context, asked) {
-    const [repository, pipelines] = await Promise.all([
-      getRepository.run(context, byId(asked.params.id)),
+    const [{ value: repository, version }, pipelines] = await Promise.all([
+      getRepository.answer(context, byId(asked.params.id)),
       listPipelines.run(context, { ...nothing, query: { repoId: asked.params.id ?? "" } }),
     ]);
-    const { version } = context;
     const canChange = may(context, "maintainer");
     return {
       ...{ title: repository.fullName, section: "repositories" },

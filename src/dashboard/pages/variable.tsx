@@ -58,8 +58,7 @@ const page: Page = {
   path: "/variables/:id",
   role: "viewer",
   async show(context, asked) {
-    const variable = await getVariable.run(context, byId(asked.params.id));
-    const { version } = context;
+    const { value: variable, version } = await getVariable.answer(context, byId(asked.params.id));
     const canChange = may(context, "maintainer");
     const [owners, uses] = await Promise.all([
       readOwners(context),

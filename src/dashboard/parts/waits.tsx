@@ -13,10 +13,10 @@ const needsOf = ({ platform, ios, android, web, labels }: Requires): string[] =>
   ...(labels && labels.length > 0 ? [`${labels.length > 1 ? "labels" : "label"} ${labels.join(", ")}`] : []),
 ];
 
-const List = ({ of }: { of: { words: string }[] }) => (
+const List = ({ of }: { of: { message: string }[] }) => (
   <ul>
-    {of.map(({ words }) => (
-      <li>{words}</li>
+    {of.map(({ message }) => (
+      <li>{message}</li>
     ))}
   </ul>
 );
@@ -53,7 +53,7 @@ export const Waits = ({ why, canAdd }: { why: Explanation; canAdd: boolean }) =>
         </p>
       )}
       <p>
-        {why.words}
+        {why.message}
         {why.ahead !== null && why.ahead > 0 && ` ${why.ahead} before it.`}
       </p>
       {why.agents.length > 0 && <Agents {...why} />}

@@ -9,7 +9,7 @@ export { formsOf } from "./forms.ts";
 export type { Needles } from "./scanner.ts";
 
 /** What stands in the place of a secret. */
-export const MASK = "***";
+const MASK = "***";
 
 export type Secrets = Iterable<string | Uint8Array>;
 

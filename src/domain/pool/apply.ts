@@ -1,17 +1,17 @@
-import type { Change } from "./facts.ts";
+import type { Change, MemoryChange } from "./facts.ts";
 import { forgetAgent, indexAgent, indexBuild, scheduleRetry, setAgent, setOffer } from "./indices.ts";
 import type { PoolState } from "./state.ts";
 
-/** Milliseconds after a change before it is written to D1, so that changes close together become one. */
+/** Milliseconds between a change and its write to D1, so that changes close together become one write. */
 export const FLUSH_DELAY_MS = 1_000;
 
-/** What a list of changes touched, to be put in its place once at the end. */
+/** Ids of what a list of changes touched: each is indexed once, at the end. */
 interface Touched {
   builds: Set<string>;
   agents: Set<string>;
 }
 
-/** Brings the state to where the changes lead. */
+/** Applies the changes to the state and its indices. */
 export const apply = (state: PoolState, changes: readonly Change[]): void => {
   const touched: Touched = { builds: new Set(), agents: new Set() };
   for (const change of changes) applyChange(state, change, touched);
@@ -65,15 +65,30 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
     case "delivered":
       state.pendingEntries -= change.entries.length;
       return;
+    case "forget":
+      for (const [tokenId, at] of state.revoked) if (at < change.before) state.revoked.delete(tokenId);
+      return;
+    case "report":
+    case "inputs":
+    case "number":
+    case "key":
+      return;
+    default:
+      applyMemoryChange(state, change, agents);
+  }
+};
+
+const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<string>): void => {
+  switch (change.kind) {
     case "flush":
       state.flush = { at: change.at, failures: change.failures };
       return;
-    case "heard":
-      state.heard.set(change.agentId, change.at);
+    case "contact":
+      state.lastContacts.set(change.agentId, change.at);
       return;
     case "waiter":
-      if (change.waiter) state.waiting.set(change.agentId, change.waiter);
-      else state.waiting.delete(change.agentId);
+      if (change.waiter) state.waiters.set(change.agentId, change.waiter);
+      else state.waiters.delete(change.agentId);
       scheduleRetry(state, change.agentId);
       agents.add(change.agentId);
       return;
@@ -87,14 +102,8 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
       state.index.unmatched.lanes.clear();
       state.index.unmatched.agents.clear();
       return;
-    case "forget":
-      for (const [tokenId, at] of state.revoked) if (at < change.before) state.revoked.delete(tokenId);
-      return;
-    case "report":
-    case "inputs":
-    case "number":
-    case "key":
-      return;
+    default:
+      change satisfies never;
   }
 };
 

@@ -6,51 +6,50 @@ import {
   type DecisionContext,
   decided,
   leaseLost,
-  noBuild,
   patchBuild,
   refused,
   SYSTEM,
+  unknownId,
 } from "./decision.ts";
 import type { Change } from "./facts.ts";
 import { CANCELED, endBuild } from "./lease.ts";
 import type { PoolState } from "./state.ts";
 
-/** A waiting build is canceled at once; one in an agent's hands as soon as the agent says so, or is lost. */
+/** Cancels a queued build at once, and a leased one when its agent has stopped it or the lease ends. */
 export const cancel = (
   state: PoolState,
-  order: { buildId: string; actor: Actor },
+  { buildId, actor }: { buildId: string; actor: Actor },
   context: DecisionContext,
 ): Decision<string> => {
-  const { buildId, actor } = order;
-  const held = activeBuild(state, buildId);
-  if (!held) return state.records.ended(buildId) ? refused("conflict", "The build has ended already.") : noBuild();
-  const { build, job } = held;
+  const active = activeBuild(state, buildId);
+  if (!active) return state.records.ended(buildId) ? refused("conflict", "The build has ended already.") : unknownId();
+  const { build, job } = active;
   if (!context.rules.mayCancel(build)) return decided(buildId);
-  const ordered = audit(actor, "build.cancel", buildId, { status: build.status }, context);
+  const audited = audit(actor, "build.cancel", buildId, { status: build.status }, context);
   const lease = job.lease;
-  if (!lease) return decided(buildId, [...ordered, ...endBuild(held, CANCELED, null, actor, context)]);
+  if (!lease) return decided(buildId, [...audited, ...endBuild(active, CANCELED, null, actor, context)]);
   const changes: Change[] = [
-    ...ordered,
+    ...audited,
     ...patchBuild(build, { status: "canceling" }, context),
     { kind: "job", job: { ...job, lease: { ...lease, stop: { reason: "canceled", at: context.now } } } },
   ];
   return decided(buildId, changes, [{ agentId: lease.agentId, hint: { type: "cancel", buildId } }]);
 };
 
-/** The service had to mask a secret that the agent let through: people must know, even after the build's end. */
+/** Marks a build whose agent sent a secret unmasked, so that people see it; also after the build has ended. */
 export const flagLeak = (
   state: PoolState,
   { buildId, fence }: { buildId: string; fence: number },
   context: DecisionContext,
 ): Decision<null> => {
-  const held = activeBuild(state, buildId) ?? state.records.ended(buildId);
-  if (!held) return noBuild();
-  if (held.job.fence < fence) return leaseLost();
-  if (held.build.leak) return decided(null);
-  const detail = { fence, agentId: held.job.agentId };
+  const found = activeBuild(state, buildId) ?? state.records.ended(buildId);
+  if (!found) return unknownId();
+  if (found.job.fence < fence) return leaseLost();
+  if (found.build.leak) return decided(null);
+  const detail = { fence, agentId: found.job.agentId };
   return decided(null, [
-    ...patchBuild(held.build, { leak: true }, context),
-    { kind: "job", job: held.job },
+    ...patchBuild(found.build, { leak: true }, context),
+    { kind: "job", job: found.job },
     ...audit(SYSTEM, "build.leak", buildId, detail, context),
   ]);
 };

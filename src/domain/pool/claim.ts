@@ -1,8 +1,9 @@
-import type { Claim, Delivery, FailClaim, Unclaim } from "./commands.ts";
+import type { ClaimRequest, Delivery, FailClaim, Unclaim } from "./commands.ts";
 import {
   activeBuild,
   agentActor,
   audit,
+  buildHeldBy,
   type Decision,
   type DecisionContext,
   decided,
@@ -13,12 +14,12 @@ import {
   unknownToken,
   verifiedAgent,
 } from "./decision.ts";
-import type { AgentFacts, Change, Lease } from "./facts.ts";
-import { type ActiveBuild, CANCELED, endBuild, requeue } from "./lease.ts";
-import { firstFor, NOTHING_PROMISED } from "./match.ts";
+import type { ActiveBuild, AgentFacts, Change, Lease } from "./facts.ts";
+import { CANCELED, endBuild, requeue } from "./lease.ts";
+import { firstBuildFor, NO_RESERVATIONS } from "./match.ts";
 import type { PoolState } from "./state.ts";
 
-/** Milliseconds for which a build at least rests when a dependency was away. */
+/** Milliseconds that a build waits at least after its hand-out was taken back. */
 const UNCLAIM_MS = 1_000;
 
 export interface Granted {
@@ -28,44 +29,43 @@ export interface Granted {
 }
 
 /**
- * The next build for an agent that asks. One that was handed out and not started is handed to the same agent again
- * under the same lease, so that a lost answer loses no build.
+ * Leases the next build to the agent. One that it claimed but did not start is handed out again under the same lease,
+ * so that a lost answer loses no build.
  */
-export const claim = (state: PoolState, asked: Claim, context: DecisionContext): Decision<Granted | null> => {
+export const claim = (state: PoolState, request: ClaimRequest, context: DecisionContext): Decision<Granted | null> => {
   const { now, rules } = context;
-  const agent = verifiedAgent(state, context, asked);
+  const agent = verifiedAgent(state, context, request);
   if (!agent) return unknownToken();
-  const followed: Change[] = forgetOffer(state, agent);
-  if (rules.isStale(agent, asked.bootId)) return decided(null);
+  const followed = closeOffer(state, agent);
+  if (rules.isStale(agent, request.bootId)) return decided(null);
   const held = buildHeldBy(state, agent.id);
   if (held) {
     const { build, job } = held;
     return decided(rules.handsOutAgain(build) ? granted(build.id, job.lease!) : null, followed);
   }
-  const place = rules.takesBuilds(agent, now) ? firstFor(state, agent, NOTHING_PROMISED, context) : undefined;
-  if (!place) return decided(null, followed);
-  const { changes, lease } = grant(state, activeBuild(state, place.id)!, agent, context);
-  return decided(granted(place.id, lease), [...followed, ...changes]);
+  const next = rules.takesBuilds(agent, now) ? firstBuildFor(state, agent, NO_RESERVATIONS, context) : undefined;
+  if (!next) return decided(null, followed);
+  const { changes, lease } = grant(state, activeBuild(state, next.id)!, agent, context);
+  return decided(granted(next.id, lease), [...followed, ...changes]);
 };
 
 const granted = (buildId: string, { fence, expiresAt }: Lease): Granted => ({ buildId, fence, expiresAt });
 
-const forgetOffer = (state: PoolState, { id }: AgentFacts): Change[] => {
+const closeOffer = (state: PoolState, { id }: AgentFacts): Change[] => {
   const buildId = state.index.offered.get(id);
   return buildId ? [{ kind: "offer", buildId, offer: null }] : [];
-};
-
-const buildHeldBy = (state: PoolState, agentId: string): ActiveBuild | undefined => {
-  const buildId = state.index.holding.get(agentId);
-  return buildId === undefined ? undefined : activeBuild(state, buildId);
 };
 
 const grant = (state: PoolState, { build, job }: ActiveBuild, agent: AgentFacts, context: DecisionContext) => {
   const { now, startMs, rules } = context;
   const fence = rules.nextFence(state.fence, now);
   const lease: Lease = {
-    ...{ fence, agentId: agent.id, expiresAt: now + startMs },
-    ...{ startedAt: null, stop: null, graced: false },
+    fence,
+    agentId: agent.id,
+    expiresAt: now + startMs,
+    startedAt: null,
+    stop: null,
+    graced: false,
   };
   const changes: Change[] = [
     { kind: "fence", fence },
@@ -76,8 +76,8 @@ const grant = (state: PoolState, { build, job }: ActiveBuild, agent: AgentFacts,
 };
 
 /**
- * The last word before secrets leave: the lease is current, the build not to be stopped, the agent not removed.
- * Who got which keys is in the audit before anything is answered.
+ * The last check before the service sends secrets: the lease is current, the build is not canceled, and the agent still
+ * exists. The audit entry names the keys, and is stored before anything is answered.
  */
 export const deliver = (state: PoolState, delivery: Delivery, context: DecisionContext): Decision<Granted> => {
   const { buildId, fence, agentId, environment, variableIds = [], requestId = null } = delivery;
@@ -103,23 +103,23 @@ const leasedUnder = (
   return held && lease && rules.holdsLease(held.job, lease.agentId, fence) ? held : undefined;
 };
 
-/** A hand-out is taken back because something it needs is away: nobody's fault, so nothing is counted. */
-export const unclaim = (state: PoolState, back: Unclaim, context: DecisionContext): Decision<null> => {
-  const held = leasedUnder(state, back, context);
+/** Takes a hand-out back because a part of the service does not answer. Uses no attempt. */
+export const unclaim = (state: PoolState, request: Unclaim, context: DecisionContext): Decision<null> => {
+  const held = leasedUnder(state, request, context);
   if (!held) return leaseLost();
   if (held.job.lease!.startedAt !== null) return refused("conflict", "The build was started.");
   if (held.build.status === "canceling") return decided(null, endBuild(held, CANCELED, null, SYSTEM, context));
-  const notBefore = Math.max(back.notBefore, context.now + UNCLAIM_MS);
+  const notBefore = Math.max(request.notBefore, context.now + UNCLAIM_MS);
   const unstarted = context.rules.unstartedAfter(held.job, "unclaimed");
   return decided(null, requeue(held, { notBefore, unstarted }, context));
 };
 
-/** A hand-out that can never succeed, because the environment cannot be composed: the build fails and says why. */
-export const failClaim = (state: PoolState, failed: FailClaim, context: DecisionContext): Decision<string> => {
-  const held = leasedUnder(state, failed, context);
+/** Fails a build whose environment cannot be composed: another hand-out could not succeed either. */
+export const failClaim = (state: PoolState, request: FailClaim, context: DecisionContext): Decision<string> => {
+  const held = leasedUnder(state, request, context);
   if (!held) return leaseLost();
   if (held.job.lease!.startedAt !== null) return refused("conflict", "The build was started.");
-  const unreadable = { status: "failed", exitCode: null, reason: failed.reason } as const;
-  const outcome = held.build.status === "canceling" ? CANCELED : unreadable;
-  return decided(failed.buildId, endBuild(held, outcome, failed.message, SYSTEM, context));
+  const failure = { status: "failed", exitCode: null, reason: request.reason } as const;
+  const outcome = held.build.status === "canceling" ? CANCELED : failure;
+  return decided(request.buildId, endBuild(held, outcome, request.message, SYSTEM, context));
 };

@@ -1,35 +1,28 @@
 import type { AgentRegistration, RegisteredBy } from "../../protocol/agent.ts";
-import type { Build, BuildReason, Creator, EnvironmentKey, Step } from "../../protocol/build.ts";
-import type { EndedStatus } from "../../protocol/build-states.ts";
+import type { Build, BuildReason, Creator, EnvironmentKey } from "../../protocol/build.ts";
+import type { Finish, Progress, Release } from "../../protocol/jobs.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { ProblemKind } from "../../protocol/problem.ts";
 
 export type { AgentChange } from "../../protocol/agent.ts";
 
-/** Why the pool does not do as it was asked. */
+/** Why the pool refuses a command. */
 export interface Refusal {
   kind: Extract<
     ProblemKind,
-    | "unauthenticated"
-    | "not-found"
-    | "conflict"
-    | "in-use"
-    | "lease-lost"
-    | "limit-reached"
-    | "invalid"
-    | "idempotency-mismatch"
+    "unauthenticated" | "not-found" | "conflict" | "lease-lost" | "limit-reached" | "idempotency-mismatch"
   >;
   detail: string;
 }
 export type Result<T> = { ok: true; value: T } | { ok: false; refusal: Refusal };
 
-/** Who asks, for the audit: `token:ID`, `agent:ID`, `operator` or `system`. */
+/** The caller, for the audit: `token:ID`, `agent:ID`, `operator` or `system`. */
 export interface Actor {
   actor: string;
   requestId: string | null;
 }
 
-/** A build to be made. `requires` is what pipeline and trigger ask for, already merged. */
+/** A new build. `requires` merges the requirements of its pipeline and its trigger. */
 export interface NewBuild {
   id: string;
   orgId: string;
@@ -44,7 +37,7 @@ export interface NewBuild {
   timeoutSeconds: number;
   maxParallel: number | null;
   maxAttempts: number;
-  /** Sealed overrides of the run. The pool keeps them and never looks inside. */
+  /** The run's own values, sealed. The pool stores them and cannot open them. */
   inputs: string | null;
   secretKeys: string[];
   retryOf: string | null;
@@ -62,24 +55,24 @@ export interface NewAgent extends AgentRegistration {
   actor: Actor;
 }
 
-/** An agent that speaks for itself. */
-export interface AgentCaller {
+/** An agent with the hash of the token that it sent. */
+interface AgentCaller {
   agentId: string;
   tokenHash: string;
 }
 
-/** An agent that speaks about a build it holds a lease on. */
+/** An agent that names the lease under which it works on a build. */
 export interface LeaseHolder extends AgentCaller {
   buildId: string;
   fence: number;
 }
 
-export interface Claim extends AgentCaller {
-  /** Made by the agent program at its start; another one than before means that it was restarted. */
+export interface ClaimRequest extends AgentCaller {
+  /** Random id that the agent program makes at its start: a new one means that it was restarted. */
   bootId: string | null;
 }
 
-/** A build given to an agent, without any secret: `inputs` are as sealed as they came. */
+/** A build handed to an agent, without secrets: `inputs` are still sealed. */
 export interface Grant {
   buildId: string;
   fence: number;
@@ -90,12 +83,13 @@ export interface Grant {
   pipelineVersion: number | null;
   requires: Requires;
   timeoutSeconds: number;
-  /** Whether it may be given back for another agent to try. */
+  /** Whether the agent may release it for another agent to try. */
   mayGoElsewhere: boolean;
   inputs: string | null;
   secretKeys: string[];
 }
 
+/** What the service is about to send to the agent, by names. */
 export interface Delivery {
   buildId: string;
   fence: number;
@@ -108,7 +102,7 @@ export interface Delivery {
 export interface Unclaim {
   buildId: string;
   fence: number;
-  /** Milliseconds since 1970 before which nobody is given the build. */
+  /** Milliseconds since 1970 before which no agent gets the build. */
   notBefore: number;
 }
 
@@ -119,35 +113,17 @@ export interface FailClaim {
   message: string;
 }
 
-export interface HeartbeatCall extends Claim {
+export interface HeartbeatRequest extends ClaimRequest {
   buildId?: string | null;
   fence?: number | null;
 }
 
-export interface ProgressOf extends LeaseHolder {
-  commitSha?: string;
-  steps?: Step[];
-  summary?: string;
-}
+export type ProgressReport = LeaseHolder & Omit<Progress, "masks">;
+export type ReleaseRequest = LeaseHolder & Release;
+export type FinishReport = LeaseHolder & Finish;
 
-export interface ReleaseOf extends LeaseHolder {
-  reason: string;
-  requires?: Requires;
-  /** Only if another agent may have it: else the agent keeps it. */
-  elsewhere?: boolean;
-  /** The agent was stopped while it worked on it: as if it had been lost, but told at once. */
-  interrupted?: boolean;
-}
-
-export interface FinishOf extends LeaseHolder {
-  status: EndedStatus;
-  exitCode?: number | null;
-  reason?: BuildReason | null;
-  message?: string | null;
-}
-
-/** What a retry takes over from the build it repeats. */
-export interface RetryInputs {
+/** What a retry takes over from the build that it repeats: the run's values, sealed, and what it required. */
+export interface RunValues {
   inputs: string | null;
   secretKeys: string[];
   requires: Requires;

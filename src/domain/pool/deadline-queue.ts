@@ -1,46 +1,51 @@
+/** What `takeDue` returns, at no cost, while nothing is due. */
+const NOTHING: readonly string[] = [];
+
 /**
- * What is due when, earliest first. A note may be early: whoever takes it asks the facts and notes the true time
- * again. So a deadline that only moves back, as with every heartbeat, costs nothing here.
+ * Deadlines by id, the earliest first. Deletion is lazy: an entry may be early, and the caller who takes it reads the
+ * actual time and schedules it again. So a deadline that only moves back, as with each heartbeat, costs nothing here.
  */
 export class DeadlineQueue {
-  readonly #heap: { at: number; key: string }[] = [];
-  readonly #noted = new Map<string, number>();
+  readonly #heap: { at: number; id: string }[] = [];
+  readonly #scheduled = new Map<string, number>();
 
-  /** Makes sure `key` is taken at `at` or before. */
-  schedule(key: string, at: number): void {
-    const known = this.#noted.get(key);
-    if (known !== undefined && known <= at) return;
-    this.#noted.set(key, at);
-    this.#heap.push({ at, key });
+  /** Makes sure that `id` is taken at `at` or before. */
+  schedule(id: string, at: number): void {
+    const scheduled = this.#scheduled.get(id);
+    if (scheduled !== undefined && scheduled <= at) return;
+    this.#scheduled.set(id, at);
+    this.#heap.push({ at, id });
     this.#rise(this.#heap.length - 1);
   }
 
-  forget(key: string): void {
-    this.#noted.delete(key);
+  remove(id: string): void {
+    this.#scheduled.delete(id);
   }
 
-  /** The earliest time at which something may be due. */
+  /** The earliest time at which a deadline may pass. */
   next(): number | null {
     this.#dropStale();
     return this.#heap[0]?.at ?? null;
   }
 
   /** Removes and returns what may be due at `now`, the earliest first. */
-  takeDue(now: number, atMost = Number.POSITIVE_INFINITY): string[] {
-    const keys: string[] = [];
-    for (let at = this.next(); at !== null && at <= now && keys.length < atMost; at = this.next()) {
-      const { key } = this.#pop();
-      this.#noted.delete(key);
-      keys.push(key);
+  takeDue(now: number, limit = Number.POSITIVE_INFINITY): readonly string[] {
+    let at = this.next();
+    if (at === null || at > now) return NOTHING;
+    const ids: string[] = [];
+    for (; at !== null && at <= now && ids.length < limit; at = this.next()) {
+      const { id } = this.#pop();
+      this.#scheduled.delete(id);
+      ids.push(id);
     }
-    return keys;
+    return ids;
   }
 
   #dropStale(): void {
-    for (let top = this.#heap[0]; top && this.#noted.get(top.key) !== top.at; top = this.#heap[0]) this.#pop();
+    for (let top = this.#heap[0]; top && this.#scheduled.get(top.id) !== top.at; top = this.#heap[0]) this.#pop();
   }
 
-  #pop(): { at: number; key: string } {
+  #pop(): { at: number; id: string } {
     const heap = this.#heap;
     const top = heap[0]!;
     const last = heap.pop()!;

@@ -2,27 +2,29 @@ import type { AuditAction } from "../../protocol/audit.ts";
 import type { Hint } from "../../protocol/jobs.ts";
 import { DETAILS } from "../../protocol/problem.ts";
 import type { Actor, Refusal, Result } from "./commands.ts";
-import type { AgentFacts, BuildFacts, Change, JobFacts } from "./facts.ts";
+import type { ActiveBuild, AgentFacts, BuildFacts, Change } from "./facts.ts";
 import type { Rules } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
-/** What a decision may depend on besides the state. Times in milliseconds. */
+/** What a decision may depend on besides the state. All times are milliseconds. */
 export interface DecisionContext {
   now: number;
-  /** How long a lease may stand unstarted, and how long without a heartbeat. */
+  /** Time for an agent to start a build that it claimed. */
   startMs: number;
+  /** Time for which a started build may run without a heartbeat. */
   leaseMs: number;
-  /** How long an agent is kept that nothing is heard of. */
+  /** Time after which a silent agent is forgotten. */
   agentMs: number;
   rules: Rules;
 }
 
+/** A hint for an agent. It is sent after the changes are stored. */
 export interface Push {
   agentId: string;
   hint: Hint;
 }
 
-/** What the pool answers, what becomes different, and whom to nudge once that is stored. */
+/** The result of a command: its answer, the changes to store, and the hints to send once they are stored. */
 export interface Decision<T> {
   answer: Result<T>;
   changes: Change[];
@@ -44,12 +46,11 @@ export const refused = (kind: Refusal["kind"], detail: string): Decision<never> 
   pushes: [],
 });
 
-export const noBuild = () => refused("not-found", DETAILS["not-found"]);
-export const noAgent = noBuild;
+export const unknownId = () => refused("not-found", DETAILS["not-found"]);
 export const unknownToken = () => refused("unauthenticated", DETAILS.unauthenticated);
 export const leaseLost = () => refused("lease-lost", DETAILS["lease-lost"]);
 
-/** The agent that speaks, if it is registered and its token is the one it was given. */
+/** The agent, if it is registered and the token is its own. */
 export const verifiedAgent = (
   state: PoolState,
   { rules }: DecisionContext,
@@ -59,14 +60,20 @@ export const verifiedAgent = (
   return agent && rules.tokenFits(agent, tokenHash) ? agent : undefined;
 };
 
-/** A build with its job, while it is queued or live. */
-export const activeBuild = (state: PoolState, buildId: string): { build: BuildFacts; job: JobFacts } | undefined => {
+/** The build with its job, unless it has ended. */
+export const activeBuild = (state: PoolState, buildId: string): ActiveBuild | undefined => {
   const build = state.builds.get(buildId);
   const job = state.jobs.get(buildId);
   return build && job && { build, job };
 };
 
-/** A build whose readers see something new: the record, and its place in the outbox. */
+/** The build that the agent holds a lease on. */
+export const buildHeldBy = (state: PoolState, agentId: string): ActiveBuild | undefined => {
+  const buildId = state.index.holding.get(agentId);
+  return buildId === undefined ? undefined : activeBuild(state, buildId);
+};
+
+/** Changes a build in a way that readers can see: a new version of it, and an outbox entry for D1. */
 export const patchBuild = (
   build: BuildFacts,
   patch: Partial<BuildFacts>,

@@ -1,24 +1,24 @@
 import { agentActor, audit, type Decision, type DecisionContext, decided, refused } from "./decision.ts";
-import type { Change, JobFacts } from "./facts.ts";
-import { type ActiveBuild, requeue } from "./lease.ts";
+import type { ActiveBuild, Change, JobFacts } from "./facts.ts";
+import { requeue } from "./lease.ts";
 import { lastHeardAt, ONLINE_MS } from "./record.ts";
 import type { PoolState } from "./state.ts";
 
-/** Milliseconds after which it is looked at again whether another agent may still be waited for. */
-const LOOK_AGAIN_MS = 60_000;
+/** Milliseconds between two checks whether another agent may still take the build. */
+const RECHECK_MS = 60_000;
 
-/** Whether another agent that is fit, there, and not known to be of no use may take the build, now or after its present one. */
-const anotherMayTake = (state: PoolState, job: JobFacts, besides: string, context: DecisionContext): boolean => {
+/** Whether an agent other than `exceptId` is online, capable, and takes builds now or after its present one. */
+const anotherMayTake = (state: PoolState, job: JobFacts, exceptId: string, context: DecisionContext): boolean => {
   const { now, rules } = context;
   return [...state.agents.values()].some((agent) => {
-    const waiter = state.waiting.get(agent.id);
-    const isThere = waiter ? rules.isAlert(waiter, now) : now - lastHeardAt(state, agent) < ONLINE_MS;
-    const isFit = rules.meets(agent, job.requires) && !job.releasedBy.includes(agent.id);
-    return agent.id !== besides && isThere && isFit && rules.takesBuilds(agent, now);
+    const waiter = state.waiters.get(agent.id);
+    const isOnline = waiter ? rules.isAlert(waiter, now) : now - lastHeardAt(state, agent) < ONLINE_MS;
+    const isCapable = rules.meets(agent, job.requires) && !job.releasedBy.includes(agent.id);
+    return agent.id !== exceptId && isOnline && isCapable && rules.takesBuilds(agent, now);
   });
 };
 
-/** The agent cannot fetch what another might. Once a build; no attempt is used. */
+/** The agent cannot fetch what another agent might. Possible once for each build, and it uses no attempt. */
 export const releaseElsewhere = (
   state: PoolState,
   held: ActiveBuild,
@@ -28,10 +28,10 @@ export const releaseElsewhere = (
 ): Decision<string> => {
   const { build, job } = held;
   if (!context.rules.mayGoElsewhere(job) || !context.rules.isWaitedFor(anotherMayTake(state, job, agentId, context))) {
-    return refused("conflict", "No other agent can take it now, or one was tried already: report the result.");
+    return refused("conflict", "No other agent can take the build now, or one has tried already: report the result.");
   }
   const attempt = job.lease!.startedAt === null ? job.attempt : context.rules.attemptAfterRelease(job);
-  const passedOver = { agentId, until: context.now + LOOK_AGAIN_MS };
+  const passedOver = { agentId, until: context.now + RECHECK_MS };
   return decided(build.id, [
     ...requeue(held, { attempt, passedOver }, context),
     { kind: "report", buildId: build.id, report: { message: reason } },
@@ -39,13 +39,13 @@ export const releaseElsewhere = (
   ]);
 };
 
-/** Of builds that wait for another agent: those for which there is none any more may go to any again. */
-export const recheckElsewhere = (state: PoolState, waiting: readonly string[], context: DecisionContext): Change[] =>
-  waiting.flatMap((id): Change[] => {
+/** Checks builds that wait for another agent: where none is left, the first agent may have the build again. */
+export const recheckElsewhere = (state: PoolState, buildIds: readonly string[], context: DecisionContext): Change[] =>
+  buildIds.flatMap((id): Change[] => {
     const job = state.jobs.get(id);
     const { agentId, until } = job?.passedOver ?? { until: null };
     if (!job || job.lease || until === null || until > context.now) return [];
-    const isStill = context.rules.isWaitedFor(anotherMayTake(state, job, agentId!, context));
-    const passedOver = { agentId: agentId!, until: isStill ? context.now + LOOK_AGAIN_MS : null };
+    const isWaiting = context.rules.isWaitedFor(anotherMayTake(state, job, agentId!, context));
+    const passedOver = { agentId: agentId!, until: isWaiting ? context.now + RECHECK_MS : null };
     return [{ kind: "job", job: { ...job, passedOver } }];
   });

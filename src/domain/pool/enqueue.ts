@@ -1,41 +1,44 @@
 import { LIMITS, withCommas } from "../../protocol/limits.ts";
 import type { NewBuild } from "./commands.ts";
-import { audit, type Decision, type DecisionContext, decided, noBuild, refused } from "./decision.ts";
+import { audit, type Decision, type DecisionContext, decided, refused, unknownId } from "./decision.ts";
 import type { BuildFacts, Change, JobFacts } from "./facts.ts";
 import type { PoolState } from "./state.ts";
 
 export interface Enqueued {
   buildId: string;
-  /** False where this call, or another with its idempotency key, had made it already. */
+  /** False where an earlier call with the same id or idempotency key made the build. */
   isNew: boolean;
 }
 
-/** A build is born: it has its number, waits in the queue, and is the only one of its idempotency key. */
-export const enqueue = (state: PoolState, wanted: NewBuild, context: DecisionContext): Decision<Enqueued> => {
+/** Adds a build to the queue and numbers it. Repeats of the call find the same build. */
+export const enqueue = (state: PoolState, request: NewBuild, context: DecisionContext): Decision<Enqueued> => {
   const { now, rules } = context;
-  const { idempotency, id, orgId, actor } = wanted;
-  if (state.orgId !== null && state.orgId !== orgId) return noBuild();
-  const known = idempotency && state.records.keyed(idempotency.caller, idempotency.key);
-  if (known && rules.keyStands(known.at, now)) {
-    if (known.bodyHash === idempotency.bodyHash) return decided({ buildId: known.buildId, isNew: false });
+  const { idempotency, id, orgId, actor } = request;
+  if (state.orgId !== null && state.orgId !== orgId) return unknownId();
+  const earlier = idempotency && state.records.keyed(idempotency.caller, idempotency.key);
+  if (earlier && rules.keyStands(earlier.at, now)) {
+    if (earlier.bodyHash === idempotency.bodyHash) return decided({ buildId: earlier.buildId, isNew: false });
     return refused("idempotency-mismatch", "This Idempotency-Key was used for another request: use a new one.");
   }
   if (state.builds.has(id) || state.records.ended(id)) return decided({ buildId: id, isNew: false });
   if (state.queue.size >= LIMITS.queuedBuilds) {
     return refused(
       "limit-reached",
-      `${withCommas(LIMITS.queuedBuilds)} builds are waiting: let some of them run first.`,
+      `${withCommas(LIMITS.queuedBuilds)} builds are queued already: wait until some of them have run.`,
     );
   }
-  if (state.inputBytes + sizeOfInputs(wanted) > LIMITS.sealedInputsCharacters) {
-    return refused("limit-reached", "The builds that wait were given too much together: let some of them run first.");
+  if (state.runValueCharacters + sizeOfInputs(request) > LIMITS.sealedInputsCharacters) {
+    return refused(
+      "limit-reached",
+      "The active builds have too many values of their own: wait until some of them have run.",
+    );
   }
-  const build = newBuild(state, wanted, context);
-  const { inputs, secretKeys, requires, priority } = wanted;
+  const build = newBuild(state, request, context);
+  const { inputs, secretKeys, requires, priority } = request;
   const changes: Change[] = [
     { kind: "build", build },
-    { kind: "job", job: newJob(wanted) },
-    { kind: "inputs", buildId: id, inputs: { inputs, secretKeys, requires, priority }, at: now },
+    { kind: "job", job: newJob(request) },
+    { kind: "inputs", buildId: id, runValues: { inputs, secretKeys, requires, priority }, at: now },
     { kind: "number", repoId: build.repoId, number: build.number },
     ...rules.outbox(build, now),
     ...audit(actor, "build.create", id, { repoId: build.repoId, branch: build.branch, number: build.number }, context),
@@ -48,11 +51,20 @@ export const enqueue = (state: PoolState, wanted: NewBuild, context: DecisionCon
   return decided({ buildId: id, isNew: true }, changes);
 };
 
-const newBuild = (state: PoolState, wanted: NewBuild, { now, rules }: DecisionContext): BuildFacts => {
-  const { id, repoId, pipelineId, pipelineVersion, branch, commitSha, trigger, priority, retryOf } = wanted;
-  const { createdBy = null } = wanted;
+const newBuild = (state: PoolState, request: NewBuild, { now, rules }: DecisionContext): BuildFacts => {
+  const { id, repoId, pipelineId, pipelineVersion, branch, commitSha, trigger, priority, retryOf } = request;
+  const { createdBy = null } = request;
   return {
-    ...{ id, repoId, pipelineId, pipelineVersion, branch, commitSha, trigger, priority, retryOf, createdBy },
+    id,
+    repoId,
+    pipelineId,
+    pipelineVersion,
+    branch,
+    commitSha,
+    trigger,
+    priority,
+    retryOf,
+    createdBy,
     seq: state.seq + 1,
     number: rules.nextNumber(state.records, repoId),
     status: "queued",
@@ -68,13 +80,13 @@ const newBuild = (state: PoolState, wanted: NewBuild, { now, rules }: DecisionCo
 
 const sizeOfInputs = ({ inputs, secretKeys }: NewBuild): number => (inputs?.length ?? 0) + secretKeys.join().length;
 
-const newJob = (wanted: NewBuild): JobFacts => ({
-  buildId: wanted.id,
-  requires: wanted.requires,
-  timeoutSeconds: wanted.timeoutSeconds,
-  maxParallel: wanted.maxParallel,
-  maxAttempts: wanted.maxAttempts,
-  inputBytes: sizeOfInputs(wanted),
+const newJob = (request: NewBuild): JobFacts => ({
+  buildId: request.id,
+  requires: request.requires,
+  timeoutSeconds: request.timeoutSeconds,
+  maxParallel: request.maxParallel,
+  maxAttempts: request.maxAttempts,
+  inputBytes: sizeOfInputs(request),
   attempt: 0,
   unstarted: 0,
   releasedBy: [],

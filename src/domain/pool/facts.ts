@@ -3,16 +3,16 @@ import type { AuditAction } from "../../protocol/audit.ts";
 import type { BuildReason, Creator, EnvironmentKey, Step } from "../../protocol/build.ts";
 import type { BuildStatus, EndedStatus } from "../../protocol/build-states.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
-import type { RetryInputs } from "./commands.ts";
+import type { RunValues } from "./commands.ts";
 
-/* Times of the pool are milliseconds since 1970. Facts are never changed in place: a change is a new record. */
+/* All times are milliseconds since 1970. Facts are immutable: each change stores a new record. */
 
-/** What was asked to be built, and what became of it. */
+/** What is built, and its result. */
 export interface BuildFacts {
   id: string;
-  /** Counts the pool's builds: age in the queue. */
+  /** Sequence number in the pool: the age in the queue. */
   seq: number;
-  /** Counts the repository's builds. */
+  /** Sequence number in the repository. */
   number: number;
   repoId: string;
   pipelineId: string | null;
@@ -22,7 +22,7 @@ export interface BuildFacts {
   trigger: "api" | "retry";
   priority: number;
   retryOf: string | null;
-  /** Absent on builds of before it was noted. */
+  /** Absent in records that an older release stored. */
   createdBy?: Creator | null;
   status: BuildStatus;
   exitCode: number | null;
@@ -31,46 +31,53 @@ export interface BuildFacts {
   queuedAt: number;
   startedAt: number | null;
   finishedAt: number | null;
-  /** Grows with each change a reader can see, so that a late copy elsewhere is known to be late. */
+  /** Grows with each change that readers can see, so that D1 ignores a write that arrives late. */
   version: number;
 }
 
-/** How it is carried out: who may, who does, how often it was tried. */
+/** How a build is carried out: its requirements, its lease, its attempts. */
 export interface JobFacts {
   buildId: string;
   requires: Requires;
   timeoutSeconds: number;
   maxParallel: number | null;
   maxAttempts: number;
-  /** Accepted starts, less those given back by `release`. */
+  /** Accepted starts, without those that `release` gave back. */
   attempt: number;
   /** Leases that ended without a start. */
   unstarted: number;
-  /** Agents that gave it back as not for them. */
+  /** Agents that released it because they do not meet its requirements. */
   releasedBy: string[];
-  /** The agent that could not fetch it and is passed over, until the time at which that is looked at again, or null. */
+  /** The agent that could not fetch it and does not get it again, and when to check for another agent (null: it may). */
   passedOver?: { agentId: string; until: number | null } | null;
+  /** No agent gets it before this time; 0 where there is no delay. */
   notBefore: number;
   lease: Lease | null;
-  /** Fence and agent of the latest lease, which may be over. */
+  /** Fence and agent of the latest lease, also after it ended. */
   fence: number;
   agentId: string | null;
-  /** What the agent of the latest lease reported as the end. */
+  /** The result that the agent of the latest lease reported. */
   result: Outcome | null;
-  /** Characters of what its run was given; jobs of earlier versions do not say. */
+  /** Characters of the run's own values, sealed. Absent in records that an older release stored. */
   inputBytes?: number;
 }
 
-/** The right of one agent to one build, for a time. The fence tells it from every other lease of the pool. */
+/** The right of one agent to work on one build, for a time. The fence is unique in the pool, and grows. */
 export interface Lease {
   fence: number;
   agentId: string;
   expiresAt: number;
   startedAt: number | null;
-  /** Set when the agent is to stop: by a person, or because the build takes too long. */
+  /** Set when the agent has to stop: a person canceled the build, or it runs too long. */
   stop: { reason: "canceled" | "timeout"; at: number } | null;
-  /** Already extended once for an outage of ours, and not heard from since. */
+  /** Renewed once after an outage of this service, without a heartbeat since. */
   graced: boolean;
+}
+
+/** A build that has not ended, with its job. */
+export interface ActiveBuild {
+  build: BuildFacts;
+  job: JobFacts;
 }
 
 export interface Outcome {
@@ -79,7 +86,7 @@ export interface Outcome {
   reason: BuildReason | null;
 }
 
-/** What readers want to know of a build and the machine never asks: kept out of memory. */
+/** What readers see of a build and no decision depends on: kept on disk only. */
 export interface Report {
   environment: EnvironmentKey[] | null;
   steps: Step[];
@@ -99,30 +106,30 @@ export interface AgentFacts {
   isDraining: boolean;
   isEphemeral: boolean;
   tokenHash: string;
-  /** Left out in rows of before it was kept. */
+  /** Absent in records that an older release stored. */
   registeredBy?: RegisteredBy | null;
   createdAt: number;
-  /** The last sign of life that was written down; a later one may be in memory. */
+  /** The last contact that was stored; a later one may be in memory. */
   heardAt: number;
   bootId: string | null;
-  /** Earlier boots: a late message of one of them is no restart. */
+  /** Ids of earlier boots: a late message of one of them is not a restart. */
   pastBoots: string[];
-  /** Builds in a row that it took and did not start, and when the last of them was taken back. */
+  /** Builds in a row that it claimed and did not start, and when the last of those leases ended. */
   ignored: number;
   ignoredAt: number;
-  /** When an ephemeral agent's one build was over. */
+  /** When an ephemeral agent is removed, set at the end of its one build. */
   spentAt: number | null;
 }
 
-/** An agent that waits to be woken: through a poll until its deadline, or through a socket of its own (null). */
+/** An agent that waits for offers: in a poll until its deadline, or on a socket of its own (null). */
 export interface Waiter {
   until: number | null;
-  /** Hints in a row that it did not follow, and when the last of them was given up. */
+  /** Offers in a row that it did not follow, and when the last of them was withdrawn. */
   ignored: number;
   ignoredAt: number;
 }
 
-/** A waiter was told to look because of this build. */
+/** A build that is reserved for a waiting agent, which was told to poll. */
 export interface Offer {
   agentId: string;
   at: number;
@@ -134,14 +141,14 @@ export interface KeyedBuild {
   at: number;
 }
 
-/** What the pool remembers on disk and looks up when asked, at no cost of memory. */
+/** What the pool keeps on disk only, and reads when it needs it. */
 export interface Records {
   /** A build that ended within the last 24 hours. */
   ended(buildId: string): { build: BuildFacts; job: JobFacts } | undefined;
   keyed(caller: string, key: string): KeyedBuild | undefined;
   lastNumber(repoId: string): number;
   lastSeq(): number;
-  /** Outbox entries that were not delivered yet. */
+  /** How many outbox entries are not delivered yet. */
   pendingEntries(): number;
 }
 
@@ -154,19 +161,19 @@ export interface AuditFact {
   detail: Record<string, unknown>;
 }
 
-/** One thing that a decision changes: all of a decision are stored in one transaction. */
+/** One change of a decision. All changes of a decision are stored in one transaction. */
 export type Change =
   | { kind: "org"; orgId: string }
   | { kind: "fence"; fence: number }
   | { kind: "build"; build: BuildFacts }
   | { kind: "job"; job: JobFacts }
   | { kind: "report"; buildId: string; report: Partial<Report> }
-  | { kind: "inputs"; buildId: string; inputs: RetryInputs; at: number }
+  | { kind: "inputs"; buildId: string; runValues: RunValues; at: number }
   | { kind: "number"; repoId: string; number: number }
   | { kind: "key"; caller: string; key: string; keyed: KeyedBuild }
   | { kind: "agent"; agent: AgentFacts }
   | { kind: "agent-removed"; agentId: string }
-  /** A token was revoked with its agents: a registration by it that is still under way comes too late. */
+  /** A token was revoked with its agents: a registration with it that arrives later is refused. */
   | { kind: "revoked"; tokenId: string; at: number }
   | { kind: "dirty"; buildId: string; at: number }
   | { kind: "audit"; entry: AuditFact }
@@ -176,14 +183,14 @@ export type Change =
   | { kind: "forget"; before: number }
   | MemoryChange;
 
-/** Changes of memory alone: lost with the object, and found again or not missed. */
+/** Changes of memory only: lost with the object, and then rebuilt or not needed. */
 export type MemoryChange =
-  | { kind: "heard"; agentId: string; at: number }
+  | { kind: "contact"; agentId: string; at: number }
   | { kind: "waiter"; agentId: string; waiter: Waiter | null }
   | { kind: "offer"; buildId: string; offer: Offer | null }
-  /** An agent that ignored offers is to be tried once more. */
+  /** An agent that ignored offers gets offers again. */
   | { kind: "offers-resumed"; agentId: string }
-  /** All that had become possible was looked at. */
+  /** Every unmatched build and agent was checked. */
   | { kind: "matched" }
   | { kind: "flush"; at: number | null; failures: number };
 

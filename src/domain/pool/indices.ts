@@ -1,9 +1,10 @@
 import { isEnded, isQueued, phaseOf } from "../../protocol/build-states.ts";
+import { leaseDue, offersResumeAt } from "./deadlines.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Offer } from "./facts.ts";
 import { OFFER_MS } from "./rules.ts";
-import { leaseDue, offersResumeAt, type PoolState, type Position } from "./state.ts";
+import type { PoolState, Position } from "./state.ts";
 
-/* Keeps the indices true to builds, jobs, agents, waiters and offers. Ids of agents concerned are put into `agents`. */
+/* Keeps the indices equal to builds, jobs, agents, waiters and offers. `agents` collects the agents to index again. */
 
 const count = (counts: Map<string, number>, key: string | null, by: 1 | -1): void => {
   if (key === null) return;
@@ -12,13 +13,13 @@ const count = (counts: Map<string, number>, key: string | null, by: 1 | -1): voi
   else counts.set(key, sum);
 };
 
-/** A build that waits may fit a waiter now that it did not fit before. */
+/** The build may fit a waiting agent that it did not fit before. */
 const markUnmatched = (state: PoolState, buildId: string): void => {
   const lane = state.index.positions.get(buildId)?.lane;
   if (lane) state.index.unmatched.lanes.add(lane);
 };
 
-/** A pipeline has room again for one more. */
+/** The pipeline has room for one more build again. */
 const markPipelineUnmatched = (state: PoolState, pipelineId: string | null): void => {
   if (pipelineId === null) return;
   for (const lane of state.queue.lanesOf(pipelineId)) {
@@ -27,15 +28,15 @@ const markPipelineUnmatched = (state: PoolState, pipelineId: string | null): voi
 };
 
 export const setOffer = (state: PoolState, buildId: string, offer: Offer | null, agents: Set<string>): void => {
-  const { offered, coming, offerDeadlines } = state.index;
+  const { offered, offeredByPipeline, offerDeadlines } = state.index;
   const pipelineId = state.builds.get(buildId)?.pipelineId ?? null;
   const before = state.offers.get(buildId);
   if (before) {
     state.offers.delete(buildId);
     offered.delete(before.agentId);
-    offerDeadlines.forget(buildId);
+    offerDeadlines.remove(buildId);
     agents.add(before.agentId);
-    count(coming, pipelineId, -1);
+    count(offeredByPipeline, pipelineId, -1);
     markUnmatched(state, buildId);
     markPipelineUnmatched(state, pipelineId);
   }
@@ -44,33 +45,33 @@ export const setOffer = (state: PoolState, buildId: string, offer: Offer | null,
   offered.set(offer.agentId, buildId);
   offerDeadlines.schedule(buildId, offer.at + OFFER_MS);
   agents.add(offer.agentId);
-  count(coming, pipelineId, 1);
+  count(offeredByPipeline, pipelineId, 1);
 };
 
 export const indexBuild = (state: PoolState, id: string, agents: Set<string>): void => {
   const build = state.builds.get(id)!;
   const job = state.jobs.get(id);
   const before = state.index.positions.get(id);
-  const isOver = !job || isEnded(build.status);
+  const hasEnded = !job || isEnded(build.status);
   if (!isQueued(build.status)) setOffer(state, id, null, agents);
   if (before?.lane) state.queue.remove(before.lane, build);
-  const after = isOver ? null : positionOf(state, build, job);
+  const after = hasEnded ? null : positionOf(state, build, job);
   if (after) state.index.positions.set(id, after);
   else state.index.positions.delete(id);
   moveHolder(state, id, before?.holder ?? null, after?.holder ?? null, agents);
   moveLeased(state, before?.leasedIn ?? null, after?.leasedIn ?? null);
-  state.inputBytes += (after?.inputBytes ?? 0) - (before?.inputBytes ?? 0);
-  if (isOver) {
+  state.runValueCharacters += (after?.inputBytes ?? 0) - (before?.inputBytes ?? 0);
+  if (hasEnded) {
     state.builds.delete(id);
     state.jobs.delete(id);
     return;
   }
   if (after?.lane) markUnmatched(state, id);
   const due = leaseDue(job);
-  if (due !== null) state.deadlines.schedule(`lease:${id}`, due);
-  if (after?.lane && job.notBefore > 0) state.deadlines.schedule(`wait:${id}`, job.notBefore);
+  if (due !== null) state.deadlines.lease.schedule(id, due);
+  if (after?.lane && job.notBefore > 0) state.deadlines.delay.schedule(id, job.notBefore);
   const until = job.passedOver?.until ?? null;
-  if (after?.lane && until !== null) state.deadlines.schedule(`elsewhere:${id}`, until);
+  if (after?.lane && until !== null) state.deadlines.otherAgent.schedule(id, until);
 };
 
 const positionOf = (state: PoolState, build: BuildFacts, job: JobFacts): Position | null => {
@@ -101,8 +102,8 @@ const moveHolder = (
 
 const moveLeased = (state: PoolState, from: string | null, to: string | null): void => {
   if (from === to) return;
-  count(state.index.leased, from, -1);
-  count(state.index.leased, to, 1);
+  count(state.index.leasedByPipeline, from, -1);
+  count(state.index.leasedByPipeline, to, 1);
   markPipelineUnmatched(state, from);
 };
 
@@ -124,31 +125,31 @@ export const setAgent = (state: PoolState, agent: AgentFacts): void => {
   index.contacts.schedule(agent.id, agent.heardAt);
 };
 
-/** Makes sure that an agent that ignored offers is tried again some time. */
+/** Schedules when an agent that ignored offers gets offers again. */
 export const scheduleRetry = (state: PoolState, agentId: string): void => {
   const at = offersResumeAt(state, agentId);
-  if (at !== null) state.deadlines.schedule(`alert:${agentId}`, at);
+  if (at !== null) state.deadlines.offersResume.schedule(agentId, at);
 };
 
-/** Finds out whether an agent is free to be woken. */
+/** Files the agent under its skills if it can take an offer. */
 export const indexAgent = (state: PoolState, id: string): void => {
   const agent = state.agents.get(id);
   if (!agent) return;
   const { index } = state;
   leaveIdle(state, id);
-  if (agent.spentAt !== null) state.deadlines.schedule(`agent:${id}`, agent.spentAt);
-  const isFree = !index.holding.has(id) && !index.offered.has(id) && !agent.isDraining && agent.spentAt === null;
-  if (!isFree || !state.waiting.has(id)) return;
+  if (agent.spentAt !== null) state.deadlines.retirement.schedule(id, agent.spentAt);
+  const mayTakeOffer = !index.holding.has(id) && !index.offered.has(id) && !agent.isDraining && agent.spentAt === null;
+  if (!mayTakeOffer || !state.waiters.has(id)) return;
   const skills = index.skills.get(id)!;
-  const alike = index.idle.get(skills) ?? new Set();
-  index.idle.set(skills, alike.add(id));
+  const waiters = index.idleWaiters.get(skills) ?? new Set();
+  index.idleWaiters.set(skills, waiters.add(id));
   index.unmatched.agents.add(id);
 };
 
 const leaveIdle = ({ index }: PoolState, id: string): void => {
   const skills = index.skills.get(id) ?? "";
-  const alike = index.idle.get(skills);
-  if (alike?.delete(id) && alike.size === 0) index.idle.delete(skills);
+  const waiters = index.idleWaiters.get(skills);
+  if (waiters?.delete(id) && waiters.size === 0) index.idleWaiters.delete(skills);
 };
 
 export const forgetAgent = (state: PoolState, id: string): void => {
@@ -159,10 +160,10 @@ export const forgetAgent = (state: PoolState, id: string): void => {
   const buildId = index.offered.get(id);
   if (buildId !== undefined) setOffer(state, buildId, null, new Set());
   state.agents.delete(id);
-  state.heard.delete(id);
-  state.waiting.delete(id);
+  state.lastContacts.delete(id);
+  state.waiters.delete(id);
   index.skills.delete(id);
   index.unmatched.agents.delete(id);
   index.agentByToken.delete(agent.tokenHash);
-  index.contacts.forget(id);
+  index.contacts.remove(id);
 };

@@ -1,14 +1,9 @@
 import type { Actor } from "./commands.ts";
 import { audit, type DecisionContext, patchBuild, SYSTEM } from "./decision.ts";
-import type { AgentFacts, BuildFacts, Change, JobFacts, Outcome } from "./facts.ts";
+import type { ActiveBuild, AgentFacts, Change, JobFacts, Outcome } from "./facts.ts";
 import { POOL_LIMITS } from "./rules.ts";
 
-export interface ActiveBuild {
-  build: BuildFacts;
-  job: JobFacts;
-}
-
-/** The build is over, for good. */
+/** Ends the build with this outcome. */
 export const endBuild = (
   { build, job }: ActiveBuild,
   outcome: Outcome,
@@ -23,29 +18,29 @@ export const endBuild = (
   ...audit(actor, "build.finish", build.id, { status: outcome.status, reason: outcome.reason }, context),
 ];
 
-/** The build waits again, at the place in the queue that its age gives it. */
+/** Puts the build back into the queue. It keeps its age, and so its place. */
 export const requeue = ({ build, job }: ActiveBuild, patch: Partial<JobFacts>, context: DecisionContext): Change[] => [
   ...patchBuild(build, { status: "queued", startedAt: null }, context),
   { kind: "job", job: { ...job, ...patch, lease: null } },
   ...closeLog(job, context),
 ];
 
-/** Nothing more is written to the log under a lease that is over. */
+/** Closes the log for the lease that is over: nothing more is written under it. */
 const closeLog = ({ buildId, lease }: JobFacts, { now }: DecisionContext): Change[] =>
   lease ? [{ kind: "close", buildId, fence: lease.fence, at: now }] : [];
 
-/** An ephemeral agent that has worked on its one build is done. */
+/** Retires an ephemeral agent that has worked on its one build. */
 export const retireEphemeral = (agent: AgentFacts | undefined, { now, leaseMs }: DecisionContext): Change[] =>
   agent?.isEphemeral && agent.spentAt === null ? [{ kind: "agent", agent: { ...agent, spentAt: now + leaseMs } }] : [];
 
 const LOSS_CAUSES = {
-  expired: "was not heard from",
+  expired: "sent no heartbeat in time",
   removed: "was removed",
   restarted: "was restarted",
   stopped: "was stopped",
 } as const;
 
-/** A lease ends without a result of its build. */
+/** Ends a lease without a result: the build is retried, or fails when its attempts are used up. */
 export const loseLease = (
   held: ActiveBuild,
   agent: AgentFacts | undefined,
@@ -59,7 +54,7 @@ export const loseLease = (
       ...retireEphemeral(agent, context),
     ];
   }
-  const message = `It was handed out ${POOL_LIMITS.unstarted} times and never started.`;
+  const message = `It was handed out ${POOL_LIMITS.unstarted} times, and no agent started it.`;
   const isIgnored = agent && cause === "expired" && build.status === "assigned";
   return [...retryOrFail(held, message, cause, context), ...(isIgnored ? countIgnoredLease(agent, context) : [])];
 };
@@ -76,9 +71,9 @@ const retryOrFail = (held: ActiveBuild, message: string, cause: string, context:
   if (lease.stop?.reason === "timeout") return endBuild(held, TIMED_OUT, overtimeMessage(job), SYSTEM, context);
   const isStarted = lease.startedAt !== null;
   const unstarted = isStarted ? job.unstarted : rules.unstartedAfter(job, "lost");
-  const mayGoOn = isStarted ? rules.hasAttemptLeft(job) : rules.hasUnstartedLeft({ ...job, unstarted });
+  const mayRetry = isStarted ? rules.hasAttemptLeft(job) : rules.hasUnstartedLeft({ ...job, unstarted });
   const counted = { build, job: { ...job, unstarted } };
-  if (!mayGoOn) return endBuild(counted, AGENT_LOST, message, SYSTEM, context);
+  if (!mayRetry) return endBuild(counted, AGENT_LOST, message, SYSTEM, context);
   const detail = { agentId: lease.agentId, cause };
   return [
     ...requeue(counted, {}, context),
@@ -87,17 +82,16 @@ const retryOrFail = (held: ActiveBuild, message: string, cause: string, context:
   ];
 };
 
-/** Stands on the record until the build ends: why there is a next attempt. */
+/** The build shows this message until it ends: why there is a next attempt. */
 const lostAttempt = ({ buildId, attempt }: JobFacts, message: string): Change => ({
   kind: "report",
   buildId,
   report: { message: `Attempt ${attempt} was lost. ${message}` },
 });
 
-const NO_RESULT = { exitCode: null } as const;
-export const CANCELED: Outcome = { ...NO_RESULT, status: "canceled", reason: "canceled" };
-const TIMED_OUT: Outcome = { ...NO_RESULT, status: "failed", reason: "timeout" };
-const AGENT_LOST: Outcome = { ...NO_RESULT, status: "failed", reason: "agent-lost" };
+export const CANCELED: Outcome = { status: "canceled", exitCode: null, reason: "canceled" };
+export const TIMED_OUT: Outcome = { status: "failed", exitCode: null, reason: "timeout" };
+const AGENT_LOST: Outcome = { status: "failed", exitCode: null, reason: "agent-lost" };
 
 export const overtimeMessage = ({ timeoutSeconds }: JobFacts): string =>
-  `It ran for longer than its ${timeoutSeconds} seconds.`;
+  `It ran for longer than its timeout of ${timeoutSeconds} seconds.`;

@@ -1,50 +1,45 @@
 import type { DecisionContext } from "./decision.ts";
 import type { AgentFacts } from "./facts.ts";
-import type { Lane, Place } from "./queue.ts";
+import type { Lane, QueuedBuild } from "./queue.ts";
 import type { PoolState } from "./state.ts";
 
-/** Builds that are as good as taken, and how many of them there are in a pipeline. */
-export interface Promised {
+/** Queued builds that are offered to an agent, and how many of them belong to a pipeline. */
+export interface Reservations {
   has(buildId: string): boolean;
-  in(pipelineId: string): number;
+  countIn(pipelineId: string): number;
 }
 
-export const NOTHING_PROMISED: Promised = { has: () => false, in: () => 0 };
+export const NO_RESERVATIONS: Reservations = { has: () => false, countIn: () => 0 };
 
-export const leasedBuilds = (state: PoolState, pipelineId: string | null): number =>
-  pipelineId === null ? 0 : (state.index.leased.get(pipelineId) ?? 0);
+export const countLeased = (state: PoolState, pipelineId: string | null): number =>
+  pipelineId === null ? 0 : (state.index.leasedByPipeline.get(pipelineId) ?? 0);
 
-/** Whether one more build of the lane may be live. */
-export const hasRoom = (state: PoolState, lane: Lane, promised: Promised, { rules }: DecisionContext): boolean => {
+/** Whether the pipeline's limit of parallel builds leaves room for one more build of the lane. */
+export const hasRoom = (state: PoolState, lane: Lane, reserved: Reservations, { rules }: DecisionContext): boolean => {
   const { pipelineId, maxParallel } = lane;
-  return rules.hasRoom(
-    leasedBuilds(state, pipelineId) + (pipelineId === null ? 0 : promised.in(pipelineId)),
-    maxParallel,
-  );
+  const reservedCount = pipelineId === null ? 0 : reserved.countIn(pipelineId);
+  return rules.hasRoom(countLeased(state, pipelineId) + reservedCount, maxParallel);
 };
 
-/**
- * The first build in queue order that the agent may have and that is promised to nobody: one that it may not have
- * never stands in the way.
- */
-export const firstFor = (
+/** The first build in queue order that the agent may have and that is not reserved. Others never block it. */
+export const firstBuildFor = (
   state: PoolState,
   agent: AgentFacts,
-  promised: Promised,
+  reserved: Reservations,
   context: DecisionContext,
-): Place | undefined => {
+): QueuedBuild | undefined => {
   const { meets, comesFirst, isDue, isNotFor } = context.rules;
-  const isOpen = ({ id }: Place) => {
+  const isOpen = ({ id }: QueuedBuild) => {
     const job = state.jobs.get(id)!;
-    return isDue(job, context.now) && !promised.has(id) && !isNotFor(job, agent.id);
+    return isDue(job, context.now) && !reserved.has(id) && !isNotFor(job, agent.id);
   };
-  let first: Place | undefined;
+  let first: QueuedBuild | undefined;
   for (const { requires, lanes } of state.queue.classes.values()) {
     if (!meets(agent, requires)) continue;
     for (const lane of lanes.values()) {
-      if (!hasRoom(state, lane, promised, context)) continue;
-      const place = lane.places.find(isOpen);
-      if (place && (!first || comesFirst(place, first))) first = place;
+      if (!hasRoom(state, lane, reserved, context)) continue;
+      const build = lane.builds.find(isOpen);
+      if (build && (!first || comesFirst(build, first))) first = build;
     }
   }
   return first;

@@ -9,14 +9,14 @@ import type { PoolState } from "./state.ts";
 
 type ByRequirement = Metrics["byRequirement"][number];
 
-/** Online agents alike, and how many of them have nothing to do. */
-interface Alike {
+/** Online agents with equal skills, and how many of them are idle. */
+interface SkillGroup {
   agent: AgentFacts;
   online: number;
   idle: number;
 }
 
-/** Counts of the pool at this moment. `deadLetters` and `pingedAt` are what disk and sockets know. */
+/** Counts of the pool at this moment. `deadLetters` comes from the disk, `pingedAt` from the sockets. */
 export const measure = (
   state: PoolState,
   orgId: string,
@@ -24,23 +24,25 @@ export const measure = (
   deadLetters: number,
   pingedAt: (agentId: string) => number,
 ): Metrics => {
-  const { agents, alike } = countAgents(state, orgId, context.now, pingedAt);
-  const kinds = countBuilds(state, context.now);
-  const byRequirement = [...kinds.values()].map((kind) => ({ ...kind, ...capacityFor(kind, alike, context) }));
+  const { agents, skillGroups } = countAgents(state, orgId, context.now, pingedAt);
+  const byRequirement = [...countBuilds(state, context.now).values()].map((group) => ({
+    ...group,
+    ...capacityFor(group, skillGroups, context),
+  }));
   return {
     orgId,
     at: new Date(context.now).toISOString(),
-    builds: { waiting: state.queue.size, ...countLeased(state) },
-    oldestWaitSeconds: Math.max(0, ...byRequirement.map((kind) => kind.oldestWaitSeconds)),
+    builds: { waiting: state.queue.size, ...countByLeasedStatus(state) },
+    oldestWaitSeconds: Math.max(0, ...byRequirement.map((group) => group.oldestWaitSeconds)),
     agents,
-    outbox: { builds: state.dirty.size, failures: state.flush.failures, parked: deadLetters },
+    outbox: { builds: state.dirty.size, failures: state.flush.failures, deadLetters, parked: deadLetters },
     byRequirement,
   };
 };
 
 const countAgents = (state: PoolState, orgId: string, now: number, pingedAt: (agentId: string) => number) => {
   const agents = { registered: state.agents.size, online: 0, idle: 0, busy: 0, draining: 0, offline: 0 };
-  const alike = new Map<string, Alike>();
+  const skillGroups = new Map<string, SkillGroup>();
   for (const agent of state.agents.values()) {
     const { status } = toAgent(state, orgId, agent, now, pingedAt(agent.id));
     if (status === AGENT_STATUS.offline) {
@@ -53,8 +55,8 @@ const countAgents = (state: PoolState, orgId: string, now: number, pingedAt: (ag
       continue;
     }
     const skills = state.index.skills.get(agent.id)!;
-    const group = alike.get(skills) ?? { agent, online: 0, idle: 0 };
-    alike.set(skills, group);
+    const group = skillGroups.get(skills) ?? { agent, online: 0, idle: 0 };
+    skillGroups.set(skills, group);
     group.online++;
     if (status === AGENT_STATUS.busy) agents.busy++;
     else {
@@ -62,10 +64,10 @@ const countAgents = (state: PoolState, orgId: string, now: number, pingedAt: (ag
       group.idle++;
     }
   }
-  return { agents, alike };
+  return { agents, skillGroups };
 };
 
-const countLeased = (state: PoolState): Record<LeasedStatus, number> => {
+const countByLeasedStatus = (state: PoolState): Record<LeasedStatus, number> => {
   const counts = Object.fromEntries(LEASED.map((status) => [status, 0])) as Record<LeasedStatus, number>;
   for (const { status } of state.builds.values()) if (isLeased(status)) counts[status]++;
   return counts;
@@ -75,23 +77,23 @@ const countLeased = (state: PoolState): Record<LeasedStatus, number> => {
 const COUNTED_AS: Record<Phase, "waiting" | "running" | null> = { queued: "waiting", leased: "running", ended: null };
 
 const countBuilds = (state: PoolState, now: number): Map<string, ByRequirement> => {
-  const kinds = new Map<string, ByRequirement>();
+  const groups = new Map<string, ByRequirement>();
   for (const build of state.builds.values()) {
     const { requires } = state.jobs.get(build.id)!;
-    const needs = requirementKey(requires);
-    const kind = kinds.get(needs) ?? { requires, waiting: 0, running: 0, oldestWaitSeconds: 0, agents: 0, idle: 0 };
-    kinds.set(needs, kind);
+    const key = requirementKey(requires);
+    const group = groups.get(key) ?? { requires, waiting: 0, running: 0, oldestWaitSeconds: 0, agents: 0, idle: 0 };
+    groups.set(key, group);
     const counter = COUNTED_AS[phaseOf(build.status)];
-    if (counter) kind[counter]++;
+    if (counter) group[counter]++;
     if (counter === "waiting") {
-      kind.oldestWaitSeconds = Math.max(kind.oldestWaitSeconds, (now - build.queuedAt) / 1000);
+      group.oldestWaitSeconds = Math.max(group.oldestWaitSeconds, (now - build.queuedAt) / 1000);
     }
   }
-  return kinds;
+  return groups;
 };
 
-const capacityFor = ({ requires }: ByRequirement, alike: Map<string, Alike>, { rules }: DecisionContext) => {
-  const able = [...alike.values()].filter(({ agent }) => rules.meets(agent, requires));
-  const sum = (of: (group: Alike) => number) => able.reduce((total, group) => total + of(group), 0);
+const capacityFor = ({ requires }: ByRequirement, skillGroups: Map<string, SkillGroup>, { rules }: DecisionContext) => {
+  const able = [...skillGroups.values()].filter(({ agent }) => rules.meets(agent, requires));
+  const sum = (of: (group: SkillGroup) => number) => able.reduce((total, group) => total + of(group), 0);
   return { agents: sum((group) => group.online), idle: sum((group) => group.idle) };
 };

@@ -3,28 +3,31 @@ import { type Decision, type DecisionContext, decided } from "./decision.ts";
 import type { Change } from "./facts.ts";
 import type { PoolState } from "./state.ts";
 
-const LONGEST_BACK_OFF_MS = 60_000;
+const MAX_BACKOFF_MS = 60_000;
 
-/** How an attempt to tell others what they do not know yet went. */
+/** What one attempt to empty the outbox delivered. */
 export interface FlushResult {
-  /** Builds that D1 now knows in this version. */
+  /** Builds, with the version that D1 has now. */
   builds: { buildId: string; version: number }[];
-  /** Numbers of the outbox entries that were delivered. */
+  /** Sequence numbers of the outbox entries that were delivered. */
   entries: number[];
-  /** Something could not be sent. */
+  /** Something could not be delivered. */
   failed: boolean;
 }
 
-/** A build changed since it was read stays dirty; what failed is tried again, ever more patiently. */
-export const recordFlush = (state: PoolState, done: FlushResult, { now }: DecisionContext): Decision<null> => {
-  const clean = done.builds.filter(({ buildId, version }) => {
-    const known = state.builds.get(buildId) ?? state.records.ended(buildId)?.build;
-    return !known || known.version === version;
+/**
+ * Records what an attempt delivered. A build that changed since it was read stays dirty. Retries with exponential
+ * backoff, at most every 60 s.
+ */
+export const recordFlush = (state: PoolState, result: FlushResult, { now }: DecisionContext): Decision<null> => {
+  const clean = result.builds.filter(({ buildId, version }) => {
+    const build = state.builds.get(buildId) ?? state.records.ended(buildId)?.build;
+    return !build || build.version === version;
   });
-  const left = state.dirty.size > clean.length || state.pendingEntries > done.entries.length;
-  const failures = done.failed ? state.flush.failures + 1 : 0;
-  const delay = Math.min(FLUSH_DELAY_MS * 2 ** failures, LONGEST_BACK_OFF_MS);
+  const isEmpty = state.dirty.size <= clean.length && state.pendingEntries <= result.entries.length;
+  const failures = result.failed ? state.flush.failures + 1 : 0;
+  const delay = Math.min(FLUSH_DELAY_MS * 2 ** failures, MAX_BACKOFF_MS);
   const changes: Change[] = clean.map(({ buildId }) => ({ kind: "clean", buildId }));
-  if (done.entries.length > 0) changes.push({ kind: "delivered", entries: done.entries });
-  return decided(null, [...changes, { kind: "flush", at: left || done.failed ? now + delay : null, failures }]);
+  if (result.entries.length > 0) changes.push({ kind: "delivered", entries: result.entries });
+  return decided(null, [...changes, { kind: "flush", at: isEmpty && !result.failed ? null : now + delay, failures }]);
 };

@@ -20,42 +20,48 @@ const requirementLabels = ({ platform, ios, android, web, labels }: Requires): L
   labels: [...(labels ?? [])].sort().join(","),
 });
 
-/** The metrics as Prometheus reads them: text format 0.0.4, seconds as the unit of time. */
+/** The metrics in the Prometheus text format 0.0.4. Times are in seconds. */
 export const toPrometheus = ({ orgId, builds, oldestWaitSeconds, agents, outbox, byRequirement }: Metrics): string => {
   const org = { org: orgId };
   const counted = (counts: Record<string, number>, label: string): Sample[] =>
     Object.entries(counts).map(([name, value]) => [{ ...org, [label]: name }, value]);
-  const each = (of: (kind: Metrics["byRequirement"][number]) => number): Sample[] =>
-    byRequirement.map((kind) => [{ ...org, ...requirementLabels(kind.requires) }, of(kind)]);
+  const each = (countOf: (group: Metrics["byRequirement"][number]) => number): Sample[] =>
+    byRequirement.map((group) => [{ ...org, ...requirementLabels(group.requires) }, countOf(group)]);
   return [
-    gauge("millrace_builds", "Builds under way by status.", counted(builds, "status")),
-    gauge("millrace_oldest_wait_seconds", "Wait of the build that waits longest.", [[org, oldestWaitSeconds]]),
+    gauge("millrace_builds", "Active builds by status.", counted(builds, "status")),
+    gauge("millrace_oldest_wait_seconds", "Seconds that the oldest queued build has waited.", [
+      [org, oldestWaitSeconds],
+    ]),
     gauge("millrace_agents", "Agents by state; online ones are idle, busy or draining.", counted(agents, "state")),
-    gauge("millrace_outbox", "What the database does not know yet, and what it refused.", counted(outbox, "kind")),
+    gauge(
+      "millrace_outbox",
+      "Builds not yet written to D1, failed attempts in a row, and dead letters.",
+      counted(outbox, "kind"),
+    ),
     gauge(
       "millrace_required_waiting",
-      "Builds waiting for such an agent.",
-      each((kind) => kind.waiting),
+      "Queued builds that require such an agent.",
+      each((group) => group.waiting),
     ),
     gauge(
       "millrace_required_running",
-      "Builds that such agents hold.",
-      each((kind) => kind.running),
+      "Leased builds that require such an agent.",
+      each((group) => group.running),
     ),
     gauge(
       "millrace_required_oldest_wait_seconds",
-      "Longest wait for such an agent.",
-      each((kind) => kind.oldestWaitSeconds),
+      "Seconds that the oldest of these queued builds has waited.",
+      each((group) => group.oldestWaitSeconds),
     ),
     gauge(
       "millrace_required_agents",
-      "Online agents that could take them.",
-      each((kind) => kind.agents),
+      "Online agents that meet the requirements.",
+      each((group) => group.agents),
     ),
     gauge(
       "millrace_required_idle",
-      "Those of them with nothing to do.",
-      each((kind) => kind.idle),
+      "Idle agents that meet the requirements.",
+      each((group) => group.idle),
     ),
   ].join("");
 };

@@ -1,37 +1,38 @@
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { BuildFacts, JobFacts } from "./facts.ts";
 
-/** A build's place in the queue: higher priority first, then the older one. */
-export interface Place {
+/** A build in the queue, with what decides its place: the higher priority first, then the older build. */
+export interface QueuedBuild {
   id: string;
   priority: number;
   seq: number;
 }
 
-/** Queued builds of one pipeline that ask for the same, in queue order: who may take one of them may take any. */
+/** Queued builds of one pipeline with equal requirements, in queue order: an agent that may take one may take any. */
 export interface Lane {
   requirementClass: RequirementClass;
   pipelineId: string | null;
   maxParallel: number | null;
-  places: Place[];
+  builds: QueuedBuild[];
 }
 
-/** Lanes that ask for the same. */
+/** Lanes with equal requirements. */
 export interface RequirementClass {
   key: string;
   requires: Requires;
   lanes: Map<string, Lane>;
 }
 
-export const inOrder = (left: Place, right: Place): number => right.priority - left.priority || left.seq - right.seq;
+export const byQueueOrder = (left: QueuedBuild, right: QueuedBuild): number =>
+  right.priority - left.priority || left.seq - right.seq;
 
-/** The same text for the same needs, however they were written. */
+/** The same text for equal requirements, however they were written. */
 export const requirementKey = ({ platform, ios, android, web, labels }: Requires): string =>
   [platform ?? "", ios ? "ios" : "", android ? "android" : "", web ? "web" : "", ...[...(labels ?? [])].sort()].join(
     " ",
   );
 
-/** The waiting builds by what they ask for, so that a search looks at kinds of builds, not at each of them. */
+/** The queued builds by requirements, so that a search visits classes of builds rather than each build. */
 export class Queue {
   readonly classes = new Map<string, RequirementClass>();
   readonly #byPipeline = new Map<string, Set<Lane>>();
@@ -39,28 +40,28 @@ export class Queue {
 
   add(build: BuildFacts, job: JobFacts): Lane {
     const lane = this.#laneFor(build, job);
-    const place = { id: build.id, priority: build.priority, seq: build.seq };
-    lane.places.splice(rankIn(lane, place), 0, place);
+    const queued = { id: build.id, priority: build.priority, seq: build.seq };
+    lane.builds.splice(rankIn(lane, queued), 0, queued);
     this.size++;
     return lane;
   }
 
   remove(lane: Lane, build: BuildFacts): void {
-    lane.places.splice(rankIn(lane, build), 1);
+    lane.builds.splice(rankIn(lane, build), 1);
     this.size--;
-    if (lane.places.length > 0) return;
+    if (lane.builds.length > 0) return;
     lane.requirementClass.lanes.delete(keyOf(lane));
     if (lane.requirementClass.lanes.size === 0) this.classes.delete(lane.requirementClass.key);
     if (lane.pipelineId !== null) this.#byPipeline.get(lane.pipelineId)?.delete(lane);
   }
 
-  /** The waiting lanes of a pipeline. */
+  /** The lanes of a pipeline. */
   lanesOf(pipelineId: string): Iterable<Lane> {
     return this.#byPipeline.get(pipelineId) ?? [];
   }
 
-  /** How many queued builds come before this one. */
-  ahead(build: BuildFacts): number {
+  /** How many queued builds are before this one. */
+  countAhead(build: BuildFacts): number {
     let count = 0;
     for (const { lanes } of this.classes.values()) for (const lane of lanes.values()) count += rankIn(lane, build);
     return count;
@@ -70,27 +71,28 @@ export class Queue {
     const key = requirementKey(requires);
     const requirementClass = this.classes.get(key) ?? { key, requires, lanes: new Map<string, Lane>() };
     this.classes.set(key, requirementClass);
-    const fresh: Lane = { requirementClass, pipelineId, maxParallel, places: [] };
-    const known = requirementClass.lanes.get(keyOf(fresh));
-    if (known) return known;
-    requirementClass.lanes.set(keyOf(fresh), fresh);
+    const laneKey = keyOf({ pipelineId, maxParallel });
+    const existing = requirementClass.lanes.get(laneKey);
+    if (existing) return existing;
+    const lane: Lane = { requirementClass, pipelineId, maxParallel, builds: [] };
+    requirementClass.lanes.set(laneKey, lane);
     if (pipelineId !== null) {
       const lanes = this.#byPipeline.get(pipelineId) ?? new Set();
-      this.#byPipeline.set(pipelineId, lanes.add(fresh));
+      this.#byPipeline.set(pipelineId, lanes.add(lane));
     }
-    return fresh;
+    return lane;
   }
 }
 
 const keyOf = ({ pipelineId, maxParallel }: Pick<Lane, "pipelineId" | "maxParallel">) => `${pipelineId} ${maxParallel}`;
 
-/** How many builds of the lane come before this place. */
-const rankIn = ({ places }: Lane, place: Place): number => {
+/** How many builds of the lane are before this one. */
+const rankIn = ({ builds }: Lane, build: QueuedBuild): number => {
   let low = 0;
-  let high = places.length;
+  let high = builds.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (inOrder(places[middle]!, place) < 0) low = middle + 1;
+    if (byQueueOrder(builds[middle]!, build) < 0) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -2,10 +2,13 @@ import { AGENT_STATUS, type Agent } from "../../protocol/agent.ts";
 import type { Build } from "../../protocol/build.ts";
 import { type Phase, phaseOf } from "../../protocol/build-states.ts";
 import { PERIODS } from "../../protocol/limits.ts";
+import type { Granted } from "./claim.ts";
+import type { Grant, RunValues } from "./commands.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Report } from "./facts.ts";
+import { RULES } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
-/** Milliseconds for which an agent counts as online after it was heard from. */
+/** Milliseconds for which an agent counts as online after its last contact. */
 export const ONLINE_MS = PERIODS.onlineSeconds * 1000;
 
 const timestamp = (at: number): string => new Date(at).toISOString();
@@ -14,11 +17,20 @@ const timestampOf = (at: number | null): string | null => (at === null ? null : 
 /** Whether a build names the agent of its latest lease. */
 const NAMES_AGENT: Record<Phase, boolean> = { queued: false, leased: true, ended: true };
 
-/** The build as the world sees it. */
+/** The build as the API shows it. */
 export const toBuild = (orgId: string, build: BuildFacts, job: JobFacts, report: Report): Build => {
   const { id, number, repoId, pipelineId, branch, commitSha, status, trigger, priority, retryOf, leak } = build;
   return {
-    ...{ id, number, orgId, repoId, pipelineId, branch, commitSha, status, trigger, priority },
+    id,
+    number,
+    orgId,
+    repoId,
+    pipelineId,
+    branch,
+    commitSha,
+    status,
+    trigger,
+    priority,
     agentId: NAMES_AGENT[phaseOf(status)] ? job.agentId : null,
     attempt: job.attempt,
     exitCode: build.exitCode,
@@ -36,13 +48,34 @@ export const toBuild = (orgId: string, build: BuildFacts, job: JobFacts, report:
   };
 };
 
-/** When the agent gave its last sign of life. `pingedAt` is what its socket knows of it. */
-export const lastHeardAt = (state: PoolState, agent: AgentFacts, pingedAt = 0): number =>
-  Math.max(agent.heardAt, state.heard.get(agent.id) ?? 0, pingedAt);
+/** What the service gets of a build that an agent claimed. */
+export const toGrant = (
+  orgId: string,
+  { buildId, fence, expiresAt }: Granted,
+  { build, job, report }: { build: BuildFacts; job: JobFacts; report: Report },
+  runValues: RunValues | undefined,
+): Grant => ({
+  buildId,
+  fence,
+  leaseExpiresAt: timestamp(expiresAt),
+  build: toBuild(orgId, build, job, report),
+  repoId: build.repoId,
+  pipelineId: build.pipelineId,
+  pipelineVersion: build.pipelineVersion,
+  requires: job.requires,
+  timeoutSeconds: job.timeoutSeconds,
+  mayGoElsewhere: RULES.mayGoElsewhere(job),
+  inputs: runValues?.inputs ?? null,
+  secretKeys: runValues?.secretKeys ?? [],
+});
 
-/** Heard from of late; a poll that waits is heard. */
+/** When the agent last made contact. `pingedAt` is the last ping on its socket. */
+export const lastHeardAt = (state: PoolState, agent: AgentFacts, pingedAt = 0): number =>
+  Math.max(agent.heardAt, state.lastContacts.get(agent.id) ?? 0, pingedAt);
+
+/** Whether the agent made contact recently, or waits in a poll. */
 export const isOnline = (state: PoolState, agent: AgentFacts, now: number, pingedAt = 0): boolean => {
-  const until = state.waiting.get(agent.id)?.until ?? 0;
+  const until = state.waiters.get(agent.id)?.until ?? 0;
   return until > now || now - lastHeardAt(state, agent, pingedAt) < ONLINE_MS;
 };
 
@@ -52,16 +85,27 @@ const statusOf = (agent: AgentFacts, isBusy: boolean, online: boolean): number =
   return isBusy ? AGENT_STATUS.busy : AGENT_STATUS.idle;
 };
 
-/** The agent as the world sees it: the nine fields of old first. */
+/** The agent as the API shows it. The first nine fields keep the order of contract v1, which clients compare. */
 export const toAgent = (state: PoolState, orgId: string, agent: AgentFacts, now: number, pingedAt = 0): Agent => {
   const { id, name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels, version, isEphemeral } = agent;
   const online = isOnline(state, agent, now, pingedAt);
   const currentBuildId = state.index.holding.get(id) ?? null;
   return {
-    ...{ id, name, platform, status: statusOf(agent, currentBuildId !== null, online), isOnline: online },
-    ...{ canBuildIOS, canBuildAndroid, canBuildWeb },
+    id,
+    name,
+    platform,
+    status: statusOf(agent, currentBuildId !== null, online),
+    isOnline: online,
+    canBuildIOS,
+    canBuildAndroid,
+    canBuildWeb,
     lastHeartbeatAt: timestamp(lastHeardAt(state, agent, pingedAt)),
-    ...{ orgId, labels, version, isDraining: agent.isDraining, isEphemeral, currentBuildId },
+    orgId,
+    labels,
+    version,
+    isDraining: agent.isDraining,
+    isEphemeral,
+    currentBuildId,
     createdAt: timestamp(agent.createdAt),
     registeredBy: agent.registeredBy ?? null,
   };

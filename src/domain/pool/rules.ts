@@ -1,91 +1,102 @@
 import { type ActiveStatus, isActive } from "../../protocol/build-states.ts";
 import { PERIODS } from "../../protocol/limits.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
-import { lacking } from "../requires.ts";
-import type { AgentFacts, BuildFacts, Change, JobFacts, Lease, Outcome, Records, Waiter } from "./facts.ts";
-import { inOrder, type Place } from "./queue.ts";
+import { unmetRequirements } from "../requires.ts";
+import type {
+  ActiveBuild,
+  AgentFacts,
+  BuildFacts,
+  Change,
+  JobFacts,
+  Lease,
+  Outcome,
+  Records,
+  Waiter,
+} from "./facts.ts";
+import { byQueueOrder, type QueuedBuild } from "./queue.ts";
 
-/** Bounds within the machine; those that a client meets are in `protocol/limits.ts`. */
+/** Limits that only the pool knows; `protocol/limits.ts` has those that a client meets. */
 export const POOL_LIMITS = {
   unstarted: 20,
   releases: 20,
   pastBoots: 8,
 } as const;
 
-/** Milliseconds a woken waiter has before another is woken for the same build. */
+/** Milliseconds for which a build is offered to one waiting agent before another agent gets the offer. */
 export const OFFER_MS = 2_000;
-/** Milliseconds for which an idempotency key stands, and for which a build that ended is remembered. */
+/** Milliseconds for which the pool keeps idempotency keys and ended builds. */
 export const REMEMBER_MS = PERIODS.idempotencyHours * 60 * 60 * 1000;
-/** Milliseconds a build that was asked to stop may go on being heard from before its lease ends all the same. */
-export const STOP_GRACE_MS = 5 * 60 * 1000;
-/** A deadline found overdue by more milliseconds than this was missed by us, not by the agent. */
+/** Milliseconds for which heartbeats still renew the lease of a build that has to stop. */
+const STOP_GRACE_MS = 5 * 60 * 1000;
+/** A deadline overdue by more milliseconds than this was missed by this service, not by the agent. */
 export const OUTAGE_MS = 5_000;
-/** An agent that ignores offers is tried again after so many milliseconds, should it never send a heartbeat. */
+/** Milliseconds after which an agent that ignored offers gets offers again, even without a heartbeat. */
 export const UNRESPONSIVE_MS = 10 * 60 * 1000;
-/** Offers in a row that an agent may ignore before it gets no more. */
+/** Offers, or claimed builds, in a row that an agent may ignore before it gets no more. */
 export const IGNORED_LIMIT = 2;
 
 /**
- * The judgements on which the machine rests, each in one line and by name. The simulation replaces them one at a
- * time by wrong ones, to prove that every one of them matters and that its checks would see it go.
+ * The rules of the pool, each with a name and in one line. The simulation replaces one at a time by a wrong one, which
+ * proves that each rule matters and that the checks find its absence.
  */
 export interface Rules {
-  /** The fence of a new lease: it grows even when the disk or the clock went back. */
+  /** The fence of a new lease. It grows even after the disk or the clock was set back. */
   nextFence(last: number, now: number): number;
-  /** The version of a build that changed: as with the fence, later ones win even after a restore. */
+  /** The version of a changed build. Like the fence, it grows even after a restore. */
   nextVersion(last: number, now: number): number;
-  /** Whether these are the words of the agent that holds the build now. */
+  /** Whether this agent and fence are those of the current lease. */
   holdsLease(job: JobFacts, agentId: string, fence: number): boolean;
   leaseIsOver(lease: Lease, now: number): boolean;
-  /** Whether a lease may be extended for an outage of ours. */
+  /** Whether the lease may be renewed after an outage of this service: once. */
   mayGrace(lease: Lease): boolean;
   hasAttemptLeft(job: JobFacts): boolean;
   hasUnstartedLeft(job: JobFacts): boolean;
-  /** Leases that ended unstarted, after this one has: one taken back for a dependency does not count. */
+  /** The count of leases that ended unstarted, after this one. A hand-out that was taken back does not count. */
   unstartedAfter(job: JobFacts, cause: "lost" | "unclaimed"): number;
   attemptAfterRelease(job: JobFacts): number;
   meets(agent: AgentFacts, requires: Requires): boolean;
-  comesFirst(left: Place, right: Place): boolean;
-  /** Whether another build of a pipeline may be live. */
-  hasRoom(live: number, maxParallel: number | null): boolean;
+  comesFirst(left: QueuedBuild, right: QueuedBuild): boolean;
+  /** Whether another build of the pipeline may be leased. */
+  hasRoom(leased: number, maxParallel: number | null): boolean;
   isDue(job: JobFacts, now: number): boolean;
-  /** Whether an agent may be given anything at all. */
+  /** Whether the agent may get any build. */
   takesBuilds(agent: AgentFacts, now: number): boolean;
+  /** Whether the waiting agent follows offers. */
   isAlert(waiter: Waiter, now: number): boolean;
-  /** A hint is given up, so that another waiter is woken. */
+  /** Whether the offer is withdrawn, so that another agent gets it. */
   offerIsOver(at: number, now: number): boolean;
-  /** Whether an agent that asks again while it holds a build gets the same one, under the same lease. */
+  /** Whether an agent that claims again while it holds a build gets the same build under the same lease. */
   handsOutAgain(build: BuildFacts): boolean;
-  /** Whether a boot is a restart; a late message of an earlier one is not. */
+  /** Whether the boot id means a restart; that of an earlier boot does not. */
   isRestart(agent: AgentFacts, bootId: string | null): boolean;
   isStale(agent: AgentFacts, bootId: string | null): boolean;
   tokenFits(agent: AgentFacts, tokenHash: string): boolean;
   mayDeliver(build: BuildFacts): boolean;
   mayStart(build: BuildFacts): boolean;
   mayFinish(build: BuildFacts): boolean;
-  /** How a build ends when its agent says it is over. */
+  /** The outcome of a build whose agent reported a result. */
   ending(build: BuildFacts, job: JobFacts, reported: Outcome): Outcome;
-  isSameResult(known: Outcome, reported: Outcome): boolean;
+  isSameResult(recorded: Outcome, reported: Outcome): boolean;
   mayCancel(build: BuildFacts): boolean;
   extended(lease: Lease, now: number, leaseMs: number): number;
   overtime(job: JobFacts, now: number): boolean;
-  /** What is left to be written to D1 after a build changed. */
+  /** What to write to D1 after a build changed. */
   outbox(build: BuildFacts, at: number): Change[];
   audited(change: Change & { kind: "audit" }): Change[];
-  /** Whether an agent may not have the build that it gave back. */
+  /** Whether the agent may not have the build, which it released before. */
   isNotFor(job: JobFacts, agentId: string): boolean;
-  /** Whether a build may be given back for another agent to try: once. */
+  /** Whether the build may be released for another agent to try: once. */
   mayGoElsewhere(job: JobFacts): boolean;
-  /** Whether a build waits for another agent than the one that gave it back. */
+  /** Whether the build waits for an agent other than the one that released it. */
   isWaitedFor(isAnotherThere: boolean): boolean;
-  /** Whether nothing was heard of an agent for too long. */
+  /** Whether the agent has been silent for too long. */
   isForgotten(signOfLifeAt: number, now: number, agentMs: number): boolean;
-  /** The last sign of life: who waits for a hint, or has a build in its hands, gives one now. */
+  /** The last sign of life. An agent that waits or holds a build gives one now. */
   signOfLife(heardAt: number, isHere: boolean, now: number): number;
-  /** Whether an agent may still come from this token. */
+  /** Whether an agent may still be registered with this token. */
   mayRegister(revoked: ReadonlyMap<string, number>, tokenId: string): boolean;
-  /** What the removal of an agent frees. */
-  freedByRemoval(buildId: string | undefined): string | undefined;
+  /** The build that the removal of its agent releases. */
+  freedByRemoval(held: ActiveBuild | undefined): ActiveBuild | undefined;
   nextNumber(records: Records, repoId: string): number;
   keyStands(at: number, now: number): boolean;
 }
@@ -111,9 +122,9 @@ export const RULES: Rules = {
   hasUnstartedLeft: (job) => job.unstarted < POOL_LIMITS.unstarted,
   unstartedAfter: (job, cause) => job.unstarted + (cause === "lost" ? 1 : 0),
   attemptAfterRelease: (job) => job.attempt - 1,
-  meets: (agent, requires) => lacking(agent, requires).length === 0,
-  comesFirst: (left, right) => inOrder(left, right) < 0,
-  hasRoom: (live, maxParallel) => maxParallel === null || live < maxParallel,
+  meets: (agent, requires) => unmetRequirements(agent, requires).length === 0,
+  comesFirst: (left, right) => byQueueOrder(left, right) < 0,
+  hasRoom: (leased, maxParallel) => maxParallel === null || leased < maxParallel,
   isDue: (job, now) => job.notBefore <= now,
   takesBuilds: (agent, now) =>
     !agent.isDraining &&
@@ -136,8 +147,10 @@ export const RULES: Rules = {
       return { ...reported, status: "failed", reason: reported.reason ?? "agent-error" };
     return reported.status === "succeeded" ? { ...reported, reason: null } : reported;
   },
-  isSameResult: (known, reported) =>
-    known.status === reported.status && known.exitCode === reported.exitCode && known.reason === reported.reason,
+  isSameResult: (recorded, reported) =>
+    recorded.status === reported.status &&
+    recorded.exitCode === reported.exitCode &&
+    recorded.reason === reported.reason,
   mayCancel: (build) => isAllowed("cancel", build),
   extended: ({ expiresAt, stop }, now, leaseMs) =>
     Math.max(expiresAt, stop ? Math.min(now + leaseMs, stop.at + STOP_GRACE_MS) : now + leaseMs),
@@ -152,7 +165,7 @@ export const RULES: Rules = {
   isForgotten: (signOfLifeAt, now, agentMs) => now - signOfLifeAt >= agentMs,
   signOfLife: (heardAt, isHere, now) => (isHere ? now : heardAt),
   mayRegister: (revoked, tokenId) => !revoked.has(tokenId),
-  freedByRemoval: (buildId) => buildId,
+  freedByRemoval: (held) => held,
   nextNumber: (records, repoId) => records.lastNumber(repoId) + 1,
   keyStands: (at, now) => now < at + REMEMBER_MS,
 };

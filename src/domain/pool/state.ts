@@ -1,11 +1,18 @@
 import { DeadlineQueue } from "./deadline-queue.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Offer, Records, Waiter } from "./facts.ts";
 import { type Lane, Queue } from "./queue.ts";
-import { IGNORED_LIMIT, UNRESPONSIVE_MS } from "./rules.ts";
 
 /**
- * Agents and live builds of one organization, and the indices that answer without looking at all of them.
- * Only `apply` changes it, and only by what a decision says.
+ * What the pool waits for. By id of a build: its lease needs attention (`lease`), it may be handed out again (`delay`),
+ * or another agent for it is looked for again (`otherAgent`). By id of an agent: it gets offers again (`offersResume`),
+ * or it is removed after its one build (`retirement`).
+ */
+export const DEADLINE_KINDS = ["lease", "delay", "otherAgent", "offersResume", "retirement"] as const;
+export type DeadlineKind = (typeof DEADLINE_KINDS)[number];
+
+/**
+ * Agents and active builds of one organization, with indices that spare a search through all of them.
+ * Only `apply` changes it, with the changes of a decision.
  */
 export interface PoolState {
   readonly records: Records;
@@ -14,56 +21,57 @@ export interface PoolState {
   fence: number;
   seq: number;
   readonly agents: Map<string, AgentFacts>;
-  /** Tokens that were revoked with their agents of late, and when. */
+  /** Tokens that were revoked with their agents in the last 24 hours, and when. */
   readonly revoked: Map<string, number>;
   readonly builds: Map<string, BuildFacts>;
   readonly jobs: Map<string, JobFacts>;
-  /** Signs of life since they were last written down. */
-  readonly heard: Map<string, number>;
-  readonly waiting: Map<string, Waiter>;
-  /** Outstanding hints by build. */
+  /** Last contact of each agent, where it is later than the stored one. */
+  readonly lastContacts: Map<string, number>;
+  /** Agents that wait for offers. */
+  readonly waiters: Map<string, Waiter>;
+  /** Open offers by build. */
   readonly offers: Map<string, Offer>;
-  /** Characters of what the runs of live builds were given. */
-  inputBytes: number;
-  /** Builds that D1 does not know as they are now. */
+  /** Characters of the run values of all active builds, sealed. */
+  runValueCharacters: number;
+  /** Builds whose latest version is not in D1 yet. */
   readonly dirty: Set<string>;
-  /** Outbox entries that were not delivered yet. */
+  /** How many outbox entries are not delivered yet. */
   pendingEntries: number;
-  /** When the next attempt to write to D1 is due, and how many failed in a row. */
+  /** When the next attempt to empty the outbox is due, and how many attempts failed in a row. */
   flush: { at: number | null; failures: number };
-  readonly deadlines: DeadlineQueue;
+  readonly deadlines: Record<DeadlineKind, DeadlineQueue>;
   readonly queue: Queue;
   readonly index: Indices;
 }
 
-/** What can be had from the rest of the state, kept at hand by `places.ts`. */
-export interface Indices {
+/** Derived from the rest of the state by `indices.ts`. */
+interface Indices {
   readonly agentByToken: Map<string, string>;
-  /** What each agent can do, as a text that agents alike have in common. */
+  /** What each agent can do, as a text that is the same for agents with equal skills. */
   readonly skills: Map<string, string>;
-  /** The build an agent holds a lease on. */
+  /** By agent: the build that it holds a lease on. */
   readonly holding: Map<string, string>;
-  /** The build an agent was told to look for. */
+  /** By agent: the build of its open offer. */
   readonly offered: Map<string, string>;
-  /** Live builds by pipeline, and those that a woken waiter is about to claim. */
-  readonly leased: Map<string, number>;
-  readonly coming: Map<string, number>;
-  /** Waiters that could take a build, by their skills, the longest waiting first. */
-  readonly idle: Map<string, Set<string>>;
+  /** By pipeline: how many builds are leased, and how many have an open offer. */
+  readonly leasedByPipeline: Map<string, number>;
+  readonly offeredByPipeline: Map<string, number>;
+  /** By skills: the waiters that could take a build, the one that has waited longest first. */
+  readonly idleWaiters: Map<string, Set<string>>;
   readonly positions: Map<string, Position>;
-  /** Builds of outstanding hints, by when these are given up. */
+  /** Builds with open offers, by the time at which the offer is withdrawn. */
   readonly offerDeadlines: DeadlineQueue;
-  /** Agents by when they were heard of. */
+  /** Agents by their last stored contact. */
   readonly contacts: DeadlineQueue;
-  /** Where a build and a waiter may fit each other that did not before. */
+  /** Lanes and agents that may fit each other since the last step. */
   readonly unmatched: { lanes: Set<Lane>; agents: Set<string> };
 }
 
-/** Where a build stands in the indices. */
+/** What the indices hold of a build. */
 export interface Position {
   lane: Lane | null;
   holder: string | null;
-  /** The pipeline, while the build is live. */
+  /** The pipeline, while the build is leased. */
   leasedIn: string | null;
   inputBytes: number;
 }
@@ -77,42 +85,32 @@ export const emptyState = (records: Records): PoolState => ({
   revoked: new Map(),
   builds: new Map(),
   jobs: new Map(),
-  heard: new Map(),
-  waiting: new Map(),
+  lastContacts: new Map(),
+  waiters: new Map(),
   offers: new Map(),
-  inputBytes: 0,
+  runValueCharacters: 0,
   dirty: new Set(),
   pendingEntries: records.pendingEntries(),
   flush: { at: null, failures: 0 },
-  deadlines: new DeadlineQueue(),
+  deadlines: {
+    lease: new DeadlineQueue(),
+    delay: new DeadlineQueue(),
+    otherAgent: new DeadlineQueue(),
+    offersResume: new DeadlineQueue(),
+    retirement: new DeadlineQueue(),
+  },
   queue: new Queue(),
   index: {
     agentByToken: new Map(),
     skills: new Map(),
     holding: new Map(),
     offered: new Map(),
-    leased: new Map(),
-    coming: new Map(),
-    idle: new Map(),
+    leasedByPipeline: new Map(),
+    offeredByPipeline: new Map(),
+    idleWaiters: new Map(),
     positions: new Map(),
     offerDeadlines: new DeadlineQueue(),
     contacts: new DeadlineQueue(),
     unmatched: { lanes: new Set(), agents: new Set() },
   },
 });
-
-/** When a lease asks for attention: it ends, or its build has taken too long. */
-export const leaseDue = ({ lease, timeoutSeconds }: JobFacts): number | null => {
-  if (!lease) return null;
-  if (lease.startedAt === null || lease.stop) return lease.expiresAt;
-  return Math.min(lease.expiresAt, lease.startedAt + timeoutSeconds * 1000);
-};
-
-/** When an agent that waits, but ignored what it was offered, is to be tried again. */
-export const offersResumeAt = (state: PoolState, agentId: string): number | null => {
-  const agent = state.agents.get(agentId);
-  const waiter = state.waiting.get(agentId);
-  if (!agent || !waiter) return null;
-  const since = [agent, waiter].filter(({ ignored }) => ignored >= IGNORED_LIMIT).map(({ ignoredAt }) => ignoredAt);
-  return since.length > 0 ? Math.max(...since) + UNRESPONSIVE_MS : null;
-};

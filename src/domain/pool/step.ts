@@ -2,77 +2,86 @@ import * as agents from "./agents.ts";
 import { apply } from "./apply.ts";
 import { cancel, flagLeak } from "./cancel.ts";
 import { claim, deliver, failClaim, unclaim } from "./claim.ts";
-import type * as asked from "./commands.ts";
-import { recordContact } from "./contact.ts";
+import type { ClaimRequest, Result } from "./commands.ts";
+import { type ContactKind, recordContact } from "./contact.ts";
+import { nextDeadline, rescheduleEarly, takeDue } from "./deadlines.ts";
 import { type Decision, type DecisionContext, decided, type Push } from "./decision.ts";
 import { enqueue } from "./enqueue.ts";
 import type { Change } from "./facts.ts";
-import { type FlushResult, recordFlush } from "./outbox.ts";
+import { offerBuilds } from "./offers.ts";
+import { recordFlush } from "./outbox.ts";
 import { REMEMBER_MS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
-import { actualDeadline, FORGOTTEN_AT_ONCE, lastContact, sweep } from "./sweep.ts";
-import { wake } from "./wake.ts";
+import { sweep } from "./sweep.ts";
 import { finish, heartbeat, progress, release, start } from "./work.ts";
 
-/** Everything the pool can be told, by name. */
+interface CommandRow {
+  decide: (state: PoolState, input: never, context: DecisionContext) => Decision<unknown>;
+  /** The caller is an agent, whose contact is recorded before the command is decided. */
+  contact?: ContactKind;
+}
+
+/** Every command of the pool, by name. */
 const COMMANDS = {
-  enqueue,
-  claim,
-  deliver,
-  unclaim,
-  failClaim,
-  start,
-  heartbeat,
-  progress,
-  release,
-  finish,
-  cancel,
-  flagLeak,
-  flushed: (state: PoolState, done: FlushResult, context: DecisionContext) => recordFlush(state, done, context),
-  registerAgent: agents.register,
-  updateAgent: agents.update,
-  removeAgent: agents.remove,
-  removeAgentsOf: agents.removeRegistered,
-  authenticateAgent: agents.authenticate,
-  wait: agents.wait,
-  leave: agents.leave,
-  /** Nothing but what is due. */
-  sweep: (_state: PoolState, _: null, _setting: DecisionContext) => decided(null),
-  /** Forgets builds and keys that nobody may ask the pool for any more. */
-  tidy: (_state: PoolState, _: null, { now }: DecisionContext) =>
-    decided(null, [{ kind: "forget", before: now - REMEMBER_MS }]),
-} as const;
+  enqueue: { decide: enqueue },
+  claim: { decide: claim, contact: "claim" },
+  deliver: { decide: deliver },
+  unclaim: { decide: unclaim },
+  failClaim: { decide: failClaim },
+  start: { decide: start },
+  heartbeat: { decide: heartbeat, contact: "heartbeat" },
+  progress: { decide: progress },
+  release: { decide: release },
+  finish: { decide: finish },
+  cancel: { decide: cancel },
+  flagLeak: { decide: flagLeak },
+  recordFlush: { decide: recordFlush },
+  registerAgent: { decide: agents.register },
+  updateAgent: { decide: agents.update },
+  removeAgent: { decide: agents.remove },
+  removeAgentsOf: { decide: agents.removeRegistered },
+  authenticateAgent: { decide: agents.authenticate },
+  wait: { decide: agents.wait, contact: "wait" },
+  leave: { decide: agents.leave },
+  /** Decides nothing: every step ends what is overdue first. */
+  sweep: { decide: (_state: PoolState, _: null, _context: DecisionContext) => decided(null) },
+  /** Forgets builds and idempotency keys that nobody may ask for any more. */
+  tidy: {
+    decide: (_state: PoolState, _: null, { now }: DecisionContext) =>
+      decided(null, [{ kind: "forget", before: now - REMEMBER_MS }]),
+  },
+} as const satisfies Record<string, CommandRow>;
 
 export type Command = keyof typeof COMMANDS;
-export type Input<V extends Command> = Parameters<(typeof COMMANDS)[V]>[1];
-export type Output<V extends Command> = ReturnType<(typeof COMMANDS)[V]> extends Decision<infer T> ? T : never;
+type Decide<C extends Command> = (typeof COMMANDS)[C]["decide"];
+export type Input<C extends Command> = Parameters<Decide<C>>[1];
+export type Output<C extends Command> = ReturnType<Decide<C>> extends Decision<infer T> ? T : never;
 
-/** What the pool would answer and change, were it told this now. Reads the state and changes nothing. */
-export const decide = <V extends Command>(
+/** What the command would answer and change now. Reads the state and changes nothing. */
+export const decide = <C extends Command>(
   state: PoolState,
-  verb: V,
-  input: Input<V>,
+  command: C,
+  input: Input<C>,
   context: DecisionContext,
-): Decision<Output<V>> =>
-  (COMMANDS[verb] as unknown as (s: PoolState, i: Input<V>, c: DecisionContext) => Decision<Output<V>>)(
-    state,
-    input,
-    context,
-  );
+): Decision<Output<C>> => {
+  const row: CommandRow = COMMANDS[command];
+  return row.decide(state, input as never, context) as Decision<Output<C>>;
+};
 
 /**
- * Does what is overdue, hears the caller, decides, and wakes whom that concerns. `commit` is given the changes of
- * each part in order: it stores all of them in one transaction, or throws, and then the state is not to be used again.
+ * Ends what is overdue, records the caller's contact, decides the command, and offers builds to waiting agents.
+ * `commit` receives the changes of each part in order and stores all of them in one transaction.
+ * @throws what `commit` throws; the state must not be used after that.
  */
-export const step = <V extends Command>(
+export const step = <C extends Command>(
   state: PoolState,
-  verb: V,
-  input: Input<V>,
+  command: C,
+  input: Input<C>,
   context: DecisionContext,
   commit: (changes: readonly Change[]) => void,
-): { answer: asked.Result<Output<V>>; pushes: Push[] } => {
+): { answer: Result<Output<C>>; pushes: Push[] } => {
   const pushes: Push[] = [];
-  const enact = <T>(decision: Decision<T>): asked.Result<T> => {
+  const enact = <T>(decision: Decision<T>): Result<T> => {
     if (decision.changes.length > 0) {
       commit(decision.changes);
       apply(state, decision.changes);
@@ -80,32 +89,25 @@ export const step = <V extends Command>(
     pushes.push(...decision.pushes);
     return decision.answer;
   };
-  const due = state.deadlines.takeDue(context.now);
-  const unfollowed = state.index.offerDeadlines.takeDue(context.now);
-  const silent = state.index.contacts.takeDue(context.now - context.agentMs, FORGOTTEN_AT_ONCE);
-  if (due.length + unfollowed.length + silent.length > 0) enact(sweep(state, due, unfollowed, silent, context));
-  for (const agentId of silent) {
-    const at = lastContact(state, agentId, context);
-    if (at !== null) state.index.contacts.schedule(agentId, at);
+  const due = takeDue(state, context);
+  if (due) {
+    enact(sweep(state, due, context));
+    rescheduleEarly(state, due, context);
   }
-  for (const key of due) {
-    const at = actualDeadline(state, key);
-    if (at !== null && at > context.now) state.deadlines.schedule(key, at);
-  }
-  if (verb === "claim" || verb === "heartbeat" || verb === "wait")
-    enact(recordContact(state, { ...(input as asked.Claim), by: verb }, context));
-  const answer = enact(decide(state, verb, input, context));
-  enact(wake(state, context));
+  const { contact }: CommandRow = COMMANDS[command];
+  if (contact) enact(recordContact(state, { ...(input as ClaimRequest), by: contact }, context));
+  const answer = enact(decide(state, command, input, context));
+  enact(offerBuilds(state, context));
   return { answer, pushes };
 };
 
-/** When the pool is to be called again, even by nobody: an alarm is to be set for it. */
+/** When the pool needs its next step, even without a call: the alarm is set for this time. */
 export const nextDue = (state: PoolState, { agentMs }: Pick<DecisionContext, "agentMs">): number | null => {
   const silence = state.index.contacts.next();
   const forgetting = silence === null ? null : silence + agentMs;
-  const times = [state.deadlines.next(), state.flush.at, forgetting].filter((at) => at !== null);
+  const times = [nextDeadline(state), state.flush.at, forgetting].filter((at) => at !== null);
   return times.length > 0 ? Math.min(...times) : null;
 };
 
-/** When the oldest hint is given up. Nothing is lost if nobody looks then: a timer is enough. */
+/** When the oldest offer is withdrawn. A missed one loses nothing, so a timer is enough. */
 export const nextOfferDue = (state: PoolState): number | null => state.index.offerDeadlines.next();

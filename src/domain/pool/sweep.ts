@@ -1,49 +1,41 @@
+import { type Due, lastContact } from "./deadlines.ts";
 import { activeBuild, audit, type Decision, type DecisionContext, decided, type Push, SYSTEM } from "./decision.ts";
 import { recheckElsewhere } from "./elsewhere.ts";
 import type { Change, JobFacts } from "./facts.ts";
 import { loseLease } from "./lease.ts";
-import { lastHeardAt } from "./record.ts";
 import { OUTAGE_MS } from "./rules.ts";
-import { leaseDue, offersResumeAt, type PoolState } from "./state.ts";
+import type { PoolState } from "./state.ts";
 
-/** What is overdue at this time: leases, builds that take too long, hints nobody followed, agents that are done. */
-export const sweep = (
-  state: PoolState,
-  due: readonly string[],
-  unfollowed: readonly string[],
-  silent: readonly string[],
-  context: DecisionContext,
-): Decision<null> => {
-  const of = (what: string) => due.filter((key) => key.startsWith(`${what}:`)).map((key) => key.slice(what.length + 1));
-  const [leases, agents] = [of("lease"), of("agent")];
-  const stopped = stopOvertime(state, leases, context);
-  const ended = missedDeadlines(state, leases, context)
+/** Ends what is overdue: leases, builds that run too long, delays, offers that nobody followed, agents that are gone. */
+export const sweep = (state: PoolState, due: Due, context: DecisionContext): Decision<null> => {
+  const stopped = stopOvertime(state, due.lease, context);
+  const ended = missedDeadlines(state, due.lease, context)
     ? extendAllLeases(state, context)
-    : endExpired(state, leases, context);
+    : endExpired(state, due.lease, context);
   return decided(
     null,
     [
       ...stopped.changes,
       ...ended,
-      ...removeRetired(state, agents, context),
-      ...forgetSilent(state, silent, context),
-      ...withdrawOffers(state, unfollowed, context),
-      ...endDelays(state, of("wait"), context),
-      ...recheckElsewhere(state, of("elsewhere"), context),
-      ...of("alert").map((agentId) => ({ kind: "offers-resumed", agentId }) as const),
+      ...removeRetired(state, due.retirement, context),
+      ...forgetSilent(state, due.silence, context),
+      ...withdrawOffers(state, due.offer, context),
+      ...endDelays(state, due.delay, context),
+      ...recheckElsewhere(state, due.otherAgent, context),
+      ...due.offersResume.map((agentId) => ({ kind: "offers-resumed", agentId }) as const),
     ],
     stopped.pushes,
   );
 };
 
-/** A deadline long past means that we slept, and so could not hear the agents. */
-const missedDeadlines = (state: PoolState, leases: string[], { now, rules }: DecisionContext): boolean =>
-  leases.some((id) => {
+/** A deadline that passed long ago means that this service was down, and could not receive heartbeats. */
+const missedDeadlines = (state: PoolState, buildIds: readonly string[], { now, rules }: DecisionContext): boolean =>
+  buildIds.some((id) => {
     const lease = state.jobs.get(id)?.lease;
     return !!lease && now - lease.expiresAt > OUTAGE_MS && rules.mayGrace(lease);
   });
 
-/** Every live lease gets its time anew, once: those that had it already and are over end now. */
+/** Renews every lease once after an outage. One that was renewed so already, and is over, ends now. */
 const extendAllLeases = (state: PoolState, context: DecisionContext): Change[] => {
   const { now, startMs, leaseMs, rules } = context;
   return [...state.index.holding.values()].flatMap((id): Change[] => {
@@ -56,27 +48,27 @@ const extendAllLeases = (state: PoolState, context: DecisionContext): Change[] =
   });
 };
 
-const endExpired = (state: PoolState, leases: string[], context: DecisionContext): Change[] =>
-  leases.flatMap((id) => {
-    const held = activeBuild(state, id);
-    const lease = held?.job.lease;
-    if (!held || !lease || !context.rules.leaseIsOver(lease, context.now)) return [];
-    const stopped = { ...held, job: { ...held.job, lease: { ...lease, stop: overtimeStop(held.job, context) } } };
+const endExpired = (state: PoolState, buildIds: readonly string[], context: DecisionContext): Change[] =>
+  buildIds.flatMap((id) => {
+    const active = activeBuild(state, id);
+    const lease = active?.job.lease;
+    if (!active || !lease || !context.rules.leaseIsOver(lease, context.now)) return [];
+    const stopped = { ...active, job: { ...active.job, lease: { ...lease, stop: overtimeStop(active.job, context) } } };
     return loseLease(stopped, state.agents.get(lease.agentId), "expired", context);
   });
 
 const overtimeStop = (job: JobFacts, { now, rules }: DecisionContext) =>
   rules.overtime(job, now) ? ({ reason: "timeout", at: now } as const) : job.lease!.stop;
 
-/** Tells the agents of builds that take too long to stop them. */
+/** Tells agents to stop builds that run too long. */
 const stopOvertime = (
   state: PoolState,
-  leases: string[],
+  buildIds: readonly string[],
   context: DecisionContext,
 ): { changes: Change[]; pushes: Push[] } => {
   const changes: Change[] = [];
   const pushes: Push[] = [];
-  for (const buildId of leases) {
+  for (const buildId of buildIds) {
     const job = state.jobs.get(buildId);
     if (!job?.lease || !context.rules.overtime(job, context.now)) continue;
     changes.push({ kind: "job", job: { ...job, lease: { ...job.lease, stop: overtimeStop(job, context) } } });
@@ -85,26 +77,17 @@ const stopOvertime = (
   return { changes, pushes };
 };
 
-const removeRetired = (state: PoolState, agents: string[], context: DecisionContext): Change[] =>
-  agents.flatMap((agentId): Change[] => {
+/** Removes ephemeral agents that have worked on their one build. */
+const removeRetired = (state: PoolState, agentIds: readonly string[], context: DecisionContext): Change[] =>
+  agentIds.flatMap((agentId): Change[] => {
     const agent = state.agents.get(agentId);
     if (!agent || agent.spentAt === null || context.now < agent.spentAt || state.index.holding.has(agentId)) return [];
-    const gone = { kind: "agent-removed", agentId } as const;
-    return [gone, ...audit(SYSTEM, "agent.remove", agentId, { name: agent.name, isEphemeral: true }, context)];
+    const removed = { kind: "agent-removed", agentId } as const;
+    return [removed, ...audit(SYSTEM, "agent.remove", agentId, { name: agent.name, isEphemeral: true }, context)];
   });
 
-/** Agents that one sweep forgets, so that it never holds up the queue. */
-export const FORGOTTEN_AT_ONCE = 100;
-
-/** When an agent last showed that it is there. */
-export const lastContact = (state: PoolState, agentId: string, { now, rules }: DecisionContext): number | null => {
-  const agent = state.agents.get(agentId);
-  const isHere = state.waiting.has(agentId) || state.index.holding.has(agentId);
-  return agent ? rules.signOfLife(lastHeardAt(state, agent), isHere, now) : null;
-};
-
-const forgetSilent = (state: PoolState, silent: readonly string[], context: DecisionContext): Change[] =>
-  silent.flatMap((agentId): Change[] => {
+const forgetSilent = (state: PoolState, agentIds: readonly string[], context: DecisionContext): Change[] =>
+  agentIds.flatMap((agentId): Change[] => {
     const at = lastContact(state, agentId, context);
     if (at === null || !context.rules.isForgotten(at, context.now, context.agentMs)) return [];
     const { name } = state.agents.get(agentId)!;
@@ -112,32 +95,22 @@ const forgetSilent = (state: PoolState, silent: readonly string[], context: Deci
     return [{ kind: "agent-removed", agentId }, ...audit(SYSTEM, "agent.forget", agentId, detail, context)];
   });
 
-/** From now on these builds may be given again, wherever the clock goes. */
-const endDelays = (state: PoolState, resting: string[], { now }: DecisionContext): Change[] =>
-  resting.flatMap((id): Change[] => {
+/** Removes delays that are over, so that a clock that is set back cannot bring them back. */
+const endDelays = (state: PoolState, buildIds: readonly string[], { now }: DecisionContext): Change[] =>
+  buildIds.flatMap((id): Change[] => {
     const job = state.jobs.get(id);
     return job && !job.lease && job.notBefore <= now ? [{ kind: "job", job: { ...job, notBefore: 0 } }] : [];
   });
 
-/** Who did not follow a hint is passed over this time. */
-const withdrawOffers = (state: PoolState, unfollowed: readonly string[], { now, rules }: DecisionContext): Change[] =>
-  unfollowed.flatMap((buildId): Change[] => {
+/** Withdraws offers that were not followed in time, and counts them against their agents. */
+const withdrawOffers = (state: PoolState, buildIds: readonly string[], { now, rules }: DecisionContext): Change[] =>
+  buildIds.flatMap((buildId): Change[] => {
     const offer = state.offers.get(buildId);
     if (!offer || !rules.offerIsOver(offer.at, now)) return [];
     const { agentId } = offer;
-    const waiter = state.waiting.get(agentId);
-    const dropped: Change = { kind: "offer", buildId, offer: null };
-    if (!waiter) return [dropped];
-    return [dropped, { kind: "waiter", agentId, waiter: { ...waiter, ignored: waiter.ignored + 1, ignoredAt: now } }];
+    const waiter = state.waiters.get(agentId);
+    const withdrawn: Change = { kind: "offer", buildId, offer: null };
+    if (!waiter) return [withdrawn];
+    const ignored = { ...waiter, ignored: waiter.ignored + 1, ignoredAt: now };
+    return [withdrawn, { kind: "waiter", agentId, waiter: ignored }];
   });
-
-/** When a key taken from the agenda is truly due; null where it no longer is. */
-export const actualDeadline = (state: PoolState, key: string): number | null => {
-  const id = key.slice(key.indexOf(":") + 1);
-  if (key.startsWith("agent:")) return state.agents.get(id)?.spentAt ?? null;
-  if (key.startsWith("alert:")) return offersResumeAt(state, id);
-  const job = state.jobs.get(id);
-  if (!job) return null;
-  if (key.startsWith("elsewhere:")) return job.lease ? null : (job.passedOver?.until ?? null);
-  return key.startsWith("lease:") ? leaseDue(job) : job.lease || job.notBefore === 0 ? null : job.notBefore;
-};

@@ -1,39 +1,44 @@
-import type { AgentCode, Explanation } from "../../protocol/explain.ts";
+import { type AgentCode, type Explanation, sentence } from "../../protocol/explain.ts";
 import type { Reason } from "../requires.ts";
 
-/** Reasons that pass by themselves; with any other the agent will never take the build as both are now. */
-const PASSING: readonly AgentCode[] = ["offline", "busy", "draining", "unresponsive"];
+/** Reasons that end without a change of the agent or the build. */
+const TEMPORARY: readonly AgentCode[] = ["offline", "busy", "draining", "unresponsive"];
 
-export const isPassing = (code: AgentCode): boolean => PASSING.includes(code);
+export const isTemporary = (code: AgentCode): boolean => TEMPORARY.includes(code);
 
-/** What keeps an agent from the build for good, or, where nothing does, what does for now. */
-const binding = (reasons: Reason[]): Reason[] => {
-  const lasting = reasons.filter(({ code }) => !isPassing(code));
-  return lasting.length > 0 ? lasting : reasons;
+const countPermanent = (codes: readonly AgentCode[]): number => codes.filter((code) => !isTemporary(code)).length;
+
+/** The permanent reasons, or, where there are none, the temporary ones. */
+const decisive = (reasons: Reason[]): Reason[] => {
+  const permanent = reasons.filter(({ code }) => !isTemporary(code));
+  return permanent.length > 0 ? permanent : reasons;
 };
 
-const sentence = (reasons: Reason[], agents: number, online: number): string => {
-  const who = agents === 1 ? "1 agent" : `${agents.toLocaleString("en")} agents`;
-  const why = binding(reasons).map(({ words, ofMany }) => (agents === 1 ? words : ofMany));
-  const isTold = why.length === 0 || reasons.every(({ code }) => isPassing(code));
-  const told = isTold
-    ? ""
-    : ` (${agents === 1 ? (online === 1 ? "online" : "offline") : `${online.toLocaleString("en")} of them online`})`;
-  return `${who} ${why.length === 0 ? "could take it now" : why.join(", ")}${told}.`;
+const messageFor = (reasons: Reason[], agents: number, online: number): string => {
+  const subject = agents === 1 ? "1 agent" : `${agents.toLocaleString("en")} agents`;
+  if (reasons.length === 0) return `${subject} could take it now.`;
+  const phrases = decisive(reasons).map(({ phrase, pluralPhrase }) => (agents === 1 ? phrase : pluralPhrase));
+  const status = countPermanent(reasons.map(({ code }) => code)) > 0 ? ` (${onlineStatus(agents, online)})` : "";
+  return `${subject} ${phrases.join(", ")}${status}.`;
 };
 
-/** Agents that the same keeps from the build, together: those nearest to taking it first, then the many. */
-export const groupWaits = (each: Reason[][]): NonNullable<Explanation["groups"]> => {
-  const groups = Map.groupBy(each, (reasons) => JSON.stringify(binding(reasons).map(({ words }) => words)));
+const onlineStatus = (agents: number, online: number): string => {
+  if (agents > 1) return `${online.toLocaleString("en")} of them online`;
+  return online === 1 ? "online" : "offline";
+};
+
+/** Groups agents by their decisive reasons: those with the fewest permanent reasons first, then the largest group. */
+export const groupWaits = (reasonsByAgent: Reason[][]): NonNullable<Explanation["groups"]> => {
+  const groups = Map.groupBy(reasonsByAgent, (reasons) =>
+    JSON.stringify(decisive(reasons).map(({ phrase }) => phrase)),
+  );
   return [...groups.values()]
-    .map((alike) => {
-      const reasons = alike[0] ?? [];
-      const online = alike.filter((those) => those.every(({ code }) => code !== "offline")).length;
-      const codes = binding(reasons).map(({ code }) => code);
-      return { codes, agents: alike.length, online, words: sentence(reasons, alike.length, online) };
+    .map((members) => {
+      const reasons = members[0] ?? [];
+      const online = members.filter((each) => each.every(({ code }) => code !== "offline")).length;
+      const codes = decisive(reasons).map(({ code }) => code);
+      const message = messageFor(reasons, members.length, online);
+      return { codes, agents: members.length, online, ...sentence(message) };
     })
-    .sort((left, right) => {
-      const lasting = ({ codes }: { codes: AgentCode[] }) => codes.filter((code) => !isPassing(code)).length;
-      return lasting(left) - lasting(right) || right.agents - left.agents;
-    });
+    .sort((left, right) => countPermanent(left.codes) - countPermanent(right.codes) || right.agents - left.agents);
 };

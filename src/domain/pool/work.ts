@@ -1,6 +1,6 @@
 import type { Heartbeat } from "../../protocol/jobs.ts";
 import { mergeRequires } from "../requires.ts";
-import type { FinishOf, HeartbeatCall, LeaseHolder, ProgressOf, ReleaseOf } from "./commands.ts";
+import type { FinishReport, HeartbeatRequest, LeaseHolder, ProgressReport, ReleaseRequest } from "./commands.ts";
 import {
   activeBuild,
   agentActor,
@@ -9,33 +9,33 @@ import {
   type DecisionContext,
   decided,
   leaseLost,
-  noBuild,
   patchBuild,
   refused,
+  unknownId,
   unknownToken,
   verifiedAgent,
 } from "./decision.ts";
 import { releaseElsewhere } from "./elsewhere.ts";
-import type { BuildFacts, Change, Lease, Outcome, Report } from "./facts.ts";
-import { type ActiveBuild, CANCELED, endBuild, loseLease, overtimeMessage, requeue, retireEphemeral } from "./lease.ts";
+import type { ActiveBuild, BuildFacts, Change, Lease, Outcome, Report } from "./facts.ts";
+import { CANCELED, endBuild, loseLease, overtimeMessage, requeue, retireEphemeral, TIMED_OUT } from "./lease.ts";
 import { POOL_LIMITS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
-/** The build a caller holds, or why it may not speak about it. */
+/** The build that the caller holds a lease on, or the refusal. */
 const buildOfCaller = (
   state: PoolState,
   holder: LeaseHolder,
   context: DecisionContext,
 ): ActiveBuild | Decision<never> => {
   if (!verifiedAgent(state, context, holder)) return unknownToken();
-  const held = activeBuild(state, holder.buildId);
-  if (held && context.rules.holdsLease(held.job, holder.agentId, holder.fence)) return held;
-  return held || state.records.ended(holder.buildId) ? leaseLost() : noBuild();
+  const active = activeBuild(state, holder.buildId);
+  if (active && context.rules.holdsLease(active.job, holder.agentId, holder.fence)) return active;
+  return active || state.records.ended(holder.buildId) ? leaseLost() : unknownId();
 };
 
 const isRefused = (held: ActiveBuild | Decision<never>): held is Decision<never> => "answer" in held;
 
-/** The agent has the job in its hands: only now is it an attempt, and its heartbeats keep the lease. */
+/** The agent confirms that it received the job. The attempt counts from here, and heartbeats renew the lease. */
 export const start = (state: PoolState, holder: LeaseHolder, context: DecisionContext): Decision<string> => {
   const held = buildOfCaller(state, holder, context);
   if (isRefused(held)) return held;
@@ -58,8 +58,8 @@ export const start = (state: PoolState, holder: LeaseHolder, context: DecisionCo
   return decided(build.id, changes);
 };
 
-/** Keeps the lease, and tells the agent when it is to stop. */
-export const heartbeat = (state: PoolState, beat: HeartbeatCall, context: DecisionContext): Decision<Heartbeat> => {
+/** Renews the lease, and answers whether the agent has to stop the build. */
+export const heartbeat = (state: PoolState, beat: HeartbeatRequest, context: DecisionContext): Decision<Heartbeat> => {
   const { now, leaseMs, rules } = context;
   const { agentId, fence = null } = beat;
   if (!verifiedAgent(state, context, beat)) return unknownToken();
@@ -79,39 +79,43 @@ export const heartbeat = (state: PoolState, beat: HeartbeatCall, context: Decisi
   return decided({ cancel: true, reason: lease.stop.reason, leaseExpiresAt }, changes);
 };
 
-/** A tag's own object may have been asked for: what is built, and kept for later attempts and retries, is its commit. */
-const commitBuilt = ({ branch, commitSha }: BuildFacts, told: string | undefined): string | null =>
-  (branch.startsWith("refs/tags/") ? (told ?? commitSha) : (commitSha ?? told)) ?? null;
+/** The commit to keep for later attempts and retries. An annotated tag has an id of its own: its commit replaces that. */
+const commitBuilt = ({ branch, commitSha }: BuildFacts, reported: string | undefined): string | null =>
+  (branch.startsWith("refs/tags/") ? (reported ?? commitSha) : (commitSha ?? reported)) ?? null;
 
-/** What the agent found out. A commit it found for a branch is kept for later attempts and retries. */
-export const progress = (state: PoolState, told: ProgressOf, context: DecisionContext): Decision<null> => {
-  const held = buildOfCaller(state, told, context);
+/** Stores what the agent found out: steps, summary, and the commit of a branch or tag. */
+export const progress = (
+  state: PoolState,
+  progressReport: ProgressReport,
+  context: DecisionContext,
+): Decision<null> => {
+  const held = buildOfCaller(state, progressReport, context);
   if (isRefused(held)) return held;
   const { build } = held;
   if (!context.rules.mayFinish(build)) return refused("conflict", "The build was not started.");
   const report: Partial<Report> = {};
-  if (told.steps) report.steps = told.steps;
-  if (told.summary !== undefined) report.summary = told.summary;
-  const commitSha = commitBuilt(build, told.commitSha);
+  if (progressReport.steps) report.steps = progressReport.steps;
+  if (progressReport.summary !== undefined) report.summary = progressReport.summary;
+  const commitSha = commitBuilt(build, progressReport.commitSha);
   if (commitSha === build.commitSha && Object.keys(report).length === 0) return decided(null);
   return decided(null, [{ kind: "report", buildId: build.id, report }, ...patchBuild(build, { commitSha }, context)]);
 };
 
 /**
- * The agent gives the build back: with what its file asks for, which makes it another agent's turn and uses no attempt,
- * or because it is stopped itself, which is a lost attempt.
+ * The agent releases the build. It may name what the pipeline file requires, or that another agent can fetch what it
+ * cannot: neither uses an attempt. An agent that is stopped itself (`interrupted`) loses its attempt.
  */
-export const release = (state: PoolState, given: ReleaseOf, context: DecisionContext): Decision<string> => {
-  const held = buildOfCaller(state, given, context);
+export const release = (state: PoolState, request: ReleaseRequest, context: DecisionContext): Decision<string> => {
+  const held = buildOfCaller(state, request, context);
   if (isRefused(held)) return held;
   const { build, job } = held;
-  const { agentId, reason } = given;
+  const { agentId, reason } = request;
   const actor = agentActor(agentId);
-  if (given.interrupted) return decided(build.id, loseLease(held, state.agents.get(agentId), "stopped", context));
+  if (request.interrupted) return decided(build.id, loseLease(held, state.agents.get(agentId), "stopped", context));
   if (build.status === "canceling") return decided(build.id, endBuild(held, CANCELED, null, actor, context));
   if (job.lease?.stop) return decided(build.id, endBuild(held, TIMED_OUT, overtimeMessage(job), actor, context));
-  if (given.elsewhere) return releaseElsewhere(state, held, agentId, reason, context);
-  const requires = mergeRequires(job.requires, given.requires ?? {});
+  if (request.elsewhere) return releaseElsewhere(state, held, agentId, reason, context);
+  const requires = mergeRequires(job.requires, request.requires ?? {});
   if (!requires || job.releasedBy.length >= POOL_LIMITS.releases) {
     return decided(build.id, endBuild(held, UNMET, reason, actor, context));
   }
@@ -125,38 +129,38 @@ export const release = (state: PoolState, given: ReleaseOf, context: DecisionCon
 };
 
 const UNMET: Outcome = { status: "failed", exitCode: null, reason: "requirements-unmet" };
-const TIMED_OUT: Outcome = { status: "failed", exitCode: null, reason: "timeout" };
 
-/** The agent's word on how it ended. The same word again is the same answer; another one is refused. */
-export const finish = (state: PoolState, told: FinishOf, context: DecisionContext): Decision<string> => {
-  const { agentId, buildId, fence } = told;
-  if (!verifiedAgent(state, context, told)) return unknownToken();
-  const reported: Outcome = { status: told.status, exitCode: told.exitCode ?? null, reason: told.reason ?? null };
+/** Ends the build with the agent's result. The same result again gets the same answer; another one is refused. */
+export const finish = (state: PoolState, report: FinishReport, context: DecisionContext): Decision<string> => {
+  const { agentId, buildId, fence } = report;
+  if (!verifiedAgent(state, context, report)) return unknownToken();
+  const reported: Outcome = { status: report.status, exitCode: report.exitCode ?? null, reason: report.reason ?? null };
   const held = activeBuild(state, buildId);
-  if (!held) return finishAgain(state, told, reported, context);
+  if (!held) return finishAgain(state, report, reported, context);
   const { build, job } = held;
   if (!context.rules.holdsLease(job, agentId, fence)) return leaseLost();
   if (!context.rules.mayFinish(build)) return refused("conflict", "The build was not started.");
   const outcome = context.rules.ending(build, job, reported);
-  const isOwnWord = outcome.reason !== "timeout" || told.reason === "timeout";
-  const message = (isOwnWord ? told.message : null) ?? (outcome.reason === "timeout" ? overtimeMessage(job) : null);
-  const over = { build, job: { ...job, result: reported } };
+  const isOwnMessage = outcome.reason !== "timeout" || report.reason === "timeout";
+  const message =
+    (isOwnMessage ? report.message : null) ?? (outcome.reason === "timeout" ? overtimeMessage(job) : null);
+  const finished = { build, job: { ...job, result: reported } };
   return decided(buildId, [
-    ...endBuild(over, outcome, message, agentActor(agentId), context),
+    ...endBuild(finished, outcome, message, agentActor(agentId), context),
     ...retireEphemeral(state.agents.get(agentId), context),
   ]);
 };
 
 const finishAgain = (
   state: PoolState,
-  told: FinishOf,
+  report: FinishReport,
   reported: Outcome,
   { rules }: DecisionContext,
 ): Decision<string> => {
-  const ended = state.records.ended(told.buildId);
-  if (!ended) return noBuild();
+  const ended = state.records.ended(report.buildId);
+  if (!ended) return unknownId();
   const { fence, agentId, result } = ended.job;
-  if (!result || fence !== told.fence || agentId !== told.agentId) return leaseLost();
-  if (rules.isSameResult(result, reported)) return decided(told.buildId);
-  return refused("conflict", "The build has ended with another result, which stands.");
+  if (!result || fence !== report.fence || agentId !== report.agentId) return leaseLost();
+  if (rules.isSameResult(result, reported)) return decided(report.buildId);
+  return refused("conflict", "The build has ended already, with another result.");
 };

@@ -33,5 +33,3 @@ const combined = (value: (kind: keyof Counts) => number): Counts =>
 export const difference = (after: Counts, before: Counts): Counts => combined((kind) => after[kind] - before[kind]);
 
 export const times = (counts: Counts, factor: number): Counts => combined((kind) => counts[kind] * factor);
-
-export const sum = (all: Counts[]): Counts => combined((kind) => all.reduce((total, one) => total + one[kind], 0));

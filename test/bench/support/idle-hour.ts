@@ -2,7 +2,7 @@ import type { RegisteredAgent } from "./build-requests.ts";
 import { type Counts, difference, times } from "./counts.ts";
 import type { KeepAliveClient } from "./keep-alive.ts";
 
-export const POLL_SECONDS = 50;
+const POLL_SECONDS = 50;
 export const POLLS_AN_HOUR = 3600 / POLL_SECONDS;
 /** Observed seconds, from which an hour is calculated: a whole number of minutes and of polls. */
 const OBSERVED = 600;

@@ -12,8 +12,8 @@ const PRICES = {
 };
 
 /** Assumptions, because they cannot be counted: CPU of a request, and how long an object is awake for a call. */
-export const CPU_MS = 3;
-export const AWAKE_MS = 5;
+const CPU_MS = 3;
+const AWAKE_MS = 5;
 /** Cloudflare bills 128 MB for each awake object. */
 const OBJECT_GIGABYTES = 0.128;
 

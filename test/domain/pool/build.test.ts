@@ -1,188 +1,193 @@
 import { describe, expect, it } from "vitest";
-import { ACTOR, Bench } from "./bench.ts";
+import { ACTOR, TestPool } from "./test-pool.ts";
 
 const SHA = "a".repeat(40);
 
 describe("a build's end", () => {
-  it("is told once: the same again is the same answer, another is refused, a stranger's is no word at all", () => {
-    const bench = new Bench();
-    const other = bench.agent();
-    const { holder } = bench.busy();
-    expect(bench.refusal("finish", { ...holder, ...other.speaker, status: "failed", exitCode: 1 })).toBe("lease-lost");
-    const told = { ...holder, status: "failed", exitCode: 7, message: "no" } as const;
-    for (const _ of [1, 2, 3]) expect(bench.ok("finish", told)).toBe(holder.buildId);
-    expect(bench.refusal("finish", { ...told, status: "succeeded", exitCode: 0 })).toBe("conflict");
-    expect(bench.refusal("finish", { ...told, fence: holder.fence - 1 })).toBe("lease-lost");
-    expect(bench.facts(holder.buildId)).toMatchObject({ status: "failed", exitCode: 7 });
+  it("is accepted once: the same report again gets the same answer, another result or another agent is refused", () => {
+    const pool = new TestPool();
+    const other = pool.agent();
+    const { holder } = pool.busyAgent();
+    expect(pool.refusal("finish", { ...holder, ...other.credentials, status: "failed", exitCode: 1 })).toBe(
+      "lease-lost",
+    );
+    const report = { ...holder, status: "failed", exitCode: 7, message: "no" } as const;
+    for (const _ of [1, 2, 3]) expect(pool.ok("finish", report)).toBe(holder.buildId);
+    expect(pool.refusal("finish", { ...report, status: "succeeded", exitCode: 0 })).toBe("conflict");
+    expect(pool.refusal("finish", { ...report, fence: holder.fence - 1 })).toBe("lease-lost");
+    expect(pool.facts(holder.buildId)).toMatchObject({ status: "failed", exitCode: 7 });
   });
 
-  it("needs a beginning", () => {
-    const bench = new Bench();
-    const agent = bench.agent();
-    bench.build();
+  it("is refused before its start, like progress", () => {
+    const pool = new TestPool();
+    const agent = pool.agent();
+    pool.build();
     const holder = agent.holder(agent.claim()!);
-    expect(bench.refusal("finish", { ...holder, status: "succeeded", exitCode: 0 })).toBe("conflict");
-    expect(bench.refusal("progress", { ...holder, commitSha: SHA })).toBe("conflict");
+    expect(pool.refusal("finish", { ...holder, status: "succeeded", exitCode: 0 })).toBe("conflict");
+    expect(pool.refusal("progress", { ...holder, commitSha: SHA })).toBe("conflict");
   });
 
-  it("of an unknown build is not found", () => {
-    const bench = new Bench();
-    const agent = bench.agent();
-    const holder = { ...agent.speaker, buildId: "nowhere", fence: 1 };
+  it("is not found for an unknown build", () => {
+    const pool = new TestPool();
+    const agent = pool.agent();
+    const holder = { ...agent.credentials, buildId: "nowhere", fence: 1 };
     for (const verb of ["start", "progress", "release"] as const) {
-      expect(bench.refusal(verb, { ...holder, reason: "" })).toBe("not-found");
+      expect(pool.refusal(verb, { ...holder, reason: "" })).toBe("not-found");
     }
-    expect(bench.refusal("finish", { ...holder, status: "succeeded" })).toBe("not-found");
-    expect(bench.refusal("cancel", { buildId: "nowhere", actor: ACTOR })).toBe("not-found");
+    expect(pool.refusal("finish", { ...holder, status: "succeeded" })).toBe("not-found");
+    expect(pool.refusal("cancel", { buildId: "nowhere", actor: ACTOR })).toBe("not-found");
   });
 });
 
 describe("cancel", () => {
-  it("ends a waiting build at once, and an ended one never", () => {
-    const bench = new Bench();
-    const build = bench.build();
-    bench.ok("cancel", { buildId: build, actor: ACTOR });
-    expect(bench.facts(build)).toMatchObject({ status: "canceled", reason: "canceled" });
-    expect(bench.refusal("cancel", { buildId: build, actor: ACTOR })).toBe("conflict");
-    expect(bench.agent().take()).toBeNull();
+  it("ends a queued build at once, and is refused for an ended one", () => {
+    const pool = new TestPool();
+    const build = pool.build();
+    pool.ok("cancel", { buildId: build, actor: ACTOR });
+    expect(pool.facts(build)).toMatchObject({ status: "canceled", reason: "canceled" });
+    expect(pool.refusal("cancel", { buildId: build, actor: ACTOR })).toBe("conflict");
+    expect(pool.agent().claimId()).toBeNull();
   });
 
-  it("reaches a working agent by push and by heartbeat, and holds whatever it reports then", () => {
-    const bench = new Bench();
-    const { agent, holder } = bench.busy();
-    for (const _ of [1, 2]) bench.ok("cancel", { buildId: holder.buildId, actor: ACTOR });
-    expect(bench.pushes).toEqual([{ agentId: agent.id, type: "cancel", buildId: holder.buildId }]);
-    expect(bench.status(holder.buildId)).toBe("canceling");
-    const heard = bench.ok("heartbeat", { ...holder, bootId: agent.boot });
+  it("reaches a working agent by hint and by heartbeat, and stays canceled whatever the agent reports", () => {
+    const pool = new TestPool();
+    const { agent, holder } = pool.busyAgent();
+    for (const _ of [1, 2]) pool.ok("cancel", { buildId: holder.buildId, actor: ACTOR });
+    expect(pool.pushes).toEqual([{ agentId: agent.id, type: "cancel", buildId: holder.buildId }]);
+    expect(pool.status(holder.buildId)).toBe("canceling");
+    const heard = pool.ok("heartbeat", { ...holder, bootId: agent.bootId });
     expect(heard).toMatchObject({ cancel: true, reason: "canceled" });
-    bench.ok("finish", { ...holder, status: "succeeded", exitCode: 0 });
-    expect(bench.facts(holder.buildId)).toMatchObject({ status: "canceled", reason: "canceled" });
+    pool.ok("finish", { ...holder, status: "succeeded", exitCode: 0 });
+    expect(pool.facts(holder.buildId)).toMatchObject({ status: "canceled", reason: "canceled" });
   });
 
-  it("ends with the lease of an agent that does not answer", () => {
-    const bench = new Bench();
-    const { holder } = bench.busy();
-    bench.ok("cancel", { buildId: holder.buildId, actor: ACTOR });
-    bench.pass(60);
-    expect(bench.status(holder.buildId)).toBe("canceled");
+  it("is complete when the lease of a silent agent expires", () => {
+    const pool = new TestPool();
+    const { holder } = pool.busyAgent();
+    pool.ok("cancel", { buildId: holder.buildId, actor: ACTOR });
+    pool.advance(60);
+    expect(pool.status(holder.buildId)).toBe("canceled");
   });
 
-  it("ends in the end also where the agent goes on for ever", () => {
-    const bench = new Bench();
-    const { agent, holder } = bench.busy();
-    bench.ok("cancel", { buildId: holder.buildId, actor: ACTOR });
+  it("is complete after a grace period, even if the agent keeps sending heartbeats", () => {
+    const pool = new TestPool();
+    const { agent, holder } = pool.busyAgent();
+    pool.ok("cancel", { buildId: holder.buildId, actor: ACTOR });
     for (let beat = 0; beat < 30; beat++) {
-      bench.pass(15);
-      bench.ask("heartbeat", { ...holder, bootId: agent.boot });
+      pool.advance(15);
+      pool.call("heartbeat", { ...holder, bootId: agent.bootId });
     }
-    expect(bench.status(holder.buildId)).toBe("canceled");
+    expect(pool.status(holder.buildId)).toBe("canceled");
   });
 
-  it("of a build that was handed out lets it neither be delivered nor started", () => {
-    const bench = new Bench();
-    const agent = bench.agent();
-    bench.build();
-    const next = bench.build();
+  it("prevents the delivery and the start of a build that was handed out", () => {
+    const pool = new TestPool();
+    const agent = pool.agent();
+    pool.build();
+    const next = pool.build();
     const grant = agent.claim()!;
-    bench.ok("cancel", { buildId: grant.buildId, actor: ACTOR });
-    expect(bench.refusal("deliver", { ...grant, agentId: agent.id, environment: [] })).toBe("lease-lost");
-    expect(bench.refusal("start", agent.holder(grant))).toBe("conflict");
-    expect(agent.take()).toBe(next);
-    expect(bench.status(grant.buildId)).toBe("canceled");
+    pool.ok("cancel", { buildId: grant.buildId, actor: ACTOR });
+    expect(pool.refusal("deliver", { ...grant, agentId: agent.id, environment: [] })).toBe("lease-lost");
+    expect(pool.refusal("start", agent.holder(grant))).toBe("conflict");
+    expect(agent.claimId()).toBe(next);
+    expect(pool.status(grant.buildId)).toBe("canceled");
   });
 });
 
 describe("the timeout", () => {
   it("tells the agent to stop, and fails the build whatever it reports", () => {
-    const bench = new Bench();
-    const { agent, holder } = bench.busy({ timeoutSeconds: 40 });
-    bench.pass(39);
-    expect(bench.ok("heartbeat", { ...holder, bootId: agent.boot })).toMatchObject({ cancel: false });
-    bench.pass(1);
-    expect(bench.pushes.at(-1)).toEqual({ agentId: agent.id, type: "cancel", buildId: holder.buildId });
-    expect(bench.ok("heartbeat", { ...holder, bootId: agent.boot })).toMatchObject({ cancel: true, reason: "timeout" });
-    bench.ok("finish", { ...holder, status: "canceled" });
-    expect(bench.facts(holder.buildId)).toMatchObject({ status: "failed", reason: "timeout" });
+    const pool = new TestPool();
+    const { agent, holder } = pool.busyAgent({ timeoutSeconds: 40 });
+    pool.advance(39);
+    expect(pool.ok("heartbeat", { ...holder, bootId: agent.bootId })).toMatchObject({ cancel: false });
+    pool.advance(1);
+    expect(pool.pushes.at(-1)).toEqual({ agentId: agent.id, type: "cancel", buildId: holder.buildId });
+    expect(pool.ok("heartbeat", { ...holder, bootId: agent.bootId })).toMatchObject({
+      cancel: true,
+      reason: "timeout",
+    });
+    pool.ok("finish", { ...holder, status: "canceled" });
+    expect(pool.facts(holder.buildId)).toMatchObject({ status: "failed", reason: "timeout" });
   });
 
-  it("ends the build of an agent that died, without another attempt", () => {
-    const bench = new Bench();
-    const build = bench.build({ timeoutSeconds: 20, maxAttempts: 3 });
-    bench.agent().work();
-    bench.pass(20);
-    bench.pass(40);
-    expect(bench.facts(build)).toMatchObject({ status: "failed", reason: "timeout", attempt: 1 });
+  it("fails the build of a dead agent, without another attempt", () => {
+    const pool = new TestPool();
+    const build = pool.build({ timeoutSeconds: 20, maxAttempts: 3 });
+    pool.agent().claimAndStart();
+    pool.advance(20);
+    pool.advance(40);
+    expect(pool.facts(build)).toMatchObject({ status: "failed", reason: "timeout", attempt: 1 });
   });
 });
 
-describe("what the agent finds out", () => {
+describe("an agent's report", () => {
   it("pins the commit for later attempts", () => {
-    const bench = new Bench();
-    const build = bench.build();
-    bench.ok("progress", { ...bench.agent().work(), commitSha: SHA });
-    bench.pass(60);
-    const again = bench.agent().work();
-    bench.ok("progress", { ...again, commitSha: "b".repeat(40) });
-    expect(bench.facts(build)).toMatchObject({ commitSha: SHA, attempt: 2 });
+    const pool = new TestPool();
+    const build = pool.build();
+    pool.ok("progress", { ...pool.agent().claimAndStart(), commitSha: SHA });
+    pool.advance(60);
+    const again = pool.agent().claimAndStart();
+    pool.ok("progress", { ...again, commitSha: "b".repeat(40) });
+    expect(pool.facts(build)).toMatchObject({ commitSha: SHA, attempt: 2 });
   });
 
-  it("names the commit where a tag's own object was asked for", () => {
-    const bench = new Bench();
-    const build = bench.build({ branch: "refs/tags/v1", commitSha: "c".repeat(40) });
-    bench.ok("progress", { ...bench.agent().work(), commitSha: SHA });
-    expect(bench.facts(build)).toMatchObject({ commitSha: SHA });
-    const pinned = bench.build({ commitSha: SHA });
-    bench.ok("progress", { ...bench.agent().work(), commitSha: "b".repeat(40) });
-    expect(bench.facts(pinned)).toMatchObject({ commitSha: SHA });
+  it("replaces the id of an annotated tag by its commit", () => {
+    const pool = new TestPool();
+    const build = pool.build({ branch: "refs/tags/v1", commitSha: "c".repeat(40) });
+    pool.ok("progress", { ...pool.agent().claimAndStart(), commitSha: SHA });
+    expect(pool.facts(build)).toMatchObject({ commitSha: SHA });
+    const pinned = pool.build({ commitSha: SHA });
+    pool.ok("progress", { ...pool.agent().claimAndStart(), commitSha: "b".repeat(40) });
+    expect(pool.facts(pinned)).toMatchObject({ commitSha: SHA });
   });
 
-  it("sends the build back for an agent that has what the file asks for, and uses no attempt", () => {
-    const bench = new Bench();
-    const build = bench.build({ requires: { labels: ["a"] } });
-    const plain = bench.agent({ labels: ["a"] });
-    const able = bench.agent({ labels: ["a", "b"] });
-    bench.ok("release", { ...plain.work(), reason: "needs b", requires: { labels: ["b"] } });
-    expect(bench.facts(build)).toMatchObject({ status: "queued", attempt: 0, requires: { labels: ["a", "b"] } });
-    expect(plain.take()).toBeNull();
-    expect(able.take()).toBe(build);
+  it("releases the build for an agent that meets the file's requirements, and uses no attempt", () => {
+    const pool = new TestPool();
+    const build = pool.build({ requires: { labels: ["a"] } });
+    const plain = pool.agent({ labels: ["a"] });
+    const able = pool.agent({ labels: ["a", "b"] });
+    pool.ok("release", { ...plain.claimAndStart(), reason: "needs b", requires: { labels: ["b"] } });
+    expect(pool.facts(build)).toMatchObject({ status: "queued", attempt: 0, requires: { labels: ["a", "b"] } });
+    expect(plain.claimId()).toBeNull();
+    expect(able.claimId()).toBe(build);
   });
 
-  it("fails the build when file and pipeline contradict each other", () => {
-    const bench = new Bench();
-    const build = bench.build({ requires: { platform: "linux" } });
-    bench.ok("release", { ...bench.agent().work(), reason: "wants macOS", requires: { platform: "macos" } });
-    expect(bench.facts(build)).toMatchObject({ status: "failed", reason: "requirements-unmet" });
+  it("fails the build when the requirements of file and pipeline contradict each other", () => {
+    const pool = new TestPool();
+    const build = pool.build({ requires: { platform: "linux" } });
+    pool.ok("release", { ...pool.agent().claimAndStart(), reason: "wants macOS", requires: { platform: "macos" } });
+    expect(pool.facts(build)).toMatchObject({ status: "failed", reason: "requirements-unmet" });
   });
 
-  it("does not come back to an agent that gave it back", () => {
-    const bench = new Bench();
-    const agent = bench.agent();
-    const build = bench.build();
-    bench.ok("release", { ...agent.work(), reason: "the disk is full" });
-    expect(agent.take()).toBeNull();
-    expect(bench.agent().take()).toBe(build);
+  it("keeps a released build from the agent that released it", () => {
+    const pool = new TestPool();
+    const agent = pool.agent();
+    const build = pool.build();
+    pool.ok("release", { ...agent.claimAndStart(), reason: "the disk is full" });
+    expect(agent.claimId()).toBeNull();
+    expect(pool.agent().claimId()).toBe(build);
   });
 });
 
 describe("an idempotency key", () => {
   const key = (bodyHash: string) => ({ key: "k", caller: "token:1", bodyHash });
 
-  it("makes one build for a day, and one of its own for each caller", () => {
-    const bench = new Bench();
-    const build = bench.build({ idempotency: key("x") });
-    expect(bench.ok("enqueue", bench.wanted({ idempotency: key("x") }))).toEqual({ buildId: build, isNew: false });
-    expect(bench.refusal("enqueue", bench.wanted({ idempotency: key("y") }))).toBe("idempotency-mismatch");
-    expect(bench.build({ idempotency: { ...key("x"), caller: "token:2" } })).not.toBe(build);
-    bench.ok("cancel", { buildId: build, actor: ACTOR });
-    expect(bench.build({ idempotency: key("x") })).toBe(build);
-    bench.pass(24 * 60 * 60);
-    expect(bench.build({ idempotency: key("x") })).not.toBe(build);
+  it("makes one build a day for each caller", () => {
+    const pool = new TestPool();
+    const build = pool.build({ idempotency: key("x") });
+    expect(pool.ok("enqueue", pool.newBuild({ idempotency: key("x") }))).toEqual({ buildId: build, isNew: false });
+    expect(pool.refusal("enqueue", pool.newBuild({ idempotency: key("y") }))).toBe("idempotency-mismatch");
+    expect(pool.build({ idempotency: { ...key("x"), caller: "token:2" } })).not.toBe(build);
+    pool.ok("cancel", { buildId: build, actor: ACTOR });
+    expect(pool.build({ idempotency: key("x") })).toBe(build);
+    pool.advance(24 * 60 * 60);
+    expect(pool.build({ idempotency: key("x") })).not.toBe(build);
   });
 
   it("is not needed to repeat a call whose answer was lost", () => {
-    const bench = new Bench();
-    const wanted = bench.wanted();
-    expect(bench.ok("enqueue", wanted).isNew).toBe(true);
-    expect(bench.ok("enqueue", wanted)).toEqual({ buildId: wanted.id, isNew: false });
+    const pool = new TestPool();
+    const wanted = pool.newBuild();
+    expect(pool.ok("enqueue", wanted).isNew).toBe(true);
+    expect(pool.ok("enqueue", wanted)).toEqual({ buildId: wanted.id, isNew: false });
   });
 });

@@ -1,82 +1,86 @@
 import { describe, expect, it } from "vitest";
-import { ACTOR, Bench, type TestAgent } from "./bench.ts";
+import { ACTOR, type TestAgent, TestPool } from "./test-pool.ts";
 
-const giveBack = (bench: Bench, agent: TestAgent) =>
-  bench.ask("release", { ...agent.work(), reason: "no way there", elsewhere: true });
+const releaseElsewhere = (pool: TestPool, agent: TestAgent) =>
+  pool.call("release", { ...agent.claimAndStart(), reason: "no way there", elsewhere: true });
 
 describe("a build that its agent cannot fetch", () => {
-  it("goes to another one that is there, at the cost of no attempt, and passes the first one over", () => {
-    const bench = new Bench();
-    const [first, second] = [bench.agent(), bench.agent()];
+  it("goes to another online agent and not to the first, and uses no attempt", () => {
+    const pool = new TestPool();
+    const [first, second] = [pool.agent(), pool.agent()];
     second.wait();
-    const build = bench.build();
+    const build = pool.build();
     const { fence } = first.claim()!;
     const holder = first.holder({ buildId: build, fence });
-    bench.ok("start", holder);
-    bench.pushes.length = 0;
-    bench.ok("release", { ...holder, reason: "no way there", elsewhere: true });
-    expect(bench.facts(build)).toMatchObject({ status: "queued", attempt: 0 });
-    expect(bench.pushes).toEqual([{ agentId: second.id, type: "look", buildId: build }]);
-    expect(first.take()).toBeNull();
-    expect(second.take()).toBe(build);
+    pool.ok("start", holder);
+    pool.pushes.length = 0;
+    pool.ok("release", { ...holder, reason: "no way there", elsewhere: true });
+    expect(pool.facts(build)).toMatchObject({ status: "queued", attempt: 0 });
+    expect(pool.pushes).toEqual([{ agentId: second.id, type: "look", buildId: build }]);
+    expect(first.claimId()).toBeNull();
+    expect(second.claimId()).toBe(build);
   });
 
-  it("stays with an agent that is the only one, or the only one that fits, takes builds and is there", () => {
-    const bench = new Bench();
-    const only = bench.agent({ labels: ["x"] });
-    const unfit = bench.agent();
-    const draining = bench.agent({ labels: ["x"] });
-    bench.ok("updateAgent", { agentId: draining.id, change: { isDraining: true }, actor: ACTOR });
-    bench.agent({ labels: ["x"] });
-    bench.pass(91);
-    for (const { speaker, boot } of [only, unfit, draining]) bench.ok("heartbeat", { ...speaker, bootId: boot });
-    const build = bench.build({ requires: { labels: ["x"] } });
-    expect(giveBack(bench, only)).toMatchObject({ ok: false, refusal: { kind: "conflict" } });
-    expect(bench.facts(build)).toMatchObject({ status: "running", agentId: only.id, attempt: 1 });
-    bench.agent({ labels: ["x"] });
-    expect(bench.ask("release", { ...only.holder(lease(bench, build)), reason: "no", elsewhere: true }).ok).toBe(true);
+  it("stays with its agent where no other is online, capable and takes builds", () => {
+    const pool = new TestPool();
+    const only = pool.agent({ labels: ["x"] });
+    const unfit = pool.agent();
+    const draining = pool.agent({ labels: ["x"] });
+    pool.ok("updateAgent", { agentId: draining.id, change: { isDraining: true }, actor: ACTOR });
+    pool.agent({ labels: ["x"] });
+    pool.advance(91);
+    for (const { credentials, bootId } of [only, unfit, draining])
+      pool.ok("heartbeat", { ...credentials, bootId: bootId });
+    const build = pool.build({ requires: { labels: ["x"] } });
+    expect(releaseElsewhere(pool, only)).toMatchObject({ ok: false, refusal: { kind: "conflict" } });
+    expect(pool.facts(build)).toMatchObject({ status: "running", agentId: only.id, attempt: 1 });
+    pool.agent({ labels: ["x"] });
+    expect(pool.call("release", { ...only.holder(lease(pool, build)), reason: "no", elsewhere: true }).ok).toBe(true);
   });
 
-  it("is given on once: who has it next says how it ended", () => {
-    const bench = new Bench();
-    const [first, second] = [bench.agent(), bench.agent()];
-    const build = bench.build();
-    expect(giveBack(bench, first).ok).toBe(true);
-    expect(giveBack(bench, second)).toMatchObject({ ok: false });
-    bench.ok("finish", { ...second.holder(lease(bench, build)), status: "failed", reason: "checkout-failed" });
-    expect(bench.facts(build)).toMatchObject({ status: "failed", reason: "checkout-failed" });
+  it("can be released so once: the next agent has to report a result", () => {
+    const pool = new TestPool();
+    const [first, second] = [pool.agent(), pool.agent()];
+    const build = pool.build();
+    expect(releaseElsewhere(pool, first).ok).toBe(true);
+    expect(releaseElsewhere(pool, second)).toMatchObject({ ok: false });
+    pool.ok("finish", { ...second.holder(lease(pool, build)), status: "failed", reason: "checkout-failed" });
+    expect(pool.facts(build)).toMatchObject({ status: "failed", reason: "checkout-failed" });
   });
 
-  it("waits for one that is busy, and no longer than that one is there", () => {
-    const bench = new Bench();
-    const [first, busy] = [bench.agent(), bench.agent()];
-    bench.build();
-    const work = busy.work();
-    const build = bench.build();
-    expect(giveBack(bench, first).ok).toBe(true);
+  it("waits for a busy agent while that one is online", () => {
+    const pool = new TestPool();
+    const [first, busy] = [pool.agent(), pool.agent()];
+    pool.build();
+    const work = busy.claimAndStart();
+    const build = pool.build();
+    expect(releaseElsewhere(pool, first).ok).toBe(true);
     for (let minute = 0; minute < 10; minute++) {
-      bench.pass(50);
-      bench.ok("heartbeat", { ...work, bootId: busy.boot });
-      expect(first.take()).toBeNull();
+      pool.advance(50);
+      pool.ok("heartbeat", { ...work, bootId: busy.bootId });
+      expect(first.claimId()).toBeNull();
     }
     first.wait();
-    bench.pushes.length = 0;
-    bench.ok("removeAgent", { agentId: busy.id, actor: ACTOR });
-    bench.pass(60);
-    expect(bench.pushes.filter(({ type }) => type === "look").map(({ agentId }) => agentId)).toContain(first.id);
-    expect([work.buildId, build]).toContain(first.take());
+    pool.pushes.length = 0;
+    pool.ok("removeAgent", { agentId: busy.id, actor: ACTOR });
+    pool.advance(60);
+    expect(pool.pushes.filter(({ type }) => type === "look").map(({ agentId }) => agentId)).toContain(first.id);
+    expect([work.buildId, build]).toContain(first.claimId());
   });
 
-  it("ends when it is canceled meanwhile", () => {
-    const bench = new Bench();
-    const agent = bench.agent();
-    bench.agent();
-    const build = bench.build();
-    const holder = agent.work();
-    bench.ok("cancel", { buildId: build, actor: ACTOR });
-    bench.ok("release", { ...holder, reason: "no way there", elsewhere: true });
-    expect(bench.status(build)).toBe("canceled");
+  it("ends when it is canceled before another agent takes it", () => {
+    const pool = new TestPool();
+    const agent = pool.agent();
+    pool.agent();
+    const build = pool.build();
+    const holder = agent.claimAndStart();
+    pool.ok("cancel", { buildId: build, actor: ACTOR });
+    pool.ok("release", { ...holder, reason: "no way there", elsewhere: true });
+    expect(pool.status(build)).toBe("canceled");
   });
 });
 
-const lease = (bench: Bench, buildId: string) => ({ buildId, fence: bench.pool.storage.rows.jobs.get(buildId)!.fence });
+const lease = (pool: TestPool, buildId: string) => ({
+  buildId,
+  fence: pool.model.storage.rows.jobs.get(buildId)!.fence,
+});

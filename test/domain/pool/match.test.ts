@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Requires } from "../../../src/protocol/pipeline.ts";
-import { Bench } from "./bench.ts";
+import { TestPool } from "./test-pool.ts";
 
 const MAC = { platform: 1, canBuildIOS: true, canBuildWeb: true, labels: ["xcode=16", "arm64"] };
 const LINUX = { platform: 2, canBuildAndroid: true, canBuildWeb: true, labels: ["docker", "gpu"] };
@@ -25,19 +25,19 @@ const CASES: [requires: Requires, fit: ("mac" | "linux" | "bare")[]][] = [
   [{ labels: ["Docker"] }, []],
 ];
 
-it.each(CASES)("%j is built by %j", (requires, fit) => {
+it.each(CASES)("requirements %j are met by %j", (requires, fit) => {
   for (const [name, skills] of Object.entries({ mac: MAC, linux: LINUX, bare: BARE })) {
-    const bench = new Bench();
-    const build = bench.build({ requires });
-    expect(bench.agent(skills).take(), name).toBe(fit.includes(name as "mac") ? build : null);
+    const pool = new TestPool();
+    const build = pool.build({ requires });
+    expect(pool.agent(skills).claimId(), name).toBe(fit.includes(name as "mac") ? build : null);
   }
 });
 
-it("follows an agent's change of what it can do", () => {
-  const bench = new Bench();
-  const build = bench.build({ requires: { labels: ["gpu"] } });
-  const agent = bench.agent(BARE);
-  expect(agent.take()).toBeNull();
-  bench.ok("updateAgent", { agentId: agent.id, change: { labels: ["gpu"] }, actor: { actor: "x", requestId: null } });
-  expect(agent.take()).toBe(build);
+it("uses the labels of an agent as they were last changed", () => {
+  const pool = new TestPool();
+  const build = pool.build({ requires: { labels: ["gpu"] } });
+  const agent = pool.agent(BARE);
+  expect(agent.claimId()).toBeNull();
+  pool.ok("updateAgent", { agentId: agent.id, change: { labels: ["gpu"] }, actor: { actor: "x", requestId: null } });
+  expect(agent.claimId()).toBe(build);
 });

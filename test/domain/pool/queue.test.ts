@@ -2,90 +2,90 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DeadlineQueue } from "../../../src/domain/pool/deadline-queue.ts";
 import { requirementKey } from "../../../src/domain/pool/queue.ts";
-import { ACTOR, Bench } from "./bench.ts";
+import { ACTOR, TestPool } from "./test-pool.ts";
 
 describe("the queue", () => {
-  it("gives the higher priority first, and among equals the older build", () => {
-    const bench = new Bench();
-    const [late, first, urgent, last] = [0, 0, 9, -9].map((priority) => bench.build({ priority }));
-    const agents = [1, 2, 3, 4].map(() => bench.agent());
-    expect(agents.map((agent) => agent.take())).toEqual([urgent, late, first, last]);
+  it("hands out the higher priority first, and among equals the older build", () => {
+    const pool = new TestPool();
+    const [late, first, urgent, last] = [0, 0, 9, -9].map((priority) => pool.build({ priority }));
+    const agents = [1, 2, 3, 4].map(() => pool.agent());
+    expect(agents.map((agent) => agent.claimId())).toEqual([urgent, late, first, last]);
   });
 
-  it("never lets a build that an agent may not have stand in its way", () => {
-    const bench = new Bench();
-    bench.build({ priority: 100, requires: { platform: "macos" } });
-    const possible = bench.build();
-    expect(bench.agent().take()).toBe(possible);
+  it("never blocks an agent by a build that it may not have", () => {
+    const pool = new TestPool();
+    pool.build({ priority: 100, requires: { platform: "macos" } });
+    const possible = pool.build();
+    expect(pool.agent().claimId()).toBe(possible);
   });
 
-  it("keeps a build's place when it comes back", () => {
-    const bench = new Bench();
-    const first = bench.build();
-    bench.build();
-    const lost = bench.agent();
-    expect(lost.take()).toBe(first);
-    bench.pass(30);
-    expect(bench.agent().take()).toBe(first);
+  it("keeps the place of a build that is requeued", () => {
+    const pool = new TestPool();
+    const first = pool.build();
+    pool.build();
+    const lost = pool.agent();
+    expect(lost.claimId()).toBe(first);
+    pool.advance(30);
+    expect(pool.agent().claimId()).toBe(first);
   });
 
-  it("runs no more builds of a pipeline at once than maxParallel, and others meanwhile", () => {
-    const bench = new Bench();
-    const [one, two] = [1, 2].map(() => bench.build({ pipelineId: "narrow", maxParallel: 1 }));
-    const other = bench.build({ pipelineId: "wide" });
-    const first = bench.agent();
-    const holder = first.work();
+  it("leases no more builds of a pipeline than maxParallel, and others meanwhile", () => {
+    const pool = new TestPool();
+    const [one, two] = [1, 2].map(() => pool.build({ pipelineId: "narrow", maxParallel: 1 }));
+    const other = pool.build({ pipelineId: "wide" });
+    const first = pool.agent();
+    const holder = first.claimAndStart();
     expect(holder.buildId).toBe(one);
-    expect(bench.agent().take()).toBe(other);
-    expect(bench.agent().take()).toBeNull();
-    bench.ok("finish", { ...holder, status: "succeeded", exitCode: 0 });
-    expect(bench.agent().take()).toBe(two);
+    expect(pool.agent().claimId()).toBe(other);
+    expect(pool.agent().claimId()).toBeNull();
+    pool.ok("finish", { ...holder, status: "succeeded", exitCode: 0 });
+    expect(pool.agent().claimId()).toBe(two);
   });
 
   it("numbers the builds of each repository from one", () => {
-    const bench = new Bench();
-    const made = ["r", "r", "s", "r"].map((repoId) => bench.facts(bench.build({ repoId })).number);
+    const pool = new TestPool();
+    const made = ["r", "r", "s", "r"].map((repoId) => pool.facts(pool.build({ repoId })).number);
     expect(made).toEqual([1, 2, 1, 3]);
   });
 
-  it("takes 10,000 waiting builds and 5,000 agents, and not one more", () => {
-    const bench = new Bench();
+  it("accepts 10,000 queued builds and 5,000 agents, and no more", () => {
+    const pool = new TestPool();
     const many = (count: number, make: () => unknown) => Array.from({ length: count }, make);
-    many(10_000, () => bench.pool.state.queue.add(...queued(bench.wanted().id)));
-    expect(bench.refusal("enqueue", bench.wanted())).toBe("limit-reached");
-    const { agents } = bench.pool.state;
-    bench.agent();
+    many(10_000, () => pool.model.state.queue.add(...queued(pool.newBuild().id)));
+    expect(pool.refusal("enqueue", pool.newBuild())).toBe("limit-reached");
+    const { agents } = pool.model.state;
+    pool.agent();
     const [facts] = agents.values();
     many(4_999, () => agents.set(`filler-${agents.size}`, facts!));
     const skills = { platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: false };
     const actor = { actor: "token:t", requestId: null };
     const one = { id: "more", orgId: "acme", name: "more", tokenHash: "h", actor, ...skills };
-    expect(bench.refusal("registerAgent", one)).toBe("limit-reached");
+    expect(pool.refusal("registerAgent", one)).toBe("limit-reached");
   });
 });
 
 const queued = (id: string) => {
-  const bench = new Bench();
-  const buildId = bench.build({ id });
-  return [bench.pool.state.builds.get(buildId)!, bench.pool.state.jobs.get(buildId)!] as const;
+  const pool = new TestPool();
+  const buildId = pool.build({ id });
+  return [pool.model.state.builds.get(buildId)!, pool.model.state.jobs.get(buildId)!] as const;
 };
 
-describe("what runs are given", () => {
+describe("run values", () => {
   const given = { inputs: "x".repeat(1024 * 1024) };
 
-  it("is 64 MiB of all live builds together, and not one more", () => {
-    const bench = new Bench();
-    const builds = Array.from({ length: 64 }, () => bench.build(given));
-    expect(bench.refusal("enqueue", bench.wanted(given))).toBe("limit-reached");
-    bench.ok("enqueue", bench.wanted({ inputs: null }));
-    bench.ok("cancel", { buildId: builds[0]!, actor: ACTOR });
-    bench.ok("enqueue", bench.wanted(given));
-    expect(bench.refusal("enqueue", bench.wanted(given))).toBe("limit-reached");
+  it("may have 64 MiB in all active builds together, and no more", () => {
+    const pool = new TestPool();
+    const builds = Array.from({ length: 64 }, () => pool.build(given));
+    expect(pool.refusal("enqueue", pool.newBuild(given))).toBe("limit-reached");
+    pool.ok("enqueue", pool.newBuild({ inputs: null }));
+    pool.ok("cancel", { buildId: builds[0]!, actor: ACTOR });
+    pool.ok("enqueue", pool.newBuild(given));
+    expect(pool.refusal("enqueue", pool.newBuild(given))).toBe("limit-reached");
   });
 });
 
-describe("needs", () => {
-  it("are the same text however they are written", () => {
+describe("the key of requirements", () => {
+  it("is the same text however they are written", () => {
     const same = [{}, { platform: null }, { ios: false, labels: [] }, { web: null, labels: null }];
     expect(new Set(same.map(requirementKey)).size).toBe(1);
     expect(requirementKey({ labels: ["b", "a"] })).toBe(requirementKey({ labels: ["a", "b"] }));
@@ -94,34 +94,34 @@ describe("needs", () => {
   });
 });
 
-describe("the agenda", () => {
-  it("forgets what is no longer to be done, and takes it again when noted anew", () => {
-    const agenda = new DeadlineQueue();
-    agenda.schedule("a", 5);
-    agenda.schedule("b", 7);
-    agenda.forget("a");
-    expect(agenda.next()).toBe(7);
-    agenda.schedule("a", 6);
-    expect(agenda.takeDue(10)).toEqual(["a", "b"]);
-    expect(agenda.next()).toBeNull();
+describe("the deadline queue", () => {
+  it("returns no removed entry, until it is scheduled again", () => {
+    const deadlines = new DeadlineQueue();
+    deadlines.schedule("a", 5);
+    deadlines.schedule("b", 7);
+    deadlines.remove("a");
+    expect(deadlines.next()).toBe(7);
+    deadlines.schedule("a", 6);
+    expect(deadlines.takeDue(10)).toEqual(["a", "b"]);
+    expect(deadlines.next()).toBeNull();
   });
 
-  it("yields every key once, at its earliest time or before, in any order of notes", () => {
-    const notes = fc.array(fc.tuple(fc.integer({ min: 0, max: 8 }), fc.integer({ min: 0, max: 100 })), {
+  it("returns each id once, at its earliest time or before, whatever the order of scheduling", () => {
+    const entries = fc.array(fc.tuple(fc.integer({ min: 0, max: 8 }), fc.integer({ min: 0, max: 100 })), {
       maxLength: 60,
     });
     fc.assert(
-      fc.property(notes, fc.integer({ min: 0, max: 100 }), (noted, now) => {
-        const agenda = new DeadlineQueue();
+      fc.property(entries, fc.integer({ min: 0, max: 100 }), (scheduled, now) => {
+        const deadlines = new DeadlineQueue();
         const earliest = new Map<string, number>();
-        for (const [key, at] of noted) {
-          agenda.schedule(`${key}`, at);
+        for (const [key, at] of scheduled) {
+          deadlines.schedule(`${key}`, at);
           earliest.set(`${key}`, Math.min(at, earliest.get(`${key}`) ?? Infinity));
         }
         const due = [...earliest].filter(([, at]) => at <= now).map(([key]) => key);
-        expect(agenda.takeDue(now).sort()).toEqual(due.sort());
+        expect(deadlines.takeDue(now).toSorted()).toEqual(due.sort());
         const left = [...earliest.values()].filter((at) => at > now);
-        expect(agenda.next()).toBe(left.length > 0 ? Math.min(...left) : null);
+        expect(deadlines.next()).toBe(left.length > 0 ? Math.min(...left) : null);
       }),
     );
   });

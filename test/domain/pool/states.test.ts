@@ -11,7 +11,7 @@ const HISTORIES = 400;
 it("moves builds along every edge of the table", () => {
   const unseen = new Set(STATUSES.flatMap((from) => nextStates(from).map((to) => `${from} -> ${to}`)));
   const observer: Observer = {
-    onCommit(changes, { storage }) {
+    onCommit(changes, storage) {
       for (const change of changes) {
         if (change.kind !== "build") continue;
         const before = storage.rows.builds.get(change.build.id);

@@ -51,7 +51,7 @@ export const startAgent = async (
 };
 
 /** Starts the registered agent of the folder `state`; `program` may be that of another release. */
-export const startRegistered = (state: string, more: string[] = [], program = MAIN): RunningAgent => {
+const startRegistered = (state: string, more: string[] = [], program = MAIN): RunningAgent => {
   const child = run(program, ["start", "--state", state, ...more], "ignore");
   const printed = collect(child);
   return {

@@ -3,6 +3,7 @@ import { PIPELINE_DEFAULTS } from "../../../protocol/pipeline.ts";
 import type { Words } from "./schema-words.ts";
 
 const PRIORITY = `-${LIMITS.priority} to ${LIMITS.priority}`;
+const OLD_MESSAGE = "The old name of message. It is removed with the next breaking change.";
 
 export const BUILDS: Words = {
   Build: {
@@ -86,19 +87,22 @@ export const BUILDS: Words = {
       buildId: "Id of the build.",
       status: "State of the build.",
       code: "The reason as a code, for programs.",
-      words: "The reason as a sentence, for people.",
+      message: "The reason as a sentence, for people.",
+      words: OLD_MESSAGE,
       ahead: "Number of builds before it in the queue; null if the build is not in the queue.",
       requires: "What an agent must have to run the build. Absent once the build has left the queue.",
       groups: "Agents that cannot take the build for the same reasons, grouped. The closest match first, at most 20.",
       "groups[].codes": "The reasons that all agents of the group share.",
       "groups[].agents": "Number of agents in the group.",
       "groups[].online": "Number of them that are online.",
-      "groups[].words": "The reasons as a sentence, for people.",
+      "groups[].message": "The reasons as a sentence, for people.",
+      "groups[].words": OLD_MESSAGE,
       agents: "Why each agent does not have the build. The closest match first.",
       "agents[].agentId": "Id of the agent.",
       "agents[].name": "Name of the agent.",
       "agents[].codes": "All reasons. Empty if the agent could take the build now.",
-      "agents[].words": "The reasons as a sentence, for people.",
+      "agents[].message": "The reasons as a sentence, for people.",
+      "agents[].words": OLD_MESSAGE,
     },
   },
 };

@@ -9,16 +9,16 @@ const SEALED = `${INPUTS} IS NOT NULL`;
 /** Rows read at a time. */
 const PAGE = 50;
 
-/** How many runs' values are kept under each key. */
-export const countInputs = (sql: SqlStorage): Record<string, number> => {
+/** Counts the stored run values by the id of the key that sealed them. */
+export const countRunValues = (sql: SqlStorage): Record<string, number> => {
   const rows = sql.exec<{ id: string; count: number }>(
     `SELECT ${KEY_ID} AS id, count(*) AS count FROM inputs WHERE ${SEALED} GROUP BY id`,
   );
   return Object.fromEntries([...rows].map(({ id, count }) => [id, count]));
 };
 
-/** Seals up to `limit` runs' values anew under the current key; what no key opens is named and left as it is. */
-export const rewrapInputs = async (
+/** Seals the values of up to `limit` runs again under the current key. Leaves and names those that no key opens. */
+export const rewrapRunValues = async (
   sql: SqlStorage,
   keyring: Keyring,
   orgId: string,
@@ -37,11 +37,11 @@ export const rewrapInputs = async (
     if (rows.length === 0) break;
     after = rows.at(-1)?.row ?? 0;
     for (const { build_id: buildId, facts } of rows) {
-      const kept = JSON.parse(facts) as { inputs: string };
+      const stored = JSON.parse(facts) as { inputs: string };
       const context = inputsContext(orgId, buildId);
       try {
-        const inputs = await keyring.seal(await keyring.open(kept.inputs, context), context);
-        const next = JSON.stringify({ ...kept, inputs });
+        const inputs = await keyring.seal(await keyring.open(stored.inputs, context), context);
+        const next = JSON.stringify({ ...stored, inputs });
         sql.exec("UPDATE inputs SET facts = ? WHERE build_id = ? AND facts = ?", next, buildId, facts);
         rewrapped += 1;
       } catch (error) {

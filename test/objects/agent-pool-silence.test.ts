@@ -6,7 +6,7 @@ import { actor, busy, poolOf, registered, value } from "./agent-pool-support.ts"
 const DAY_MS = 86_400_000;
 
 describe("the pool's alarm", () => {
-  it("forgets agents that nothing was heard of for AGENT_DAYS, those of an older release too", async () => {
+  it("forgets agents that were silent for AGENT_DAYS, also those that an older release stored", async () => {
     const pool = poolOf("forgotten");
     const [silent, older, fresh] = [
       await registered(pool, "forgotten"),
@@ -34,7 +34,7 @@ describe("the pool's alarm", () => {
     expect(results.map((row) => [row.actor, JSON.parse(row.detail).name])).toEqual([["system", "mill"]]);
   });
 
-  it("opens builds and agents as the release before stored them, in the middle of a build", async () => {
+  it("loads builds and agents that the release before stored, during a build", async () => {
     const pool = poolOf("older");
     const holder = await busy(pool, "older");
     await runInDurableObject(pool, (_object, { storage: { sql } }) => {

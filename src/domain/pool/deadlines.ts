@@ -1,0 +1,95 @@
+import type { DecisionContext } from "./decision.ts";
+import type { JobFacts } from "./facts.ts";
+import { lastHeardAt } from "./record.ts";
+import { IGNORED_LIMIT, UNRESPONSIVE_MS } from "./rules.ts";
+import { DEADLINE_KINDS, type DeadlineKind, type PoolState } from "./state.ts";
+
+/** Ids of builds or agents whose deadlines may have passed, by kind. */
+export interface Due extends Record<DeadlineKind, readonly string[]> {
+  /** Builds whose offer the agent did not follow. */
+  offer: readonly string[];
+  /** Agents that may have been silent for too long. */
+  silence: readonly string[];
+}
+
+/** Agents that one sweep forgets at most, so that it never blocks the queue. */
+const FORGET_LIMIT = 100;
+
+/** Takes every deadline that may have passed; null where none has. */
+export const takeDue = ({ deadlines, index }: PoolState, { now, agentMs }: DecisionContext): Due | null => {
+  const due: Due = {
+    lease: deadlines.lease.takeDue(now),
+    delay: deadlines.delay.takeDue(now),
+    otherAgent: deadlines.otherAgent.takeDue(now),
+    offersResume: deadlines.offersResume.takeDue(now),
+    retirement: deadlines.retirement.takeDue(now),
+    offer: index.offerDeadlines.takeDue(now),
+    silence: index.contacts.takeDue(now - agentMs, FORGET_LIMIT),
+  };
+  return Object.values(due).some((ids) => ids.length > 0) ? due : null;
+};
+
+/** Schedules again what was taken too early, and the agents that are still there. */
+export const rescheduleEarly = (state: PoolState, due: Due, context: DecisionContext): void => {
+  for (const agentId of due.silence) {
+    const at = lastContact(state, agentId, context);
+    if (at !== null) state.index.contacts.schedule(agentId, at);
+  }
+  for (const kind of DEADLINE_KINDS) {
+    for (const id of due[kind]) {
+      const at = ACTUAL[kind](state, id);
+      if (at !== null && at > context.now) state.deadlines[kind].schedule(id, at);
+    }
+  }
+};
+
+/** The earliest time at which a deadline of any kind may pass. */
+export const nextDeadline = ({ deadlines }: PoolState): number | null => {
+  let earliest: number | null = null;
+  for (const kind of DEADLINE_KINDS) {
+    const at = deadlines[kind].next();
+    if (at !== null && (earliest === null || at < earliest)) earliest = at;
+  }
+  return earliest;
+};
+
+/** When a lease needs attention: it expires, or its build runs for too long. */
+export const leaseDue = ({ lease, timeoutSeconds }: JobFacts): number | null => {
+  if (!lease) return null;
+  if (lease.startedAt === null || lease.stop) return lease.expiresAt;
+  return Math.min(lease.expiresAt, lease.startedAt + timeoutSeconds * 1000);
+};
+
+/** When an agent that waits, but ignored its offers, gets offers again. */
+export const offersResumeAt = (state: PoolState, agentId: string): number | null => {
+  const agent = state.agents.get(agentId);
+  const waiter = state.waiters.get(agentId);
+  if (!agent || !waiter) return null;
+  const since = [agent, waiter].filter(({ ignored }) => ignored >= IGNORED_LIMIT).map(({ ignoredAt }) => ignoredAt);
+  return since.length > 0 ? Math.max(...since) + UNRESPONSIVE_MS : null;
+};
+
+/** When an agent last gave a sign of life: one that waits or holds a build gives one now. */
+export const lastContact = (state: PoolState, agentId: string, { now, rules }: DecisionContext): number | null => {
+  const agent = state.agents.get(agentId);
+  const isHere = state.waiters.has(agentId) || state.index.holding.has(agentId);
+  return agent ? rules.signOfLife(lastHeardAt(state, agent), isHere, now) : null;
+};
+
+/** The actual time of a deadline, read from the facts; null where it no longer exists. */
+const ACTUAL: Record<DeadlineKind, (state: PoolState, id: string) => number | null> = {
+  lease: ({ jobs }, id) => {
+    const job = jobs.get(id);
+    return job ? leaseDue(job) : null;
+  },
+  delay: ({ jobs }, id) => {
+    const job = jobs.get(id);
+    return !job || job.lease || job.notBefore === 0 ? null : job.notBefore;
+  },
+  otherAgent: ({ jobs }, id) => {
+    const job = jobs.get(id);
+    return !job || job.lease ? null : (job.passedOver?.until ?? null);
+  },
+  offersResume: offersResumeAt,
+  retirement: ({ agents }, id) => agents.get(id)?.spentAt ?? null,
+};

@@ -1,0 +1,94 @@
+import { type Decision, type DecisionContext, decided, type Push } from "./decision.ts";
+import type { Change, JobFacts } from "./facts.ts";
+import { firstBuildFor, hasRoom, type Reservations } from "./match.ts";
+import type { Lane } from "./queue.ts";
+import type { PoolState } from "./state.ts";
+
+/**
+ * Offers each build to one waiting agent that could take it. Looks only at builds and agents that may fit each other
+ * since the last step; builds first, so that the agent that has waited longest gets the offer.
+ */
+export const offerBuilds = (state: PoolState, context: DecisionContext): Decision<null> => {
+  const { lanes, agents } = state.index.unmatched;
+  if (lanes.size === 0 && agents.size === 0) return decided(null);
+  const round = new OfferRound(state, context);
+  if (state.index.idleWaiters.size > 0 && state.queue.size > 0) {
+    for (const lane of lanes) offerLane(state, lane, round, context);
+    for (const agentId of agents) {
+      const agent = state.agents.get(agentId)!;
+      const build = round.isOpenTo(agentId) && firstBuildFor(state, agent, round, context);
+      if (build) round.add(agentId, build.id);
+    }
+  }
+  return decided(null, [...round.changes, { kind: "matched" }], round.pushes);
+};
+
+const offerLane = (state: PoolState, lane: Lane, round: OfferRound, context: DecisionContext): void => {
+  for (const { id } of lane.builds) {
+    if (!hasRoom(state, lane, round, context)) return;
+    const job = state.jobs.get(id)!;
+    if (round.has(id) || !context.rules.isDue(job, context.now)) continue;
+    const agentId = longestWaiterFor(state, lane, job, round, context);
+    if (agentId !== undefined) round.add(agentId, id);
+    else if (job.releasedBy.length === 0 && !job.passedOver) return;
+  }
+};
+
+/** The agent that has waited longest among those that may have the build. */
+const longestWaiterFor = (
+  state: PoolState,
+  { requirementClass }: Lane,
+  job: JobFacts,
+  round: OfferRound,
+  { rules }: DecisionContext,
+): string | undefined => {
+  for (const waiters of state.index.idleWaiters.values()) {
+    for (const id of waiters) {
+      if (!rules.meets(state.agents.get(id)!, requirementClass.requires)) break;
+      if (round.isOpenTo(id) && !rules.isNotFor(job, id)) return id;
+    }
+  }
+  return undefined;
+};
+
+/** Open offers and those of this step. Both reserve their builds, as if the agents had claimed them. */
+class OfferRound implements Reservations {
+  readonly changes: Change[] = [];
+  readonly pushes: Push[] = [];
+  readonly #state: PoolState;
+  readonly #context: DecisionContext;
+  readonly #agents = new Set<string>();
+  readonly #pipelines = new Map<string, string | null>();
+
+  constructor(state: PoolState, context: DecisionContext) {
+    this.#state = state;
+    this.#context = context;
+  }
+
+  add(agentId: string, buildId: string): void {
+    this.#agents.add(agentId);
+    this.#pipelines.set(buildId, this.#state.builds.get(buildId)!.pipelineId);
+    this.changes.push({ kind: "offer", buildId, offer: { agentId, at: this.#context.now } });
+    this.pushes.push({ agentId, hint: { type: "look", buildId } });
+  }
+
+  has(buildId: string): boolean {
+    return this.#state.offers.has(buildId) || this.#pipelines.has(buildId);
+  }
+
+  countIn(pipelineId: string): number {
+    let count = this.#state.index.offeredByPipeline.get(pipelineId) ?? 0;
+    for (const offered of this.#pipelines.values()) if (offered === pipelineId) count++;
+    return count;
+  }
+
+  /** Whether the agent could take a build if it got an offer now. */
+  isOpenTo(agentId: string): boolean {
+    const { now, rules } = this.#context;
+    const waiter = this.#state.waiters.get(agentId);
+    const agent = this.#state.agents.get(agentId);
+    return (
+      !!agent && !!waiter && !this.#agents.has(agentId) && rules.takesBuilds(agent, now) && rules.isAlert(waiter, now)
+    );
+  }
+}

@@ -1,0 +1,61 @@
+import type { BuildFacts, JobFacts, Offer, Outcome } from "../../src/domain/pool/facts.ts";
+import type { SimStorage } from "./storage.ts";
+
+/** A build as its callers saw it. */
+export interface ObservedBuild {
+  starts: number;
+  unstarted: number;
+  /** The latest deadline that the pool promised to its agent. */
+  promisedUntil: number;
+  /** Extensions in a row of its lease without a call of its agent. */
+  unaskedExtensions: number;
+  /** How often an agent released it because it could not fetch the repository. */
+  unfetchedReleases: number;
+  isCanceled: boolean;
+  reported: Outcome | null;
+}
+export interface ObservedAgent {
+  boots: string[];
+  isRemoved: boolean;
+  tokenId: string | undefined;
+  /** Time of its last sign of life. */
+  seenAt: number;
+  /** Builds in a row that it took and did not start, and when the last of these leases ended. */
+  ignored: number;
+  ignoredAt: number;
+}
+
+export interface Observations {
+  builds: Map<string, ObservedBuild>;
+  agents: Map<string, ObservedAgent>;
+  revoked: Set<string>;
+  keys: Map<string, { buildId: string; at: number; bodyHash: string }>;
+  numbers: Map<string, number>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the input of any command
+export type AnyInput = any;
+
+/** A call, with the facts from before it that the checks compare with. */
+export interface Call {
+  command: string;
+  input: AnyInput;
+  now: number;
+  build: BuildFacts | undefined;
+  job: JobFacts | undefined;
+  heldBuild: string | undefined;
+  offers: [buildId: string, offer: Offer][];
+  audits: string[];
+}
+
+/** What the checks of a call may look at: what callers saw before it, the call itself and the storage. */
+export interface CheckContext {
+  readonly orgId: string;
+  readonly storage: SimStorage;
+  observed: Observations;
+  /** The highest fence ever seen. A restore does not lower it. */
+  maxFence: number;
+  readonly call: Call;
+  /** Whether the call has the token of an agent that is not removed. */
+  isGenuine(input: AnyInput): boolean;
+}
