@@ -57,6 +57,21 @@ describe("every form", () => {
     }
   });
 
+  it("changes the version that its page showed, or shows the page again as it is now", async () => {
+    const { admin } = await newOrganization();
+    const cookie = (await signIn(admin)).split(";")[0] as string;
+    const { id } = await created(admin, "/secrets/groups", { name: "first" });
+    const save = (name: string) =>
+      send(`/groups/${id}`, cookie, { Origin: ORIGIN }, { name, description: "", version: "1" });
+    expect((await save("second")).status).toBe(303);
+    const late = await save("third");
+    expect(late.status).toBe(422);
+    const text = await late.text();
+    expect(text).toContain("It was changed since you read it");
+    expect(text).toContain('name="version" value="2"');
+    expect(text).toContain("second");
+  });
+
   it("that is refused says how many fields need a change, each mistake once at its field, and leads to the first", async () => {
     const cookie = await cookieFor("maintainer");
     const form = { fullName: "no-owner", cloneUrl: "nowhere", gitHostRepoId: "7", defaultBranch: "" };
