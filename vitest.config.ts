@@ -42,6 +42,7 @@ export default defineConfig(async () => ({
           exclude: [...PLAIN, ...HOUSE, ...END_TO_END, "**/node_modules/**"],
           setupFiles: ["./test/support/apply-migrations.ts"],
           testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       { test: { name: "house", include: HOUSE } },

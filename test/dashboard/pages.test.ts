@@ -62,7 +62,7 @@ describe("every form", () => {
     const cookie = (await signIn(admin)).split(";")[0] as string;
     const { id } = await created(admin, "/secrets/groups", { name: "first" });
     const save = (name: string) =>
-      send(`/groups/${id}`, cookie, { Origin: ORIGIN }, { name, description: "", version: "1" });
+      sendForm(`/groups/${id}`, cookie, { Origin: ORIGIN }, { name, description: "", version: "1" });
     expect((await save("second")).status).toBe(303);
     const late = await save("third");
     expect(late.status).toBe(422);
