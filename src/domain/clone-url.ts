@@ -89,7 +89,7 @@ export const cloneOrigin = (url: string): string => {
 };
 
 /** Host and port as ssh is given them; no port is ssh's own choice. */
-export const sshPlace = (url: string): { host: string; port: string } => {
+export const sshDestination = (url: string): { host: string; port: string } => {
   const { host = "", port = "" } = parse(url) ?? {};
   return { host: host.replace(/^\[|\]$/g, ""), port };
 };

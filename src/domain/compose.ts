@@ -29,19 +29,19 @@ export interface Composition<Value extends string | null = string> {
 /** Who the run serves: an untrusted one (a fork's) is given no secret. */
 export type Trust = "trusted" | "untrusted";
 
-export interface Place {
+export interface ValueSource {
   scope: Origin;
   groupId: string | null;
   variableId: string | null;
 }
 
 /** A key of the composed environment: the winner, and what it overrides, the nearest first. */
-export interface ComposedEntry<Value extends string | null = string> extends Place {
+export interface ComposedEntry<Value extends string | null = string> extends ValueSource {
   key: string;
   value: Value | string;
   isSecret: boolean;
   version: number | null;
-  overrides: Place[];
+  overrides: ValueSource[];
 }
 
 /** The environment is beyond its limits: nothing of it is handed out. */
@@ -57,7 +57,7 @@ export class EnvironmentTooLarge extends Error {
   }
 }
 
-interface Layered<Value extends string | null> extends Place {
+interface LayeredVariable<Value extends string | null> extends ValueSource {
   key: string;
   value: Value | string;
   isSecret: boolean;
@@ -67,7 +67,7 @@ interface Layered<Value extends string | null> extends Place {
 const LAYERS: Scope[] = ["organization", "group", "repository", "pipeline"];
 
 /** Active variables and the run's, the weakest first. */
-const layered = <Value extends string | null>(input: Composition<Value>): Layered<Value>[] => {
+const inLayers = <Value extends string | null>(input: Composition<Value>): LayeredVariable<Value>[] => {
   const groupOrder = new Map(input.groupIds.map((id, index) => [id, index]));
   const marked = new Set(input.secretKeys);
   const stored = input.variables
@@ -98,7 +98,7 @@ export const compose = <Value extends string | null>(
   input: Composition<Value>,
   trust: Trust,
 ): ComposedEntry<Value>[] => {
-  const all = layered(input);
+  const all = inLayers(input);
   if (all.length > LIMITS.activeVariables) throw new EnvironmentTooLarge("variables");
   const entries = new Map<string, ComposedEntry<Value>>();
   for (const variable of all) {

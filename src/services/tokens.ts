@@ -4,7 +4,7 @@ import { hashToken } from "../crypto/token.ts";
 import { ensureUnchanged } from "../db/guard.ts";
 import { token } from "../db/schema.ts";
 import { isValidToken } from "../db/valid-token.ts";
-import { changed, differences } from "../domain/differences.ts";
+import { applyDiff, diff } from "../domain/diff.ts";
 import { PathId } from "../protocol/common.ts";
 import {
   CreatedToken,
@@ -124,9 +124,9 @@ export const updateToken = verb({
     if (row.kind === "registration" && change.labels === null) throw invalid("/labels", "must be a list");
     const isMoved = expiresAt !== undefined && expiresAt !== row.expiresAt;
     const moved = isMoved ? { ...change, expiresAt: expiryOf(context, expiresAt) } : change;
-    const changes = differences<Partial<Row>>(row, moved);
+    const changes = diff<Partial<Row>>(row, moved);
     if (Object.keys(changes).length === 0) return tokenRecord(row);
-    const next = { ...changed(row, changes), version: row.version + 1 };
+    const next = { ...applyDiff(row, changes), version: row.version + 1 };
     const { name, role, labels, version } = next;
     const { sql } = context.db;
     await context.write({ action: "token.update", subject: row.id, detail: { name, changes } }, [

@@ -11,11 +11,11 @@ import {
   Unary,
 } from "@actions/expressions/ast";
 import { type Token, TokenType } from "@actions/expressions/lexer";
-import { didYouMean } from "../did-you-mean.ts";
-import { CONTEXTS, PROPERTIES, STEP_PROPERTIES } from "../other-ci/expressions.ts";
-import type { Unknown } from "./evaluate.ts";
+import { closestName } from "../closest-name.ts";
+import { CONTEXT_ADVICE, PROPERTY_EQUIVALENTS, STEP_PROPERTY_EQUIVALENTS } from "../other-ci/expressions.ts";
+import type { UnknownNames } from "./evaluate.ts";
 import { ExpressionMistake } from "./mistake.ts";
-import { CONTEXT_NAMES, meansVariable, SHAPES } from "./names.ts";
+import { CONTEXT_NAMES, CONTEXT_PROPERTIES, isVariableName } from "./names.ts";
 import type { Expression } from "./parse.ts";
 
 /** What is known before a build: ids of earlier steps always, variables where the pipeline is known. */
@@ -51,7 +51,7 @@ class Checker {
 
   #among(names: Iterable<string>, key: string, token: Token, message: string, instead?: string): void {
     const known = [...names];
-    if (!known.includes(key)) this.#say(token, message, instead ?? didYouMean(key, known));
+    if (!known.includes(key)) this.#say(token, message, instead ?? closestName(key, known));
   }
 
   /** `context.key` with a key that is written out. */
@@ -70,15 +70,21 @@ class Checker {
       if (variables?.env && !lenient && !isOfService(key))
         this.#among(variables.env, key, token, "There is no variable of this name");
     } else {
-      const instead = PROPERTIES.get(`${context}.${key}`);
-      this.#among(SHAPES[context as keyof typeof SHAPES], key, token, "This context has no such property", instead);
+      const instead = PROPERTY_EQUIVALENTS.get(`${context}.${key}`);
+      this.#among(
+        CONTEXT_PROPERTIES[context as keyof typeof CONTEXT_PROPERTIES],
+        key,
+        token,
+        "This context has no such property",
+        instead,
+      );
     }
   }
 
   #bare(token: Token, lenient: boolean): void {
     const name = token.lexeme;
     if (isContext(name)) return;
-    if (!meansVariable(name)) this.#say(token, "This is a function: call it with ( )", `${name}()`);
+    if (!isVariableName(name)) this.#say(token, "This is a function: call it with ( )", `${name}()`);
     else if (name.includes("-")) this.#say(token, "No variable can have this name");
     else if (this.#known.variables?.env && !lenient && !isOfService(name))
       this.#among(this.#known.variables.env, name, token, "There is no variable of this name");
@@ -93,12 +99,12 @@ class Checker {
         if (key !== undefined) this.#property(name, key, (index as Literal).token, lenient);
         return;
       }
-      const instead = PROPERTIES.get(`${name}.${key}`);
-      const advice = CONTEXTS.get(name);
+      const instead = PROPERTY_EQUIVALENTS.get(`${name}.${key}`);
+      const advice = CONTEXT_ADVICE.get(name);
       if (instead !== undefined) this.#say(expr.name, `There is no context \`${name}\``, instead);
       else if (advice !== undefined) this.#say(expr.name, `There is no context \`${name}\`. ${advice}`);
       else {
-        const near = didYouMean(name, CONTEXT_NAMES);
+        const near = closestName(name, CONTEXT_NAMES);
         const only = near === undefined ? `, only ${CONTEXT_NAMES.join(", ")}` : "";
         this.#say(expr.name, `There is no such context${only}`, near);
       }
@@ -108,7 +114,13 @@ class Checker {
     const inSteps =
       expr instanceof IndexAccess && expr.expr instanceof ContextAccess && expr.expr.name.lexeme === "steps";
     if (inSteps && key !== undefined)
-      this.#among(SHAPES.step, key, (index as Literal).token, "A step has no such property", STEP_PROPERTIES.get(key));
+      this.#among(
+        CONTEXT_PROPERTIES.step,
+        key,
+        (index as Literal).token,
+        "A step has no such property",
+        STEP_PROPERTY_EQUIVALENTS.get(key),
+      );
   }
 
   walk(node: Expr, lenient: boolean): void {
@@ -130,7 +142,7 @@ class Checker {
 }
 
 /** Every wrong name in an expression, as far as that is known before a build. */
-export const wrongNames = (expression: Expression, known: KnownNames, unknown: Unknown): ExpressionMistake[] => {
+export const wrongNames = (expression: Expression, known: KnownNames, unknown: UnknownNames): ExpressionMistake[] => {
   const checker = new Checker(expression, known);
   if (expression.root) checker.walk(expression.root, unknown === "null");
   return checker.mistakes;

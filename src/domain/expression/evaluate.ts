@@ -22,10 +22,10 @@ export interface Scope {
 }
 
 /** Unknown names are null everywhere in `if`; elsewhere only left of `||`. */
-export type Unknown = "null" | "mistake";
+export type UnknownNames = "null" | "mistake";
 
 /** A value in the place of the expression that made it, so that nothing is evaluated twice. */
-class Held extends Expr {
+class EvaluatedNode extends Expr {
   readonly value: Data;
   constructor(value: Data) {
     super();
@@ -42,7 +42,7 @@ class NamedEvaluator extends Evaluator {
   #lenient: boolean;
   #made = 0;
 
-  constructor(expression: Expression, root: Expr, scope: Scope, unknown: Unknown) {
+  constructor(expression: Expression, root: Expr, scope: Scope, unknown: UnknownNames) {
     super(root, scope.names, FUNCTIONS[scope.status]);
     this.#expression = expression;
     this.#names = scope.names;
@@ -67,7 +67,7 @@ class NamedEvaluator extends Evaluator {
       const token = access.index instanceof Literal ? access.index.token : undefined;
       return this.#find(holder, this.eval(access.index).coerceString(), token);
     }
-    return super.visitIndexAccess(new IndexAccess(new Held(holder), access.index));
+    return super.visitIndexAccess(new IndexAccess(new EvaluatedNode(holder), access.index));
   }
 
   override visitLogical(logical: Logical): Data {
@@ -100,7 +100,7 @@ class NamedEvaluator extends Evaluator {
 }
 
 /** The value of an expression; an empty one is null. @throws {ExpressionMistake} */
-export const evaluate = (expression: Expression, scope: Scope, unknown: Unknown): Data => {
+export const evaluate = (expression: Expression, scope: Scope, unknown: UnknownNames): Data => {
   if (!expression.root) return new data.Null();
   const value = new NamedEvaluator(expression, expression.root, scope, unknown).evaluate();
   if (value.primitive && value.coerceString().length > RESULT_LIMIT)
@@ -117,6 +117,6 @@ export const evaluateText = (expression: Expression, scope: Scope): { text: stri
 
 /** Whether the condition of `if` holds. One that does not ask for the status means `success() && (...)`. */
 export const evaluateCondition = (expression: Expression, scope: Scope): boolean => {
-  if (!expression.asksStatus && scope.status !== "success") return false;
+  if (!expression.usesStatus && scope.status !== "success") return false;
   return expression.root === null || !falsy(evaluate(expression, scope, "null"));
 };

@@ -13,7 +13,7 @@ export const DEPTH_LIMIT = 64;
 export const WORK_LIMIT = 16 * RESULT_LIMIT;
 
 /** Collects a result, and refuses to let it grow beyond the limit: 299 characters of format() can make 100 MB. */
-class Result {
+class BoundedText {
   readonly #parts: string[] = [];
   #length = 0;
   isSecret = false;
@@ -27,13 +27,13 @@ class Result {
     this.isSecret ||= isSecretData(value);
     this.add(value.coerceString());
   }
-  done(): Data {
+  toData(): Data {
     return text(this.#parts.join(""), this.isSecret);
   }
 }
 
 const format = (pattern: Data, ...values: Data[]): Data => {
-  const result = new Result();
+  const result = new BoundedText();
   result.isSecret = isSecretData(pattern);
   for (const [piece, literal, index] of pattern.coerceString().matchAll(/(\{\{|\}\}|[^{}]+)|\{([0-9]+)[^}]*\}|[{}]/g)) {
     if (literal !== undefined) result.add(literal === "{{" || literal === "}}" ? literal.slice(1) : literal);
@@ -46,13 +46,13 @@ const format = (pattern: Data, ...values: Data[]): Data => {
       result.addData(value);
     }
   }
-  return result.done();
+  return result.toData();
 };
 
 const join = (list: Data, separator?: Data): Data => {
   if (list.primitive) return list.kind === data.Kind.String ? list : text(list.coerceString(), isSecretData(list));
   if (list.kind !== data.Kind.Array) return text("");
-  const result = new Result();
+  const result = new BoundedText();
   for (const [index, one] of (list as data.Array).values().entries()) {
     if (index > 0) {
       if (separator?.primitive) result.addData(separator);
@@ -60,11 +60,11 @@ const join = (list: Data, separator?: Data): Data => {
     }
     result.addData(one);
   }
-  return result.done();
+  return result.toData();
 };
 
 const toJson = (value: Data): Data => {
-  const result = new Result();
+  const result = new BoundedText();
   const write = (one: Data, indent: string): void => {
     if (one.kind === data.Kind.Array || one.kind === data.Kind.Dictionary) {
       const isArray = one.kind === data.Kind.Array;
@@ -87,7 +87,7 @@ const toJson = (value: Data): Data => {
     else result.add(JSON.stringify((one as data.NumberData | data.BooleanData).value));
   };
   write(value, "");
-  return result.done();
+  return result.toData();
 };
 
 const depth = (value: unknown, limit: number): number => {
@@ -109,7 +109,7 @@ const fromJson = (value: Data): Data => {
   return toData(parsed, isSecretData(value));
 };
 
-const choose = (...args: Data[]): Data => {
+const caseOf = (...args: Data[]): Data => {
   for (let index = 0; index < args.length - 1; index += 2) {
     const condition = args[index]!;
     if (condition.kind !== data.Kind.Boolean)
@@ -127,7 +127,7 @@ const CALLS = {
   join,
   tojson: toJson,
   fromjson: fromJson,
-  case: choose,
+  case: caseOf,
   contains: wellKnownFunctions.contains!.call,
   startswith: wellKnownFunctions.startswith!.call,
   endswith: wellKnownFunctions.endswith!.call,

@@ -14,10 +14,10 @@ const LITERALS = ["true", "false", "null", "NaN", "Infinity"];
 const TAKEN = new Set<string>([...CONTEXT_NAMES, ...FUNCTION_NAMES, ...LITERALS]);
 
 /** Whether a bare name means a variable; one that is taken is reached by `env.NAME`. */
-export const meansVariable = (name: string): boolean => !TAKEN.has(name);
+export const isVariableName = (name: string): boolean => !TAKEN.has(name);
 
 /** What the contexts of a fixed shape hold. `steps.ID` has the shape of a step. */
-export const SHAPES = {
+export const CONTEXT_PROPERTIES = {
   build: ["id", "number", "branch", "commit", "message", "attempt", "trigger"],
   repository: ["id", "fullName", "cloneUrl"],
   agent: ["id", "name", "platform"],

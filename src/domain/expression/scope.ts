@@ -1,32 +1,32 @@
-import { didYouMean } from "../did-you-mean.ts";
+import { closestName } from "../closest-name.ts";
 import { type Data, Dictionary, type Missing } from "./data.ts";
 import type { Scope } from "./evaluate.ts";
 import type { JobStatus } from "./functions.ts";
-import { CONTEXT_NAMES, type ContextName, meansVariable } from "./names.ts";
+import { CONTEXT_NAMES, type ContextName, isVariableName } from "./names.ts";
 
 /** Contexts by their names, and below them the variables of `env` by their bare names. */
-class Names extends Dictionary {
+class ScopeNames extends Dictionary {
   readonly #env: Dictionary;
   constructor(contexts: Record<ContextName, Dictionary>) {
     const missing = (name: string): Missing => ({
       message: "There is no variable of this name",
-      suggestion: didYouMean(name, [...contexts.env.pairs().map((pair) => pair.key), ...CONTEXT_NAMES]),
+      suggestion: closestName(name, [...contexts.env.pairs().map((pair) => pair.key), ...CONTEXT_NAMES]),
     });
     super(Object.entries(contexts), missing);
     this.#env = contexts.env;
   }
   override get(name: string): Data | undefined {
-    return super.get(name) ?? (meansVariable(name) ? this.#env.get(name) : undefined);
+    return super.get(name) ?? (isVariableName(name) ? this.#env.get(name) : undefined);
   }
 }
 
 export const scopeOf = (contexts: Record<ContextName, Dictionary>, status: JobStatus): Scope => ({
-  names: new Names(contexts),
+  names: new ScopeNames(contexts),
   status,
 });
 
 /** A context whose keys are variables. `elsewhere` are those of the other kind, and what to write for them. */
-export const variables = (
+export const variableContext = (
   pairs: Iterable<readonly [string, Data]>,
   elsewhere?: { keys: Set<string>; message: string; context: "vars" | "secrets" },
 ): Dictionary => {
@@ -35,7 +35,7 @@ export const variables = (
       ? { message: elsewhere.message, suggestion: `${elsewhere.context}.${key}`, always: true }
       : {
           message: "There is no variable of this name",
-          suggestion: didYouMean(
+          suggestion: closestName(
             key,
             known.pairs().map((pair) => pair.key),
           ),
@@ -45,10 +45,10 @@ export const variables = (
 };
 
 /** A context of a fixed shape: what is not in it is a mistake where null would not do. */
-export const shaped = (pairs: Iterable<readonly [string, Data]>): Dictionary => {
+export const fixedContext = (pairs: Iterable<readonly [string, Data]>): Dictionary => {
   const known: Dictionary = new Dictionary(pairs, (key) => ({
     message: "This context has no such property",
-    suggestion: didYouMean(
+    suggestion: closestName(
       key,
       known.pairs().map((pair) => pair.key),
     ),
@@ -57,4 +57,5 @@ export const shaped = (pairs: Iterable<readonly [string, Data]>): Dictionary => 
 };
 
 /** Outputs of a step: one that was not set is null wherever it is read. */
-export const outputs = (pairs: Iterable<readonly [string, Data]>): Dictionary => new Dictionary(pairs, () => null);
+export const outputsContext = (pairs: Iterable<readonly [string, Data]>): Dictionary =>
+  new Dictionary(pairs, () => null);

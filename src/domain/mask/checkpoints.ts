@@ -1,7 +1,7 @@
-import { addToP, addToQ, joined } from "./fingerprint.ts";
+import { addToP, addToQ, joinHalves } from "./fingerprint.ts";
 
 /** Bytes between two checkpoints of a needle. */
-export const STEP = 64;
+export const CHECKPOINT_STEP = 64;
 
 /** Where a comparison stands that has followed a needle's beginning up to a checkpoint. */
 export interface Checkpoint {
@@ -25,7 +25,7 @@ export class Checkpoints {
   constructor(needles: Uint8Array[]) {
     const lengths = needles.map(({ length }) => length);
     this.longest = lengths.reduce((longest, length) => Math.max(longest, length), 0);
-    const count = lengths.reduce((sum, length) => sum + Math.floor(length / STEP), 0);
+    const count = lengths.reduce((sum, length) => sum + Math.floor(length / CHECKPOINT_STEP), 0);
     this.#keys = new Float64Array(2 ** Math.ceil(Math.log2(2 * count + 2))).fill(-1);
     this.#values = new Uint32Array(4 * this.#keys.length);
     const prefixes: number[] = [];
@@ -56,8 +56,8 @@ export class Checkpoints {
     for (let depth = 1; depth <= needle.length; depth++) {
       p = addToP(p, needle[depth - 1]!);
       q = addToQ(q, needle[depth - 1]!);
-      if (depth % STEP !== 0) continue;
-      const key = joined(p, q);
+      if (depth % CHECKPOINT_STEP !== 0) continue;
+      const key = joinHalves(p, q);
       const slot = this.#slot(key);
       if (this.#keys[slot] === -1) {
         this.#keys[slot] = key;

@@ -1,8 +1,8 @@
-import { STEP } from "./checkpoints.ts";
+import { CHECKPOINT_STEP } from "./checkpoints.ts";
 import type { Dictionary } from "./dictionary.ts";
-import { Track } from "./track.ts";
-import type { Window } from "./window.ts";
-import { FOLD, type Wraps } from "./wraps.ts";
+import { FOLD, type LineWraps } from "./line-wraps.ts";
+import { PrefixFingerprints } from "./prefix-fingerprints.ts";
+import type { SlidingWindow } from "./sliding-window.ts";
 
 /** Bytes alike from which on it is asked whether a leap over text compared before is possible. */
 const LEAP_FROM = 8;
@@ -10,10 +10,10 @@ const LEAP_FROM = 8;
 /** Follows the text from one place on, as long as it may become a needle of the dictionary. */
 export class Cursor {
   readonly #dictionary: Dictionary;
-  readonly #window: Window;
+  readonly #window: SlidingWindow;
   /** Null for needles that are sought byte for byte. */
-  readonly #wraps: Wraps | null;
-  readonly #track: Track;
+  readonly #wraps: LineWraps | null;
+  readonly #track: PrefixFingerprints;
   /** Up to this stream offset text has been compared, so that it pays to leap. */
   #reached = 0;
   /** The needles `#low..#high` begin with the first `#depth` bytes of the text, which took `#length` with its wraps. */
@@ -24,11 +24,11 @@ export class Cursor {
   /** Bytes of text, wraps included, of the longest needle found so far. */
   matched = 0;
 
-  constructor(dictionary: Dictionary, window: Window, wraps: Wraps | null) {
+  constructor(dictionary: Dictionary, window: SlidingWindow, wraps: LineWraps | null) {
     this.#dictionary = dictionary;
     this.#window = window;
     this.#wraps = wraps;
-    this.#track = new Track(window, wraps);
+    this.#track = new PrefixFingerprints(window, wraps);
   }
 
   /** Whether more text could make a longer needle. */
@@ -81,7 +81,7 @@ export class Cursor {
         if (depth === length) continue;
       }
       if (at === end) break;
-      if (depth === LEAP_FROM && base + start + STEP <= this.#reached) {
+      if (depth === LEAP_FROM && base + start + CHECKPOINT_STEP <= this.#reached) {
         const leap = this.#track.leap(this.#dictionary.checkpoints, base + start, this.#reached);
         if (leap) {
           ({ low, high, depth } = leap);

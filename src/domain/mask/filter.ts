@@ -1,7 +1,7 @@
 import type { Dictionary } from "./dictionary.ts";
-import { FOLD, toBase64Url } from "./wraps.ts";
+import { FOLD, toBase64Url } from "./line-wraps.ts";
 
-export const MIX = 0x9e3779b1;
+export const HASH_MULTIPLIER = 0x9e3779b1;
 
 /** A needle of this many bytes has, wherever it lies, a whole aligned word within its first seven. */
 const WORD_MIN = 7;
@@ -45,7 +45,7 @@ export class Filter {
   #add(needle: Uint8Array): void {
     for (let at = 0; at < 4; at++) {
       const word = needle[at]! | (needle[at + 1]! << 8) | (needle[at + 2]! << 16) | (needle[at + 3]! << 24);
-      const hash = Math.imul(word, MIX) >>> this.shift;
+      const hash = Math.imul(word, HASH_MULTIPLIER) >>> this.shift;
       this.words[hash] = this.words[hash]! | (1 << at);
     }
   }

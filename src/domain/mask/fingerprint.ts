@@ -10,7 +10,7 @@ const mod = (value: number, prime: number): number => value - Math.floor(value /
 export const addToP = (p: number, byte: number): number => mod(p * BASE_P + byte + 1, P);
 export const addToQ = (q: number, byte: number): number => mod(q * BASE_Q + byte + 1, Q);
 
-export const joined = (p: number, q: number): number => p * 2 ** 26 + q;
+export const joinHalves = (p: number, q: number): number => p * 2 ** 26 + q;
 
 /** Powers of the bases for lengths that are multiples of `step`. */
 export class Powers {
@@ -32,6 +32,6 @@ export class Powers {
     }
     const restP = p - mod(beforeP * this.#p[times]!, P);
     const restQ = q - mod(beforeQ * this.#q[times]!, Q);
-    return joined(restP < 0 ? restP + P : restP, restQ < 0 ? restQ + Q : restQ);
+    return joinHalves(restP < 0 ? restP + P : restP, restQ < 0 ? restQ + Q : restQ);
   }
 }

@@ -1,5 +1,5 @@
 import { ESCAPES } from "./escapes.ts";
-import { toBase64Url } from "./wraps.ts";
+import { toBase64Url } from "./line-wraps.ts";
 
 /** An encoded form shorter than this, in bytes, would mask too much that is no secret. */
 const ENCODED_MIN = 8;
@@ -87,7 +87,7 @@ const wrappedForms = (value: string): string[] => {
 const distinct = (texts: Iterable<string>): Uint8Array[] => [...new Set(texts)].map(fromBinary);
 
 /** The forms of each secret, apart by how they are sought. Empty secrets have none. */
-export const formsApart = (secrets: Iterable<string | Uint8Array>): Forms => {
+export const groupedForms = (secrets: Iterable<string | Uint8Array>): Forms => {
   const values = [...new Set([...secrets].map((secret) => toBinary(toBytes(secret))))].filter((value) => value !== "");
   return { plain: distinct(values.flatMap(plainForms)), wrapped: distinct(values.flatMap(wrappedForms)) };
 };
@@ -97,7 +97,7 @@ export const formsApart = (secrets: Iterable<string | Uint8Array>): Forms => {
  * all three offsets, hex, and the escapes of URLs, JSON, XML and shells (encoded forms of 8 bytes or more).
  */
 export const formsOf = (secrets: Iterable<string | Uint8Array>): Uint8Array[] => {
-  const { plain, wrapped } = formsApart(secrets);
+  const { plain, wrapped } = groupedForms(secrets);
   const url = wrapped.map(toBase64Url);
   return distinct([...plain, ...wrapped, ...url].map(toBinary));
 };

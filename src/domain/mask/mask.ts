@@ -1,9 +1,9 @@
 import { Dictionary } from "./dictionary.ts";
 import { Filter } from "./filter.ts";
-import { formsApart } from "./forms.ts";
+import { groupedForms } from "./forms.ts";
+import { LineWraps, WRAP_MIN } from "./line-wraps.ts";
 import { type Needles, Scanner } from "./scanner.ts";
-import { Window } from "./window.ts";
-import { WRAP_MIN, Wraps } from "./wraps.ts";
+import { SlidingWindow } from "./sliding-window.ts";
 
 export { formsOf } from "./forms.ts";
 export type { Needles } from "./scanner.ts";
@@ -31,7 +31,7 @@ const isNeedles = (secrets: Secrets | Needles): secrets is Needles => "plain" in
 
 /** Prepares the search for secrets, the costly part of a masker; many maskers may share it. */
 export const compile = (secrets: Secrets, known?: Needles): Needles => {
-  const forms = formsApart(secrets);
+  const forms = groupedForms(secrets);
   const plain = new Dictionary([...forms.plain, ...(known?.plain.needles() ?? [])]);
   const wrapped = new Dictionary([...forms.wrapped, ...(known?.wrapped.needles() ?? [])]);
   return { plain, wrapped, filter: new Filter(plain, wrapped) };
@@ -43,22 +43,22 @@ export const compile = (secrets: Secrets, known?: Needles): Needles => {
  */
 export class Masker {
   #needles: Needles;
-  readonly #window: Window;
-  readonly #wraps: Wraps;
+  readonly #window: SlidingWindow;
+  readonly #wraps: LineWraps;
   #scanner: Scanner;
   /** Found and not yet let go, ascending. */
   #spans: { start: number; end: number }[] = [];
   #offset: number;
   #covered: number;
   #hits = 0;
-  #out = new Window(0);
+  #out = new SlidingWindow(0);
 
   constructor(secrets: Secrets | Needles, resume: MaskerPosition = { offset: 0, covered: -1, run: 0 }) {
     this.#needles = isNeedles(secrets) ? secrets : compile(secrets);
     this.#offset = resume.offset;
     this.#covered = resume.covered;
-    this.#window = new Window(resume.offset);
-    this.#wraps = new Wraps(this.#window, resume.run);
+    this.#window = new SlidingWindow(resume.offset);
+    this.#wraps = new LineWraps(this.#window, resume.run);
     this.#scanner = new Scanner(this.#needles, this.#window, this.#wraps, resume.offset);
   }
 

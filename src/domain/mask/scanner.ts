@@ -1,8 +1,8 @@
 import { Cursor } from "./cursor.ts";
 import type { Dictionary } from "./dictionary.ts";
-import { type Filter, MIX } from "./filter.ts";
-import type { Window } from "./window.ts";
-import type { Wraps } from "./wraps.ts";
+import { type Filter, HASH_MULTIPLIER } from "./filter.ts";
+import type { LineWraps } from "./line-wraps.ts";
+import type { SlidingWindow } from "./sliding-window.ts";
 
 /** What is sought: needles byte for byte, needles that line breaks may cut, and the filter of both. */
 export interface Needles {
@@ -14,8 +14,8 @@ export interface Needles {
 /** Finds needles in a window, from left to right; of those that begin at one place only the longest. */
 export class Scanner {
   readonly #filter: Filter;
-  readonly #window: Window;
-  readonly #wraps: Wraps;
+  readonly #window: SlidingWindow;
+  readonly #wraps: LineWraps;
   readonly #plain: Cursor;
   readonly #wrapped: Cursor;
   /** Every needle that begins before this stream offset has been found. */
@@ -23,7 +23,7 @@ export class Scanner {
   /** Before this stream offset every place is tried: a wrap there hides needles from the filter. */
   #tryTo = 0;
 
-  constructor(needles: Needles, window: Window, wraps: Wraps, offset: number) {
+  constructor(needles: Needles, window: SlidingWindow, wraps: LineWraps, offset: number) {
     this.#filter = needles.filter;
     this.#window = window;
     this.#wraps = wraps;
@@ -66,7 +66,7 @@ export class Scanner {
     let word = at >>> 2;
     for (let before = words[word - 1] ?? 0; word < last; word++) {
       const four = words[word]!;
-      let places = hashes[Math.imul(four, MIX) >>> shift]!;
+      let places = hashes[Math.imul(four, HASH_MULTIPLIER) >>> shift]!;
       if (pairs !== null) {
         places |= pairs[four & 0xffff]! | (pairs[(before >>> 24) | ((four & 0xff) << 8)]! << 1);
         places |= (pairs[before >>> 16]! << 2) | (pairs[(before >>> 8) & 0xffff]! << 3);

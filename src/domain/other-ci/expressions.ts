@@ -1,7 +1,7 @@
 /* What expressions of other systems have, and what to write here instead. */
 
 /** Contexts of which nothing is known here. */
-export const CONTEXTS = new Map([
+export const CONTEXT_ADVICE = new Map([
   ["matrix", "There is no matrix: make a pipeline for each case, and give it a variable"],
   ["strategy", "There is no matrix: make a pipeline for each case, and give it a variable"],
   ["inputs", "A build is given values by `envVariables` of the request: they are variables, `env.NAME`"],
@@ -19,7 +19,7 @@ export const CONTEXTS = new Map([
 ]);
 
 /** Properties, `context.property`. */
-export const PROPERTIES = new Map([
+export const PROPERTY_EQUIVALENTS = new Map([
   ["github.sha", "build.commit"],
   ["github.ref", "build.branch"],
   ["github.ref_name", "build.branch"],
@@ -44,14 +44,14 @@ export const PROPERTIES = new Map([
 ]);
 
 /** Properties of a step. */
-export const STEP_PROPERTIES = new Map([
+export const STEP_PROPERTY_EQUIVALENTS = new Map([
   ["result", "outcome"],
   ["status", "outcome"],
   ["exit_code", "exitCode"],
 ]);
 
 /** Functions, in lower case. */
-export const FUNCTIONS = new Map([
+export const FUNCTION_ADVICE = new Map([
   ["hashfiles", "There is no function `hashFiles`: compute the hash in a step, and read it by `steps.ID.outputs.NAME`"],
   ["succeeded", "There is no function `succeeded`: write `success()`"],
   ["failed", "There is no function `failed`: write `failure()`"],
@@ -64,7 +64,7 @@ export const FUNCTIONS = new Map([
 ]);
 
 /** Words for operators. */
-export const WORDS = new Map([
+export const OPERATOR_ADVICE = new Map([
   ["and", "Write `&&`"],
   ["or", "Write `||`"],
   ["not", "Write `!`"],
@@ -75,7 +75,7 @@ export const WORDS = new Map([
 ]);
 
 /** Signs that begin nothing in an expression. */
-export const SIGNS = new Map([
+export const SIGN_ADVICE = new Map([
   ["=~", "There are no patterns: use startsWith(), endsWith() or contains()"],
   ["!~", "There are no patterns: use startsWith(), endsWith() or contains()"],
   ["=", "Write `==` to compare"],

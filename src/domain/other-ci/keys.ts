@@ -38,7 +38,7 @@ const ANYWHERE: Rows = [
 ];
 
 /** Keys at the top of a file, or of a job in one. */
-export const KEYS_OF_FILE = table(
+export const FILE_KEY_ADVICE = table(
   ...ANYWHERE,
   ["jobs job stages stage workflows pipeline", ONE_JOB],
   ["on trigger triggers pr push schedule schedules cron when rules only except workflow branches", BY_API],
@@ -63,7 +63,7 @@ export const KEYS_OF_FILE = table(
 );
 
 /** Keys of a step. */
-export const KEYS_OF_STEP = table(
+export const STEP_KEY_ADVICE = table(
   ...ANYWHERE,
   ["uses", "Actions are not run here: write the commands in `run`. The checkout is made before the first step"],
   ["with", "`with` belongs to actions: give values to the script by `env`"],
@@ -94,7 +94,7 @@ export const KEYS_OF_STEP = table(
 );
 
 /** What stands in place of a step, as one word. */
-export const WORDS_FOR_STEP = new Map([
+export const STEP_WORD_ADVICE = new Map([
   ["wait", "Steps run one after the other: leave `wait` out"],
   ["waiter", "Steps run one after the other: leave `waiter` out"],
   ["checkout", "The checkout is made before the first step: leave this one out"],

@@ -54,11 +54,11 @@ export interface Idiom {
 }
 
 /** Idioms that are looked at in one script. */
-const MOST = 200;
+const MAX_IDIOMS = 200;
 
 /** The idioms of other systems in a script, those in comments left out. */
 export const idiomsIn = (script: string): Idiom[] =>
-  [...script.matchAll(IDIOMS)].slice(0, MOST).flatMap((match) => {
+  [...script.matchAll(IDIOMS)].slice(0, MAX_IDIOMS).flatMap((match) => {
     const line = script.slice(script.lastIndexOf("\n", match.index) + 1, match.index);
     if (/^\s*(?:#(?!#)|\/\/)/.test(line)) return [];
     const variable = FILE.exec(match[0])?.[0] ?? null;

@@ -1,8 +1,8 @@
 import { wrongNames } from "../expression/check.ts";
-import type { Unknown } from "../expression/evaluate.ts";
+import type { UnknownNames } from "../expression/evaluate.ts";
 import { FILE_LIMITS } from "./limits.ts";
 import type { Mistake } from "./mistake.ts";
-import type { EnvEntry, PlacedExpression, Plan, PlanStep, Template } from "./plan.ts";
+import type { EnvEntry, LocatedExpression, Plan, PlanStep, Template } from "./plan.ts";
 
 /** Names of what the pipeline's build would be given, by kind; the service's own need not be among them. */
 export interface KnownVariables {
@@ -10,7 +10,7 @@ export interface KnownVariables {
   secrets: Iterable<string>;
 }
 
-class Walk {
+class VariableChecker {
   readonly mistakes: Mistake[] = [];
   readonly #vars: Set<string>;
   readonly #secrets: Set<string>;
@@ -23,11 +23,11 @@ class Walk {
     this.env = new Set([...this.#vars, ...this.#secrets]);
   }
 
-  expression({ expression, at }: PlacedExpression, unknown: Unknown, steps: string[]): void {
+  expression({ expression, positionAt }: LocatedExpression, unknown: UnknownNames, steps: string[]): void {
     if (this.mistakes.length >= FILE_LIMITS.mistakes) return;
     const variables = { vars: this.#vars, secrets: this.#secrets, env: this.env };
     for (const { offset, message, suggestion } of wrongNames(expression, { steps, variables }, unknown))
-      this.mistakes.push({ ...at(offset), message, ...(suggestion === undefined ? {} : { suggestion }) });
+      this.mistakes.push({ ...positionAt(offset), message, ...(suggestion === undefined ? {} : { suggestion }) });
   }
 
   template(template: Template | null, steps: string[]): void {
@@ -56,7 +56,7 @@ class Walk {
 
 /** Names of variables in a checked plan that its build would not have, or has as the other kind. */
 export const unknownVariables = (plan: Plan, known: KnownVariables): Mistake[] => {
-  const walk = new Walk(known);
+  const walk = new VariableChecker(known);
   walk.template(plan.name, []);
   walk.entries(plan.env, []);
   const steps: string[] = [];

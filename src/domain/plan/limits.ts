@@ -23,7 +23,7 @@ export const FILE_LIMITS = {
 } as const;
 
 /** The file is more than will be read: what is beyond its limit, and where. */
-export class TooMuch extends Error {
+export class FileLimitExceeded extends Error {
   readonly offset: number;
   constructor(message: string, offset: number) {
     super(message);

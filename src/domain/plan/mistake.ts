@@ -1,5 +1,5 @@
 /** A place in the pipeline file; both count from 1, columns in UTF-16 units. */
-export interface Place {
+export interface Position {
   line: number;
   column: number;
 }
@@ -8,15 +8,15 @@ export interface Place {
  * Something wrong in a pipeline file, or a hint, and what to write instead where that is known. Of the file it quotes
  * keys that it does not know, no values: they could be secrets.
  */
-export interface Mistake extends Place {
+export interface Mistake extends Position {
   message: string;
   suggestion?: string;
 }
 
 /** What to tell people of a mistake, and what was meant. */
-export const sentenceOf = ({ message, suggestion }: Mistake): string =>
+export const mistakeSentence = ({ message, suggestion }: Mistake): string =>
   `${message}${suggestion === undefined ? "" : `. Did you mean \`${suggestion}\`?`}`;
 
 /** One mistake as a line for people and editors: `file:line:column: message`. */
-export const describeMistake = (file: string, mistake: Mistake): string =>
-  `${file}:${mistake.line}:${mistake.column}: ${sentenceOf(mistake)}`;
+export const formatMistake = (file: string, mistake: Mistake): string =>
+  `${file}:${mistake.line}:${mistake.column}: ${mistakeSentence(mistake)}`;

@@ -1,10 +1,8 @@
 import { isScalar } from "yaml";
 import { LABEL, LABEL_RULE } from "../../protocol/common.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import { KEYS_OF_FILE, KEYS_OF_STEP, ONE_JOB, WORDS_FOR_STEP } from "../other-ci/keys.ts";
-import { isJob } from "./foreign-jobs.ts";
+import { FILE_KEY_ADVICE, ONE_JOB, STEP_KEY_ADVICE, STEP_WORD_ADVICE } from "../other-ci/keys.ts";
 import { FILE_LIMITS } from "./limits.ts";
-import { SHELLS } from "./plan.ts";
 import {
   choice,
   either,
@@ -12,14 +10,16 @@ import {
   flag,
   list,
   mapping,
+  type NodeParser,
   name,
-  type Reader,
   record,
   text,
   wholeNumber,
-} from "./reader.ts";
+} from "./node-parser.ts";
+import { isJob } from "./other-ci-jobs.ts";
+import { SHELLS } from "./plan.ts";
 
-const field = <Value>(reader: Reader<Value>, description: string): Field<Value> => ({ reader, description });
+const field = <Value>(parser: NodeParser<Value>, description: string): Field<Value> => ({ parser, description });
 
 const KEY = {
   pattern: new RegExp(`^(?!MILLRACE_|__proto__$)[A-Za-z_][A-Za-z0-9_]{0,${LIMITS.keyCharacters - 1}}$`),
@@ -82,13 +82,13 @@ const STEP = mapping(
   },
   {
     name: "a step",
-    elsewhere: (key) => KEYS_OF_STEP.get(key),
-    insteadOf: (word) => WORDS_FOR_STEP.get(word) ?? "A step is a mapping: write `- run: ` before the command",
+    adviceForKey: (key) => STEP_KEY_ADVICE.get(key),
+    adviceForWord: (word) => STEP_WORD_ADVICE.get(word) ?? "A step is a mapping: write `- run: ` before the command",
   },
 );
 
 /** Keys at the top of a file. */
-export const FIELDS = {
+export const FILE_FIELDS = {
   name: field(text(), "For readers of the file; elsewhere people see the name the pipeline has in the service."),
   env,
   defaults: field(
@@ -113,17 +113,17 @@ export const FIELDS = {
 };
 
 /** The language of pipeline files: what reads them, and through its schema what documents them. */
-export const PIPELINE_FILE = mapping(FIELDS, {
+export const PIPELINE_FILE = mapping(FILE_FIELDS, {
   name: "a pipeline file",
-  elsewhere: (key, value, reading) => KEYS_OF_FILE.get(key) ?? (isJob(value, reading) ? ONE_JOB : undefined),
+  adviceForKey: (key, value, context) => FILE_KEY_ADVICE.get(key) ?? (isJob(value, context) ? ONE_JOB : undefined),
 });
 
 /** A job of a file for another system: it says what a pipeline file does, or as much of it. */
-export const JOB = mapping(
-  { ...FIELDS, steps: { ...FIELDS.steps, required: false } },
-  { name: "a pipeline file", elsewhere: (key) => KEYS_OF_FILE.get(key) },
+export const OTHER_CI_JOB = mapping(
+  { ...FILE_FIELDS, steps: { ...FILE_FIELDS.steps, required: false } },
+  { name: "a pipeline file", adviceForKey: (key) => FILE_KEY_ADVICE.get(key) },
 );
 
-type ReadBy<R> = R extends Reader<infer Value> ? Value : never;
-export type PipelineFile = ReadBy<typeof PIPELINE_FILE>;
-export type StepOfFile = ReadBy<typeof STEP>;
+type ParsedBy<R> = R extends NodeParser<infer Value> ? Value : never;
+export type PipelineFile = ParsedBy<typeof PIPELINE_FILE>;
+export type StepOfFile = ParsedBy<typeof STEP>;

@@ -1,20 +1,20 @@
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { Expression } from "../expression/parse.ts";
-import type { Place } from "./mistake.ts";
+import type { Position } from "./mistake.ts";
 
 /** An expression and where each of its characters stands in the file. */
-export interface PlacedExpression {
+export interface LocatedExpression {
   expression: Expression;
-  at(offset: number): Place;
+  positionAt(offset: number): Position;
 }
 
 /** Text with `${{ }}` in it, in order. */
-export type Template = (string | PlacedExpression)[];
+export type Template = (string | LocatedExpression)[];
 
 export interface EnvEntry {
   key: string;
   value: Template;
-  place: Place;
+  position: Position;
 }
 
 export const SHELLS = ["bash", "sh", "pwsh", "python", "node"] as const;
@@ -23,7 +23,7 @@ export type Shell = (typeof SHELLS)[number];
 /** What `run` became: the script without any `${{ }}`, and the variables that it refers to instead. */
 export interface Script {
   text: string;
-  references: { name: string; value: PlacedExpression }[];
+  references: { name: string; value: LocatedExpression }[];
 }
 
 export interface PlanStep {
@@ -35,11 +35,11 @@ export interface PlanStep {
   firstLine: string;
   shell: Shell;
   env: EnvEntry[];
-  if: PlacedExpression | null;
+  if: LocatedExpression | null;
   workingDirectory: Template | null;
   timeoutMinutes: number | null;
   continueOnError: boolean;
-  place: Place;
+  position: Position;
 }
 
 export interface Checkout {

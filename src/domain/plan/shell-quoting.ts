@@ -1,8 +1,8 @@
 import type { Span } from "../expression/interpolation.ts";
 import { FILE_LIMITS } from "./limits.ts";
 import { type Quoting, QuotingScanner, REFUSED } from "./quoting.ts";
-import { Commands, type Heredoc } from "./shell-commands.ts";
-import { dangerIn, isArithmeticTest, readsProgram } from "./shell-danger.ts";
+import { CommandList, type Heredoc } from "./shell-command-list.ts";
+import { injectionRisk, isArithmeticTest, readsProgram } from "./shell-injection.ts";
 
 const KEYWORDS = new Set(["if", "then", "elif", "else", "while", "until", "do", "!", "{", "time", "coproc"]);
 const CLOSERS = new Set(["}", "done", "fi", "esac"]);
@@ -35,7 +35,7 @@ class ShellScanner extends QuotingScanner {
 
   /** Commands up to `closer`, which belongs to them. */
   #commands(closer: ")" | null): void {
-    const list = new Commands(this.found.length);
+    const list = new CommandList(this.found.length);
     if (closer) this.#depth++;
     if (this.#depth > FILE_LIMITS.scriptDepth) this.giveUp(REFUSED.deep);
     while (this.#more()) {
@@ -64,7 +64,7 @@ class ShellScanner extends QuotingScanner {
     this.at++;
   }
 
-  #endOfWord(list: Commands): void {
+  #endOfWord(list: CommandList): void {
     const isFirst = list.words.length === 0;
     const word = list.push();
     if (isFirst && word === "case") list.cases++;
@@ -78,7 +78,7 @@ class ShellScanner extends QuotingScanner {
   }
 
   /** What feeds an interpreter is a program: its heredocs and here-strings, and the pipeline before it. */
-  #endOfCommand(list: Commands, operator: string): void {
+  #endOfCommand(list: CommandList, operator: string): void {
     if (list.testFrom !== null && operator !== "") return;
     if (list.words.length === 0 && operator === "\n") return;
     if (readsProgram(list.words)) {
@@ -100,7 +100,7 @@ class ShellScanner extends QuotingScanner {
     list.heredocs = [];
   }
 
-  #parenthesis(list: Commands): void {
+  #parenthesis(list: CommandList): void {
     if (this.sees("((") && list.words.length === 0) {
       this.at += 2;
       this.#arithmetic("))");
@@ -112,7 +112,7 @@ class ShellScanner extends QuotingScanner {
     list.words = [];
   }
 
-  #redirection(list: Commands): void {
+  #redirection(list: CommandList): void {
     const operator = /^(?:<<<|<<-|<<|[<>]\(|[<>]+[&|]?)/.exec(this.text.slice(this.at, this.at + 3))![0];
     const from = this.found.length;
     this.at += operator.length;
@@ -127,7 +127,7 @@ class ShellScanner extends QuotingScanner {
   }
 
   /** The word after a redirection, which is none of the command's own. */
-  #operand(list: Commands): void {
+  #operand(list: CommandList): void {
     while (BLANK.test(this.text[this.at] ?? "")) this.at++;
     const { words, current } = list;
     list.words = ["<"];
@@ -137,7 +137,7 @@ class ShellScanner extends QuotingScanner {
     list.current = current;
   }
 
-  #heredocWord(list: Commands, stripsTabs: boolean): void {
+  #heredocWord(list: CommandList, stripsTabs: boolean): void {
     while (BLANK.test(this.text[this.at] ?? "")) this.at++;
     const start = this.at;
     for (let quote = ""; this.#more(); ) {
@@ -184,7 +184,7 @@ class ShellScanner extends QuotingScanner {
     return { end: this.#end, after: this.#end };
   }
 
-  #word(list: Commands): void {
+  #word(list: CommandList): void {
     while (this.#more()) {
       const c = this.text[this.at]!;
       if (this.isAtSpan) {
@@ -216,8 +216,8 @@ class ShellScanner extends QuotingScanner {
     }
   }
 
-  #inCommand({ words, current }: Commands, quoting: "bare" | "quoted"): Quoting {
-    const refused = dangerIn(words, current);
+  #inCommand({ words, current }: CommandList, quoting: "bare" | "quoted"): Quoting {
+    const refused = injectionRisk(words, current);
     return refused === null ? quoting : { refused };
   }
 
@@ -231,7 +231,7 @@ class ShellScanner extends QuotingScanner {
     this.at++;
   }
 
-  #double(list: Commands | null, inside: Quoting = "quoted"): void {
+  #double(list: CommandList | null, inside: Quoting = "quoted"): void {
     this.at++;
     while (this.#more() && !this.sees('"')) {
       const c = this.text[this.at]!;

@@ -1,10 +1,10 @@
 import { Composer, CST, type Document, type ErrorCode, Lexer, type LineCounter, Parser } from "yaml";
 import { withCommas } from "../../protocol/limits.ts";
-import { FILE_LIMITS, TooMuch } from "./limits.ts";
+import { FILE_LIMITS, FileLimitExceeded } from "./limits.ts";
 import type { YamlError } from "./yaml-mistakes.ts";
 
 /** Errors of YAML that are looked at. */
-const MOST_ERRORS = 100;
+const MAX_ERRORS = 100;
 
 const OPTIONS = { prettyErrors: false, uniqueKeys: false, logLevel: "error" } as const;
 
@@ -23,11 +23,14 @@ function* boundedTokens(text: string): Generator<string> {
     else if (/^[&*!]/.test(token)) marks++;
     // What is nested by indentation alone cannot get deep in so few characters.
     if (flow > FILE_LIMITS.depth || onLine > FILE_LIMITS.depth)
-      throw new TooMuch("The file is nested too deeply", offset);
+      throw new FileLimitExceeded("The file is nested too deeply", offset);
     if (marks > FILE_LIMITS.marks)
-      throw new TooMuch(`The file has more than ${withCommas(FILE_LIMITS.marks)} anchors, aliases and tags`, offset);
+      throw new FileLimitExceeded(
+        `The file has more than ${withCommas(FILE_LIMITS.marks)} anchors, aliases and tags`,
+        offset,
+      );
     if (++tokens > FILE_LIMITS.tokens)
-      throw new TooMuch(
+      throw new FileLimitExceeded(
         `The file has more than ${withCommas(FILE_LIMITS.tokens)} words, signs and line breaks of YAML`,
         offset,
       );
@@ -37,12 +40,12 @@ function* boundedTokens(text: string): Generator<string> {
 }
 
 /** Enough is wrong: what else the library would say follows from it, and each error more costs memory. */
-class Enough extends Error {}
+class TooManyErrors extends Error {}
 
 /** Where the library says that an error is. */
-type Source = number | [number, number] | { offset: number };
+type ErrorLocation = number | [number, number] | { offset: number };
 
-const startOf = (source: Source): number =>
+const startOf = (source: ErrorLocation): number =>
   typeof source === "number" ? source : Array.isArray(source) ? source[0] : source.offset;
 
 /** A file as the YAML library reads it; the document is null when too much was wrong to go on. */
@@ -53,11 +56,11 @@ export interface YamlFile {
 }
 
 /** The one YAML document of a file. @throws TooMuch before more than its limit is built */
-export const yamlOf = (text: string, lines: LineCounter): YamlFile => {
+export const parseYaml = (text: string, lines: LineCounter): YamlFile => {
   const errors: YamlError[] = [];
   const warnings: YamlError[] = [];
   const note = (offset: number, code: ErrorCode, message: string, isWarning = false): void => {
-    if (errors.length + warnings.length >= MOST_ERRORS) throw new Enough();
+    if (errors.length + warnings.length >= MAX_ERRORS) throw new TooManyErrors();
     (isWarning ? warnings : errors).push({ offset, code, message });
   };
   const parser = new Parser(lines.addNewLine);
@@ -83,14 +86,14 @@ export const yamlOf = (text: string, lines: LineCounter): YamlFile => {
   };
   const composer = new Composer({ ...OPTIONS, lineCounter: lines });
   Object.assign(composer, {
-    onError: (source: Source, code: ErrorCode, message: string, isWarning?: boolean) =>
+    onError: (source: ErrorLocation, code: ErrorCode, message: string, isWarning?: boolean) =>
       note(startOf(source), code, message, isWarning),
   });
   let document: Document.Parsed | null = null;
   try {
     for (const one of composer.compose(parsed(), true, text.length)) document = one;
   } catch (error) {
-    if (!(error instanceof Enough)) throw error;
+    if (!(error instanceof TooManyErrors)) throw error;
   }
   return { document, errors: [...errors, ...warnings] };
 };

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { idiomsIn } from "../../../src/domain/other-ci/scripts.ts";
-import { describeMistake } from "../../../src/domain/plan/mistake.ts";
+import { formatMistake } from "../../../src/domain/plan/mistake.ts";
 import { parsePlan } from "../../../src/domain/plan/parse.ts";
 
 const told = (file: string): string[] =>
-  (parsePlan(file).mistakes ?? []).map((mistake) => describeMistake("f", mistake).slice(2));
+  (parsePlan(file).mistakes ?? []).map((mistake) => formatMistake("f", mistake).slice(2));
 
 const run = (script: string, more = ""): string => `${more}steps:\n  - run: ${JSON.stringify(script)}\n`;
 
@@ -366,7 +366,7 @@ describe("a script that speaks to another system", () => {
 });
 
 describe("a hint", () => {
-  const hints = (file: string) => parsePlan(file).hints?.map((hint) => describeMistake("f", hint).slice(2)) ?? null;
+  const hints = (file: string) => parsePlan(file).hints?.map((hint) => formatMistake("f", hint).slice(2)) ?? null;
 
   it.each([
     ["cmake -S . ${{ vars.CMAKE_FLAGS }}", 1],

@@ -11,13 +11,13 @@ export interface StepResult {
 }
 
 /** What later steps can know of earlier ones; `env` is what was written to MILLRACE_ENV. */
-export interface JobSoFar {
+export interface JobState {
   status: JobStatus;
   steps: StepResult[];
   env: Record<string, string>;
 }
 
-export const JOB_START: JobSoFar = { status: "success", steps: [], env: {} };
+export const INITIAL_JOB_STATE: JobState = { status: "success", steps: [], env: {} };
 
 /** What a step left behind. */
 export interface StepEnd {
@@ -28,17 +28,17 @@ export interface StepEnd {
 }
 
 /** The job after one more step. A cancelled job stays so; a failed step that may fail changes nothing. */
-export const afterStep = (soFar: JobSoFar, step: { continueOnError: boolean }, end: StepEnd): JobSoFar => {
+export const afterStep = (state: JobState, step: { continueOnError: boolean }, end: StepEnd): JobState => {
   const forgiven = end.outcome === "failure" && step.continueOnError;
   const conclusion = forgiven ? "success" : end.outcome;
   const { outcome, exitCode, outputs } = end;
-  const worse = conclusion === "cancelled" || (conclusion === "failure" && soFar.status === "success");
+  const worse = conclusion === "cancelled" || (conclusion === "failure" && state.status === "success");
   return {
-    status: worse ? conclusion : soFar.status,
-    steps: [...soFar.steps, { outcome, conclusion, exitCode, outputs }],
-    env: { ...soFar.env, ...end.env },
+    status: worse ? conclusion : state.status,
+    steps: [...state.steps, { outcome, conclusion, exitCode, outputs }],
+    env: { ...state.env, ...end.env },
   };
 };
 
 /** The job once it is asked to stop: only steps that ask for it by `if` still run. */
-export const afterCancel = (soFar: JobSoFar): JobSoFar => ({ ...soFar, status: "cancelled" });
+export const afterCancel = (state: JobState): JobState => ({ ...state, status: "cancelled" });

@@ -9,7 +9,7 @@ const SPACE = new Set([" ", "\t", "\n", "\r"]);
  * Where the characters of a scalar's value stand in the source. A literal block is exact line by line; in what is
  * quoted or folded, escapes and line breaks are stepped over. Asked in rising order, it goes over the text once.
  */
-export class ScalarPlaces {
+export class ScalarSourceMap {
   readonly #source: string;
   readonly #node: Scalar;
   readonly #value: string;

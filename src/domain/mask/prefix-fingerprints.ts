@@ -1,23 +1,23 @@
-import { type Checkpoint, type Checkpoints, STEP } from "./checkpoints.ts";
+import { CHECKPOINT_STEP, type Checkpoint, type Checkpoints } from "./checkpoints.ts";
 import { addToP, addToQ, Powers } from "./fingerprint.ts";
-import type { Window } from "./window.ts";
-import { FOLD, type Wraps } from "./wraps.ts";
+import { FOLD, type LineWraps } from "./line-wraps.ts";
+import type { SlidingWindow } from "./sliding-window.ts";
 
 /** A track with more than this many bytes behind it forgets them. */
 const LAG = 4096;
 
 /** Fingerprints of the text that was compared before, without its wraps, to leap over it the next time. */
-export class Track {
-  readonly #window: Window;
-  readonly #wraps: Wraps | null;
-  readonly #powers = new Powers(STEP);
+export class PrefixFingerprints {
+  readonly #window: SlidingWindow;
+  readonly #wraps: LineWraps | null;
+  readonly #powers = new Powers(CHECKPOINT_STEP);
   /** Stream offset of each byte, and the fingerprint of all before it; the fingerprints have one entry more. */
   #places: number[] = [];
   #p: number[] = [0];
   #q: number[] = [0];
   #next = 0;
 
-  constructor(window: Window, wraps: Wraps | null) {
+  constructor(window: SlidingWindow, wraps: LineWraps | null) {
     this.#window = window;
     this.#wraps = wraps;
   }
@@ -30,10 +30,10 @@ export class Track {
     const first = this.#reach(start, to);
     let found = -1;
     let low = 0;
-    let high = Math.floor(Math.min(this.#places.length - first, checkpoints.longest) / STEP);
+    let high = Math.floor(Math.min(this.#places.length - first, checkpoints.longest) / CHECKPOINT_STEP);
     // Text that repeats itself mostly reaches as far as it can, so that is tried first.
     for (let times = high; low < high; times = (low + high + 1) >>> 1) {
-      const end = first + times * STEP;
+      const end = first + times * CHECKPOINT_STEP;
       const checkpoint = checkpoints.find(
         this.#powers.ofRest(this.#p[first]!, this.#q[first]!, this.#p[end]!, this.#q[end]!, times),
       );

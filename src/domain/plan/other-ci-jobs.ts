@@ -1,12 +1,12 @@
 import { isMap, isNode, isScalar, isSeq, type Node } from "yaml";
-import type { Reading } from "./reading.ts";
+import type { ParseContext } from "./parse-context.ts";
 
 const keysOf = (node: Node | undefined): string[] =>
   isMap(node) ? node.items.map((pair) => (isScalar(pair.key) ? String(pair.key.value) : "")) : [];
 
 /** Whether a value under a key of its own is a job, as GitLab and CircleCI have them. */
-export const isJob = (value: Node, reading: Reading): boolean =>
-  keysOf(reading.resolve(value)).some((key) => /^(?:steps|script|stage|extends|commands|trigger)$/.test(key));
+export const isJob = (value: Node, context: ParseContext): boolean =>
+  keysOf(context.resolve(value)).some((key) => /^(?:steps|script|stage|extends|commands|trigger)$/.test(key));
 
 const valuesOf = (node: Node | undefined): Node[] => {
   if (isSeq(node)) return node.items.filter(isNode);
@@ -14,16 +14,16 @@ const valuesOf = (node: Node | undefined): Node[] => {
 };
 
 /** The jobs of a file for another system: under `jobs`, `stages` or keys of their own, none of which is `known`. */
-export const jobsIn = (file: Node, known: Record<string, unknown>, reading: Reading): Node[] => {
-  const found = reading.resolve(file);
+export const jobsIn = (file: Node, known: Record<string, unknown>, context: ParseContext): Node[] => {
+  const found = context.resolve(file);
   if (!isMap(found)) return [];
   return found.items.flatMap(({ key, value }) => {
     const name = isScalar(key) ? String(key.value) : "";
     if (!isNode(value) || Object.hasOwn(known, name)) return [];
-    if (name !== "jobs" && name !== "stages") return isJob(value, reading) ? [value] : [];
-    const jobs = valuesOf(reading.resolve(value)).filter((job) => isMap(reading.resolve(job)));
+    if (name !== "jobs" && name !== "stages") return isJob(value, context) ? [value] : [];
+    const jobs = valuesOf(context.resolve(value)).filter((job) => isMap(context.resolve(job)));
     return jobs.flatMap((job) => {
-      const inner = jobsIn(job, known, reading);
+      const inner = jobsIn(job, known, context);
       return inner.length > 0 ? inner : [job];
     });
   });

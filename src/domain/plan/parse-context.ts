@@ -1,7 +1,7 @@
 import { type Document, isAlias, isScalar, type LineCounter, type Node, type Scalar, visit } from "yaml";
 import { withCommas } from "../../protocol/limits.ts";
-import { FILE_LIMITS, TooMuch } from "./limits.ts";
-import type { Mistake, Place } from "./mistake.ts";
+import { FILE_LIMITS, FileLimitExceeded } from "./limits.ts";
+import type { Mistake, Position } from "./mistake.ts";
 
 /** What each alias stands for: the last node before it with that anchor, or nothing. */
 const aliasesOf = (document: Document.Parsed): Map<Node, Node | undefined> => {
@@ -20,7 +20,7 @@ const aliasesOf = (document: Document.Parsed): Map<Node, Node | undefined> => {
 };
 
 /** A document that is being read: where its nodes stand, and what was found wrong. */
-export class Reading {
+export class ParseContext {
   readonly source: string;
   readonly mistakes: Mistake[] = [];
   /** What is no mistake, and may still not be what was meant. */
@@ -42,7 +42,7 @@ export class Reading {
     for (const [alias, target] of this.#aliases) if (!target) this.mistake(alias, "This alias has no anchor before it");
   }
 
-  place(offset: number): Place {
+  positionAt(offset: number): Position {
     const { line, col } = this.#lines.linePos(offset);
     return { line, column: col };
   }
@@ -66,7 +66,7 @@ export class Reading {
     const told = this.#told.get(among);
     if (among.length >= FILE_LIMITS.mistakes || told?.has(offset)) return;
     told?.add(offset);
-    among.push({ ...this.place(offset), ...what });
+    among.push({ ...this.positionAt(offset), ...what });
   }
 
   /** The node itself, or what an alias stands for. @throws TooMuch */
@@ -76,7 +76,7 @@ export class Reading {
     if (isScalar(found)) this.#characters += found.source?.length ?? 0;
     this.#values++;
     if (this.#values > FILE_LIMITS.values || this.#characters > FILE_LIMITS.read)
-      throw new TooMuch(
+      throw new FileLimitExceeded(
         "The aliases up to here make the file larger than will be read",
         (this.#alias ?? node).range?.[0] ?? 0,
       );
@@ -88,11 +88,14 @@ export class Reading {
     this.#expressionTokens += tokens;
     if (this.#expressionTokens <= FILE_LIMITS.expressionTokens) return;
     const most = withCommas(FILE_LIMITS.expressionTokens);
-    throw new TooMuch(`The file's expressions have more than ${most} words and signs, aliases counted each time`, at);
+    throw new FileLimitExceeded(
+      `The file's expressions have more than ${most} words and signs, aliases counted each time`,
+      at,
+    );
   }
 
   /** What is made of a scalar, made once however many aliases stand for it. */
-  once<Made>(node: Scalar, kind: string, make: () => Made): Made {
+  memoize<Made>(node: Scalar, kind: string, make: () => Made): Made {
     const made = this.#once.get(node) ?? new Map<string, unknown>();
     this.#once.set(node, made);
     if (!made.has(kind)) made.set(kind, make());

@@ -1,7 +1,7 @@
 /** What a change makes different, old and new, by field: for the audit. What is left out, or stays equal, is not in it. */
-export type Differences = Record<string, { from: unknown; to: unknown }>;
+export type Diff = Record<string, { from: unknown; to: unknown }>;
 
-export const differences = <T extends object>(before: T, change: Partial<T>): Differences =>
+export const diff = <T extends object>(before: T, change: Partial<T>): Diff =>
   Object.fromEntries(
     Object.entries(change)
       .map(([field, to]) => [field, { from: before[field as keyof T], to }] as const)
@@ -9,7 +9,7 @@ export const differences = <T extends object>(before: T, change: Partial<T>): Di
   );
 
 /** The record with its differences taken over. */
-export const changed = <T extends object>(before: T, changes: Differences): T => ({
+export const applyDiff = <T extends object>(before: T, changes: Diff): T => ({
   ...before,
   ...Object.fromEntries(Object.entries(changes).map(([field, { to }]) => [field, to])),
 });

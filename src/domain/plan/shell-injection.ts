@@ -83,7 +83,7 @@ const inBuiltin = (builtin: string, args: string[], current: string): string | n
  * Why a reference may not stand in a simple command, after `words` and at the end of `current`: there its value would
  * be run as code although it is not pasted. Null when it may.
  */
-export const dangerIn = (words: string[], current: string): string | null => {
+export const injectionRisk = (words: string[], current: string): string | null => {
   if (RUN_BY_SHELL.test(current)) return REFUSED.code;
   const [program = "", ...args] = fromProgram(words);
   const isRemote = program === "ssh" && plainOf(args, SSH_TAKES).length > 0;

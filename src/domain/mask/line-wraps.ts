@@ -1,4 +1,4 @@
-import type { Window } from "./window.ts";
+import type { SlidingWindow } from "./sliding-window.ts";
 
 /** A line break counts as wrapping only behind this many characters of base64: so no other line's end is held back. */
 export const WRAP_MIN = 20;
@@ -27,13 +27,13 @@ for (const char of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
   ENCODED[char.charCodeAt(0)] = 1;
 
 /** Tells the line breaks that only wrap an encoded text from those that end it. Places are indices of the window. */
-export class Wraps {
-  readonly #window: Window;
+export class LineWraps {
+  readonly #window: SlidingWindow;
   readonly #origin: number;
   readonly #runBeforeOrigin: number;
 
   /** `run` is how many characters of base64 came right before the window's first byte. */
-  constructor(window: Window, run: number) {
+  constructor(window: SlidingWindow, run: number) {
     this.#window = window;
     this.#origin = window.start;
     this.#runBeforeOrigin = run;

@@ -11,7 +11,7 @@ export interface Heredoc {
 }
 
 /** A list of commands, and the one that is being read. Indices count expressions found. */
-export class Commands {
+export class CommandList {
   words: string[] = [];
   current = "";
   /** Where `[[` was opened, while it is open. */

@@ -1,14 +1,14 @@
 import { type Dictionary, text, toData } from "../expression/data.ts";
 import { evaluateCondition, evaluateText, type Scope } from "../expression/evaluate.ts";
 import { ExpressionMistake } from "../expression/mistake.ts";
-import { outputs, scopeOf, shaped, variables } from "../expression/scope.ts";
-import type { JobSoFar } from "./job-so-far.ts";
+import { fixedContext, outputsContext, scopeOf, variableContext } from "../expression/scope.ts";
+import type { JobState } from "./job-state.ts";
 import type { Mistake } from "./mistake.ts";
-import type { EnvEntry, PlacedExpression, Plan, PlanStep, Shell, Template } from "./plan.ts";
+import type { EnvEntry, LocatedExpression, Plan, PlanStep, Shell, Template } from "./plan.ts";
 import { folderProblem } from "./working-directory.ts";
 
 /** What is known of the job before its first step. */
-export interface JobFacts {
+export interface JobContext {
   /** The composed environment, with what the service adds. */
   env: Record<string, string>;
   secretKeys: string[];
@@ -55,7 +55,7 @@ export const ENV_VALUE_LIMIT = 128 * 1024 - 512;
 const MASK_LENGTH = 4;
 
 /** A mistake found while a step is prepared, with its place in the file. */
-class PlacedMistake extends Error {
+class LocatedMistake extends Error {
   readonly mistake: Mistake;
   constructor(mistake: Mistake) {
     super(mistake.message);
@@ -63,22 +63,22 @@ class PlacedMistake extends Error {
   }
 }
 
-const placed = <Value>(value: PlacedExpression, compute: () => Value): Value => {
+const locateMistakes = <Value>(value: LocatedExpression, compute: () => Value): Value => {
   try {
     return compute();
   } catch (error) {
     if (!(error instanceof ExpressionMistake)) throw error;
     const { message, suggestion } = error;
-    throw new PlacedMistake({
-      ...value.at(error.offset),
+    throw new LocatedMistake({
+      ...value.positionAt(error.offset),
       message,
       ...(suggestion === undefined ? {} : { suggestion }),
     });
   }
 };
 
-const evaluated = (value: PlacedExpression, scope: Scope) =>
-  placed(value, () => {
+const evaluateForEnvironment = (value: LocatedExpression, scope: Scope) =>
+  locateMistakes(value, () => {
     const result = evaluateText(value.expression, scope);
     if (result.text.includes("\0")) throw new ExpressionMistake("The result has a NUL character");
     if (new TextEncoder().encode(result.text).byteLength > ENV_VALUE_LIMIT)
@@ -87,57 +87,57 @@ const evaluated = (value: PlacedExpression, scope: Scope) =>
   });
 
 /** The environment while it is being laid on, and the values of secrets that came up on the way. */
-class Layers {
+class StepEnvironment {
   readonly env: Dictionary;
   readonly scope: Scope;
   readonly masks = new Set<string>();
   readonly #secretKeys: Set<string>;
   readonly #runKeys: Set<string>;
 
-  constructor(plan: Plan, facts: JobFacts, soFar: JobSoFar) {
-    this.#secretKeys = new Set(facts.secretKeys);
-    this.#runKeys = new Set(facts.runKeys);
-    const entries = Object.entries(facts.env);
+  constructor(plan: Plan, context: JobContext, state: JobState) {
+    this.#secretKeys = new Set(context.secretKeys);
+    this.#runKeys = new Set(context.runKeys);
+    const entries = Object.entries(context.env);
     const secret = entries
       .filter(([key]) => this.#secretKeys.has(key))
       .map(([key, value]) => [key, text(value, true)] as const);
     const plain = entries
       .filter(([key]) => !this.#secretKeys.has(key))
       .map(([key, value]) => [key, text(value)] as const);
-    this.env = variables([...plain, ...secret]);
+    this.env = variableContext([...plain, ...secret]);
     const steps = plan.job.steps.flatMap((step, index) => {
-      const result = soFar.steps[index];
+      const result = state.steps[index];
       if (step.id === null || !result) return [];
       const { outcome, conclusion, exitCode } = result;
       const pairs = Object.entries({ outcome, conclusion, exitCode }).map(
         ([key, value]) => [key, toData(value)] as const,
       );
-      const given = outputs(Object.entries(result.outputs).map(([key, value]) => [key, text(value)]));
-      return [[step.id, shaped([...pairs, ["outputs", given]])] as const];
+      const given = outputsContext(Object.entries(result.outputs).map(([key, value]) => [key, text(value)]));
+      return [[step.id, fixedContext([...pairs, ["outputs", given]])] as const];
     });
-    const fixed = (facts: Record<string, unknown>) =>
-      shaped(Object.entries(facts).map(([key, value]) => [key, toData(value)]));
+    const fixed = (context: Record<string, unknown>) =>
+      fixedContext(Object.entries(context).map(([key, value]) => [key, toData(value)]));
     this.scope = scopeOf(
       {
-        vars: variables(plain, { keys: this.#secretKeys, message: "This is a secret", context: "secrets" }),
-        secrets: variables(secret, {
+        vars: variableContext(plain, { keys: this.#secretKeys, message: "This is a secret", context: "secrets" }),
+        secrets: variableContext(secret, {
           keys: new Set(plain.map(([key]) => key)),
           message: "This is not a secret",
           context: "vars",
         }),
         env: this.env,
-        build: fixed(facts.build),
-        repository: fixed(facts.repository),
-        agent: fixed(facts.agent),
-        steps: shaped(steps),
-        job: fixed({ status: soFar.status }),
+        build: fixed(context.build),
+        repository: fixed(context.repository),
+        agent: fixed(context.agent),
+        steps: fixedContext(steps),
+        job: fixed({ status: state.status }),
       },
-      soFar.status,
+      state.status,
     );
   }
 
   /** Lays one key on top. The run's own keys stay, and a secret key stays secret whatever its value. */
-  lay(key: string, value: string, isSecret = false): void {
+  set(key: string, value: string, isSecret = false): void {
     if (this.#runKeys.has(key)) return;
     const secret = isSecret || this.#secretKeys.has(key);
     if (secret) this.mask(value);
@@ -149,10 +149,11 @@ class Layers {
   }
 
   /** A template's text; `shown` has `***` for what came from a secret. */
-  fill(template: Template): { text: string; shown: string; isSecret: boolean } {
+  render(template: Template): { text: string; shown: string; isSecret: boolean } {
     const whole = { text: "", shown: "", isSecret: false };
     for (const part of template) {
-      const value = typeof part === "string" ? { text: part, isSecret: false } : evaluated(part, this.scope);
+      const value =
+        typeof part === "string" ? { text: part, isSecret: false } : evaluateForEnvironment(part, this.scope);
       if (value.isSecret) this.mask(value.text);
       whole.text += value.text;
       whole.shown += value.isSecret ? "***" : value.text;
@@ -161,35 +162,35 @@ class Layers {
     return whole;
   }
 
-  layAll(entries: EnvEntry[]): void {
+  setAll(entries: EnvEntry[]): void {
     for (const { key, value } of entries) {
-      const filled = this.fill(value);
-      this.lay(key, filled.text, filled.isSecret);
+      const filled = this.render(value);
+      this.set(key, filled.text, filled.isSecret);
     }
   }
 }
 
-const folderOf = (template: Template, { place }: PlanStep, layers: Layers): string => {
-  const folder = layers.fill(template).text;
+const folderOf = (template: Template, { position }: PlanStep, environment: StepEnvironment): string => {
+  const folder = environment.render(template).text;
   const message = folderProblem(folder);
   if (message === null) return folder;
   const expression = template.find((part) => typeof part !== "string");
-  throw new PlacedMistake({ ...(expression?.at(0) ?? place), message });
+  throw new LocatedMistake({ ...(expression?.positionAt(0) ?? position), message });
 };
 
-const toRun = (step: PlanStep, name: string, layers: Layers): StepToRun => {
-  layers.layAll(step.env);
-  const workingDirectory = step.workingDirectory && folderOf(step.workingDirectory, step, layers);
-  const references = step.run.references.map(({ name, value }) => [name, layers.fill([value]).text] as const);
+const runnableStep = (step: PlanStep, name: string, environment: StepEnvironment): StepToRun => {
+  environment.setAll(step.env);
+  const workingDirectory = step.workingDirectory && folderOf(step.workingDirectory, step, environment);
+  const references = step.run.references.map(({ name, value }) => [name, environment.render([value]).text] as const);
   const env = Object.fromEntries([
-    ...layers.env.pairs().map((pair) => [pair.key, pair.value.coerceString()] as const),
+    ...environment.env.pairs().map((pair) => [pair.key, pair.value.coerceString()] as const),
     ...references,
   ]);
   const { shell, timeoutMinutes, continueOnError } = step;
   return {
     ...{ kind: "run", name, shell, script: step.run.text, env, timeoutMinutes, continueOnError },
     workingDirectory: workingDirectory || null,
-    masks: [...layers.masks],
+    masks: [...environment.masks],
   };
 };
 
@@ -197,32 +198,32 @@ const toRun = (step: PlanStep, name: string, layers: Layers): StepToRun => {
  * What to do about the step at `index`, with all that its expressions say. The environment is, a later one over an
  * earlier one: composed, the file's `env`, what steps wrote to MILLRACE_ENV, the step's `env`, the run's own keys.
  */
-export const prepareStep = (plan: Plan, index: number, facts: JobFacts, soFar: JobSoFar): PreparedStep => {
+export const prepareStep = (plan: Plan, index: number, context: JobContext, state: JobState): PreparedStep => {
   const step = plan.job.steps[index]!;
   let name = step.firstLine;
   try {
-    const layers = new Layers(plan, facts, soFar);
-    layers.layAll(plan.env);
-    for (const [key, value] of Object.entries(soFar.env)) layers.lay(key, value);
+    const environment = new StepEnvironment(plan, context, state);
+    environment.setAll(plan.env);
+    for (const [key, value] of Object.entries(state.env)) environment.set(key, value);
     const condition = step.if;
     const wanted = condition
-      ? placed(condition, () => evaluateCondition(condition.expression, layers.scope))
-      : soFar.status === "success";
-    if (!wanted) return { kind: "skip", name: nameOf(step, layers) ?? name };
-    if (step.name) name = layers.fill(step.name).shown || name;
-    return toRun(step, name, layers);
+      ? locateMistakes(condition, () => evaluateCondition(condition.expression, environment.scope))
+      : state.status === "success";
+    if (!wanted) return { kind: "skip", name: nameOf(step, environment) ?? name };
+    if (step.name) name = environment.render(step.name).shown || name;
+    return runnableStep(step, name, environment);
   } catch (error) {
-    if (!(error instanceof PlacedMistake)) throw error;
+    if (!(error instanceof LocatedMistake)) throw error;
     return { kind: "mistake", name, mistake: error.mistake };
   }
 };
 
 /** The name of a step that is skipped: what its expressions need may never have come to be. */
-const nameOf = (step: PlanStep, layers: Layers): string | null => {
+const nameOf = (step: PlanStep, environment: StepEnvironment): string | null => {
   try {
-    return step.name && layers.fill(step.name).shown;
+    return step.name && environment.render(step.name).shown;
   } catch (error) {
-    if (!(error instanceof PlacedMistake)) throw error;
+    if (!(error instanceof LocatedMistake)) throw error;
     return null;
   }
 };
