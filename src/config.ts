@@ -1,4 +1,6 @@
 import * as z from "zod/mini";
+import { oncePer } from "./once-per.ts";
+import { LIMITS, PERIODS } from "./protocol/limits.ts";
 
 const Whole = z.coerce.number().check(z.int(), z.positive());
 
@@ -7,34 +9,72 @@ const Names = z.pipe(
   z.transform((text) => text.split(/[\s,]+/).filter((name) => name !== "")),
 );
 
-const Config = z.object({
+const Settings = z.object({
   CLONE_PROTOCOLS: Names,
   DASHBOARD_ORIGINS: Names,
   START_SECONDS: Whole,
   LEASE_SECONDS: Whole,
   HEARTBEAT_SECONDS: Whole,
-  POLL_SECONDS: Whole.check(z.maximum(60)),
+  POLL_SECONDS: Whole.check(z.maximum(LIMITS.pollSeconds)),
   BUILD_DAYS: Whole,
   AUDIT_DAYS: Whole,
   AGENT_DAYS: z._default(Whole, 90),
   TOKEN_REQUESTS_PER_MINUTE: Whole,
   AGENT_REQUESTS_PER_MINUTE: Whole,
 });
-export type Config = z.infer<typeof Config>;
+export type Config = z.infer<typeof Settings>;
 
-const parsed = new WeakMap<object, Config>();
-
-/** The deployment's variables, parsed once. @throws $ZodError naming the variable that is wrong. */
-export const readConfig = (env: Env): Config => {
-  const known = parsed.get(env);
-  if (known) return known;
-  const config = Config.parse(env);
-  parsed.set(env, config);
-  return config;
+/** Settings that are valid alone and contradict each other or a fixed period; each sentence says what to set. */
+const contradictions = ({ LEASE_SECONDS: lease, HEARTBEAT_SECONDS: heartbeat }: Config): string[] => {
+  const found: string[] = [];
+  if (lease <= 2 * heartbeat) {
+    found.push(
+      `LEASE_SECONDS (${lease}) must be more than twice HEARTBEAT_SECONDS (${heartbeat}), else one lost heartbeat ` +
+        `takes a build from its agent: set LEASE_SECONDS to ${3 * heartbeat} or more.`,
+    );
+  }
+  if (heartbeat >= PERIODS.onlineSeconds) {
+    found.push(
+      `HEARTBEAT_SECONDS (${heartbeat}) must be less than ${PERIODS.onlineSeconds}, the seconds after which an agent counts ` +
+        "as offline: set it to 30 or less.",
+    );
+  }
+  return found;
 };
 
-/** How long a lease may stand unstarted, how long without a heartbeat, and how long an agent is kept unheard, in milliseconds. */
-export const poolTimes = (env: Env): { startMs: number; leaseMs: number; agentMs: number } => {
-  const { START_SECONDS, LEASE_SECONDS, AGENT_DAYS } = readConfig(env);
-  return { startMs: START_SECONDS * 1000, leaseMs: LEASE_SECONDS * 1000, agentMs: AGENT_DAYS * 86_400_000 };
+const Config = Settings.check(({ value, issues }) => {
+  for (const message of contradictions(value)) issues.push({ code: "custom", input: value, path: [], message });
+});
+
+const once = oncePer<Config>();
+
+/** The deployment's settings, parsed once. @throws $ZodError where `settingProblems` finds one */
+export const readConfig = (env: Env): Config => once(env, () => Config.parse(env));
+
+/** What keeps the service from starting with these settings; empty where nothing does. Quotes only numbers. */
+export const settingProblems = (settings: object): string[] =>
+  Config.safeParse(settings).error?.issues.map(({ path, message }) =>
+    path.length === 0 ? message : `${path.join(".")} is missing or wrong.`,
+  ) ?? [];
+
+const DAY_MS = 86_400_000;
+
+/** The periods of a pool in milliseconds. */
+export interface PoolTimes {
+  /** How long a lease lives before its build is started, and then from one heartbeat to the next. */
+  startMs: number;
+  leaseMs: number;
+  /** How long the pool keeps an agent that does not call, and the values of a run, with which it can be retried. */
+  agentMs: number;
+  runValuesMs: number;
+}
+
+export const poolTimes = (env: Env): PoolTimes => {
+  const { START_SECONDS, LEASE_SECONDS, AGENT_DAYS, BUILD_DAYS } = readConfig(env);
+  return {
+    startMs: START_SECONDS * 1000,
+    leaseMs: LEASE_SECONDS * 1000,
+    agentMs: AGENT_DAYS * DAY_MS,
+    runValuesMs: BUILD_DAYS * DAY_MS,
+  };
 };

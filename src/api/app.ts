@@ -1,11 +1,10 @@
 import { Hono, type Context as HonoContext, type MiddlewareHandler } from "hono";
 import { BOOKMARK_HEADER } from "../protocol/headers.ts";
-import { BOOT_HEADER, LEASE_HEADER } from "../protocol/jobs.ts";
 import { PROBLEMS } from "../protocol/problem.ts";
 import { type Context, entityTag } from "../services/core/context.ts";
 import { identify } from "../services/core/identify.ts";
 import { checkRate, ratePolicy } from "../services/core/rate-limit.ts";
-import { invalid, Refusal } from "../services/core/refusal.ts";
+import { Refusal } from "../services/core/refusal.ts";
 import type { AppEnv } from "../web/app-env.ts";
 import { openContext } from "../web/open-context.ts";
 import { describe, problemResponse, refusalOf } from "../web/problems.ts";
@@ -14,6 +13,7 @@ import { requestLog } from "../web/request-log.ts";
 import { jsonBody } from "./body.ts";
 import { cors } from "./cors.ts";
 import { mountHealth } from "./health.ts";
+import { checkHeaders, entityTags, requestHeaders } from "./request-headers.ts";
 import { methodsOf, ROUTES, type Route } from "./routes.ts";
 import { validator } from "./validation.ts";
 
@@ -23,31 +23,20 @@ const open =
   async (c, next) => {
     const caller = await identify(c.env, c.req.header("Authorization") ?? null);
     const context = openContext(c, {
-      ...{ caller, access: verb.access, writes: method !== "GET" || caller.kind === "agent" },
-      ...{ bookmark: c.req.header(BOOKMARK_HEADER) ?? null, bootId: c.req.header(BOOT_HEADER)?.slice(0, 100) ?? null },
+      caller,
+      access: verb.access,
+      writes: method !== "GET" || caller.kind === "agent",
+      bookmark: c.req.header(BOOKMARK_HEADER) ?? null,
+      headers: requestHeaders(c.req),
     });
     c.header("RateLimit-Policy", ratePolicy(context.config, caller.kind));
     await checkRate(c.env, context.config, caller.kind, caller.tokenHash);
-    await context.enter();
-    context.ifMatch = tags(c.req.header("If-Match"));
-    context.idempotencyKey = idempotencyKey(c.req.header("Idempotency-Key"));
-    context.lease = leaseOf(c.req.header(LEASE_HEADER));
+    await context.admitEarly();
+    checkHeaders(c.req);
     await next();
     const bookmark = context.db.bookmark;
     if (bookmark) c.header(BOOKMARK_HEADER, bookmark);
   };
-
-const idempotencyKey = (text: string | undefined): string | null => {
-  if (text === undefined) return null;
-  if (!/^[\x21-\x7e]{1,200}$/.test(text)) throw invalid("Idempotency-Key", "must be 1 to 200 visible characters");
-  return text;
-};
-
-const leaseOf = (text: string | undefined): number | null => {
-  if (text === undefined) return null;
-  if (!/^\d{1,16}$/.test(text)) throw invalid(LEASE_HEADER, "must be the number of a lease");
-  return Number(text);
-};
 
 const input = (c: HonoContext<AppEnv>, { verb }: Route) => {
   const valid = (target: string): unknown => c.req.valid(target as never);
@@ -62,15 +51,15 @@ const answer = async (c: HonoContext<AppEnv>, route: Route): Promise<Response> =
   const { verb, status } = route;
   const context = c.get("context");
   if ("stream" in verb) return verb.stream(c, context, { ...input(c, route), body: undefined });
-  const result = await verb.run(context, input(c, route));
-  if (context.version !== null && status !== 204) c.header("ETag", entityTag(context.version));
-  if (context.nextCursor !== null) c.header("Link", `<${nextPage(c.req.url, context.nextCursor)}>; rel="next"`);
+  const { value, version, nextCursor } = await verb.answer(context, input(c, route));
   if (status === 204) return c.body(null, 204);
-  if (route.method === "GET" && context.version !== null && names(c.req.header("If-None-Match"), context.version)) {
+  if (version !== null) c.header("ETag", entityTag(version));
+  if (nextCursor !== null) c.header("Link", `<${nextPage(c.req.url, nextCursor)}>; rel="next"`);
+  if (route.method === "GET" && version !== null && isKnown(c.req.header("If-None-Match"), version)) {
     return c.body(null, 304);
   }
-  if (status === 201) c.header("Location", locationOf(route, result as { id: string }));
-  return c.json(result as object, status);
+  if (status === 201) c.header("Location", locationOf(route, value as { id: string }));
+  return c.json(value as object, status);
 };
 
 const nextPage = (url: string, cursor: string): string => {
@@ -79,11 +68,8 @@ const nextPage = (url: string, cursor: string): string => {
   return next.href;
 };
 
-const tags = (header: string | undefined): string[] | null =>
-  header === undefined ? null : header.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
-
-const names = (header: string | undefined, version: number): boolean =>
-  tags(header)?.some((tag) => tag === "*" || tag === entityTag(version)) ?? false;
+const isKnown = (ifNoneMatch: string | undefined, version: number): boolean =>
+  entityTags(ifNoneMatch)?.some((tag) => tag === "*" || tag === entityTag(version)) ?? false;
 
 /** Where a created thing is found: its collection's path and its id. */
 const locationOf = ({ path }: Route, { id }: { id: string }): string => {

@@ -3,7 +3,7 @@ import { Job, LogAccepted, LogQuery, PollQuery } from "../protocol/jobs.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { appendLog } from "../services/logs.ts";
 import { prometheusText, readMetrics } from "../services/metrics.ts";
-import { pollForJob } from "../services/poll.ts";
+import { connectToPool, pollForJob } from "../services/poll.ts";
 import type { StreamRoute } from "../web/app-env.ts";
 import { readBytes } from "../web/body.ts";
 
@@ -14,7 +14,7 @@ export const poll: StreamRoute = {
   output: Job,
   async stream(c, context, { params, query }) {
     if (context.caller.kind !== "agent") await context.admit();
-    if (c.req.header("Upgrade")?.toLowerCase() === "websocket") return context.connectToPool(params.id, null);
+    if (c.req.header("Upgrade")?.toLowerCase() === "websocket") return connectToPool(context, params.id, null);
     const job = await pollForJob(context, params.id, query.wait, c.req.raw.signal);
     return job ? c.json(job) : c.body(null, 204);
   },

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { build, type Plugin } from "esbuild";
 import { VERSION } from "../protocol/version.ts";
 import { noticesOf, packagesOf } from "./notices.ts";
-import { ROOT } from "./write.ts";
+import { ROOT } from "./output-files.ts";
 
 /** The oldest Node the program runs on: `npm run drill -- nodes` tries it. */
 export const OLDEST_NODE = "20.9";

@@ -1,4 +1,4 @@
-/** The viewer sets styles by script; nothing else may come from anywhere but this deployment. */
+/** Swagger UI sets styles by script. Everything else must come from this origin. */
 const VIEWER_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const PAGE_POLICY =
@@ -9,14 +9,14 @@ const rule = (path: string, headers: Record<string, string>): string =>
     "\n",
   );
 
-const FOR_EVER = { "Cache-Control": "public, max-age=31536000, immutable" };
+const IMMUTABLE = { "Cache-Control": "public, max-age=31536000, immutable" };
 const TEXT = { "Content-Type": "text/plain; charset=utf-8" };
 const PUBLIC = { "Access-Control-Allow-Origin": "*" };
 
-/** What the platform adds to files it serves (`_headers`). */
+/** The headers that Cloudflare adds to static files (`_headers`). */
 export const HEADERS = `${[
-  rule("/app/static/*", FOR_EVER),
-  rule("/agent-*", FOR_EVER),
+  rule("/app/static/*", IMMUTABLE),
+  rule("/agent-*", IMMUTABLE),
   rule("/agent.mjs.sha256", TEXT),
   rule("/agent-:version.sha256", TEXT),
   rule("/THIRD-PARTY-NOTICES.txt", TEXT),

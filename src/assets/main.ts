@@ -5,6 +5,6 @@ import { writeDocuments } from "./documents.ts";
 import { noticesOf } from "./notices.ts";
 
 const [packages, agent] = await Promise.all([buildAssets(), agentProgram()]);
-const handedOn = [...new Set([...packages, ...agent.packages, "node_modules/swagger-ui-dist"])].sort();
-writeDocuments(agent, noticesOf(handedOn));
+const distributed = [...new Set([...packages, ...agent.packages, "node_modules/swagger-ui-dist"])].sort();
+writeDocuments(agent, noticesOf(distributed));
 console.log(`agent.mjs ${VERSION} sha256 ${agent.sha256}`);

@@ -1,6 +1,6 @@
 import { REMEDIES } from "../api/description/remedies.ts";
 import { PROBLEMS, type ProblemKind } from "../protocol/problem.ts";
-import { page, words } from "./page.ts";
+import { htmlPage, inlineHtml } from "./html-page.ts";
 
 const KINDS = Object.keys(PROBLEMS) as ProblemKind[];
 const STYLE = '<link rel="stylesheet" href="/docs/static/problems.css">';
@@ -8,13 +8,13 @@ const STYLE = '<link rel="stylesheet" href="/docs/static/problems.css">';
 const problemPage = (kind: ProblemKind): string => {
   const [status, title] = PROBLEMS[kind];
   const { meaning, remedy } = REMEDIES[kind];
-  const steps = remedy.map((step) => `<li>${words(step)}</li>`).join("\n");
-  return page(
+  const steps = remedy.map((step) => `<li>${inlineHtml(step)}</li>`).join("\n");
+  return htmlPage(
     title,
     `<main>
 <p class="kind">${status} <code>${kind}</code></p>
-<h1>${words(title)}</h1>
-<p>${words(meaning)}</p>
+<h1>${inlineHtml(title)}</h1>
+<p>${inlineHtml(meaning)}</p>
 <h2>What to do</h2>
 <ul>
 ${steps}
@@ -28,13 +28,13 @@ ${steps}
 const index = (): string => {
   const rows = KINDS.map((kind) => {
     const [status, title] = PROBLEMS[kind];
-    return `<tr><td>${status}</td><td><a href="/problems/${kind}"><code>${kind}</code></a></td><td>${words(title)}</td></tr>`;
+    return `<tr><td>${status}</td><td><a href="/problems/${kind}"><code>${kind}</code></a></td><td>${inlineHtml(title)}</td></tr>`;
   });
-  return page(
+  return htmlPage(
     "Problems",
     `<main>
 <h1>Problems</h1>
-<p>Every refusal names one of these in its field <code>type</code>. The list is closed.</p>
+<p>The <code>type</code> of every problem is one of these. The list is complete.</p>
 <table>
 <thead><tr><th>Status</th><th>Type</th><th>Title</th></tr></thead>
 <tbody>
@@ -47,7 +47,7 @@ ${rows.join("\n")}
   );
 };
 
-/** The pages behind the types of problems, by path. */
+/** The pages that the `type` addresses of problems lead to, by path. */
 export const problemPages = (): Record<string, string> => ({
   "problems/index.html": index(),
   ...Object.fromEntries(KINDS.map((kind) => [`problems/${kind}.html`, problemPage(kind)])),

@@ -1,3 +1,4 @@
+import { oncePer } from "../once-per.ts";
 import { lengthPrefixed } from "./encoding.ts";
 import { type NamedKey, parseKeys } from "./keys.ts";
 import { formatSeal, parseSeal, SEAL_FORMAT } from "./seal-format.ts";
@@ -90,16 +91,10 @@ export class Keyring {
   }
 }
 
-const loaded = new Map<string, Keyring>();
+const once = oncePer<Keyring>();
 
 /**
  * The keyring of the Worker secret `SECRETS_KEYS`, parsed once per isolate.
  * @throws KeysUnusable
  */
-export const loadKeyring = (text: string | undefined): Keyring => {
-  const known = loaded.get(text ?? "");
-  if (known) return known;
-  const keyring = new Keyring(parseKeys(text));
-  loaded.set(text ?? "", keyring);
-  return keyring;
-};
+export const loadKeyring = (text: string | undefined): Keyring => once(text ?? "", () => new Keyring(parseKeys(text)));

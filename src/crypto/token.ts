@@ -1,3 +1,4 @@
+import { oncePer } from "../once-per.ts";
 import { lengthPrefixed, toHex } from "./encoding.ts";
 import { type NamedKey, parseKeys } from "./keys.ts";
 
@@ -86,16 +87,10 @@ export class TokenMint {
   }
 }
 
-const loaded = new Map<string, TokenMint>();
+const once = oncePer<TokenMint>();
 
 /**
  * The mint of the Worker secret `TOKEN_KEYS`, parsed once per isolate.
  * @throws KeysUnusable
  */
-export const loadMint = (text: string | undefined): TokenMint => {
-  const known = loaded.get(text ?? "");
-  if (known) return known;
-  const mint = new TokenMint(parseKeys(text));
-  loaded.set(text ?? "", mint);
-  return mint;
-};
+export const loadMint = (text: string | undefined): TokenMint => once(text ?? "", () => new TokenMint(parseKeys(text)));

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { trimTrailingSlash } from "hono/trailing-slash";
 import { PathId } from "../protocol/common.ts";
 import { PROBLEMS } from "../protocol/problem.ts";
-import { type Context, entityTag } from "../services/core/context.ts";
+import type { Context } from "../services/core/context.ts";
 import { Refusal } from "../services/core/refusal.ts";
 import { checkPipeline } from "../services/pipeline-check.ts";
 import type { AppEnv } from "../web/app-env.ts";
@@ -10,72 +10,81 @@ import { showLog } from "../web/log.ts";
 import { describe, refusalOf } from "../web/problems.ts";
 import { requestId } from "../web/request-id.ts";
 import { requestLog } from "../web/request-log.ts";
-import { checked, withBody } from "./ask.ts";
-import { textIn } from "./entered.ts";
-import { mountEntrance, toEntrance } from "./entrance.tsx";
-import { Frame } from "./frame.tsx";
-import type { Form, Page, View, Went } from "./page.ts";
+import { readText } from "./form-fields.ts";
+import { Layout } from "./layout.tsx";
+import { type HonoCall, openRequest, pageRequestOf, readForm, SignedOut } from "./open-request.ts";
+import type { Form, Page, Redirect, View } from "./page-definition.ts";
+import { FORMS, PAGES } from "./page-routes.ts";
 import { ProblemPage } from "./pages/problem.tsx";
-import { FORMS, PAGES } from "./pages.ts";
-import { asked, type Call, open, readForm, SignedOut } from "./request.ts";
 import { sameOrigin, securityHeaders } from "./security-headers.ts";
-import { forget, rememberSeen } from "./session.ts";
+import { clearCookies, rememberBookmark } from "./session.ts";
+import { mountSignInRoutes, redirectToSignIn } from "./sign-in-routes.tsx";
+import { parseBody, withBody } from "./verb-input.ts";
 
-const render = (c: Call, context: Context, view: View, done: string | null, status: 200 | 422 = 200) =>
-  c.html(<Frame context={context} view={view} done={done} />, status);
+interface Answer {
+  /** The key of the notice to show. */
+  notice?: string | null;
+  status?: 200 | 422;
+}
 
-const showPage = async (c: Call, page: Page): Promise<Response> => {
-  const context = await open(c, { role: page.role }, false);
-  const request = asked(c);
-  return render(c, context, await page.show(context, request), request.query.get("done"));
+const answerView = (c: HonoCall, context: Context, view: View, { notice = null, status = 200 }: Answer = {}) =>
+  c.html(<Layout context={context} view={view} noticeKey={notice} />, status);
+
+const showPage = async (c: HonoCall, page: Page): Promise<Response> => {
+  const context = await openRequest(c, { role: page.role }, false);
+  const request = pageRequestOf(c);
+  const view = await page.show(context, request);
+  return answerView(c, context, view, { notice: request.query.get("done") });
 };
 
-const withNotice = ({ to, done }: Went): string => (done ? `${to}${to.includes("?") ? "&" : "?"}done=${done}` : to);
+const addressOf = ({ to, notice }: Redirect): string =>
+  notice ? `${to}${to.includes("?") ? "&" : "?"}done=${notice}` : to;
 
-/** What a person can mend in the form itself; the rest gets a page of its own. */
-const isMendable = ({ kind }: Refusal): boolean => [409, 412, 413, 422, 429].includes(PROBLEMS[kind][0]);
+/** Whether a person can correct this in the form; any other problem gets a page of its own. */
+const isShownInForm = ({ kind }: Refusal): boolean => [409, 412, 413, 422, 429].includes(PROBLEMS[kind][0]);
 
-/** Obeys the form, or shows its page once more with what is wrong. */
-const obey = async (c: Call, form: Form): Promise<Response> => {
-  const context = await open(c, form.access, true);
-  const request = { ...asked(c), entered: await readForm(c) };
-  const version = request.entered.get("version");
-  if (version !== null) context.ifMatch = [entityTag(Number(version))];
+/** Submits the form. Shows its page again, with the problem, when the form is refused. */
+const submitForm = async (c: HonoCall, form: Form): Promise<Response> => {
+  const context = await openRequest(c, form.access, true);
+  const request = { ...pageRequestOf(c), form: await readForm(c) };
+  const version = request.form.get("version");
   try {
-    const went = await form.act(context, request);
-    rememberSeen(c, context.db.bookmark);
-    return "to" in went ? c.redirect(withNotice(went), 303) : render(c, context, went, null);
+    const result = await form.submit(context.expectingVersion(version === null ? null : Number(version)), request);
+    rememberBookmark(c, context.db.bookmark);
+    return "to" in result ? c.redirect(addressOf(result), 303) : answerView(c, context, result);
   } catch (error) {
     const problem = refusalOf(error);
-    if (!isMendable(problem)) throw problem;
-    context.ifMatch = null;
-    return render(c, context, await form.page.show(context, { ...request, problem }), null, 422);
+    if (!isShownInForm(problem)) throw problem;
+    const view = await form.page.show(context, { ...request, problem });
+    return answerView(c, context, view, { status: 422 });
   }
 };
 
-const followed = async (c: Call): Promise<Response> => {
-  const context = await open(c, showLog.access, false);
+/** A build's log, for the script of its page and the link to the raw text. */
+const streamLog = async (c: HonoCall): Promise<Response> => {
+  const context = await openRequest(c, showLog.access, false);
   const params = PathId.safeParse(c.req.param());
   const query = showLog.query?.safeParse(c.req.query());
-  if (!params.success || !query?.success) throw new Refusal("not-found", "There is no such log here.");
+  if (!params.success || !query?.success) throw new Refusal("not-found", "There is no such log.");
   return showLog.stream(c, context, { params: params.data, query: query.data, body: undefined });
 };
 
-/** What the definition's field asks while a person types. */
-const checkedDefinition = async (c: Call): Promise<Response> => {
-  const context = await open(c, checkPipeline.access, false);
+/** Checks a pipeline's definition while a person types it. */
+const checkDefinition = async (c: HonoCall): Promise<Response> => {
+  const context = await openRequest(c, checkPipeline.access, false);
   const form = await readForm(c);
-  const body = checked(checkPipeline.body, {
-    ...{ definition: form.get("definition") ?? "", repoId: textIn(form, "repoId") },
-    pipelineId: textIn(form, "pipelineId"),
+  const body = parseBody(checkPipeline.body, {
+    definition: form.get("definition") ?? "",
+    repoId: readText(form, "repoId"),
+    pipelineId: readText(form, "pipelineId"),
   });
   return c.json(await checkPipeline.run(context, withBody(body)));
 };
 
-/** Whoever is signed in, as far as every page lets them in; null where that is nobody. */
-const viewerOf = async (c: Call): Promise<Context | null> => {
+/** The context of the signed-in person for a page that every role may open; null without a session. */
+const viewerContext = async (c: HonoCall): Promise<Context | null> => {
   try {
-    const context = await open(c, { role: "viewer" }, false);
+    const context = await openRequest(c, { role: "viewer" }, false);
     await context.admit();
     return context;
   } catch {
@@ -83,12 +92,12 @@ const viewerOf = async (c: Call): Promise<Context | null> => {
   }
 };
 
-/** What went wrong, within the frame where somebody is signed in and it can be asked for. */
-const problemPage = async (c: Call, problem: Refusal) => {
+/** The page of a problem, within the layout of the other pages where a person is signed in. */
+const problemPage = async (c: HonoCall, problem: Refusal) => {
   const requestId = c.get("requestId");
   const [status] = PROBLEMS[problem.kind];
   if (status >= 500) console.error(JSON.stringify({ requestId, error: describe(problem) }));
-  const context = status === 403 || status === 404 ? await viewerOf(c) : null;
+  const context = status === 403 || status === 404 ? await viewerContext(c) : null;
   return c.html(<ProblemPage problem={problem} requestId={requestId} context={context} />, status);
 };
 
@@ -97,17 +106,17 @@ export const createDashboard = (): Hono<AppEnv> => {
   const app = new Hono<AppEnv>().basePath("/app");
   app.use(requestId, requestLog, securityHeaders, sameOrigin, trimTrailingSlash());
   app.get("/", (c) => c.redirect("/app/builds"));
-  mountEntrance(app);
-  app.get("/builds/:id/log", followed);
-  app.post("/pipelines/check", checkedDefinition);
+  mountSignInRoutes(app);
+  app.get("/builds/:id/log", streamLog);
+  app.post("/pipelines/check", checkDefinition);
   for (const page of PAGES) app.get(page.path, (c) => showPage(c, page));
-  for (const form of FORMS) app.post(form.path, (c) => obey(c, form));
+  for (const form of FORMS) app.post(form.path, (c) => submitForm(c, form));
   app.notFound((c) => problemPage(c, new Refusal("not-found", "There is no such page.")));
   app.onError((error, c) => {
     const refusal = refusalOf(error);
     if (!(error instanceof SignedOut) && refusal.kind !== "unauthenticated") return problemPage(c, refusal);
-    forget(c);
-    return toEntrance(c, !(error instanceof SignedOut));
+    clearCookies(c);
+    return redirectToSignIn(c, !(error instanceof SignedOut));
   });
   return app;
 };

@@ -1,4 +1,4 @@
-/** What a page says after a form was obeyed. The list is closed: no address can make a page say anything else. */
+/** What a page says after a form was accepted. The list is closed: no link can make a page say anything else. */
 const NOTICES: Record<string, string> = {
   canceled: "The build is being canceled.",
   triggered: "The build is in the queue.",
@@ -10,5 +10,5 @@ const NOTICES: Record<string, string> = {
   connected: "The repository is connected.",
 };
 
-export const noticeOf = (done: string | null): string | null =>
-  done !== null && Object.hasOwn(NOTICES, done) ? (NOTICES[done] ?? null) : null;
+export const noticeOf = (key: string | null): string | null =>
+  key !== null && Object.hasOwn(NOTICES, key) ? (NOTICES[key] ?? null) : null;

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import { Refusal } from "../services/core/refusal.ts";
 
-/** Scripts, styles and pictures come from here alone; what a log or a name says never becomes markup or code. */
+/** Scripts, styles and images come from this origin only. Trusted Types keep texts from becoming markup. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -25,7 +25,7 @@ const HEADERS = {
   "X-Frame-Options": "DENY",
 };
 
-/** The headers of every page; those an answer has set itself stand. */
+/** Sets the headers of every page, except those that the answer has set itself. */
 export const securityHeaders: MiddlewareHandler = async (c, next) => {
   await next();
   for (const [name, value] of Object.entries(HEADERS)) if (!c.res.headers.has(name)) c.header(name, value);
@@ -34,13 +34,13 @@ export const securityHeaders: MiddlewareHandler = async (c, next) => {
 
 const SAFE = new Set(["GET", "HEAD", "OPTIONS"]);
 
-/** Whatever changes something must come from a page of this very origin. @throws Refusal */
+/** Refuses a request that changes something unless a page of this origin sent it. @throws Refusal forbidden */
 export const sameOrigin: MiddlewareHandler = async (c, next) => {
   const from = c.req.header("Sec-Fetch-Site") ?? "same-origin";
   if (!SAFE.has(c.req.method) && (c.req.header("Origin") !== new URL(c.req.url).origin || from !== "same-origin")) {
     throw new Refusal(
       "forbidden",
-      "This came from another site, so nothing was changed. Repeat it from the page here.",
+      "This request came from another site, so nothing was changed. Send it again from the page itself.",
     );
   }
   await next();

@@ -7,50 +7,53 @@ import { endSession, freshSession, openSession, SESSION_MS, type Session, sealSe
 import type { AppEnv } from "../web/app-env.ts";
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
-const SEEN_SECONDS = 60;
+const BOOKMARK_SECONDS = 60;
 
 const isSecure = (c: HonoContext): boolean => new URL(c.req.url).protocol === "https:";
 
-/** Only the page's own origin may send the cookie back; on loopback there is no certificate to ask for. */
+/** `__Host-` binds a cookie to this origin, but needs https, which a service on loopback does not have. */
 const sessionCookie = (c: HonoContext) => (isSecure(c) ? "__Host-millrace" : "millrace");
-const seenCookie = (c: HonoContext) => (isSecure(c) ? "__Host-millrace-seen" : "millrace-seen");
+const bookmarkCookie = (c: HonoContext) => (isSecure(c) ? "__Host-millrace-seen" : "millrace-seen");
 
 const attributes = (c: HonoContext, maxAge: number) => ({
-  ...{ path: "/", httpOnly: true, sameSite: "Strict" as const, secure: isSecure(c), maxAge },
+  path: "/",
+  httpOnly: true,
+  sameSite: "Strict" as const,
+  secure: isSecure(c),
+  maxAge,
 });
 
-/** @throws Refusal where the connection would carry the cookie in the clear */
+/** @throws Refusal when the connection would carry the cookie unencrypted */
 const checkConnection = (c: HonoContext): void => {
   if (isSecure(c) || LOOPBACK.test(new URL(c.req.url).hostname)) return;
-  throw new Refusal("forbidden", "Signing in needs https, except on this very machine.");
+  throw new Refusal("forbidden", "Signing in needs https, except on this machine itself (localhost).");
 };
 
-const keep = async (c: HonoContext<AppEnv>, session: Session): Promise<void> => {
+const storeSession = async (c: HonoContext<AppEnv>, session: Session): Promise<void> => {
   const seconds = Math.ceil((session.expiresAt - Date.now()) / 1000);
   setCookie(c, sessionCookie(c), await sealSession(c.env, session), attributes(c, seconds));
 };
 
-/** Who a token speaks for. @throws Refusal unless it is a person's or program's */
-const personOf = async (c: HonoContext<AppEnv>, token: string): Promise<Caller> => {
+/** The caller of an API token. @throws Refusal when the token is invalid or of another kind */
+const callerOf = async (c: HonoContext<AppEnv>, token: string): Promise<Caller> => {
   const caller = await identify(c.env, `Bearer ${token}`).catch((error) => {
     throw error instanceof Refusal && error.kind === "unauthenticated"
-      ? new Refusal("unauthenticated", "This is not a token of this service, or no longer.")
+      ? new Refusal("unauthenticated", "The token is invalid or has expired.")
       : error;
   });
   if (caller.kind === "api") return caller;
-  throw new Refusal("forbidden", "Pages open with an API token (it begins with mrt_); this is another kind of token.");
+  throw new Refusal("forbidden", "Sign in with an API token: it begins with mrt_. This is a token of another kind.");
 };
 
-/** Signs a person in once `check` finds the token live. */
+/** Starts a session after `check` has found the token valid. */
 export const signIn = async (c: HonoContext<AppEnv>, token: string, check: (caller: Caller) => Promise<unknown>) => {
   checkConnection(c);
-  await check(await personOf(c, token));
-  await keep(c, freshSession(token, new Date()));
+  await check(await callerOf(c, token));
+  await storeSession(c, freshSession(token, new Date()));
 };
 
-/** Takes the cookies back. */
-export const forget = (c: HonoContext): void => {
-  for (const name of [sessionCookie(c), seenCookie(c)]) deleteCookie(c, name, attributes(c, 0));
+export const clearCookies = (c: HonoContext): void => {
+  for (const name of [sessionCookie(c), bookmarkCookie(c)]) deleteCookie(c, name, attributes(c, 0));
 };
 
 const sessionOf = async (c: HonoContext<AppEnv>): Promise<Session | null> => {
@@ -58,30 +61,30 @@ const sessionOf = async (c: HonoContext<AppEnv>): Promise<Session | null> => {
   return sealed === undefined ? null : openSession(c.env, sealed, new Date());
 };
 
-/** Ends the session, also for a copy of its cookie. */
+/** Ends the session: from now on a copy of its cookie is refused too. */
 export const signOut = async (c: HonoContext<AppEnv>): Promise<void> => {
   const session = await sessionOf(c);
   if (session) await endSession(c.env, session);
-  forget(c);
+  clearCookies(c);
 };
 
-/** The caller of the session's cookie, or null. A session in its later half is prolonged. */
+/** The caller of the session in the cookie, or null. Prolongs a session that is past half of its time. */
 export const sessionCaller = async (c: HonoContext<AppEnv>): Promise<Caller | null> => {
   const session = await sessionOf(c);
   if (!session) return null;
   const now = new Date();
   const next = freshSession(session.token, now, session);
   const isLate = session.expiresAt - now.getTime() < SESSION_MS / 2;
-  if (isLate && next.expiresAt > session.expiresAt) await keep(c, next);
-  return { ...(await personOf(c, session.token)), sessionId: session.id };
+  if (isLate && next.expiresAt > session.expiresAt) await storeSession(c, next);
+  return { ...(await callerOf(c, session.token)), sessionId: session.id };
 };
 
-/** Lets the pages that follow a change read it, wherever they are served. */
-export const rememberSeen = (c: HonoContext, bookmark: string | null): void => {
-  if (bookmark) setCookie(c, seenCookie(c), bookmark, attributes(c, SEEN_SECONDS));
+/** Keeps D1's bookmark in a cookie, so that the pages after a change read a replica that has it. */
+export const rememberBookmark = (c: HonoContext, bookmark: string | null): void => {
+  if (bookmark) setCookie(c, bookmarkCookie(c), bookmark, attributes(c, BOOKMARK_SECONDS));
 };
 
-export const lastSeen = (c: HonoContext): string | null => {
-  const bookmark = getCookie(c, seenCookie(c));
+export const lastBookmark = (c: HonoContext): string | null => {
+  const bookmark = getCookie(c, bookmarkCookie(c));
   return bookmark && /^[0-9a-f-]{1,200}$/.test(bookmark) ? bookmark : null;
 };

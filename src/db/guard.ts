@@ -1,12 +1,12 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { Database } from "./query.ts";
 import { guard } from "./schema.ts";
-import type { Database } from "./session.ts";
 
-/** What can be demanded of the database at the moment a batch commits. */
-export type Precondition = "token_live" | "unchanged" | "owner_exists" | "unused" | "within_limit";
+/** What a batch may require of the database when it commits. */
+export type Precondition = "token_live" | "unchanged" | "owner_exists" | "unused";
 
-/** The batch was rolled back because this no longer held. */
+/** D1 rolled the batch back because the precondition did not hold. */
 export class PreconditionFailed extends Error {
   override name = "PreconditionFailed";
   readonly precondition: Precondition;
@@ -16,16 +16,16 @@ export class PreconditionFailed extends Error {
   }
 }
 
-/** The batch was rolled back because a row with the same unique columns exists. */
+/** D1 rolled the batch back because a row with the same unique columns exists. */
 export class UniqueViolation extends Error {
   override name = "UniqueViolation";
 }
 
-/** A statement that rolls its batch back unless `condition` holds; it writes no row. */
+/** A statement that rolls its batch back unless `condition` holds. It never writes a row. */
 export const ensure = (db: Database, precondition: Precondition, condition: SQL) =>
   db.insert(guard).select(sql`SELECT ${precondition} WHERE NOT (${condition})`);
 
-/** Rolls the batch back unless the row still is the version that was read. */
+/** A statement that rolls its batch back unless the row still has the version that was read. */
 export const ensureUnchanged = (
   db: Database,
   table: SQLiteTable & { id: SQLiteColumn; version: SQLiteColumn },
@@ -37,7 +37,7 @@ export const ensureUnchanged = (
     sql`EXISTS (SELECT 1 FROM ${table} WHERE ${table.id} = ${row.id} AND ${table.version} = ${row.version})`,
   );
 
-/** The reason for which D1 rolled a batch back, or the error itself where it is another. */
+/** Why D1 rolled a batch back, read from the text of its error; other errors are returned as they are. */
 export const explainRollback = (error: unknown): unknown => {
   const text = describeChain(error);
   const failed = /CHECK constraint failed: (\w+)/.exec(text)?.[1];

@@ -1,6 +1,7 @@
 import journal from "../../migrations/meta/_journal.json" with { type: "json" };
+import { oncePer } from "../once-per.ts";
 
-/** The code is newer than the database's tables. */
+/** The database lacks migrations that the code needs. */
 export class MigrationsMissing extends Error {
   override name = "MigrationsMissing";
   readonly missing: string[];
@@ -10,19 +11,21 @@ export class MigrationsMissing extends Error {
   }
 }
 
-/** Databases that this isolate has seen to be as new as its code; they do not grow older. */
-const current = new WeakSet<D1Database>();
+const once = oncePer<true>();
 
 /**
- * Looks once whether the database has every migration that this code knows: SQLite takes a quoted column that is not
- * there for a text, so a query of newer code would answer nonsense instead of failing.
+ * Checks once that the database has every migration that this code knows. Without the check, a query with a column
+ * that is missing would succeed and return wrong rows: SQLite reads a quoted unknown name as a text.
  * @throws MigrationsMissing
  */
 export const checkMigrations = async (db: D1Database): Promise<void> => {
-  if (current.has(db)) return;
+  await once(db, () => checkNow(db));
+};
+
+const checkNow = async (db: D1Database): Promise<true> => {
   const { results } = await db.prepare("SELECT name FROM d1_migrations").all<{ name: string }>();
   const applied = new Set(results.map(({ name }) => name));
   const missing = journal.entries.map(({ tag }) => `${tag}.sql`).filter((name) => !applied.has(name));
   if (missing.length > 0) throw new MigrationsMissing(missing);
-  current.add(db);
+  return true;
 };

@@ -1,13 +1,14 @@
 import type { AuditEntry } from "../protocol/audit.ts";
 import type { Build } from "../protocol/build.ts";
 
-/** A build as its owner knows it in this version. */
+/** A build in one version of its pool. */
 export interface Projected {
   record: Build;
   version: number;
 }
 
-/* Both may be repeated and reordered: an older version never replaces a newer one, a known row is left alone. */
+/* Both statements may be repeated and reordered: an older version never replaces a newer one, and a row of the audit is
+   written once. */
 
 const BUILD = `INSERT INTO build (id, org_id, repo_id, pipeline_id, branch, status, pool_version, record, finished_at)
   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)

@@ -29,7 +29,7 @@ export const token = sqliteTable(
     labels: text({ mode: "json" }).$type<string[]>(),
     expiresAt: text("expires_at"),
     lastUsedAt: text("last_used_at"),
-    /** After a rotation: the hash before, which is good until then. */
+    /** After a rotation: the previous hash, which stays valid until `previousUntil`. */
     previousHash: text("previous_hash").unique(),
     previousUntil: text("previous_until"),
     version: integer().notNull().default(1),
@@ -47,12 +47,12 @@ export const variable = sqliteTable(
     id: text().primaryKey(),
     orgId: text("org_id").notNull(),
     scope: text().$type<Scope>().notNull(),
-    /** Id of the organization, group, repository or pipeline whose variable this is. */
+    /** Id of the organization, group, repository or pipeline that has the variable. */
     ownerId: text("owner_id").notNull(),
     key: text().notNull(),
-    /** The text of a plain variable. */
+    /** The value of a plain variable. */
     value: text(),
-    /** The sealed text of a secret, and which sealing of it this is: part of what the seal is bound to. */
+    /** The sealed value of a secret. `sealedVersion`, the version in which it was sealed, is part of the seal's context. */
     sealed: text(),
     sealedVersion: integer("sealed_version").notNull().default(0),
     isSecret: integer("is_secret", { mode: "boolean" }).notNull(),
@@ -73,8 +73,8 @@ export const variable = sqliteTable(
 );
 
 /**
- * Which build was given which variable: a projection of the audit's hand-outs, kept by a trigger on that table,
- * as are `lastUsedAt` and `lastUsedBy` of the variable.
+ * The variables that each build used. A trigger on the audit writes the row when a build is handed out, and the
+ * variable's `lastUsedAt` and `lastUsedBy` with it.
  */
 export const variableUse = sqliteTable(
   "variable_use",
@@ -90,18 +90,18 @@ export const variableUse = sqliteTable(
   ],
 );
 
-/** Sessions of people who signed out before the time of their cookie was over. */
+/** Dashboard sessions that ended before their cookie expired. */
 export const endedSession = sqliteTable(
   "ended_session",
   {
     id: text().primaryKey(),
-    /** From then on the cookie itself is over. */
+    /** When the cookie itself expires. */
     until: text().notNull(),
   },
   (table) => [index("ended_session_by_time").on(table.until)],
 );
 
-/** A text sealed with each key the service ever sealed with: a key that does not open its own is a wrong one. */
+/** A known text sealed with each key of SECRETS_KEYS at its first use: a key that does not open its row is a wrong one. */
 export const keyCheck = sqliteTable("key_check", {
   id: text().primaryKey(),
   sealed: text().notNull(),
@@ -183,7 +183,7 @@ export const pipeline = sqliteTable(
   ],
 );
 
-/** The groups of a pipeline, in order: a later one wins. */
+/** The groups of a pipeline in their order: a later group overrides an earlier one. */
 export const pipelineGroup = sqliteTable(
   "pipeline_group",
   {
@@ -200,7 +200,7 @@ export const pipelineGroup = sqliteTable(
 /** SQLite uses the index of active builds only for a query that repeats this text. */
 export const isActiveBuild = sql.raw(`status IN (${ACTIVE.map((status) => `'${status}'`).join(", ")})`);
 
-/** Builds as the pool last told them: a projection, never newer than the pool. `record` is the whole build. */
+/** A projection of the pool's builds, never newer than the pool. `record` is the whole build as JSON. */
 export const build = sqliteTable(
   "build",
   {
@@ -210,7 +210,7 @@ export const build = sqliteTable(
     pipelineId: text("pipeline_id"),
     branch: text().notNull(),
     status: text().notNull(),
-    /** Counts the pool's changes of this build: a late repeat of an older one changes nothing. */
+    /** The pool's version of the build: a write of an older version changes nothing. */
     poolVersion: integer("pool_version").notNull(),
     record: text().notNull(),
     finishedAt: text("finished_at"),
@@ -248,8 +248,8 @@ export const audit = sqliteTable(
 );
 
 /**
- * Never holds a row. An INSERT of a failed precondition's name breaks the check of that name,
- * so the whole batch it stands in rolls back and the error says which one failed (`db/guard.ts`).
+ * Never holds a row. An INSERT of a failed precondition's name violates the check of that name, so D1 rolls the whole
+ * batch back, and its error names the precondition (`db/guard.ts`).
  */
 export const guard = sqliteTable("guard", { failed: text().notNull() }, (table) => [
   check("token_live", sql`${table.failed} <> 'token_live'`),

@@ -4,7 +4,7 @@ import { endedSession, token } from "./schema.ts";
 
 type Text = string | Placeholder;
 
-/** The token with this hash, or with it until its rotation's grace is over, unless it has expired; a revoked one is gone. */
+/** The condition on a valid token: its hash, or the previous one within the rotation's grace; not expired. */
 export const isValidToken = (hash: Text, now: Text) =>
   and(
     or(eq(token.hash, hash), and(eq(token.previousHash, hash), gt(token.previousUntil, now))),
@@ -15,8 +15,8 @@ const { id, name, kind, role, labels, lastUsedAt } = token;
 const COLUMNS = { id, name, kind, role, labels, lastUsedAt };
 
 /**
- * What a request's first batch begins with: what the caller's token, if it is live, says of the caller. Where it comes
- * from a session (empty: it does not), that must not have been ended.
+ * The first query of a request: the caller's token, if it is valid. `session` is the id of the dashboard session that
+ * holds the token, which must not have ended, or an empty text.
  */
 export const validToken = compiled(COLUMNS, (db) =>
   db

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { settingProblems } from "../config.ts";
 import { ROOT } from "./service.ts";
 
 /** The output of a command, and whether it succeeded. */
@@ -27,6 +28,12 @@ const limitsAgree = (settings: string): boolean =>
     return limit !== undefined && limit === setting;
   });
 
+/** The settings under [vars]. */
+const varsIn = (settings: string): Record<string, string> => {
+  const [, vars = ""] = /^\[vars\]$([\s\S]*?)(?=^\[|(?![\s\S]))/m.exec(settings) ?? [];
+  return Object.fromEntries([...vars.matchAll(/^(\w+) = "(.*)"/gm)].map(([, name, value]) => [name, value]));
+};
+
 const hasDatabase = (settings: string): boolean => {
   const [, id = ""] = /^database_id = "([0-9a-f-]{36})"/m.exec(settings) ?? [];
   return /[1-9a-f]/.test(id);
@@ -39,11 +46,17 @@ const secretNames = ({ isOk, output }: CommandResult): string[] => {
 
 /** Finds what a deployment lacks, before it fails half-way. Skips the checks of the account without a sign-in. */
 export const checkDeployment = async (settings: string, wrangler: Wrangler): Promise<Finding[]> => {
+  const problems = settingProblems(varsIn(settings));
   const findings: Finding[] = [
     {
       what: "wrangler.toml has the same rate limits in [[ratelimits]] and [vars]",
       isOk: limitsAgree(settings),
       fix: "set each limit under [[ratelimits]] to its REQUESTS_PER_MINUTE in [vars]",
+    },
+    {
+      what: "the settings under [vars] in wrangler.toml are valid and fit together",
+      isOk: problems.length === 0,
+      fix: problems.join(" "),
     },
     {
       what: "wrangler.toml names a database",

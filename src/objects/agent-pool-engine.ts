@@ -38,7 +38,7 @@ export class PoolEngine {
   constructor(ctx: DurableObjectState, env: Env) {
     this.#ctx = ctx;
     this.#env = env;
-    this.storage = new PoolStorage(ctx.storage.sql, monotonicUuids());
+    this.storage = new PoolStorage(ctx.storage.sql, monotonicUuids(), () => poolTimes(env).runValuesMs);
     this.sockets = new HintSockets(ctx);
     this.#outbox = new Outbox(env.DB, this.storage, (buildId, fence) => this.#closeLog(buildId, fence));
   }
@@ -60,7 +60,8 @@ export class PoolEngine {
   }
 
   get context(): DecisionContext {
-    return { now: Date.now(), ...poolTimes(this.#env), rules: RULES };
+    const { startMs, leaseMs, agentMs } = poolTimes(this.#env);
+    return { now: Date.now(), startMs, leaseMs, agentMs, rules: RULES };
   }
 
   get orgId(): string {

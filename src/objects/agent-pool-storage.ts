@@ -15,8 +15,8 @@ import { isEnded } from "../protocol/build-states.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { type OutboxEntry, REVOKED, TABLES, writesOf } from "./agent-pool-tables.ts";
 
-/** Milliseconds for which a build can be retried with the values of its run. */
-const RUN_VALUES_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
+/** Builds that may still be handed out: without its row of `inputs`, a run would lose its values. */
+const ACTIVE = "SELECT id FROM build WHERE ended_at IS NULL";
 /** Rows that one cleanup deletes from a table at most, so that it never blocks the queue. */
 const FORGET_LIMIT = 500;
 
@@ -32,10 +32,13 @@ type Row = Record<string, string | null>;
 export class PoolStorage implements Records {
   readonly #sql: SqlStorage;
   readonly #newId: (at: number) => string;
+  readonly #runValuesMs: () => number;
 
-  constructor(sql: SqlStorage, newId: (at: number) => string) {
+  /** `runValuesMs`: how long the values of a run are kept after its build was queued. */
+  constructor(sql: SqlStorage, newId: (at: number) => string, runValuesMs: () => number) {
     this.#sql = sql;
     this.#newId = newId;
+    this.#runValuesMs = runValuesMs;
     sql.exec(TABLES);
   }
 
@@ -85,15 +88,14 @@ export class PoolStorage implements Records {
     this.#write("DELETE FROM build WHERE id IN (SELECT value FROM json_each(?))", ids);
     this.#write("DELETE FROM idempotency WHERE at < ?", before);
     this.#write("DELETE FROM meta WHERE name LIKE ? AND CAST(value AS INTEGER) < ?", `${REVOKED}%`, before);
-    const stale = "SELECT rowid FROM inputs ORDER BY rowid LIMIT ?";
-    this.#write(`DELETE FROM inputs WHERE rowid IN (${stale}) AND at < ?`, FORGET_LIMIT, before - RUN_VALUES_KEPT_MS);
+    const oldest = `SELECT rowid FROM inputs WHERE build_id NOT IN (${ACTIVE}) ORDER BY rowid LIMIT ?`;
+    this.#write(`DELETE FROM inputs WHERE rowid IN (${oldest}) AND at < ?`, FORGET_LIMIT, before - this.#runValuesMs());
   }
 
   /** Deletes the large run values of the oldest ended builds, so that they never fill the disk. */
   #deleteLargeRunValues(): void {
     const older = `SELECT build_id FROM inputs WHERE length(facts) > ${LIMITS.largeInputsCharacters} ORDER BY at DESC LIMIT -1 OFFSET ${LIMITS.largeInputsKept}`;
-    const active = "SELECT id FROM build WHERE ended_at IS NULL";
-    this.#write(`DELETE FROM inputs WHERE build_id IN (${older}) AND build_id NOT IN (${active})`);
+    this.#write(`DELETE FROM inputs WHERE build_id IN (${older}) AND build_id NOT IN (${ACTIVE})`);
   }
 
   ended(buildId: string): { build: BuildFacts; job: JobFacts } | undefined {

@@ -81,7 +81,10 @@ export type Build = z.infer<typeof Build>;
 /** Values for this run alone, by name. Numbers and booleans become text. */
 export const EnvVariables = z.record(
   Key,
-  z.pipe(z.union([z.string().check(withoutNul()), z.number(), z.boolean()]), z.transform(String)),
+  z.pipe(
+    z.union([z.string().check(withoutNul()), z.number(), z.boolean()], "must be text, a number or a boolean"),
+    z.transform(String),
+  ),
 );
 
 export const RepositoryTrigger = z.strictObject({ branch: z.nullish(Branch), commitSha: z.nullish(CommitSha) });

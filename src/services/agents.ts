@@ -11,19 +11,17 @@ import {
   type RegisteredBy,
 } from "../protocol/agent.ts";
 import { PathId } from "../protocol/common.ts";
-import type { Context } from "./core/context.ts";
-import { pageOf } from "./core/paging.ts";
+import { actorOf, type Context } from "./core/context.ts";
+import { pageOf } from "./core/listing.ts";
 import { invalid, Refusal, settled } from "./core/refusal.ts";
 import { updateOf, verb, writablePart } from "./core/verb.ts";
 
-/** An agent's token opens its own path only. @throws Refusal forbidden */
-const checkOwnPath = async (context: Context, id: string): Promise<{ isOwn: boolean }> => {
+/** An agent may call the paths with its own id only. @throws Refusal forbidden; unauthenticated for an invalid token */
+export const checkOwnPath = async (context: Context, id: string): Promise<{ isOwn: boolean }> => {
   const { agentId } = await context.admit();
   if (agentId !== null && agentId !== id) throw new Refusal("forbidden", "An agent may call its own path only.");
   return { isOwn: agentId !== null };
 };
-
-export const actorOf = (context: Context) => ({ actor: context.admitted.actor, requestId: context.requestId });
 
 export const registerAgent = verb({
   access: { role: "maintainer", registration: true },
@@ -36,13 +34,23 @@ export const registerAgent = verb({
     if (grantable && labels.some((label) => !grantable.includes(label))) {
       throw invalid("/labels", "has a label that this registration token may not grant");
     }
-    const secret = await context.mint.mint("mra", context.orgId);
+    const secret = await context.keys.mint.mint("mra", context.orgId);
     const { name, platform, canBuildIOS, canBuildAndroid, canBuildWeb } = body;
     const agent = settled(
       await (await context.pool()).registerAgent({
-        ...{ id: context.newId(), orgId: context.orgId, tokenHash: await hashToken(secret), actor: actorOf(context) },
-        ...{ name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels, registeredBy },
-        ...{ version: body.version ?? null, isEphemeral: body.isEphemeral ?? false },
+        id: context.newId(),
+        orgId: context.orgId,
+        tokenHash: await hashToken(secret),
+        actor: actorOf(context),
+        name,
+        platform,
+        canBuildIOS,
+        canBuildAndroid,
+        canBuildWeb,
+        labels,
+        registeredBy,
+        version: body.version ?? null,
+        isEphemeral: body.isEphemeral ?? false,
       }),
     );
     const { HEARTBEAT_SECONDS: heartbeatSeconds, POLL_SECONDS: pollSeconds } = context.config;
@@ -58,7 +66,7 @@ export const listAgents = verb({
     const { cursor, limit, name } = query;
     const atMost = limit === undefined ? undefined : limit + 1;
     const agents = await (await context.pool()).listAgents(cursor, atMost, name || undefined);
-    return pageOf(context, agents, query);
+    return pageOf(agents, query, (agent) => agent);
   },
 });
 
@@ -72,7 +80,7 @@ export const getAgent = verb({
   },
 });
 
-/** What its registration granted bounds an agent for life. @throws Refusal forbidden */
+/** An agent cannot grant itself more than its registration did, such as a label. @throws Refusal forbidden */
 const checkOwnChange = (change: AgentChange, agent: Agent): void => {
   const others = Object.keys(diff<AgentChange>(agent, change)).filter((field) => !(field in OwnAgentChange.shape));
   if (others.length === 0) return;

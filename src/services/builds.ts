@@ -4,27 +4,26 @@ import { build } from "../db/schema.ts";
 import { Build, BuildFilter } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
 import { DEFAULTS } from "../protocol/limits.ts";
-import { actorOf } from "./agents.ts";
-import type { Context } from "./core/context.ts";
-import { listing } from "./core/listing.ts";
-import { pageOf } from "./core/paging.ts";
+import { actorOf, type Context } from "./core/context.ts";
+import { listing, pageOf } from "./core/listing.ts";
 import { notFound, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 
-/** The build as it is answered: what builds of before do not know is empty, and it has the address of its page. */
-export const answered = (context: Context, build: Build): Build => ({
-  ...{ ...build, createdBy: build.createdBy ?? null },
+/** The build as the API answers it: with the address of its page, and with fields that older records lack. */
+export const buildRecord = (context: Context, build: Build): Build => ({
+  ...build,
+  createdBy: build.createdBy ?? null,
   webUrl: `${context.origin}/app/builds/${build.id}`,
 });
 
-/** The build as its owner knows it: the pool while it remembers it, D1 after that. @throws Refusal not-found */
+/** The build from its pool, or from D1 once the pool has dropped it. @throws Refusal not-found */
 export const findBuild = async (context: Context, id: string): Promise<Build> => {
-  const mine = and(eq(build.orgId, context.orgId), eq(build.id, id));
-  const [[row]] = await context.db.run(context.db.sql.select({ record: build.record }).from(build).where(mine));
-  const live = await (await context.pool()).getBuild(id);
-  if (live.ok) return answered(context, live.value);
+  const isThis = and(eq(build.orgId, context.orgId), eq(build.id, id));
+  const [[row]] = await context.db.run(context.db.sql.select({ record: build.record }).from(build).where(isThis));
+  const inPool = await (await context.pool()).getBuild(id);
+  if (inPool.ok) return buildRecord(context, inPool.value);
   if (!row) throw notFound();
-  return answered(context, JSON.parse(row.record) as Build);
+  return buildRecord(context, JSON.parse(row.record) as Build);
 };
 
 export const getBuild = verb({
@@ -39,8 +38,10 @@ const builds = listing(
   { id: build.id, record: build.record },
   {
     filters: {
-      ...{ repoId: (id) => eq(build.repoId, id), pipelineId: (id) => eq(build.pipelineId, id) },
-      ...{ branch: (branch) => eq(build.branch, branch), status: (status) => eq(build.status, status) },
+      repoId: (id) => eq(build.repoId, id),
+      pipelineId: (id) => eq(build.pipelineId, id),
+      branch: (branch) => eq(build.branch, branch),
+      status: (status) => eq(build.status, status),
     },
     newestFirst: true,
   },
@@ -53,7 +54,7 @@ export const listBuilds = verb({
   async run(context, { query }) {
     const page = { limit: DEFAULTS.newestPageLength, ...query };
     const [rows] = await context.db.run(builds(context, page));
-    return pageOf(context, rows, page).map((row) => answered(context, JSON.parse(row.record)));
+    return pageOf(rows, page, (row) => buildRecord(context, JSON.parse(row.record)));
   },
 });
 
@@ -65,6 +66,6 @@ export const cancelBuild = verb({
     const pool = await context.pool();
     const canceled = await pool.cancel({ buildId: params.id, actor: actorOf(context) });
     if (!canceled.ok && canceled.refusal.kind === "not-found") await findBuild(context, params.id);
-    return answered(context, settled(canceled));
+    return buildRecord(context, settled(canceled));
   },
 });

@@ -5,17 +5,21 @@ import { credentialContext } from "../domain/seal-context.ts";
 import { sshKeyProblem } from "../domain/ssh-key.ts";
 import { PathId } from "../protocol/common.ts";
 import { Credential, NewCredential } from "../protocol/repository.ts";
+import { commit } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
+import { isOwn } from "./core/record.ts";
 import { invalid, notFound } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
-import { oneRepository } from "./repositories.ts";
 
 export type CredentialRow = typeof credential.$inferSelect;
 
 const find = async (context: Context, repoId: string) => {
   const { sql: db } = context.db;
   const [[owner], [row]] = await context.db.run(
-    db.select().from(repository).where(oneRepository(context, repoId)),
+    db
+      .select()
+      .from(repository)
+      .where(isOwn(context, repository, repoId)),
     db
       .select()
       .from(credential)
@@ -25,20 +29,20 @@ const find = async (context: Context, repoId: string) => {
   return { owner, row };
 };
 
-/** Holds while the credential is the one that was read, or while there still is none. */
-const still = (repoId: string, row: CredentialRow | undefined) =>
+/** Holds while the stored credential is the one that was read: `undefined` where there was none. */
+const isUnchanged = (repoId: string, row: CredentialRow | undefined) =>
   row
     ? sql`EXISTS (SELECT 1 FROM credential WHERE repo_id = ${repoId} AND version = ${row.version})`
     : sql`NOT EXISTS (SELECT 1 FROM credential WHERE repo_id = ${repoId})`;
 
-/** The repository's record tells whether there is a credential: it is another version of it. */
-const changed = (context: Context, repoId: string) =>
+/** The repository's record has `hasCredential`, so it gets a new version too. */
+const touchRepository = (context: Context, repoId: string) =>
   context.db.sql
     .update(repository)
     .set({ version: sql`${repository.version} + 1`, updatedAt: context.at })
-    .where(oneRepository(context, repoId));
+    .where(isOwn(context, repository, repoId));
 
-/** What the agent's fetch of a private repository is given. Replaces the one before; its value is never returned. */
+/** Sets or replaces the credential with which agents fetch a private repository. Its value is never returned. */
 export const setCredential = verb({
   access: { role: "maintainer" },
   params: PathId,
@@ -46,7 +50,8 @@ export const setCredential = verb({
   output: Credential,
   async run(context, { params, body }) {
     const { owner, row: before } = await find(context, params.id);
-    const { kind, username = null, value } = body;
+    const { kind, value } = body;
+    const username = body.username ?? null;
     const isSsh = !/^https?:/i.test(owner.cloneUrl);
     if (isSsh !== (kind === "ssh-key")) throw invalid("/kind", "does not fit the repository's clone address");
     const problem = isSsh && sshKeyProblem(value);
@@ -54,16 +59,16 @@ export const setCredential = verb({
     const version = Math.max((before?.version ?? 0) + 1, context.now.getTime());
     const { orgId, at } = context;
     const place = { orgId, repoId: owner.id, kind, version };
-    const sealed = await (await context.keyring()).seal(value, credentialContext(place, owner.cloneUrl));
-    const row: CredentialRow = { ...place, username: username ?? null, sealed, updatedAt: at };
+    const sealed = await context.keys.seal(value, credentialContext(place, owner.cloneUrl));
+    const row: CredentialRow = { ...place, username, sealed, updatedAt: at };
     const db = context.db.sql;
-    await context.write({ action: "credential.set", subject: owner.id, detail: { kind, username: row.username } }, [
+    await commit(context, { action: "credential.set", subject: owner.id, detail: { kind, username } }, [
       ensureUnchanged(db, repository, owner),
-      changed(context, owner.id),
-      ensure(db, "unchanged", still(owner.id, before)),
+      touchRepository(context, owner.id),
+      ensure(db, "unchanged", isUnchanged(owner.id, before)),
       db.insert(credential).values(row).onConflictDoUpdate({ target: credential.repoId, set: row }),
     ]);
-    return { kind, username: row.username, updatedAt: at };
+    return { kind, username, updatedAt: at };
   },
 });
 
@@ -73,9 +78,9 @@ export const removeCredential = verb({
   async run(context, { params }) {
     const { row } = await find(context, params.id);
     if (!row) throw notFound();
-    await context.write({ action: "credential.delete", subject: row.repoId, detail: { kind: row.kind } }, [
-      ensure(context.db.sql, "unchanged", still(row.repoId, row)),
-      changed(context, row.repoId),
+    await commit(context, { action: "credential.delete", subject: row.repoId, detail: { kind: row.kind } }, [
+      ensure(context.db.sql, "unchanged", isUnchanged(row.repoId, row)),
+      touchRepository(context, row.repoId),
       context.db.sql.delete(credential).where(eq(credential.repoId, row.repoId)),
     ]);
   },

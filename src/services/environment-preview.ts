@@ -3,13 +3,14 @@ import { pipeline } from "../db/schema.ts";
 import { compose, EnvironmentTooLarge, type ScopedVariable, withoutSecret } from "../domain/compose.ts";
 import { PathId } from "../protocol/common.ts";
 import { EnvironmentEntry } from "../protocol/pipeline.ts";
+import { isOwn } from "./core/record.ts";
 import { notFound, Refusal } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
-import { groupIdsOf, onePipeline } from "./pipelines.ts";
+import { groupIdsOf } from "./pipelines.ts";
 import { variablesOfBuild } from "./variable-scopes.ts";
 import type { VariableRow } from "./variables.ts";
 
-/** A stored row as composition sees it, with its value opened, or null where nobody is to see it. */
+/** A stored row as `compose` takes it, with its opened value, or null where the caller may not see it. */
 export const scoped = <V extends string | null>(row: VariableRow, value: V): ScopedVariable<V> => {
   const { id, scope, ownerId, key, isSecret, isActive, allowOverride, version } = row;
   return {
@@ -25,7 +26,7 @@ export const scoped = <V extends string | null>(row: VariableRow, value: V): Sco
   };
 };
 
-/** What a build of the pipeline would be given: per key the winner and what it overrides. */
+/** The environment that a build of the pipeline would have: for each key the winning variable and those it overrides. */
 export const previewEnvironment = verb({
   access: { role: "viewer" },
   params: PathId,
@@ -33,10 +34,10 @@ export const previewEnvironment = verb({
   output: z.array(EnvironmentEntry),
   async run(context, { params }) {
     const { db, orgId } = context;
-    const mine = onePipeline(context, params.id);
-    const owner = db.sql.select({ id: pipeline.repoId }).from(pipeline).where(mine);
+    const isThis = isOwn(context, pipeline, params.id);
+    const owner = db.sql.select({ id: pipeline.repoId }).from(pipeline).where(isThis);
     const [[found], rows] = await db.run(
-      db.sql.select({ groups: groupIdsOf }).from(pipeline).where(mine),
+      db.sql.select({ groups: groupIdsOf }).from(pipeline).where(isThis),
       variablesOfBuild(db.sql, orgId, owner, params.id),
     );
     if (!found) throw notFound();

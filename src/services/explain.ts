@@ -4,7 +4,7 @@ import { findBuild } from "./builds.ts";
 import { settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 
-/** Why a build waits, agent by agent. */
+/** Why a build waits: overall, and for each agent. */
 export const explainBuild = verb({
   access: { role: "viewer" },
   params: PathId,
@@ -19,7 +19,7 @@ export const explainBuild = verb({
 });
 
 /** Adds `message` to the answer of a pool that still runs the release before it: goes with the next release. */
-const withMessages = (explanation: Explanation): Explanation =>
+export const withMessages = (explanation: Explanation): Explanation =>
   explanation.message !== undefined
     ? explanation
     : {

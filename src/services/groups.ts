@@ -1,32 +1,25 @@
 import { and, asc, eq, getTableColumns, sql } from "drizzle-orm";
 import * as z from "zod/mini";
-import { ensure, ensureUnchanged } from "../db/guard.ts";
+import { ensure } from "../db/guard.ts";
 import { pipelineGroup, variable, variableGroup } from "../db/schema.ts";
 import { PathId } from "../protocol/common.ts";
 import { Group, GroupChange, GroupFilter, NewGroup } from "../protocol/group.ts";
+import { versioned } from "./core/answer.ts";
+import { commit } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
-import { listing } from "./core/listing.ts";
-import { pageOf } from "./core/paging.ts";
-import { notFound } from "./core/refusal.ts";
+import { listing, pageOf } from "./core/listing.ts";
+import { deleteRow, findOne, nextVersion, updateRow } from "./core/record.ts";
 import { checkOwnOrg, updateOf, verb, writablePart } from "./core/verb.ts";
+import { viewOf } from "./core/view.ts";
 import { variableRecord } from "./variables.ts";
 
 type Row = typeof variableGroup.$inferSelect;
 
-const record = ({ version: _, ...row }: Row, variableCount: number): Group => ({ ...row, variableCount });
-
-const count = sql<number>`(SELECT count(*) FROM variable AS v
+const variableCount = sql<number>`(SELECT count(*) FROM variable AS v
   WHERE v.org_id = variable_group.org_id AND v.scope = 'group' AND v.owner_id = variable_group.id)`.as("count");
+const COLUMNS = { ...getTableColumns(variableGroup), variableCount };
 
-const one = (context: Context, id: string) => and(eq(variableGroup.orgId, context.orgId), eq(variableGroup.id, id));
-
-const find = async (context: Context, id: string): Promise<Row & { count: number }> => {
-  const query = context.db.sql.select({ row: variableGroup, count }).from(variableGroup).where(one(context, id));
-  const [[found]] = await context.db.run(query);
-  if (!found) throw notFound();
-  context.checkVersion(found.row.version);
-  return { ...found.row, count: found.count };
-};
+const groupRecord = viewOf(Group);
 
 const sameName = (context: Context, name: string) =>
   context.db.sql
@@ -34,11 +27,7 @@ const sameName = (context: Context, name: string) =>
     .from(variableGroup)
     .where(and(eq(variableGroup.orgId, context.orgId), eq(variableGroup.name, name)));
 
-const groups = listing(
-  variableGroup,
-  { ...getTableColumns(variableGroup), count },
-  { filters: { name: (name) => eq(variableGroup.name, name) } },
-);
+const groups = listing(variableGroup, COLUMNS, { filters: { name: (name) => eq(variableGroup.name, name) } });
 
 export const listGroups = verb({
   access: { role: "viewer" },
@@ -49,16 +38,16 @@ export const listGroups = verb({
     const { db } = context;
     if (!query.includeVariables) {
       const [rows] = await db.run(groups(context, query));
-      return pageOf(context, rows, query).map(({ count, ...row }) => record(row, count));
+      return pageOf(rows, query, groupRecord);
     }
-    const all = and(eq(variable.orgId, context.orgId), eq(variable.scope, "group"));
+    const ofGroups = and(eq(variable.orgId, context.orgId), eq(variable.scope, "group"));
     const [rows, variables] = await db.run(
       groups(context, query),
-      db.sql.select().from(variable).where(all).orderBy(asc(variable.id)),
+      db.sql.select().from(variable).where(ofGroups).orderBy(asc(variable.id)),
     );
     const byGroup = Map.groupBy(variables, (row) => row.ownerId);
-    return pageOf(context, rows, query).map(({ count, ...row }) => ({
-      ...record(row, count),
+    return pageOf(rows, query, (row) => ({
+      ...groupRecord(row),
       variables: (byGroup.get(row.id) ?? []).map(variableRecord),
     }));
   },
@@ -72,16 +61,21 @@ export const createGroup = verb({
     await context.admit();
     checkOwnOrg(context, body.orgId);
     const row: Row = {
-      ...{ id: context.newId(), orgId: context.orgId, name: body.name, description: body.description ?? null },
-      ...{ version: 1, createdAt: context.at, updatedAt: context.at },
+      id: context.newId(),
+      orgId: context.orgId,
+      name: body.name,
+      description: body.description ?? null,
+      version: 1,
+      createdAt: context.at,
+      updatedAt: context.at,
     };
-    await context.write(
+    await commit(
+      context,
       { action: "group.create", subject: row.id, detail: { name: row.name } },
       [context.db.sql.insert(variableGroup).values(row)],
       sameName(context, row.name),
     );
-    context.version = row.version;
-    return record(row, 0);
+    return versioned(groupRecord({ ...row, variableCount: 0 }), row.version);
   },
 });
 
@@ -90,8 +84,8 @@ export const getGroup = verb({
   params: PathId,
   output: Group,
   async run(context, { params }) {
-    const { count, ...row } = await find(context, params.id);
-    return record(row, count);
+    const row = await findOne(context, variableGroup, COLUMNS, params.id);
+    return versioned(groupRecord(row), row.version);
   },
 });
 
@@ -101,17 +95,16 @@ export const updateGroup = verb({
   body: updateOf(Group, GroupChange),
   output: Group,
   async run(context, { params, body }) {
-    const { count, ...row } = await find(context, params.id);
-    const change = writablePart(body, GroupChange, record(row, count));
-    const next = { ...row, ...change, version: row.version + 1, updatedAt: context.at };
-    const db = context.db.sql;
-    await context.write(
+    const row = await findOne(context, variableGroup, COLUMNS, params.id);
+    const change = { ...writablePart(body, GroupChange, groupRecord(row)), ...nextVersion(context, row) };
+    const next = { ...row, ...change };
+    await commit(
+      context,
       { action: "group.update", subject: row.id, detail: { name: next.name } },
-      [ensureUnchanged(db, variableGroup, row), db.update(variableGroup).set(next).where(one(context, row.id))],
+      updateRow(context, variableGroup, row, change),
       sameName(context, next.name),
     );
-    context.version = next.version;
-    return record(next, count);
+    return versioned(groupRecord(next), next.version);
   },
 });
 
@@ -119,15 +112,14 @@ export const removeGroup = verb({
   access: { role: "maintainer" },
   params: PathId,
   async run(context, { params }) {
-    const row = await find(context, params.id);
+    const row = await findOne(context, variableGroup, COLUMNS, params.id);
     const db = context.db.sql;
-    const unused = sql`NOT EXISTS (SELECT 1 FROM ${pipelineGroup} WHERE ${pipelineGroup.groupId} = ${row.id})`;
-    const mine = and(eq(variable.orgId, context.orgId), eq(variable.scope, "group"), eq(variable.ownerId, row.id));
-    await context.write({ action: "group.delete", subject: row.id, detail: { name: row.name, variables: row.count } }, [
-      ensureUnchanged(db, variableGroup, row),
-      ensure(db, "unused", unused),
-      db.delete(variable).where(mine),
-      db.delete(variableGroup).where(one(context, row.id)),
-    ]);
+    const isUnused = sql`NOT EXISTS (SELECT 1 FROM ${pipelineGroup} WHERE ${pipelineGroup.groupId} = ${row.id})`;
+    const ofGroup = and(eq(variable.orgId, context.orgId), eq(variable.scope, "group"), eq(variable.ownerId, row.id));
+    await commit(
+      context,
+      { action: "group.delete", subject: row.id, detail: { name: row.name, variables: row.variableCount } },
+      deleteRow(context, variableGroup, row, [ensure(db, "unused", isUnused), db.delete(variable).where(ofGroup)]),
+    );
   },
 });

@@ -2,30 +2,34 @@ import { and, eq } from "drizzle-orm";
 import { credential, pipeline, repository } from "../db/schema.ts";
 import { type ComposedEntry, compose, EnvironmentTooLarge } from "../domain/compose.ts";
 import type { Grant } from "../domain/pool/commands.ts";
-import { credentialContext, inputsContext, variableContext } from "../domain/seal-context.ts";
+import { credentialContext, inputsContext } from "../domain/seal-context.ts";
 import type { Job } from "../protocol/jobs.ts";
 import { PIPELINE_DEFAULTS } from "../protocol/pipeline.ts";
-import { answered } from "./builds.ts";
+import { checkOwnPath } from "./agents.ts";
+import { buildRecord } from "./builds.ts";
 import type { Context } from "./core/context.ts";
+import { isOwn } from "./core/record.ts";
 import { Refusal, settled } from "./core/refusal.ts";
 import { Damaged } from "./core/sealing.ts";
 import type { CredentialRow } from "./credentials.ts";
 import { scoped } from "./environment-preview.ts";
-import { refuseForeignPath } from "./jobs.ts";
 import { groupIdsOf } from "./pipelines.ts";
 import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
+import { storedValue } from "./variables.ts";
 
 const RETRY_AFTER_SECONDS = 5;
+/** Builds that one poll may fail because their environment cannot be composed; the next poll fails the next ones. */
+const FAILED_AT_ONCE = 20;
 
-/** The environment can never be composed as things stand: the build fails, and says this. */
+/** The environment cannot be composed, now or later: the build fails with this message. */
 class Uncomposable extends Error {
   override name = "Uncomposable";
 }
 
-/** Step 2: what the build draws from, read at the primary. */
-const read = async (context: Context, grant: Grant) => {
+/** Step 2: reads what the build needs, at D1's primary. */
+const readSources = async (context: Context, grant: Grant) => {
   const { sql } = context.db;
-  const ofRepository = and(eq(repository.orgId, context.orgId), eq(repository.id, grant.repoId));
+  const ofRepository = isOwn(context, repository, grant.repoId);
   const ofPipeline = and(eq(pipeline.repoId, grant.repoId), eq(pipeline.id, grant.pipelineId ?? ""));
   const [[foundRepository], [foundPipeline], rows, [sealedCredential], groups] = await context.db.run(
     sql.select().from(repository).where(ofRepository),
@@ -40,32 +44,30 @@ const read = async (context: Context, grant: Grant) => {
   return { repository: foundRepository, ...foundPipeline, rows, sealedCredential };
 };
 
-/** Step 3: opens every value, or nothing is handed out. */
-const composed = async (context: Context, grant: Grant, read_: Awaited<ReturnType<typeof read>>) => {
-  const variables = await Promise.all(
-    read_.rows.map(async (row) =>
-      scoped(row, row.isSecret ? await context.open(row.sealed ?? "", variableContext(row)) : (row.value ?? "")),
-    ),
-  );
+type Sources = Awaited<ReturnType<typeof readSources>>;
+
+/** Step 3: opens every value; nothing is handed out where one cannot be opened. */
+const composed = async (context: Context, grant: Grant, { rows, groups }: Sources) => {
+  const variables = await Promise.all(rows.map(async (row) => scoped(row, await storedValue(context, row))));
   const run: Record<string, string> = grant.inputs
-    ? JSON.parse(await context.open(grant.inputs, inputsContext(context.orgId, grant.buildId)))
+    ? JSON.parse(await context.keys.open(grant.inputs, inputsContext(context.orgId, grant.buildId)))
     : {};
-  const groupIds: string[] = JSON.parse(read_.groups ?? "[]");
+  const groupIds: string[] = JSON.parse(groups ?? "[]");
   return compose({ variables, groupIds, run, secretKeys: grant.secretKeys }, "trusted");
 };
 
-/** The clone credential, opened for this answer alone. */
+/** The clone credential, opened for this answer. */
 const credentialOf = async (
   context: Context,
   row: CredentialRow | undefined,
   cloneUrl: string,
 ): Promise<Job["repository"]["credential"]> => {
   if (!row) return null;
-  const value = await context.open(row.sealed, credentialContext(row, cloneUrl));
+  const value = await context.keys.open(row.sealed, credentialContext(row, cloneUrl));
   return { kind: row.kind, username: row.username, value };
 };
 
-const jobOf = (grant: Grant, found: Awaited<ReturnType<typeof read>>, entries: ComposedEntry[]) => ({
+const jobOf = (grant: Grant, found: Sources, entries: ComposedEntry[]) => ({
   lease: grant.fence,
   repository: { fullName: found.repository.fullName, cloneUrl: found.repository.cloneUrl },
   pipeline: {
@@ -81,17 +83,17 @@ const jobOf = (grant: Grant, found: Awaited<ReturnType<typeof read>>, entries: C
   mayGoElsewhere: grant.mayGoElsewhere,
 });
 
-/** Steps 2 to 6 for a lease that was granted. Whatever fails, either the build waits again or it fails and says why. */
+/** Steps 2 to 6 of a hand-out, after step 1 granted the lease. */
 const deliver = async (context: Context, agentId: string, grant: Grant): Promise<Job> => {
   const { buildId, fence } = grant;
-  const pool = context.poolOf(context.orgId);
-  const found = await read(context, grant);
+  const pool = context.objects.pool(context.orgId);
+  const found = await readSources(context, grant);
   const entries = await composed(context, grant, found);
   const credential = await credentialOf(context, found.sealedCredential, found.repository.cloneUrl);
   const secrets = entries.filter((entry) => entry.isSecret).map((entry) => entry.value);
   if (credential) secrets.push(credential.value);
   const opening = { fence, tokenHash: context.caller.tokenHash, attempt: grant.build.attempt + 1, secrets };
-  settled(await context.logOf(buildId).open(opening));
+  settled(await context.objects.log(context.orgId, buildId).open(opening));
   const environment = entries.map(({ key, scope, isSecret, version }) => ({ key, scope, isSecret, version }));
   const variableIds = entries.flatMap((entry) => entry.variableId ?? []);
   const { requestId } = context;
@@ -99,37 +101,44 @@ const deliver = async (context: Context, agentId: string, grant: Grant): Promise
     await pool.deliver({ buildId, fence, agentId, environment, variableIds, requestId }),
   );
   const job = jobOf(grant, found, entries);
-  return { build: answered(context, build), leaseExpiresAt, ...job, repository: { ...job.repository, credential } };
+  return { build: buildRecord(context, build), leaseExpiresAt, ...job, repository: { ...job.repository, credential } };
+};
+
+/** Returns the granted build to the queue without using up an attempt. @throws Refusal, always */
+const giveBack = async (context: Context, { buildId, fence }: Grant, error: unknown): Promise<never> => {
+  const notBefore = Date.now() + RETRY_AFTER_SECONDS * 1000;
+  await context.objects.pool(context.orgId).unclaim({ buildId, fence, notBefore });
+  if (error instanceof Refusal) throw error;
+  const detail = "The build's environment could not be read just now. Nothing was handed out.";
+  throw new Refusal("unavailable", detail, { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
 };
 
 /**
- * Gives the agent the next build that it may have, composed for this answer alone; `null` where none waits.
- * @throws Refusal unavailable where a part of the service is away: the build has gone back, no attempt is used
+ * Hands the agent the next build for it; returns null where there is none. Builds whose environment cannot be composed
+ * fail on the way, at most `FAILED_AT_ONCE` of them: the agent's next poll goes on.
+ * @throws Refusal unavailable where a part of the service does not answer: the build waits again
  */
 export const handOut = async (context: Context, agentId: string): Promise<Job | null> => {
-  const pool = context.poolOf(context.orgId);
-  const claimed = await pool.claim({ agentId, tokenHash: context.caller.tokenHash, bootId: context.bootId });
-  if (!claimed.ok && claimed.refusal.kind === "unauthenticated") await refuseForeignPath(context, agentId);
-  const grant = settled(claimed);
-  if (!grant) return null;
-  const { buildId, fence } = grant;
-  try {
-    return await deliver(context, agentId, grant);
-  } catch (error) {
-    if (error instanceof Refusal && error.kind === "lease-lost") return null;
-    const why = unopenable(error);
-    if (why !== null) {
-      await pool.failClaim({ buildId, fence, reason: "environment", message: why });
-      return handOut(context, agentId);
+  const pool = context.objects.pool(context.orgId);
+  const { tokenHash } = context.caller;
+  for (let failed = 0; failed < FAILED_AT_ONCE; failed++) {
+    const claimed = await pool.claim({ agentId, tokenHash, bootId: context.headers.bootId });
+    if (!claimed.ok && claimed.refusal.kind === "unauthenticated") await checkOwnPath(context, agentId);
+    const grant = settled(claimed);
+    if (!grant) return null;
+    try {
+      return await deliver(context, agentId, grant);
+    } catch (error) {
+      if (error instanceof Refusal && error.kind === "lease-lost") return null;
+      const message = unopenable(error);
+      if (message === null) return giveBack(context, grant, error);
+      await pool.failClaim({ buildId: grant.buildId, fence: grant.fence, reason: "environment", message });
     }
-    await pool.unclaim({ buildId, fence, notBefore: Date.now() + RETRY_AFTER_SECONDS * 1000 });
-    if (error instanceof Refusal) throw error;
-    const detail = "The build's environment could not be read just now. Nothing was handed out.";
-    throw new Refusal("unavailable", detail, { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
   }
+  return null;
 };
 
-/** Why the environment can never be handed out as it stands; `null` where trying again may help. */
+/** Why the environment can never be handed out; null where a later attempt may succeed. */
 const unopenable = (error: unknown): string | null => {
   if (error instanceof Uncomposable || error instanceof EnvironmentTooLarge) return error.message;
   return error instanceof Damaged ? "A secret's sealed value is damaged: set its value again." : null;

@@ -6,27 +6,33 @@ import { OrgId } from "../protocol/common.ts";
 import { CreatedOrganization, NewOrganization, Organization } from "../protocol/organization.ts";
 import { OrganizationFilter } from "../protocol/page.ts";
 import { CreatedToken } from "../protocol/token.ts";
-import type { Change, Context } from "./core/context.ts";
-import { pageOf } from "./core/paging.ts";
+import { type Change, commit } from "./core/commit.ts";
+import type { Context } from "./core/context.ts";
+import { NO_LIMIT, pageOf } from "./core/listing.ts";
 import { notFound } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
-import { tokenRecord } from "./tokens.ts";
+import { viewOf } from "./core/view.ts";
+import { type TokenRow, tokenRecord, UNUSED } from "./tokens.ts";
 
 const PathOrg = z.object({ id: OrgId });
 
+const organizationRecord = viewOf(Organization);
+
+/** A token with role admin, and its row. */
 const newAdmin = async (context: Context, orgId: string, name: string) => {
-  const secret = await context.mint.mint("mrt", orgId);
-  const row: typeof token.$inferSelect = {
-    ...{ id: context.newId(), orgId, hash: await hashToken(secret), name, kind: "api", role: "admin" },
-    ...{
-      labels: null,
-      expiresAt: null,
-      lastUsedAt: null,
-      previousHash: null,
-      previousUntil: null,
-      version: 1,
-      createdAt: context.at,
-    },
+  const secret = await context.keys.mint.mint("mrt", orgId);
+  const row: TokenRow = {
+    ...UNUSED,
+    id: context.newId(),
+    orgId,
+    hash: await hashToken(secret),
+    name,
+    kind: "api",
+    role: "admin",
+    labels: null,
+    expiresAt: null,
+    version: 1,
+    createdAt: context.at,
   };
   return { secret, row };
 };
@@ -36,17 +42,19 @@ export const createOrganization = verb({
   body: NewOrganization,
   output: CreatedOrganization,
   async run(context, { body }) {
-    const { id, name, locationHint = null } = body;
+    const { id, name } = body;
+    const locationHint = body.locationHint ?? null;
     const { secret, row } = await newAdmin(context, id, "admin");
-    const record = { id, name, locationHint: locationHint ?? null, createdAt: context.at };
+    const record = { id, name, locationHint, createdAt: context.at };
     const { sql } = context.db;
-    await context.write(
+    await commit(
+      context,
       { action: "organization.create", subject: id, orgId: id },
       [sql.insert(organization).values(record), sql.insert(token).values(row)],
       sql.select({ id: organization.id }).from(organization).where(eq(organization.id, id)),
     );
     // Creates the pool where the hint says. `touch()` replaces this once every deployed pool has it.
-    await context.poolOf(id, record.locationHint ?? undefined).listAgents();
+    await context.objects.pool(id, locationHint ?? undefined).listAgents();
     return { ...record, token: secret };
   },
 });
@@ -58,9 +66,10 @@ export const listOrganizations = verb({
   async run(context, { query }) {
     await context.admit();
     const { cursor = "", limit } = query;
-    const later = context.db.sql.select().from(organization).where(gt(organization.id, cursor));
-    const [rows] = await context.db.run(later.orderBy(asc(organization.id)).limit((limit ?? -2) + 1));
-    return pageOf(context, rows, query);
+    const after = context.db.sql.select().from(organization).where(gt(organization.id, cursor));
+    const atMost = limit === undefined ? NO_LIMIT : limit + 1;
+    const [rows] = await context.db.run(after.orderBy(asc(organization.id)).limit(atMost));
+    return pageOf(rows, query, organizationRecord);
   },
 });
 
@@ -75,7 +84,7 @@ export const createAdminToken = verb({
     if (!found) throw notFound();
     const { secret, row } = await newAdmin(context, params.id, "admin by the operator");
     const change: Change = { action: "token.create", subject: row.id, orgId: params.id, detail: { role: "admin" } };
-    await context.write(change, [sql.insert(token).values(row)]);
+    await commit(context, change, [sql.insert(token).values(row)]);
     return { ...tokenRecord(row), token: secret };
   },
 });

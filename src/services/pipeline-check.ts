@@ -9,7 +9,7 @@ import { type FieldError, invalid, Refusal } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { variablesOfBuild } from "./variable-scopes.ts";
 
-/** What an inline definition must be before it is kept. @throws Refusal with a line and column for each mistake */
+/** Checks an inline definition before it is stored. @throws Refusal invalid, with line and column of each mistake */
 export const checkDefinition = (definition: string | null | undefined): void => {
   if (definition == null) return;
   const { mistakes = [] } = parsePlan(definition);
@@ -20,7 +20,7 @@ export const checkDefinition = (definition: string | null | undefined): void => 
   if (errors.length > 0) throw new Refusal("invalid", "The definition is not valid: see errors.", { errors });
 };
 
-/** Names of what a build of the pipeline, or of the repository's default one, would be given. */
+/** The names of the variables that a build of the pipeline, or of the repository's default pipeline, would have. */
 const knownTo = async (context: Context, repoId: string | null, pipelineId: string | null): Promise<KnownVariables> => {
   const { sql: db } = context.db;
   const { orgId } = context;
@@ -46,7 +46,7 @@ const knownTo = async (context: Context, repoId: string | null, pipelineId: stri
   return { secrets, vars: rows.map((row) => row.key).filter((key) => !secrets.has(key)) };
 };
 
-/** Every mistake of a pipeline file at once, without a machine; with a pipeline, unknown variables too. */
+/** Finds every mistake of a pipeline file without running it; with a pipeline or repository, unknown variables too. */
 export const checkPipeline = verb({
   access: { role: "viewer" },
   body: PipelineCheck,

@@ -1,5 +1,4 @@
-import { $ZodError } from "zod/v4/core";
-import { readConfig } from "../config.ts";
+import { settingProblems } from "../config.ts";
 import { loadMint } from "../crypto/token.ts";
 import { checkMigrations, MigrationsMissing } from "../db/migrations.ts";
 import { DatabaseSession } from "../db/session.ts";
@@ -9,15 +8,13 @@ import type { Check, Readiness } from "../protocol/readiness.ts";
 import { Refusal } from "./core/refusal.ts";
 import { checkedKeyring, usable } from "./core/sealing.ts";
 
-/** No organization has this slug, so the objects of that name belong to nobody. */
-const NOBODY = "-";
+/** No organization can have this slug: the objects of this name hold nothing. */
+const NO_ORG = "-";
 
-/** What a part says of itself: nothing secret, and no text of a database or parser. */
-const told = (error: unknown, otherwise: string): string => {
+/** What is wrong with a part: no secret, and no message of a database or parser. */
+const detailOf = (error: unknown, otherwise: string): string => {
   if (error instanceof Refusal) return error.message;
   if (error instanceof MigrationsMissing) return `These are not applied: ${error.missing.join(", ")}.`;
-  if (error instanceof $ZodError)
-    return error.issues.map(({ path }) => `${path.join(".")} is missing or wrong`).join(", ");
   return otherwise;
 };
 
@@ -26,8 +23,13 @@ const check = async (otherwise: string, work: () => unknown): Promise<Check> => 
     await work();
     return { isOk: true };
   } catch (error) {
-    return { isOk: false, detail: told(error, otherwise) };
+    return { isOk: false, detail: detailOf(error, otherwise) };
   }
+};
+
+const checkSettings = (env: Env): void => {
+  const problems = settingProblems(env);
+  if (problems.length > 0) throw new Refusal("unavailable", problems.join(" "));
 };
 
 const checkOperatorToken = (token: string | undefined): void => {
@@ -42,15 +44,15 @@ const checkOperatorToken = (token: string | undefined): void => {
 const checkObjects = async (env: Env): Promise<void> => {
   // Any cheap call will do. `touch()` replaces listAgents once every deployed pool has it.
   await Promise.all([
-    env.AGENT_POOL.getByName(poolName(NOBODY)).listAgents(),
-    env.BUILD_LOG.getByName(buildLogName(NOBODY, NOBODY)).sealedWith(),
+    env.AGENT_POOL.getByName(poolName(NO_ORG)).listAgents(),
+    env.BUILD_LOG.getByName(buildLogName(NO_ORG, NO_ORG)).sealedWith(),
   ]);
 };
 
-/** Whether everything the service needs is there and usable. Names what is not, and quotes nothing of it. */
+/** Whether every part that the service needs is usable. Names what is not, and quotes no secret. */
 export const readiness = async (env: Env): Promise<Readiness> => {
   const [settings, operatorToken, tokenKeys, secretsKeys, database, migrations, objects] = await Promise.all([
-    check("A setting is missing or wrong.", () => readConfig(env)),
+    check("A setting is missing or wrong.", () => checkSettings(env)),
     check("It cannot be used.", () => checkOperatorToken(env.OPERATOR_TOKEN)),
     check("It cannot be used.", () => usable("TOKEN_KEYS", () => loadMint(env.TOKEN_KEYS))),
     check("It could not be compared with the database.", () =>

@@ -1,34 +1,40 @@
 import { and, eq, getTableColumns, inArray, notExists, or, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { hashToken } from "../crypto/token.ts";
-import { ensure, ensureUnchanged } from "../db/guard.ts";
+import { ensure } from "../db/guard.ts";
 import { credential, pipeline, pipelineGroup, repository, variable } from "../db/schema.ts";
 import { canonicalCloneUrl, cloneHost, cloneOrigin, cloneUrlProblem } from "../domain/clone-url.ts";
 import { branchProblem } from "../domain/git-ref.ts";
 import { PathId } from "../protocol/common.ts";
 import { NewRepository, Repository, RepositoryChange, RepositoryFilter } from "../protocol/repository.ts";
+import { versioned } from "./core/answer.ts";
+import { commit } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
-import { listing } from "./core/listing.ts";
-import { pageOf } from "./core/paging.ts";
-import { invalid, notFound, Refusal } from "./core/refusal.ts";
+import { listing, pageOf } from "./core/listing.ts";
+import { deleteRow, findOne, nextVersion, updateRow } from "./core/record.ts";
+import { invalid, Refusal } from "./core/refusal.ts";
 import { checkOwnOrg, updateOf, verb, writablePart } from "./core/verb.ts";
+import { viewOf } from "./core/view.ts";
 
-export type RepositoryRow = typeof repository.$inferSelect;
+type Row = typeof repository.$inferSelect;
 
-/** A row, and whether a credential is kept for its clone: 1 or 0. */
-type Found = RepositoryRow & { hasCredential: number };
-
-const repositoryRecord = ({ version: _, cloneHost: __, ...row }: Found): Repository => {
-  const { hasCredential, createdAt, updatedAt, ...rest } = row;
-  return { ...rest, hasCredential: hasCredential === 1, createdAt, updatedAt };
-};
-
+/** 1 where a credential for the clone is stored, else 0. */
 const hasCredential = sql<number>`EXISTS (SELECT 1 FROM credential AS c WHERE c.repo_id = repository.id)`.as(
   "has_credential",
 );
 const COLUMNS = { ...getTableColumns(repository), hasCredential };
 
-const check = (context: Context, { cloneUrl, defaultBranch }: { cloneUrl?: string; defaultBranch?: string | null }) => {
+const view = viewOf(Repository);
+const repositoryRecord = (row: Row & { hasCredential: number }): Repository =>
+  view({ ...row, hasCredential: row.hasCredential === 1 });
+
+interface Addresses {
+  cloneUrl?: string;
+  defaultBranch?: string | null;
+}
+
+/** @throws Refusal invalid where git could not use one of them, or the deployment does not allow its protocol */
+const checkAddresses = (context: Context, { cloneUrl, defaultBranch }: Addresses): void => {
   const urlProblem = cloneUrl && cloneUrlProblem(cloneUrl, context.config.CLONE_PROTOCOLS);
   if (urlProblem) throw invalid("/cloneUrl", urlProblem);
   const problem = defaultBranch && branchProblem(defaultBranch);
@@ -36,25 +42,13 @@ const check = (context: Context, { cloneUrl, defaultBranch }: { cloneUrl?: strin
 };
 
 /**
- * A number for a repository whose git host's own is not known: the same for the same clone address, and above all that
- * hosts count up to, so that it meets none of theirs.
+ * A stand-in for `gitHostRepoId` where the git host's number is unknown: the same for the same clone address, and
+ * larger than the numbers that git hosts reach, so that it is never one of theirs.
  */
 export const numberOf = async (cloneUrl: string): Promise<number> =>
   2 ** 52 + Number.parseInt((await hashToken(cloneUrl)).slice(0, 13), 16);
 
-export const oneRepository = (context: Context, id: string) =>
-  and(eq(repository.orgId, context.orgId), eq(repository.id, id));
-
-const find = async (context: Context, id: string): Promise<Found> => {
-  const [[row]] = await context.db.run(
-    context.db.sql.select(COLUMNS).from(repository).where(oneRepository(context, id)),
-  );
-  if (!row) throw notFound();
-  context.checkVersion(row.version);
-  return row;
-};
-
-const sameHostId = (context: Context, row: RepositoryRow) =>
+const sameHostId = (context: Context, row: Row) =>
   context.db.sql
     .select({ id: repository.id })
     .from(repository)
@@ -66,7 +60,7 @@ const sameHostId = (context: Context, row: RepositoryRow) =>
       ),
     );
 
-const auditDetail = ({ fullName, cloneUrl, isActive }: RepositoryRow) => ({ fullName, cloneUrl, isActive });
+const auditDetail = ({ fullName, cloneUrl, isActive }: Row) => ({ fullName, cloneUrl, isActive });
 
 export const connectRepository = verb({
   access: { role: "maintainer" },
@@ -76,20 +70,28 @@ export const connectRepository = verb({
     await context.admit();
     checkOwnOrg(context, body.orgId);
     const cloneUrl = canonicalCloneUrl(body.cloneUrl);
-    check(context, { ...body, cloneUrl });
-    const { gitHostRepoId, fullName } = body;
-    const row: RepositoryRow = {
-      ...{ id: context.newId(), orgId: context.orgId, gitHostRepoId, fullName, cloneUrl },
-      ...{ cloneHost: cloneHost(cloneUrl), defaultBranch: body.defaultBranch ?? "main", defaultPipelineId: null },
-      ...{ isActive: true, version: 1, createdAt: context.at, updatedAt: context.at },
+    checkAddresses(context, { ...body, cloneUrl });
+    const row: Row = {
+      id: context.newId(),
+      orgId: context.orgId,
+      gitHostRepoId: body.gitHostRepoId,
+      fullName: body.fullName,
+      cloneUrl,
+      cloneHost: cloneHost(cloneUrl),
+      defaultBranch: body.defaultBranch ?? "main",
+      defaultPipelineId: null,
+      isActive: true,
+      version: 1,
+      createdAt: context.at,
+      updatedAt: context.at,
     };
-    await context.write(
+    await commit(
+      context,
       { action: "repository.connect", subject: row.id, detail: auditDetail(row) },
       [context.db.sql.insert(repository).values(row)],
       sameHostId(context, row),
     );
-    context.version = row.version;
-    return repositoryRecord({ ...row, hasCredential: 0 });
+    return versioned(repositoryRecord({ ...row, hasCredential: 0 }), row.version);
   },
 });
 
@@ -107,7 +109,7 @@ export const listRepositories = verb({
   async run(context, { query }) {
     const cloneUrl = query.cloneUrl && canonicalCloneUrl(query.cloneUrl);
     const [rows] = await context.db.run(repositories(context, { ...query, cloneUrl }));
-    return pageOf(context, rows, query).map(repositoryRecord);
+    return pageOf(rows, query, repositoryRecord);
   },
 });
 
@@ -115,8 +117,20 @@ export const getRepository = verb({
   access: { role: "viewer" },
   params: PathId,
   output: Repository,
-  run: async (context, { params }) => repositoryRecord(await find(context, params.id)),
+  async run(context, { params }) {
+    const row = await findOne(context, repository, COLUMNS, params.id);
+    return versioned(repositoryRecord(row), row.version);
+  },
 });
+
+/** Holds where the default pipeline, if any, belongs to the repository. */
+const ownsPipeline = (repoId: string, pipelineId: string | null) =>
+  pipelineId === null
+    ? sql`1`
+    : sql`EXISTS (SELECT 1 FROM ${pipeline} WHERE ${pipeline.id} = ${pipelineId} AND ${pipeline.repoId} = ${repoId})`;
+
+const credentialOf = (context: Context, repoId: string) =>
+  context.db.sql.select({ repoId: credential.repoId }).from(credential).where(eq(credential.repoId, repoId));
 
 export const updateRepository = verb({
   access: { role: "maintainer" },
@@ -124,34 +138,30 @@ export const updateRepository = verb({
   body: updateOf(Repository, RepositoryChange),
   output: Repository,
   async run(context, { params, body }) {
-    const { hasCredential, ...row } = await find(context, params.id);
-    const change = writablePart(body, RepositoryChange, repositoryRecord({ ...row, hasCredential }));
-    if (change.cloneUrl !== undefined) change.cloneUrl = canonicalCloneUrl(change.cloneUrl);
-    check(context, change);
-    const next = { ...row, ...change, version: row.version + 1, updatedAt: context.at };
-    next.cloneHost = cloneHost(next.cloneUrl);
-    const db = context.db.sql;
-    const ownPipeline =
-      next.defaultPipelineId === null
-        ? sql`1`
-        : sql`EXISTS (SELECT 1 FROM ${pipeline} WHERE ${pipeline.id} = ${next.defaultPipelineId} AND ${pipeline.repoId} = ${row.id})`;
+    const row = await findOne(context, repository, COLUMNS, params.id);
+    const written = writablePart(body, RepositoryChange, repositoryRecord(row));
+    if (written.cloneUrl !== undefined) written.cloneUrl = canonicalCloneUrl(written.cloneUrl);
+    checkAddresses(context, written);
+    const host = cloneHost(written.cloneUrl ?? row.cloneUrl);
+    const change = { ...written, cloneHost: host, ...nextVersion(context, row) };
+    const next = { ...row, ...change };
+    const stored = credentialOf(context, row.id);
     const isMoved = cloneOrigin(next.cloneUrl) !== cloneOrigin(row.cloneUrl);
-    const kept = db.select({ repoId: credential.repoId }).from(credential).where(eq(credential.repoId, row.id));
-    if (isMoved && (await context.db.run(kept))[0].length > 0) {
+    if (isMoved && (await context.db.run(stored))[0].length > 0) {
       throw new Refusal("in-use", "Its clone credential was set for the host before: remove that first.");
     }
-    await context.write(
+    const db = context.db.sql;
+    await commit(
+      context,
       { action: "repository.update", subject: row.id, detail: auditDetail(next) },
       [
-        ensure(db, "owner_exists", ownPipeline),
-        ensure(db, "unused", isMoved ? notExists(kept) : sql`1`),
-        ensureUnchanged(db, repository, row),
-        db.update(repository).set(next).where(oneRepository(context, row.id)),
+        ensure(db, "owner_exists", ownsPipeline(row.id, next.defaultPipelineId)),
+        ensure(db, "unused", isMoved ? notExists(stored) : sql`1`),
+        ...updateRow(context, repository, row, change),
       ],
       sameHostId(context, next),
     );
-    context.version = next.version;
-    return repositoryRecord({ ...next, hasCredential });
+    return versioned(repositoryRecord(next), next.version);
   },
 });
 
@@ -159,24 +169,26 @@ export const removeRepository = verb({
   access: { role: "maintainer" },
   params: PathId,
   async run(context, { params }) {
-    const row = await find(context, params.id);
-    if (await (await context.pool()).hasLiveBuilds({ repoId: row.id })) throw buildsUnderWay();
+    const row = await findOne(context, repository, COLUMNS, params.id);
+    if (await (await context.pool()).hasLiveBuilds({ repoId: row.id })) throw hasActiveBuilds();
     const db = context.db.sql;
     const pipelines = db.select({ id: pipeline.id }).from(pipeline).where(eq(pipeline.repoId, row.id));
     const owned = or(
       and(eq(variable.scope, "repository"), eq(variable.ownerId, row.id)),
       and(eq(variable.scope, "pipeline"), inArray(variable.ownerId, pipelines)),
     );
-    await context.write({ action: "repository.delete", subject: row.id, detail: auditDetail(row) }, [
-      ensureUnchanged(db, repository, row),
-      db.delete(variable).where(and(eq(variable.orgId, context.orgId), owned)),
-      db.delete(credential).where(eq(credential.repoId, row.id)),
-      db.delete(pipelineGroup).where(inArray(pipelineGroup.pipelineId, pipelines)),
-      db.delete(pipeline).where(eq(pipeline.repoId, row.id)),
-      db.delete(repository).where(oneRepository(context, row.id)),
-    ]);
+    await commit(
+      context,
+      { action: "repository.delete", subject: row.id, detail: auditDetail(row) },
+      deleteRow(context, repository, row, [
+        db.delete(variable).where(and(eq(variable.orgId, context.orgId), owned)),
+        db.delete(credential).where(eq(credential.repoId, row.id)),
+        db.delete(pipelineGroup).where(inArray(pipelineGroup.pipelineId, pipelines)),
+        db.delete(pipeline).where(eq(pipeline.repoId, row.id)),
+      ]),
+    );
   },
 });
 
-export const buildsUnderWay = () =>
+export const hasActiveBuilds = () =>
   new Refusal("in-use", "A build of it is waiting or running: wait for it or cancel it first.");

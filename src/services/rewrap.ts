@@ -1,16 +1,16 @@
 import { and, asc, eq, gt, isNotNull, notLike, type SQL, sql } from "drizzle-orm";
 import { type Keyring, KeyUnknown, SealBroken } from "../crypto/keyring.ts";
 import { keyIdSql, sealPrefix } from "../crypto/seal-format.ts";
-import { auditRow } from "../db/audit.ts";
+import type { Query } from "../db/query.ts";
 import { credential, organization, repository, variable } from "../db/schema.ts";
-import type { Query } from "../db/session.ts";
 import { credentialContext, variableContext } from "../domain/seal-context.ts";
 import { isLeased } from "../protocol/build-states.ts";
 import { Rewrap, Rewrapped, SealedCounts } from "../protocol/rewrap.ts";
+import { auditRow } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
 import { verb } from "./core/verb.ts";
 
-/** Rows read and written at a time: of the largest values some 6 MB. */
+/** Rows of one round trip: with the largest values about 6 MB. */
 const PAGE = 50;
 
 type Kind = "variables" | "credentials" | "inputs" | "logs";
@@ -19,7 +19,7 @@ type Kind = "variables" | "credentials" | "inputs" | "logs";
 const KEY_ID = sql.raw(keyIdSql("sealed")) as SQL<string>;
 
 const countAll = async (context: Context): Promise<SealedCounts> => {
-  const keyring = await context.keyring();
+  const keyring = await context.keys.keyring();
   const { sql: db } = context.db;
   const count = sql<number>`count(*)`;
   const [variables, credentials, orgs] = await context.db.run(
@@ -43,31 +43,32 @@ const countAll = async (context: Context): Promise<SealedCounts> => {
   for (const row of variables) add(row.id, "variables", row.count);
   for (const row of credentials) add(row.id, "credentials", row.count);
   for (const { id } of orgs) {
-    for (const [keyId, more] of Object.entries(await context.poolOf(id).sealedInputs())) add(keyId, "inputs", more);
+    for (const [keyId, more] of Object.entries(await context.objects.pool(id).sealedInputs()))
+      add(keyId, "inputs", more);
     for (const keyId of await openLogKeys(context, id)) add(keyId, "logs", 1);
   }
   const isComplete = Object.keys(byKeyId).every((id) => id === keyring.current);
   return { currentKeyId: keyring.current, knownKeyIds: [...keyring.ids], byKeyId, isComplete };
 };
 
-/** Builds that were handed out and have not ended: only their logs keep what they mask. */
-const logsOpen = async (context: Context, orgId: string) =>
-  (await context.poolOf(orgId).liveBuilds()).filter(
+/** Active builds that were handed out before: only their logs hold sealed masks. */
+const openLogs = async (context: Context, orgId: string) =>
+  (await context.objects.pool(orgId).liveBuilds()).filter(
     ({ status, attempt, environment }) => isLeased(status) || attempt > 0 || environment !== null,
   );
 
 const openLogKeys = async (context: Context, orgId: string): Promise<string[]> => {
-  const live = await logsOpen(context, orgId);
-  const keys = await Promise.all(live.map(({ id }) => context.logOf(id, orgId).sealedWith()));
+  const builds = await openLogs(context, orgId);
+  const keys = await Promise.all(builds.map(({ id }) => context.objects.log(orgId, id).sealedWith()));
   return keys.filter((id) => id !== null);
 };
 
-interface Done {
+interface Progress {
   rewrapped: number;
   unopenable: string[];
 }
 
-/** Opens and seals one value; `null` where no known key opens it. */
+/** Seals a value again with the current key; null where no known key opens it. */
 const reseal = async (keyring: Keyring, sealed: string, place: string[]): Promise<string | null> => {
   try {
     return await keyring.seal(await keyring.open(sealed, place), place);
@@ -77,15 +78,15 @@ const reseal = async (keyring: Keyring, sealed: string, place: string[]): Promis
   }
 };
 
-/** A row of D1 that an older key sealed. `replace` writes only if it is still that: a change made meanwhile wins. */
-interface Sealed {
+/** A row of D1 that an older key sealed. `replace` changes nothing where the value was changed meanwhile. */
+interface SealedRow {
   id: string;
   orgId: string;
   sealed: string;
   place: string[];
   replace(sealed: string): Query;
 }
-type Table = (context: Context, current: string, after: string, limit: number) => Promise<Sealed[]>;
+type Table = (context: Context, current: string, after: string, limit: number) => Promise<SealedRow[]>;
 
 const isOld = (column: typeof variable.sealed | typeof credential.sealed, current: string) =>
   notLike(column, `${sealPrefix(current)}%`);
@@ -121,9 +122,9 @@ const oldCredentials: Table = async ({ db }, current, after, limit) => {
   });
 };
 
-/** Page by page, past what no key opens; each page with its audit rows is all or nothing. */
-const rewrapTable = async (context: Context, keyring: Keyring, table: Table, limit: number): Promise<Done> => {
-  const done: Done = { rewrapped: 0, unopenable: [] };
+/** Seals a table's rows again, page by page, and skips those that no key opens. A page commits with its audit rows. */
+const rewrapTable = async (context: Context, keyring: Keyring, table: Table, limit: number): Promise<Progress> => {
+  const done: Progress = { rewrapped: 0, unopenable: [] };
   for (let after = ""; done.rewrapped < limit; ) {
     const left = limit - done.rewrapped;
     const rows = await table(context, keyring.current, after, Math.min(PAGE, left + done.unopenable.length));
@@ -135,22 +136,20 @@ const rewrapTable = async (context: Context, keyring: Keyring, table: Table, lim
     done.unopenable.push(...resealed.filter(({ fresh }) => fresh === null).map(({ id }) => id));
     const opened = resealed.filter(({ fresh }) => fresh !== null).slice(0, left);
     const writes = opened.map(({ fresh, replace }) => replace(fresh ?? ""));
-    const written = await context.db.run(...writes, ...told(context, keyring, opened));
+    const written = await context.db.run(...writes, ...auditRows(context, keyring, opened));
     done.rewrapped += written.slice(0, writes.length).reduce((sum, ids) => sum + (ids as unknown[]).length, 0);
   }
   return done;
 };
 
-/** The audit of each organization whose rows are sealed anew. */
-const told = (context: Context, { current: keyId }: Keyring, rows: Sealed[]): Query[] =>
-  [...Map.groupBy(rows, ({ orgId }) => orgId)].map(([orgId, { length: count }]) => {
-    const { actor } = context.admitted;
-    const entry = { id: context.newId(), orgId, at: context.at, actor, requestId: context.requestId };
-    return auditRow(context.db.sql, { ...entry, action: "secrets.rewrap", subject: orgId, detail: { keyId, count } });
-  });
+/** One audit row for each organization whose values were sealed again. */
+const auditRows = (context: Context, { current: keyId }: Keyring, rows: SealedRow[]): Query[] =>
+  [...Map.groupBy(rows, ({ orgId }) => orgId)].map(([orgId, { length: count }]) =>
+    auditRow(context, { action: "secrets.rewrap", subject: orgId, orgId, detail: { keyId, count } }),
+  );
 
-/** What the objects keep sealed: runs' values, and what open logs are masked with. */
-const rewrapObjects = async (context: Context, limit: number): Promise<Done> => {
+/** Seals again what the Durable Objects hold: inputs of runs in the pools, masks in the open logs. */
+const rewrapObjects = async (context: Context, limit: number): Promise<Progress> => {
   const { sql: db } = context.db;
   const [orgs] = await context.db.run(
     db.select({ id: organization.id }).from(organization).orderBy(asc(organization.id)),
@@ -159,11 +158,11 @@ const rewrapObjects = async (context: Context, limit: number): Promise<Done> => 
   let rewrapped = 0;
   for (const { id: orgId } of orgs) {
     if (rewrapped >= limit) break;
-    const inputs = await context.poolOf(orgId).rewrapInputs(orgId, limit - rewrapped);
+    const inputs = await context.objects.pool(orgId).rewrapInputs(orgId, limit - rewrapped);
     unopenable.push(...inputs.unopenable);
     rewrapped += inputs.rewrapped;
-    for (const { id } of await logsOpen(context, orgId)) {
-      const log = await context.logOf(id, orgId).rewrap();
+    for (const { id } of await openLogs(context, orgId)) {
+      const log = await context.objects.log(orgId, id).rewrap();
       if (!log.ok) unopenable.push(id);
       else if (log.value.isChanged) rewrapped += 1;
     }
@@ -180,15 +179,15 @@ export const readSealed = verb({
   },
 });
 
-/** Seals one batch anew with the current key. Safe to stop at any point, to repeat, and to run beside changes. */
+/** Seals one batch again with the current key. May be stopped at any point, repeated, and run beside changes. */
 export const rewrap = verb({
   access: { operator: true },
   body: Rewrap,
   output: Rewrapped,
   async run(context, { body }) {
     await context.admit();
-    const keyring = await context.keyring();
-    const parts: Done[] = [];
+    const keyring = await context.keys.keyring();
+    const parts: Progress[] = [];
     const rest = () => parts.reduce((left, { rewrapped }) => left - rewrapped, body.limit);
     for (const table of [oldVariables, oldCredentials]) {
       parts.push(await rewrapTable(context, keyring, table, rest()));

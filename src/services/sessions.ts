@@ -7,31 +7,33 @@ import { PERIODS } from "../protocol/limits.ts";
 import { usable } from "./core/sealing.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
-/** Milliseconds after which a person signs in anew, counted from the last page that was opened in the later half. */
+/** A session lasts this long. A page opened in its later half prolongs it by as much. */
 export const SESSION_MS = PERIODS.sessionHours * HOUR_MS;
-/** The same, however many pages are opened, counted from the sign-in. */
+/** A person signs in again this long after the sign-in, however often the session was prolonged. */
 export const LONGEST_MS = PERIODS.longestSessionDays * 24 * HOUR_MS;
 
-/** One that the release before sealed has neither `id` nor `begunAt`, and gets both when it is prolonged. */
+/** Cookies of release 0.1.0 have neither `id` nor `begunAt`; prolonging the session adds both. */
 const Session = z.object({
-  ...{ token: z.string(), expiresAt: z.number() },
-  ...{ id: z.optional(z.string()), begunAt: z.optional(z.number()) },
+  token: z.string(),
+  expiresAt: z.number(),
+  id: z.optional(z.string()),
+  begunAt: z.optional(z.number()),
 });
 export type Session = z.infer<typeof Session>;
 
-/** What a seal of a session is bound to: nothing else that is sealed opens as one. */
+/** The context of a sealed session, so that no other sealed value opens as one. */
 const CONTEXT = ["session"];
 
 const keyring = (env: Pick<Env, "SECRETS_KEYS">) => usable("SECRETS_KEYS", () => loadKeyring(env.SECRETS_KEYS));
 
-/** A session that begins now, or the one it prolongs. */
+/** A new session, or `before` prolonged. */
 export const freshSession = (token: string, now: Date, before?: Session): Session => {
   const begunAt = before?.begunAt ?? now.getTime();
   const expiresAt = Math.min(now.getTime() + SESSION_MS, begunAt + LONGEST_MS);
   return { token, expiresAt, id: before?.id ?? uuid(), begunAt };
 };
 
-/** From now on nobody comes in with this session, wherever its cookie may lie. */
+/** Ends the session for every copy of its cookie. */
 export const endSession = async (env: Pick<Env, "DB">, { id, begunAt }: Session): Promise<void> => {
   if (id === undefined || begunAt === undefined) return;
   const db = new DatabaseSession(env.DB, "first-primary");
@@ -39,11 +41,11 @@ export const endSession = async (env: Pick<Env, "DB">, { id, begunAt }: Session)
   await db.run(db.sql.insert(endedSession).values({ id, until }).onConflictDoNothing());
 };
 
-/** A signed-in person's token as only the service can read it. @throws Refusal keyring-unavailable */
+/** Seals a session, which holds the person's token, for its cookie. @throws Refusal keyring-unavailable */
 export const sealSession = (env: Pick<Env, "SECRETS_KEYS">, session: Session): Promise<string> =>
   keyring(env).seal(JSON.stringify(session), CONTEXT);
 
-/** The session, or null where it is over, or was not sealed here. @throws Refusal keyring-unavailable */
+/** The session of a cookie; null where it has expired or no key opens it. @throws Refusal keyring-unavailable */
 export const openSession = async (
   env: Pick<Env, "SECRETS_KEYS">,
   sealed: string,

@@ -1,7 +1,6 @@
-import { and, eq, getTableColumns } from "drizzle-orm";
+import { eq, getTableColumns } from "drizzle-orm";
 import * as z from "zod/mini";
 import { hashToken } from "../crypto/token.ts";
-import { ensureUnchanged } from "../db/guard.ts";
 import { token } from "../db/schema.ts";
 import { isValidToken } from "../db/valid-token.ts";
 import { applyDiff, diff } from "../domain/diff.ts";
@@ -15,25 +14,32 @@ import {
   TokenRemoval,
   TokenRotation,
 } from "../protocol/token.ts";
-import { actorOf } from "./agents.ts";
-import type { Change, Context } from "./core/context.ts";
-import { listing } from "./core/listing.ts";
-import { pageOf } from "./core/paging.ts";
+import { versioned } from "./core/answer.ts";
+import { type Change, commit } from "./core/commit.ts";
+import { actorOf, type Context } from "./core/context.ts";
+import { listing, pageOf } from "./core/listing.ts";
+import { checkVersion, deleteRow, findOne, lookUp, updateRow } from "./core/record.ts";
 import { invalid, notFound, settled } from "./core/refusal.ts";
 import { updateOf, verb, writablePart } from "./core/verb.ts";
+import { viewOf } from "./core/view.ts";
 
-type Row = typeof token.$inferSelect;
+export type TokenRow = typeof token.$inferSelect;
+const COLUMNS = getTableColumns(token);
 
-export const tokenRecord = ({ hash: _, previousHash: __, previousUntil: ___, version: ____, ...record }: Row): Token =>
-  record;
+export const tokenRecord = viewOf(Token);
+
+/** What a token's row holds before the token was used or rotated. */
+export const UNUSED = { lastUsedAt: null, previousHash: null, previousUntil: null };
+
+const prefixOf = (kind: TokenRow["kind"]) => (kind === "api" ? "mrt" : "mrr");
 
 /** @throws Refusal where a field belongs to the other kind of token */
-const checkKind = (kind: Row["kind"], { role, labels }: Partial<Pick<Row, "role" | "labels">>): void => {
+const checkKind = (kind: TokenRow["kind"], { role, labels }: Partial<Pick<TokenRow, "role" | "labels">>): void => {
   if (kind === "registration" && role) throw invalid("/role", "belongs to tokens of kind api");
   if (kind === "api" && labels) throw invalid("/labels", "belong to tokens of kind registration");
 };
 
-/** The time as it is stored. @throws Refusal where it is over */
+/** The time in the form of D1's columns (UTC, milliseconds). @throws Refusal where it has passed */
 const expiryOf = (context: Context, text: string | null): string | null => {
   const expiresAt = text === null ? null : new Date(text).toISOString();
   if (expiresAt && expiresAt <= context.at) throw invalid("/expiresAt", "must lie in the future");
@@ -49,20 +55,29 @@ export const createToken = verb({
     checkKind(kind, body);
     const expiresAt = expiryOf(context, body.expiresAt ?? null);
     await context.admit();
-    const secret = await context.mint.mint(kind === "api" ? "mrt" : "mrr", context.orgId);
+    const secret = await context.keys.mint.mint(prefixOf(kind), context.orgId);
     const role = kind === "api" ? (body.role ?? "member") : null;
     const labels = kind === "registration" ? (body.labels ?? []) : null;
-    const row: Row = {
-      ...{ id: context.newId(), orgId: context.orgId, hash: await hashToken(secret), name, kind, role, labels },
-      ...{ expiresAt, lastUsedAt: null, previousHash: null, previousUntil: null, version: 1, createdAt: context.at },
+    const row: TokenRow = {
+      ...UNUSED,
+      id: context.newId(),
+      orgId: context.orgId,
+      hash: await hashToken(secret),
+      name,
+      kind,
+      role,
+      labels,
+      expiresAt,
+      version: 1,
+      createdAt: context.at,
     };
     const change: Change = { action: "token.create", subject: row.id, detail: { name, kind, role, labels, expiresAt } };
-    await context.write(change, [context.db.sql.insert(token).values(row)]);
+    await commit(context, change, [context.db.sql.insert(token).values(row)]);
     return { ...tokenRecord(row), token: secret };
   },
 });
 
-const tokens = listing(token, getTableColumns(token), {
+const tokens = listing(token, COLUMNS, {
   filters: { name: (name) => eq(token.name, name) },
 });
 
@@ -72,7 +87,7 @@ export const listTokens = verb({
   output: z.array(Token),
   async run(context, { query }) {
     const [rows] = await context.db.run(tokens(context, query));
-    return pageOf(context, rows, query).map(tokenRecord);
+    return pageOf(rows, query, tokenRecord);
   },
 });
 
@@ -83,81 +98,70 @@ export const ownToken = verb({
     const { db, caller, at } = context;
     const [[row]] = await db.run(db.sql.select().from(token).where(isValidToken(caller.tokenHash, at)));
     if (!row) throw notFound();
-    context.checkVersion(row.version);
-    return tokenRecord(row);
+    checkVersion(context, row.version);
+    return versioned(tokenRecord(row), row.version);
   },
 });
-
-const one = (context: Context, id: string) => and(eq(token.orgId, context.orgId), eq(token.id, id));
-
-const find = async (context: Context, id: string): Promise<Row | undefined> => {
-  const [[row]] = await context.db.run(context.db.sql.select().from(token).where(one(context, id)));
-  if (row) context.checkVersion(row.version);
-  return row;
-};
-
-/** @throws Refusal not-found */
-const found = async (context: Context, id: string): Promise<Row> => {
-  const row = await find(context, id);
-  if (!row) throw notFound();
-  return row;
-};
 
 export const getToken = verb({
   access: { role: "admin" },
   params: PathId,
   output: Token,
-  run: async (context, { params }) => tokenRecord(await found(context, params.id)),
+  async run(context, { params }) {
+    const row = await findOne(context, token, COLUMNS, params.id);
+    return versioned(tokenRecord(row), row.version);
+  },
 });
 
-/** What it may do, and until when, from the next request on. Agents that it registered keep what they were granted. */
+/** Takes effect with the token's next request. Agents that it registered keep their labels. */
 export const updateToken = verb({
   access: { role: "admin" },
   params: PathId,
   body: updateOf(Token, TokenChange),
   output: Token,
   async run(context, { params, body }) {
-    const row = await found(context, params.id);
+    const row = await findOne(context, token, COLUMNS, params.id);
     const { expiresAt, ...change } = writablePart(body, TokenChange, tokenRecord(row));
     checkKind(row.kind, change);
     if (row.kind === "api" && change.role === null) throw invalid("/role", "must be one of a token of kind api");
     if (row.kind === "registration" && change.labels === null) throw invalid("/labels", "must be a list");
     const isMoved = expiresAt !== undefined && expiresAt !== row.expiresAt;
-    const moved = isMoved ? { ...change, expiresAt: expiryOf(context, expiresAt) } : change;
-    const changes = diff<Partial<Row>>(row, moved);
-    if (Object.keys(changes).length === 0) return tokenRecord(row);
+    const wanted = isMoved ? { ...change, expiresAt: expiryOf(context, expiresAt) } : change;
+    const changes = diff<Partial<TokenRow>>(row, wanted);
+    if (Object.keys(changes).length === 0) return versioned(tokenRecord(row), row.version);
     const next = { ...applyDiff(row, changes), version: row.version + 1 };
     const { name, role, labels, version } = next;
-    const { sql } = context.db;
-    await context.write({ action: "token.update", subject: row.id, detail: { name, changes } }, [
-      ensureUnchanged(sql, token, row),
-      sql.update(token).set({ name, role, labels, expiresAt: next.expiresAt, version }).where(one(context, row.id)),
-    ]);
-    context.version = version;
-    return tokenRecord(next);
+    await commit(
+      context,
+      { action: "token.update", subject: row.id, detail: { name, changes } },
+      updateRow(context, token, row, { name, role, labels, expiresAt: next.expiresAt, version }),
+    );
+    return versioned(tokenRecord(next), version);
   },
 });
 
-/** A new secret for the same token; the one before is good until the grace is over. */
+/** Replaces the token's secret. The previous one stays valid for `graceSeconds`. */
 export const rotateToken = verb({
   access: { role: "admin" },
   params: PathId,
   body: TokenRotation,
   output: CreatedToken,
   async run(context, { params, body }) {
-    const { sql } = context.db;
-    const row = await found(context, params.id);
-    const secret = await context.mint.mint(row.kind === "api" ? "mrt" : "mrr", context.orgId);
+    const row = await findOne(context, token, COLUMNS, params.id);
+    const secret = await context.keys.mint.mint(prefixOf(row.kind), context.orgId);
     const previousUntil = new Date(context.now.getTime() + body.graceSeconds * 1000).toISOString();
-    const hash = await hashToken(secret);
-    const next = { ...row, hash, previousHash: row.hash, previousUntil, version: row.version + 1 };
-    const change: Change = { action: "token.rotate", subject: row.id, detail: { name: row.name, previousUntil } };
-    await context.write(change, [
-      ensureUnchanged(sql, token, row),
-      sql.update(token).set(next).where(one(context, row.id)),
-    ]);
-    context.version = next.version;
-    return { ...tokenRecord(next), token: secret };
+    const change = {
+      hash: await hashToken(secret),
+      previousHash: row.hash,
+      previousUntil,
+      version: row.version + 1,
+    };
+    await commit(
+      context,
+      { action: "token.rotate", subject: row.id, detail: { name: row.name, previousUntil } },
+      updateRow(context, token, row, change),
+    );
+    return versioned({ ...tokenRecord(row), token: secret }, change.version);
   },
 });
 
@@ -166,22 +170,22 @@ export const revokeToken = verb({
   params: PathId,
   query: TokenRemoval,
   async run(context, { params, query: { agents } }) {
-    const { sql } = context.db;
-    const row = await find(context, params.id);
+    const row = await lookUp(context, token, COLUMNS, params.id);
     if (!row && !agents) throw notFound();
     if (row) {
-      await context.write({ action: "token.revoke", subject: row.id, detail: { name: row.name, agents } }, [
-        ensureUnchanged(sql, token, row),
-        sql.delete(token).where(one(context, row.id)),
-      ]);
+      await commit(
+        context,
+        { action: "token.revoke", subject: row.id, detail: { name: row.name, agents } },
+        deleteRow(context, token, row),
+      );
     }
     if (agents) await removeRegistered(context, params.id, row !== undefined);
   },
 });
 
 /**
- * Removes what a revoked token registered, some at a time. May be repeated where it was interrupted: the token is gone
- * by then, its agents are not. @throws Refusal not-found where there is neither
+ * Removes the agents that a revoked token registered, a batch at a time. A client may repeat an interrupted call: the
+ * token is gone by then, its agents are not. @throws Refusal not-found where there is neither
  */
 const removeRegistered = async (context: Context, tokenId: string, wasThere: boolean): Promise<void> => {
   const pool = await context.pool();

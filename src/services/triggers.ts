@@ -11,9 +11,8 @@ import { isEnded } from "../protocol/build-states.ts";
 import { PathId } from "../protocol/common.ts";
 import { byteSize, LIMITS } from "../protocol/limits.ts";
 import { PIPELINE_DEFAULTS } from "../protocol/pipeline.ts";
-import { actorOf } from "./agents.ts";
-import { answered, findBuild } from "./builds.ts";
-import type { Context } from "./core/context.ts";
+import { buildRecord, findBuild } from "./builds.ts";
+import { actorOf, type Context } from "./core/context.ts";
 import { type FieldError, invalid, invalidFields, notFound, Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { variablesOfBuild } from "./variable-scopes.ts";
@@ -25,17 +24,12 @@ type Variables = Parameters<typeof overridesRefused>[0];
 interface Origin {
   /** The build that is retried. */
   retryOf?: string;
-  /** The repository was named by the path: an unknown one is a path to nothing. */
+  /** The path names the repository: an unknown one is 404, not an invalid field. */
   isPath?: true;
 }
 
-/** The repository and pipeline a trigger means, and the variables that its own values would override. @throws Refusal naming the field at fault */
-const resolve = async (context: Context, trigger: Trigger, { isPath }: Origin) => {
-  const { repoId, pipelineId } = trigger;
-  if (!repoId && !pipelineId) {
-    await context.admit();
-    throw invalid("/repoId", "or pipelineId is required");
-  }
+/** Reads the repository and pipeline that a trigger names, and the variables that its overrides could replace. */
+const readTarget = async (context: Context, { repoId, pipelineId, envVariables }: Trigger) => {
   const { sql: db } = context.db;
   const { orgId } = context;
   const ownerOfPipeline = db
@@ -46,39 +40,44 @@ const resolve = async (context: Context, trigger: Trigger, { isPath }: Origin) =
     .select({ id: repository.defaultPipelineId })
     .from(repository)
     .where(eq(repository.id, repoId ?? ""));
-  const overrides = Object.keys(trigger.envVariables ?? {}).length > 0;
+  const isRepository = repoId ? eq(repository.id, repoId) : inArray(repository.id, ownerOfPipeline);
+  const isPipeline = pipelineId ? eq(pipeline.id, pipelineId) : inArray(pipeline.id, defaultOfRepository);
+  const hasOverrides = Object.keys(envVariables ?? {}).length > 0;
   const [[ofRepository], [ofPipeline], variables] = await context.db.run(
     db
       .select()
       .from(repository)
-      .where(
-        and(eq(repository.orgId, orgId), repoId ? eq(repository.id, repoId) : inArray(repository.id, ownerOfPipeline)),
-      ),
+      .where(and(eq(repository.orgId, orgId), isRepository)),
     db
       .select()
       .from(pipeline)
-      .where(
-        and(
-          eq(pipeline.orgId, orgId),
-          pipelineId ? eq(pipeline.id, pipelineId) : inArray(pipeline.id, defaultOfRepository),
-        ),
-      ),
-    overrides
+      .where(and(eq(pipeline.orgId, orgId), isPipeline)),
+    hasOverrides
       ? variablesOfBuild(db, orgId, repoId ?? ownerOfPipeline, pipelineId ?? defaultOfRepository)
       : variablesOfBuild(db, orgId, null, null).limit(0),
   );
+  return { ofRepository, ofPipeline, variables };
+};
+
+/** @throws Refusal not-found, or invalid naming the field; conflict where the repository or pipeline is not active */
+const findTarget = async (context: Context, trigger: Trigger, { isPath }: Origin) => {
+  const { repoId, pipelineId } = trigger;
+  if (!repoId && !pipelineId) {
+    await context.admit();
+    throw invalid("/repoId", "or pipelineId is required");
+  }
+  const { ofRepository, ofPipeline, variables } = await readTarget(context, trigger);
   if (!ofRepository && isPath) throw notFound();
   if (!ofRepository) throw invalid(repoId ? "/repoId" : "/pipelineId", "is not one of this organization");
   if (pipelineId && ofPipeline?.repoId !== ofRepository.id) {
     throw invalid("/pipelineId", "is not a pipeline of this organization and repository");
   }
-  const found = { repository: ofRepository, pipeline: ofPipeline, variables };
-  if (!found.repository.isActive) throw new Refusal("conflict", "The repository is not active.");
-  if (found.pipeline && !found.pipeline.isActive) throw new Refusal("conflict", "The pipeline is not active.");
-  return found;
+  if (!ofRepository.isActive) throw new Refusal("conflict", "The repository is not active.");
+  if (ofPipeline && !ofPipeline.isActive) throw new Refusal("conflict", "The pipeline is not active.");
+  return { repository: ofRepository, pipeline: ofPipeline, variables };
 };
 
-/** @throws Refusal naming each key of the run that may not be set */
+/** @throws Refusal invalid, naming each key that a run may not set; too-large */
 const checkOverrides = (run: Record<string, string>, variables: Variables): void => {
   const errors: FieldError[] = Object.keys(run)
     .filter(refusedInRun)
@@ -98,64 +97,76 @@ const checkOverrides = (run: Record<string, string>, variables: Variables): void
   }
 };
 
-/** The same caller, key and request within a day mean the same build. */
+/** By this the pool recognizes a repeated request: the same caller and key; another body is a conflict. */
 const idempotencyOf = async (context: Context, wanted: object) => {
-  const { idempotencyKey: key, admitted, mint } = context;
-  return key === null
-    ? null
-    : { key, caller: admitted.actor, bodyHash: await mint.fingerprint(JSON.stringify(wanted)) };
+  const { idempotencyKey: key } = context.headers;
+  if (key === null) return null;
+  const bodyHash = await context.keys.mint.fingerprint(JSON.stringify(wanted));
+  return { key, caller: context.admitted.actor, bodyHash };
+};
+
+/** The values of a run, sealed for the pool; null where there are none. */
+const sealInputs = async (context: Context, buildId: string, run: Record<string, string>): Promise<string | null> => {
+  if (Object.keys(run).length === 0) return null;
+  return context.keys.seal(JSON.stringify(run), inputsContext(context.orgId, buildId));
 };
 
 const trigger = async (context: Context, wanted: Trigger, origin: Origin = {}): Promise<Build> => {
   const { retryOf = null } = origin;
-  const found = await resolve(context, wanted, origin);
-  const branch = wanted.branch ?? found.repository.defaultBranch;
+  const target = await findTarget(context, wanted, origin);
+  const branch = wanted.branch ?? target.repository.defaultBranch;
   const problem = branchProblem(branch);
   if (problem) throw invalid("/branch", problem);
-  const pipelineId = found.pipeline?.id ?? null;
-  const { timeoutSeconds, maxParallel, maxAttempts } = found.pipeline ?? PIPELINE_DEFAULTS;
+  const { timeoutSeconds, maxParallel, maxAttempts } = target.pipeline ?? PIPELINE_DEFAULTS;
   const run = wanted.envVariables ?? {};
-  checkOverrides(run, found.variables);
-  const requires = mergeRequires(found.pipeline?.requires ?? {}, { labels: wanted.labels ?? [] });
+  checkOverrides(run, target.variables);
+  const requires = mergeRequires(target.pipeline?.requires ?? {}, { labels: wanted.labels ?? [] });
   if (!requires) throw invalid("/labels", "contradict what the pipeline requires");
   const id = context.newId();
-  const inputs =
-    Object.keys(run).length > 0
-      ? await (await context.keyring()).seal(JSON.stringify(run), inputsContext(context.orgId, id))
-      : null;
+  const inputs = await sealInputs(context, id, run);
   const pool = await context.pool();
   const { token } = context.admitted;
   const build = settled(
     await pool.enqueue({
-      ...{ id, orgId: context.orgId, repoId: found.repository.id, pipelineId, inputs, retryOf, requires },
-      ...{
-        pipelineVersion: found.pipeline?.version ?? null,
-        branch,
-        commitSha: wanted.commitSha ?? null,
-      },
-      ...{ trigger: retryOf ? "retry" : "api", priority: wanted.priority ?? 0, secretKeys: wanted.secretKeys ?? [] },
+      id,
+      orgId: context.orgId,
+      repoId: target.repository.id,
+      pipelineId: target.pipeline?.id ?? null,
+      pipelineVersion: target.pipeline?.version ?? null,
+      branch,
+      commitSha: wanted.commitSha ?? null,
+      trigger: retryOf ? "retry" : "api",
+      priority: wanted.priority ?? 0,
+      requires,
       timeoutSeconds,
       maxParallel,
-      ...{
-        maxAttempts,
-        idempotency: await idempotencyOf(context, { ...wanted, retryOf }),
-        actor: actorOf(context),
-      },
+      maxAttempts,
+      inputs,
+      secretKeys: wanted.secretKeys ?? [],
+      retryOf,
+      idempotency: await idempotencyOf(context, { ...wanted, retryOf }),
+      actor: actorOf(context),
       createdBy: token && { kind: "token", id: token.id, name: token.name },
     }),
   );
-  return answered(context, build);
+  return buildRecord(context, build);
 };
 
-/** What the run of an earlier build was given. @throws Refusal conflict once nobody remembers it */
+/** The inputs of an earlier build's run. @throws Refusal conflict where they are no longer kept */
 const inputsOf = async (context: Context, build: Build): Promise<Trigger> => {
   const kept = await (await context.pool()).inputsOf(build.id);
-  if (!kept.ok) throw new Refusal("conflict", "What this run was given is not kept any more: trigger a new build.");
+  if (!kept.ok) throw new Refusal("conflict", "The inputs of this run are no longer kept: trigger a new build.");
   const { inputs, secretKeys, requires, priority } = kept.value;
-  const text = inputs && (await context.open(inputs, inputsContext(context.orgId, build.id)));
+  const text = inputs && (await context.keys.open(inputs, inputsContext(context.orgId, build.id)));
   return {
-    ...{ repoId: build.repoId, pipelineId: build.pipelineId, branch: build.branch, commitSha: build.commitSha },
-    ...{ envVariables: text ? JSON.parse(text) : {}, secretKeys, priority, labels: requires.labels ?? [] },
+    repoId: build.repoId,
+    pipelineId: build.pipelineId,
+    branch: build.branch,
+    commitSha: build.commitSha,
+    envVariables: text ? JSON.parse(text) : {},
+    secretKeys,
+    priority,
+    labels: requires.labels ?? [],
   };
 };
 

@@ -4,7 +4,7 @@ import { DatabaseSession } from "../db/session.ts";
 import { buildLogName, poolName } from "../domain/object-names.ts";
 
 const DAY_MS = 86_400_000;
-/** What one run takes on at most, below the platform's 1,000 calls: the next one goes on. 720,000 builds a day. */
+/** Rows that one run removes from a table, so that it stays below the 1,000 subrequests of a Worker: 720,000 a day. */
 const BATCH = 500;
 
 export interface UpkeepDone {
@@ -14,8 +14,8 @@ export interface UpkeepDone {
 }
 
 /**
- * What the clock does every minute: ends what is overdue in each pool that has work under way, and forgets builds,
- * logs and audit rows whose time is over. Each part may be repeated at any time.
+ * Runs every minute: sweeps the pools that have active builds, and removes builds, logs and audit rows that are older
+ * than their retention. A run that is interrupted or repeated does no harm.
  */
 export const keepUp = async (
   env: Env,

@@ -1,9 +1,9 @@
 import { and, eq, inArray, or, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import type { Database } from "../db/query.ts";
 import { pipelineGroup, variable, variableGroup } from "../db/schema.ts";
-import type { Database } from "../db/session.ts";
 
-/** The groups attached to a pipeline that are there. */
+/** The pipeline's groups that still exist. */
 export const groupsOfPipeline = (db: Database, orgId: string, pipelineId: string | null) =>
   db
     .select({ id: variableGroup.id })
@@ -11,14 +11,14 @@ export const groupsOfPipeline = (db: Database, orgId: string, pipelineId: string
     .innerJoin(variableGroup, eq(variableGroup.id, pipelineGroup.groupId))
     .where(and(eq(pipelineGroup.pipelineId, pipelineId ?? ""), eq(variableGroup.orgId, orgId)));
 
-/** An id that is known, or the query that finds it. */
-type Sought = string | null | SQLWrapper;
+/** An id, or the query that finds it. */
+type IdOrQuery = string | null | SQLWrapper;
 
-const isAny = (column: SQLiteColumn, sought: Sought): SQL =>
-  typeof sought === "string" || sought === null ? eq(column, sought ?? "") : inArray(column, sought);
+const isAny = (column: SQLiteColumn, id: IdOrQuery): SQL =>
+  typeof id === "string" || id === null ? eq(column, id ?? "") : inArray(column, id);
 
-/** Active variables of every scope that one build draws from. */
-export const variablesOfBuild = (db: Database, orgId: string, repoId: Sought, pipelineId: Sought) => {
+/** The active variables of every scope that applies to one build. */
+export const variablesOfBuild = (db: Database, orgId: string, repoId: IdOrQuery, pipelineId: IdOrQuery) => {
   const groups = db
     .select({ id: pipelineGroup.groupId })
     .from(pipelineGroup)

@@ -3,8 +3,8 @@ import * as z from "zod/mini";
 import { variable, variableUse } from "../db/schema.ts";
 import { PathId } from "../protocol/common.ts";
 import { UnusedFilter, Variable, VariableUse } from "../protocol/variable.ts";
-import { listing } from "./core/listing.ts";
-import { pageOf } from "./core/paging.ts";
+import { listing, pageOf } from "./core/listing.ts";
+import { isOwn } from "./core/record.ts";
 import { notFound } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { variableRecord } from "./variables.ts";
@@ -12,15 +12,18 @@ import { variableRecord } from "./variables.ts";
 const DAY_MS = 86_400_000;
 const NEWEST = 200;
 
-/** Which builds and agents were given a variable, the newest 200. */
+/** The newest 200 hand-outs of a variable, with their builds and agents. */
 export const listUses = verb({
   access: { role: "maintainer" },
   params: PathId,
   output: z.array(VariableUse),
-  async run({ db, orgId }, { params }) {
-    const mine = and(eq(variable.orgId, orgId), eq(variable.id, params.id));
+  async run(context, { params }) {
+    const { db } = context;
     const [[found], uses] = await db.run(
-      db.sql.select({ id: variable.id }).from(variable).where(mine),
+      db.sql
+        .select({ id: variable.id })
+        .from(variable)
+        .where(isOwn(context, variable, params.id)),
       db.sql
         .select({ buildId: variableUse.buildId, agentId: variableUse.agentId, at: variableUse.at })
         .from(variableUse)
@@ -39,7 +42,7 @@ const unused = listing(variable, getTableColumns(variable), {
   },
 });
 
-/** Secrets that no build was given within the last `days`. */
+/** Active and inactive secrets that were not handed out within the last `days`. */
 export const listUnused = verb({
   access: { role: "maintainer" },
   query: UnusedFilter,
@@ -47,6 +50,6 @@ export const listUnused = verb({
   async run(context, { query }) {
     const since = new Date(context.now.getTime() - query.days * DAY_MS).toISOString();
     const [rows] = await context.db.run(unused(context, { ...query, since }));
-    return pageOf(context, rows, query).map(variableRecord);
+    return pageOf(rows, query, variableRecord);
   },
 });

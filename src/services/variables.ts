@@ -1,32 +1,38 @@
 import { and, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import * as z from "zod/mini";
-import { ensure, ensureUnchanged } from "../db/guard.ts";
+import { ensure } from "../db/guard.ts";
+import type { Database } from "../db/query.ts";
 import { pipeline, repository, variable, variableGroup } from "../db/schema.ts";
-import type { Database } from "../db/session.ts";
 import { variableContext } from "../domain/seal-context.ts";
 import { secretWarnings } from "../domain/secret-warnings.ts";
 import { PathId } from "../protocol/common.ts";
 import { byteSize, LIMITS } from "../protocol/limits.ts";
 import { NewVariable, type Scope, Variable, VariableChange, VariableFilter } from "../protocol/variable.ts";
+import { versioned } from "./core/answer.ts";
+import { commit } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
-import { listing } from "./core/listing.ts";
-import { pageOf } from "./core/paging.ts";
-import { invalid, notFound, Refusal } from "./core/refusal.ts";
+import { listing, pageOf } from "./core/listing.ts";
+import { deleteRow, findOne, nextVersion, updateRow } from "./core/record.ts";
+import { invalid, Refusal } from "./core/refusal.ts";
 import { checkOwnOrg, updateOf, verb, writablePart } from "./core/verb.ts";
+import { viewOf } from "./core/view.ts";
 
 export type VariableRow = typeof variable.$inferSelect;
+const COLUMNS = getTableColumns(variable);
 
 const OWNER_FIELDS = { repository: "repoId", group: "groupId", pipeline: "pipelineId" } as const;
 
+const view = viewOf(Variable);
+
 export const variableRecord = (row: VariableRow): Variable => {
-  const owned = (scope: Scope) => (row.scope === scope ? row.ownerId : null);
-  return {
-    ...{ id: row.id, key: row.key, isSecret: row.isSecret, scope: row.scope, orgId: row.orgId },
-    ...(row.isSecret ? {} : { value: row.value ?? "" }),
-    ...{ repoId: owned("repository"), groupId: owned("group"), pipelineId: owned("pipeline") },
-    ...{ description: row.description, isActive: row.isActive, allowOverride: row.allowOverride, version: row.version },
-    ...{ createdAt: row.createdAt, updatedAt: row.updatedAt, lastUsedAt: row.lastUsedAt, lastUsedBy: row.lastUsedBy },
-  };
+  const ownerIn = (scope: Scope) => (row.scope === scope ? row.ownerId : null);
+  return view({
+    ...row,
+    value: row.isSecret ? undefined : (row.value ?? ""),
+    repoId: ownerIn("repository"),
+    groupId: ownerIn("group"),
+    pipelineId: ownerIn("pipeline"),
+  });
 };
 
 const checkValue = (value: string, isSecret: boolean): void => {
@@ -36,7 +42,7 @@ const checkValue = (value: string, isSecret: boolean): void => {
   if (isSecret && value === "") throw invalid("/value", "must not be empty for a secret");
 };
 
-/** The id of the scope's owner, from the one field that this scope has. @throws Refusal */
+/** The id of the scope's owner: each scope has one field for it. @throws Refusal invalid for a field too many or too few */
 const ownerOf = (context: Context, body: z.infer<typeof NewVariable>): string => {
   checkOwnOrg(context, body.orgId);
   const field = body.scope === "organization" ? "orgId" : OWNER_FIELDS[body.scope];
@@ -58,14 +64,20 @@ const ownerExists = (scope: Scope, orgId: string, ownerId: string): SQL => {
   return sql`EXISTS (SELECT 1 FROM ${table} WHERE ${table.id} = ${ownerId} AND ${table.orgId} = ${orgId})`;
 };
 
-const store = async (context: Context, row: VariableRow, value: string): Promise<VariableRow> => {
+/** The row with a new value, which is sealed where the variable is a secret. */
+const withValue = async (context: Context, row: VariableRow, value: string): Promise<VariableRow> => {
   if (!row.isSecret) return { ...row, value, sealed: null };
-  const resealed = { ...row, value: null, sealedVersion: row.version };
-  return { ...resealed, sealed: await (await context.keyring()).seal(value, variableContext(resealed)) };
+  const secret = { ...row, value: null, sealedVersion: row.version };
+  return { ...secret, sealed: await context.keys.seal(value, variableContext(secret)) };
 };
 
 const auditDetail = ({ key, scope, ownerId, isSecret, isActive, version }: VariableRow) => ({
-  ...{ key, scope, ownerId, isSecret, isActive, version },
+  key,
+  scope,
+  ownerId,
+  isSecret,
+  isActive,
+  version,
 });
 
 const sameKey = (db: Database, { orgId, scope, ownerId, key }: VariableRow) =>
@@ -85,47 +97,53 @@ export const createVariable = verb({
     const { key, isSecret, scope } = body;
     const ownerId = ownerOf(context, body);
     checkValue(body.value, isSecret);
-    const fresh: VariableRow = {
-      ...{
-        id: context.newId(),
-        orgId: context.orgId,
-        scope,
-        ownerId,
-        key,
-        value: null,
-        sealed: null,
-        sealedVersion: 0,
-      },
-      ...{ isSecret, description: body.description ?? null, isActive: body.isActive ?? true },
-      ...{ allowOverride: body.allowOverride ?? true, version: 1, createdAt: context.at, updatedAt: context.at },
-      ...{ lastUsedAt: null, lastUsedBy: null },
+    const empty: VariableRow = {
+      id: context.newId(),
+      orgId: context.orgId,
+      scope,
+      ownerId,
+      key,
+      value: null,
+      sealed: null,
+      sealedVersion: 0,
+      isSecret,
+      description: body.description ?? null,
+      isActive: body.isActive ?? true,
+      allowOverride: body.allowOverride ?? true,
+      version: 1,
+      createdAt: context.at,
+      updatedAt: context.at,
+      lastUsedAt: null,
+      lastUsedBy: null,
     };
-    const row = await store(context, fresh, body.value);
+    const row = await withValue(context, empty, body.value);
     const db = context.db.sql;
-    await context.write(
+    await commit(
+      context,
       { action: "variable.create", subject: row.id, detail: auditDetail(row) },
       [ensure(db, "owner_exists", ownerExists(scope, context.orgId, ownerId)), db.insert(variable).values(row)],
       sameKey(db, row),
     );
-    context.version = row.version;
-    return { ...variableRecord(row), ...warned(row, body.value) };
+    return versioned({ ...variableRecord(row), ...warningsOf(row, body.value) }, row.version);
   },
 });
 
-const warned = (row: VariableRow, value: string | undefined) => {
-  const warnings = row.isSecret && value !== undefined ? secretWarnings(value) : [];
+/** Warnings about a secret's new value; a value that did not change brings none. */
+const warningsOf = (row: VariableRow, newValue: string | undefined) => {
+  const warnings = row.isSecret && newValue !== undefined ? secretWarnings(newValue) : [];
   return warnings.length > 0 ? { warnings } : {};
 };
 
-const variables = listing(variable, getTableColumns(variable), {
+const variables = listing(variable, COLUMNS, {
   filters: {
-    ...{ scope: (scope) => eq(variable.scope, scope), isActive: (isActive) => eq(variable.isActive, isActive) },
+    scope: (scope) => eq(variable.scope, scope),
+    isActive: (isActive) => eq(variable.isActive, isActive),
     key: (key) => eq(variable.key, key),
     repoId: (id) => and(eq(variable.scope, "repository"), eq(variable.ownerId, id)),
     groupId: (id) => and(eq(variable.scope, "group"), eq(variable.ownerId, id)),
     pipelineId: (id) => and(eq(variable.scope, "pipeline"), eq(variable.ownerId, id)),
   },
-  finders: ["scope", "repoId", "groupId", "pipelineId"],
+  selective: ["scope", "repoId", "groupId", "pipelineId"],
 });
 
 export const listVariables = verb({
@@ -136,25 +154,36 @@ export const listVariables = verb({
     checkOwnOrg(context, query.orgId);
     const isActive = query.includeInactive ? undefined : true;
     const [rows] = await context.db.run(variables(context, { ...query, isActive }));
-    return pageOf(context, rows, query).map(variableRecord);
+    return pageOf(rows, query, variableRecord);
   },
 });
-
-const one = (context: Context, id: string) => and(eq(variable.orgId, context.orgId), eq(variable.id, id));
-
-const find = async (context: Context, id: string): Promise<VariableRow> => {
-  const [[row]] = await context.db.run(context.db.sql.select().from(variable).where(one(context, id)));
-  if (!row) throw notFound();
-  context.checkVersion(row.version);
-  return row;
-};
 
 export const getVariable = verb({
   access: { role: "viewer" },
   params: PathId,
   output: Variable,
-  run: async (context, { params }) => variableRecord(await find(context, params.id)),
+  async run(context, { params }) {
+    const row = await findOne(context, variable, COLUMNS, params.id);
+    return versioned(variableRecord(row), row.version);
+  },
 });
+
+/** The value of a stored variable, opened where it is a secret. @throws Damaged; Refusal keyring-unavailable */
+export const storedValue = (context: Context, row: VariableRow): Promise<string> | string =>
+  row.isSecret ? context.keys.open(row.sealed ?? "", variableContext(row)) : (row.value ?? "");
+
+/**
+ * The changed row with its value. A seal is bound to the variable's key, so a renamed secret is sealed again. `newValue`
+ * is the value that `secretWarnings` has not seen yet: a new one, or that of a plain variable that becomes a secret.
+ */
+const changedValue = async (context: Context, row: VariableRow, next: VariableRow, value: string | undefined) => {
+  if (value !== undefined) return { row: await withValue(context, next, value), newValue: value };
+  const isResealed = next.isSecret !== row.isSecret || (row.isSecret && next.key !== row.key);
+  if (!isResealed) return { row: next, newValue: undefined };
+  const kept = await storedValue(context, row);
+  checkValue(kept, next.isSecret);
+  return { row: await withValue(context, next, kept), newValue: row.isSecret ? undefined : kept };
+};
 
 export const updateVariable = verb({
   access: { role: "maintainer" },
@@ -162,36 +191,24 @@ export const updateVariable = verb({
   body: updateOf(Variable, VariableChange),
   output: Variable,
   async run(context, { params, body }) {
-    const row = await find(context, params.id);
+    const row = await findOne(context, variable, COLUMNS, params.id);
     const { value, ...change } = writablePart(body, VariableChange, variableRecord(row));
-    const next = { ...row, ...change, version: row.version + 1, updatedAt: context.at };
+    const next = { ...row, ...change, ...nextVersion(context, row) };
     if (row.isSecret && !next.isSecret && value === undefined) {
       throw invalid("/isSecret", "a secret becomes a plain variable only together with a new value");
     }
     if (value !== undefined) checkValue(value, next.isSecret);
-    const moved = next.isSecret !== row.isSecret || (row.isSecret && next.key !== row.key);
-    let changed: VariableRow = next;
-    let shown = value;
-    if (value !== undefined) changed = await store(context, next, value);
-    else if (moved) {
-      const kept = row.isSecret ? await context.open(row.sealed ?? "", variableContext(row)) : (row.value ?? "");
-      checkValue(kept, next.isSecret);
-      if (!row.isSecret) shown = kept;
-      changed = await store(context, next, kept);
-    }
-    const db = context.db.sql;
+    const { row: changed, newValue } = await changedValue(context, row, next, value);
+    // A hand-out may have written these two since: they are not part of the version.
     const { lastUsedAt: _, lastUsedBy: __, ...columns } = changed;
-    await context.write(
-      {
-        action: "variable.update",
-        subject: row.id,
-        detail: { ...auditDetail(changed), valueChanged: value !== undefined },
-      },
-      [ensureUnchanged(db, variable, row), db.update(variable).set(columns).where(one(context, row.id))],
-      sameKey(db, changed),
+    const detail = { ...auditDetail(changed), valueChanged: value !== undefined };
+    await commit(
+      context,
+      { action: "variable.update", subject: row.id, detail },
+      updateRow(context, variable, row, columns),
+      sameKey(context.db.sql, changed),
     );
-    context.version = changed.version;
-    return { ...variableRecord(changed), ...warned(changed, shown) };
+    return versioned({ ...variableRecord(changed), ...warningsOf(changed, newValue) }, changed.version);
   },
 });
 
@@ -199,10 +216,11 @@ export const removeVariable = verb({
   access: { role: "maintainer" },
   params: PathId,
   async run(context, { params }) {
-    const row = await find(context, params.id);
-    await context.write({ action: "variable.delete", subject: row.id, detail: auditDetail(row) }, [
-      ensureUnchanged(context.db.sql, variable, row),
-      context.db.sql.delete(variable).where(one(context, row.id)),
-    ]);
+    const row = await findOne(context, variable, COLUMNS, params.id);
+    await commit(
+      context,
+      { action: "variable.delete", subject: row.id, detail: auditDetail(row) },
+      deleteRow(context, variable, row),
+    );
   },
 });

@@ -1,45 +1,19 @@
 import { HTTPException } from "hono/http-exception";
 import { PROBLEMS, type Problem, type ProblemKind } from "../protocol/problem.ts";
-import { Refusal, tokenInvalid } from "../services/core/refusal.ts";
+import { outageRefusal } from "../services/core/outage.ts";
+import { Refusal } from "../services/core/refusal.ts";
 
-const UNAVAILABLE_RETRY_SECONDS = 5;
-const BEHIND_RETRY_SECONDS = 30;
-
-/** Maps whatever was thrown to one of the closed set of problems; what nobody foresaw is told to the log alone. */
+/** Maps every error to one of the closed set of problems. An unforeseen one is described in the log alone. */
 export const refusalOf = (error: unknown): Refusal => {
   if (error instanceof Refusal) return error;
-  if (error instanceof Error && error.name === "TokenInvalid") return tokenInvalid();
   if (error instanceof HTTPException && error.status === 400) {
     return new Refusal("malformed-body", "The body is not JSON.");
   }
-  if (isBehind(error)) {
-    return new Refusal("unavailable", "The database awaits its migrations. Nothing is half-done: repeat the request.", {
-      retryAfterSeconds: BEHIND_RETRY_SECONDS,
-      cause: error,
-    });
-  }
-  return isAway(error)
-    ? new Refusal("unavailable", "A part of the service is away just now. Nothing is half-done: repeat the request.", {
-        retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS,
-        cause: error,
-      })
-    : new Refusal("internal", "Something went wrong on our side. The request id leads us to it.", { cause: error });
+  return outageRefusal(error) ?? internal(error);
 };
 
-/** Whether the code is newer than the database's tables. */
-const isBehind = (error: unknown): boolean =>
-  error instanceof Error &&
-  (error.name === "MigrationsMissing" ||
-    /no such table|no such column|has no column named/.test(error.message) ||
-    isBehind(error.cause));
-
-/** Whether a database or an object did not answer, as against a mistake of ours. */
-const isAway = (error: unknown): boolean => {
-  if (!(error instanceof Error)) return false;
-  const signs = ["overloaded", "retryable", "remote", "durableObjectReset"];
-  const isSigned = signs.some((sign) => (error as unknown as Record<string, unknown>)[sign] === true);
-  return isSigned || error.message.includes("D1_ERROR") || isAway(error.cause);
-};
+const internal = (cause: unknown): Refusal =>
+  new Refusal("internal", "Something went wrong on our side. The request id leads us to it.", { cause });
 
 export const problemOf = (refusal: Refusal, requestId: string): Problem => {
   const [status, title] = PROBLEMS[refusal.kind];

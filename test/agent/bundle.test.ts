@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { agentProgram as bundled, OLDEST_NODE } from "../../src/assets/agent.ts";
 import { noticesOf, packagesOf } from "../../src/assets/notices.ts";
-import { ROOT } from "../../src/assets/write.ts";
+import { ROOT } from "../../src/assets/output-files.ts";
 import { runAgentCli } from "./support/agent-cli.ts";
 import { testFolder } from "./support/folder.ts";
 

@@ -47,6 +47,7 @@ describe("GET /readyz", () => {
     ["secretsKeys", { SECRETS_KEYS: "" }, "SECRETS_KEYS cannot be used: it is not set"],
     ["secretsKeys", { SECRETS_KEYS: `k9:${btoa("canary, too short")}` }, "key k9 is not 32 bytes"],
     ["settings", { POLL_SECONDS: "canary" }, "POLL_SECONDS is missing or wrong"],
+    ["settings", { LEASE_SECONDS: "30" }, "LEASE_SECONDS (30) must be more than twice HEARTBEAT_SECONDS (15)"],
     ["database", { DB: { prepare: () => null, withSession: () => env.DB.withSession() } }, "does not answer"],
   ] as const)("names what is wrong with %s %#, and quotes nothing of it", async (name, changed, detail) => {
     const response = await ask(changed, "/readyz");

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Colours, colourAfter } from "../../src/dashboard/client/log/colours.ts";
-import { storeOf } from "./log-store.ts";
+import { storeOf } from "./filled-log-store.ts";
 
 describe("the colours that are on", () => {
   it.each([

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Heights } from "../../src/dashboard/client/log/heights.ts";
-import { storeOf } from "./log-store.ts";
+import { storeOf } from "./filled-log-store.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-/** Every sum and every place, against rows that are simply counted. */
+/** Compares every sum and every place with rows that are simply counted. */
 const check = (heights: Heights, rows: number[]) => {
   let above = 0;
   for (const [line, own] of rows.entries()) {

@@ -1,6 +1,6 @@
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { FORMS, PAGES } from "../../src/dashboard/pages.ts";
+import { FORMS, PAGES } from "../../src/dashboard/page-routes.ts";
 import { ROLES, type Role } from "../../src/protocol/token.ts";
 import { LONGEST_MS, openSession, SESSION_MS, sealSession } from "../../src/services/sessions.ts";
 import { created, newOrganization, newToken } from "../support/api.ts";
@@ -14,7 +14,8 @@ const ask = (
 ) =>
   exports.default.fetch(
     new Request(`${ORIGIN}/app${path.replace(":id", NOBODY)}`, {
-      ...{ redirect: "manual", ...init },
+      redirect: "manual",
+      ...init,
       headers: { ...(cookie ? { Cookie: cookie } : {}), ...init.headers },
     }),
   );
@@ -61,7 +62,9 @@ describe("a session", () => {
     const over = (origin: string) =>
       exports.default.fetch(
         new Request(`${origin}/app/sign-in`, {
-          ...{ method: "POST", redirect: "manual", headers: { Origin: origin } },
+          method: "POST",
+          redirect: "manual",
+          headers: { Origin: origin },
           body: new URLSearchParams({ token: admin }),
         }),
       );
@@ -127,7 +130,9 @@ describe("whoever is turned away", () => {
   it("is told that the token was revoked, and led back after signing in", async () => {
     const { admin } = await newOrganization();
     const { id, token } = await created<{ id: string; token: string }>(admin, "/token", {
-      ...{ name: "short", kind: "api", role: "viewer" },
+      name: "short",
+      kind: "api",
+      role: "viewer",
     });
     const cookie = (await signIn(token)).split(";")[0] ?? "";
     const revoked = await exports.default.fetch(
@@ -177,7 +182,9 @@ describe("a repository that is connected without its number", () => {
         cookie,
         { Origin: ORIGIN },
         {
-          ...{ fullName: `acme/${name}`, cloneUrl: `https://git.example/acme/${name}.git`, gitHostRepoId: "" },
+          fullName: `acme/${name}`,
+          cloneUrl: `https://git.example/acme/${name}.git`,
+          gitHostRepoId: "",
         },
       );
     expect([(await connect("one")).status, (await connect("two")).status]).toEqual([303, 303]);
@@ -212,7 +219,7 @@ describe("every form", () => {
       for (const headers of [...others, ...sites] as Record<string, string>[]) {
         const answer = await send(path, cookie, headers);
         expect(answer.status, `${path} ${JSON.stringify(headers)}`).toBe(403);
-        expect(await answer.text()).toContain("This came from another site");
+        expect(await answer.text()).toContain("This request came from another site");
       }
     }
   });
@@ -271,5 +278,41 @@ describe("every page", () => {
     expect(theirs.status).toBe(404);
     expect(await theirs.text()).not.toContain("theirs");
     expect(await (await ask("/repositories", { cookie })).text()).not.toContain("theirs");
+  });
+});
+
+describe("a filter with a wrong value", () => {
+  it("is named with the reason, and the other filters of the builds still apply", async () => {
+    const { admin } = await newOrganization();
+    const cookie = (await signIn(admin)).split(";")[0] ?? "";
+    const repository = {
+      fullName: "acme/filtered",
+      cloneUrl: "https://git.example/acme/filtered.git",
+      gitHostRepoId: 1,
+    };
+    const { id: repoId } = await created(admin, "/repository", repository);
+    for (const branch of ["main", "next"]) await created(admin, "/build", { repoId, branch });
+    const text = async (search: string) => (await ask(`/builds${search}`, { cookie })).text();
+    const rows = (page: string) => [...page.matchAll(/<span class="branch">(\w+)</g)].map(([, branch]) => branch);
+    expect(rows(await text("?branch=next"))).toEqual(["next"]);
+    const wrong = await text("?branch=next&status=<b>");
+    expect(rows(wrong)).toEqual(["next"]);
+    expect(wrong).toMatch(/A filter was not applied\..*<code>status<\/code> must be one of queued, /s);
+    expect(wrong).not.toContain("<b>");
+    expect(await text("?branch=next")).not.toContain("not applied");
+  });
+
+  it("leaves the others of the audit and of the variables as they are", async () => {
+    const { admin } = await newOrganization();
+    const cookie = (await signIn(admin)).split(";")[0] ?? "";
+    await created(admin, "/secrets/groups", { name: "one" });
+    const text = async (path: string) => (await ask(path, { cookie })).text();
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+    expect(await text("/audit?action=group.create")).toContain("<code>group.create</code>");
+    const wrong = await text(`/audit?until=tomorrow&since=${tomorrow}`);
+    expect(wrong).toMatch(/A filter was not applied\..*<code>until<\/code>/s);
+    expect(wrong).toContain("No entry matches.");
+    expect(await text("/variables?owner=group:nowhere")).toMatch(/<code>owner<\/code> must be one of the list/);
+    expect(await text("/variables")).not.toContain("not applied");
   });
 });

@@ -25,6 +25,13 @@ describe("the check before a deployment", () => {
 
   it.each([
     ["the database", SETTINGS, {}, /names a database: npx wrangler d1 create/],
+    [
+      "settings that contradict each other",
+      READY.replace('LEASE_SECONDS = "60"', 'LEASE_SECONDS = "30"'),
+      {},
+      /fit together: LEASE_SECONDS \(30\) must be more than twice HEARTBEAT_SECONDS \(15\).* set LEASE_SECONDS to 45/,
+    ],
+    ["a setting that is left out", READY.replace(/^BUILD_DAYS.*$/m, ""), {}, /BUILD_DAYS is missing or wrong/],
     ["two rate limits that differ", READY.replace("limit = 600", "limit = 700"), {}, /has the same rate limits/],
     ["an account", READY, { whoami: { output: "You are not authenticated." } }, /signed in: npx wrangler login/],
     ["a bundle", READY, { deploy: { isOk: false } }, /can be bundled/],

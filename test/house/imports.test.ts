@@ -23,12 +23,17 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
   agent: { rooms: ["protocol", "domain"], packages: ["node:", "commander", "ws", "zod/mini"] },
   local: { rooms: ["protocol", "crypto"], packages: ["node:"] },
 };
-/** Types of one room that another may name, and the one file that all above the wire may read. */
+/** Files of no room. */
+const SHARED = ["config", "once-per"];
+/** Types of one room that another may name, and the files of no room that a room may import. */
 const EXCEPTIONS: Record<string, string[]> = {
-  services: ["objects", "config"],
-  web: ["config"],
-  api: ["config"],
-  objects: ["config"],
+  services: ["objects", ...SHARED],
+  web: SHARED,
+  api: SHARED,
+  objects: SHARED,
+  local: SHARED,
+  db: ["once-per"],
+  crypto: ["once-per"],
 };
 
 const breaches = ({ from, to, typeOnly }: Import): string[] => {
@@ -38,7 +43,7 @@ const breaches = ({ from, to, typeOnly }: Import): string[] => {
   if (to.startsWith("src/")) {
     const target = to.split("/")[1]?.replace(/\.ts$/, "") ?? "";
     if (target === room || rules.rooms.includes(target)) return [];
-    if (EXCEPTIONS[room]?.includes(target) && (target === "config" || typeOnly)) return [];
+    if (EXCEPTIONS[room]?.includes(target) && (SHARED.includes(target) || typeOnly)) return [];
     return [`${from} imports ${to}`];
   }
   return rules.packages.some((name) => to === name || to.startsWith(name.endsWith(":") ? name : `${name}/`))

@@ -2,6 +2,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { AgentPool } from "../../src/objects/agent-pool.ts";
+import { PoolEngine } from "../../src/objects/agent-pool-engine.ts";
 import { PoolStorage } from "../../src/objects/agent-pool-storage.ts";
 import { actor, busy, newAgent, newBuild, poolOf, registered, value } from "./agent-pool-support.ts";
 
@@ -153,7 +154,11 @@ describe("the run values of ended builds", () => {
     for (const wanted of [...first, active]) value(await pool.enqueue(wanted));
     for (const { id } of first) value(await pool.cancel({ buildId: id, actor }));
     await runInDurableObject(pool, (_, { storage }) => {
-      const kept = new PoolStorage(storage.sql, () => "");
+      const kept = new PoolStorage(
+        storage.sql,
+        () => "",
+        () => 0,
+      );
       const later = Date.now() + 1000;
       for (let n = 0; n < 1001; n++) {
         const runValues = { inputs: much, secretKeys: [], requires: {}, priority: 0 };
@@ -164,5 +169,27 @@ describe("the run values of ended builds", () => {
     expect(isKept).toEqual([false, true, true]);
     expect((await pool.inputsOf("later-0")).ok).toBe(false);
     expect((await pool.inputsOf("later-1")).ok).toBe(true);
+  });
+
+  it("is kept for BUILD_DAYS, and of a build that has not ended for as long as that takes", async () => {
+    const pool = poolOf("week");
+    const [old, recent, waiting] = [newBuild("week"), newBuild("week"), newBuild("week")];
+    for (const build of [old, recent, waiting]) value(await pool.enqueue(build));
+    for (const { id } of [old, recent]) value(await pool.cancel({ buildId: id, actor }));
+    await runInDurableObject(pool, async (_, state) => {
+      const ages = [
+        [old.id, 8.1],
+        [recent.id, 7.9],
+        [waiting.id, 30],
+      ] as const;
+      for (const [id, days] of ages) {
+        state.storage.sql.exec("UPDATE inputs SET at = ? WHERE build_id = ?", Date.now() - days * 86_400_000, id);
+      }
+      const engine = new PoolEngine(state, { ...env, BUILD_DAYS: "7" } as Env);
+      await engine.load();
+      engine.sweep();
+    });
+    const known = await Promise.all([old, recent, waiting].map(async ({ id }) => (await pool.inputsOf(id)).ok));
+    expect(known).toEqual([false, true, true]);
   });
 });

@@ -2,8 +2,13 @@ import { type BrowserContext, type BrowserContextOptions, chromium, type Page } 
 import { findChromium } from "./find-chromium.ts";
 
 const FLAGS = [
-  ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"],
-  ...["--disable-component-update", "--disable-sync"],
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
 ];
 
 /** Long, because other tests may use the machine at the same time. */

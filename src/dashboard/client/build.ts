@@ -1,5 +1,5 @@
-import { showLog } from "./log/show.ts";
-import { keepStepInSight } from "./steps.ts";
+import { showLogPanel } from "./log/log-panel.ts";
+import { scrollToActiveStep } from "./step-scroll.ts";
 
-showLog();
-keepStepInSight();
+showLogPanel();
+scrollToActiveStep();

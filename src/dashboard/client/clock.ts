@@ -1,16 +1,16 @@
-import { duration, relative } from "../words.ts";
+import { formatDuration, formatRelative } from "../format-time.ts";
 
-const say = (element: Element, text: string): void => {
+const setText = (element: Element, text: string): void => {
   if (element.textContent !== text) element.textContent = text;
 };
 
-/** Moves every time on the page on: those that count, and those that say how long ago. */
-export const tick = (): void => {
+/** Updates every time on the page: durations that still count, and how long ago something was. */
+export const updateTimes = (): void => {
   const now = Date.now();
   for (const time of document.querySelectorAll<HTMLElement>("time[data-since]")) {
-    say(time, duration(now - Date.parse(time.dataset.since ?? "")));
+    setText(time, formatDuration(now - Date.parse(time.dataset.since ?? "")));
   }
   for (const time of document.querySelectorAll("time[data-ago]")) {
-    say(time, relative(Date.parse(time.getAttribute("datetime") ?? ""), now));
+    setText(time, formatRelative(Date.parse(time.getAttribute("datetime") ?? ""), now));
   }
 };

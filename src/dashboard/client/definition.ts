@@ -1,4 +1,5 @@
-import { goTo, numberLines } from "./line-numbers.ts";
+import { createButton, createElement } from "./elements.ts";
+import { moveCursor, numberLines } from "./line-numbers.ts";
 
 interface Mistake {
   line: number;
@@ -7,45 +8,41 @@ interface Mistake {
   suggestion?: string;
 }
 
+/** The check waits for this long a pause. */
 const TYPING_MS = 250;
 
-const item = (area: HTMLTextAreaElement, mistake: Mistake): HTMLElement => {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "quiet";
-  const meant = mistake.suggestion === undefined ? "" : `. Did you mean \`${mistake.suggestion}\`?`;
-  button.textContent = `${mistake.line}:${mistake.column} ${mistake.message}${meant}`;
-  button.addEventListener("click", () => goTo(area, mistake.line, mistake.column));
-  const entry = document.createElement("li");
-  entry.append(button);
-  return entry;
+const mistakeItem = (area: HTMLTextAreaElement, { line, column, message, suggestion }: Mistake): HTMLElement => {
+  const hint = suggestion === undefined ? "" : `. Did you mean \`${suggestion}\`?`;
+  const item = createElement("li", "");
+  item.append(createButton("quiet", `${line}:${column} ${message}${hint}`, () => moveCursor(area, line, column)));
+  return item;
 };
 
-const watch = (area: HTMLTextAreaElement): void => {
+const requestCheck = (area: HTMLTextAreaElement): Promise<Response> => {
+  const { check: address = "", repo = "", pipeline = "" } = area.dataset;
+  const body = new URLSearchParams({ definition: area.value, repoId: repo, pipelineId: pipeline });
+  return fetch(address, { method: "POST", body });
+};
+
+/** Lists the mistakes of a pipeline's definition below its field, while a person types. */
+const checkWhileTyping = (area: HTMLTextAreaElement): void => {
   numberLines(area);
-  const status = document.createElement("div");
+  const status = createElement("div", "");
   status.setAttribute("role", "status");
-  const told = document.createElement("ul");
-  told.className = "mistakes";
-  status.append(told);
+  const list = createElement("ul", "mistakes");
+  status.append(list);
   area.parentElement?.after(status);
-  let timer: ReturnType<typeof setTimeout> | undefined;
   const check = async () => {
     const definition = area.value;
-    if (definition.trim() === "") return told.replaceChildren();
-    const { check: address = "", repo = "", pipeline = "" } = area.dataset;
-    const body = new URLSearchParams({ definition, repoId: repo, pipelineId: pipeline });
-    const response = await fetch(address, { method: "POST", body });
+    if (definition.trim() === "") return list.replaceChildren();
+    const response = await requestCheck(area);
     if (!response.ok || area.value !== definition) return;
     const { mistakes, hints } = (await response.json()) as { mistakes: Mistake[]; hints: Mistake[] };
     area.setAttribute("aria-invalid", String(mistakes.length > 0));
-    const fine = document.createElement("li");
-    fine.textContent = "No mistake found.";
-    told.replaceChildren(
-      ...(mistakes.length > 0 ? [] : [fine]),
-      ...[...mistakes, ...hints].map((one) => item(area, one)),
-    );
+    list.replaceChildren(...[...mistakes, ...hints].map((each) => mistakeItem(area, each)));
+    if (mistakes.length === 0) list.prepend(createElement("li", "", "No mistake found."));
   };
+  let timer: ReturnType<typeof setTimeout> | undefined;
   area.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(check, TYPING_MS);
@@ -53,4 +50,4 @@ const watch = (area: HTMLTextAreaElement): void => {
   check();
 };
 
-for (const area of document.querySelectorAll<HTMLTextAreaElement>("textarea[data-check]")) watch(area);
+for (const area of document.querySelectorAll<HTMLTextAreaElement>("textarea[data-check]")) checkWhileTyping(area);

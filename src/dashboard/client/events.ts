@@ -1,2 +1,2 @@
-/** Told to the document after the page has become what it is now. */
+/** The event of the document after each refresh of the page. */
 export const REFRESHED = "millrace:refreshed";

@@ -1,17 +1,17 @@
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && target.matches("input, textarea, select, [contenteditable]");
 
-/** What stands for a row of a list: its link, or the row itself. */
-const rows = (): HTMLElement[] =>
+/** The elements that get the focus for the rows of lists: a row's link, or the row itself. */
+const rowTargets = (): HTMLElement[] =>
   [...document.querySelectorAll<HTMLElement>("[data-row]:is(li, tr)")].map((row) => row.querySelector("a.what") ?? row);
 
-const move = (by: number): void => {
-  const all = rows();
+const moveFocus = (by: number): void => {
+  const all = rowTargets();
   const at = all.findIndex((row) => row.closest("[data-row]")?.contains(document.activeElement));
   all[Math.min(all.length - 1, Math.max(0, at + by))]?.focus();
 };
 
-/** Whatever names the key: a field is entered, anything else pressed. */
+/** Uses the element with this key: focuses a field, clicks anything else. Returns false when there is none. */
 const press = (key: string): boolean => {
   const target = document.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`);
   if (!target) return false;
@@ -20,8 +20,8 @@ const press = (key: string): boolean => {
   return true;
 };
 
-/** Single keys, and two after one another as in `g b`, wherever nobody types. */
-export const listen = (): void => {
+/** Handles single keys and pairs such as `g b`, except while a person types into a field. */
+export const listenToKeys = (): void => {
   let before = "";
   document.addEventListener("keydown", (event) => {
     const { key } = event;
@@ -31,8 +31,8 @@ export const listen = (): void => {
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const pair = before === "g" ? `g ${key}` : key;
-    before = before === "" && key === "g" ? "g" : "";
-    if (pair === "j" || pair === "k") move(pair === "j" ? 1 : -1);
+    before = pair === "g" ? "g" : "";
+    if (pair === "j" || pair === "k") moveFocus(pair === "j" ? 1 : -1);
     else if (pair === "g" || !press(pair)) return;
     event.preventDefault();
   });

@@ -1,8 +1,9 @@
-/** Numbers the lines of a field that does not wrap, and scrolls with it. */
+import { createElement } from "./elements.ts";
+
+/** Shows line numbers beside a field that does not wrap, and scrolls them with it. */
 export const numberLines = (area: HTMLTextAreaElement): void => {
-  const box = document.createElement("div");
-  box.className = "numbered";
-  const numbers = document.createElement("pre");
+  const box = createElement("div", "numbered");
+  const numbers = createElement("pre", "");
   numbers.setAttribute("aria-hidden", "true");
   area.before(box);
   box.append(numbers, area);
@@ -13,20 +14,20 @@ export const numberLines = (area: HTMLTextAreaElement): void => {
     count = lines;
     numbers.textContent = Array.from({ length: lines }, (_, index) => index + 1).join("\n");
   };
-  const follow = () => {
+  const syncScroll = () => {
     numbers.scrollTop = area.scrollTop;
   };
   area.addEventListener("input", write);
-  area.addEventListener("scroll", follow, { passive: true });
+  area.addEventListener("scroll", syncScroll, { passive: true });
   new ResizeObserver(() => {
     numbers.style.height = `${area.offsetHeight}px`;
-    follow();
+    syncScroll();
   }).observe(area);
   write();
 };
 
-/** Puts the cursor on a line and column (from 1) of the field, and both into sight. */
-export const goTo = (area: HTMLTextAreaElement, line: number, column: number): void => {
+/** Moves the cursor to a line and column (counted from 1), and scrolls there. */
+export const moveCursor = (area: HTMLTextAreaElement, line: number, column: number): void => {
   const lines = area.value.split("\n");
   const before = lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0);
   const at = before + column - 1;

@@ -1,6 +1,6 @@
 import MarkdownIt from "markdown-it";
 
-/** Without HTML, and without pictures: a page loads nothing that a build has named. */
+/** HTML and images are off: a page must not load anything that a build names. */
 const markdown = new MarkdownIt({ html: false, linkify: false }).disable("image");
 
 const defaultLink = markdown.renderer.rules.link_open;
@@ -9,15 +9,15 @@ markdown.renderer.rules.link_open = (tokens, index, options, env, self) => {
   return defaultLink ? defaultLink(tokens, index, options, env, self) : self.renderToken(tokens, index, options);
 };
 
-/** The pages' policy allows no inline style: which way a column leans is a class. */
-const leaning: typeof defaultLink = (tokens, index, options, _env, self) => {
+/** The pages' policy forbids inline styles, so the alignment of a column becomes a class. */
+const alignedCell: typeof defaultLink = (tokens, index, options, _env, self) => {
   const token = tokens[index];
   const [, side] = String(token?.attrGet("style")).split(":");
   if (token && side) token.attrs = [["class", side]];
   return self.renderToken(tokens, index, options);
 };
-markdown.renderer.rules.th_open = leaning;
-markdown.renderer.rules.td_open = leaning;
+markdown.renderer.rules.th_open = alignedCell;
+markdown.renderer.rules.td_open = alignedCell;
 
-/** Markdown as HTML in which whatever looked like markup is text. */
+/** Renders Markdown. Markup in it is escaped. */
 export const toHtml = (text: string): string => markdown.render(text);

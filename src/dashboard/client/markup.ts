@@ -2,7 +2,7 @@ interface Policies {
   createPolicy(name: string, rules: { createHTML(text: string): string }): { createHTML(text: string): string };
 }
 
-/** The one place where text becomes markup: pages of this very service and its rendered Markdown, both escaped. */
+/** The only place where text becomes markup. Its texts are pages of this service and rendered Markdown, both escaped. */
 const policy = (globalThis as { trustedTypes?: Policies }).trustedTypes?.createPolicy("millrace", {
   createHTML: (text) => text,
 });

@@ -1,4 +1,4 @@
-/** What a person is in the middle of using stays as it is. */
+/** A field that a person is using must not change. */
 const isInUse = (element: Element): boolean =>
   element === document.activeElement && element.matches("input, textarea, select");
 
@@ -14,7 +14,7 @@ const isSame = (left: Node, right: Node): boolean =>
   left.nodeName === right.nodeName &&
   (!(left instanceof Element) || left.id === (right as Element).id);
 
-const become = (now: Node, next: Node): void => {
+const morph = (now: Node, next: Node): void => {
   if (now instanceof Element && next instanceof Element) {
     if (isInUse(now)) return;
     copyAttributes(next, now);
@@ -23,8 +23,8 @@ const become = (now: Node, next: Node): void => {
 };
 
 /**
- * Makes the children of `now` what those of `next` are, keeping every node that stays: focus, an open fold and a
- * selection survive. Elements with an id are the same wherever they stand.
+ * Changes the children of `now` into those of `next`. Nodes that stay are kept, with their focus, selection and open
+ * details. Elements with the same id are the same element, also when they move.
  */
 export const morphChildren = (now: Element, next: Element): void => {
   const named = new Map([...now.children].filter(({ id }) => id).map((child) => [child.id, child]));
@@ -37,7 +37,7 @@ export const morphChildren = (now: Element, next: Element): void => {
       now.insertBefore(document.importNode(wanted, true), at);
       continue;
     }
-    become((known ?? (at ? at.previousSibling : now.lastChild)) as Node, wanted);
+    morph((known ?? (at ? at.previousSibling : now.lastChild)) as Node, wanted);
   }
   while (at) {
     const gone = at;

@@ -1,7 +1,10 @@
 import { REFRESHED } from "./events.ts";
 
-/** What a form did is told once: not again by a reload or a shared link, and no longer than it is so. */
-export const endNotice = (): void => {
+/**
+ * Takes the notice of the last form out of the address, so that a reload or a shared link does not show it again, and
+ * removes it from the page when the state that it speaks of changes.
+ */
+export const removeNotice = (): void => {
   const address = new URL(location.href);
   if (!address.searchParams.has("done")) return;
   address.searchParams.delete("done");

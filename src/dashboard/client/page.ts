@@ -1,13 +1,13 @@
-import { tick } from "./clock.ts";
-import { offerCopies } from "./copy.ts";
-import { listen } from "./keys.ts";
-import { keepLive } from "./live.ts";
-import { endNotice } from "./notice.ts";
-import { keepSummary } from "./summary.ts";
+import { startAutoRefresh } from "./auto-refresh.ts";
+import { updateTimes } from "./clock.ts";
+import { addCopyButtons } from "./copy-buttons.ts";
+import { listenToKeys } from "./keys.ts";
+import { removeNotice } from "./notice.ts";
+import { renderSummary } from "./summary.ts";
 
-setInterval(tick, 1000);
-endNotice();
-listen();
-offerCopies();
-keepLive();
-keepSummary();
+setInterval(updateTimes, 1000);
+removeNotice();
+listenToKeys();
+addCopyButtons();
+startAutoRefresh();
+renderSummary();

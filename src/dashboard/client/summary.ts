@@ -12,8 +12,8 @@ const render = async (): Promise<void> => {
   if (source === rendered) shown.replaceChildren(...parseMarkup(toHtml(source)).body.childNodes);
 };
 
-/** Shows the summary's Markdown as what it means, anew when it grows. What renders it is loaded once there is one. */
-export const keepSummary = (): void => {
+/** Renders the summary's Markdown, again when it changes. The renderer is loaded only when there is a summary. */
+export const renderSummary = (): void => {
   void render();
   document.addEventListener(REFRESHED, () => void render());
 };

@@ -1,16 +1,16 @@
 import type { Agent } from "../../protocol/agent.ts";
 import { getAgent, listAgents, removeAgent, updateAgent } from "../../services/agents.ts";
-import { byId, nothing } from "../ask.ts";
-import { AGENT_STATES, fleetOf, platformOf, skillsOf, stateOf } from "../fleet.ts";
-import { may } from "../may.ts";
-import type { Form, Page } from "../page.ts";
-import { ProblemNotice } from "../parts/problem.tsx";
-import { Ago } from "../parts/time.tsx";
-import { removal } from "../removal.tsx";
+import { AGENT_STATES, capabilitiesOf, platformOf, selectAgents, stateOf } from "../agent-list.ts";
+import { ProblemNotice } from "../components/problem-notice.tsx";
+import { RelativeTime } from "../components/time.tsx";
+import { confirmRemoval } from "../confirm-removal.tsx";
+import type { Form, Page } from "../page-definition.ts";
+import { hasRole } from "../permissions.ts";
+import { byId, noInput } from "../verb-input.ts";
 
-const AGAIN = 5;
+const REFRESH_SECONDS = 5;
 
-/** A state is a shape, a word and a colour: full for idle, half for draining, turning for busy, hollow for offline. */
+/** A state has a sign, a word and a colour. The style draws the sign. */
 const AgentState = ({ agent }: { agent: Agent }) => {
   const state = stateOf(agent);
   return (
@@ -21,16 +21,39 @@ const AgentState = ({ agent }: { agent: Agent }) => {
   );
 };
 
-/** The page itself again, with another filter. */
+/** The address of this page with its filters, some of them changed. */
 const addressOf = (query: URLSearchParams, change: Record<string, string>): string => {
-  const given = { q: query.get("q") ?? "", state: query.get("state") ?? "", ...change };
-  const wanted = new URLSearchParams(Object.entries(given).filter(([, value]) => value !== ""));
-  return wanted.size > 0 ? `/app/agents?${wanted}` : "/app/agents";
+  const filters = { q: query.get("q") ?? "", state: query.get("state") ?? "", ...change };
+  const search = new URLSearchParams(Object.entries(filters).filter(([, value]) => value !== ""));
+  return search.size > 0 ? `/app/agents?${search}` : "/app/agents";
 };
 
-type RowParts = { agent: Agent; now: Date; canChange: boolean; search: string };
+interface RowProps {
+  agent: Agent;
+  now: Date;
+  canChange: boolean;
+  /** The search part of the page's address, so that its filters stay after a form was sent. */
+  search: string;
+}
 
-const Row = ({ agent, now, canChange, search }: RowParts) => (
+const Actions = ({ agent, search }: Pick<RowProps, "agent" | "search">) => {
+  const { id, name, isDraining } = agent;
+  const action = isDraining ? "Resume" : "Drain";
+  return (
+    <div class="actions">
+      <form method="post" action={`/app/agents/${id}/${action.toLowerCase()}${search}`}>
+        <button type="submit" class="quiet" aria-label={`${action} ${name}`}>
+          {action}
+        </button>
+      </form>
+      <a class="button quiet" href={`/app/agents/${id}/remove`} aria-label={`Remove ${name}`}>
+        Remove
+      </a>
+    </div>
+  );
+};
+
+const Row = ({ agent, now, canChange, search }: RowProps) => (
   <li id={`a-${agent.id}`} class="row agent-row" data-row tabindex={-1}>
     <AgentState agent={agent} />
     <span class="agent-name">
@@ -41,7 +64,7 @@ const Row = ({ agent, now, canChange, search }: RowParts) => (
       </span>
     </span>
     <span class="labels">
-      {skillsOf(agent).map((label) => (
+      {capabilitiesOf(agent).map((label) => (
         <span class="label">{label}</span>
       ))}
     </span>
@@ -50,22 +73,11 @@ const Row = ({ agent, now, canChange, search }: RowParts) => (
         <a href={`/app/builds/${agent.currentBuildId}`}>building now</a>
       ) : (
         <>
-          heard <Ago at={agent.lastHeartbeatAt} now={now} />
+          seen <RelativeTime at={agent.lastHeartbeatAt} now={now} />
         </>
       )}
     </span>
-    {canChange && (
-      <div class="actions">
-        <form method="post" action={`/app/agents/${agent.id}/${agent.isDraining ? "resume" : "drain"}${search}`}>
-          <button type="submit" class="quiet" aria-label={`${agent.isDraining ? "Resume" : "Drain"} ${agent.name}`}>
-            {agent.isDraining ? "Resume" : "Drain"}
-          </button>
-        </form>
-        <a class="button quiet" href={`/app/agents/${agent.id}/remove`} aria-label={`Remove ${agent.name}`}>
-          Remove
-        </a>
-      </div>
-    )}
+    {canChange && <Actions agent={agent} search={search} />}
   </li>
 );
 
@@ -90,7 +102,7 @@ const Filter = ({ query }: { query: URLSearchParams }) => (
   </form>
 );
 
-const Counts = ({ query, counts }: { query: URLSearchParams; counts: ReturnType<typeof fleetOf>["counts"] }) => (
+const Counts = ({ query, counts }: { query: URLSearchParams; counts: Map<string, number> }) => (
   <p class="facts" id="agent-counts">
     {[...counts].map(([state, count]) => (
       <a href={addressOf(query, { state })}>
@@ -111,19 +123,21 @@ const Pager = ({ query, page, pages }: { query: URLSearchParams; page: number; p
     </p>
   );
 
-export const agentsPage: Page = {
+const agentsPage: Page = {
   path: "/agents",
   role: "viewer",
   async show(context, { query, problem }) {
-    const agents = await listAgents.run(context, nothing);
-    const canChange = may(context, "maintainer");
-    const { counts, shown, page, pages } = fleetOf(agents, query);
+    const agents = await listAgents.run(context, noInput);
+    const canChange = hasRole(context, "maintainer");
+    const { counts, shown, page, pages } = selectAgents(agents, query);
     const here = addressOf(query, page > 1 ? { page: String(page) } : {});
     return {
-      ...{ title: "Agents", section: "agents", again: AGAIN },
+      title: "Agents",
+      section: "agents",
+      refreshSeconds: REFRESH_SECONDS,
       body: (
         <>
-          <ProblemNotice asked={{ problem, entered: null }} />
+          <ProblemNotice request={{ problem, form: null }} />
           <div class="head">
             <h1>Agents</h1>
             {agents.length > 0 && <Filter query={query} />}
@@ -136,10 +150,10 @@ export const agentsPage: Page = {
           {agents.length > 0 && <Counts query={query} counts={counts} />}
           <ol class="rows" id="agents">
             {shown.map((agent) => (
-              <Row {...{ agent, now: context.now, canChange, search: here.slice("/app/agents".length) }} />
+              <Row agent={agent} now={context.now} canChange={canChange} search={here.slice("/app/agents".length)} />
             ))}
           </ol>
-          <Pager {...{ query, page, pages }} />
+          <Pager query={query} page={page} pages={pages} />
           {agents.length > 0 && shown.length === 0 && (
             <p class="empty">
               No agent matches. <a href="/app/agents">Show all</a>
@@ -147,7 +161,7 @@ export const agentsPage: Page = {
           )}
           {agents.length === 0 && (
             <p class="empty">
-              No agent yet: builds wait until a machine of yours takes them.{" "}
+              There is no agent yet. Builds wait until one of your machines runs them.{" "}
               {canChange && <a href="/app/agents/new">Add the first one</a>}
             </p>
           )}
@@ -158,26 +172,33 @@ export const agentsPage: Page = {
 };
 
 const drainForm = (path: string, isDraining: boolean): Form => ({
-  ...{ path, access: updateAgent.access, page: agentsPage },
-  async act(context, { params, query }) {
+  path,
+  access: updateAgent.access,
+  page: agentsPage,
+  async submit(context, { params, query }) {
     await updateAgent.run(context, { ...byId(params.id), body: { isDraining } });
-    return { to: addressOf(query, { page: query.get("page") ?? "" }), done: isDraining ? "draining" : "resumed" };
+    return { to: addressOf(query, { page: query.get("page") ?? "" }), notice: isDraining ? "draining" : "resumed" };
   },
 });
 
-const remove = removal({
-  ...{ path: "/agents/:id/remove", section: "agents", access: { role: "maintainer" }, verb: "remove" },
-  async ask(context, id) {
+const remove = confirmRemoval({
+  path: "/agents/:id/remove",
+  section: "agents",
+  access: { role: "maintainer" },
+  verb: "remove",
+  async question(context, id) {
     const { name, currentBuildId } = await getAgent.run(context, byId(id));
-    const words = currentBuildId ? (
+    const consequences = (
       <>
-        <a href={`/app/builds/${currentBuildId}`}>The build it runs</a> returns to the queue at once. Its token is void;
-        to come back, the machine registers anew.
+        {currentBuildId && (
+          <>
+            <a href={`/app/builds/${currentBuildId}`}>The build it runs</a> returns to the queue at once.{" "}
+          </>
+        )}
+        Its token becomes invalid. To connect the machine again, register it again.
       </>
-    ) : (
-      "Its token is void; to come back, the machine registers anew."
     );
-    return { name, words, back: "/app/agents", to: "/app/agents" };
+    return { name, consequences, back: "/app/agents", next: "/app/agents" };
   },
   remove: (context, id) => removeAgent.run(context, byId(id)),
 });

@@ -2,15 +2,23 @@ import { type AuditEntry, AuditFilter } from "../../protocol/audit.ts";
 import { listAgents } from "../../services/agents.ts";
 import { listAudit } from "../../services/audit.ts";
 import { listTokens } from "../../services/tokens.ts";
-import { namesOf, nothing } from "../ask.ts";
-import type { Page } from "../page.ts";
-import { Ago } from "../parts/time.tsx";
+import { FilterNotice } from "../components/filter-notice.tsx";
+import { Table } from "../components/table.tsx";
+import { RelativeTime } from "../components/time.tsx";
+import { filledFields, readFilter } from "../list-filter.ts";
+import type { Page } from "../page-definition.ts";
+import { namesById, noInput } from "../verb-input.ts";
 
+/** The page of a subject, by the noun of the action. */
 const NOUN_PAGES: Record<string, string> = {
-  ...{ build: "builds", variable: "variables", group: "groups", repository: "repositories", pipeline: "pipelines" },
+  build: "builds",
+  variable: "variables",
+  group: "groups",
+  repository: "repositories",
+  pipeline: "pipelines",
 };
 
-/** `token:ID` and `agent:ID` by the names they have now. */
+/** The actor `token:ID` or `agent:ID` by its present name, if it still has one. */
 const Actor = ({ actor, names }: { actor: string; names: Map<string, string> }) => {
   const [kind, id] = actor.split(":");
   const name = id === undefined ? undefined : names.get(id);
@@ -29,15 +37,14 @@ const Subject = ({ action, subject }: AuditEntry) => {
   return page ? <a href={`/app/${page}/${subject}`}>{short}</a> : short;
 };
 
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const FILTERS = ["actor", "action", "subject", "since", "until", "cursor"];
+
+/** The filters of the address. A day begins at midnight UTC. */
 const filterOf = (query: URLSearchParams) => {
-  const given = ["actor", "action", "subject", "since", "until", "cursor"].flatMap((name) => {
-    const value = query.get(name)?.trim();
-    if (!value) return [];
-    const day = /^\d{4}-\d{2}-\d{2}$/.test(value) ? `${value}T00:00:00Z` : value;
-    return [[name, day]];
-  });
-  const parsed = AuditFilter.safeParse(Object.fromEntries(given));
-  return parsed.success ? parsed.data : {};
+  const filled = Object.entries(filledFields(query, FILTERS));
+  const times = filled.map(([name, value]) => [name, DAY.test(value) ? `${value}T00:00:00Z` : value]);
+  return readFilter(AuditFilter, Object.fromEntries(times));
 };
 
 const Filter = ({ query }: { query: URLSearchParams }) => (
@@ -63,77 +70,67 @@ const Filter = ({ query }: { query: URLSearchParams }) => (
   </form>
 );
 
-const Entries = ({ entries, names, now }: { entries: AuditEntry[]; names: Map<string, string>; now: Date }) => (
-  <div class="wide">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">When</th>
-          <th scope="col">Who</th>
-          <th scope="col">Did</th>
-          <th scope="col">To</th>
-          <th scope="col">Details</th>
-        </tr>
-      </thead>
-      <tbody>
-        {entries.map((entry) => (
-          <tr data-row tabindex={-1}>
-            <td>
-              <Ago at={entry.at} now={now} />
-            </td>
-            <td>
-              <a href={`/app/audit?actor=${encodeURIComponent(entry.actor)}`}>
-                <Actor actor={entry.actor} names={names} />
-              </a>
-            </td>
-            <td>
-              <code>{entry.action}</code>
-            </td>
-            <td>
-              <Subject {...entry} />
-            </td>
-            <td>
-              <details>
-                <summary>details</summary>
-                <pre>{JSON.stringify({ ...entry.detail, requestId: entry.requestId }, null, 2)}</pre>
-              </details>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
+const Entry = ({ entry, names, now }: { entry: AuditEntry; names: Map<string, string>; now: Date }) => (
+  <tr data-row tabindex={-1}>
+    <td>
+      <RelativeTime at={entry.at} now={now} />
+    </td>
+    <td>
+      <a href={`/app/audit?actor=${encodeURIComponent(entry.actor)}`}>
+        <Actor actor={entry.actor} names={names} />
+      </a>
+    </td>
+    <td>
+      <code>{entry.action}</code>
+    </td>
+    <td>
+      <Subject {...entry} />
+    </td>
+    <td>
+      <details>
+        <summary>details</summary>
+        <pre>{JSON.stringify({ ...entry.detail, requestId: entry.requestId }, null, 2)}</pre>
+      </details>
+    </td>
+  </tr>
 );
 
 const page: Page = {
   path: "/audit",
   role: "admin",
   async show(context, { query }) {
-    const [entries, tokens, agents] = await Promise.all([
-      listAudit.run(context, { ...nothing, query: filterOf(query) }),
-      listTokens.run(context, nothing),
-      listAgents.run(context, nothing),
+    const { filter, errors } = filterOf(query);
+    const [{ value: entries, nextCursor }, tokens, agents] = await Promise.all([
+      listAudit.answer(context, { ...noInput, query: filter }),
+      listTokens.run(context, noInput),
+      listAgents.run(context, noInput),
     ]);
     const name = (record: { name: string }) => record.name;
-    const names = new Map([...namesOf(tokens, name), ...namesOf(agents, name)]);
+    const names = new Map([...namesById(tokens, name), ...namesById(agents, name)]);
     const older = new URLSearchParams(query);
-    if (context.nextCursor) older.set("cursor", context.nextCursor);
+    if (nextCursor) older.set("cursor", nextCursor);
     return {
-      ...{ title: "Audit", section: "audit" },
+      title: "Audit",
+      section: "audit",
       body: (
         <>
+          <FilterNotice errors={errors} />
           <div class="head">
             <h1>Audit</h1>
             <Filter query={query} />
           </div>
           {entries.length > 0 ? (
-            <Entries entries={entries} names={names} now={context.now} />
+            <Table columns={["Time", "Actor", "Action", "Subject", "Details"]}>
+              {entries.map((entry) => (
+                <Entry entry={entry} names={names} now={context.now} />
+              ))}
+            </Table>
           ) : (
-            <p class="empty">Nothing happened that this filter shows.</p>
+            <p class="empty">No entry matches.</p>
           )}
-          {context.nextCursor && (
+          {nextCursor && (
             <p class="more">
-              <a href={`/app/audit?${older}`}>Earlier</a>
+              <a href={`/app/audit?${older}`}>Older entries</a>
             </p>
           )}
         </>

@@ -7,51 +7,48 @@ import type { Context } from "../../services/core/context.ts";
 import { explainBuild } from "../../services/explain.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { listRepositories } from "../../services/repositories.ts";
-import { byId, namesOf, nothing } from "../ask.ts";
-import { may } from "../may.ts";
-import { outcomeOf } from "../outcome.ts";
-import type { Page } from "../page.ts";
-import { FirstSteps } from "../parts/first-steps.tsx";
-import { isWaiting, StateIcon, wordOf } from "../parts/state.tsx";
-import { Ago, Took } from "../parts/time.tsx";
+import { outcomeOf } from "../build-outcome.ts";
+import { FilterNotice } from "../components/filter-notice.tsx";
+import { FirstSteps } from "../components/first-steps.tsx";
+import { isWaiting, StateIcon, wordOf } from "../components/state.tsx";
+import { Elapsed, RelativeTime } from "../components/time.tsx";
+import { filledFields, readFilter } from "../list-filter.ts";
+import type { Page } from "../page-definition.ts";
+import { hasRole } from "../permissions.ts";
+import { byId, namesById, noInput } from "../verb-input.ts";
 
-/** Waiting builds that tell on this page why they wait; each one's own page tells it too. */
+/** Queued builds that this page explains. Each one's own page explains it too. */
 const EXPLAINED = 5;
-const AGAIN = { live: 2, calm: 15 };
+const REFRESH_SECONDS = { active: 2, idle: 15 };
+const FILTERS = ["repoId", "pipelineId", "branch", "status", "cursor"];
 
-interface Names {
-  repository: Map<string, string>;
-  pipeline: Map<string, string>;
-  agent: Map<string, string>;
-  waits: Map<string, Explanation>;
+/** Names by id, and why builds wait by the id of the build. */
+interface BuildDetails {
+  now: Date;
+  repositories: Map<string, string>;
+  pipelines: Map<string, string>;
+  agents: Map<string, string>;
+  explanations: Map<string, Explanation>;
 }
 
-/** A filter's fields that were filled in. @throws never: a value that can match nothing is left to say so */
-const filterOf = (query: URLSearchParams) => {
-  const given = ["repoId", "pipelineId", "branch", "status", "cursor"].flatMap((name) => {
-    const value = query.get(name);
-    return value ? [[name, value]] : [];
-  });
-  const parsed = BuildFilter.safeParse(Object.fromEntries(given));
-  return parsed.success ? parsed.data : {};
-};
-
-/** What a row says of a build's end beside its icon. */
+/** What a row says about the end of a build, beside its icon. */
 const RESULTS: Record<EndedStatus, (build: Build) => unknown> = {
   succeeded: () => null,
   failed: (build) => <span class="outcome">{outcomeOf(build) ?? "failed"}</span>,
   canceled: () => "canceled",
 };
 
-const Progress = ({ build, names, now }: { build: Build; names: Names; now: Date }) => {
+const Progress = ({ build, details }: { build: Build; details: BuildDetails }) => {
+  const { now, agents, explanations } = details;
   const { status, queuedAt, startedAt, finishedAt, agentId } = build;
-  const agent = agentId === null ? null : (names.agent.get(agentId) ?? null);
+  const agent = agentId === null ? null : agents.get(agentId);
   if (isWaiting(status)) {
+    const reason = explanations.get(build.id)?.words;
     return (
       <>
-        {wordOf(status)} <Took from={queuedAt} to={null} now={now} />
-        <span class="why" title={names.waits.get(build.id)?.words}>
-          {names.waits.get(build.id)?.words}
+        {wordOf(status)} <Elapsed from={queuedAt} to={null} now={now} />
+        <span class="why" title={reason}>
+          {reason}
         </span>
       </>
     );
@@ -59,30 +56,30 @@ const Progress = ({ build, names, now }: { build: Build; names: Names; now: Date
   if (!isEnded(status)) {
     return (
       <>
-        {wordOf(status)} <Took from={startedAt ?? queuedAt} to={null} now={now} />
+        {wordOf(status)} <Elapsed from={startedAt ?? queuedAt} to={null} now={now} />
         <span class="why">{agent}</span>
       </>
     );
   }
   return (
     <>
-      {RESULTS[status](build)} {startedAt && <Took from={startedAt} to={finishedAt} now={now} />}
+      {RESULTS[status](build)} {startedAt && <Elapsed from={startedAt} to={finishedAt} now={now} />}
       <span class="why">
-        <Ago at={finishedAt ?? queuedAt} now={now} />
+        <RelativeTime at={finishedAt ?? queuedAt} now={now} />
       </span>
     </>
   );
 };
 
-const Row = ({ build, names, now }: { build: Build; names: Names; now: Date }) => {
-  const pipeline = build.pipelineId && names.pipeline.get(build.pipelineId);
+const Row = ({ build, details }: { build: Build; details: BuildDetails }) => {
+  const pipeline = build.pipelineId && details.pipelines.get(build.pipelineId);
   return (
     <li id={`b-${build.id}`} class="row build-row" data-row>
       <StateIcon state={build.status} />
       <a href={`/app/builds/${build.id}`} class="what">
         <span class="sr">{wordOf(build.status)} </span>
         <span class="number">#{build.number}</span>{" "}
-        <bdi>{names.repository.get(build.repoId) ?? "removed repository"}</bdi>
+        <bdi>{details.repositories.get(build.repoId) ?? "removed repository"}</bdi>
         {pipeline && (
           <span class="pipeline">
             {" "}
@@ -95,16 +92,16 @@ const Row = ({ build, names, now }: { build: Build; names: Names; now: Date }) =
         {build.commitSha && <code class="sha">{build.commitSha.slice(0, 7)}</code>}
       </span>
       <span class="progress">
-        <Progress build={build} names={names} now={now} />
+        <Progress build={build} details={details} />
       </span>
     </li>
   );
 };
 
 const explain = async (context: Context, builds: Build[]): Promise<Map<string, Explanation>> => {
-  const waiting = builds.filter(({ status }) => isWaiting(status)).slice(-EXPLAINED);
-  const explained = await Promise.all(waiting.map(({ id }) => explainBuild.run(context, byId(id))));
-  return new Map(explained.map((explanation) => [explanation.buildId, explanation]));
+  const queued = builds.filter(({ status }) => isWaiting(status)).slice(-EXPLAINED);
+  const explanations = await Promise.all(queued.map(({ id }) => explainBuild.run(context, byId(id))));
+  return new Map(explanations.map((explanation) => [explanation.buildId, explanation]));
 };
 
 const Filter = ({ query, repositories }: { query: URLSearchParams; repositories: Map<string, string> }) => (
@@ -143,31 +140,34 @@ export const buildsPage: Page = {
   path: "/builds",
   role: "viewer",
   async show(context, { query }) {
-    const [builds, repositories, pipelines, agents] = await Promise.all([
-      listBuilds.run(context, { ...nothing, query: filterOf(query) }),
-      listRepositories.run(context, nothing),
-      listPipelines.run(context, nothing),
-      listAgents.run(context, nothing),
+    const { filter, errors } = readFilter(BuildFilter, filledFields(query, FILTERS));
+    const [{ value: builds, nextCursor }, repositories, pipelines, agents] = await Promise.all([
+      listBuilds.answer(context, { ...noInput, query: filter }),
+      listRepositories.run(context, noInput),
+      listPipelines.run(context, noInput),
+      listAgents.run(context, noInput),
     ]);
-    const names: Names = {
-      repository: namesOf(repositories, ({ fullName }) => fullName),
-      pipeline: namesOf(pipelines, ({ name }) => name),
-      agent: namesOf(agents, ({ name }) => name),
-      waits: await explain(context, builds),
+    const details: BuildDetails = {
+      now: context.now,
+      repositories: namesById(repositories, ({ fullName }) => fullName),
+      pipelines: namesById(pipelines, ({ name }) => name),
+      agents: namesById(agents, ({ name }) => name),
+      explanations: await explain(context, builds),
     };
-    const isFiltered = Object.keys(filterOf(query)).some((name) => name !== "limit");
+    const isFiltered = FILTERS.some((name) => name in filter);
     const older = new URLSearchParams(query);
-    if (context.nextCursor) older.set("cursor", context.nextCursor);
+    if (nextCursor) older.set("cursor", nextCursor);
     return {
       title: "Builds",
       section: "builds",
-      again: builds.every(({ status }) => isEnded(status)) ? AGAIN.calm : AGAIN.live,
+      refreshSeconds: builds.every(({ status }) => isEnded(status)) ? REFRESH_SECONDS.idle : REFRESH_SECONDS.active,
       body: (
         <>
+          <FilterNotice errors={errors} />
           <div class="head">
             <h1>Builds</h1>
-            <Filter query={query} repositories={names.repository} />
-            {may(context, "member") && repositories.length > 0 && (
+            <Filter query={query} repositories={details.repositories} />
+            {hasRole(context, "member") && repositories.length > 0 && (
               <a class="button primary" href="/app/builds/new">
                 Run build
               </a>
@@ -175,18 +175,18 @@ export const buildsPage: Page = {
           </div>
           <ol class="rows" id="builds" data-announce="build">
             {builds.map((build) => (
-              <Row build={build} names={names} now={context.now} />
+              <Row build={build} details={details} />
             ))}
           </ol>
-          {builds.length === 0 &&
-            (isFiltered ? (
-              <p class="empty">
-                No build matches. <a href="/app/builds">Show all</a>
-              </p>
-            ) : (
-              <FirstSteps context={context} repositories={repositories.length} agents={agents.length} />
-            ))}
-          {context.nextCursor && (
+          {builds.length === 0 && isFiltered && (
+            <p class="empty">
+              No build matches. <a href="/app/builds">Show all</a>
+            </p>
+          )}
+          {builds.length === 0 && !isFiltered && (
+            <FirstSteps context={context} repositories={repositories.length} agents={agents.length} />
+          )}
+          {nextCursor && (
             <p class="more">
               <a href={`/app/builds?${older}`}>Older builds</a>
             </p>

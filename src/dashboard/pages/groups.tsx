@@ -2,57 +2,62 @@ import type { Group } from "../../protocol/group.ts";
 import { createGroup, getGroup, listGroups, removeGroup, updateGroup } from "../../services/groups.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { listVariables } from "../../services/variables.ts";
-import { byId, checked, nothing, withBody } from "../ask.ts";
-import { textIn } from "../entered.ts";
-import { may } from "../may.ts";
-import type { Asked, Form, Page } from "../page.ts";
-import { AreaField, TextField, Version } from "../parts/field.tsx";
-import { matching, NameFilter } from "../parts/name-filter.tsx";
-import { ProblemNotice } from "../parts/problem.tsx";
-import { removal } from "../removal.tsx";
-import { VariableTable } from "./variables.tsx";
+import { AreaField, TextField, VersionField } from "../components/fields.tsx";
+import { StackedForm } from "../components/form-page.tsx";
+import { ProblemNotice } from "../components/problem-notice.tsx";
+import { filterByText, TextFilter } from "../components/text-filter.tsx";
+import { VariableTable } from "../components/variable-table.tsx";
+import { confirmRemoval } from "../confirm-removal.tsx";
+import { count } from "../count.ts";
+import { readRequiredText, readText } from "../form-fields.ts";
+import type { Form, Page, PageRequest } from "../page-definition.ts";
+import { hasRole } from "../permissions.ts";
+import { byId, noInput, parseBody, withBody } from "../verb-input.ts";
 
-const Fields = ({ asked, of }: { asked: Asked; of?: Group }) => (
+const Fields = ({ request, group }: { request: PageRequest; group?: Group }) => (
   <>
-    <TextField {...{ asked, name: "name", label: "Name", value: of?.name, required: true }} />
-    <AreaField {...{ asked, name: "description", label: "Description", value: of?.description, rows: 2 }} />
+    <TextField request={request} name="name" label="Name" value={group?.name} required />
+    <AreaField request={request} name="description" label="Description" value={group?.description} rows={2} />
   </>
 );
 
-const groupIn = (entered: URLSearchParams) => ({
-  name: entered.get("name")?.trim() ?? "",
-  description: textIn(entered, "description"),
+const readGroup = (form: URLSearchParams) => ({
+  name: readRequiredText(form, "name"),
+  description: readText(form, "description"),
 });
+
+const Row = ({ group: { id, name, description, variableCount } }: { group: Group }) => (
+  <li class="row repository-row" data-row>
+    <a href={`/app/groups/${id}`} class="what">
+      {name}
+    </a>
+    <span class="ref">{description}</span>
+    <span class="progress">{count(variableCount, "variable")}</span>
+  </li>
+);
 
 const listPage: Page = {
   path: "/groups",
   role: "viewer",
-  async show(context, asked) {
-    const all = await listGroups.run(context, { ...nothing, query: { includeVariables: false } });
-    const groups = matching(all, asked.query, ({ name, description }) => [name, description ?? ""]);
+  async show(context, request) {
+    const all = await listGroups.run(context, { ...noInput, query: { includeVariables: false } });
+    const groups = filterByText(all, request.query, ({ name, description }) => [name, description ?? ""]);
     return {
-      ...{ title: "Variable groups", section: "variables" },
+      title: "Variable groups",
+      section: "variables",
       body: (
         <>
-          <ProblemNotice asked={asked} />
+          <ProblemNotice request={request} />
           <div class="head">
             <h1>Variable groups</h1>
-            {all.length > 0 && <NameFilter path="/app/groups" query={asked.query} label="Name" />}
+            {all.length > 0 && <TextFilter path="/app/groups" query={request.query} label="Name" />}
             <a class="button" href="/app/variables">
               Variables
             </a>
           </div>
           <ol class="rows">
-            {groups.map(({ id, name, description, variableCount }) => (
-              <li class="row repository-row" data-row>
-                <a href={`/app/groups/${id}`} class="what">
-                  {name}
-                </a>
-                <span class="ref">{description}</span>
-                <span class="progress">
-                  {variableCount} {variableCount === 1 ? "variable" : "variables"}
-                </span>
-              </li>
+            {groups.map((group) => (
+              <Row group={group} />
             ))}
           </ol>
           {all.length > 0 && groups.length === 0 && (
@@ -60,16 +65,15 @@ const listPage: Page = {
               No group matches. <a href="/app/groups">Show all</a>
             </p>
           )}
-          {all.length === 0 && <p class="empty">No group yet: one holds variables that several pipelines share.</p>}
-          {may(context, "maintainer") && (
+          {all.length === 0 && (
+            <p class="empty">There is no group yet. A group holds variables that several pipelines share.</p>
+          )}
+          {hasRole(context, "maintainer") && (
             <section class="column">
               <h2>Add a group</h2>
-              <form method="post" class="stack">
-                <Fields asked={asked} />
-                <button type="submit" class="primary">
-                  Add group
-                </button>
-              </form>
+              <StackedForm submit="Add group">
+                <Fields request={request} />
+              </StackedForm>
             </section>
           )}
         </>
@@ -81,22 +85,22 @@ const listPage: Page = {
 const page: Page = {
   path: "/groups/:id",
   role: "viewer",
-  async show(context, asked) {
-    const groupId = asked.params.id ?? "";
-    const [group, variables, pipelines] = await Promise.all([
-      getGroup.run(context, byId(groupId)),
-      listVariables.run(context, { ...nothing, query: { groupId, includeInactive: true } }),
-      listPipelines.run(context, nothing),
+  async show(context, request) {
+    const groupId = request.params.id ?? "";
+    const [{ value: group, version }, variables, pipelines] = await Promise.all([
+      getGroup.answer(context, byId(groupId)),
+      listVariables.run(context, { ...noInput, query: { groupId, includeInactive: true } }),
+      listPipelines.run(context, noInput),
     ]);
-    const { version } = context;
-    const users = pipelines.filter(({ groupIds }) => groupIds.includes(group.id));
-    const canChange = may(context, "maintainer");
-    const choices = [{ value: `group:${group.id}`, label: group.name }];
+    const attachedTo = pipelines.filter(({ groupIds }) => groupIds.includes(group.id));
+    const canChange = hasRole(context, "maintainer");
+    const owners = [{ value: `group:${group.id}`, label: group.name }];
     return {
-      ...{ title: group.name, section: "variables" },
+      title: group.name,
+      section: "variables",
       body: (
         <>
-          <ProblemNotice asked={asked} />
+          <ProblemNotice request={request} />
           <div class="head">
             <h1>{group.name}</h1>
             {canChange && (
@@ -107,26 +111,23 @@ const page: Page = {
           </div>
           <p class="facts">
             {group.description && <span>{group.description}</span>}
-            <span>{users.length === 0 ? "No pipeline attaches it." : "Attached by"}</span>
-            {users.map(({ id, name }) => (
+            <span>{attachedTo.length === 0 ? "No pipeline uses it." : "Used by"}</span>
+            {attachedTo.map(({ id, name }) => (
               <a href={`/app/pipelines/${id}`}>{name}</a>
             ))}
           </p>
           {variables.length > 0 ? (
-            <VariableTable variables={variables} choices={choices} now={context.now} />
+            <VariableTable variables={variables} owners={owners} now={context.now} />
           ) : (
-            <p class="empty">No variable in it yet.</p>
+            <p class="empty">The group has no variables yet.</p>
           )}
           {canChange && (
             <section class="column">
               <h2>Settings</h2>
-              <form method="post" class="stack">
-                <Version of={version} />
-                <Fields asked={asked} of={group} />
-                <button type="submit" class="primary">
-                  Save
-                </button>
-              </form>
+              <StackedForm submit="Save">
+                <VersionField version={version} />
+                <Fields request={request} group={group} />
+              </StackedForm>
               <p>
                 <a class="button danger" href={`/app/groups/${group.id}/remove`}>
                   Remove group
@@ -141,27 +142,34 @@ const page: Page = {
 };
 
 const createForm: Form = {
-  ...{ path: listPage.path, access: createGroup.access, page: listPage },
-  async act(context, { entered }) {
-    const { id } = await createGroup.run(context, withBody(checked(createGroup.body, groupIn(entered))));
-    return { to: `/app/groups/${id}`, done: "created" };
+  path: listPage.path,
+  access: createGroup.access,
+  page: listPage,
+  async submit(context, { form }) {
+    const { id } = await createGroup.run(context, withBody(parseBody(createGroup.body, readGroup(form))));
+    return { to: `/app/groups/${id}`, notice: "created" };
   },
 };
 
 const saveForm: Form = {
-  ...{ path: page.path, access: updateGroup.access, page },
-  async act(context, { params, entered }) {
-    await updateGroup.run(context, { ...byId(params.id), body: checked(updateGroup.body, groupIn(entered)) });
-    return { to: `/app/groups/${params.id}`, done: "saved" };
+  path: page.path,
+  access: updateGroup.access,
+  page,
+  async submit(context, { params, form }) {
+    await updateGroup.run(context, { ...byId(params.id), body: parseBody(updateGroup.body, readGroup(form)) });
+    return { to: `/app/groups/${params.id}`, notice: "saved" };
   },
 };
 
-const remove = removal({
-  ...{ path: "/groups/:id/remove", section: "variables", access: { role: "maintainer" }, verb: "remove" },
-  async ask(context, id) {
+const remove = confirmRemoval({
+  path: "/groups/:id/remove",
+  section: "variables",
+  access: { role: "maintainer" },
+  verb: "remove",
+  async question(context, id) {
     const { name, variableCount } = await getGroup.run(context, byId(id));
-    const words = `Its ${variableCount} variables go with it. A group that a pipeline attaches stays.`;
-    return { name, words, back: `/app/groups/${id}`, to: "/app/groups" };
+    const consequences = `This also removes ${count(variableCount, "variable")} in it. A group that a pipeline uses cannot be removed.`;
+    return { name, consequences, back: `/app/groups/${id}`, next: "/app/groups" };
   },
   remove: (context, id) => removeGroup.run(context, byId(id)),
 });

@@ -1,12 +1,12 @@
-import type { Context } from "../../services/core/context.ts";
 import { createToken } from "../../services/tokens.ts";
-import { checked, withBody } from "../ask.ts";
-import { wordsIn } from "../entered.ts";
-import { may } from "../may.ts";
-import type { Asked, Form, Page, View } from "../page.ts";
-import { Copied } from "../parts/copied.tsx";
-import { SelectField, TextField } from "../parts/field.tsx";
-import { ProblemNotice } from "../parts/problem.tsx";
+import { Copyable } from "../components/copyable.tsx";
+import { SelectField, TextField } from "../components/fields.tsx";
+import { StackedForm } from "../components/form-page.tsx";
+import { ProblemNotice } from "../components/problem-notice.tsx";
+import { readList } from "../form-fields.ts";
+import type { Form, Page, PageRequest, View } from "../page-definition.ts";
+import { hasRole } from "../permissions.ts";
+import { parseBody, withBody } from "../verb-input.ts";
 
 const HOURS = [
   { value: "1", label: "1 hour" },
@@ -15,31 +15,19 @@ const HOURS = [
 ];
 const HOUR_MS = 60 * 60 * 1000;
 
-/** What to type on the machine, word for word. The token goes in by standard input, out of sight of `ps`. */
-const commandsOf = (origin: string, token: string, labels: string[]) => {
-  const granted = labels.length > 0 ? ` --labels ${labels.join(",")}` : "";
+/** The commands for the machine. The token is piped in, because arguments are visible in `ps`. */
+const commandsFor = (origin: string, token: string, labels: string[]) => {
+  const labelOption = labels.length > 0 ? ` --labels ${labels.join(",")}` : "";
   return [
     `curl -fsSo millrace-agent.mjs ${origin}/agent.mjs`,
-    `printf '%s\\n' '${token}' | node millrace-agent.mjs register --url ${origin} --token-file - --name "$(hostname -s)"${granted}`,
+    `printf '%s\\n' '${token}' | node millrace-agent.mjs register --url ${origin} --token-file - --name "$(hostname -s)"${labelOption}`,
     "node millrace-agent.mjs start",
   ].join("\n");
 };
 
-const Ask = ({ asked }: { asked: Asked }) => (
-  <form method="post" class="stack">
-    <TextField
-      {...{ asked, name: "labels", label: "Labels it may carry", placeholder: "xcode-16, big" }}
-      hint="What builds can ask for by name, with commas between. Leave it empty for none."
-    />
-    <SelectField {...{ asked, name: "hours", label: "The token is good for", value: "24", choices: HOURS }} />
-    <button type="submit" class="primary">
-      Make a registration token
-    </button>
-  </form>
-);
-
-const frame = (body: View["body"]): View => ({
-  ...{ title: "Add an agent", section: "agents" },
+const viewOf = (body: View["body"]): View => ({
+  title: "Add an agent",
+  section: "agents",
   body: (
     <div class="column">
       <h1>Add an agent</h1>
@@ -48,25 +36,42 @@ const frame = (body: View["body"]): View => ({
   ),
 });
 
-const Made = ({ origin, token, labels }: { origin: string; token: string; labels: string[] }) => (
+const TokenForm = ({ request }: { request: PageRequest }) => (
+  <>
+    <ProblemNotice request={request} />
+    <p>A machine becomes an agent with a registration token, which can do nothing else.</p>
+    <StackedForm submit="Create a registration token">
+      <TextField
+        request={request}
+        name="labels"
+        label="Labels that the agent may carry"
+        placeholder="xcode-16, big"
+        hint="Builds can require labels. Separate them with commas, or leave the field empty."
+      />
+      <SelectField request={request} name="hours" label="The token is valid for" value="24" choices={HOURS} />
+    </StackedForm>
+  </>
+);
+
+const Instructions = ({ commands }: { commands: string }) => (
   <>
     <p>
-      On the Mac or Linux machine, with Node 20.9 or newer and git. These lines hold the token, which is shown this
-      once:
+      Run these commands on the Mac or Linux machine. It needs Node 20.9 or newer, and git. They contain the token,
+      which is shown only once:
     </p>
-    <Copied text={commandsOf(origin, token, labels)} />
+    <Copyable text={commands} />
     <h2>To keep it running</h2>
     <p>
-      On Linux this writes a systemd service, on a Mac a launch agent, and says what to run next. The agent then starts
-      with the machine:
+      This writes a systemd service on Linux, or a launch agent on a Mac, and prints the command to run next. The agent
+      then starts with the machine:
     </p>
-    <Copied text="node millrace-agent.mjs install --write" />
+    <Copyable text="node millrace-agent.mjs install --write" />
     <p class="hint">
-      Steps run as the user who starts the agent. As root on Linux, <code>--run-as USER</code> with <code>start</code>{" "}
-      keeps them apart.
+      Steps run as the user who starts the agent. When root starts it on Linux, <code>start --run-as USER</code> runs
+      them as another user.
     </p>
     <p>
-      <a href="/app/agents">See it appear among the agents</a>
+      <a href="/app/agents">Watch for it in the list of agents</a>
     </p>
   </>
 );
@@ -74,29 +79,31 @@ const Made = ({ origin, token, labels }: { origin: string; token: string; labels
 const page: Page = {
   path: "/agents/new",
   role: "maintainer",
-  async show(context, asked) {
+  async show(context, request) {
     await context.admit();
-    if (!may(context, "admin")) return frame(<p>Only an admin makes registration tokens: ask one for it.</p>);
-    return frame(
-      <>
-        <ProblemNotice asked={asked} />
-        <p>A machine becomes an agent with a registration token, which can do nothing else.</p>
-        <Ask asked={asked} />
-      </>,
+    return viewOf(
+      hasRole(context, "admin") ? (
+        <TokenForm request={request} />
+      ) : (
+        <p>Only an admin can create registration tokens. Ask an admin of your organization for one.</p>
+      ),
     );
   },
 };
 
-const make = async (context: Context, { entered, origin }: Asked & { entered: URLSearchParams }): Promise<View> => {
-  const labels = [...new Set(wordsIn(entered, "labels"))];
-  const hours = HOURS.find(({ value }) => value === entered.get("hours"))?.value ?? "24";
-  const expiresAt = new Date(context.now.getTime() + Number(hours) * HOUR_MS).toISOString();
-  const body = checked(createToken.body, { name: "new agent", kind: "registration", labels, expiresAt });
-  const { token } = await createToken.run(context, withBody(body));
-  return frame(<Made origin={origin} token={token} labels={labels} />);
+const form: Form = {
+  path: page.path,
+  access: createToken.access,
+  page,
+  async submit(context, { form, origin }) {
+    const labels = [...new Set(readList(form, "labels"))];
+    const hours = HOURS.find(({ value }) => value === form.get("hours"))?.value ?? "24";
+    const expiresAt = new Date(context.now.getTime() + Number(hours) * HOUR_MS).toISOString();
+    const body = parseBody(createToken.body, { name: "new agent", kind: "registration", labels, expiresAt });
+    const { token } = await createToken.run(context, withBody(body));
+    return viewOf(<Instructions commands={commandsFor(origin, token, labels)} />);
+  },
 };
-
-const form: Form = { path: page.path, access: createToken.access, page, act: make };
 
 export const newAgentPages = [page];
 export const newAgentForms = [form];

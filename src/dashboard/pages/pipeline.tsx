@@ -1,106 +1,109 @@
 import type { Group } from "../../protocol/group.ts";
 import type { Pipeline } from "../../protocol/pipeline.ts";
+import type { Context } from "../../services/core/context.ts";
 import { previewEnvironment } from "../../services/environment-preview.ts";
 import { listGroups } from "../../services/groups.ts";
 import { createPipeline, getPipeline, removePipeline, updatePipeline } from "../../services/pipelines.ts";
 import { getRepository, listRepositories } from "../../services/repositories.ts";
-import { byId, checked, namesOf, nothing, withBody } from "../ask.ts";
-import { may } from "../may.ts";
-import type { Asked, Form, Page, View } from "../page.ts";
-import { Version } from "../parts/field.tsx";
-import { reordered } from "../parts/ordered-groups.tsx";
-import { PipelineFields, pipelineIn } from "../parts/pipeline-fields.tsx";
-import { Preview } from "../parts/preview.tsx";
-import { ProblemNotice } from "../parts/problem.tsx";
-import { removal } from "../removal.tsx";
+import { EnvironmentPreview } from "../components/environment-preview.tsx";
+import { VersionField } from "../components/fields.tsx";
+import { StackedForm } from "../components/form-page.tsx";
+import { reorderedForm } from "../components/ordered-groups.tsx";
+import { PipelineFields, readPipeline } from "../components/pipeline-fields.tsx";
+import { ProblemNotice } from "../components/problem-notice.tsx";
+import { TargetLinks } from "../components/target-links.tsx";
+import { confirmRemoval } from "../confirm-removal.tsx";
+import { count } from "../count.ts";
+import type { Form, FormRequest, Page, PageRequest, View } from "../page-definition.ts";
+import { hasRole } from "../permissions.ts";
+import { byId, namesById, noInput, parseBody, withBody } from "../verb-input.ts";
 
-const allGroups = { ...nothing, query: { includeVariables: false } };
+const allGroups = { ...noInput, query: { includeVariables: false } };
 
-interface EditParts {
-  asked: Asked;
-  of?: Pipeline;
+interface EditFormProps {
+  request: PageRequest;
+  pipeline?: Pipeline;
   repoId: string;
   groups: Group[];
   version: number | null;
 }
 
-/** The first button of a form is what the enter key presses: not one that moves a group. */
+/** The enter key presses the first button of a form. Without this one, it would move a group. */
 const EnterButton = () => (
   <button type="submit" class="sr" tabindex={-1}>
     Save
   </button>
 );
 
-const Edit = ({ asked, of, repoId, groups, version }: EditParts) => (
-  <form method="post" class="stack">
-    <Version of={version} />
+const EditForm = ({ request, pipeline, repoId, groups, version }: EditFormProps) => (
+  <StackedForm submit={pipeline ? "Save" : "Add pipeline"}>
+    <VersionField version={version} />
     <EnterButton />
-    <PipelineFields {...{ asked, of, repoId, groups }} />
-    <button type="submit" class="primary">
-      {of ? "Save" : "Add pipeline"}
-    </button>
-  </form>
+    <PipelineFields request={request} pipeline={pipeline} repoId={repoId} groups={groups} />
+  </StackedForm>
 );
 
-const Facts = ({ of }: { of: Pipeline }) => (
-  <p class="facts">
-    <span>{of.definition === null ? <code>{of.configPath}</code> : "defined here"}</span>
-    <span>at most {of.timeoutSeconds} s</span>
-    <span>
-      {of.maxAttempts} {of.maxAttempts === 1 ? "attempt" : "attempts"}
-    </span>
-    {of.maxParallel !== null && <span>{of.maxParallel} at a time</span>}
-    {!of.isActive && <span class="label">inactive</span>}
-  </p>
+const Facts = ({ pipeline }: { pipeline: Pipeline }) => {
+  const { definition, configPath, timeoutSeconds, maxAttempts, maxParallel, isActive } = pipeline;
+  return (
+    <p class="facts">
+      <span>{definition === null ? <code>{configPath}</code> : "defined here"}</span>
+      <span>at most {timeoutSeconds} s</span>
+      <span>{count(maxAttempts, "attempt")}</span>
+      {maxParallel !== null && <span>{maxParallel} at a time</span>}
+      {!isActive && <span class="label">inactive</span>}
+    </p>
+  );
+};
+
+const Settings = ({ pipeline, ...props }: EditFormProps & { pipeline: Pipeline }) => (
+  <section class="column">
+    <h2>Settings</h2>
+    <EditForm pipeline={pipeline} {...props} />
+    <p>
+      <a class="button danger" href={`/app/pipelines/${pipeline.id}/remove`}>
+        Remove pipeline
+      </a>
+    </p>
+  </section>
 );
 
 const page: Page = {
   path: "/pipelines/:id",
   role: "viewer",
-  async show(context, asked) {
-    const id = byId(asked.params.id);
-    const [pipeline, repositories, groups, environment] = await Promise.all([
-      getPipeline.run(context, id),
-      listRepositories.run(context, nothing),
+  async show(context, request) {
+    const id = byId(request.params.id);
+    const [{ value: pipeline, version }, repositories, groups, environment] = await Promise.all([
+      getPipeline.answer(context, id),
+      listRepositories.run(context, noInput),
       listGroups.run(context, allGroups),
       previewEnvironment.run(context, { ...id, query: {} }),
     ]);
-    const { version } = context;
     const repository = repositories.find((each) => each.id === pipeline.repoId);
     const name = repository?.fullName ?? "removed repository";
     return {
-      ...{ title: `${name} / ${pipeline.name}`, section: "repositories", script: "definition.js" },
+      title: `${name} / ${pipeline.name}`,
+      section: "repositories",
+      script: "definition.js",
       body: (
         <>
-          <ProblemNotice asked={asked} />
+          <ProblemNotice request={request} />
           <div class="head">
             <h1>
               <a href={`/app/repositories/${pipeline.repoId}`}>{name}</a> / <bdi>{pipeline.name}</bdi>
             </h1>
-            <a class="button" href={`/app/builds?pipelineId=${pipeline.id}`}>
-              Builds
-            </a>
-            <a class="button" href={`/app/variables?owner=pipeline:${pipeline.id}`}>
-              Variables
-            </a>
-            {may(context, "member") && (
-              <a class="button primary" href={`/app/builds/new?pipelineId=${pipeline.id}`}>
-                Run build
-              </a>
-            )}
+            <TargetLinks scope="pipeline" id={pipeline.id} canRun={hasRole(context, "member")} />
           </div>
-          <Facts of={pipeline} />
-          <Preview entries={environment} groups={namesOf(groups, ({ name }) => name)} />
-          {may(context, "maintainer") ? (
-            <section class="column">
-              <h2>Settings</h2>
-              <Edit {...{ asked, of: pipeline, repoId: pipeline.repoId, groups, version }} />
-              <p>
-                <a class="button danger" href={`/app/pipelines/${pipeline.id}/remove`}>
-                  Remove pipeline
-                </a>
-              </p>
-            </section>
+          <Facts pipeline={pipeline} />
+          <EnvironmentPreview entries={environment} groups={namesById(groups, ({ name }) => name)} />
+          {hasRole(context, "maintainer") ? (
+            <Settings
+              request={request}
+              pipeline={pipeline}
+              repoId={pipeline.repoId}
+              groups={groups}
+              version={version}
+            />
           ) : (
             pipeline.definition !== null && <pre class="definition">{pipeline.definition}</pre>
           )}
@@ -110,45 +113,47 @@ const page: Page = {
   },
 };
 
-/** A button that moves a group leads back to the form, with all that was entered. */
-const moved =
-  (asked: Asked & { entered: URLSearchParams }, form: Page) => async (context: Parameters<Page["show"]>[0]) => {
-    const entered = reordered(asked.entered);
-    return entered ? ((await form.show(context, { ...asked, entered })) as View) : null;
-  };
+/** The form again when one of its buttons moved a group; null when the form is to be saved. */
+const showReordered = async (context: Context, request: FormRequest, page: Page): Promise<View | null> => {
+  const form = reorderedForm(request.form);
+  if (!form) return null;
+  // The version in the form is for saving it, not for reading the pipeline again.
+  return page.show(context.expectingVersion(null), { ...request, form });
+};
 
 const saveForm: Form = {
-  ...{ path: page.path, access: updatePipeline.access, page },
-  async act(context, asked) {
-    const { ifMatch } = context;
-    context.ifMatch = null;
-    const again = await moved(asked, page)(context);
-    if (again) return again;
-    context.ifMatch = ifMatch;
-    const { params, entered } = asked;
-    await updatePipeline.run(context, { ...byId(params.id), body: checked(updatePipeline.body, pipelineIn(entered)) });
-    return { to: `/app/pipelines/${params.id}`, done: "saved" };
+  path: page.path,
+  access: updatePipeline.access,
+  page,
+  async submit(context, request) {
+    const reordered = await showReordered(context, request, page);
+    if (reordered) return reordered;
+    const { params, form } = request;
+    await updatePipeline.run(context, { ...byId(params.id), body: parseBody(updatePipeline.body, readPipeline(form)) });
+    return { to: `/app/pipelines/${params.id}`, notice: "saved" };
   },
 };
 
 const newPage: Page = {
   path: "/repositories/:id/pipelines/new",
   role: "maintainer",
-  async show(context, asked) {
-    const repoId = asked.params.id ?? "";
+  async show(context, request) {
+    const repoId = request.params.id ?? "";
     const [repository, groups] = await Promise.all([
       getRepository.run(context, byId(repoId)),
       listGroups.run(context, allGroups),
     ]);
     return {
-      ...{ title: `Add a pipeline to ${repository.fullName}`, section: "repositories", script: "definition.js" },
+      title: `Add a pipeline to ${repository.fullName}`,
+      section: "repositories",
+      script: "definition.js",
       body: (
         <div class="column">
           <h1>
             Add a pipeline to <bdi>{repository.fullName}</bdi>
           </h1>
-          <ProblemNotice asked={asked} />
-          <Edit {...{ asked, repoId, groups, version: null }} />
+          <ProblemNotice request={request} />
+          <EditForm request={request} repoId={repoId} groups={groups} version={null} />
         </div>
       ),
     };
@@ -156,23 +161,28 @@ const newPage: Page = {
 };
 
 const addForm: Form = {
-  ...{ path: newPage.path, access: createPipeline.access, page: newPage },
-  async act(context, asked) {
-    const again = await moved(asked, newPage)(context);
-    if (again) return again;
-    const { params, entered } = asked;
-    const body = checked(createPipeline.body, { repoId: params.id, ...pipelineIn(entered) });
+  path: newPage.path,
+  access: createPipeline.access,
+  page: newPage,
+  async submit(context, request) {
+    const reordered = await showReordered(context, request, newPage);
+    if (reordered) return reordered;
+    const { params, form } = request;
+    const body = parseBody(createPipeline.body, { repoId: params.id, ...readPipeline(form) });
     const { id } = await createPipeline.run(context, withBody(body));
-    return { to: `/app/pipelines/${id}`, done: "created" };
+    return { to: `/app/pipelines/${id}`, notice: "created" };
   },
 };
 
-const remove = removal({
-  ...{ path: "/pipelines/:id/remove", section: "repositories", access: { role: "maintainer" }, verb: "remove" },
-  async ask(context, id) {
+const remove = confirmRemoval({
+  path: "/pipelines/:id/remove",
+  section: "repositories",
+  access: { role: "maintainer" },
+  verb: "remove",
+  async question(context, id) {
     const { name, repoId } = await getPipeline.run(context, byId(id));
-    const words = "Its variables go with it. Builds and logs stay.";
-    return { name, words, back: `/app/pipelines/${id}`, to: `/app/repositories/${repoId}` };
+    const consequences = "This also removes its variables. Its builds and their logs are kept.";
+    return { name, consequences, back: `/app/pipelines/${id}`, next: `/app/repositories/${repoId}` };
   },
   remove: (context, id) => removePipeline.run(context, byId(id)),
 });

@@ -1,31 +1,31 @@
 import { PROBLEMS, type ProblemKind } from "../../protocol/problem.ts";
 import type { Context } from "../../services/core/context.ts";
 import type { Refusal } from "../../services/core/refusal.ts";
-import { Document, Frame } from "../frame.tsx";
+import { Document, Layout } from "../layout.tsx";
 
-const NEXT: Partial<Record<ProblemKind, string>> = {
+const ADVICE: Partial<Record<ProblemKind, string>> = {
   forbidden: "Ask an admin of your organization for a token with a higher role.",
-  "not-found": "It may have been removed, or belong to another organization.",
-  internal: "Try again; if it stays, tell whoever runs this service the request id below.",
-  unavailable: "Nothing is half-done. Try again in a few seconds.",
-  "keyring-unavailable": "Whoever runs this service has to put its keys right.",
+  "not-found": "It may have been removed, or it belongs to another organization.",
+  internal: "Try again. If it happens again, send the request id below to the operator of this service.",
+  unavailable: "Your change was saved as a whole or not at all. Try again in a few seconds.",
+  "keyring-unavailable": "The operator of this service has to correct its keys.",
 };
 
-interface ProblemParts {
+interface ProblemPageProps {
   problem: Refusal;
   requestId: string;
-  /** Who is signed in: the frame around the page is theirs. */
+  /** The context of the signed-in person; null without a session. */
   context: Context | null;
 }
 
-const What = ({ problem, requestId }: Omit<ProblemParts, "context">) => {
+const Problem = ({ problem, requestId }: Omit<ProblemPageProps, "context">) => {
   const [status, title] = PROBLEMS[problem.kind];
   return (
     <>
       <p class="big">{status}</p>
       <h1>{title}</h1>
       <p>{problem.message}</p>
-      {NEXT[problem.kind] && <p>{NEXT[problem.kind]}</p>}
+      {ADVICE[problem.kind] && <p>{ADVICE[problem.kind]}</p>}
       <p>
         <a href="/app/builds">Go to the builds</a>
       </p>
@@ -36,21 +36,21 @@ const What = ({ problem, requestId }: Omit<ProblemParts, "context">) => {
   );
 };
 
-/** A page that says what happened, what to do, and where to go on. */
-export const ProblemPage = ({ context, ...what }: ProblemParts) => {
-  const [, title] = PROBLEMS[what.problem.kind];
+/** A page that says what went wrong and what to do, with a link to go on. */
+export const ProblemPage = ({ context, ...props }: ProblemPageProps) => {
+  const [, title] = PROBLEMS[props.problem.kind];
   if (context) {
     const body = (
       <div class="column">
-        <What {...what} />
+        <Problem {...props} />
       </div>
     );
-    return <Frame context={context} view={{ title, section: null, body }} done={null} />;
+    return <Layout context={context} view={{ title, section: null, body }} noticeKey={null} />;
   }
   return (
     <Document title={title}>
       <main id="main" class="narrow">
-        <What {...what} />
+        <Problem {...props} />
       </main>
     </Document>
   );

@@ -2,13 +2,13 @@ import { PIPELINE_DEFAULTS } from "../../protocol/pipeline.ts";
 import type { Repository } from "../../protocol/repository.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { connectRepository, listRepositories, numberOf } from "../../services/repositories.ts";
-import { checked, nothing, withBody } from "../ask.ts";
-import { numberIn, textIn } from "../entered.ts";
-import { may } from "../may.ts";
-import type { Asked, Form, Page } from "../page.ts";
-import { TextField } from "../parts/field.tsx";
-import { matching, NameFilter } from "../parts/name-filter.tsx";
-import { ProblemNotice } from "../parts/problem.tsx";
+import { FormPage } from "../components/form-page.tsx";
+import { RepositoryFields, readRepository } from "../components/repository-fields.tsx";
+import { filterByText, TextFilter } from "../components/text-filter.tsx";
+import { count } from "../count.ts";
+import type { Form, Page } from "../page-definition.ts";
+import { hasRole } from "../permissions.ts";
+import { noInput, parseBody, withBody } from "../verb-input.ts";
 
 const Row = ({ repository, pipelines }: { repository: Repository; pipelines: number }) => (
   <li class="row repository-row" data-row>
@@ -19,32 +19,31 @@ const Row = ({ repository, pipelines }: { repository: Repository; pipelines: num
       <span class="branch">{repository.cloneUrl}</span>
     </span>
     <span class="progress">
-      {pipelines === 0
-        ? `builds ${PIPELINE_DEFAULTS.configPath}`
-        : `${pipelines} ${pipelines === 1 ? "pipeline" : "pipelines"}`}
+      {pipelines === 0 ? `builds ${PIPELINE_DEFAULTS.configPath}` : count(pipelines, "pipeline")}
       {!repository.isActive && <span class="label">inactive</span>}
     </span>
   </li>
 );
 
-export const repositoriesPage: Page = {
+const listPage: Page = {
   path: "/repositories",
   role: "viewer",
   async show(context, { query }) {
     const [all, pipelines] = await Promise.all([
-      listRepositories.run(context, nothing),
-      listPipelines.run(context, nothing),
+      listRepositories.run(context, noInput),
+      listPipelines.run(context, noInput),
     ]);
     const byRepository = Map.groupBy(pipelines, ({ repoId }) => repoId);
-    const repositories = matching(all, query, ({ fullName, cloneUrl }) => [fullName, cloneUrl]);
-    const canConnect = may(context, "maintainer");
+    const repositories = filterByText(all, query, ({ fullName, cloneUrl }) => [fullName, cloneUrl]);
+    const canConnect = hasRole(context, "maintainer");
     return {
-      ...{ title: "Repositories", section: "repositories" },
+      title: "Repositories",
+      section: "repositories",
       body: (
         <>
           <div class="head">
             <h1>Repositories</h1>
-            {all.length > 0 && <NameFilter path="/app/repositories" query={query} label="Name or address" />}
+            {all.length > 0 && <TextFilter path="/app/repositories" query={query} label="Name or address" />}
             {canConnect && (
               <a class="button primary" href="/app/repositories/new">
                 Connect repository
@@ -63,8 +62,7 @@ export const repositoriesPage: Page = {
           )}
           {all.length === 0 && (
             <p class="empty">
-              No repository is connected, so there is nothing to build.{" "}
-              {canConnect && <a href="/app/repositories/new">Connect the first one</a>}
+              No repository is connected yet. {canConnect && <a href="/app/repositories/new">Connect the first one</a>}
             </p>
           )}
         </>
@@ -73,71 +71,35 @@ export const repositoriesPage: Page = {
   },
 };
 
-/** The fields that connecting and editing share. */
-export const RepositoryFields = ({ asked, of }: { asked: Asked; of?: Repository }) => (
-  <>
-    <TextField {...{ asked, name: "fullName", label: "Name", value: of?.fullName, required: true }} hint="owner/repo" />
-    <TextField
-      {...{ asked, name: "cloneUrl", label: "Clone address", value: of?.cloneUrl, required: true }}
-      hint="As the host gives it for git clone, https://git.example.com/owner/repo.git or git@git.example.com:owner/repo.git. No password in it: a private one gets a credential."
-    />
-    <TextField
-      {...{ asked, name: "gitHostRepoId", label: "Number at the git host", value: of?.gitHostRepoId ?? null }}
-      {...{ type: "number", min: 0 }}
-      hint={
-        <>
-          It knows the repository again when names change, and is there once for each git host. GitHub:{" "}
-          <code>gh api repos/OWNER/REPO --jq .id</code>; GitLab: the project id; elsewhere any number of your own.{" "}
-          {of ? "Empty keeps the one it has." : "Empty makes one from the clone address."}
-        </>
-      }
-    />
-    <TextField
-      {...{ asked, name: "defaultBranch", label: "Default branch", value: of?.defaultBranch ?? "main", required: true }}
-    />
-  </>
-);
-
-export const repositoryIn = (entered: URLSearchParams) => ({
-  fullName: entered.get("fullName")?.trim() ?? "",
-  cloneUrl: entered.get("cloneUrl")?.trim() ?? "",
-  gitHostRepoId: numberIn(entered, "gitHostRepoId") ?? undefined,
-  defaultBranch: textIn(entered, "defaultBranch") ?? undefined,
-});
-
 const newPage: Page = {
   path: "/repositories/new",
   role: "maintainer",
-  async show(context, asked) {
+  async show(context, request) {
     await context.admit();
     return {
-      ...{ title: "Connect a repository", section: "repositories" },
+      title: "Connect a repository",
+      section: "repositories",
       body: (
-        <div class="column">
-          <h1>Connect a repository</h1>
-          <ProblemNotice asked={asked} />
-          <form method="post" class="stack">
-            <RepositoryFields asked={asked} />
-            <button type="submit" class="primary">
-              Connect
-            </button>
-          </form>
-        </div>
+        <FormPage heading="Connect a repository" request={request} submit="Connect">
+          <RepositoryFields request={request} />
+        </FormPage>
       ),
     };
   },
 };
 
 const connectForm: Form = {
-  ...{ path: newPage.path, access: connectRepository.access, page: newPage },
-  async act(context, { entered }) {
-    const given = repositoryIn(entered);
-    const gitHostRepoId = given.gitHostRepoId ?? (await numberOf(given.cloneUrl));
-    const body = checked(connectRepository.body, { ...given, gitHostRepoId });
+  path: newPage.path,
+  access: connectRepository.access,
+  page: newPage,
+  async submit(context, { form }) {
+    const fields = readRepository(form);
+    const gitHostRepoId = fields.gitHostRepoId ?? (await numberOf(fields.cloneUrl));
+    const body = parseBody(connectRepository.body, { ...fields, gitHostRepoId });
     const { id } = await connectRepository.run(context, withBody(body));
-    return { to: `/app/repositories/${id}`, done: "connected" };
+    return { to: `/app/repositories/${id}`, notice: "connected" };
   },
 };
 
-export const repositoriesPages: Page[] = [repositoriesPage, newPage];
+export const repositoriesPages: Page[] = [listPage, newPage];
 export const repositoriesForms: Form[] = [connectForm];

@@ -3,96 +3,108 @@ import type { Repository } from "../../protocol/repository.ts";
 import { removeCredential, setCredential } from "../../services/credentials.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { getRepository, removeRepository, updateRepository } from "../../services/repositories.ts";
-import { byId, checked, nothing } from "../ask.ts";
-import { flagIn, textIn } from "../entered.ts";
-import { may } from "../may.ts";
-import type { Asked, Form, Page } from "../page.ts";
-import { CheckField, SecretField, SelectField, TextField, Version } from "../parts/field.tsx";
-import { ProblemNotice } from "../parts/problem.tsx";
-import { removal } from "../removal.tsx";
-import { RepositoryFields, repositoryIn } from "./repositories.tsx";
+import { CheckField, SecretField, SelectField, TextField, VersionField } from "../components/fields.tsx";
+import { StackedForm } from "../components/form-page.tsx";
+import { ProblemNotice } from "../components/problem-notice.tsx";
+import { RepositoryFields, readRepository } from "../components/repository-fields.tsx";
+import { TargetLinks } from "../components/target-links.tsx";
+import { confirmRemoval } from "../confirm-removal.tsx";
+import { readFlag, readText } from "../form-fields.ts";
+import type { Form, Page, PageRequest } from "../page-definition.ts";
+import { hasRole } from "../permissions.ts";
+import { byId, noInput, parseBody } from "../verb-input.ts";
 
-const Pipelines = ({ of, pipelines, canChange }: { of: Repository; pipelines: Pipeline[]; canChange: boolean }) => (
+const PipelineRow = ({ pipeline, isDefault }: { pipeline: Pipeline; isDefault: boolean }) => (
+  <li class="row repository-row" data-row>
+    <a href={`/app/pipelines/${pipeline.id}`} class="what">
+      {pipeline.name}
+    </a>
+    <span class="ref">{pipeline.definition === null ? pipeline.configPath : "defined here"}</span>
+    <span class="progress">
+      {isDefault && <span class="label">default</span>}
+      {!pipeline.isActive && <span class="label">inactive</span>}
+    </span>
+  </li>
+);
+
+interface PipelinesProps {
+  repository: Repository;
+  pipelines: Pipeline[];
+  canChange: boolean;
+}
+
+const Pipelines = ({ repository, pipelines, canChange }: PipelinesProps) => (
   <section>
     <div class="head">
       <h2>Pipelines</h2>
       {canChange && (
-        <a class="button" href={`/app/repositories/${of.id}/pipelines/new`}>
+        <a class="button" href={`/app/repositories/${repository.id}/pipelines/new`}>
           Add pipeline
         </a>
       )}
     </div>
     <ol class="rows">
-      {pipelines.map(({ id, name, definition, configPath, isActive }) => (
-        <li class="row repository-row" data-row>
-          <a href={`/app/pipelines/${id}`} class="what">
-            {name}
-          </a>
-          <span class="ref">{definition === null ? configPath : "defined here"}</span>
-          <span class="progress">
-            {id === of.defaultPipelineId && <span class="label">default</span>}
-            {!isActive && <span class="label">inactive</span>}
-          </span>
-        </li>
+      {pipelines.map((pipeline) => (
+        <PipelineRow pipeline={pipeline} isDefault={pipeline.id === repository.defaultPipelineId} />
       ))}
     </ol>
     {pipelines.length === 0 && (
       <p class="empty">
-        No pipeline: a build runs <code>{PIPELINE_DEFAULTS.configPath}</code> of its commit.
+        There is no pipeline. A build runs <code>{PIPELINE_DEFAULTS.configPath}</code> of its commit.
       </p>
     )}
   </section>
 );
 
-const Settings = ({ asked, of, pipelines, version }: SettingsParts) => (
+interface SettingsProps {
+  request: PageRequest;
+  repository: Repository;
+  pipelines: Pipeline[];
+  version: number | null;
+}
+
+const Settings = ({ request, repository, pipelines, version }: SettingsProps) => (
   <section>
     <h2>Settings</h2>
-    <form method="post" class="stack">
-      <Version of={version} />
-      <RepositoryFields asked={asked} of={of} />
+    <StackedForm submit="Save">
+      <VersionField version={version} />
+      <RepositoryFields request={request} repository={repository} />
       <SelectField
-        {...{ asked, name: "defaultPipelineId", label: "Default pipeline", value: of.defaultPipelineId }}
+        request={request}
+        name="defaultPipelineId"
+        label="Default pipeline"
+        value={repository.defaultPipelineId}
         choices={[
           { value: "", label: `none: ${PIPELINE_DEFAULTS.configPath} of the commit` },
           ...pipelines.map(({ id, name }) => ({ value: id, label: name })),
         ]}
       />
-      <CheckField {...{ asked, name: "isActive", label: "Active: builds can be triggered", on: of.isActive }} />
-      <button type="submit" class="primary">
-        Save
-      </button>
-    </form>
+      <CheckField request={request} name="isActive" label="Active: builds can be triggered" on={repository.isActive} />
+    </StackedForm>
   </section>
 );
 
-interface SettingsParts {
-  asked: Asked;
-  of: Repository;
-  pipelines: Pipeline[];
-  version: number | null;
-}
-
-const CredentialForm = ({ asked, of }: { asked: Asked; of: Repository }) => (
+const CredentialForm = ({ request, repository }: { request: PageRequest; repository: Repository }) => (
   <section>
     <h2>Credential for a private clone</h2>
     <p class="hint">
-      Sealed, given to the fetch alone, masked in logs, and never shown again. Without one the agent's own git settings
-      decide.
+      It is stored sealed, used by git fetch only, masked in logs and never shown again. Without a credential, an agent
+      clones with its own git settings.
     </p>
-    <form method="post" action={`/app/repositories/${of.id}/credential`} class="stack">
-      {/^https?:/i.test(of.cloneUrl) ? (
+    <form method="post" action={`/app/repositories/${repository.id}/credential`} class="stack">
+      {/^https?:/i.test(repository.cloneUrl) ? (
         <>
           <input type="hidden" name="kind" value="token" />
-          <TextField {...{ asked, name: "username", label: "User name, if the host wants one" }} />
+          <TextField request={request} name="username" label="User name, if the host requires one" />
         </>
       ) : (
         <input type="hidden" name="kind" value="ssh-key" />
       )}
-      <SecretField {...{ asked, name: "value", label: "Token or private key", required: true }} />
+      <SecretField request={request} name="value" label="Token or private key" required />
       <span class="actions">
         <button type="submit">Set credential</button>
-        <a class="button danger" href={`/app/repositories/${of.id}/credential/remove`}>
-          Remove the credential
+        <a class="button danger" href={`/app/repositories/${repository.id}/credential/remove`}>
+          Remove credential
         </a>
       </span>
     </form>
@@ -102,42 +114,32 @@ const CredentialForm = ({ asked, of }: { asked: Asked; of: Repository }) => (
 const page: Page = {
   path: "/repositories/:id",
   role: "viewer",
-  async show(context, asked) {
-    const [repository, pipelines] = await Promise.all([
-      getRepository.run(context, byId(asked.params.id)),
-      listPipelines.run(context, { ...nothing, query: { repoId: asked.params.id ?? "" } }),
+  async show(context, request) {
+    const [{ value: repository, version }, pipelines] = await Promise.all([
+      getRepository.answer(context, byId(request.params.id)),
+      listPipelines.run(context, { ...noInput, query: { repoId: request.params.id ?? "" } }),
     ]);
-    const { version } = context;
-    const canChange = may(context, "maintainer");
+    const canChange = hasRole(context, "maintainer");
     return {
-      ...{ title: repository.fullName, section: "repositories" },
+      title: repository.fullName,
+      section: "repositories",
       body: (
         <>
-          <ProblemNotice asked={asked} />
+          <ProblemNotice request={request} />
           <div class="head">
             <h1>{repository.fullName}</h1>
-            <a class="button" href={`/app/builds?repoId=${repository.id}`}>
-              Builds
-            </a>
-            <a class="button" href={`/app/variables?owner=repository:${repository.id}`}>
-              Variables
-            </a>
-            {may(context, "member") && (
-              <a class="button primary" href={`/app/builds/new?repoId=${repository.id}`}>
-                Run build
-              </a>
-            )}
+            <TargetLinks scope="repository" id={repository.id} canRun={hasRole(context, "member")} />
           </div>
           <p class="facts">
             <code>{repository.cloneUrl}</code>
             <span>default branch {repository.defaultBranch}</span>
             {!repository.isActive && <span class="label">inactive</span>}
           </p>
-          <Pipelines of={repository} pipelines={pipelines} canChange={canChange} />
+          <Pipelines repository={repository} pipelines={pipelines} canChange={canChange} />
           {canChange && (
             <div class="column">
-              <Settings {...{ asked, of: repository, pipelines, version }} />
-              <CredentialForm asked={asked} of={repository} />
+              <Settings request={request} repository={repository} pipelines={pipelines} version={version} />
+              <CredentialForm request={request} repository={repository} />
               <p>
                 <a class="button danger" href={`/app/repositories/${repository.id}/remove`}>
                   Remove repository
@@ -152,48 +154,66 @@ const page: Page = {
 };
 
 const saveForm: Form = {
-  ...{ path: page.path, access: updateRepository.access, page },
-  async act(context, { params, entered }) {
-    const change = { defaultPipelineId: textIn(entered, "defaultPipelineId"), isActive: flagIn(entered, "isActive") };
-    const body = checked(updateRepository.body, { ...repositoryIn(entered), ...change });
+  path: page.path,
+  access: updateRepository.access,
+  page,
+  async submit(context, { params, form }) {
+    const body = parseBody(updateRepository.body, {
+      ...readRepository(form),
+      defaultPipelineId: readText(form, "defaultPipelineId"),
+      isActive: readFlag(form, "isActive"),
+    });
     await updateRepository.run(context, { ...byId(params.id), body });
-    return { to: `/app/repositories/${params.id}`, done: "saved" };
+    return { to: `/app/repositories/${params.id}`, notice: "saved" };
   },
 };
 
 const credentialForm: Form = {
-  ...{ path: "/repositories/:id/credential", access: setCredential.access, page },
-  async act(context, { params, entered }) {
-    const sent = {
-      kind: entered.get("kind"),
-      username: textIn(entered, "username"),
-      value: entered.get("value") ?? "",
+  path: "/repositories/:id/credential",
+  access: setCredential.access,
+  page,
+  async submit(context, { params, form }) {
+    const fields = {
+      kind: form.get("kind"),
+      username: readText(form, "username"),
+      value: form.get("value") ?? "",
     };
-    await setCredential.run(context, { ...byId(params.id), body: checked(setCredential.body, sent) });
-    return { to: `/app/repositories/${params.id}`, done: "saved" };
+    await setCredential.run(context, { ...byId(params.id), body: parseBody(setCredential.body, fields) });
+    return { to: `/app/repositories/${params.id}`, notice: "saved" };
   },
 };
 
-const remove = removal({
-  ...{ path: "/repositories/:id/remove", section: "repositories", access: { role: "maintainer" }, verb: "remove" },
-  async ask(context, id) {
+const remove = confirmRemoval({
+  path: "/repositories/:id/remove",
+  section: "repositories",
+  access: { role: "maintainer" },
+  verb: "remove",
+  async question(context, id) {
     const { fullName } = await getRepository.run(context, byId(id));
-    const words = "Its pipelines, their variables and its own, and its credential go with it. Builds and logs stay.";
-    return { name: fullName, words, back: `/app/repositories/${id}`, to: "/app/repositories" };
+    const consequences =
+      "This also removes its pipelines, all their variables and its own, and its credential. Builds and their logs are kept.";
+    return { name: fullName, consequences, back: `/app/repositories/${id}`, next: "/app/repositories" };
   },
   remove: (context, id) => removeRepository.run(context, byId(id)),
 });
 
-const dropCredential = removal({
-  ...{ path: "/repositories/:id/credential/remove", section: "repositories" },
-  ...{ access: { role: "maintainer" }, verb: "remove" },
-  async ask(context, id) {
+const removeCredentialPage = confirmRemoval({
+  path: "/repositories/:id/credential/remove",
+  section: "repositories",
+  access: { role: "maintainer" },
+  verb: "remove",
+  async question(context, id) {
     const { fullName } = await getRepository.run(context, byId(id));
-    const to = `/app/repositories/${id}`;
-    return { name: `the credential of ${fullName}`, words: "The agent's own git settings decide then.", back: to, to };
+    const repositoryPage = `/app/repositories/${id}`;
+    return {
+      name: `the credential of ${fullName}`,
+      consequences: "Agents then clone with their own git settings.",
+      back: repositoryPage,
+      next: repositoryPage,
+    };
   },
   remove: (context, id) => removeCredential.run(context, byId(id)),
 });
 
-export const repositoryPages: Page[] = [page, remove.page, dropCredential.page];
-export const repositoryForms: Form[] = [saveForm, credentialForm, remove.form, dropCredential.form];
+export const repositoryPages: Page[] = [page, remove.page, removeCredentialPage.page];
+export const repositoryForms: Form[] = [saveForm, credentialForm, remove.form, removeCredentialPage.form];

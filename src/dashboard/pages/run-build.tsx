@@ -1,14 +1,15 @@
+import { LIMITS } from "../../protocol/limits.ts";
 import { PIPELINE_DEFAULTS, type Pipeline } from "../../protocol/pipeline.ts";
 import type { Repository } from "../../protocol/repository.ts";
 import { invalid } from "../../services/core/refusal.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { listRepositories } from "../../services/repositories.ts";
 import { triggerBuild } from "../../services/triggers.ts";
-import { checked, nothing, withBody } from "../ask.ts";
-import { numberIn, textIn, wordsIn } from "../entered.ts";
-import type { Form, Page } from "../page.ts";
-import { AreaField, type Choice, SecretField, SelectField, TextField } from "../parts/field.tsx";
-import { ProblemNotice } from "../parts/problem.tsx";
+import { AreaField, type Choice, SecretField, SelectField, TextField } from "../components/fields.tsx";
+import { FormPage } from "../components/form-page.tsx";
+import { readList, readNumber, readRequiredText, readText } from "../form-fields.ts";
+import type { Form, Page, PageRequest } from "../page-definition.ts";
+import { noInput, parseBody, withBody } from "../verb-input.ts";
 
 const choicesOf = (repositories: Repository[], pipelines: Pipeline[]): Choice[] => {
   const byRepository = Map.groupBy(pipelines, ({ repoId }) => repoId);
@@ -23,8 +24,8 @@ const choicesOf = (repositories: Repository[], pipelines: Pipeline[]): Choice[] 
     });
 };
 
-/** What the page was opened for: a pipeline, or a repository and so its default one. */
-const wantedBy = (query: URLSearchParams, repositories: Repository[]): string => {
+/** The target of the address as `pipeline:ID` or `repository:ID`. A repository means its default pipeline. */
+const targetOf = (query: URLSearchParams, repositories: Repository[]): string => {
   const pipelineId = query.get("pipelineId");
   if (pipelineId) return `pipeline:${pipelineId}`;
   const repository = repositories.find(({ id }) => id === query.get("repoId")) ?? repositories[0];
@@ -32,68 +33,91 @@ const wantedBy = (query: URLSearchParams, repositories: Repository[]): string =>
   return repository.defaultPipelineId ? `pipeline:${repository.defaultPipelineId}` : `repository:${repository.id}`;
 };
 
-const branchFor = (what: string, repositories: Repository[], pipelines: Pipeline[]): string => {
-  const [, id = ""] = what.split(":");
+const defaultBranchOf = (target: string, repositories: Repository[], pipelines: Pipeline[]): string => {
+  const [, id = ""] = target.split(":");
   const repoId = pipelines.find((pipeline) => pipeline.id === id)?.repoId ?? id;
   return repositories.find((repository) => repository.id === repoId)?.defaultBranch ?? "main";
 };
 
+const RunFields = ({ request }: { request: PageRequest }) => (
+  <>
+    <TextField
+      request={request}
+      name="commitSha"
+      label="Commit"
+      hint="The full hash. Leave it empty for the newest commit of the branch."
+    />
+    <AreaField
+      request={request}
+      name="envVariables"
+      label="Variables for this build"
+      placeholder="NAME=value"
+      hint="One NAME=value per line. They override every stored variable that allows it."
+    />
+    <SecretField
+      request={request}
+      name="secretVariables"
+      label="Secrets for this build"
+      placeholder="NAME=value"
+      hint="As above, but masked in the log and never shown."
+    />
+    <TextField
+      request={request}
+      name="labels"
+      label="Labels that the agent must have"
+      hint="Separate them with commas."
+    />
+    <TextField
+      request={request}
+      name="priority"
+      label="Priority"
+      type="number"
+      min={-LIMITS.priority}
+      max={LIMITS.priority}
+      value={0}
+      hint={`-${LIMITS.priority} to ${LIMITS.priority}. A higher priority runs first.`}
+    />
+  </>
+);
+
 const page: Page = {
   path: "/builds/new",
   role: "member",
-  async show(context, asked) {
+  async show(context, request) {
     const [repositories, pipelines] = await Promise.all([
-      listRepositories.run(context, nothing),
-      listPipelines.run(context, nothing),
+      listRepositories.run(context, noInput),
+      listPipelines.run(context, noInput),
     ]);
-    const what = wantedBy(asked.query, repositories);
+    const target = targetOf(request.query, repositories);
     return {
-      ...{ title: "Run a build", section: "builds" },
+      title: "Run a build",
+      section: "builds",
       body: (
-        <div class="column">
-          <h1>Run a build</h1>
-          <ProblemNotice asked={asked} />
-          <form method="post" class="stack">
-            <SelectField
-              {...{ asked, name: "what", label: "Pipeline", value: what, choices: choicesOf(repositories, pipelines) }}
-            />
-            <TextField
-              {...{ asked, name: "branch", label: "Branch or tag", required: true }}
-              value={branchFor(what, repositories, pipelines)}
-              hint="A tag reads refs/tags/NAME."
-            />
-            <TextField
-              {...{ asked, name: "commitSha", label: "Commit" }}
-              hint="The whole hash. Leave it empty for the newest commit of the branch."
-            />
-            <AreaField
-              {...{ asked, name: "envVariables", label: "Variables for this run", placeholder: "NAME=value" }}
-              hint="One NAME=value a line. They win over every stored variable that allows it."
-            />
-            <SecretField
-              {...{ asked, name: "secretVariables", label: "Secrets for this run", placeholder: "NAME=value" }}
-              hint="The same, masked in the log and shown to nobody."
-            />
-            <TextField
-              {...{ asked, name: "labels", label: "Labels the agent must have" }}
-              hint="With commas between."
-            />
-            <TextField
-              {...{ asked, name: "priority", label: "Priority", type: "number", min: -100, max: 100, value: 0 }}
-              hint="-100 to 100: a higher one goes first."
-            />
-            <button type="submit" class="primary">
-              Run build
-            </button>
-          </form>
-        </div>
+        <FormPage heading="Run a build" request={request} submit="Run build">
+          <SelectField
+            request={request}
+            name="what"
+            label="Pipeline"
+            value={target}
+            choices={choicesOf(repositories, pipelines)}
+          />
+          <TextField
+            request={request}
+            name="branch"
+            label="Branch or tag"
+            required
+            value={defaultBranchOf(target, repositories, pipelines)}
+            hint="For a tag: refs/tags/NAME."
+          />
+          <RunFields request={request} />
+        </FormPage>
       ),
     };
   },
 };
 
-/** `NAME=value` lines. @throws Refusal with the line's number, never its text */
-const pairsIn = (form: URLSearchParams, field: string): [string, string][] =>
+/** Reads `NAME=value` lines. @throws Refusal with the number of a wrong line, never with its text */
+const readPairs = (form: URLSearchParams, field: string): [string, string][] =>
   (form.get(field) ?? "").split("\n").flatMap((line, index) => {
     if (line.trim() === "") return [];
     const at = line.indexOf("=");
@@ -102,19 +126,23 @@ const pairsIn = (form: URLSearchParams, field: string): [string, string][] =>
   });
 
 const form: Form = {
-  ...{ path: page.path, access: triggerBuild.access, page },
-  async act(context, { entered }) {
-    const [kind, id] = (entered.get("what") ?? "").split(":");
-    const secrets = pairsIn(entered, "secretVariables");
-    const body = checked(triggerBuild.body, {
+  path: page.path,
+  access: triggerBuild.access,
+  page,
+  async submit(context, { form }) {
+    const [kind, id] = (form.get("what") ?? "").split(":");
+    const secrets = readPairs(form, "secretVariables");
+    const body = parseBody(triggerBuild.body, {
       ...(kind === "pipeline" ? { pipelineId: id } : { repoId: id }),
-      ...{ branch: entered.get("branch")?.trim() ?? "", commitSha: textIn(entered, "commitSha") },
-      envVariables: Object.fromEntries([...pairsIn(entered, "envVariables"), ...secrets]),
+      branch: readRequiredText(form, "branch"),
+      commitSha: readText(form, "commitSha"),
+      envVariables: Object.fromEntries([...readPairs(form, "envVariables"), ...secrets]),
       secretKeys: secrets.map(([key]) => key),
-      ...{ labels: wordsIn(entered, "labels"), priority: numberIn(entered, "priority") },
+      labels: readList(form, "labels"),
+      priority: readNumber(form, "priority"),
     });
     const build = await triggerBuild.run(context, withBody(body));
-    return { to: `/app/builds/${build.id}`, done: "triggered" };
+    return { to: `/app/builds/${build.id}`, notice: "triggered" };
   },
 };
 

@@ -1,41 +1,42 @@
 import type { Refusal } from "../../services/core/refusal.ts";
-import { Document } from "../frame.tsx";
-import { ProblemNotice } from "../parts/problem.tsx";
-import { fileAt } from "../static.ts";
+import { assetUrl } from "../asset-url.ts";
+import { ProblemNotice } from "../components/problem-notice.tsx";
+import { Document } from "../layout.tsx";
 
-interface SignInParts {
+interface SignInProps {
+  /** The path to open after signing in. */
   next: string;
   problem: Refusal | null;
-  /** Whether it is shown because the token that one was signed in with is no longer good. */
+  /** The person was signed in until the session or its token ended. */
   isOver?: boolean;
 }
 
-export const SignInPage = ({ next, problem, isOver = false }: SignInParts) => (
+export const SignInPage = ({ next, problem, isOver = false }: SignInProps) => (
   <Document title="Sign in">
     <main id="main" class="narrow">
       <h1>
-        <img src={fileAt("mark.svg")} alt="" width="28" height="28" /> Millrace
+        <img src={assetUrl("mark.svg")} alt="" width="28" height="28" /> Millrace
       </h1>
       <p>Builds, agents and secrets of your organization.</p>
       {isOver && (
         <p class="notice" role="status">
-          You were signed out: your session was ended, or its token was revoked or has expired.
+          You were signed out. Your session has ended, or its token was revoked or has expired.
         </p>
       )}
-      <ProblemNotice asked={{ problem, entered: null }} />
+      <ProblemNotice request={{ problem, form: null }} />
       <form method="post" action="/app/sign-in" class="stack">
         <input type="hidden" name="next" value={next} />
         <label for="token">API token</label>
         <input id="token" name="token" type="password" autocomplete="current-password" required autofocus />
         <p class="hint">
-          It begins with <code>mrt_</code>. Whoever looks after your organization makes one under Tokens.
+          It begins with <code>mrt_</code>. An admin of your organization creates one under Tokens.
         </p>
         <button type="submit" class="primary">
           Sign in
         </button>
       </form>
       <p class="hint">
-        Programs call the same service: <a href="/docs">the API</a>.
+        Programs use <a href="/docs">the API</a>.
       </p>
     </main>
   </Document>

@@ -1,43 +1,48 @@
-import { ROLES, type Token } from "../../protocol/token.ts";
+import { ROLES, type Role, type Token } from "../../protocol/token.ts";
 import { invalid } from "../../services/core/refusal.ts";
 import { createToken, getToken, listTokens, revokeToken, rotateToken } from "../../services/tokens.ts";
-import { byId, checked, nothing, withBody } from "../ask.ts";
-import { flagIn, numberIn, textIn } from "../entered.ts";
-import type { Asked, Form, Page, View } from "../page.ts";
-import { Copied } from "../parts/copied.tsx";
-import { CheckField, SelectField, TextField } from "../parts/field.tsx";
-import { matching, NameFilter } from "../parts/name-filter.tsx";
-import { ProblemNotice } from "../parts/problem.tsx";
-import { Ago } from "../parts/time.tsx";
-import { removal } from "../removal.tsx";
+import { Copyable } from "../components/copyable.tsx";
+import { CheckField, SelectField, TextField } from "../components/fields.tsx";
+import { StackedForm } from "../components/form-page.tsx";
+import { ProblemNotice } from "../components/problem-notice.tsx";
+import { Table } from "../components/table.tsx";
+import { filterByText, TextFilter } from "../components/text-filter.tsx";
+import { RelativeTime } from "../components/time.tsx";
+import { confirmRemoval } from "../confirm-removal.tsx";
+import { readFlag, readNumber, readRequiredText, readText } from "../form-fields.ts";
+import type { Form, Page, PageRequest, View } from "../page-definition.ts";
+import { byId, noInput, parseBody, withBody } from "../verb-input.ts";
 
 const DAY_MS = 86_400_000;
 const GRACES = [
   { value: "0", label: "ends at once" },
-  { value: "3600", label: "is good for 1 hour more" },
-  { value: "86400", label: "is good for 1 day more" },
+  { value: "3600", label: "is valid for 1 more hour" },
+  { value: "86400", label: "is valid for 1 more day" },
 ];
-const MAY: Record<(typeof ROLES)[number], string> = {
+const PERMISSIONS: Record<Role, string> = {
   viewer: "viewer: reads",
   member: "member: also runs, cancels and retries builds",
   maintainer: "maintainer: also changes variables, repositories, pipelines and agents",
-  admin: "admin: also tokens and the audit log",
+  admin: "admin: also manages tokens and reads the audit log",
 };
+const MOST_DAYS = 3650;
 
-const Row = ({ of, now }: { of: Token; now: Date }) => (
+const Row = ({ token, now }: { token: Token; now: Date }) => (
   <tr data-row tabindex={-1}>
-    <th scope="row">{of.name}</th>
-    <td>{of.kind === "registration" ? "registers agents" : of.role}</td>
+    <th scope="row">{token.name}</th>
+    <td>{token.kind === "registration" ? "registers agents" : token.role}</td>
     <td data-label="last used">
-      {of.lastUsedAt ? <Ago at={of.lastUsedAt} now={now} /> : <span class="hint">never</span>}
+      {token.lastUsedAt ? <RelativeTime at={token.lastUsedAt} now={now} /> : <span class="hint">never</span>}
     </td>
-    <td data-label="ends">{of.expiresAt ? <Ago at={of.expiresAt} now={now} /> : <span class="hint">never</span>}</td>
+    <td data-label="expires">
+      {token.expiresAt ? <RelativeTime at={token.expiresAt} now={now} /> : <span class="hint">never</span>}
+    </td>
     <td>
       <span class="actions">
-        <a class="button quiet" href={`/app/tokens/${of.id}/rotate`} aria-label={`Rotate ${of.name}`}>
+        <a class="button quiet" href={`/app/tokens/${token.id}/rotate`} aria-label={`Rotate ${token.name}`}>
           Rotate
         </a>
-        <a class="button quiet" href={`/app/tokens/${of.id}/revoke`} aria-label={`Revoke ${of.name}`}>
+        <a class="button quiet" href={`/app/tokens/${token.id}/revoke`} aria-label={`Revoke ${token.name}`}>
           Revoke
         </a>
       </span>
@@ -45,61 +50,53 @@ const Row = ({ of, now }: { of: Token; now: Date }) => (
   </tr>
 );
 
-const CreateForm = ({ asked }: { asked: Asked }) => (
-  <form method="post" class="stack">
-    <TextField {...{ asked, name: "name", label: "Name", required: true, placeholder: "who or what uses it" }} />
+const CreateForm = ({ request }: { request: PageRequest }) => (
+  <StackedForm submit="Create token">
+    <TextField request={request} name="name" label="Name" required placeholder="the person or program that uses it" />
     <SelectField
-      {...{ asked, name: "role", label: "May do", value: "member" }}
-      choices={ROLES.map((role) => ({ value: role, label: MAY[role] }))}
+      request={request}
+      name="role"
+      label="Role"
+      value="member"
+      choices={ROLES.map((role) => ({ value: role, label: PERMISSIONS[role] }))}
     />
     <TextField
-      {...{ asked, name: "days", label: "Good for, in days", type: "number", min: 1, max: 3650, value: 90 }}
-      hint="Leave it empty for a token without an end."
+      request={request}
+      name="days"
+      label="Valid for, in days"
+      type="number"
+      min={1}
+      max={MOST_DAYS}
+      value={90}
+      hint="Leave it empty for a token that does not expire."
     />
-    <button type="submit" class="primary">
-      Make token
-    </button>
-  </form>
+  </StackedForm>
 );
 
 const page: Page = {
   path: "/tokens",
   role: "admin",
-  async show(context, asked) {
-    const all = await listTokens.run(context, nothing);
-    const tokens = matching(all, asked.query, ({ name }) => [name]);
+  async show(context, request) {
+    const all = await listTokens.run(context, noInput);
+    const tokens = filterByText(all, request.query, ({ name }) => [name]);
     return {
-      ...{ title: "Tokens", section: "tokens" },
+      title: "Tokens",
+      section: "tokens",
       body: (
         <>
-          <ProblemNotice asked={asked} />
+          <ProblemNotice request={request} />
           <div class="head">
             <h1>Tokens</h1>
-            <NameFilter path="/app/tokens" query={asked.query} label="Name" />
+            <TextFilter path="/app/tokens" query={request.query} label="Name" />
           </div>
-          <div class="wide">
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">Name</th>
-                  <th scope="col">May do</th>
-                  <th scope="col">Last used</th>
-                  <th scope="col">Ends</th>
-                  <th scope="col">
-                    <span class="sr">Actions</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {tokens.map((token) => (
-                  <Row of={token} now={context.now} />
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table columns={["Name", "Role", "Last used", "Expires", <span class="sr">Actions</span>]}>
+            {tokens.map((token) => (
+              <Row token={token} now={context.now} />
+            ))}
+          </Table>
           <section class="column">
-            <h2>Make a token</h2>
-            <CreateForm asked={asked} />
+            <h2>Create a token</h2>
+            <CreateForm request={request} />
           </section>
         </>
       ),
@@ -107,13 +104,14 @@ const page: Page = {
   },
 };
 
-const shown = (name: string, token: string): View => ({
-  ...{ title: "Token", section: "tokens" },
+const createdView = (name: string, token: string): View => ({
+  title: "Token",
+  section: "tokens",
   body: (
     <div class="column">
       <h1>{name}</h1>
-      <p>This is shown once. Keep it where secrets are kept.</p>
-      <Copied text={token} />
+      <p>The token is shown only once. Store it where you keep secrets.</p>
+      <Copyable text={token} />
       <p>
         <a href="/app/tokens">Back to the tokens</a>
       </p>
@@ -122,22 +120,24 @@ const shown = (name: string, token: string): View => ({
 });
 
 const createForm: Form = {
-  ...{ path: page.path, access: createToken.access, page },
-  async act(context, { entered }) {
-    const days = numberIn(entered, "days");
-    const body = checked(createToken.body, {
-      ...{ name: entered.get("name")?.trim() ?? "", kind: "api", role: textIn(entered, "role") },
-      expiresAt: days === null ? null : endOf(context.now, days),
+  path: page.path,
+  access: createToken.access,
+  page,
+  async submit(context, { form }) {
+    const days = readNumber(form, "days");
+    const body = parseBody(createToken.body, {
+      name: readRequiredText(form, "name"),
+      kind: "api",
+      role: readText(form, "role"),
+      expiresAt: days === null ? null : expiryAfter(context.now, days),
     });
     const { name, token } = await createToken.run(context, withBody(body));
-    return shown(name, token);
+    return createdView(name, token);
   },
 };
 
-const MOST_DAYS = 3650;
-
-/** @throws Refusal where the days are none */
-const endOf = (now: Date, days: number): string => {
+/** @throws Refusal when the number of days is out of range */
+const expiryAfter = (now: Date, days: number): string => {
   if (days >= 1 && days <= MOST_DAYS) return new Date(now.getTime() + days * DAY_MS).toISOString();
   throw invalid("/days", `must be 1 to ${MOST_DAYS}`);
 };
@@ -145,19 +145,20 @@ const endOf = (now: Date, days: number): string => {
 const rotatePage: Page = {
   path: "/tokens/:id/rotate",
   role: "admin",
-  async show(context, asked) {
-    const { name } = await getToken.run(context, byId(asked.params.id));
+  async show(context, request) {
+    const { name } = await getToken.run(context, byId(request.params.id));
     return {
-      ...{ title: `Rotate ${name}`, section: "tokens" },
+      title: `Rotate ${name}`,
+      section: "tokens",
       body: (
         <div class="column">
-          <ProblemNotice asked={asked} />
+          <ProblemNotice request={request} />
           <h1>
             Rotate <bdi>{name}</bdi>?
           </h1>
-          <p>It keeps its name and what it may do, and gets a new secret.</p>
+          <p>The token keeps its name and role, and gets a new secret.</p>
           <form method="post" class="stack">
-            <SelectField {...{ asked, name: "grace", label: "The old secret", value: "3600", choices: GRACES }} />
+            <SelectField request={request} name="grace" label="The old secret" value="3600" choices={GRACES} />
             <span class="actions">
               <button type="submit" class="primary">
                 Rotate
@@ -174,27 +175,31 @@ const rotatePage: Page = {
 };
 
 const rotateForm: Form = {
-  ...{ path: rotatePage.path, access: rotateToken.access, page: rotatePage },
-  async act(context, { params, entered }) {
-    const body = checked(rotateToken.body, { graceSeconds: numberIn(entered, "grace") });
+  path: rotatePage.path,
+  access: rotateToken.access,
+  page: rotatePage,
+  async submit(context, { params, form }) {
+    const body = parseBody(rotateToken.body, { graceSeconds: readNumber(form, "grace") });
     const { name, token } = await rotateToken.run(context, { ...byId(params.id), body });
-    return shown(name, token);
+    return createdView(name, token);
   },
 };
 
-const revoke = removal({
-  ...{ path: "/tokens/:id/revoke", section: "tokens", access: { role: "admin" }, verb: "revoke" },
-  async ask(context, id, asked) {
+const revoke = confirmRemoval({
+  path: "/tokens/:id/revoke",
+  section: "tokens",
+  access: { role: "admin" },
+  verb: "revoke",
+  async question(context, id, request) {
     const { name } = await getToken.run(context, byId(id));
-    const words =
-      "Whoever uses it is refused from the next request on. Agents that it registered stay, unless you say so.";
+    const consequences =
+      "Its next request is refused. Agents that it registered stay connected, unless you remove them here.";
     const choice = (
-      <CheckField {...{ asked, name: "agents", label: "Remove the agents that it registered", on: false }} />
+      <CheckField request={request} name="agents" label="Remove the agents that it registered" on={false} />
     );
-    return { name, words, choice, back: "/app/tokens", to: "/app/tokens" };
+    return { name, consequences, choice, back: "/app/tokens", next: "/app/tokens" };
   },
-  remove: (context, id, entered) =>
-    revokeToken.run(context, { ...byId(id), query: { agents: flagIn(entered, "agents") } }),
+  remove: (context, id, form) => revokeToken.run(context, { ...byId(id), query: { agents: readFlag(form, "agents") } }),
 });
 
 export const tokenPages: Page[] = [page, rotatePage, revoke.page];

@@ -1,52 +1,72 @@
 import type { Variable } from "../../protocol/variable.ts";
 import { listUses } from "../../services/variable-uses.ts";
 import { getVariable, removeVariable, updateVariable } from "../../services/variables.ts";
-import { byId, checked } from "../ask.ts";
-import { flagIn, textIn } from "../entered.ts";
-import { may } from "../may.ts";
-import { ownerChoices, ownerKey, ownerPage, readOwners } from "../owners.ts";
-import type { Asked, Form, Page } from "../page.ts";
-import { AreaField, CheckField, SecretField, TextField, Version } from "../parts/field.tsx";
-import { ProblemNotice } from "../parts/problem.tsx";
-import { Ago } from "../parts/time.tsx";
-import { removal } from "../removal.tsx";
+import { AreaField, CheckField, SecretField, TextField, VersionField } from "../components/fields.tsx";
+import { StackedForm } from "../components/form-page.tsx";
+import { ProblemNotice } from "../components/problem-notice.tsx";
+import { RelativeTime } from "../components/time.tsx";
+import { confirmRemoval } from "../confirm-removal.tsx";
+import { readFlag, readRequiredText, readText } from "../form-fields.ts";
+import type { Form, Page, PageRequest } from "../page-definition.ts";
+import { hasRole } from "../permissions.ts";
+import { ownerChoices, ownerKey, ownerPage, readOwners } from "../variable-owners.ts";
+import { byId, parseBody } from "../verb-input.ts";
 
 type Uses = Awaited<ReturnType<typeof listUses.run>>;
 const SHOWN_USES = 20;
 
-const Edit = ({ asked, of, version }: { asked: Asked; of: Variable; version: number | null }) => (
-  <form method="post" class="stack">
-    <Version of={version} />
-    <TextField {...{ asked, name: "key", label: "Key", value: of.key, required: true }} />
-    {of.isSecret && <input type="hidden" name="wasSecret" value="on" />}
-    {of.isSecret ? (
-      <SecretField {...{ asked, name: "value", label: "New value" }} hint="Leave it empty to keep the one it has." />
-    ) : (
-      <AreaField {...{ asked, name: "value", label: "Value", value: of.value, rows: 3 }} />
-    )}
-    <CheckField
-      {...{ asked, name: "isSecret", label: "Secret", on: of.isSecret }}
-      hint={of.isSecret ? "A secret becomes plain only together with a new value." : undefined}
-    />
-    <AreaField {...{ asked, name: "description", label: "Description", value: of.description, rows: 2 }} />
-    <CheckField {...{ asked, name: "isActive", label: "Active: builds get it", on: of.isActive }} />
-    <CheckField {...{ asked, name: "allowOverride", label: "A run may replace it", on: of.allowOverride }} />
-    <button type="submit" class="primary">
-      Save
-    </button>
-  </form>
-);
+const ValueField = ({ request, variable }: { request: PageRequest; variable: Variable }) =>
+  variable.isSecret ? (
+    <>
+      <input type="hidden" name="wasSecret" value="on" />
+      <SecretField request={request} name="value" label="New value" hint="Leave it empty to keep the present value." />
+    </>
+  ) : (
+    <AreaField request={request} name="value" label="Value" value={variable.value} rows={3} />
+  );
+
+interface EditFormProps {
+  request: PageRequest;
+  variable: Variable;
+  version: number | null;
+}
+
+const EditForm = ({ request, variable, version }: EditFormProps) => {
+  const { key, isSecret, description, isActive, allowOverride } = variable;
+  return (
+    <StackedForm submit="Save">
+      <VersionField version={version} />
+      <TextField request={request} name="key" label="Key" value={key} required />
+      <ValueField request={request} variable={variable} />
+      <CheckField
+        request={request}
+        name="isSecret"
+        label="Secret"
+        on={isSecret}
+        hint={isSecret ? "To make a secret plain, enter a new value." : undefined}
+      />
+      <AreaField request={request} name="description" label="Description" value={description} rows={2} />
+      <CheckField request={request} name="isActive" label="Active: builds get it" on={isActive} />
+      <CheckField
+        request={request}
+        name="allowOverride"
+        label="A build's own variables may override it"
+        on={allowOverride}
+      />
+    </StackedForm>
+  );
+};
 
 const UsedBy = ({ uses, now }: { uses: Uses; now: Date }) => (
   <section>
-    <h2>Where it was used</h2>
+    <h2>Builds that used it</h2>
     {uses.length === 0 ? (
-      <p class="hint">No build was given it yet.</p>
+      <p class="hint">No build has used it yet.</p>
     ) : (
       <ul class="plain">
         {uses.slice(0, SHOWN_USES).map(({ buildId, at }) => (
           <li>
-            <a href={`/app/builds/${buildId}`}>build {buildId.slice(-8)}</a> <Ago at={at} now={now} />
+            <a href={`/app/builds/${buildId}`}>build {buildId.slice(-8)}</a> <RelativeTime at={at} now={now} />
           </li>
         ))}
       </ul>
@@ -54,43 +74,52 @@ const UsedBy = ({ uses, now }: { uses: Uses; now: Date }) => (
   </section>
 );
 
+interface FactsProps {
+  variable: Variable;
+  owner: { label: string; page: string | null };
+  now: Date;
+}
+
+const Facts = ({ variable, owner, now }: FactsProps) => (
+  <p class="facts">
+    <span>{variable.isSecret ? "secret" : "plain"}</span>
+    <span>
+      {variable.scope} {owner.page ? <a href={owner.page}>{owner.label}</a> : owner.label}
+    </span>
+    {!variable.isActive && <span class="label">inactive</span>}
+    <span>
+      changed <RelativeTime at={variable.updatedAt} now={now} />
+    </span>
+    {variable.lastUsedAt && (
+      <span>
+        used <RelativeTime at={variable.lastUsedAt} now={now} />
+      </span>
+    )}
+  </p>
+);
+
 const page: Page = {
   path: "/variables/:id",
   role: "viewer",
-  async show(context, asked) {
-    const variable = await getVariable.run(context, byId(asked.params.id));
-    const { version } = context;
-    const canChange = may(context, "maintainer");
+  async show(context, request) {
+    const { value: variable, version } = await getVariable.answer(context, byId(request.params.id));
+    const canChange = hasRole(context, "maintainer");
     const [owners, uses] = await Promise.all([
       readOwners(context),
       canChange ? listUses.run(context, byId(variable.id)) : null,
     ]);
-    const owner = ownerKey(variable);
-    const label = ownerChoices(owners).find(({ value }) => value === owner)?.label ?? variable.scope;
-    const ownersPage = ownerPage(owner);
+    const key = ownerKey(variable);
+    const label = ownerChoices(owners).find(({ value }) => value === key)?.label ?? variable.scope;
     return {
-      ...{ title: variable.key, section: "variables" },
+      title: variable.key,
+      section: "variables",
       body: (
         <div class="column">
-          <ProblemNotice asked={asked} />
+          <ProblemNotice request={request} />
           <h1>{variable.key}</h1>
-          <p class="facts">
-            <span>{variable.isSecret ? "secret" : "plain"}</span>
-            <span>
-              {variable.scope} {ownersPage ? <a href={ownersPage}>{label}</a> : label}
-            </span>
-            {!variable.isActive && <span class="label">inactive</span>}
-            <span>
-              changed <Ago at={variable.updatedAt} now={context.now} />
-            </span>
-            {variable.lastUsedAt && (
-              <span>
-                used <Ago at={variable.lastUsedAt} now={context.now} />
-              </span>
-            )}
-          </p>
+          <Facts variable={variable} owner={{ label, page: ownerPage(key) }} now={context.now} />
           {canChange ? (
-            <Edit asked={asked} of={variable} version={version} />
+            <EditForm request={request} variable={variable} version={version} />
           ) : (
             !variable.isSecret && <pre class="definition">{variable.value}</pre>
           )}
@@ -109,30 +138,34 @@ const page: Page = {
 };
 
 const saveForm: Form = {
-  ...{ path: page.path, access: updateVariable.access, page },
-  async act(context, { params, entered }) {
-    const value = entered.get("value") ?? "";
-    const isKept = value === "" && flagIn(entered, "wasSecret");
-    const body = checked(updateVariable.body, {
-      ...{ key: entered.get("key")?.trim() ?? "", description: textIn(entered, "description") },
-      ...(isKept ? {} : { value }),
-      ...{
-        isSecret: flagIn(entered, "isSecret"),
-        isActive: flagIn(entered, "isActive"),
-        allowOverride: flagIn(entered, "allowOverride"),
-      },
+  path: page.path,
+  access: updateVariable.access,
+  page,
+  async submit(context, { params, form }) {
+    const value = form.get("value") ?? "";
+    const keepsValue = value === "" && readFlag(form, "wasSecret");
+    const body = parseBody(updateVariable.body, {
+      key: readRequiredText(form, "key"),
+      description: readText(form, "description"),
+      ...(keepsValue ? {} : { value }),
+      isSecret: readFlag(form, "isSecret"),
+      isActive: readFlag(form, "isActive"),
+      allowOverride: readFlag(form, "allowOverride"),
     });
     await updateVariable.run(context, { ...byId(params.id), body });
-    return { to: `/app/variables/${params.id}`, done: "saved" };
+    return { to: `/app/variables/${params.id}`, notice: "saved" };
   },
 };
 
-const remove = removal({
-  ...{ path: "/variables/:id/remove", section: "variables", access: { role: "maintainer" }, verb: "remove" },
-  async ask(context, id) {
+const remove = confirmRemoval({
+  path: "/variables/:id/remove",
+  section: "variables",
+  access: { role: "maintainer" },
+  verb: "remove",
+  async question(context, id) {
     const { key, scope } = await getVariable.run(context, byId(id));
-    const words = `Builds get ${key} no more, unless another scope than the ${scope} has it. Its value is gone for good.`;
-    return { name: key, words, back: `/app/variables/${id}`, to: "/app/variables" };
+    const consequences = `Builds no longer get ${key}, unless another scope than the ${scope} has it. Its value is deleted for good.`;
+    return { name: key, consequences, back: `/app/variables/${id}`, next: "/app/variables" };
   },
   remove: (context, id) => removeVariable.run(context, byId(id)),
 });

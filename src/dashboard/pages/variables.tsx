@@ -1,86 +1,52 @@
-import { type Variable, VariableFilter } from "../../protocol/variable.ts";
+import { VariableFilter } from "../../protocol/variable.ts";
 import { createVariable, listVariables } from "../../services/variables.ts";
-import { checked, nothing, withBody } from "../ask.ts";
-import { flagIn, textIn } from "../entered.ts";
-import { may } from "../may.ts";
-import { ownerChoices, ownerFields, ownerKey, ownerPage, readOwners } from "../owners.ts";
-import type { Form, Page } from "../page.ts";
-import { AreaField, CheckField, type Choice, SecretField, SelectField, TextField } from "../parts/field.tsx";
-import { matching } from "../parts/name-filter.tsx";
-import { ProblemNotice } from "../parts/problem.tsx";
-import { Ago } from "../parts/time.tsx";
+import { AreaField, CheckField, type Choice, SecretField, SelectField, TextField } from "../components/fields.tsx";
+import { FilterNotice } from "../components/filter-notice.tsx";
+import { FormPage } from "../components/form-page.tsx";
+import { filterByText } from "../components/text-filter.tsx";
+import { VariableTable } from "../components/variable-table.tsx";
+import { readFlag, readRequiredText, readText } from "../form-fields.ts";
+import { readFilter } from "../list-filter.ts";
+import type { Form, Page } from "../page-definition.ts";
+import { hasRole } from "../permissions.ts";
+import { ownerChoices, ownerFields, ownerPage, readOwners } from "../variable-owners.ts";
+import { noInput, parseBody, withBody } from "../verb-input.ts";
 
-const Owner = ({ of, choices }: { of: Variable; choices: Choice[] }) => {
-  const key = ownerKey(of);
-  const name = choices.find(({ value }) => value === key)?.label ?? of.scope;
-  const page = ownerPage(key);
-  return page ? <a href={page}>{name}</a> : name;
-};
-
-const Row = ({ of, choices, now }: { of: Variable; choices: Choice[]; now: Date }) => (
-  <tr class={of.isActive ? undefined : "inactive"} data-row>
-    <th scope="row">
-      <a href={`/app/variables/${of.id}`} class="what">
-        <code>{of.key}</code>
-      </a>
-      {!of.isActive && <span class="label">inactive</span>}
-    </th>
-    <td>{of.isSecret ? <span class="label">secret</span> : <code class="value">{of.value}</code>}</td>
-    <td>
-      <Owner of={of} choices={choices} />
-      <span class="why">{of.scope}</span>
-    </td>
-    <td data-label="last used">
-      {of.lastUsedAt ? <Ago at={of.lastUsedAt} now={now} /> : <span class="hint">never</span>}
-    </td>
-    <td>{of.description}</td>
-  </tr>
-);
-
-export const VariableTable = ({ variables, choices, now }: { variables: Variable[]; choices: Choice[]; now: Date }) => (
-  <div class="wide">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Key</th>
-          <th scope="col">Value</th>
-          <th scope="col">Of</th>
-          <th scope="col">Last used</th>
-          <th scope="col">Description</th>
-        </tr>
-      </thead>
-      <tbody>
-        {variables.map((variable) => (
-          <Row of={variable} choices={choices} now={now} />
-        ))}
-      </tbody>
-    </table>
-  </div>
-);
-
-interface FilterParts {
+interface FilterProps {
   query: URLSearchParams;
   owner: string;
-  withInactive: boolean;
-  choices: Choice[];
+  includeInactive: boolean;
+  owners: Choice[];
 }
 
-const Filter = ({ query, owner, withInactive, choices }: FilterParts) => {
-  const all = [{ value: "", label: "Everywhere" }, ...choices];
-  const asked = { params: {}, query: new URLSearchParams(), origin: "", entered: null, problem: null };
-  return (
-    <form method="get" action="/app/variables" class="filter">
-      <label>
-        <span class="sr">Key</span>
-        <input type="search" name="q" placeholder="Key" value={query.get("q") ?? ""} data-key="/" />
-      </label>
-      <SelectField {...{ asked, name: "owner", label: "Of", value: owner, choices: all }} />
-      <label class="check">
-        <input type="checkbox" name="inactive" checked={withInactive} /> inactive ones too
-      </label>
-      <button type="submit">Filter</button>
-    </form>
-  );
+const Filter = ({ query, owner, includeInactive, owners }: FilterProps) => (
+  <form method="get" action="/app/variables" class="filter">
+    <label>
+      <span class="sr">Key</span>
+      <input type="search" name="q" placeholder="Key" value={query.get("q") ?? ""} data-key="/" />
+    </label>
+    <SelectField
+      request={{ form: null, problem: null }}
+      name="owner"
+      label="Owner"
+      value={owner}
+      choices={[{ value: "", label: "All owners" }, ...owners]}
+    />
+    <label class="check">
+      <input type="checkbox" name="inactive" checked={includeInactive} /> inactive too
+    </label>
+    <button type="submit">Filter</button>
+  </form>
+);
+
+/** The filters of the address. The owner is one field there and up to three of the verb. */
+const filterOf = (query: URLSearchParams, orgId: string) => {
+  const owner = query.get("owner") ?? "";
+  const { filter, errors } = readFilter(VariableFilter, owner ? ownerFields(owner, orgId) : {});
+  return {
+    filter: errors.length === 0 ? filter : {},
+    errors: errors.length === 0 ? [] : [{ pointer: "/owner", detail: "must be one of the list" }],
+  };
 };
 
 const page: Page = {
@@ -89,37 +55,39 @@ const page: Page = {
   async show(context, { query }) {
     const owner = query.get("owner") ?? "";
     const includeInactive = query.get("inactive") === "on";
-    const wanted = VariableFilter.safeParse(owner ? ownerFields(owner, context.orgId) : {});
-    const filter = { ...(wanted.success ? wanted.data : {}), includeInactive };
-    const [all, owners] = await Promise.all([
-      listVariables.run(context, { ...nothing, query: filter }),
+    const { filter, errors } = filterOf(query, context.orgId);
+    const [all, allOwners] = await Promise.all([
+      listVariables.run(context, { ...noInput, query: { ...filter, includeInactive } }),
       readOwners(context),
     ]);
-    const variables = matching(all, query, ({ key, description }) => [key, description ?? ""]);
-    const choices = ownerChoices(owners);
-    const canChange = may(context, "maintainer");
-    const forOwner = owner ? `?owner=${encodeURIComponent(owner)}` : "";
+    const variables = filterByText(all, query, ({ key, description }) => [key, description ?? ""]);
+    const owners = ownerChoices(allOwners);
+    const canChange = hasRole(context, "maintainer");
+    const search = owner ? `?owner=${encodeURIComponent(owner)}` : "";
     return {
-      ...{ title: "Variables", section: "variables" },
+      title: "Variables",
+      section: "variables",
       body: (
         <>
+          <FilterNotice errors={errors} />
           <div class="head">
             <h1>Variables</h1>
-            <Filter query={query} owner={owner} withInactive={includeInactive} choices={choices} />
+            <Filter query={query} owner={owner} includeInactive={includeInactive} owners={owners} />
             <a class="button" href="/app/groups">
               Groups
             </a>
             {canChange && (
-              <a class="button primary" href={`/app/variables/new${forOwner}`}>
+              <a class="button primary" href={`/app/variables/new${search}`}>
                 Add variable
               </a>
             )}
           </div>
           {variables.length > 0 ? (
-            <VariableTable variables={variables} choices={choices} now={context.now} />
+            <VariableTable variables={variables} owners={owners} now={context.now} />
           ) : (
             <p class="empty">
-              No variable here. Builds get what is stored for the organization, their groups, repository and pipeline.
+              No variable. A build gets the variables of the organization, of its pipeline's groups, of its repository
+              and of its pipeline.
             </p>
           )}
         </>
@@ -131,53 +99,54 @@ const page: Page = {
 const newPage: Page = {
   path: "/variables/new",
   role: "maintainer",
-  async show(context, asked) {
-    const owner = asked.query.get("owner") ?? `organization:${context.orgId}`;
-    const choices = ownerChoices(await readOwners(context));
+  async show(context, request) {
+    const owner = request.query.get("owner") ?? `organization:${context.orgId}`;
+    const owners = ownerChoices(await readOwners(context));
     return {
-      ...{ title: "Add a variable", section: "variables" },
+      title: "Add a variable",
+      section: "variables",
       body: (
-        <div class="column">
-          <h1>Add a variable</h1>
-          <ProblemNotice asked={asked} />
-          <form method="post" class="stack">
-            <TextField {...{ asked, name: "key", label: "Key", required: true, placeholder: "API_URL" }} />
-            <SelectField {...{ asked, name: "owner", label: "Belongs to", value: owner, choices }} />
-            <CheckField
-              {...{ asked, name: "isSecret", label: "Secret", on: true }}
-              hint="Sealed, masked in logs, and never shown again: not even to you."
-            />
-            <SecretField {...{ asked, name: "value", label: "Value" }} />
-            <AreaField {...{ asked, name: "description", label: "Description", rows: 2 }} />
-            <CheckField {...{ asked, name: "allowOverride", label: "A run may replace it", on: true }} />
-            <button type="submit" class="primary">
-              Add variable
-            </button>
-          </form>
-        </div>
+        <FormPage heading="Add a variable" request={request} submit="Add variable">
+          <TextField request={request} name="key" label="Key" required placeholder="API_URL" />
+          <SelectField request={request} name="owner" label="Owner" value={owner} choices={owners} />
+          <CheckField
+            request={request}
+            name="isSecret"
+            label="Secret"
+            on={true}
+            hint="A secret is stored sealed, masked in logs and never shown again, not even to you."
+          />
+          <SecretField request={request} name="value" label="Value" />
+          <AreaField request={request} name="description" label="Description" rows={2} />
+          <CheckField
+            request={request}
+            name="allowOverride"
+            label="A build's own variables may override it"
+            on={true}
+          />
+        </FormPage>
       ),
     };
   },
 };
 
 const createForm: Form = {
-  ...{ path: newPage.path, access: createVariable.access, page: newPage },
-  async act(context, { entered }) {
-    const owner = entered.get("owner") ?? "";
-    const body = checked(createVariable.body, {
-      ...{
-        ...ownerFields(owner, context.orgId),
-        key: entered.get("key")?.trim() ?? "",
-        value: entered.get("value") ?? "",
-      },
-      ...{ isSecret: flagIn(entered, "isSecret"), allowOverride: flagIn(entered, "allowOverride") },
-      description: textIn(entered, "description"),
+  path: newPage.path,
+  access: createVariable.access,
+  page: newPage,
+  async submit(context, { form }) {
+    const owner = form.get("owner") ?? "";
+    const body = parseBody(createVariable.body, {
+      ...ownerFields(owner, context.orgId),
+      key: readRequiredText(form, "key"),
+      value: form.get("value") ?? "",
+      isSecret: readFlag(form, "isSecret"),
+      allowOverride: readFlag(form, "allowOverride"),
+      description: readText(form, "description"),
     });
     await createVariable.run(context, withBody(body));
-    return {
-      to: ownerPage(owner)?.startsWith("/app/groups") ? (ownerPage(owner) ?? "") : "/app/variables",
-      done: "created",
-    };
+    const page = ownerPage(owner);
+    return { to: page?.startsWith("/app/groups/") ? page : "/app/variables", notice: "created" };
   },
 };
 

@@ -48,39 +48,27 @@ export const register = (state: PoolState, registration: NewAgent, context: Deci
 const agentsRegisteredBy = (state: PoolState, tokenId: string): AgentFacts[] =>
   [...state.agents.values()].filter(({ registeredBy }) => registeredBy?.tokenId === tokenId);
 
-const newAgent = (registration: NewAgent, now: number): AgentFacts => {
-  const {
-    id,
-    name,
-    platform,
-    canBuildIOS,
-    canBuildAndroid,
-    canBuildWeb,
-    tokenHash,
-    registeredBy = null,
-  } = registration;
-  return {
-    id,
-    name,
-    platform,
-    canBuildIOS,
-    canBuildAndroid,
-    canBuildWeb,
-    tokenHash,
-    registeredBy,
-    labels: registration.labels ?? [],
-    version: registration.version ?? null,
-    isDraining: false,
-    isEphemeral: registration.isEphemeral ?? false,
-    createdAt: now,
-    heardAt: now,
-    bootId: null,
-    pastBoots: [],
-    ignored: 0,
-    ignoredAt: 0,
-    spentAt: null,
-  };
-};
+const newAgent = (registration: NewAgent, now: number): AgentFacts => ({
+  id: registration.id,
+  name: registration.name,
+  platform: registration.platform,
+  canBuildIOS: registration.canBuildIOS,
+  canBuildAndroid: registration.canBuildAndroid,
+  canBuildWeb: registration.canBuildWeb,
+  tokenHash: registration.tokenHash,
+  registeredBy: registration.registeredBy ?? null,
+  labels: registration.labels ?? [],
+  version: registration.version ?? null,
+  isDraining: false,
+  isEphemeral: registration.isEphemeral ?? false,
+  createdAt: now,
+  heardAt: now,
+  bootId: null,
+  pastBoots: [],
+  ignored: 0,
+  ignoredAt: 0,
+  spentAt: null,
+});
 
 export const update = (
   state: PoolState,

@@ -1,7 +1,7 @@
 import { includesRole, type Role, type TokenKind } from "../../protocol/token.ts";
 import { Refusal } from "./refusal.ts";
 
-/** Who may call a verb: people and programs from a role upwards, the operator, registrations, agents. */
+/** Which callers may use a verb; `role` is the least role of an API token. */
 export interface Access {
   role?: Role;
   operator?: true;
@@ -11,23 +11,23 @@ export interface Access {
 
 export type CallerKind = "api" | "operator" | "registration" | "agent";
 
-/** What the token says of itself: its tag was verified, but whether it is live only its owner knows. */
+/** The caller as its token says. The token's tag is verified; whether it is still valid, `Admission` checks. */
 export interface Caller {
   kind: CallerKind;
   orgId: string;
   tokenHash: string;
-  /** The signed-in person's session, where the token comes from one. */
+  /** The dashboard session that holds the token, if one does. */
   sessionId?: string;
 }
 
-/** A caller whose token is live and may call the verb. `labels` are those a registration may grant at most. */
+/** A caller with a valid token who may call the verb. `labels` are those that a registration token may grant. */
 export interface Admitted {
   actor: string;
   kind: CallerKind;
   role: Role | null;
   labels: string[] | null;
   agentId: string | null;
-  /** The token that calls, with the name it has now; null for the operator and agents. */
+  /** The API or registration token; null for the operator and agents. */
   token: { id: string; name: string; kind: TokenKind } | null;
 }
 

@@ -7,8 +7,8 @@ import { usable } from "./sealing.ts";
 const KINDS: Record<Exclude<TokenPrefix, "mro">, CallerKind> = { mrt: "api", mrr: "registration", mra: "agent" };
 
 /**
- * Who the Authorization header says is calling. A forged token is refused here, with nothing asked of anyone.
- * @throws Refusal unauthenticated; keyring-unavailable where the service cannot tell
+ * Reads the caller from the Authorization header. The tag in a token shows a forged one here, without a query.
+ * @throws Refusal unauthenticated; keyring-unavailable where TOKEN_KEYS cannot be used
  */
 export const identify = async (
   env: Pick<Env, "OPERATOR_TOKEN" | "TOKEN_KEYS">,

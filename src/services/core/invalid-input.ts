@@ -3,16 +3,35 @@ import { closestName } from "../../domain/closest-name.ts";
 import { type FieldError, invalidFields } from "./refusal.ts";
 
 type Parsed<T> = { success: true; data: T } | { success: false; error: z.core.$ZodError };
-type ObjectSchema = { shape?: Record<string, unknown> };
+interface Inner {
+  _zod: { def: { innerType?: Inner; in?: Inner; shape?: Record<string, Inner>; element?: Inner } };
+}
 
+/** The object or array under a schema's `optional`, `nullish`, `pipe` and the like. */
+const unwrapped = (schema: Inner): Inner["_zod"]["def"] => {
+  const { def } = schema._zod;
+  const inner = def.innerType ?? def.in;
+  return inner ? unwrapped(inner) : def;
+};
+
+/** The part of a path that the schema names. A key of a record is the client's, and may be a secret: it is cut off. */
+const namedPath = (path: PropertyKey[], schema: Inner): PropertyKey[] => {
+  const [part, ...rest] = path;
+  if (part === undefined) return [];
+  const { shape, element } = unwrapped(schema);
+  const inner = element ?? (shape && Object.hasOwn(shape, part) ? shape[String(part)] : undefined);
+  return inner ? [part, ...namedPath(rest, inner)] : [];
+};
+
+/** A JSON pointer (RFC 6901). */
 const pointerOf = (path: PropertyKey[]): string =>
   path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 
-/** The texts of zod that quote what was sent are replaced: no answer repeats input. */
-const detailOf = (issue: z.core.$ZodIssue, schema: z.ZodMiniType): string => {
+/** Replaces the messages of zod that quote the input: no answer repeats it. */
+const detailOf = (issue: z.core.$ZodIssue, schema: Inner): string => {
   switch (issue.code) {
     case "unrecognized_keys": {
-      const known = issue.path.length === 0 ? Object.keys((schema as ObjectSchema).shape ?? {}) : [];
+      const known = issue.path.length === 0 ? Object.keys(unwrapped(schema).shape ?? {}) : [];
       const meant = issue.keys.map((key) => closestName(key, known)).filter((name) => name !== undefined);
       const hint = meant.length > 0 ? `did you mean ${meant.join(", ")}?` : `known are ${known.join(", ")}`;
       return known.length > 0 ? `has an unknown field: ${hint}` : "has an unknown field";
@@ -24,32 +43,31 @@ const detailOf = (issue: z.core.$ZodIssue, schema: z.ZodMiniType): string => {
     case "invalid_value":
       return `must be one of ${issue.values.map(String).join(", ")}`;
     case "invalid_key":
-      return "has a name that is not allowed: letters, digits and _, not beginning with a digit or MILLRACE_";
-    case "invalid_union":
-      return "must be text, a number or a boolean";
+      return `has a name that is not allowed: it ${issue.issues[0]?.message ?? "is not valid"}`;
     default:
       return issue.message;
   }
 };
 
-/** A name inside the body may be anything, a secret too: only our own fields' names are repeated. */
-const errorAt = (path: PropertyKey[], detail: string): FieldError => ({
-  pointer: pointerOf(path[0] === "envVariables" ? ["envVariables"] : path),
-  detail,
-});
-
-/** Texts with half of a surrogate pair, which a \u escape can be and no database keeps as it is. */
-const brokenTexts = (value: unknown, path: PropertyKey[] = []): FieldError[] => {
-  if (typeof value === "string") return value.isWellFormed() ? [] : [errorAt(path, "must be valid Unicode")];
+/** Texts with half of a surrogate pair: JSON can escape one, and D1 would not store it unchanged. */
+const brokenTexts = (value: unknown, schema: Inner, path: PropertyKey[] = []): FieldError[] => {
+  if (typeof value === "string") {
+    if (value.isWellFormed()) return [];
+    return [{ pointer: pointerOf(namedPath(path, schema)), detail: "must be valid Unicode" }];
+  }
   if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([name, inner]) => brokenTexts(inner, [...path, name]));
+  return Object.entries(value).flatMap(([name, inner]) => brokenTexts(inner, schema, [...path, name]));
 };
 
-/** What the schema made of an input. @throws Refusal invalid, naming each field that is wrong */
+/** The parsed input. @throws Refusal invalid, naming each field that is wrong */
 export const accepted = <T>(result: Parsed<T>, schema: z.ZodMiniType): T => {
+  const inner = schema as unknown as Inner;
   const errors = result.success
-    ? brokenTexts(result.data)
-    : result.error.issues.map((issue) => errorAt(issue.path, detailOf(issue, schema)));
+    ? brokenTexts(result.data, inner)
+    : result.error.issues.map((issue) => ({
+        pointer: pointerOf(namedPath(issue.path, inner)),
+        detail: detailOf(issue, inner),
+      }));
   if (!result.success || errors.length > 0) throw invalidFields(errors);
   return result.data;
 };

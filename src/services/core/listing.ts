@@ -3,39 +3,52 @@ import type { SelectResultFields } from "drizzle-orm/query-builders/select.types
 import type { RunnableQuery } from "drizzle-orm/runnable-query";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type Columns, compiled } from "../../db/compiled.ts";
+import { encodeCursor } from "../../protocol/page.ts";
+import { Answer } from "./answer.ts";
 import type { Context } from "./context.ts";
-import type { PageOf } from "./paging.ts";
 
 type Listed = SQLiteTable & { id: SQLiteColumn; orgId: SQLiteColumn };
 type Rows<C extends Columns> = RunnableQuery<SelectResultFields<C>[], "sqlite">;
 
-interface Ways<F extends string> {
-  /** What a list may be asked by: the condition on each one's value. */
+interface ListOptions<F extends string> {
+  /** The condition of each filter that the list has. */
   filters?: Record<F, (value: Placeholder) => SQL | undefined>;
-  /** Filters whose columns find the rows: by the id's order SQLite would rather read all of the organization's. */
-  finders?: readonly NoInfer<F>[];
+  /**
+   * Filters whose own index finds few rows. With one of them the query names the id as `+id`, so that SQLite does not
+   * walk the index of ids instead (https://sqlite.org/optoverview.html, "Disqualifying WHERE Clause Terms").
+   */
+  selective?: readonly NoInfer<F>[];
   newestFirst?: boolean;
 }
 
-const EVERYTHING = -1;
+export interface PageRequest {
+  limit?: number;
+  /** The id after which the page begins. */
+  cursor?: string;
+}
+
+/** SQLite reads a negative LIMIT as none. */
+export const NO_LIMIT = -1;
 
 /**
- * A query for the organization's rows of a table by id, which is by time: pages stay right while rows come and go.
- * It reads one row more than the page has, which tells whether there is a next one. A filter without a value is none.
+ * Compiles a list of the organization's rows in the order of their ids, which is the order of their creation: pages
+ * stay right while rows are added and removed. A filter that is undefined or empty is left out. The list reads one row
+ * more than the page has, from which `pageOf` knows whether another page follows.
  */
 export const listing = <C extends Columns, F extends string = never>(
   table: Listed,
   columns: C,
-  { filters, finders = [], newestFirst = false }: Ways<F> = {},
+  { filters, selective = [], newestFirst = false }: ListOptions<F> = {},
 ) => {
   const names = Object.keys(filters ?? {}) as F[];
-  const query = compiled(columns, (db, asked) => {
-    const id = sql<string>`${finders.some((name) => asked.includes(name)) ? sql.raw("+") : sql.empty()}${table.id}`;
+  const query = compiled(columns, (db, used) => {
+    const plus = selective.some((name) => used.includes(name)) ? sql.raw("+") : sql.empty();
+    const id = sql<string>`${plus}${table.id}`;
     const cursor = sql.placeholder("cursor");
     const conditions = names
-      .filter((name) => asked.includes(name))
+      .filter((name) => used.includes(name))
       .map((name) => filters?.[name](sql.placeholder(name)));
-    if (asked.includes("cursor")) conditions.push(newestFirst ? lt(id, cursor) : gt(id, cursor));
+    if (used.includes("cursor")) conditions.push(newestFirst ? lt(id, cursor) : gt(id, cursor));
     return db
       .select(columns as Columns)
       .from(table)
@@ -43,9 +56,20 @@ export const listing = <C extends Columns, F extends string = never>(
       .orderBy(newestFirst ? desc(id) : asc(id))
       .limit(sql.placeholder("limit"));
   });
-  return ({ db, orgId }: Context, asked: PageOf & { [K in F]?: unknown }): Rows<C> => {
-    const given = [...names, "cursor" as const].filter((name) => asked[name] !== undefined && asked[name] !== "");
-    const limit = asked.limit === undefined ? EVERYTHING : asked.limit + 1;
-    return db.bind(query, { ...asked, orgId, limit }, given) as unknown as Rows<C>;
+  return ({ db, orgId }: Context, wanted: PageRequest & { [K in F]?: unknown }): Rows<C> => {
+    const used = [...names, "cursor" as const].filter((name) => wanted[name] !== undefined && wanted[name] !== "");
+    const limit = wanted.limit === undefined ? NO_LIMIT : wanted.limit + 1;
+    return db.bind(query, { ...wanted, orgId, limit }, used) as unknown as Rows<C>;
   };
+};
+
+/** The page of a list that read one row more than the page has: its records, and the cursor of the next page. */
+export const pageOf = <T extends { id: string }, R>(
+  rows: T[],
+  { limit }: PageRequest,
+  recordOf: (row: T) => R,
+): Answer<R[]> => {
+  if (limit === undefined || rows.length <= limit) return new Answer(rows.map(recordOf));
+  const page = rows.slice(0, limit);
+  return new Answer(page.map(recordOf), { nextCursor: encodeCursor(page.at(-1)?.id ?? "") });
 };

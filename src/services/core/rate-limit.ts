@@ -7,12 +7,12 @@ const WINDOW_SECONDS = 60;
 const perMinute = (config: Config, kind: CallerKind): number =>
   kind === "agent" ? config.AGENT_REQUESTS_PER_MINUTE : config.TOKEN_REQUESTS_PER_MINUTE;
 
-/** What callers of this kind may send, as the header `RateLimit-Policy` says it. */
+/** The value of the header `RateLimit-Policy` for callers of this kind. */
 export const ratePolicy = (config: Config, kind: CallerKind): string =>
   `"token";q=${perMinute(config, kind)};w=${WINDOW_SECONDS}`;
 
 /**
- * Counts a request of a token, by the platform's counters of each location: about exact, and never slow.
+ * Counts a request of a token with Cloudflare's rate limiting binding, which counts for each location by itself.
  * @throws Refusal rate-limited
  */
 export const checkRate = async (env: Env, config: Config, kind: CallerKind, tokenHash: string): Promise<void> => {

@@ -6,7 +6,7 @@ type Extras = Pick<Problem, "errors" | "existingId" | "expectedOffset"> & {
   cause?: unknown;
 };
 
-/** A use case says no: one of a closed set of kinds, with a text that never repeats what was sent. */
+/** The error of a use case: one of the problem kinds, with a detail that never repeats the input. */
 export class Refusal extends Error {
   override name = "Refusal";
   readonly kind: ProblemKind;
@@ -28,18 +28,18 @@ export const invalidFields = (errors: FieldError[]) => new Refusal("invalid", DE
 /** One field is wrong. */
 export const invalid = (pointer: string, detail: string) => invalidFields([{ pointer, detail }]);
 
-/** The answer of an object: its value, or its refusal as ours. */
+/** The result of a call to a Durable Object. */
 export type Outcome<T> =
   | { ok: true; value: T }
   | { ok: false; refusal: { kind: ProblemKind; detail?: string; existingId?: string; expectedOffset?: number } };
 
-/** What an object's refusal says where it names no detail. */
+/** The detail of an object's refusal that has none. */
 const detailOf = (kind: ProblemKind): string => {
   const details: Partial<Record<ProblemKind, string>> = DETAILS;
   return details[kind] ?? `${PROBLEMS[kind][1]}.`;
 };
 
-/** @throws Refusal */
+/** The value of an object's result. @throws Refusal */
 export const settled = <T>(outcome: Outcome<T>): T => {
   if (outcome.ok) return outcome.value;
   const { kind, detail, ...extras } = outcome.refusal;

@@ -5,16 +5,16 @@ import { keyIdOf } from "../../crypto/seal-format.ts";
 import { keyCheck } from "../../db/schema.ts";
 import type { DatabaseSession } from "../../db/session.ts";
 import { keyCheckContext } from "../../domain/seal-context.ts";
+import { oncePer } from "../../once-per.ts";
 import { Refusal } from "./refusal.ts";
 
-/** Seconds until a caller may ask again where a key is missing: an operator has to put it back. */
+/** Retry-After where a key is missing: an operator has to restore it. */
 const RETRY_AFTER_SECONDS = 30;
 const CHECK_TEXT = "this key is the one it was";
 
-/** Keyrings this isolate has checked against the database: keys do not change while it lives. */
-const checked = new WeakSet<Keyring>();
+const once = oncePer<Keyring>();
 
-/** What `load` makes of a Worker secret. @throws Refusal keyring-unavailable, naming the secret and what is wrong */
+/** Loads a Worker secret. @throws Refusal keyring-unavailable, naming the secret and what is wrong with it */
 export const usable = <T>(name: string, load: () => T): T => {
   try {
     return load();
@@ -27,7 +27,7 @@ export const usable = <T>(name: string, load: () => T): T => {
 const unusable = (detail: string) =>
   new Refusal("keyring-unavailable", detail, { retryAfterSeconds: RETRY_AFTER_SECONDS });
 
-/** A stored value is not what was sealed for its place. However it was changed, the answer is this one. */
+/** A stored value does not open in its place. The refusal is the same for every kind of damage. */
 export class Damaged extends Refusal {
   constructor() {
     super("conflict", "A sealed value is damaged: set it again.");
@@ -35,7 +35,7 @@ export class Damaged extends Refusal {
 }
 
 /**
- * Opens what is stored. A key's id that nothing was ever sealed with is damage like any other.
+ * Opens a stored value. A key id that never sealed anything is damage, not a missing key.
  * @throws Damaged; Refusal keyring-unavailable where its key is not on the keyring, naming the ids that are
  */
 export const openStored = async (
@@ -56,13 +56,17 @@ export const openStored = async (
 };
 
 /**
- * The keyring of this deployment, once each of its keys has opened what was sealed with the key of that id before:
- * a key that was mistyped or replaced under its old id must not seal anything.
+ * The deployment's keyring, after each key has opened the check that the key of the same id sealed before: a key that
+ * was mistyped, or replaced under its old id, must not seal anything.
  * @throws Refusal keyring-unavailable, naming the ids that are known
  */
 export const checkedKeyring = async (db: DatabaseSession, secret: string | undefined): Promise<Keyring> => {
   const keyring = usable("SECRETS_KEYS", () => loadKeyring(secret));
-  if (checked.has(keyring)) return keyring;
+  return once(keyring, () => verifyWith(db, keyring));
+};
+
+/** Checks the keyring against the database, and stores a check for each key that is used for the first time. */
+const verifyWith = async (db: DatabaseSession, keyring: Keyring): Promise<Keyring> => {
   const all = db.sql.select().from(keyCheck);
   const [known] = await db.run(all);
   await verify(keyring, known);
@@ -72,7 +76,6 @@ export const checkedKeyring = async (db: DatabaseSession, secret: string | undef
     const [, stored] = await db.run(db.sql.insert(keyCheck).values(rows).onConflictDoNothing(), all);
     await verify(keyring, stored);
   }
-  checked.add(keyring);
   return keyring;
 };
 

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import type { Access } from "./access.ts";
+import { Answer } from "./answer.ts";
 import type { Context } from "./context.ts";
 import { type FieldError, invalid, invalidFields } from "./refusal.ts";
 
@@ -9,24 +10,40 @@ export interface Input<P, Q, B> {
   body: B;
 }
 
-/** One use case: who may call it, what goes in, what comes out, and what it does. */
-export interface Verb<P = unknown, Q = unknown, B = unknown, O extends z.ZodMiniType = z.ZodMiniType> {
+interface Definition<P, Q, B, O extends z.ZodMiniType> {
+  /** Who may call it. */
   access: Access;
   params?: z.ZodMiniType<P>;
   query?: z.ZodMiniType<Q>;
   body?: z.ZodMiniType<B>;
   /** Absent where the answer has no body. */
   output?: O;
+  run(context: Context, input: Input<P, Q, B>): Promise<z.output<O> | Answer<z.output<O>>>;
+}
+
+/** One use case: who may call it, the schemas of its input and output, and what it does. */
+export interface Verb<P = unknown, Q = unknown, B = unknown, O extends z.ZodMiniType = z.ZodMiniType>
+  extends Omit<Definition<P, Q, B, O>, "run"> {
+  /** The value, with its version or the cursor of the next page. */
+  answer(context: Context, input: Input<P, Q, B>): Promise<Answer<z.output<O>>>;
+  /** The value alone. */
   run(context: Context, input: Input<P, Q, B>): Promise<z.output<O>>;
 }
 
-export const verb = <P = undefined, Q = undefined, B = undefined, O extends z.ZodMiniType = z.ZodMiniVoid>(
-  definition: Verb<P, Q, B, O>,
-): Verb<P, Q, B, O> => definition;
+export const verb = <P = undefined, Q = undefined, B = undefined, O extends z.ZodMiniType = z.ZodMiniVoid>({
+  run,
+  ...definition
+}: Definition<P, Q, B, O>): Verb<P, Q, B, O> => {
+  const answer = async (context: Context, input: Input<P, Q, B>): Promise<Answer<z.output<O>>> => {
+    const result = await run(context, input);
+    return result instanceof Answer ? result : new Answer(result);
+  };
+  return { ...definition, answer, run: async (context, input) => (await answer(context, input)).value };
+};
 
 /**
- * The body of a PUT: what `change` allows, and the record's other fields as long as they stay what they are,
- * so that a record that was read can be edited and sent back.
+ * The body of a PUT: the fields that `change` allows, and the record's other fields, which `writablePart` lets pass
+ * with the value that they have. So a client can read a record, edit it and send it back.
  */
 export const updateOf = <C extends z.core.$ZodShape>(
   record: z.ZodMiniObject,
@@ -38,8 +55,8 @@ export const updateOf = <C extends z.core.$ZodShape>(
 };
 
 /**
- * The writable part of a PUT's body.
- * @throws Refusal where a field of the service's own differs from the record
+ * The fields of a PUT's body that clients may write.
+ * @throws Refusal invalid where another field differs from the record
  */
 export const writablePart = <C extends z.core.$ZodShape>(
   body: object,
@@ -51,7 +68,7 @@ export const writablePart = <C extends z.core.$ZodShape>(
   for (const [field, value] of Object.entries(body)) {
     if (field in change.shape) writable[field] = value;
     else if (JSON.stringify(value) !== JSON.stringify((record as Record<string, unknown>)[field])) {
-      errors.push({ pointer: `/${field}`, detail: "is the service's own and cannot be changed" });
+      errors.push({ pointer: `/${field}`, detail: "is read-only" });
     }
   }
   if (errors.length > 0) throw invalidFields(errors);
@@ -62,7 +79,3 @@ export const writablePart = <C extends z.core.$ZodShape>(
 export const checkOwnOrg = (context: Context, orgId: string | null | undefined): void => {
   if (orgId != null && orgId !== context.orgId) throw invalid("/orgId", "is not the organization of this token");
 };
-
-/** The columns of `change` that were given, `null` included. */
-export const given = <T extends object>(change: T): Partial<T> =>
-  Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as Partial<T>;

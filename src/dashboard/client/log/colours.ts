@@ -1,25 +1,32 @@
-import type { LogStore } from "./store.ts";
+import type { LogStore } from "./log-store.ts";
 
-/** How far apart what was noted lies, at most: what is between is read again. */
-const LINES_APART = 256;
-const BYTES_APART = 1 << 16;
+/** The largest distance between two checkpoints. Lines between them are read again. */
+const LINES_BETWEEN = 256;
+const BYTES_BETWEEN = 1 << 16;
 
 const SGR = /\x1b\[([\d;]*)m/g;
 const STYLES = new Set(["1", "2", "3", "4", "5", "7", "8", "9"]);
-const ENDS: Record<string, string[]> = {
-  ...{ "22": ["1", "2"], "23": ["3"], "24": ["4"], "25": ["5"], "27": ["7"], "28": ["8"], "29": ["9"] },
+/** The codes that end styles, each digit a style. */
+const STYLES_ENDED_BY: Record<string, string> = {
+  "22": "12",
+  "23": "3",
+  "24": "4",
+  "25": "5",
+  "27": "7",
+  "28": "8",
+  "29": "9",
 };
 
-/** What colours and styles are on after the text, as the shortest sequence that turns them on. */
+/** The colours and styles that are on after the text, as the shortest sequence that sets them. */
 export const colourAfter = (before: string, text: string): string => {
   if (!text.includes("\x1b[")) return before;
   const reset = Math.max(text.lastIndexOf("\x1b[0m"), text.lastIndexOf("\x1b[m"));
-  const told = reset === -1 ? before + text : text.slice(reset);
+  const relevant = reset === -1 ? before + text : text.slice(reset);
   let foreground = "";
   let background = "";
   const styles = new Set<string>();
-  for (const [, given = ""] of told.matchAll(SGR)) {
-    const codes = given.split(";").map((code) => code.replace(/^0+(?=\d)/, "") || "0");
+  for (const [, sequence = ""] of relevant.matchAll(SGR)) {
+    const codes = sequence.split(";").map((code) => code.replace(/^0+(?=\d)/, "") || "0");
     for (let at = 0; at < codes.length; at += 1) {
       const code = codes[at] ?? "";
       const mixed = code === "38" || code === "48" ? codes.slice(at, at + (codes[at + 1] === "2" ? 5 : 3)) : null;
@@ -29,7 +36,7 @@ export const colourAfter = (before: string, text: string): string => {
         foreground = background = "";
         styles.clear();
       } else if (STYLES.has(code)) styles.add(code);
-      else if (ENDS[code]) for (const style of ENDS[code]) styles.delete(style);
+      else if (STYLES_ENDED_BY[code]) for (const style of STYLES_ENDED_BY[code]) styles.delete(style);
       else if (/^(?:3[0-8]|9[0-7])$/.test(code)) foreground = colour;
       else if (/^(?:4[0-8]|10[0-7])$/.test(code)) background = colour;
       else if (code === "39") foreground = "";
@@ -40,28 +47,28 @@ export const colourAfter = (before: string, text: string): string => {
   return on.length > 0 ? `\x1b[${on.join(";")}m` : "";
 };
 
-interface Note {
+interface Checkpoint {
   line: number;
   colour: string;
 }
 
-const BEGINNING: Note = { line: 0, colour: "" };
+const START: Checkpoint = { line: 0, colour: "" };
 
-/** The colours in which each line begins: those that the lines before it, of the same step, have left on. */
+/** The colours in which each line begins: those that earlier lines of its step left on. */
 export class Colours {
   readonly #store: LogStore;
   #generation = 0;
-  /** First lines of steps, ascending: each begins plain. */
+  /** The first lines of steps, ascending. Each begins without colours. */
   #begins: number[] = [];
-  /** Some lines, ascending, whose colours need not be found again. */
-  #noted = [BEGINNING];
-  #last = BEGINNING;
+  /** Lines with known colours, ascending. */
+  #checkpoints = [START];
+  #last = START;
 
   constructor(store: LogStore) {
     this.#store = store;
   }
 
-  /** Takes in where steps begin, and reads what has come since, so that no jump to the end has to. */
+  /** Sets where steps begin, and reads the lines added since, so that a jump to the end is quick. */
   update(begins: number[]): void {
     if (this.#store.generation !== this.#generation) this.#forget(0);
     const moved = new Set(begins).symmetricDifference(new Set(this.#begins));
@@ -72,33 +79,34 @@ export class Colours {
   }
 
   #forget(from: number): void {
-    this.#noted = [BEGINNING, ...this.#noted.slice(1).filter(({ line }) => line < from)];
-    this.#last = BEGINNING;
+    this.#checkpoints = [START, ...this.#checkpoints.slice(1).filter(({ line }) => line < from)];
+    this.#last = START;
   }
 
-  /** The sequence that turns on what is on where the line begins. */
+  /** The sequence that sets the colours in which the line begins. */
   before(line: number): string {
     let { line: at, colour } = this.#nearest(line);
     while (at < line) {
       const begin = this.#begins.find((each) => each > at);
-      const end = Math.min(line, begin ?? line, at + LINES_APART, this.#lineFarFrom(at));
+      const end = Math.min(line, begin ?? line, at + LINES_BETWEEN, this.#lineFarFrom(at));
       colour = end === begin ? "" : colourAfter(colour, this.#store.text(at, end));
       at = end;
-      const noted = this.#noted.at(-1) ?? BEGINNING;
-      if (at >= noted.line + LINES_APART || at >= this.#lineFarFrom(noted.line)) this.#noted.push({ line: at, colour });
+      const last = this.#checkpoints.at(-1) ?? START;
+      if (at >= last.line + LINES_BETWEEN || at >= this.#lineFarFrom(last.line))
+        this.#checkpoints.push({ line: at, colour });
     }
     this.#last = { line, colour };
     return colour;
   }
 
-  #nearest(line: number): Note {
+  #nearest(line: number): Checkpoint {
     const { line: last } = this.#last;
-    if (last <= line && line - last < LINES_APART) return this.#last;
-    return this.#noted.findLast((note) => note.line <= line) ?? BEGINNING;
+    if (last <= line && line - last < LINES_BETWEEN) return this.#last;
+    return this.#checkpoints.findLast((each) => each.line <= line) ?? START;
   }
 
-  /** The first line that begins so many bytes behind this one that reading them again would take long. */
+  /** The first line `BYTES_BETWEEN` or more behind this one. */
   #lineFarFrom(line: number): number {
-    return Math.max(line + 1, this.#store.lineAt(this.#store.start(line) + BYTES_APART));
+    return Math.max(line + 1, this.#store.lineAt(this.#store.start(line) + BYTES_BETWEEN));
   }
 }

@@ -1,10 +1,10 @@
+import type { LogStore } from "./log-store.ts";
 import type { Section } from "./sections.ts";
-import type { LogStore } from "./store.ts";
 
-/** Up to this many lines every step is open from the beginning. */
+/** In a log of up to this many lines, every step is open at first. */
 const SHORT = 200;
 
-/** Which steps are open: as a person left them, else as they were in this page, else by how they ended. */
+/** Which steps are open: as the person left them; else as this page showed them; else those that failed or run. */
 export class Folds {
   readonly #store: LogStore;
   readonly #open = new Map<string, boolean>();
@@ -18,7 +18,7 @@ export class Folds {
     this.#open.set(key, isOpen);
   }
 
-  /** From now on what comes is read as it comes: it stays open when its step ends, and when the log grows long. */
+  /** From now on the log is live. Steps that are open or begin stay open when they end and the log grows. */
   watch(sections: Section[]): void {
     for (const { key, name, isOpen } of sections) if (name !== null && !this.#open.has(key)) this.set(key, isOpen);
     this.#isWatched = true;

@@ -1,22 +1,22 @@
-import type { LogStore } from "./store.ts";
+import type { LogStore } from "./log-store.ts";
 
 /**
- * How many rows of the screen lines take. Without wrapping each takes one. With it a line is reckoned from its bytes
- * until it has been drawn and measured; the sums are kept in a Fenwick tree, so that each question takes log n steps.
+ * How many rows of the screen each line takes: one without wrapping. With wrapping it is estimated from the line's
+ * bytes until the line is drawn and measured. A Fenwick tree holds the sums, so that each call takes log n steps.
  */
 export class Heights {
   readonly #store: LogStore;
   #columns: number | null = null;
   #generation = 0;
   #count = 0;
-  /** Line i is at i + 1; each place has the sum of as many lines up to it as its lowest bit says. */
+  /** Fenwick tree: line i is at place i + 1. A place sums the lines up to it, as many as its lowest set bit. */
   #sums = new Float64Array(1024);
 
   constructor(store: LogStore) {
     this.#store = store;
   }
 
-  /** Takes in lines that have come since, and the width at which they wrap (null: they do not). */
+  /** Adds the lines that are new in the store. `columns` is the width at which lines wrap, null for no wrapping. */
   update(columns: number | null): void {
     const { generation, count } = this.#store;
     if (columns !== this.#columns || generation !== this.#generation) this.#count = 0;
@@ -24,11 +24,11 @@ export class Heights {
     this.#generation = generation;
     if (columns === null || count === this.#count) return;
     const grown = this.#count - 1;
-    if (grown >= 0) this.measured(grown, this.#reckon(grown, columns));
-    while (this.#count < count) this.#append(this.#reckon(this.#count, columns));
+    if (grown >= 0) this.measured(grown, this.#estimate(grown, columns));
+    while (this.#count < count) this.#append(this.#estimate(this.#count, columns));
   }
 
-  #reckon(line: number, columns: number): number {
+  #estimate(line: number, columns: number): number {
     return Math.max(1, Math.ceil((this.#store.start(line + 1) - this.#store.start(line)) / columns));
   }
 
@@ -49,7 +49,7 @@ export class Heights {
     return this.#sums[place] ?? 0;
   }
 
-  /** Rows of all lines before this one. */
+  /** The rows of all lines before this one. */
   above(line: number): number {
     if (this.#columns === null) return line;
     let sum = 0;
@@ -57,7 +57,7 @@ export class Heights {
     return sum;
   }
 
-  /** The line that has the row. */
+  /** The line that this row belongs to. */
   lineAt(row: number): number {
     if (this.#columns === null) return Math.floor(row);
     let place = 0;
@@ -70,7 +70,7 @@ export class Heights {
     return place;
   }
 
-  /** Corrects what was reckoned. Gives whether it was wrong. */
+  /** Sets the measured rows of a line. Returns whether the estimate was wrong. */
   measured(line: number, rows: number): boolean {
     if (this.#columns === null || line >= this.#count) return false;
     const change = rows - (this.above(line + 1) - this.above(line));

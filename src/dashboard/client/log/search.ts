@@ -1,16 +1,19 @@
-import { plain, WIDEST } from "./row.ts";
-import type { LogStore } from "./store.ts";
+import type { LogStore } from "./log-store.ts";
+import { MOST_CHARACTERS, plainText } from "./paint.ts";
 
 const LINES_AT_ONCE = 20_000;
 
 /** Whether the line's first match is among the characters that are drawn. */
 export const isShown = (line: string, needle: string): boolean => {
-  const at = plain(line).toLowerCase().indexOf(needle);
-  return at + needle.length <= WIDEST;
+  const at = plainText(line).toLowerCase().indexOf(needle);
+  return at + needle.length <= MOST_CHARACTERS;
 };
 
-/** Indexes of the lines that have the text in any case; the page stays responsive meanwhile. */
-export const search = async (store: LogStore, needle: string, isWanted: () => boolean): Promise<number[]> => {
+/**
+ * The indexes of the lines that contain the text, in upper or lower case. It pauses after each block of lines, so that
+ * the page stays responsive, and stops when `isWanted` is false.
+ */
+export const searchLog = async (store: LogStore, needle: string, isWanted: () => boolean): Promise<number[]> => {
   const found: number[] = [];
   for (let from = 0; from < store.count && isWanted(); from += LINES_AT_ONCE) {
     const to = Math.min(store.count, from + LINES_AT_ONCE);
@@ -19,7 +22,7 @@ export const search = async (store: LogStore, needle: string, isWanted: () => bo
       const lines = text.split("\n");
       for (let at = 0; at < to - from; at += 1) {
         if (
-          plain(lines[at] ?? "")
+          plainText(lines[at] ?? "")
             .toLowerCase()
             .includes(needle)
         )

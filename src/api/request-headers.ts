@@ -1,0 +1,46 @@
+import type { HonoRequest } from "hono";
+import { BOOT_HEADER, LEASE_HEADER } from "../protocol/jobs.ts";
+import type { RequestHeaders } from "../services/core/context.ts";
+import { invalid } from "../services/core/refusal.ts";
+
+interface HeaderForm {
+  name: string;
+  pattern: RegExp;
+  problem: string;
+}
+
+const IDEMPOTENCY_KEY: HeaderForm = {
+  name: "Idempotency-Key",
+  pattern: /^[\x21-\x7e]{1,200}$/,
+  problem: "must be 1 to 200 visible characters",
+};
+const LEASE: HeaderForm = { name: LEASE_HEADER, pattern: /^\d{1,16}$/, problem: "must be the number of a lease" };
+const BOOT_ID_LIMIT = 100;
+
+const isMalformed = (request: HonoRequest, { name, pattern }: HeaderForm): boolean => {
+  const text = request.header(name);
+  return text !== undefined && !pattern.test(text);
+};
+
+const wellFormed = (request: HonoRequest, form: HeaderForm): string | null =>
+  isMalformed(request, form) ? null : (request.header(form.name) ?? null);
+
+/** The entity tags of If-Match or If-None-Match. A weak tag counts as its strong one (RFC 9110, 8.8.3). */
+export const entityTags = (header: string | undefined): string[] | null =>
+  header === undefined ? null : header.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
+
+/** What the request's headers ask for. `checkHeaders` refuses a malformed one, which counts as absent here. */
+export const requestHeaders = (request: HonoRequest): RequestHeaders => {
+  const lease = wellFormed(request, LEASE);
+  return {
+    ifMatch: entityTags(request.header("If-Match")),
+    idempotencyKey: wellFormed(request, IDEMPOTENCY_KEY),
+    lease: lease === null ? null : Number(lease),
+    bootId: request.header(BOOT_HEADER)?.slice(0, BOOT_ID_LIMIT) ?? null,
+  };
+};
+
+/** @throws Refusal invalid, naming the malformed header */
+export const checkHeaders = (request: HonoRequest): void => {
+  for (const form of [IDEMPOTENCY_KEY, LEASE]) if (isMalformed(request, form)) throw invalid(form.name, form.problem);
+};

@@ -1,0 +1,22 @@
+import type { Build, BuildReason } from "../protocol/build.ts";
+
+const REASONS: Record<BuildReason, string> = {
+  "agent-lost": "its agents were lost too often",
+  timeout: "it ran longer than its pipeline allows",
+  environment: "its environment could not be composed",
+  "requirements-unmet": "no agent can meet the requirements of its file",
+  "commit-not-on-branch": "the commit is not on the branch",
+  "pipeline-invalid": "the pipeline file is not valid",
+  "checkout-failed": "the commit could not be checked out",
+  "agent-error": "the agent itself failed",
+  canceled: "it was canceled",
+};
+
+/** Why a build failed, in a few words. Null for other builds, and when nothing more is known. */
+export const outcomeOf = ({ status, reason, exitCode, steps }: Build): string | null => {
+  if (status !== "failed") return null;
+  if (reason && reason !== "canceled") return REASONS[reason];
+  const failed = steps.find((step) => step.status === "failed");
+  if (exitCode === null) return null;
+  return failed ? `exit ${exitCode} at "${failed.name}"` : `exit ${exitCode}`;
+};

@@ -1,0 +1,113 @@
+import type { LogStore } from "./log-store.ts";
+
+/** Backoff: doubled after each try that brought nothing. */
+const RETRY_MS = { first: 500, most: 15_000 };
+/** A connection that is silent for so long is broken: the service sends something every 15 s. */
+const SILENCE_MS = 45_000;
+
+interface FeedListener {
+  /** The store has more bytes, or was cleared for a new attempt. */
+  grew(): void;
+  /** The store has all that the service had stored when the page was opened. */
+  caughtUp(): void;
+  /** The log has ended and the store has all of it. */
+  ended(): void;
+}
+
+interface ServerSentEvent {
+  name: string;
+  id: string;
+  data: string;
+}
+
+/** The server-sent events of a response. Calls `onData` for every chunk, also one without an event. */
+async function* eventsOf(body: ReadableStream<Uint8Array>, onData: () => void): AsyncGenerator<ServerSentEvent> {
+  let pending = "";
+  for await (const text of body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)) {
+    onData();
+    const blocks = (pending + text).split("\n\n");
+    pending = blocks.pop() ?? "";
+    for (const block of blocks) {
+      const event: ServerSentEvent = { name: "message", id: "", data: "" };
+      for (const line of block.split("\n")) {
+        if (line.startsWith("event: ")) event.name = line.slice(7);
+        else if (line.startsWith("id: ")) event.id = line.slice(4);
+        else if (line.startsWith("data: ")) event.data = line.slice(6);
+      }
+      if (event.data) yield event;
+    }
+  }
+}
+
+/** Reads what the service has stored, as bytes: faster than events. */
+const readStored = async (source: string, attempt: number, store: LogStore, listener: FeedListener): Promise<void> => {
+  const response = await fetch(`${source}?attempt=${attempt}`);
+  if (response.status === 404) return;
+  if (!response.ok || !response.body) throw new Error(`${response.status}`);
+  for await (const bytes of response.body) {
+    store.append(bytes);
+    listener.grew();
+  }
+};
+
+/** Follows the log until it ends or the connection breaks. Returns whether it ended. */
+const follow = async (
+  source: string,
+  place: { id: string },
+  store: LogStore,
+  listener: FeedListener,
+): Promise<boolean> => {
+  const headers = { Accept: "text/event-stream", "Last-Event-ID": place.id };
+  const silence = new AbortController();
+  let timer = setTimeout(() => silence.abort(), SILENCE_MS);
+  const onData = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => silence.abort(), SILENCE_MS);
+  };
+  try {
+    const response = await fetch(source, { headers, signal: silence.signal });
+    if (!response.ok || !response.body) throw new Error(`${response.status}`);
+    const encoder = new TextEncoder();
+    for await (const { name, id, data } of eventsOf(response.body, onData)) {
+      if (name === "end") return true;
+      if (name === "attempt") store.clear();
+      else store.append(encoder.encode(JSON.parse(data)));
+      place.id = id;
+      listener.grew();
+    }
+    return false;
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+/** Fills the store with the log and follows it. When the connection breaks, it continues from the same place. */
+export const feedLog = async (
+  source: string,
+  attempt: number,
+  isLive: boolean,
+  store: LogStore,
+  listener: FeedListener,
+) => {
+  const place = { id: `${attempt}:0` };
+  let wait = RETRY_MS.first;
+  let hasStored = false;
+  for (;;) {
+    const before = store.size;
+    try {
+      if (!hasStored) {
+        store.clear();
+        await readStored(source, attempt, store, listener);
+        place.id = `${attempt}:${store.size}`;
+        hasStored = true;
+        listener.caughtUp();
+      }
+      if (!isLive || (await follow(source, place, store, listener))) break;
+    } catch {
+      // The connection broke. The next try asks for what follows the bytes in the store.
+    }
+    wait = store.size > before ? RETRY_MS.first : Math.min(RETRY_MS.most, wait * 2);
+    await new Promise((resolve) => setTimeout(resolve, wait));
+  }
+  listener.ended();
+};

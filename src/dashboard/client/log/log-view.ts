@@ -1,0 +1,258 @@
+import { Colours } from "./colours.ts";
+import { Folds } from "./folds.ts";
+import { Heights } from "./heights.ts";
+import { headerRow, type LineRange, LineRows } from "./line-rows.ts";
+import { LogCanvas } from "./log-canvas.ts";
+import type { LogStore } from "./log-store.ts";
+import {
+  HEADER_HEIGHT,
+  heightOf,
+  ROW_HEIGHT,
+  rowAt,
+  type Section,
+  splitIntoSections,
+  stepsOfPage,
+  topOf,
+} from "./sections.ts";
+
+/** Browsers limit the height of a page. A log that is taller scrolls by more than a pixel for each pixel. */
+const TALLEST = 8_000_000;
+/** Pixels that are drawn above and below what is visible. */
+const SPARE = 15 * ROW_HEIGHT;
+/** Pixels from the end within which a scroll position counts as the end. */
+const AT_END = 24;
+/** A wrapped row is measured once it is drawn. A corrected height makes other rows visible, so drawing repeats. */
+const MOST_PASSES = 6;
+
+/** Computes the top of what is to be visible, in pixels; again after each correction of a row's height. */
+type Position = () => number;
+
+/** Shows a log, one foldable section for each step. It draws only the rows that are visible. */
+export class LogView {
+  readonly scroller: HTMLElement;
+  isFollowing: boolean;
+  /** The searched text in lower case. */
+  needle = "";
+  /** The lines that the address links to. */
+  linked: LineRange | null = null;
+  onFollow: () => void = () => {};
+  readonly #folds: Folds;
+  readonly #store: LogStore;
+  readonly #isLive: () => boolean;
+  readonly #canvas: LogCanvas;
+  readonly #heights: Heights;
+  readonly #colours: Colours;
+  readonly #rows: LineRows;
+  #sections: Section[] = [];
+  #height = 0;
+  #isScheduled = false;
+  /** Where the next frame scrolls to; null to stay. */
+  #target: Position | null = null;
+  /** The line whose match the next frame makes visible. */
+  #matchLine: number | null = null;
+  /** The last frame: its scroll position, and the pixels of the log above what was visible. */
+  #drawn = { scrollTop: 0, y: 0 };
+
+  constructor(scroller: HTMLElement, store: LogStore, source: string, isLive: () => boolean) {
+    this.scroller = scroller;
+    this.#store = store;
+    this.#isLive = isLive;
+    this.isFollowing = isLive();
+    this.#folds = new Folds(store);
+    this.#heights = new Heights(store);
+    this.#colours = new Colours(store);
+    this.#rows = new LineRows(store, this.#colours, source);
+    this.#canvas = new LogCanvas(scroller);
+    scroller.addEventListener("scroll", () => this.#onScroll(), { passive: true });
+    scroller.addEventListener("click", (event) => this.#onClick(event));
+    new ResizeObserver(() => this.plan()).observe(scroller);
+  }
+
+  /** Draws in the next frame, once for any number of calls. */
+  plan(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    requestAnimationFrame(() => {
+      this.#isScheduled = false;
+      this.#draw();
+    });
+  }
+
+  follow(on: boolean): void {
+    this.isFollowing = on;
+    this.onFollow();
+    this.plan();
+  }
+
+  /** From now on the log is live: the person has seen what was stored, and new steps stay open. */
+  watch(): void {
+    this.#split();
+    this.#folds.watch(this.#sections);
+  }
+
+  /** Opens the step of a line and scrolls to the line, and to its match when a text is searched. */
+  show(line: number): void {
+    this.#split();
+    const section = this.#sectionOf(line);
+    if (!section) return;
+    this.#folds.set(section.key, true);
+    this.#matchLine = line;
+    this.#goTo(() => this.#topOf(line) - this.scroller.clientHeight / 3);
+  }
+
+  /** Opens a step and scrolls to its header, or to its last lines. */
+  showStep(key: string, atEnd = false): void {
+    this.#folds.set(key, true);
+    this.#goTo(() => {
+      const section = this.#sectionBy(key);
+      if (!section) return this.#drawn.y;
+      return atEnd ? section.top + heightOf(section, this.#heights) - this.scroller.clientHeight : section.top;
+    });
+  }
+
+  #goTo(position: Position): void {
+    this.isFollowing = false;
+    this.onFollow();
+    this.#target = position;
+    this.plan();
+  }
+
+  #sectionBy(key: string | undefined): Section | undefined {
+    return this.#sections.find((section) => section.key === key);
+  }
+
+  #sectionOf(line: number): Section | undefined {
+    return this.#sections.find(({ first, end }) => line >= first && line < end);
+  }
+
+  #topOf(line: number): number {
+    const section = this.#sectionOf(line);
+    return section ? topOf(section, this.#heights, section.isOpen ? line : null) : 0;
+  }
+
+  /** Pixels of the log for each pixel of the scroll bar's way. */
+  get #scale(): number {
+    const visible = this.scroller.clientHeight;
+    return Math.max(1, (this.#height - visible) / Math.max(1, Math.min(this.#height, TALLEST) - visible));
+  }
+
+  /** Pixels of the log above what is visible. */
+  get #y(): number {
+    const { scrollTop } = this.scroller;
+    return scrollTop === this.#drawn.scrollTop ? this.#drawn.y : scrollTop * this.#scale;
+  }
+
+  #onScroll(): void {
+    const { scrollTop, scrollHeight, clientHeight } = this.scroller;
+    const before = this.#drawn.scrollTop;
+    const left = scrollHeight - scrollTop - clientHeight;
+    if (this.isFollowing && scrollTop < before && left > 1) this.follow(false);
+    else if (scrollTop > before && left < AT_END && this.#isLive()) this.follow(true);
+    else if (scrollTop > before && left <= 1) this.#target = () => this.#height;
+    this.plan();
+  }
+
+  #onClick(event: MouseEvent): void {
+    const header = (event.target as Element).closest<HTMLElement>(".log-head");
+    const section = this.#sectionBy(header?.dataset.section);
+    if (!header || !section) return;
+    this.#folds.set(section.key, !section.isOpen);
+    if (header.closest(".log-pin")) this.#target = () => this.#sectionBy(section.key)?.top ?? 0;
+    this.plan();
+  }
+
+  /** Keeps the row at the top where it is, whatever is added or grows above it. */
+  #currentPosition(): Position {
+    const y = this.#y;
+    const { at, line } = rowAt(this.#sections, this.#heights, y);
+    const section = this.#sections[at];
+    if (y <= 0 || !section) return () => 0;
+    const below = y - topOf(section, this.#heights, line);
+    if (line !== null) return () => this.#topOf(line) + below;
+    return () => (this.#sectionBy(section.key)?.top ?? section.top) + below;
+  }
+
+  #split(): void {
+    const { sections, height } = splitIntoSections(this.#store, this.#heights, stepsOfPage(), this.#folds.isOpen);
+    this.#sections = sections;
+    this.#height = height;
+  }
+
+  #draw(): void {
+    const position = this.isFollowing ? () => this.#height : (this.#target ?? this.#currentPosition());
+    this.#target = null;
+    const columns = this.#canvas.columns();
+    this.#heights.update(columns);
+    this.#split();
+    const begins = this.#sections.flatMap(({ key, first }) => (key === "before" ? [] : [first]));
+    this.#colours.update(begins);
+    this.#rows.begin(this.needle, this.linked, begins);
+    this.scroller.style.setProperty("--digits", String(String(this.#store.count).length));
+    let y = this.#drawAt(position());
+    for (let pass = 1; columns !== null && pass < MOST_PASSES && this.#measure(); pass += 1) {
+      this.#split();
+      y = this.#drawAt(position());
+    }
+    this.#pinHeader(y);
+    this.#showMatch();
+  }
+
+  /** Draws with `top` at the top of what is visible, or as near to it as the log allows. Returns the real top. */
+  #drawAt(top: number): number {
+    const y = Math.max(0, Math.min(top, this.#height - this.scroller.clientHeight));
+    const from = rowAt(this.#sections, this.#heights, Math.max(0, y - SPARE));
+    this.#canvas.setRows(this.#rowsFrom(from, y + this.scroller.clientHeight + SPARE));
+    const section = this.#sections[from.at];
+    const rowsTop = section ? topOf(section, this.#heights, from.line) : 0;
+    const scrollTop = this.#canvas.place(Math.min(this.#height, TALLEST), y / this.#scale, rowsTop - y);
+    this.#drawn = { scrollTop, y };
+    return y;
+  }
+
+  /** The rows from a header or line on, down to `bottom`, in pixels. */
+  #rowsFrom({ at, line }: ReturnType<typeof rowAt>, bottom: number): HTMLElement[] {
+    const rows: HTMLElement[] = [];
+    for (let section = this.#sections[at]; section; section = this.#sections[++at], line = null) {
+      if (section.top > bottom) break;
+      if (line === null && section.name !== null) rows.push(headerRow(section, section.name));
+      if (!section.isOpen) continue;
+      const rowsBelow = (bottom - topOf(section, this.#heights, section.first)) / ROW_HEIGHT;
+      const last = this.#heights.lineAt(this.#heights.above(section.first) + Math.max(0, rowsBelow));
+      for (line ??= section.first; line < section.end && line <= last; line += 1) rows.push(this.#rows.row(line));
+    }
+    return rows;
+  }
+
+  /** Measures the drawn rows. Returns whether an estimated height was wrong. */
+  #measure(): boolean {
+    const wrong = [...this.scroller.querySelectorAll<HTMLElement>(".log-row")].filter((row) =>
+      this.#heights.measured(Number(row.dataset.row), Math.max(1, Math.round(row.offsetHeight / ROW_HEIGHT))),
+    );
+    return wrong.length > 0;
+  }
+
+  /** Keeps the header of a step visible while lines of the step are at the top. */
+  #pinHeader(y: number): void {
+    const { at, line } = rowAt(this.#sections, this.#heights, y);
+    const section = this.#sections[at];
+    this.#canvas.pin(section && line !== null && section.name !== null ? headerRow(section, section.name) : null);
+  }
+
+  /** Scrolls to the match in the searched line, also sideways or within a wrapped line. */
+  #showMatch(): void {
+    const line = this.#matchLine;
+    this.#matchLine = null;
+    const row = line === null ? null : this.scroller.querySelector(`[data-row="${line}"]`);
+    const mark = row?.querySelector("mark")?.getBoundingClientRect();
+    if (line === null || !row || !mark) return;
+    const { scroller } = this;
+    const visible = scroller.getBoundingClientRect();
+    const left = mark.left - visible.left + scroller.scrollLeft;
+    if (mark.left < visible.left || mark.right > visible.right) {
+      scroller.scrollLeft = left < scroller.clientWidth / 2 ? 0 : left - scroller.clientWidth / 3;
+    }
+    if (mark.bottom <= visible.bottom && mark.top >= visible.top + HEADER_HEIGHT) return;
+    const within = mark.top - row.getBoundingClientRect().top;
+    this.#goTo(() => this.#topOf(line) + within - scroller.clientHeight / 3);
+  }
+}

@@ -1,0 +1,61 @@
+import type * as z from "zod/mini";
+import type { EnvironmentEntry } from "../../protocol/pipeline.ts";
+import { count } from "../count.ts";
+import { Table } from "./table.tsx";
+
+type Entry = z.infer<typeof EnvironmentEntry>;
+type Source = Pick<Entry, "scope" | "groupId">;
+
+/** Longer environments are folded at first. */
+const SHORT = 20;
+
+const SourceName = ({ source: { scope, groupId }, groups }: { source: Source; groups: Map<string, string> }) =>
+  scope === "group" && groupId !== null ? (
+    <>
+      group <bdi>{groups.get(groupId) ?? ""}</bdi>
+    </>
+  ) : (
+    <span>{scope}</span>
+  );
+
+const Row = ({ entry, groups }: { entry: Entry; groups: Map<string, string> }) => (
+  <tr>
+    <td>
+      <code>{entry.key}</code>
+    </td>
+    <td>{entry.isSecret ? <span class="label">secret</span> : <code>{entry.value}</code>}</td>
+    <td>
+      {entry.variableId ? (
+        <a href={`/app/variables/${entry.variableId}`}>
+          <SourceName source={entry} groups={groups} />
+        </a>
+      ) : (
+        <SourceName source={entry} groups={groups} />
+      )}
+    </td>
+    <td>
+      {entry.overrides.map((overridden, index) => (
+        <>
+          {index > 0 && ", "}
+          <SourceName source={overridden} groups={groups} />
+        </>
+      ))}
+    </td>
+  </tr>
+);
+
+/** The environment that a build of the pipeline gets: the source of each key, and what it overrides. */
+export const EnvironmentPreview = ({ entries, groups }: { entries: Entry[]; groups: Map<string, string> }) => (
+  <details class="environment" open={entries.length <= SHORT}>
+    <summary>Environment of a build: {count(entries.length, "key")}</summary>
+    {entries.length === 0 ? (
+      <p class="hint">No variable applies. A build gets only CI and the variables that begin with MILLRACE_.</p>
+    ) : (
+      <Table columns={["Key", "Value", "From", "Overrides"]}>
+        {entries.map((entry) => (
+          <Row entry={entry} groups={groups} />
+        ))}
+      </Table>
+    )}
+  </details>
+);

@@ -1,0 +1,17 @@
+import type { Child } from "hono/jsx";
+
+/** A table of records. On a phone the style lays its rows out as a list. */
+export const Table = ({ columns, children }: { columns: Child[]; children?: Child }) => (
+  <div class="wide">
+    <table>
+      <thead>
+        <tr>
+          {columns.map((column) => (
+            <th scope="col">{column}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  </div>
+);

@@ -1,0 +1,24 @@
+const FIELDS = { pipeline: "pipelineId", repository: "repoId" };
+
+interface TargetLinksProps {
+  scope: keyof typeof FIELDS;
+  id: string;
+  canRun: boolean;
+}
+
+/** Links from a pipeline or repository to its builds and variables, and to run a build of it. */
+export const TargetLinks = ({ scope, id, canRun }: TargetLinksProps) => (
+  <>
+    <a class="button" href={`/app/builds?${FIELDS[scope]}=${id}`}>
+      Builds
+    </a>
+    <a class="button" href={`/app/variables?owner=${scope}:${id}`}>
+      Variables
+    </a>
+    {canRun && (
+      <a class="button primary" href={`/app/builds/new?${FIELDS[scope]}=${id}`}>
+        Run build
+      </a>
+    )}
+  </>
+);

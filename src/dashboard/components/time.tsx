@@ -1,0 +1,20 @@
+import { formatDuration, formatRelative } from "../format-time.ts";
+
+const exact = (at: string): string => at.replace("T", " ").replace(/\.\d+Z$/, " UTC");
+
+/** A time as `12 min ago`, which the page's script keeps current; the exact time is its title. */
+export const RelativeTime = ({ at, now }: { at: string; now: Date }) => (
+  <time datetime={at} title={exact(at)} data-ago>
+    {formatRelative(Date.parse(at), now.getTime())}
+  </time>
+);
+
+/** The time from start to end. Without an end, the page's script keeps counting. */
+export const Elapsed = ({ from, to, now }: { from: string; to: string | null; now: Date }) => {
+  const end = to === null ? now.getTime() : Date.parse(to);
+  return (
+    <time datetime={from} title={`since ${exact(from)}`} class="took" data-since={to === null ? from : undefined}>
+      {formatDuration(end - Date.parse(from))}
+    </time>
+  );
+};

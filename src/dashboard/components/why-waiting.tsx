@@ -1,0 +1,67 @@
+import type { Explanation } from "../../protocol/explain.ts";
+import { PLATFORM_TITLES, type Requires } from "../../protocol/pipeline.ts";
+
+/** Agents listed at once, and behind "more". Those that lack the least come first. */
+const NEAREST = 5;
+const FOLDED = 100;
+
+const requirementsOf = ({ platform, ios, android, web, labels }: Requires): string[] => [
+  ...(platform ? [PLATFORM_TITLES[platform]] : []),
+  ...(ios ? ["iOS"] : []),
+  ...(android ? ["Android"] : []),
+  ...(web ? ["web"] : []),
+  ...(labels && labels.length > 0 ? [`${labels.length > 1 ? "labels" : "label"} ${labels.join(", ")}`] : []),
+];
+
+const Reasons = ({ of }: { of: { message: string }[] }) => (
+  <ul>
+    {of.map(({ message }) => (
+      <li>{message}</li>
+    ))}
+  </ul>
+);
+
+const Agents = ({ agents, groups = [] }: Explanation) => {
+  if (agents.length <= NEAREST) return <Reasons of={agents} />;
+  return (
+    <>
+      <Reasons of={groups} />
+      <p>The nearest:</p>
+      <Reasons of={agents.slice(0, NEAREST)} />
+      <details id="other-agents">
+        <summary>{(agents.length - NEAREST).toLocaleString("en")} more</summary>
+        <Reasons of={agents.slice(NEAREST, NEAREST + FOLDED)} />
+        {agents.length > NEAREST + FOLDED && (
+          <p>
+            <a href="/app/agents">All agents</a>
+          </p>
+        )}
+      </details>
+    </>
+  );
+};
+
+/** Why a build waits: what it requires, then what each agent lacks. */
+export const WhyWaiting = ({ why, canAdd }: { why: Explanation; canAdd: boolean }) => {
+  const requirements = requirementsOf(why.requires ?? {});
+  return (
+    <section class="waits" id="waits">
+      <h2>Why it waits</h2>
+      {requirements.length > 0 && (
+        <p>
+          It needs <strong>{requirements.join(", ")}</strong>.
+        </p>
+      )}
+      <p>
+        {why.message}
+        {why.ahead !== null && why.ahead > 0 && ` ${why.ahead} before it.`}
+      </p>
+      {why.agents.length > 0 && <Agents {...why} />}
+      {canAdd && (why.code === "no-agents" || why.code === "no-capable-agent") && (
+        <p>
+          <a href="/app/agents/new">Add an agent</a>
+        </p>
+      )}
+    </section>
+  );
+};

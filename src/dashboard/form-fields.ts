@@ -1,0 +1,17 @@
+/** A field's text without surrounding spaces; null when it is empty. */
+export const readText = (form: URLSearchParams, name: string): string | null => form.get(name)?.trim() || null;
+
+/** A field's text where the verb requires one: empty when nothing was entered, for the schema to refuse. */
+export const readRequiredText = (form: URLSearchParams, name: string): string => form.get(name)?.trim() ?? "";
+
+/** A number field; null when it is empty, NaN when it holds no number, for the schema to refuse. */
+export const readNumber = (form: URLSearchParams, name: string): number | null => {
+  const text = readText(form, name);
+  return text === null ? null : Number(text);
+};
+
+export const readFlag = (form: URLSearchParams, name: string): boolean => form.get(name) === "on";
+
+/** Words separated by commas, spaces or line breaks. */
+export const readList = (form: URLSearchParams, name: string): string[] =>
+  (form.get(name) ?? "").split(/[\s,]+/).filter(Boolean);

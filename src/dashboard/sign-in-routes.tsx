@@ -1,0 +1,51 @@
+import type { Hono } from "hono";
+import { PROBLEMS } from "../protocol/problem.ts";
+import type { AppEnv } from "../web/app-env.ts";
+import { openContext } from "../web/open-context.ts";
+import { refusalOf } from "../web/problems.ts";
+import { type HonoCall, readForm } from "./open-request.ts";
+import { SignInPage } from "./pages/sign-in.tsx";
+import { signIn, signOut } from "./session.ts";
+
+const HOME = "/app/builds";
+
+/** `next` where it is a path below `/app` also as a browser resolves it (`%2e%2e`); else the builds. */
+const ownPath = (next: string | null | undefined): string => {
+  if (!next || !/^\/app\/[\w/?=&.%:-]*$/.test(next)) return HOME;
+  const { pathname, search } = new URL(next, "https://millrace.invalid");
+  return next === pathname + search && pathname.startsWith("/app/") ? next : HOME;
+};
+
+const submitSignIn = async (c: HonoCall): Promise<Response> => {
+  const form = await readForm(c);
+  const next = ownPath(form.get("next"));
+  try {
+    await signIn(c, form.get("token")?.trim() ?? "", (caller) =>
+      openContext(c, { caller, access: { role: "viewer" }, writes: true, bookmark: null }).admit(),
+    );
+  } catch (error) {
+    const problem = refusalOf(error);
+    return c.html(<SignInPage next={next} problem={problem} />, PROBLEMS[problem.kind][0]);
+  }
+  return c.redirect(next, 303);
+};
+
+export const mountSignInRoutes = (app: Hono<AppEnv>): void => {
+  app.get("/sign-in", (c) => {
+    const isOver = c.req.query("why") === "over";
+    return c.html(<SignInPage next={ownPath(c.req.query("next"))} isOver={isOver} problem={null} />);
+  });
+  app.post("/sign-in", submitSignIn);
+  app.post("/sign-out", async (c) => {
+    await signOut(c);
+    return c.redirect("/app/sign-in", 303);
+  });
+};
+
+/** Redirects to the sign-in page, and from there back. `isOver`: the session was valid before. */
+export const redirectToSignIn = (c: HonoCall, isOver: boolean): Response => {
+  const { pathname, search } = new URL(c.req.url);
+  const query = new URLSearchParams(isOver ? { why: "over" } : {});
+  if (c.req.method === "GET") query.set("next", ownPath(pathname + search));
+  return c.redirect(query.size > 0 ? `/app/sign-in?${query}` : "/app/sign-in", 303);
+};

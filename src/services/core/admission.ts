@@ -1,0 +1,101 @@
+import { and, eq, isNull, lt, or } from "drizzle-orm";
+import { token } from "../../db/schema.ts";
+import { DatabaseSession } from "../../db/session.ts";
+import type { ValidToken } from "../../db/valid-token.ts";
+import { type Access, type Admitted, type Caller, checkAccess } from "./access.ts";
+import type { ObjectStubs } from "./object-stubs.ts";
+import { settled, tokenInvalid } from "./refusal.ts";
+
+/** `lastUsedAt` of a token is written at most this often. */
+const LAST_USED_EVERY_MS = 60_000;
+
+interface AdmissionParts {
+  env: Pick<Env, "DB">;
+  caller: Caller;
+  access: Access;
+  db: DatabaseSession;
+  objects: ObjectStubs;
+  now: Date;
+  waitUntil(work: Promise<unknown>): void;
+}
+
+/**
+ * Checks once for each request that the caller's token is valid and may call the verb: an API or registration token
+ * with the first query to D1, an agent's token at its pool, the operator's token without a query.
+ */
+export class Admission {
+  readonly #parts: AdmissionParts;
+  #admitted: Admitted | undefined;
+
+  constructor(parts: AdmissionParts) {
+    this.#parts = parts;
+    const { db, now } = parts;
+    const { kind, tokenHash, sessionId = null } = parts.caller;
+    if (kind === "api" || kind === "registration") {
+      db.checkTokenFirst(tokenHash, sessionId, now.toISOString(), (row) => this.#admitToken(row));
+    }
+  }
+
+  /** Refuses callers that no query to D1 checks: the operator, and agents on a route that is not for agents. */
+  async admitEarly(): Promise<void> {
+    const { kind } = this.#parts.caller;
+    if (kind === "operator" || (kind === "agent" && !this.#parts.access.agent)) await this.admit();
+  }
+
+  /** Checks the caller unless that is done: for verbs that do not begin with a query to D1. @throws Refusal */
+  async admit(): Promise<Admitted> {
+    if (!this.#admitted) {
+      const { kind } = this.#parts.caller;
+      if (kind === "agent") await this.#admitAgent();
+      else if (kind === "operator") this.#admitOperator();
+      else await this.#parts.db.run();
+    }
+    return this.admitted;
+  }
+
+  /** The caller, after the first answer of D1 or after `admit`. */
+  get admitted(): Admitted {
+    if (!this.#admitted) throw new Error("The caller was not admitted before its name was needed");
+    return this.#admitted;
+  }
+
+  /** The caller's name for the log; null when the caller is not admitted. */
+  get actor(): string | null {
+    return this.#admitted?.actor ?? null;
+  }
+
+  async #admitAgent(): Promise<void> {
+    const { caller, access, objects } = this.#parts;
+    const { agentId } = settled(await objects.pool(caller.orgId).authenticateAgent(caller.tokenHash));
+    checkAccess(access, "agent", null);
+    this.#admitted = { actor: `agent:${agentId}`, kind: "agent", role: null, labels: null, agentId, token: null };
+  }
+
+  #admitOperator(): void {
+    checkAccess(this.#parts.access, "operator", null);
+    this.#admitted = { actor: "operator", kind: "operator", role: null, labels: null, agentId: null, token: null };
+  }
+
+  #admitToken(row: ValidToken | undefined): void {
+    if (!row) throw tokenInvalid();
+    checkAccess(this.#parts.access, row.kind, row.role);
+    const { id, name, kind, role, labels } = row;
+    this.#admitted = { actor: `token:${id}`, kind, role, labels, agentId: null, token: { id, name, kind } };
+    if (Date.parse(row.lastUsedAt ?? "") + LAST_USED_EVERY_MS > this.#parts.now.getTime()) return;
+    this.#parts.waitUntil(this.#recordUse(id));
+  }
+
+  /** In a session of its own, so that the request's bookmark and counts do not depend on it. */
+  async #recordUse(id: string): Promise<void> {
+    const { env, now } = this.#parts;
+    const before = new Date(now.getTime() - LAST_USED_EVERY_MS).toISOString();
+    const db = new DatabaseSession(env.DB, "first-primary");
+    const isDue = or(isNull(token.lastUsedAt), lt(token.lastUsedAt, before));
+    await db.run(
+      db.sql
+        .update(token)
+        .set({ lastUsedAt: now.toISOString() })
+        .where(and(eq(token.id, id), isDue)),
+    );
+  }
+}

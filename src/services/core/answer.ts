@@ -1,0 +1,22 @@
+interface AnswerHeaders {
+  /** The record's version, which becomes the ETag. */
+  version?: number;
+  /** Where the next page begins, which becomes the Link. */
+  nextCursor?: string;
+}
+
+/** A verb's value, with what the headers of the answer say about it. */
+export class Answer<T> {
+  readonly value: T;
+  readonly version: number | null;
+  readonly nextCursor: string | null;
+
+  constructor(value: T, { version, nextCursor }: AnswerHeaders = {}) {
+    this.value = value;
+    this.version = version ?? null;
+    this.nextCursor = nextCursor ?? null;
+  }
+}
+
+/** A record in the version that a later If-Match may name. */
+export const versioned = <T>(value: T, version: number): Answer<T> => new Answer(value, { version });

@@ -1,0 +1,75 @@
+import { sql } from "drizzle-orm";
+import { ensure, explainRollback, PreconditionFailed, UniqueViolation } from "../../db/guard.ts";
+import type { Query } from "../../db/query.ts";
+import { audit, token } from "../../db/schema.ts";
+import { isValidToken } from "../../db/valid-token.ts";
+import type { AuditAction } from "../../protocol/audit.ts";
+import type { Context } from "./context.ts";
+import { invalid, Refusal, tokenInvalid } from "./refusal.ts";
+
+export interface Change {
+  action: AuditAction;
+  subject: string;
+  /** The organization of the change, where that is not the caller's (the operator has none). */
+  orgId?: string;
+  /** Names and numbers, never values. */
+  detail?: Record<string, unknown>;
+}
+
+/** The audit row of a change, for the batch of that change: D1 commits both or neither. */
+export const auditRow = (context: Context, { action, subject, orgId = context.orgId, detail = {} }: Change) =>
+  context.db.sql.insert(audit).values({
+    id: context.newId(),
+    orgId,
+    at: context.at,
+    actor: context.admitted.actor,
+    action,
+    subject,
+    requestId: context.requestId,
+    detail,
+  });
+
+/** Rolls the batch back when the caller's token was revoked since it was checked. */
+const ensureTokenValid = (context: Context): Query[] => {
+  if (context.caller.kind === "operator") return [];
+  const isValid = sql`EXISTS (SELECT 1 FROM ${token} WHERE ${isValidToken(context.caller.tokenHash, context.at)})`;
+  return [ensure(context.db.sql, "token_live", isValid)];
+};
+
+/**
+ * Commits statements in one batch with their audit row and a check of the caller's token.
+ * @throws Refusal when D1 rolls it back. `existing` finds the row that already has the same unique columns.
+ */
+export const commit = async (
+  context: Context,
+  change: Change,
+  statements: Query[],
+  existing?: Query,
+): Promise<void> => {
+  await context.admit();
+  try {
+    await context.db.run(...ensureTokenValid(context), ...statements, auditRow(context, change));
+  } catch (error) {
+    const reason = explainRollback(error);
+    if (reason instanceof UniqueViolation && existing) throw await duplicateOf(context, existing);
+    throw reason instanceof PreconditionFailed ? refusalOf(reason) : reason;
+  }
+};
+
+const duplicateOf = async (context: Context, existing: Query): Promise<Refusal> => {
+  const [rows] = (await context.db.run(existing)) as [{ id: string }[]];
+  return new Refusal("duplicate", "There is already one like this: see existingId.", { existingId: rows[0]?.id });
+};
+
+const refusalOf = ({ precondition }: PreconditionFailed): Refusal => {
+  switch (precondition) {
+    case "token_live":
+      return tokenInvalid();
+    case "unchanged":
+      return new Refusal("conflict", "It was changed at the same moment: read it again and repeat.");
+    case "owner_exists":
+      return invalid("", "An id in the request is not one of this organization.");
+    case "unused":
+      return new Refusal("in-use", "Something still uses it.");
+  }
+};

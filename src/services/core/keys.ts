@@ -1,0 +1,35 @@
+import type { Keyring } from "../../crypto/keyring.ts";
+import { loadMint, type TokenMint } from "../../crypto/token.ts";
+import type { DatabaseSession } from "../../db/session.ts";
+import { checkedKeyring, openStored, usable } from "./sealing.ts";
+
+/** The keys of the Worker's secrets: those that seal values, and those that sign tokens. */
+export class Keys {
+  readonly #env: Pick<Env, "SECRETS_KEYS" | "TOKEN_KEYS">;
+  readonly #db: DatabaseSession;
+
+  constructor(env: Pick<Env, "SECRETS_KEYS" | "TOKEN_KEYS">, db: DatabaseSession) {
+    this.#env = env;
+    this.#db = db;
+  }
+
+  /** @throws Refusal keyring-unavailable */
+  keyring(): Promise<Keyring> {
+    return checkedKeyring(this.#db, this.#env.SECRETS_KEYS);
+  }
+
+  /** @throws Refusal keyring-unavailable */
+  async seal(value: string, place: readonly string[]): Promise<string> {
+    return (await this.keyring()).seal(value, place);
+  }
+
+  /** Opens a stored value. @throws Damaged; Refusal keyring-unavailable */
+  async open(sealed: string, place: string[]): Promise<string> {
+    return openStored(this.#db, await this.keyring(), sealed, place);
+  }
+
+  /** @throws Refusal keyring-unavailable */
+  get mint(): TokenMint {
+    return usable("TOKEN_KEYS", () => loadMint(this.#env.TOKEN_KEYS));
+  }
+}

@@ -1,0 +1,21 @@
+import { buildLogName, poolName } from "../../domain/object-names.ts";
+import type { AgentPool } from "../../objects/agent-pool.ts";
+import type { BuildLog } from "../../objects/build-log.ts";
+
+/** Stubs of the Durable Objects. They check no caller: call them after `admit`, or with a token they check themselves. */
+export class ObjectStubs {
+  readonly #env: Pick<Env, "AGENT_POOL" | "BUILD_LOG">;
+
+  constructor(env: Pick<Env, "AGENT_POOL" | "BUILD_LOG">) {
+    this.#env = env;
+  }
+
+  /** `locationHint` counts only for the call that creates the object. */
+  pool(orgId: string, locationHint?: DurableObjectLocationHint): DurableObjectStub<AgentPool> {
+    return this.#env.AGENT_POOL.getByName(poolName(orgId), locationHint ? { locationHint } : undefined);
+  }
+
+  log(orgId: string, buildId: string): DurableObjectStub<BuildLog> {
+    return this.#env.BUILD_LOG.getByName(buildLogName(orgId, buildId));
+  }
+}

@@ -1,0 +1,72 @@
+import { and, eq, type SQL } from "drizzle-orm";
+import type { SelectResultFields } from "drizzle-orm/query-builders/select.types";
+import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { Columns } from "../../db/compiled.ts";
+import { ensureUnchanged } from "../../db/guard.ts";
+import type { Query } from "../../db/query.ts";
+import { type Context, entityTag } from "./context.ts";
+import { notFound, Refusal } from "./refusal.ts";
+
+type OwnedTable = SQLiteTable & { id: SQLiteColumn; orgId: SQLiteColumn };
+type VersionedTable = OwnedTable & { version: SQLiteColumn };
+interface Versioned {
+  id: string;
+  version: number;
+}
+
+/** The condition on the row with this id, which must belong to the caller's organization. */
+export const isOwn = (context: Context, table: OwnedTable, id: string): SQL | undefined =>
+  and(eq(table.orgId, context.orgId), eq(table.id, id));
+
+/** @throws Refusal stale-version where the client names other versions in If-Match */
+export const checkVersion = ({ headers }: Context, version: number): void => {
+  const matches = headers.ifMatch?.some((tag) => tag === "*" || tag === entityTag(version));
+  if (matches === false) throw new Refusal("stale-version", "It was changed since you read it: read it again.");
+};
+
+/** The organization's row with this id, if there is one. @throws Refusal stale-version */
+export const lookUp = async <C extends Columns & { version: SQLiteColumn }>(
+  context: Context,
+  table: VersionedTable,
+  columns: C,
+  id: string,
+): Promise<SelectResultFields<C> | undefined> => {
+  const query = context.db.sql
+    .select(columns as Columns)
+    .from(table)
+    .where(isOwn(context, table, id));
+  const [[row]] = (await context.db.run(query)) as unknown as [(SelectResultFields<C> & Versioned)[]];
+  if (row) checkVersion(context, row.version);
+  return row;
+};
+
+/** The organization's row with this id. @throws Refusal not-found, stale-version */
+export const findOne = async <C extends Columns & { version: SQLiteColumn }>(
+  context: Context,
+  table: VersionedTable,
+  columns: C,
+  id: string,
+): Promise<SelectResultFields<C>> => {
+  const row = await lookUp(context, table, columns, id);
+  if (!row) throw notFound();
+  return row;
+};
+
+/** What every change of a row sets. */
+export const nextVersion = ({ at }: Context, { version }: Versioned) => ({ version: version + 1, updatedAt: at });
+
+/** Statements that write `columns` to the row, and roll the batch back if the row changed since it was read. */
+export const updateRow = (context: Context, table: VersionedTable, row: Versioned, columns: object): Query[] => [
+  ensureUnchanged(context.db.sql, table, row),
+  context.db.sql
+    .update(table)
+    .set(columns)
+    .where(isOwn(context, table, row.id)),
+];
+
+/** Statements that delete the row after `owned` rows, and roll the batch back if it changed since it was read. */
+export const deleteRow = (context: Context, table: VersionedTable, row: Versioned, owned: Query[] = []): Query[] => [
+  ensureUnchanged(context.db.sql, table, row),
+  ...owned,
+  context.db.sql.delete(table).where(isOwn(context, table, row.id)),
+];

@@ -1,0 +1,76 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { ended } from "../../../src/local/demo.ts";
+import { crawl, repositoryWith, runBuild, type Stage } from "./stage.ts";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+const DESK = { width: 1280, height: 800 };
+const PHONE = { width: 360, height: 740 };
+
+type Violation = { id: string; nodes: { html: string; failureSummary: string }[] };
+
+const findings = async (page: Page, options: object): Promise<string[]> => {
+  const run = `axe.run(${JSON.stringify(options)}).then((result) => result.violations)`;
+  const violations = (await page.evaluate(run)) as Violation[];
+  return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`);
+};
+
+/** Violations that axe finds in light mode, of contrast in dark mode, and whether the page is too wide for a phone. */
+const judge = async (page: Page): Promise<string[]> => {
+  await page.evaluate(AXE);
+  const found = await findings(page, {});
+  await page.emulateMedia({ colorScheme: "dark" });
+  found.push(...(await findings(page, { runOnly: ["color-contrast"] })).map((finding) => `dark: ${finding}`));
+  await page.setViewportSize(PHONE);
+  const width = await page.evaluate("document.documentElement.scrollWidth");
+  if (Number(width) > PHONE.width) found.push(`${width} pixels wide`);
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize(DESK);
+  return found;
+};
+
+/** Creates one record of every kind that has a page. */
+const oneOfEach = async (stage: Stage): Promise<void> => {
+  const { client } = stage;
+  const table = "| a | b |\\n| - | -: |\\n| 1 | 2 |\\n";
+  const repository = await repositoryWith(stage, `steps:\n  - run: printf '${table}' >> "$MILLRACE_SUMMARY"\n`);
+  const { id: groupId } = await client.call<{ id: string }>("POST", "/secrets/groups", { name: crypto.randomUUID() });
+  const { id: repoId } = repository;
+  await client.call("POST", "/pipeline", { repoId, name: "ci", groupIds: [groupId] });
+  await client.call("POST", "/secrets/variables", {
+    scope: "repository",
+    repoId,
+    key: "ONE",
+    value: "1",
+    isSecret: false,
+  });
+  await ended(client, (await runBuild(stage, repoId)).id);
+};
+
+export const accessibility = (stage: Stage) => {
+  it("has nothing on any page that axe objects to, in light and dark, and fits a phone", async () => {
+    const { service, browser } = stage;
+    const { page } = browser;
+    await oneOfEach(stage);
+    const paths = [...(await crawl(page, service.url, 1)).keys(), "/app/nothing", "/app/sign-in"];
+    expect(paths.length).toBeGreaterThan(20);
+    const found: Record<string, string[]> = {};
+    for (const path of paths) {
+      await page.goto(service.url + path);
+      const wrong = await judge(page);
+      if (wrong.length > 0) found[path] = wrong;
+    }
+    expect(found).toEqual({});
+  });
+
+  it("would be objected to, were a button nameless and pale", async () => {
+    const { page } = stage.browser;
+    await page.goto("about:blank");
+    await page.setContent('<main><h1 style="color:#ccc;background:#fff">pale words</h1><button></button></main>');
+    expect((await judge(page)).join("\n")).toMatch(/button-name.*color-contrast/s);
+    stage.browser.complaints.splice(0);
+  });
+};

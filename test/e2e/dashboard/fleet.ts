@@ -1,0 +1,56 @@
+import { expect, it } from "vitest";
+import type { Agent } from "../../../src/protocol/agent.ts";
+import type { Build } from "../../../src/protocol/build.ts";
+import { signIn } from "../../support/browser.ts";
+import { connectRepository, makeRepository } from "../../support/local/git-repository.ts";
+import type { Stage } from "./stage.ts";
+
+const AGENTS = 120;
+
+export const fleet = (stage: Stage) => {
+  it("pages and filters many agents, and tells of a waiting build what it needs and who lacks it", async () => {
+    const { service } = stage;
+    const client = await service.newOrganization("fleet");
+    const skills = { platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true };
+    const names = Array.from({ length: AGENTS }, (_, index) => `mill-${String(index).padStart(3, "0")}`);
+    await Promise.all(
+      names.map((name) => client.call<Agent>("POST", "/buildagent/register", { ...skills, name, labels: ["linux"] })),
+    );
+    const git = makeRepository(service.folder, { ".millrace.yml": "steps:\n  - run: 'true'\n" });
+    const { id: repoId } = await connectRepository(client, git);
+    const requires = { platform: "macos", ios: true, labels: ["xcode-26"] };
+    const pipeline = await client.call<{ id: string }>("POST", "/pipeline", { repoId, name: "ci", requires });
+    const build = await client.call<Build>("POST", "/build", { pipelineId: pipeline.id, branch: "main" });
+
+    const browser = await stage.chromium.open();
+    const { page } = browser;
+    await signIn(page, service.url, client.token);
+    await page.goto(`${service.url}/app/agents`);
+    await page.locator("#agent-counts").getByText(`${AGENTS} idle`).waitFor();
+    expect(await page.locator(".agent-row").count()).toBe(50);
+    const source = await (await page.request.get(`${service.url}/app/agents`)).text();
+    expect(source.length).toBeLessThan(64 * 1024);
+    await page.getByRole("link", { name: "Next" }).click();
+    await page.getByText("mill-050").waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("mill-11");
+    await page.keyboard.press("Enter");
+    await page.locator("#agent-counts").getByText("10 idle").waitFor();
+    await page.getByRole("button", { name: "Drain mill-117" }).click();
+    await page.locator("#agent-counts").getByText("1 draining").waitFor();
+    expect(await page.locator(".agent-row").count()).toBe(10);
+
+    await page.goto(`${service.url}/app/builds/${build.id}`);
+    const waits = page.locator("#waits");
+    await waits.getByText("It needs macOS, iOS, label xcode-26.").waitFor();
+    await waits
+      .getByText(`${AGENTS} agents are on Linux, not macOS, cannot build for iOS, lack the label xcode-26`)
+      .waitFor();
+    expect(await waits.locator("li:visible").count()).toBe(6);
+    await waits.getByText(`${AGENTS - 5} more`).click();
+    expect(await waits.locator("li:visible").count()).toBe(106);
+    await waits.getByRole("link", { name: "Add an agent" }).waitFor();
+    expect(browser.complaints).toEqual([]);
+    await browser.close();
+  });
+};

@@ -1,0 +1,101 @@
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { ended } from "../../../src/local/demo.ts";
+import type { Pipeline } from "../../../src/protocol/pipeline.ts";
+import type { Repository } from "../../../src/protocol/repository.ts";
+import { repositoryWith, runBuild, type Stage } from "./stage.ts";
+
+const WIDTHS = [360, 768, 1024, 1440];
+const LONG = "unreasonably-long-".repeat(8);
+
+/** Creates one record of every kind with a long name, and a build of sixty steps. */
+const fill = async (stage: Stage) => {
+  const { client } = stage;
+  const steps = Array.from({ length: 60 }, (_, index) => `  - name: ${LONG}${index}\n    run: "true"\n`);
+  const repository = await repositoryWith(stage, `steps:\n${steps.join("")}  - name: breaks\n    run: exit 1\n`);
+  const { id } = repository;
+  await client.call<Repository>("PUT", `/repository/${id}`, { fullName: `acme/${LONG}${Date.now()}` });
+  const name = `${LONG}${id}`;
+  const pipeline = await client.call<Pipeline>("POST", "/pipeline", { repoId: id, name: LONG });
+  const group = await client.call<{ id: string }>("POST", "/secrets/groups", { name, description: LONG });
+  const owner = { scope: "repository", repoId: id };
+  await client.call("POST", "/secrets/variables", {
+    key: LONG.replaceAll("-", "_"),
+    value: LONG,
+    description: LONG,
+    isSecret: false,
+    ...owner,
+  });
+  const build = await ended(client, (await runBuild(stage, id)).id);
+  return [
+    "builds",
+    "repositories",
+    "variables",
+    "groups",
+    "agents",
+    "tokens",
+    "audit",
+    "agents/new",
+    `builds/${build.id}`,
+    `repositories/${id}`,
+    `pipelines/${pipeline.id}`,
+    `groups/${group.id}`,
+    `builds?repoId=${id}`,
+    `variables?owner=repository:${id}`,
+  ].map((path) => `${stage.service.url}/app/${path}`);
+};
+
+const tooWide = async (page: Page): Promise<boolean> =>
+  Number(await page.evaluate("document.documentElement.scrollWidth - innerWidth")) > 0;
+
+export const layout = (stage: Stage) => {
+  it("keeps every page within its width, however long the names in it", async () => {
+    const { page } = stage.browser;
+    const paths = await fill(stage);
+    const wide: string[] = [];
+    const loose: string[] = [];
+    for (const path of paths) {
+      await page.goto(path);
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 900 });
+        if (await tooWide(page)) wide.push(`${path} at ${width}`);
+        const ends = `[".head", ".head > .primary"].map((name) => document.querySelector(name)?.getBoundingClientRect().right)`;
+        const [head, action] = (await page.evaluate(ends)) as (number | undefined)[];
+        if (action !== undefined && Math.abs((head ?? 0) - action) > 1) loose.push(`${path} at ${width}`);
+      }
+    }
+    expect({ wide, loose }).toEqual({ wide: [], loose: [] });
+  });
+
+  it("keeps the log of a build with many steps in sight, and the step that failed", async () => {
+    const { page } = stage.browser;
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.getByRole("link", { name: "Builds" }).first().click();
+    await page.locator(".build-row .what").first().click();
+    await page.locator("#steps.many").waitFor();
+    expect((await page.locator(".log").boundingBox())?.y).toBeLessThan(400);
+    const line = await page.locator("#steps").boundingBox();
+    const failed = await page.locator('#steps > [data-state="failed"]').boundingBox();
+    expect(failed?.x).toBeGreaterThan(line?.x ?? 0);
+    expect((failed?.x ?? 0) + (failed?.width ?? 0)).toBeLessThan((line?.x ?? 0) + (line?.width ?? 0) + 1);
+  });
+
+  it("shows the commands for a new agent whole, with their button beside them", async () => {
+    const { page } = stage.browser;
+    await page.goto(`${stage.service.url}/app/agents/new`);
+    await page.getByRole("button", { name: "Create a registration token" }).click();
+    await page.getByRole("button", { name: "Copy" }).first().waitFor();
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 900 });
+      expect([width, await tooWide(page)]).toEqual([width, false]);
+      const text = await page.locator(".copied pre").first().boundingBox();
+      const button = await page.locator(".copied button").first().boundingBox();
+      expect((button?.y ?? 0) + (button?.height ?? 0)).toBeLessThanOrEqual(text?.y ?? 0);
+      expect((button?.x ?? 0) + (button?.width ?? 0)).toBeLessThanOrEqual(width);
+      const overflow =
+        'document.querySelector(".copied pre").scrollWidth - document.querySelector(".copied pre").clientWidth';
+      expect(await page.evaluate(overflow)).toBe(0);
+    }
+    await page.setViewportSize({ width: 1280, height: 720 });
+  });
+};

@@ -1,0 +1,43 @@
+import { expect, it } from "vitest";
+import { ended } from "../../../src/local/demo.ts";
+import { repositoryWith, runBuild, type Stage } from "./stage.ts";
+
+const LINES = 60_000;
+const FILE = `steps:
+  - name: many lines
+    run: seq -f "line %.0f of the log" ${LINES}
+  - name: breaks
+    run: |
+      echo "the needle is here"
+      exit 3
+`;
+
+export const log = (stage: Stage) => {
+  it("opens the failing step, finds lines, links to them, and keeps the page small", async () => {
+    const { service, client, browser } = stage;
+    const { page } = browser;
+    const repository = await repositoryWith(stage, FILE);
+    const build = await runBuild(stage, repository.id);
+    expect(await ended(client, build.id)).toMatchObject({ status: "failed", exitCode: 3 });
+    const address = `${service.url}/app/builds/${build.id}`;
+    await page.goto(address);
+    await page.getByText("the needle is here").waitFor();
+    expect(await page.getByText(`line ${LINES} of the log`).count()).toBe(0);
+
+    const field = page.getByLabel("Search the log");
+    await field.fill("line 4242");
+    await page.getByText("1 of 11").waitFor();
+    await page.getByText("line 4242 of the log").waitFor();
+    await field.press("Enter");
+    await page.getByText("line 42420 of the log").waitFor();
+    expect(await page.locator(".log-row").count()).toBeLessThan(120);
+
+    const number = page.locator(".log-row", { hasText: "line 42420 of" }).locator(".log-number");
+    await number.click();
+    const link = page.url();
+    expect(link).toMatch(/#L\d+$/);
+    await page.goto("about:blank");
+    await page.goto(link);
+    await page.locator(".is-chosen").getByText("line 42420 of the log").waitFor();
+  });
+};

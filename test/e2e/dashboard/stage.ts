@@ -1,0 +1,44 @@
+import type { Page } from "playwright-core";
+import type { Client } from "../../../src/local/client.ts";
+import type { Build } from "../../../src/protocol/build.ts";
+import type { Browser, Chromium } from "../../support/browser.ts";
+import { connectRepository, makeRepository } from "../../support/local/git-repository.ts";
+import type { LocalService } from "../../support/local/service.ts";
+
+/** Shared by all parts of the test: a service, an organization with an agent, and a browser signed in as its admin. */
+export interface Stage {
+  service: LocalService;
+  client: Client;
+  chromium: Chromium;
+  browser: Browser;
+}
+
+/** Connects a repository with this pipeline file. */
+export const repositoryWith = ({ service, client }: Stage, file: string) =>
+  connectRepository(client, makeRepository(service.folder, { ".millrace.yml": file }));
+
+export const runBuild = ({ client }: Stage, repoId: string): Promise<Build> =>
+  client.call("POST", `/repository/${repoId}/build`, { branch: "main" });
+
+/** A page's path without its ids and query, equal for all pages of one kind. */
+const kindOf = (path: string): string => path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "ID").replace(/\?.*/, "");
+
+/**
+ * Pages that links lead to, from the builds on: each one's address, and its source as the server sent it.
+ * @param most how many of one kind are looked at
+ */
+export const crawl = async (page: Page, service: string, most = Number.POSITIVE_INFINITY) => {
+  const sources = new Map<string, string>();
+  const seen = new Map<string, number>();
+  const open = ["/app/builds"];
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    const kind = kindOf(path);
+    const count = seen.get(kind) ?? 0;
+    if (sources.has(path) || count >= most || /\/log(?:\?|$)|^\/app\/static/.test(path)) continue;
+    seen.set(kind, count + 1);
+    const source = await (await page.request.get(service + path)).text();
+    sources.set(path, source);
+    for (const [, link = ""] of source.matchAll(/href="(\/app\/[^"#]*)"/g)) open.push(link.replaceAll("&amp;", "&"));
+  }
+  return sources;
+};
