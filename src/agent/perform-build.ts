@@ -1,7 +1,7 @@
+import type { JobContext } from "../domain/plan/job-context.ts";
 import { formatMistake } from "../domain/plan/mistake.ts";
 import { parsePlan } from "../domain/plan/parse.ts";
 import type { Plan } from "../domain/plan/plan.ts";
-import type { JobContext } from "../domain/plan/prepare-step.ts";
 import { unmetRequirements } from "../domain/requires.ts";
 import type { Finish } from "../protocol/jobs.ts";
 import { LIMITS } from "../protocol/limits.ts";

@@ -1,7 +1,8 @@
+import type { JobContext } from "../../src/domain/plan/job-context.ts";
 import { INITIAL_JOB_STATE } from "../../src/domain/plan/job-state.ts";
 import { unknownVariables } from "../../src/domain/plan/known-variables.ts";
 import { parsePlan } from "../../src/domain/plan/parse.ts";
-import { type JobContext, prepareStep } from "../../src/domain/plan/prepare-step.ts";
+import { prepareStep } from "../../src/domain/plan/prepare-step.ts";
 import { GROWING, LARGE_TEXTS, LARGE_TREES } from "../domain/plan/support/largest-files.ts";
 import { readInHeap } from "../domain/plan/support/read-in-heap.ts";
 import { ms, quantile } from "./support/statistics.ts";

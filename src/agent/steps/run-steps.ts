@@ -1,7 +1,8 @@
+import type { JobContext } from "../../domain/plan/job-context.ts";
 import { afterCancel, afterStep, INITIAL_JOB_STATE, type JobState, type Outcome } from "../../domain/plan/job-state.ts";
 import { formatMistake, type Mistake } from "../../domain/plan/mistake.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
-import { type JobContext, prepareStep, type StepToRun } from "../../domain/plan/prepare-step.ts";
+import { prepareStep, type StepToRun } from "../../domain/plan/prepare-step.ts";
 import type { Step } from "../../protocol/build.ts";
 import { BuildFailure, Cancel } from "../failure.ts";
 import { CommandFiles } from "./command-files.ts";

@@ -3,21 +3,12 @@ import { LABEL, LABEL_RULE } from "../../protocol/common.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { FILE_KEY_ADVICE, ONE_JOB, STEP_KEY_ADVICE, STEP_WORD_ADVICE } from "../other-ci/keys.ts";
 import { FILE_LIMITS } from "./limits.ts";
-import {
-  choice,
-  either,
-  type Field,
-  flag,
-  list,
-  mapping,
-  type NodeParser,
-  name,
-  record,
-  text,
-  wholeNumber,
-} from "./node-parser.ts";
+import { list } from "./list-parser.ts";
+import { type Field, mapping, record } from "./mapping-parser.ts";
+import { either, type NodeParser } from "./node-parser.ts";
 import { isJob } from "./other-ci-jobs.ts";
 import { SHELLS } from "./plan.ts";
+import { choice, flag, name, text, wholeNumber } from "./scalar-parsers.ts";
 
 const field = <Value>(parser: NodeParser<Value>, description: string): Field<Value> => ({ parser, description });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { JobContext } from "../../../src/domain/plan/job-context.ts";
 import {
   afterCancel,
   afterStep,
@@ -8,7 +9,7 @@ import {
 } from "../../../src/domain/plan/job-state.ts";
 import { parsePlan } from "../../../src/domain/plan/parse.ts";
 import type { Plan } from "../../../src/domain/plan/plan.ts";
-import { type JobContext, type PreparedStep, prepareStep, stepNames } from "../../../src/domain/plan/prepare-step.ts";
+import { type PreparedStep, prepareStep, stepNames } from "../../../src/domain/plan/prepare-step.ts";
 
 const CONTEXT: JobContext = {
   env: { CI: "true", PLAIN: "plain", TOKEN: "s3cret", RUN: "of the run", constructor: "c" },

@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { JobContext } from "../../../src/domain/plan/job-context.ts";
 import { INITIAL_JOB_STATE } from "../../../src/domain/plan/job-state.ts";
 import { parsePlan } from "../../../src/domain/plan/parse.ts";
-import { type JobContext, prepareStep } from "../../../src/domain/plan/prepare-step.ts";
+import { prepareStep } from "../../../src/domain/plan/prepare-step.ts";
 
 let folder = "";
 beforeAll(() => {
