@@ -1,6 +1,7 @@
+import { TO_BASE64 } from "./base64url.ts";
 import { CHECKPOINT_STEP } from "./checkpoints.ts";
 import type { Dictionary } from "./dictionary.ts";
-import { FOLD, type LineWraps } from "./line-wraps.ts";
+import type { LineWraps } from "./line-wraps.ts";
 import { PrefixFingerprints } from "./prefix-fingerprints.ts";
 import type { SlidingWindow } from "./sliding-window.ts";
 
@@ -37,7 +38,7 @@ export class Cursor {
   }
 
   begin(first: number): void {
-    const byte = this.#wraps ? FOLD[first]! : first;
+    const byte = this.#wraps ? TO_BASE64[first]! : first;
     this.#low = this.#dictionary.buckets[byte]!;
     this.#high = this.#dictionary.buckets[byte + 1]!;
     this.#depth = 1;
@@ -98,7 +99,7 @@ export class Cursor {
           at = next;
           byte = text[at]!;
         }
-        byte = FOLD[byte]!;
+        byte = TO_BASE64[byte]!;
       }
       if (needles[first + depth] !== byte) low = this.#dictionary.bound(low, high, depth, byte);
       if (low < high && needles[last + depth] !== byte) high = this.#dictionary.bound(low, high, depth, byte + 1);

@@ -1,5 +1,5 @@
+import { TO_BASE64, toBase64Url } from "./base64url.ts";
 import type { Dictionary } from "./dictionary.ts";
-import { FOLD, toBase64Url } from "./line-wraps.ts";
 
 export const HASH_MULTIPLIER = 0x9e3779b1;
 
@@ -37,7 +37,7 @@ export class Filter {
       this.#add(toBase64Url(head));
     }
     for (let byte = 0; byte < 256; byte++) {
-      if (wrapped.buckets[FOLD[byte]!] !== wrapped.buckets[FOLD[byte]! + 1]) this.first[byte] = 1;
+      if (wrapped.buckets[TO_BASE64[byte]!] !== wrapped.buckets[TO_BASE64[byte]! + 1]) this.first[byte] = 1;
     }
     this.pairs = short.length > 0 ? pairsOf(short) : null;
   }

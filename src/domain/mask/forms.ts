@@ -1,5 +1,5 @@
+import { toBase64Url } from "./base64url.ts";
 import { ESCAPES } from "./escapes.ts";
-import { toBase64Url } from "./line-wraps.ts";
 
 /** An encoded form shorter than this, in bytes, would mask too much that is no secret. */
 const ENCODED_MIN = 8;

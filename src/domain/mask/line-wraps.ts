@@ -1,3 +1,4 @@
+import { IS_BASE64 } from "./base64url.ts";
 import type { SlidingWindow } from "./sliding-window.ts";
 
 /** A line break counts as wrapping only behind this many characters of base64: so no other line's end is held back. */
@@ -6,25 +7,6 @@ export const WRAP_MIN = 20;
 const GAP_MAX = 64;
 
 const [TAB, LF, CR, SPACE] = [9, 10, 13, 32];
-
-/** The two characters in which base64url (RFC 4648, section 5) differs from base64. */
-const PLUS = 0x2b;
-const SLASH = 0x2f;
-const MINUS = 0x2d;
-const UNDERSCORE = 0x5f;
-
-/** By a byte of base64url: the same in base64; every other byte stays. */
-export const FOLD = Uint8Array.from({ length: 256 }, (_, byte) => byte);
-FOLD[MINUS] = PLUS;
-FOLD[UNDERSCORE] = SLASH;
-
-/** Base64 as base64url. */
-export const toBase64Url = (base64: Uint8Array): Uint8Array =>
-  base64.map((byte) => (byte === PLUS ? MINUS : byte === SLASH ? UNDERSCORE : byte));
-
-const ENCODED = new Uint8Array(256);
-for (const char of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_")
-  ENCODED[char.charCodeAt(0)] = 1;
 
 /** Tells the line breaks that only wrap an encoded text from those that end it. Places are indices of the window. */
 export class LineWraps {
@@ -43,7 +25,7 @@ export class LineWraps {
   runBefore(at: number): number {
     const { bytes, base, start } = this.#window;
     let run = 0;
-    while (run < WRAP_MIN && at - run > start - base && ENCODED[bytes[at - run - 1]!] === 1) run++;
+    while (run < WRAP_MIN && at - run > start - base && IS_BASE64[bytes[at - run - 1]!] === 1) run++;
     const reachesOrigin = at - run + base === this.#origin;
     return reachesOrigin ? Math.min(WRAP_MIN, run + this.#runBeforeOrigin) : run;
   }

@@ -1,6 +1,7 @@
+import { TO_BASE64 } from "./base64url.ts";
 import { CHECKPOINT_STEP, type Checkpoint, type Checkpoints } from "./checkpoints.ts";
 import { addToP, addToQ, Powers } from "./fingerprint.ts";
-import { FOLD, type LineWraps } from "./line-wraps.ts";
+import type { LineWraps } from "./line-wraps.ts";
 import type { SlidingWindow } from "./sliding-window.ts";
 
 /** A track with more than this many bytes behind it forgets them. */
@@ -55,7 +56,7 @@ export class PrefixFingerprints {
     const { bytes, base, end } = this.#window;
     while (this.#next < to) {
       if (this.#wraps?.isWrap(this.#next - base)) this.#next = base + this.#wraps.after(this.#next - base, end - base);
-      const byte = this.#wraps ? FOLD[bytes[this.#next - base]!]! : bytes[this.#next - base]!;
+      const byte = this.#wraps ? TO_BASE64[bytes[this.#next - base]!]! : bytes[this.#next - base]!;
       this.#p.push(addToP(this.#p[this.#places.length]!, byte));
       this.#q.push(addToQ(this.#q[this.#places.length]!, byte));
       this.#places.push(this.#next++);
