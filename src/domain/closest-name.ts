@@ -1,4 +1,4 @@
-/** Edits (insert, delete, replace, swap of neighbours) from `a` to `b`, letter case apart. */
+/** Optimal string alignment distance: inserts, deletes, replacements and swaps of neighbours from `a` to `b`. */
 const editDistance = (a: string, b: string): number => {
   let before: number[] = [];
   let above = Array.from({ length: b.length + 1 }, (_, column) => column);
@@ -19,7 +19,7 @@ const editDistance = (a: string, b: string): number => {
 
 const normalized = (text: string): string => text.toLowerCase().replaceAll(/[-_ ]/g, "");
 
-/** The one of `known` that a person who wrote `text` most likely meant; undefined when none is near. */
+/** The known name with the fewest edits from `text`, ignoring case, `-`, `_` and spaces; undefined when none is near. */
 export const closestName = (text: string, known: Iterable<string>): string | undefined => {
   if (text.length > 64) return undefined;
   let best: string | undefined;

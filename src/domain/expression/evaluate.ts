@@ -15,16 +15,16 @@ import { FUNCTIONS, type JobStatus, RESULT_LIMIT, WORK_LIMIT } from "./functions
 import { ExpressionMistake } from "./mistake.ts";
 import type { Expression } from "./parse.ts";
 
-/** What names mean: a context, or a variable by its bare name; missing when neither. */
+/** The names of an expression, contexts and bare variables, and the job's status. */
 export interface Scope {
   names: Dictionary;
   status: JobStatus;
 }
 
-/** Unknown names are null everywhere in `if`; elsewhere only left of `||`. */
+/** How an unknown name is evaluated: in `if` it is null; elsewhere a mistake, except left of `||`. */
 export type UnknownNames = "null" | "mistake";
 
-/** A value in the place of the expression that made it, so that nothing is evaluated twice. */
+/** A value that replaces its expression, so that it is evaluated once. */
 class EvaluatedNode extends Expr {
   readonly value: Data;
   constructor(value: Data) {
@@ -108,14 +108,14 @@ export const evaluate = (expression: Expression, scope: Scope, unknown: UnknownN
   return value;
 };
 
-/** A value as text, and whether that shows something of a secret. @throws {ExpressionMistake} for an array or object */
+/** A value as text, and whether the text reveals a secret. @throws {ExpressionMistake} for an array or object */
 export const evaluateText = (expression: Expression, scope: Scope): { text: string; isSecret: boolean } => {
   const value = evaluate(expression, scope, "mistake");
   if (!value.primitive) throw new ExpressionMistake("This is an object or array: write toJSON(...) to make it text");
   return { text: value.coerceString(), isSecret: isSecretData(value) };
 };
 
-/** Whether the condition of `if` holds. One that does not ask for the status means `success() && (...)`. */
+/** Evaluates the condition of `if`. Without a status function it means `success() && (...)`. */
 export const evaluateCondition = (expression: Expression, scope: Scope): boolean => {
   if (!expression.usesStatus && scope.status !== "success") return false;
   return expression.root === null || !falsy(evaluate(expression, scope, "null"));

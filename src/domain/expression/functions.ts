@@ -3,16 +3,16 @@ import type { FunctionDefinition } from "@actions/expressions/funcs/info";
 import { type Data, isSecretData, text, toData } from "./data.ts";
 import { ExpressionMistake } from "./mistake.ts";
 
-/** Characters the result of any function may have. */
+/** Most characters in the result of one function. */
 export const RESULT_LIMIT = 256 * 1024;
 
-/** Levels of arrays and objects a value may have. */
+/** Most levels of arrays and objects in a value. */
 export const DEPTH_LIMIT = 64;
 
-/** Characters all functions of one expression may make together. */
+/** Most characters in the results of all functions of one expression. */
 export const WORK_LIMIT = 16 * RESULT_LIMIT;
 
-/** Collects a result, and refuses to let it grow beyond the limit: 299 characters of format() can make 100 MB. */
+/** A result that may not grow past the limit: 299 characters of format() can make 100 MB. */
 class BoundedText {
   readonly #parts: string[] = [];
   #length = 0;
@@ -119,7 +119,7 @@ const caseOf = (...args: Data[]): Data => {
   return args.at(-1)!;
 };
 
-/** How a job stands: success until a step fails, cancelled once it is asked to stop. */
+/** The status of a job: success until a step fails, cancelled after a cancel. */
 export type JobStatus = "success" | "failure" | "cancelled";
 
 const CALLS = {
@@ -147,7 +147,7 @@ const definitions = (status: JobStatus): Map<string, FunctionDefinition> => {
   );
 };
 
-/** The functions as the job stands, by their names in lower case. */
+/** The functions by their names in lower case, for each status of the job. */
 export const FUNCTIONS: Record<JobStatus, Map<string, FunctionDefinition>> = {
   success: definitions("success"),
   failure: definitions("failure"),

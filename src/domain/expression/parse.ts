@@ -9,13 +9,13 @@ import { FUNCTION_NAMES, STATUS_FUNCTIONS } from "./names.ts";
 export interface Expression {
   text: string;
   root: Expr | null;
-  /** Where in `text` a token of the tree begins. */
+  /** The offset in `text` of each token of the tree. */
   offsets: Map<Token, number>;
-  /** Whether it asks for the job's status itself: then `if` does not add `success()`. */
+  /** Whether it calls a status function: then `if` does not add `success()`. */
   usesStatus: boolean;
 }
 
-/** Tokens one expression may have: as many levels as these can make fit any stack. */
+/** Most tokens in one expression: so many cannot nest deep enough to exhaust the stack. */
 const TOKEN_LIMIT = 2000;
 
 const lex = (text: string): Token[] => {
@@ -31,7 +31,7 @@ const lex = (text: string): Token[] => {
   }
 };
 
-/** The library keeps line and column, which go wrong after a line break in a text; between tokens is only space. */
+/** Counts offsets itself: the library's line and column are wrong after a line break inside a text. */
 const offsetsOf = (text: string, tokens: Token[]): Map<Token, number> => {
   let end = 0;
   return new Map(
@@ -44,7 +44,7 @@ const offsetsOf = (text: string, tokens: Token[]): Map<Token, number> => {
   );
 };
 
-/** The library unescapes the first '' of a text only. */
+/** Unescapes each '' of a text: the library unescapes only the first. */
 const unescaped = (token: Token): Token =>
   token.type === TokenType.STRING ? { ...token, value: token.lexeme.slice(1, -1).replaceAll("''", "'") } : token;
 
@@ -61,7 +61,7 @@ const MESSAGES: [RegExp, string][] = [
 ];
 
 /**
- * Reads one expression, the text between `${{` and `}}`. Names of variables are not looked up yet.
+ * Parses one expression, the text between `${{` and `}}`. Does not look up names of variables.
  * @throws {ExpressionMistake}
  */
 export const parseExpression = (text: string): Expression => {

@@ -4,7 +4,7 @@ import type { Scope } from "./evaluate.ts";
 import type { JobStatus } from "./functions.ts";
 import { CONTEXT_NAMES, type ContextName, isVariableName } from "./names.ts";
 
-/** Contexts by their names, and below them the variables of `env` by their bare names. */
+/** The contexts by name; any other name is a variable of `env`. */
 class ScopeNames extends Dictionary {
   readonly #env: Dictionary;
   constructor(contexts: Record<ContextName, Dictionary>) {
@@ -25,7 +25,7 @@ export const scopeOf = (contexts: Record<ContextName, Dictionary>, status: JobSt
   status,
 });
 
-/** A context whose keys are variables. `elsewhere` are those of the other kind, and what to write for them. */
+/** A context whose keys are variables. `elsewhere` has the keys of the other kind, and the message for them. */
 export const variableContext = (
   pairs: Iterable<readonly [string, Data]>,
   elsewhere?: { keys: Set<string>; message: string; context: "vars" | "secrets" },
@@ -44,7 +44,7 @@ export const variableContext = (
   return known;
 };
 
-/** A context of a fixed shape: what is not in it is a mistake where null would not do. */
+/** A context with fixed keys: any other key is a mistake, except where unknown names are null. */
 export const fixedContext = (pairs: Iterable<readonly [string, Data]>): Dictionary => {
   const known: Dictionary = new Dictionary(pairs, (key) => ({
     message: "This context has no such property",
@@ -56,6 +56,6 @@ export const fixedContext = (pairs: Iterable<readonly [string, Data]>): Dictiona
   return known;
 };
 
-/** Outputs of a step: one that was not set is null wherever it is read. */
+/** Outputs of a step: one that was not set is null everywhere. */
 export const outputsContext = (pairs: Iterable<readonly [string, Data]>): Dictionary =>
   new Dictionary(pairs, () => null);

@@ -1,6 +1,6 @@
-/* What expressions of other systems have, and what to write here instead. */
+/* Names and operators of other systems' expressions, and what to write here instead. */
 
-/** Contexts of which nothing is known here. */
+/** Contexts that do not exist here. */
 export const CONTEXT_ADVICE = new Map([
   ["matrix", "There is no matrix: make a pipeline for each case, and give it a variable"],
   ["strategy", "There is no matrix: make a pipeline for each case, and give it a variable"],
@@ -63,7 +63,7 @@ export const FUNCTION_ADVICE = new Map([
   ["in", 'There is no function `in`: write `contains(fromJSON(\'["x", "y"]\'), a)`'],
 ]);
 
-/** Words for operators. */
+/** Words that other languages use as operators. */
 export const OPERATOR_ADVICE = new Map([
   ["and", "Write `&&`"],
   ["or", "Write `||`"],
@@ -74,7 +74,7 @@ export const OPERATOR_ADVICE = new Map([
   ["in", "Write `contains(list, item)`"],
 ]);
 
-/** Signs that begin nothing in an expression. */
+/** Characters that cannot begin a token here. */
 export const SIGN_ADVICE = new Map([
   ["=~", "There are no patterns: use startsWith(), endsWith() or contains()"],
   ["!~", "There are no patterns: use startsWith(), endsWith() or contains()"],

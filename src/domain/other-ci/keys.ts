@@ -1,6 +1,6 @@
 /*
  * Keys of GitHub Actions, GitLab, Woodpecker, Buildkite, CircleCI and Azure Pipelines, and what to write here instead.
- * A row is for several keys that mean one thing.
+ * One row has all keys with the same advice.
  */
 type Rows = [keys: string, advice: string][];
 
@@ -13,7 +13,7 @@ const REQUIRES = "Write what the agent must have in `requires`, for example `req
 const BY_API = "When to build is not decided in the file: builds are triggered by the API";
 const NOTHING_TO_INCLUDE = "A file includes no other: an anchor and its aliases can repeat a part of it";
 
-/** Keys that mean the same at the top of a file and in a step. */
+/** Keys with the same advice at the top of a file and in a step. */
 const ANYWHERE: Rows = [
   ["cache save_cache restore_cache", "There is no cache here yet"],
   [
@@ -93,7 +93,7 @@ export const STEP_KEY_ADVICE = table(
   ["stage tags", "A step has none of these: leave it out, and write what the agent must have in `requires`"],
 );
 
-/** What stands in place of a step, as one word. */
+/** Single words that other systems accept in place of a step. */
 export const STEP_WORD_ADVICE = new Map([
   ["wait", "Steps run one after the other: leave `wait` out"],
   ["waiter", "Steps run one after the other: leave `waiter` out"],

@@ -1,4 +1,4 @@
-/* Ways in which a script speaks to another system, and what to write here instead: there they would be lost unseen. */
+/* Commands by which a script speaks to another CI system. Here they would silently do nothing, so they are mistakes. */
 
 const SPEAKS = "write `NAME=value` to";
 
@@ -11,7 +11,7 @@ const FILES = new Map([
   ["GITHUB_STEP_SUMMARY", 'The summary goes another way here: write it to "$MILLRACE_SUMMARY"'],
 ]);
 
-/** Commands in what a step prints, or programs of another system's agent. */
+/** Commands that a step prints, and programs of another system's agent. */
 const COMMANDS = new Map([
   ["::add-mask::", 'Nothing is masked by this: write the value to "$MILLRACE_MASK"'],
   ["::set-output", `Nothing is set by this: ${SPEAKS} "$MILLRACE_OUTPUT"`],
@@ -46,17 +46,17 @@ const IDIOMS = new RegExp(
 );
 const FILE = new RegExp(NAME);
 
-/** What in a script is meant for another system; `variable` is what it would have to be given to mean something. */
+/** A command for another system. It is no mistake when the file itself sets `variable`. */
 export interface Idiom {
   offset: number;
   advice: string;
   variable: string | null;
 }
 
-/** Idioms that are looked at in one script. */
+/** Most idioms reported in one script. */
 const MAX_IDIOMS = 200;
 
-/** The idioms of other systems in a script, those in comments left out. */
+/** The idioms of other systems in a script, except those in comments. */
 export const idiomsIn = (script: string): Idiom[] =>
   [...script.matchAll(IDIOMS)].slice(0, MAX_IDIOMS).flatMap((match) => {
     const line = script.slice(script.lastIndexOf("\n", match.index) + 1, match.index);

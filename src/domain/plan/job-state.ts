@@ -2,7 +2,7 @@ import type { JobStatus } from "../expression/functions.ts";
 
 export type Outcome = "success" | "failure" | "cancelled" | "skipped";
 
-/** How a step ended: `outcome` is what happened, `conclusion` what counts after `continue-on-error`. */
+/** The result of a step: its `outcome`, and the `conclusion` after `continue-on-error` is applied. */
 export interface StepResult {
   outcome: Outcome;
   conclusion: Outcome;
@@ -10,7 +10,7 @@ export interface StepResult {
   outputs: Record<string, string>;
 }
 
-/** What later steps can know of earlier ones; `env` is what was written to MILLRACE_ENV. */
+/** The state of a job between two steps; `env` has what steps wrote to MILLRACE_ENV. */
 export interface JobState {
   status: JobStatus;
   steps: StepResult[];
@@ -19,7 +19,7 @@ export interface JobState {
 
 export const INITIAL_JOB_STATE: JobState = { status: "success", steps: [], env: {} };
 
-/** What a step left behind. */
+/** How a step ended, with what it wrote to MILLRACE_OUTPUT and MILLRACE_ENV. */
 export interface StepEnd {
   outcome: Outcome;
   exitCode: number | null;
@@ -27,7 +27,7 @@ export interface StepEnd {
   env: Record<string, string>;
 }
 
-/** The job after one more step. A cancelled job stays so; a failed step that may fail changes nothing. */
+/** The state after one more step. A cancelled job stays cancelled; a failure with `continue-on-error` is ignored. */
 export const afterStep = (state: JobState, step: { continueOnError: boolean }, end: StepEnd): JobState => {
   const forgiven = end.outcome === "failure" && step.continueOnError;
   const conclusion = forgiven ? "success" : end.outcome;
@@ -40,5 +40,5 @@ export const afterStep = (state: JobState, step: { continueOnError: boolean }, e
   };
 };
 
-/** The job once it is asked to stop: only steps that ask for it by `if` still run. */
+/** The state after a cancel: only steps whose `if` allows it still run. */
 export const afterCancel = (state: JobState): JobState => ({ ...state, status: "cancelled" });

@@ -4,7 +4,7 @@ import { FILE_LIMITS } from "./limits.ts";
 import type { Mistake } from "./mistake.ts";
 import type { EnvEntry, LocatedExpression, Plan, PlanStep, Template } from "./plan.ts";
 
-/** Names of what the pipeline's build would be given, by kind; the service's own need not be among them. */
+/** Keys of the variables that the pipeline's builds receive; those of the service itself may be absent. */
 export interface KnownVariables {
   vars: Iterable<string>;
   secrets: Iterable<string>;
@@ -14,7 +14,7 @@ class VariableChecker {
   readonly mistakes: Mistake[] = [];
   readonly #vars: Set<string>;
   readonly #secrets: Set<string>;
-  /** What is in the environment here; null once a step may have added to it. */
+  /** Keys in the environment here; null after a step that may have added more. */
   env: Set<string> | null;
 
   constructor({ vars, secrets }: KnownVariables) {
@@ -54,7 +54,7 @@ class VariableChecker {
   }
 }
 
-/** Names of variables in a checked plan that its build would not have, or has as the other kind. */
+/** Mistakes for each variable in a plan that its build does not have, or has as the other kind. */
 export const unknownVariables = (plan: Plan, known: KnownVariables): Mistake[] => {
   const walk = new VariableChecker(known);
   walk.template(plan.name, []);

@@ -15,7 +15,7 @@ export const list = <Item>(
     const found = context.resolve(node);
     if (!isSeq(found)) {
       context.mistake(node, "This must be a list, with `- ` before each item");
-      // What is wrong in the items is told all the same.
+      // Mistakes in the items are reported all the same.
       if (isMap(found)) for (const pair of found.items.slice(0, limits.atMost)) readMap(item, pair.value, context);
       return undefined;
     }

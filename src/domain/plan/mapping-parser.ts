@@ -3,7 +3,7 @@ import { closestName } from "../closest-name.ts";
 import type { NodeParser } from "./node-parser.ts";
 import type { ParseContext } from "./parse-context.ts";
 
-/** Where the key of a pair stands, and its text; undefined for keys that are no text. */
+/** The key of a pair and its node; undefined for a key that is no text. */
 const keyOf = (pair: Pair<unknown, unknown>, context: ParseContext): { key: string; node: Node } | undefined => {
   const node = pair.key as Node;
   if (isScalar(node) && node.value !== null) return { key: node.source ?? String(node.value), node };
@@ -15,11 +15,11 @@ const isNothing = (node: unknown): boolean => !node || (isScalar(node) && node.v
 
 type Pairs = { key: string; node: Node; value: Node }[];
 
-const pairsOf = (node: Node, context: ParseContext, insteadOf?: (word: string) => string): Pairs | undefined => {
+const pairsOf = (node: Node, context: ParseContext, adviceForWord?: (word: string) => string): Pairs | undefined => {
   const found = context.resolve(node);
   if (!isMap(found)) {
-    const told = isScalar(found) && found.value !== null && insteadOf?.(String(found.value));
-    context.mistake(node, told || "This must be a mapping, with `key: value` on each line");
+    const advice = isScalar(found) && found.value !== null && adviceForWord?.(String(found.value));
+    context.mistake(node, advice || "This must be a mapping, with `key: value` on each line");
     return undefined;
   }
   const seen = new Set<string>();
@@ -38,7 +38,7 @@ const pairsOf = (node: Node, context: ParseContext, insteadOf?: (word: string) =
   });
 };
 
-/** A mapping whose keys are free. */
+/** A mapping with any keys that match a pattern. */
 export const record = <Value>(
   key: { pattern: RegExp; message: string },
   value: NodeParser<Value>,
@@ -67,19 +67,19 @@ type Fields = Record<string, Field<unknown>>;
 type ValueOf<F> = F extends Field<infer Value> ? Value : never;
 export type MappingOf<F extends Fields> = { [Key in keyof F]?: ValueOf<F[Key]> } & { node: Node };
 
-/** What a mapping is called where a key is none of it, and what to write instead of what other systems have. */
+/** The words for mistakes in a mapping: its name, and advice for keys and values of other CI systems. */
 export interface MappingAdvice {
   name: string;
   adviceForKey?: (key: string, value: Node, context: ParseContext) => string | undefined;
-  /** What to say of one word in its place. */
+  /** The message for a single word in place of the mapping. */
   adviceForWord?: (word: string) => string;
 }
 
-/** A key is named if it looks like one, so that nothing else of the file comes into a message. */
+/** Quotes only what looks like a key: a message must not reveal other text of the file. */
 const quotedKey = (key: string): string => (/^[\w.$-]{1,40}$/.test(key) ? `\`${key}\`` : "This");
 
 /** A mapping with known keys. */
-export const mapping = <F extends Fields>(fields: F, called: MappingAdvice): NodeParser<MappingOf<F>> => {
+export const mapping = <F extends Fields>(fields: F, texts: MappingAdvice): NodeParser<MappingOf<F>> => {
   const known = new Map(Object.entries(fields));
   const required = [...known].filter(([, field]) => field.required).map(([key]) => key);
   const properties = Object.fromEntries(
@@ -88,26 +88,26 @@ export const mapping = <F extends Fields>(fields: F, called: MappingAdvice): Nod
   return {
     schema: { type: "object", properties, additionalProperties: false, ...(required.length > 0 ? { required } : {}) },
     parse(node, context) {
-      const pairs = pairsOf(node, context, called.adviceForWord);
+      const pairs = pairsOf(node, context, texts.adviceForWord);
       if (!pairs) return undefined;
       const result: Record<string, unknown> = { node };
-      let isFromElsewhere = false;
+      let isForOtherCi = false;
       for (const { key, node: at, value } of pairs) {
         const field = known.get(key);
         if (field) {
           result[key] = field.parser.parse(value, context);
           continue;
         }
-        const unknown = `${quotedKey(key)} is no key of ${called.name}`;
-        const told = called.adviceForKey?.(key, value, context);
-        isFromElsewhere ||= told !== undefined;
-        const near = told === undefined ? closestName(key, known.keys()) : undefined;
-        const more = told ?? (near === undefined ? `It has ${[...known.keys()].join(", ")}` : undefined);
+        const unknown = `${quotedKey(key)} is no key of ${texts.name}`;
+        const advice = texts.adviceForKey?.(key, value, context);
+        isForOtherCi ||= advice !== undefined;
+        const near = advice === undefined ? closestName(key, known.keys()) : undefined;
+        const more = advice ?? (near === undefined ? `It has ${[...known.keys()].join(", ")}` : undefined);
         context.mistake(at, more === undefined ? unknown : `${unknown}. ${more}`, near);
       }
       const present = new Set((context.resolve(node) as YAMLMap).items.map((pair) => String(pair.key)));
       for (const key of required) {
-        if (!present.has(key) && !isFromElsewhere) context.mistake(node, `The key \`${key}\` is missing here`);
+        if (!present.has(key) && !isForOtherCi) context.mistake(node, `The key \`${key}\` is missing here`);
       }
       return result as MappingOf<F>;
     },

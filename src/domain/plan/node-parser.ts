@@ -3,20 +3,20 @@ import type { ParseContext } from "./parse-context.ts";
 
 export type JsonSchema = { [key: string]: unknown };
 
-/** Reads one kind of node: the schema and the check are one thing, so that they cannot differ. */
+/** Parses one kind of node. It has its own JSON Schema, so that the schema and the check cannot differ. */
 export interface NodeParser<Value> {
   schema: JsonSchema;
-  /** Undefined when it is not of this kind; what is wrong with it is then among the mistakes. */
+  /** Returns undefined for a node of another kind, and adds a mistake to the context. */
   parse(node: Node, context: ParseContext): Value | undefined;
 }
 
-/** A scalar with its value and its node, for what has to be found again in the source. */
+/** The text of a scalar, with its node to locate it in the source. */
 export interface ScalarText {
   text: string;
   node: Scalar;
 }
 
-/** Either of two kinds, told apart by whether the node is a mapping, a list or a scalar. */
+/** Accepts two kinds of node; `isFirst` chooses the parser. */
 export const either = <A, B>(
   first: NodeParser<A>,
   isFirst: (node: Node) => boolean,

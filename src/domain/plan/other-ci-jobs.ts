@@ -4,7 +4,7 @@ import type { ParseContext } from "./parse-context.ts";
 const keysOf = (node: Node | undefined): string[] =>
   isMap(node) ? node.items.map((pair) => (isScalar(pair.key) ? String(pair.key.value) : "")) : [];
 
-/** Whether a value under a key of its own is a job, as GitLab and CircleCI have them. */
+/** Whether the value of a top-level key is a job, as in GitLab and CircleCI. */
 export const isJob = (value: Node, context: ParseContext): boolean =>
   keysOf(context.resolve(value)).some((key) => /^(?:steps|script|stage|extends|commands|trigger)$/.test(key));
 
@@ -13,7 +13,7 @@ const valuesOf = (node: Node | undefined): Node[] => {
   return isMap(node) ? node.items.map((pair) => pair.value).filter(isNode) : [];
 };
 
-/** The jobs of a file for another system: under `jobs`, `stages` or keys of their own, none of which is `known`. */
+/** The jobs of a file for another CI: under `jobs`, `stages` or any top-level key that is not in `known`. */
 export const jobsIn = (file: Node, known: Record<string, unknown>, context: ParseContext): Node[] => {
   const found = context.resolve(file);
   if (!isMap(found)) return [];

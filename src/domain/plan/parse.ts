@@ -13,7 +13,7 @@ import { folderProblem } from "./working-directory.ts";
 import { parseYaml, type YamlFile } from "./yaml-document.ts";
 import { isBareExpression, isUnclosedQuote, type YamlError, yamlMessage } from "./yaml-mistakes.ts";
 
-/** A plan with hints, or everything that is wrong with the file; in its order. */
+/** A plan with hints, or all mistakes of the file, in the order of the file. */
 export type Parsed =
   | { plan: Plan; hints: Mistake[]; mistakes?: undefined }
   | { plan?: undefined; hints?: undefined; mistakes: Mistake[] };
@@ -36,7 +36,7 @@ const conditionOf = (written: boolean | ScalarText | undefined, node: Node, pars
   return parser.expression(node as Scalar, String(written), 0, "null");
 };
 
-/** An expression in it may come to be anything: it is looked at again once it has a value. */
+/** Checks the literal parts; a folder with expressions is checked again when they have values. */
 const folderOf = (written: ScalarText, parser: TemplateParser): Template => {
   const folder = parser.template(written);
   const problem = folderProblem(folder.map((part) => (typeof part === "string" ? part : "?")).join(""));
@@ -109,7 +109,7 @@ const planOf = (file: PipelineFile, context: ParseContext): Plan => {
 
 const inOrder = (mistakes: Mistake[]): Mistake[] => mistakes.sort((a, b) => a.line - b.line || a.column - b.column);
 
-/** Where to look for an error of YAML: the end of the file tells nothing of a quote that is never closed. */
+/** The offset to report for an error of YAML: for an unclosed quote its beginning, not the end of the file. */
 const offsetOf = (error: YamlError, document: Document.Parsed | null): number => {
   if (!document || !isUnclosedQuote(error)) return error.offset;
   let opened = error.offset;
@@ -121,7 +121,7 @@ const offsetOf = (error: YamlError, document: Document.Parsed | null): number =>
   return opened;
 };
 
-/** One mistake a line: what follows from a slip in YAML would only confuse. */
+/** One mistake on each line: later ones are mostly consequences of it. */
 const yamlMistakes = (text: string, { document, errors }: YamlFile, lines: LineCounter): Mistake[] => {
   const last = errors.findIndex((error) => isBareExpression(error, text));
   const mistakes = errors.slice(0, last < 0 ? undefined : last + 1).map((error) => {
@@ -149,7 +149,7 @@ const read = (text: string, lines: LineCounter): Parsed => {
   return { plan, hints: inOrder(context.hints) };
 };
 
-/** Reads and checks a pipeline file; one beyond a limit is a mistake like any other. */
+/** Parses and checks a pipeline file. A file that exceeds a limit is a mistake too. */
 export const parsePlan = (text: string): Parsed => {
   const most = FILE_LIMITS.characters;
   if (text.length > most)
@@ -162,7 +162,7 @@ export const parsePlan = (text: string): Parsed => {
       const { line, col } = lines.linePos(error.offset);
       return { mistakes: [{ line, column: col, message: error.message }] };
     }
-    // Reading is recursive where the file is nested, also in a script: it can exhaust the stack.
+    // Parsing is recursive, for YAML and for scripts: deep nesting can exhaust the stack.
     if (error instanceof RangeError)
       return { mistakes: [{ line: 1, column: 1, message: "The file is nested too deeply" }] };
     throw error;

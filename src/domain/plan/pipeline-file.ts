@@ -103,13 +103,13 @@ export const FILE_FIELDS = {
   steps: { ...field(list(STEP, { atLeast: 1, atMost: FILE_LIMITS.steps }), "What is done, in order."), required: true },
 };
 
-/** The language of pipeline files: what reads them, and through its schema what documents them. */
+/** The language of pipeline files: its parser, and its JSON Schema. */
 export const PIPELINE_FILE = mapping(FILE_FIELDS, {
   name: "a pipeline file",
   adviceForKey: (key, value, context) => FILE_KEY_ADVICE.get(key) ?? (isJob(value, context) ? ONE_JOB : undefined),
 });
 
-/** A job of a file for another system: it says what a pipeline file does, or as much of it. */
+/** A job in a file for another CI: it has the keys of a pipeline file, none of them required. */
 export const OTHER_CI_JOB = mapping(
   { ...FILE_FIELDS, steps: { ...FILE_FIELDS.steps, required: false } },
   { name: "a pipeline file", adviceForKey: (key) => FILE_KEY_ADVICE.get(key) },

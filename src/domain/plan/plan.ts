@@ -2,13 +2,13 @@ import type { Requires } from "../../protocol/pipeline.ts";
 import type { Expression } from "../expression/parse.ts";
 import type { Position } from "./mistake.ts";
 
-/** An expression and where each of its characters stands in the file. */
+/** An expression, with the position in the file of each of its characters. */
 export interface LocatedExpression {
   expression: Expression;
   positionAt(offset: number): Position;
 }
 
-/** Text with `${{ }}` in it, in order. */
+/** A text in parts: literal text and `${{ }}` expressions. */
 export type Template = (string | LocatedExpression)[];
 
 export interface EnvEntry {
@@ -20,7 +20,7 @@ export interface EnvEntry {
 export const SHELLS = ["bash", "sh", "pwsh", "python", "node"] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** What `run` became: the script without any `${{ }}`, and the variables that it refers to instead. */
+/** A script in which variables have replaced each `${{ }}`. */
 export interface Script {
   text: string;
   references: { name: string; value: LocatedExpression }[];
@@ -28,10 +28,10 @@ export interface Script {
 
 export interface PlanStep {
   id: string | null;
-  /** Null: named by the first line of its script. */
+  /** Null shows the first line of the script instead. */
   name: Template | null;
   run: Script;
-  /** First line of `run` as written, for a step without name. */
+  /** First line of `run` as written, to show for a step without a name. */
   firstLine: string;
   shell: Shell;
   env: EnvEntry[];
@@ -50,7 +50,7 @@ export interface Checkout {
   fetchTags: boolean;
 }
 
-/** What one agent does in one go. A plan of several, with needs between them, would have a list of these. */
+/** The part of a plan that one agent runs. A file has one job. */
 export interface PlanJob {
   requires: Requires;
   timeoutMinutes: number | null;

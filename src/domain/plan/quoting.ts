@@ -1,8 +1,8 @@
 import type { Span } from "../expression/interpolation.ts";
 
 /**
- * How a script quotes the place of an expression: `bare` outside quotes, `quoted` inside double ones, `heredoc` in the
- * body of one, `comment` where nothing is read, or refused with what to write instead.
+ * How a script quotes an expression: `bare` outside quotes, `quoted` in double quotes, `heredoc` in the body of a
+ * heredoc, `comment` in a comment, or refused with advice what to write instead.
  */
 export type Quoting = "bare" | "quoted" | "heredoc" | "comment" | { refused: string };
 
@@ -21,7 +21,7 @@ export const REFUSED = {
   name: "The shell runs code that it finds in the name of a variable: write the name in the script",
 } as const;
 
-/** Walks a script and tells of every expression in it how it is quoted. */
+/** Scans a script and finds how each of its expressions is quoted. */
 export abstract class QuotingScanner {
   readonly text: string;
   readonly #spans: Span[];
@@ -38,7 +38,7 @@ export abstract class QuotingScanner {
     return this.#spans[this.found.length]?.start === this.at;
   }
 
-  /** Notes the expression that begins here, if one does, and steps over it. */
+  /** Records the quoting of the expression that begins here and skips it; returns false where none begins. */
   span(quoting: Quoting): boolean {
     if (!this.isAtSpan) return false;
     this.at = this.#spans[this.found.length]!.end;
@@ -46,7 +46,7 @@ export abstract class QuotingScanner {
     return true;
   }
 
-  /** Refuses every expression that is still to come. */
+  /** Refuses all expressions from here on. */
   giveUp(refused: string): void {
     while (this.found.length < this.#spans.length) this.found.push({ refused });
     this.at = this.text.length;
@@ -56,7 +56,7 @@ export abstract class QuotingScanner {
     return this.text.startsWith(text, this.at);
   }
 
-  /** Steps on to the end of the line; the line break itself stays. */
+  /** Skips to the end of the line, before the line break. */
   comment(): void {
     while (this.at < this.text.length && !this.sees("\n")) if (!this.span("comment")) this.at++;
   }

@@ -5,8 +5,8 @@ import type { Quoting } from "./quoting.ts";
 import { shellQuoting } from "./shell-quoting.ts";
 
 /**
- * A script in which variables stand for its expressions. Offsets count from the beginning of `run`; `isWord` is of one
- * that stands as a word of its own, without quotes.
+ * A script in which variables have replaced its expressions. Offsets count from the beginning of `run`; `isWord` means
+ * that the expression begins a word, without quotes.
  */
 export interface References {
   script: string;
@@ -32,9 +32,8 @@ const reference = (name: string, quoting: Quoting, shell: Shell): string => {
 };
 
 /**
- * Takes the expressions out of a script: each is to be evaluated once into the variable named, and the script refers
- * to that. So a value is only ever a value, whoever sent it. Outside quotes the reference gets double quotes of its
- * own and is one word. An expression in a comment is left where it is and never evaluated.
+ * Replaces each expression of a script by a reference to a variable, so that its value can never become code. Outside
+ * quotes the reference is put in double quotes and stays one word. Expressions in comments are left and never evaluated.
  */
 export const referencesOf = (run: string, shell: Shell, { spans, open } = spansOf(run)): References => {
   const quoting = quotingOf(run, spans, shell);

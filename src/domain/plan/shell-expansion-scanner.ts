@@ -26,7 +26,7 @@ export abstract class ShellExpansionScanner extends QuotingScanner {
     return refused === null ? quoting : { refused };
   }
 
-  /** At the opening of a single quote; with `\` as escape it is that of `$'...'`. */
+  /** Reads `'...'`, or with `\` as its kind `$'...'`, from the opening quote on. */
   protected singleQuotes(kind: "'" | "\\"): void {
     this.at++;
     while (this.hasMore() && !this.sees("'")) {
@@ -46,7 +46,7 @@ export abstract class ShellExpansionScanner extends QuotingScanner {
     this.at++;
   }
 
-  /** One step where `$`, backtick and backslash count and nothing else does; `quoting` is that of the place. */
+  /** Reads one expansion, escape or other character. Expressions in it get this `quoting`. */
   protected expansion(quoting: Quoting): void {
     if (this.span(quoting)) return;
     if (this.sees("\\")) {
@@ -77,7 +77,7 @@ export abstract class ShellExpansionScanner extends QuotingScanner {
     this.at++;
   }
 
-  /** Inside `(( ))`, `$(( ))` or an index: the shell evaluates what a variable there holds, so none may come in. */
+  /** Reads `(( ))`, `$(( ))` or an index. The shell evaluates the values of variables there, so none is allowed. */
   protected arithmetic(closer: "))" | "]"): void {
     const open = closer === "]" ? "[" : "(";
     for (let depth = 0; this.hasMore(); ) {
@@ -93,7 +93,7 @@ export abstract class ShellExpansionScanner extends QuotingScanner {
     }
   }
 
-  /** `${name op word}`, at its `${`. */
+  /** Reads `${name op word}`, from its `${` on. */
   #parameter(quoting: Quoting): void {
     this.at += 2;
     PARAMETER_NAME.lastIndex = this.at;

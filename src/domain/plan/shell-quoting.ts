@@ -11,8 +11,8 @@ const BLANK = /[ \t]/;
 const ENDS_WORD = /[ \t\n;&|<>()]/;
 
 /*
- * Reads bash and sh as far as quoting goes. Should it misjudge a strange script, a value could be split into words or
- * not be filled in, but it is a variable's value in any case and never a part of the script.
+ * Reads the quoting of bash and sh scripts, not all of their grammar. After a misjudgment a value may be split into
+ * words or not be expanded, but it stays the value of a variable and never becomes part of the script.
  */
 class ShellScanner extends ShellExpansionScanner {
   #heredocs: Heredoc[] = [];
@@ -23,7 +23,7 @@ class ShellScanner extends ShellExpansionScanner {
     return this.found;
   }
 
-  /** Commands up to `closer`, which belongs to them. */
+  /** Reads commands up to and including `closer`. */
   protected override commands(closer: ")" | null): void {
     const list = new CommandList(this.found.length);
     if (closer) this.#depth++;
@@ -67,7 +67,7 @@ class ShellScanner extends ShellExpansionScanner {
     }
   }
 
-  /** What feeds an interpreter is a program: its heredocs and here-strings, and the pipeline before it. */
+  /** An interpreter runs its input as code: heredocs, here-strings and the commands before it in the pipeline. */
   #endOfCommand(list: CommandList, operator: string): void {
     if (list.testFrom !== null && operator !== "") return;
     if (list.words.length === 0 && operator === "\n") return;
@@ -116,7 +116,7 @@ class ShellScanner extends ShellExpansionScanner {
     }
   }
 
-  /** The word after a redirection, which is none of the command's own. */
+  /** Reads the word after a redirection, which is no argument of the command. */
   #operand(list: CommandList): void {
     while (BLANK.test(this.text[this.at] ?? "")) this.at++;
     const { words, current } = list;
@@ -166,7 +166,7 @@ class ShellScanner extends ShellExpansionScanner {
       const line = this.text.slice(start, end).replace(/\r$/, "");
       const read = stripsTabs ? line.replace(/^\t+/, "") : line;
       if (read === word) return { end: start, after: end };
-      // In a substitution bash takes the word with the closing parenthesis right after it, too.
+      // In a substitution, bash also accepts the end word directly before the closing parenthesis.
       if (this.#depth > 0 && read.startsWith(`${word})`))
         return { end: start, after: start + line.indexOf(")", word.length) };
       start = end + 1;
@@ -207,5 +207,5 @@ class ShellScanner extends ShellExpansionScanner {
   }
 }
 
-/** How a script for bash or sh quotes each of its expressions. */
+/** How a bash or sh script quotes each expression. */
 export const shellQuoting = (text: string, spans: Span[]): Quoting[] => new ShellScanner(text, spans).run();

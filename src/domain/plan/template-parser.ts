@@ -15,12 +15,12 @@ import { ScalarSourceMap } from "./source-map.ts";
 
 const firstLine = (script: string): string => (script.trim().split("\n")[0] ?? "").slice(0, 100);
 
-/** What by its name, or by what it falls back to, is meant to be several words of a command or none. */
+/** An expression whose name or fallback suggests several words, or none. */
 const SEVERAL_WORDS = /(?:args|arguments|flags|options|opts|params)(?:'\])?$|(?:&&|\|\|)\s*'(?:[^']*\s[^']*)?'$/i;
 const ONE_WORD =
   "Outside quotes this is one word, also when it is empty or has spaces: for several, name it under `env` and write $NAME without quotes";
 
-/** Reads the expressions in one place of the file, and notes what is wrong with them. */
+/** Parses texts with expressions, and reports the mistakes in them. */
 export class TemplateParser {
   readonly context: ParseContext;
   readonly known: KnownNames;
@@ -29,7 +29,7 @@ export class TemplateParser {
     this.known = known;
   }
 
-  /** Notes a mistake at a character of a scalar's value. */
+  /** Reports a mistake at a character of a scalar's value. */
   mistake(node: Scalar, index: number, message: string, suggestion?: string): void {
     if (!this.context.isFull) this.context.mistake(this.#sourceMap(node).offset(index), message, suggestion);
   }
@@ -47,7 +47,7 @@ export class TemplateParser {
     throw new FileLimitExceeded(message, this.#sourceMap(node).offset(over.start));
   }
 
-  /** The expression that begins at `start` of the scalar's value. */
+  /** Parses the expression that begins at `start` of the scalar's value. */
   expression(node: Scalar, text: string, start: number, unknown: UnknownNames): LocatedExpression | null {
     const { context } = this;
     const note = (mistake: ExpressionMistake) =>
@@ -64,13 +64,13 @@ export class TemplateParser {
         return null;
       }
     });
-    // With both braces; one of the library's tokens is the end.
+    // Counts `${{` and `}}` too; one of the library's tokens is the end.
     context.countExpression((located?.expression.offsets.size ?? 1) + 1, node.range?.[0] ?? 0);
     if (located) for (const mistake of wrongNames(located.expression, this.known, unknown)) note(mistake);
     return located;
   }
 
-  /** Text with `${{ }}` in it. */
+  /** Parses a text with `${{ }}` in it. */
   template(written: ScalarText): Template {
     const { text, node } = written;
     const { spans, open } = this.#spans(written);
@@ -87,8 +87,8 @@ export class TemplateParser {
     return template;
   }
 
-  /** A script, with variables in the place of its expressions. `given` are names that the file gives to variables. */
-  script(written: ScalarText, shell: Shell, given: string[]): Script & { firstLine: string } {
+  /** Replaces a script's expressions by variables. `fileKeys` are the variables that the file's `env` sets. */
+  script(written: ScalarText, shell: Shell, fileKeys: string[]): Script & { firstLine: string } {
     const { text, node } = written;
     const found = this.#spans(written);
     const read = this.context.memoize(node, `script for ${shell}`, () => ({
@@ -97,7 +97,7 @@ export class TemplateParser {
       idioms: idiomsIn(text),
     }));
     for (const { offset, advice, variable } of read.idioms)
-      if (variable === null || !given.includes(variable)) this.mistake(node, offset, advice);
+      if (variable === null || !fileKeys.includes(variable)) this.mistake(node, offset, advice);
     for (const { offset, message } of read.problems) this.mistake(node, offset, message);
     const references = read.expressions.flatMap(({ name, expression, offset, isWord }) => {
       if (isWord && SEVERAL_WORDS.test(expression)) this.context.hint(this.#sourceMap(node).offset(offset), ONE_WORD);
@@ -107,7 +107,7 @@ export class TemplateParser {
     return { text: read.script, references, firstLine: read.firstLine };
   }
 
-  /** The condition of `if`: an expression, with or without `${{ }}` around it. */
+  /** Parses the condition of `if`: an expression, with or without `${{ }}` around it. */
   condition(written: ScalarText): LocatedExpression | null {
     const { text, node } = written;
     const { spans, open } = this.#spans(written);

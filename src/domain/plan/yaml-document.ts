@@ -3,12 +3,12 @@ import { withCommas } from "../../protocol/limits.ts";
 import { FILE_LIMITS, FileLimitExceeded } from "./limits.ts";
 import type { YamlError } from "./yaml-mistakes.ts";
 
-/** Errors of YAML that are looked at. */
+/** Most errors of YAML collected. */
 const MAX_ERRORS = 100;
 
 const OPTIONS = { prettyErrors: false, uniqueKeys: false, logLevel: "error" } as const;
 
-/** The tokens of a file, up to what a tree may be built of: counting them costs little, the tree would cost memory. */
+/** The tokens of a file, within the limits. Counting them costs little; the tree of a huge file would cost memory. */
 function* boundedTokens(text: string): Generator<string> {
   let offset = 0;
   let flow = 0;
@@ -21,7 +21,7 @@ function* boundedTokens(text: string): Generator<string> {
     else if (flow === 0 && (token === "-" || token === "?" || token === ":")) onLine++;
     else if (token.includes("\n")) onLine = 0;
     else if (/^[&*!]/.test(token)) marks++;
-    // What is nested by indentation alone cannot get deep in so few characters.
+    // Indentation alone cannot nest deep within the limit of characters.
     if (flow > FILE_LIMITS.depth || onLine > FILE_LIMITS.depth)
       throw new FileLimitExceeded("The file is nested too deeply", offset);
     if (marks > FILE_LIMITS.marks)
@@ -39,23 +39,23 @@ function* boundedTokens(text: string): Generator<string> {
   }
 }
 
-/** Enough is wrong: what else the library would say follows from it, and each error more costs memory. */
+/** Stops the library: further errors are mostly consequences, and each costs memory. */
 class TooManyErrors extends Error {}
 
-/** Where the library says that an error is. */
+/** The library's forms of an error's position. */
 type ErrorLocation = number | [number, number] | { offset: number };
 
 const startOf = (source: ErrorLocation): number =>
   typeof source === "number" ? source : Array.isArray(source) ? source[0] : source.offset;
 
-/** A file as the YAML library reads it; the document is null when too much was wrong to go on. */
+/** The result of the YAML library; the document is null after too many errors. */
 export interface YamlFile {
   document: Document.Parsed | null;
   /** Errors in the order they were found, then warnings. */
   errors: YamlError[];
 }
 
-/** The one YAML document of a file. @throws TooMuch before more than its limit is built */
+/** Parses the one YAML document of a file. @throws {FileLimitExceeded} before it builds a larger tree */
 export const parseYaml = (text: string, lines: LineCounter): YamlFile => {
   const errors: YamlError[] = [];
   const warnings: YamlError[] = [];
@@ -65,7 +65,7 @@ export const parseYaml = (text: string, lines: LineCounter): YamlFile => {
   };
   const parser = new Parser(lines.addNewLine);
   let documents = 0;
-  /** The tokens of the first document without those that are errors: the library would keep each with its stack. */
+  /** The tokens of the first document, without errors: the library would keep each with its stack. */
   const good = function* (tokens: Iterable<CST.Token>) {
     for (const token of tokens) {
       if (token.type === "document") documents++;

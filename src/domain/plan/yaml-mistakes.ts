@@ -1,6 +1,6 @@
 import type { ErrorCode } from "yaml";
 
-/** An error of the YAML library, and where in the file it begins. */
+/** An error of the YAML library, with its offset in the file. */
 export interface YamlError {
   offset: number;
   code: ErrorCode;
@@ -24,11 +24,11 @@ const BY_CODE: Partial<Record<ErrorCode, string>> = {
 
 export const isUnclosedQuote = (error: YamlError): boolean => /^Missing closing ['"]quote/.test(error.message);
 
-/** Whether the error is about the braces of an expression; what comes after it follows from it. */
+/** Whether the error is about the braces of an unquoted expression: all later errors follow from it. */
 export const isBareExpression = (error: YamlError, source: string): boolean =>
   source.startsWith("${{", error.offset - 1);
 
-/** What to tell of an error of the YAML library, whose own messages would quote the file. */
+/** The message for an error of the YAML library, whose own messages quote the file. */
 export const yamlMessage = (error: YamlError, source: string): string => {
   if (isBareExpression(error, source)) return "Between { } or [ ] a value with ${{ }} in it needs quotes around it";
   if (isUnclosedQuote(error)) return "This text has no closing quote";
