@@ -19,7 +19,7 @@ const editDistance = (a: string, b: string): number => {
 
 const normalized = (text: string): string => text.toLowerCase().replaceAll(/[-_ ]/g, "");
 
-/** The known name with the fewest edits from `text`, ignoring case, `-`, `_` and spaces; undefined when none is near. */
+/** The known name with the fewest edits from `text`; undefined when none is near. Ignores case, `-`, `_` and spaces. */
 export const closestName = (text: string, known: Iterable<string>): string | undefined => {
   if (text.length > 64) return undefined;
   let best: string | undefined;

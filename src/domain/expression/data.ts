@@ -18,8 +18,8 @@ export interface Missing {
 }
 
 /**
- * The library's dictionary loses keys that are names of Object.prototype (`constructor`, `__proto__`) and ignores letter
- * case. This one keeps all keys, and with `missing` it finds exact names only.
+ * The library's dictionary loses keys that are names of Object.prototype (`constructor`, `__proto__`) and ignores
+ * letter case. This one keeps all keys, and with `missing` it finds exact names only.
  */
 export class Dictionary extends data.Dictionary {
   readonly #pairs = new Map<string, Data>();

@@ -3,7 +3,7 @@ import { addToP, addToQ, joinHalves } from "./fingerprint.ts";
 /** Bytes between two checkpoints of a needle. */
 export const CHECKPOINT_STEP = 64;
 
-/** Where a comparison stands that has followed a needle's beginning up to a checkpoint. */
+/** The state of a comparison that has matched a needle's beginning up to a checkpoint. */
 export interface Checkpoint {
   low: number;
   high: number;
@@ -13,15 +13,15 @@ export interface Checkpoint {
 }
 
 /**
- * The needles' beginnings of 64, 128, ... bytes, by fingerprint. Text that repeats itself as a needle does would else
- * be compared again from each of its places.
+ * The needles' prefixes of 64, 128, ... bytes, by fingerprint. Without them, text that repeats like a needle would be
+ * compared again from each of its bytes.
  */
 export class Checkpoints {
   readonly longest: number;
   readonly #keys: Float64Array;
   readonly #values: Uint32Array;
 
-  /** Takes the needles sorted: one that begins another comes before it. */
+  /** The needles must be sorted, so that a prefix of another needle precedes it. */
   constructor(needles: Uint8Array[]) {
     const lengths = needles.map(({ length }) => length);
     this.longest = lengths.reduce((longest, length) => Math.max(longest, length), 0);
@@ -40,7 +40,7 @@ export class Checkpoints {
     }
   }
 
-  /** The checkpoint of the beginning with this fingerprint, or -1. */
+  /** The checkpoint of the prefix with this fingerprint, or -1. */
   find(fingerprint: number): number {
     const slot = this.#slot(fingerprint);
     return this.#keys[slot] === -1 ? -1 : slot;

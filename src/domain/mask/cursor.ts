@@ -5,19 +5,19 @@ import type { LineWraps } from "./line-wraps.ts";
 import { PrefixFingerprints } from "./prefix-fingerprints.ts";
 import type { SlidingWindow } from "./sliding-window.ts";
 
-/** Bytes alike from which on it is asked whether a leap over text compared before is possible. */
+/** After this many equal bytes the cursor tries to leap over text that was compared before. */
 const LEAP_FROM = 8;
 
-/** Follows the text from one place on, as long as it may become a needle of the dictionary. */
+/** Compares text from one position on, as long as it may become a needle of the dictionary. */
 export class Cursor {
   readonly #dictionary: Dictionary;
   readonly #window: SlidingWindow;
-  /** Null for needles that are sought byte for byte. */
+  /** Null for needles that line breaks cannot cut. */
   readonly #wraps: LineWraps | null;
   readonly #track: PrefixFingerprints;
-  /** Up to this stream offset text has been compared, so that it pays to leap. */
+  /** Text before this stream offset was compared before: there a leap saves time. */
   #reached = 0;
-  /** The needles `#low..#high` begin with the first `#depth` bytes of the text, which took `#length` with its wraps. */
+  /** Needles `#low..#high` begin with the first `#depth` bytes of the text, which are `#length` bytes with wraps. */
   #low = 0;
   #high = 0;
   #depth = 0;
@@ -50,7 +50,7 @@ export class Cursor {
     this.#low = this.#high;
   }
 
-  /** Compares from where it stands up to `end`, both indices of the window; `start` is where it began. */
+  /** Continues the comparison that began at `start`, up to `end`. Both are indices of the window. */
   follow(start: number, end: number): void {
     const { bytes: needles, starts } = this.#dictionary;
     const { bytes: text, base } = this.#window;

@@ -3,12 +3,12 @@ import type { Dictionary } from "./dictionary.ts";
 
 export const HASH_MULTIPLIER = 0x9e3779b1;
 
-/** A needle of this many bytes has, wherever it lies, a whole aligned word within its first seven. */
+/** The first seven bytes of a needle contain a whole aligned word, at any alignment. */
 const WORD_MIN = 7;
 
 /**
- * Keeps most of the text away from the dictionaries: every aligned word of four bytes is looked up by its hash, which
- * tells at which of the places up to three bytes before it a needle may begin. Words are little-endian, as everywhere.
+ * Excludes most of the text without a search in the dictionaries: the hash of each aligned word of four bytes tells
+ * whether a needle may begin there or up to three bytes before. Words are little-endian, as on every platform.
  */
 export class Filter {
   /** By hash of a word: bit b is set if a needle may begin b bytes before the word. */

@@ -1,27 +1,27 @@
 import { IS_BASE64 } from "./base64url.ts";
 import type { SlidingWindow } from "./sliding-window.ts";
 
-/** A line break counts as wrapping only behind this many characters of base64: so no other line's end is held back. */
+/** A line break is a wrap only after this many characters of base64, so that other lines are not held back. */
 export const WRAP_MIN = 20;
-/** Line breaks and the indentation after them, in bytes, that one wrap may have. */
+/** Most bytes of line breaks and indentation in one wrap. */
 const GAP_MAX = 64;
 
 const [TAB, LF, CR, SPACE] = [9, 10, 13, 32];
 
-/** Tells the line breaks that only wrap an encoded text from those that end it. Places are indices of the window. */
+/** Finds the line breaks that wrap an encoded text. Positions are indices of the window. */
 export class LineWraps {
   readonly #window: SlidingWindow;
   readonly #origin: number;
   readonly #runBeforeOrigin: number;
 
-  /** `run` is how many characters of base64 came right before the window's first byte. */
+  /** `run` is the number of base64 characters directly before the window's first byte. */
   constructor(window: SlidingWindow, run: number) {
     this.#window = window;
     this.#origin = window.start;
     this.#runBeforeOrigin = run;
   }
 
-  /** Characters of base64 right before `at`, counted up to WRAP_MIN. */
+  /** Number of base64 characters directly before `at`, at most WRAP_MIN. */
   runBefore(at: number): number {
     const { bytes, base, start } = this.#window;
     let run = 0;
@@ -35,7 +35,7 @@ export class LineWraps {
     return (byte === LF || byte === CR) && this.runBefore(at) >= WRAP_MIN;
   }
 
-  /** Where the text goes on behind a wrap that begins at `at`. */
+  /** The index of the first byte after the wrap that begins at `at`. */
   after(at: number, end: number): number {
     const { bytes } = this.#window;
     const limit = Math.min(end, at + GAP_MAX);

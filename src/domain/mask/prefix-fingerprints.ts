@@ -4,15 +4,15 @@ import { addToP, addToQ, Powers } from "./fingerprint.ts";
 import type { LineWraps } from "./line-wraps.ts";
 import type { SlidingWindow } from "./sliding-window.ts";
 
-/** A track with more than this many bytes behind it forgets them. */
+/** Bytes kept before the current start; with more, and half of all, the fingerprints begin again. */
 const LAG = 4096;
 
-/** Fingerprints of the text that was compared before, without its wraps, to leap over it the next time. */
+/** Prefix fingerprints of text that was compared before, without wraps, to leap over it the next time. */
 export class PrefixFingerprints {
   readonly #window: SlidingWindow;
   readonly #wraps: LineWraps | null;
   readonly #powers = new Powers(CHECKPOINT_STEP);
-  /** Stream offset of each byte, and the fingerprint of all before it; the fingerprints have one entry more. */
+  /** Stream offset of each byte, and the fingerprint halves of all bytes before it; those have one entry more. */
   #places: number[] = [];
   #p: number[] = [0];
   #q: number[] = [0];
@@ -24,8 +24,8 @@ export class PrefixFingerprints {
   }
 
   /**
-   * The farthest checkpoint that the text from `start` on reaches before `to`, with where it lies and where the
-   * longest needle ends that was passed. Stream offsets.
+   * The farthest checkpoint that the text from `start` on reaches before `to`, with the stream offsets of its end and
+   * of the end of the longest needle on the way.
    */
   leap(checkpoints: Checkpoints, start: number, to: number): (Checkpoint & { at: number; matchedTo: number }) | null {
     const first = this.#reach(start, to);
@@ -47,7 +47,7 @@ export class PrefixFingerprints {
     return { ...rest, depth, matched, at: endOf(depth), matchedTo: matched > 0 ? endOf(matched) : start };
   }
 
-  /** Takes in the text up to `to`. @returns the index of `start` */
+  /** Adds the text up to `to`. @returns the index of `start` */
   #reach(start: number, to: number): number {
     const known = this.#indexOf(start);
     if (known < 0 || known > LAG + this.#places.length / 2) {

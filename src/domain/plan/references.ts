@@ -33,7 +33,7 @@ const reference = (name: string, quoting: Quoting, shell: Shell): string => {
 
 /**
  * Replaces each expression of a script by a reference to a variable, so that its value can never become code. Outside
- * quotes the reference is put in double quotes and stays one word. Expressions in comments are left and never evaluated.
+ * quotes the reference gets double quotes and stays one word. Expressions in comments stay and are never evaluated.
  */
 export const referencesOf = (run: string, shell: Shell, { spans, open } = spansOf(run)): References => {
   const quoting = quotingOf(run, spans, shell);
