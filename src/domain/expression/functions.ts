@@ -38,11 +38,10 @@ const format = (pattern: Data, ...values: Data[]): Data => {
   for (const [piece, literal, index] of pattern.coerceString().matchAll(/(\{\{|\}\}|[^{}]+)|\{([0-9]+)[^}]*\}|[{}]/g)) {
     if (literal !== undefined) result.add(literal === "{{" || literal === "}}" ? literal.slice(1) : literal);
     else if (index === undefined || piece.includes("{", 1))
-      throw new ExpressionMistake("A { or } in the pattern of format() is not doubled and is not a {0}");
+      throw new ExpressionMistake("In the pattern of format() write {{ or }} for a brace, and {0} for a value");
     else {
       const value = values[Number(index)];
-      if (value === undefined)
-        throw new ExpressionMistake("The pattern of format() names more values than it is given");
+      if (value === undefined) throw new ExpressionMistake("The pattern of format() uses a value that is not passed");
       result.addData(value);
     }
   }
@@ -103,7 +102,7 @@ const fromJson = (value: Data): Data => {
   try {
     parsed = JSON.parse(source);
   } catch {
-    throw new ExpressionMistake("The text given to fromJSON() is not JSON");
+    throw new ExpressionMistake("The text passed to fromJSON() is not JSON");
   }
   if (depth(parsed, DEPTH_LIMIT) > DEPTH_LIMIT) throw new ExpressionMistake("The JSON is nested too deeply");
   return toData(parsed, isSecretData(value));

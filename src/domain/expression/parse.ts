@@ -26,7 +26,8 @@ const lex = (text: string): Token[] => {
     if (position === undefined) throw new ExpressionMistake("This expression is too long", 0);
     const offset = Number(position) - 1;
     const sign = SIGN_ADVICE.get(text.slice(offset, offset + 2)) ?? SIGN_ADVICE.get(text[offset] ?? "");
-    const message = text[offset] === "'" ? "This text has no closing '" : (sign ?? "This cannot be read here");
+    const message =
+      text[offset] === "'" ? "This text has no closing '" : (sign ?? "This character is not allowed here");
     throw new ExpressionMistake(message, offset);
   }
 };
@@ -97,7 +98,7 @@ export const parseExpression = (text: string): Expression => {
     const word = [tokens[at], tokens[at - 1]].find((one) => OPERATOR_ADVICE.has(one?.lexeme.toLowerCase() ?? ""));
     if (word) throw new ExpressionMistake(OPERATOR_ADVICE.get(word.lexeme.toLowerCase())!, offsets.get(word));
     const token = tokens[at];
-    const message = MESSAGES.find(([pattern]) => pattern.test(error.message))?.[1] ?? "This expression cannot be read";
+    const message = MESSAGES.find(([pattern]) => pattern.test(error.message))?.[1] ?? "This expression is not valid";
     throw new ExpressionMistake(message, token && offsets.get(token));
   }
 };

@@ -26,8 +26,12 @@ const pairsOf = (node: Node, context: ParseContext, adviceForWord?: (word: strin
   return found.items.flatMap((pair) => {
     const key = keyOf(pair, context);
     if (!key) return [];
-    if (seen.has(key.key)) context.mistake(key.node, "This key is there twice");
-    else if (key.key === "<<") context.mistake(key.node, "Mappings are not merged: write the keys, or alias the whole");
+    if (seen.has(key.key)) context.mistake(key.node, "This key appears twice");
+    else if (key.key === "<<")
+      context.mistake(
+        key.node,
+        "`<<` does not merge mappings here: write the keys, or use an alias for the whole mapping",
+      );
     else if (isNothing(pair.value)) context.mistake(key.node, "This key has no value");
     else {
       seen.add(key.key);
@@ -98,11 +102,11 @@ export const mapping = <F extends Fields>(fields: F, texts: MappingAdvice): Node
           result[key] = field.parser.parse(value, context);
           continue;
         }
-        const unknown = `${quotedKey(key)} is no key of ${texts.name}`;
+        const unknown = `${quotedKey(key)} is not a key of ${texts.name}`;
         const advice = texts.adviceForKey?.(key, value, context);
         isForOtherCi ||= advice !== undefined;
         const near = advice === undefined ? closestName(key, known.keys()) : undefined;
-        const more = advice ?? (near === undefined ? `It has ${[...known.keys()].join(", ")}` : undefined);
+        const more = advice ?? (near === undefined ? `The keys are ${[...known.keys()].join(", ")}` : undefined);
         context.mistake(at, more === undefined ? unknown : `${unknown}. ${more}`, near);
       }
       const present = new Set((context.resolve(node) as YAMLMap).items.map((pair) => String(pair.key)));

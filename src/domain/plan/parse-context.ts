@@ -77,7 +77,7 @@ export class ParseContext {
     this.#values++;
     if (this.#values > FILE_LIMITS.values || this.#characters > FILE_LIMITS.read)
       throw new FileLimitExceeded(
-        "The aliases up to here make the file larger than will be read",
+        "The aliases up to here make the file larger than its limit",
         (this.#alias ?? node).range?.[0] ?? 0,
       );
     return found;

@@ -75,7 +75,7 @@ const stepsOf = (file: PipelineFile, context: ParseContext): PlanStep[] => {
   const defaults = { shell: run?.shell ?? "bash", folder: run?.["working-directory"], env } as const;
   return (file.steps ?? []).map((step) => {
     const plan = stepOf(step, defaults, new TemplateParser(context, { steps: [...before] }));
-    if (step.id && before.includes(step.id.text)) context.mistake(step.id.node, "Another step has this id already");
+    if (step.id && before.includes(step.id.text)) context.mistake(step.id.node, "Another step already has this id");
     if (step.id) before.push(step.id.text);
     return plan;
   });
@@ -93,7 +93,7 @@ const requiresOf = ({ requires }: PipelineFile): Requires => {
 
 const planOf = (file: PipelineFile, context: ParseContext): Plan => {
   if (file.requires?.platform === "windows")
-    context.hint(file.requires.node, "There is no agent for Windows yet: a build that needs one waits for ever");
+    context.hint(file.requires.node, "There is no agent for Windows yet: a build that needs one waits forever");
   const everywhere = new TemplateParser(context, { steps: null });
   return {
     name: file.name ? everywhere.template(file.name) : null,

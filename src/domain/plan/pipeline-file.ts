@@ -14,14 +14,14 @@ const field = <Value>(parser: NodeParser<Value>, description: string): Field<Val
 
 const KEY = {
   pattern: new RegExp(`^(?!MILLRACE_|__proto__$)[A-Za-z_][A-Za-z0-9_]{0,${LIMITS.keyCharacters - 1}}$`),
-  message: "The name of a variable must be letters, digits and _, not begin with a digit, and not with MILLRACE_",
+  message: "The name of a variable must be letters, digits and _, and must not begin with a digit or MILLRACE_",
 };
 const env = field(record(KEY, text(true)), "Variables for the steps, by name. Values may use ${{ }}.");
 /** A pipeline's `timeoutSeconds` has the same limit. */
 const TIMEOUT_MINUTES = LIMITS.timeoutSeconds / 60;
 const timeout = field(wholeNumber(1, TIMEOUT_MINUTES), "Minutes after which it is stopped.");
 const workingDirectory = field(text(), "Folder the commands run in, relative to the checkout. May use ${{ }}.");
-const shell = field(choice(...SHELLS), "What runs the script; bash unless said otherwise.");
+const shell = field(choice(...SHELLS), "Program that runs the script; bash by default.");
 const label = name(LABEL, `A label ${LABEL_RULE}`);
 
 const REQUIRES = mapping(
@@ -37,7 +37,7 @@ const REQUIRES = mapping(
 
 const CHECKOUT = mapping(
   {
-    depth: field(wholeNumber(0, 1_000_000), "Commits to fetch, 1 unless said otherwise; 0 is the whole history."),
+    depth: field(wholeNumber(0, 1_000_000), "Commits to fetch, 1 by default; 0 is the whole history."),
     submodules: field(choice<boolean | "recursive">(false, true, "recursive"), "Whether submodules are fetched too."),
     lfs: field(flag, "Whether the files of Git LFS are fetched."),
     "fetch-tags": field(flag, "Whether tags are fetched."),
@@ -53,11 +53,11 @@ const STEP = mapping(
       name(/^[A-Za-z_][A-Za-z0-9_-]{0,99}$/, "An id must be letters, digits, _ and -, not beginning with a digit"),
       "Name by which later steps refer to this one: steps.ID.outputs.NAME.",
     ),
-    name: field(text(), "What people see. May use ${{ }}."),
+    name: field(text(), "Name shown to people. May use ${{ }}."),
     run: {
       ...field(
         text(false, "text: write `run: |` and the commands below it, one a line"),
-        "The script. Each ${{ }} in it is given to the shell as a variable, never pasted.",
+        "The script. Each ${{ }} in it becomes a variable, never a part of the script.",
       ),
       required: true,
     },
@@ -80,27 +80,27 @@ const STEP = mapping(
 
 /** Keys at the top of a file. */
 export const FILE_FIELDS = {
-  name: field(text(), "For readers of the file; elsewhere people see the name the pipeline has in the service."),
+  name: field(text(), "A name for readers of the file. The service shows the pipeline's own name."),
   env,
   defaults: field(
     mapping(
       {
         run: field(
           mapping({ shell, "working-directory": workingDirectory }, { name: "`defaults.run`" }),
-          "For every step that does not say otherwise.",
+          "Defaults for every step.",
         ),
       },
       { name: "`defaults`" },
     ),
-    "What steps have when they do not say otherwise.",
+    "Defaults for the steps.",
   ),
-  requires: field(REQUIRES, "What the agent must have, besides what the pipeline asks for."),
+  requires: field(REQUIRES, "Requirements for the agent, in addition to the pipeline's."),
   "timeout-minutes": field(
     wholeNumber(1, TIMEOUT_MINUTES),
     "Minutes after which the build is stopped; the pipeline's own limit holds too.",
   ),
   checkout: field(CHECKOUT, "How the commit is fetched."),
-  steps: { ...field(list(STEP, { atLeast: 1, atMost: FILE_LIMITS.steps }), "What is done, in order."), required: true },
+  steps: { ...field(list(STEP, { atLeast: 1, atMost: FILE_LIMITS.steps }), "The steps, in order."), required: true },
 };
 
 /** The language of pipeline files: its parser, and its JSON Schema. */

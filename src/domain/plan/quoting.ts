@@ -6,19 +6,20 @@ import type { Span } from "../expression/interpolation.ts";
  */
 export type Quoting = "bare" | "quoted" | "heredoc" | "comment" | { refused: string };
 
-const BY_ENV = "give the value a name under `env:` and write";
+const BY_ENV = "set a variable under `env:` and write";
 
 export const REFUSED = {
-  single: `Inside single quotes the value would not be filled in: use double quotes, or ${BY_ENV} "$NAME"`,
-  heredoc: `In a heredoc with a quoted end word the value would not be filled in: take the quotes off the word, or ${BY_ENV} it as a variable`,
+  single: `Inside single quotes the value would not be expanded: use double quotes, or ${BY_ENV} "$NAME"`,
+  heredoc:
+    "In a heredoc with a quoted end word the value would not be expanded: remove the quotes from the word, or pass the value to the program in a variable set under `env:`",
   word: "The end word of a heredoc is taken as written: write it without an expression",
-  escaped: "The backslash would take the value apart: leave it out",
-  backtick: "Inside backticks quoting goes wrong: use $( )",
+  escaped: "The backslash would change the value: remove it",
+  backtick: "Inside backticks quoting is unreliable: use $( )",
   arithmetic:
-    "The shell runs code that it finds in a value that it takes for a number or an index: test the value as text first, or compute in another program",
-  code: `The value would become a part of a program that is run: ${BY_ENV} "$NAME" in single quotes, or pass it as an argument`,
+    "The shell would run code in a value that it evaluates as a number or an index: test the value as text first, or compute in another program",
+  code: `The value would become program code: ${BY_ENV} "$NAME" in single quotes, or pass it as an argument`,
   deep: "This is nested too deeply in the script to tell how it is quoted",
-  name: "The shell runs code that it finds in the name of a variable: write the name in the script",
+  name: "The shell would run code in the name of a variable: write the name in the script itself",
 } as const;
 
 /** Scans a script and finds how each of its expressions is quoted. */

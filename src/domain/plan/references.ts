@@ -15,8 +15,8 @@ export interface References {
 }
 
 const NO_REFERENCE = {
-  python: 'Python would take this for a part of the program: name the value under `env:` and read os.environ["NAME"]',
-  node: "Node would take this for a part of the program: name the value under `env:` and read it from the environment of the process",
+  python: 'Python would read this as code: set a variable under `env:` and read os.environ["NAME"]',
+  node: "Node would read this as code: set a variable under `env:` and read process.env.NAME",
 } as const;
 
 const quotingOf = (run: string, spans: Span[], shell: Shell): Quoting[] => {

@@ -18,7 +18,7 @@ const firstLine = (script: string): string => (script.trim().split("\n")[0] ?? "
 /** An expression whose name or fallback suggests several words, or none. */
 const SEVERAL_WORDS = /(?:args|arguments|flags|options|opts|params)(?:'\])?$|(?:&&|\|\|)\s*'(?:[^']*\s[^']*)?'$/i;
 const ONE_WORD =
-  "Outside quotes this is one word, also when it is empty or has spaces: for several, name it under `env` and write $NAME without quotes";
+  "Outside quotes this is one word, also when it is empty or has spaces: for several words, set a variable under `env` and write $NAME without quotes";
 
 /** Parses texts with expressions, and reports the mistakes in them. */
 export class TemplateParser {

@@ -173,7 +173,7 @@ describe("a mistake that shows only now", () => {
       "steps:\n  - run: x\n    name: ${{ fromJSON(PLAIN) }}",
       3,
       15,
-      "The text given to fromJSON() is not JSON",
+      "The text passed to fromJSON() is not JSON",
       undefined,
     ],
     [
