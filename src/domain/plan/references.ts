@@ -16,7 +16,7 @@ export interface References {
 
 const NO_REFERENCE = {
   python: 'Python would read this as code: set a variable under `env:` and read os.environ["NAME"]',
-  node: "Node would read this as code: set a variable under `env:` and read process.env.NAME",
+  node: "Node would read this as code: set a variable under `env:` and read it from the environment of the process",
 } as const;
 
 const quotingOf = (run: string, spans: Span[], shell: Shell): Quoting[] => {
