@@ -131,6 +131,8 @@ describe("an expression in a script for another shell", () => {
 
   it("is refused in python and node, which have no reference", () => {
     expect(referencesOf(`print("${X}")`, "python").problems[0]?.message).toContain('os.environ["NAME"]');
-    expect(referencesOf(`console.log("${X}")`, "node").problems[0]?.message).toContain("the environment of the process");
+    expect(referencesOf(`console.log("${X}")`, "node").problems[0]?.message).toContain(
+      "the environment of the process",
+    );
   });
 });
