@@ -30,7 +30,7 @@ export interface Composition<Value extends string | null = string> {
 export type Trust = "trusted" | "untrusted";
 
 /** Where a value was set. */
-export interface ValueSource {
+interface ValueSource {
   scope: Origin;
   groupId: string | null;
   variableId: string | null;

@@ -4,8 +4,8 @@ import type { ExpressionData, Pair } from "@actions/expressions/data/expressiond
 export type Data = ExpressionData;
 
 /** A text or number from a secret; values computed from it are secret too. */
-export class SecretText extends data.StringData {}
-export class SecretNumber extends data.NumberData {}
+class SecretText extends data.StringData {}
+class SecretNumber extends data.NumberData {}
 
 /** Whether printing this value would reveal a secret. */
 export const isSecretData = (value: Data): boolean => value instanceof SecretText || value instanceof SecretNumber;

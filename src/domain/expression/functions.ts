@@ -7,7 +7,7 @@ import { ExpressionMistake } from "./mistake.ts";
 export const RESULT_LIMIT = 256 * 1024;
 
 /** Most levels of arrays and objects in a value. */
-export const DEPTH_LIMIT = 64;
+const DEPTH_LIMIT = 64;
 
 /** Most characters in the results of all functions of one expression. */
 export const WORK_LIMIT = 16 * RESULT_LIMIT;

@@ -3,7 +3,7 @@ import type { JobStatus } from "../expression/functions.ts";
 export type Outcome = "success" | "failure" | "cancelled" | "skipped";
 
 /** The result of a step: its `outcome`, and the `conclusion` after `continue-on-error` is applied. */
-export interface StepResult {
+interface StepResult {
   outcome: Outcome;
   conclusion: Outcome;
   exitCode: number | null;

@@ -1,7 +1,7 @@
 import type { Node, Scalar } from "yaml";
 import type { ParseContext } from "./parse-context.ts";
 
-export type JsonSchema = { [key: string]: unknown };
+type JsonSchema = { [key: string]: unknown };
 
 /** Parses one kind of node. It has its own JSON Schema, so that the schema and the check cannot differ. */
 export interface NodeParser<Value> {

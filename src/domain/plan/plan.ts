@@ -51,7 +51,7 @@ export interface Checkout {
 }
 
 /** The part of a plan that one agent runs. A file has one job. */
-export interface PlanJob {
+interface PlanJob {
   requires: Requires;
   timeoutMinutes: number | null;
   checkout: Checkout;

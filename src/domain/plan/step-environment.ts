@@ -9,7 +9,7 @@ import type { Mistake } from "./mistake.ts";
 import type { EnvEntry, LocatedExpression, Plan, Template } from "./plan.ts";
 
 /** Most bytes in the value of one variable: Linux passes no longer one to a program (MAX_ARG_STRLEN). */
-export const ENV_VALUE_LIMIT = 128 * 1024 - 512;
+const ENV_VALUE_LIMIT = 128 * 1024 - 512;
 
 /** A value made from a secret is masked from this many characters on: shorter ones would hide half of the log. */
 const MIN_MASK_LENGTH = 4;
