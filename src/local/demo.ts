@@ -62,7 +62,7 @@ export const printLog = async (client: Client, buildId: string, print: (text: st
 };
 
 /** Waits until the build has ended. */
-export const ended = async (client: Client, buildId: string): Promise<Build> => {
+export const waitForEnd = async (client: Client, buildId: string): Promise<Build> => {
   for (;;) {
     const build = await client.call<Build>("GET", `/build/${buildId}`);
     if (isEnded(build.status)) return build;

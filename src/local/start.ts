@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Build } from "../protocol/build.ts";
 import { startAgent } from "./agent.ts";
 import { Client } from "./client.ts";
-import { ended, prepareDemo, printLog } from "./demo.ts";
+import { prepareDemo, printLog, waitForEnd } from "./demo.ts";
 import { openOrganization } from "./organization.ts";
 import { makeSampleRepository } from "./sample-repository.ts";
 import { ensureDevVars, migrate, ROOT, startService } from "./service.ts";
@@ -51,7 +51,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => st
 const build = await client.call<Build>("POST", `/repository/${repository.id}/build`, { branch: "main" });
 step(`Build #${build.number} of ${repository.fullName}; its log:`);
 await printLog(client, build.id, (text) => process.stdout.write(text));
-const { status, message } = await ended(client, build.id);
+const { status, message } = await waitForEnd(client, build.id);
 step(`Build #${build.number} ${status}`);
 if (status !== "succeeded") {
   console.error(message ?? "See the log above.");

@@ -38,6 +38,7 @@ export const JobCredential = z.object({
   username: z.nullable(z.string()),
   value: z.string(),
 });
+export type JobCredential = z.infer<typeof JobCredential>;
 
 /** What an agent needs for one build. `env` has the composed values; those of `secretKeys` must be masked. */
 export const Job = z.object({

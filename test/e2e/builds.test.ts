@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Client } from "../../src/local/client.ts";
-import { ended } from "../../src/local/demo.ts";
+import { waitForEnd } from "../../src/local/demo.ts";
 import type { Build } from "../../src/protocol/build.ts";
 import type { Pipeline } from "../../src/protocol/pipeline.ts";
 import { type RunningAgent, startAgent } from "../support/local/agent.ts";
@@ -42,7 +42,7 @@ const prepare = async (file: string, files: Record<string, string> = {}) => {
 
 const run = async (body: object): Promise<{ build: Build; log: string }> => {
   const { id } = await client.call<Build>("POST", "/build", body);
-  const build = await ended(client, id);
+  const build = await waitForEnd(client, id);
   return { build, log: await logOf(id) };
 };
 
@@ -183,7 +183,7 @@ steps:
     await expect.poll(() => logOf(id), { timeout: 20_000 }).toContain("ready");
     const canceling = await client.call<Build>("POST", `/build/${id}/cancel`);
     expect(canceling.status).toBe("canceling");
-    expect(await ended(client, id)).toMatchObject({ status: "canceled" });
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "canceled" });
     const pids = readFileSync(pidFile, "utf8").trim().split("\n");
     expect(pids).toHaveLength(2);
     for (const pid of pids) expect(runs(pid)).toBe(false);

@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ROUTES } from "../../src/api/routes.ts";
 import type { Client } from "../../src/local/client.ts";
-import { ended } from "../../src/local/demo.ts";
+import { waitForEnd } from "../../src/local/demo.ts";
 import type { Build } from "../../src/protocol/build.ts";
 import type { Group } from "../../src/protocol/group.ts";
 import type { Pipeline } from "../../src/protocol/pipeline.ts";
@@ -94,7 +94,7 @@ const start = (envVariables: Record<string, string> = {}, more: object = {}): Pr
   });
 const run = async (envVariables: Record<string, string> = {}, more: object = {}) => {
   const { id } = await start(envVariables, more);
-  const build = await ended(client, id);
+  const build = await waitForEnd(client, id);
   const log = await logOf(id);
   shown.push(id);
   return { build, log };
@@ -247,7 +247,7 @@ describe("after builds that print, fail and are canceled", () => {
     const { id } = await start({ SLEEP: "1" });
     await expect.poll(() => logOf(id), { timeout: 30_000 }).toContain("ready");
     await client.call("POST", `/build/${id}/cancel`);
-    expect(await ended(client, id)).toMatchObject({ status: "canceled" });
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "canceled" });
     shown.push(id);
 
     const answers = await everyAnswer();

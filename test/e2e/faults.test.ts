@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Client } from "../../src/local/client.ts";
-import { ended } from "../../src/local/demo.ts";
+import { waitForEnd } from "../../src/local/demo.ts";
 import type { Build } from "../../src/protocol/build.ts";
 import type { Pipeline } from "../../src/protocol/pipeline.ts";
 import { type RunningAgent, startAgent } from "../support/local/agent.ts";
@@ -96,7 +96,7 @@ describe("a build", () => {
       expect(log.status).toBe(409);
     }
     writeFileSync(go, "");
-    expect(await ended(client, id)).toMatchObject({ status: "succeeded", attempt: 2 });
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "succeeded", attempt: 2 });
     const log = await logOf(id);
     expectWhole(log);
     expect(log).not.toContain("zombie");
@@ -117,7 +117,7 @@ describe("a build", () => {
     holder?.process.kill("SIGCONT");
     await expect.poll(() => holder?.printed(), { timeout: 30_000 }).toMatch(/lease/i);
     writeFileSync(go, "");
-    expect(await ended(client, id)).toMatchObject({ status: "succeeded", attempt: 2, agentId: after.agentId });
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "succeeded", attempt: 2, agentId: after.agentId });
     expectWhole(await logOf(id));
   });
 
@@ -128,7 +128,7 @@ describe("a build", () => {
     const size = (await logOf(id)).length;
     await expect.poll(async () => (await logOf(id)).length, { timeout: 30_000 }).toBeGreaterThan(size);
     writeFileSync(go, "");
-    expect(await ended(client, id)).toMatchObject({ status: "succeeded", attempt: 1 });
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "succeeded", attempt: 1 });
     expectWhole(await logOf(id));
   });
 
@@ -146,7 +146,7 @@ describe("a build", () => {
       await expect.poll(async () => (await logOf(id)).length, { timeout: 30_000 }).toBeGreaterThan(size);
     }
     writeFileSync(go, "");
-    expect(await ended(client, id)).toMatchObject({ status: "succeeded", attempt: 1 });
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "succeeded", attempt: 1 });
     expectWhole(await logOf(id));
     await Promise.all(agents.splice(0).map((agent) => agent.stop()));
     proxy.close();
@@ -165,7 +165,7 @@ describe("a build", () => {
     });
     await start("after-it");
     writeFileSync(go, "");
-    expect(await ended(client, id)).toMatchObject({ status: "succeeded", attempt: 2 });
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "succeeded", attempt: 2 });
     const log = await logOf(id);
     const [, query = ""] = /^This is attempt 2\. The log of attempt 1: GET \S+\/log(\S+)$/m.exec(log) ?? [];
     expect(log).toContain("Attempt 1 was lost. Its agent was stopped.\n");

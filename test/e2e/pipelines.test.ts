@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Client } from "../../src/local/client.ts";
-import { ended } from "../../src/local/demo.ts";
+import { waitForEnd } from "../../src/local/demo.ts";
 import type { Build, Step } from "../../src/protocol/build.ts";
 import type { Pipeline } from "../../src/protocol/pipeline.ts";
 import type { Repository } from "../../src/protocol/repository.ts";
@@ -50,7 +50,7 @@ const logOf = async (id: string, query = ""): Promise<string> => {
 /** The end of a build of these steps, with its log. */
 const run = async (definition: string, more: { pipeline?: object; build?: object } = {}) => {
   const { id } = await trigger(await newPipeline(definition, more.pipeline), more.build);
-  const build = await ended(client, id);
+  const build = await waitForEnd(client, id);
   return { build, log: await logOf(id) };
 };
 
@@ -76,7 +76,7 @@ describe("what a file requires", () => {
     const { message } = await client.call<{ message: string }>("GET", `/build/${id}/explain`);
     expect(message).toMatch(/agent/);
     for (const name of ["one", "two", "three"]) await start(name, "--labels", "special");
-    const build = await ended(client, id);
+    const build = await waitForEnd(client, id);
     expect(build).toMatchObject({ status: "succeeded", attempt: 1, message: null, steps: [{ status: "succeeded" }] });
     const agent = await client.call<{ name: string; labels: string[] }>("GET", `/buildagent/${build.agentId}`);
     expect(agent.labels).toEqual(["special"]);
@@ -195,7 +195,7 @@ steps:
     const { id } = await trigger(pipeline);
     await expect.poll(() => logOf(id), { timeout: 30_000 }).toContain("\nready\n");
     await client.call("POST", `/build/${id}/cancel`);
-    const build = await ended(client, id);
+    const build = await waitForEnd(client, id);
     expect(build).toMatchObject({ status: "canceled", reason: "canceled" });
     expect(build.steps.map(({ name, status }) => [name, status])).toEqual([
       ["long", "canceled"],
@@ -309,7 +309,7 @@ describe("a time limit", () => {
       [await short, 3],
       [await long, 60],
     ] as const) {
-      const build = await ended(client, id);
+      const build = await waitForEnd(client, id);
       expect(build).toMatchObject({
         status: "failed",
         reason: "timeout",
@@ -320,7 +320,7 @@ describe("a time limit", () => {
       expect(took).toBeGreaterThanOrEqual(limit * 1000 - 500);
     }
     const { id } = await step;
-    expect(await ended(client, id)).toMatchObject({ status: "succeeded", steps: [{ status: "failed" }, {}] });
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "succeeded", steps: [{ status: "failed" }, {}] });
     expect(await logOf(id)).toMatch(/was stopped after 1 minute \(timeout-minutes\)\n.*\nwent on after failure\n/);
   });
 });
@@ -357,7 +357,7 @@ steps:
     const wrong = makeRepository(service.folder, { ".millrace.yml": FILE });
     const { id: repoId } = await connectRepository(client, wrong);
     const { id } = await client.call<Build>("POST", `/repository/${repoId}/build`, { branch: "main" });
-    const build = await ended(client, id);
+    const build = await waitForEnd(client, id);
     expect(build).toMatchObject({ status: "failed", reason: "pipeline-invalid", steps: [] });
     const lines = build.message?.split("\n") ?? [];
     expect(lines.map((line) => line.split(": ")[0])).toEqual(

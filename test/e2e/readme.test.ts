@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Client } from "../../src/local/client.ts";
-import { ended } from "../../src/local/demo.ts";
+import { waitForEnd } from "../../src/local/demo.ts";
 import type { Build } from "../../src/protocol/build.ts";
 import { type RunningAgent, startAgent } from "../support/local/agent.ts";
 import { connectRepository, makeRepository } from "../support/local/git-repository.ts";
@@ -21,7 +21,7 @@ beforeAll(async () => {
   const git = makeRepository(service.folder, { ".millrace.yml": "steps:\n  - run: echo from the readme\n" });
   const repository = await connectRepository(client, git);
   const { id } = await client.call<Build>("POST", `/repository/${repository.id}/build`, { branch: "main" });
-  expect(await ended(client, id)).toMatchObject({ status: "succeeded" });
+  expect(await waitForEnd(client, id)).toMatchObject({ status: "succeeded" });
   mkdirSync(join(service.folder, ".millrace"));
   writeFileSync(
     join(service.folder, ".millrace/local.json"),

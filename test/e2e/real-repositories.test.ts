@@ -3,7 +3,7 @@ import { globSync, mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Client } from "../../src/local/client.ts";
-import { ended } from "../../src/local/demo.ts";
+import { waitForEnd } from "../../src/local/demo.ts";
 import type { Build } from "../../src/protocol/build.ts";
 import { type RunningAgent, startAgent } from "../support/local/agent.ts";
 import { connectRepository, makeRepository } from "../support/local/git-repository.ts";
@@ -45,7 +45,7 @@ const published = (name: string): Record<string, string> => {
 const build = async (files: Record<string, string>): Promise<{ build: Build; log: string }> => {
   const { id: repoId } = await connectRepository(client, makeRepository(service.folder, files));
   const { id } = await client.call<Build>("POST", `/repository/${repoId}/build`, { branch: "main" });
-  const result = await ended(client, id);
+  const result = await waitForEnd(client, id);
   const headers = { Authorization: `Bearer ${client.token}` };
   return { build: result, log: await (await fetch(`${client.url}/build/${id}/log`, { headers })).text() };
 };

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Client } from "../../src/local/client.ts";
-import { ended } from "../../src/local/demo.ts";
+import { waitForEnd } from "../../src/local/demo.ts";
 import type { Build } from "../../src/protocol/build.ts";
 import type { Pipeline } from "../../src/protocol/pipeline.ts";
 import type { Repository } from "../../src/protocol/repository.ts";
@@ -83,7 +83,7 @@ it("takes over what the release before has under way, and can be rolled back onc
   await start("of-before", before.agent);
   release("go-ended");
   const done = await trigger(pipeline.id, "go-ended");
-  expect(await ended(client, done.id)).toMatchObject({ status: "succeeded" });
+  expect(await waitForEnd(client, done.id)).toMatchObject({ status: "succeeded" });
   const acrossUpgrade = await trigger(pipeline.id, "go-upgrade");
   await hasLines(acrossUpgrade.id, 3);
   const queued = await trigger(pipeline.id, "go-upgrade");
@@ -98,7 +98,7 @@ it("takes over what the release before has under way, and can be rolled back onc
   await expect.poll(async () => (await get(queued.id)).status, { timeout: 30_000 }).toBe("running");
   release("go-upgrade");
   for (const { id } of [acrossUpgrade, queued]) {
-    expect(await ended(client, id)).toMatchObject({ status: "succeeded", attempt: 1 });
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "succeeded", attempt: 1 });
     await expectWhole(id);
   }
 
@@ -109,7 +109,7 @@ it("takes over what the release before has under way, and can be rolled back onc
   for (const { id } of acrossRollback) await hasLines(id, 10);
   release("go-rollback");
   for (const { id } of [...acrossRollback, waiting]) {
-    expect(await ended(client, id)).toMatchObject({ status: "succeeded", attempt: 1 });
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "succeeded", attempt: 1 });
     await expectWhole(id);
   }
   const listed = async () => (await client.call<Build[]>("GET", "/build")).map(({ status }) => status);

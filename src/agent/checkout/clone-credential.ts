@@ -1,10 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cloneOrigin, sshDestination } from "../../domain/clone-url.ts";
-import type { Job } from "../../protocol/jobs.ts";
+import type { JobCredential } from "../../protocol/jobs.ts";
 import type { GitCommandOptions } from "./git.ts";
-
-type Credential = NonNullable<Job["repository"]["credential"]>;
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
@@ -44,7 +42,7 @@ exec ssh -i "$folder/key" "$@"
  * no other user can read and which are removed afterwards: never in an argument, a URL or the environment.
  */
 export const withCredential = async <T>(
-  credential: Credential | null,
+  credential: JobCredential | null,
   cloneUrl: string,
   folder: string,
   use: (options: GitCommandOptions) => Promise<T>,
@@ -68,7 +66,7 @@ export const withCredential = async <T>(
 type Write = (name: string, text: string) => string;
 
 /** The user's own credential helpers are off, because they would store the token. Prompts are off. */
-const tokenOptions = (write: Write, { username, value }: Credential, cloneUrl: string): GitCommandOptions => {
+const tokenOptions = (write: Write, { username, value }: JobCredential, cloneUrl: string): GitCommandOptions => {
   const [password = ""] = value.split(/[\r\n]/, 1);
   write("answer", `username=${username ?? "x-access-token"}\npassword=${password}\n`);
   const program = write("helper", helperScript(cloneOrigin(cloneUrl)));
@@ -76,7 +74,7 @@ const tokenOptions = (write: Write, { username, value }: Credential, cloneUrl: s
 };
 
 /** ssh cannot read a key with CRLF line ends, or without a line end at the end. */
-const keyOptions = (write: Write, { value }: Credential, cloneUrl: string): GitCommandOptions => {
+const keyOptions = (write: Write, { value }: JobCredential, cloneUrl: string): GitCommandOptions => {
   write("key", `${value.replaceAll("\r\n", "\n").trimEnd()}\n`);
   const { host, port } = sshDestination(cloneUrl);
   const program = write("ssh", sshScript(host, port));

@@ -1,4 +1,4 @@
-import type { Job } from "../../protocol/jobs.ts";
+import type { JobCredential } from "../../protocol/jobs.ts";
 import { BuildFailure } from "../failure.ts";
 
 /** Lines of git's message that are shown: the first say what went wrong, the last what it led to. */
@@ -6,7 +6,7 @@ const FIRST_LINES = 12;
 const LAST_LINES = 4;
 
 /** Kind of the credential that the service sent for the host; null without one. */
-type CredentialKind = NonNullable<Job["repository"]["credential"]>["kind"] | null;
+type CredentialKind = JobCredential["kind"] | null;
 
 interface Advice {
   pattern: RegExp;

@@ -1,6 +1,6 @@
 import { appendFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Job } from "../../protocol/jobs.ts";
+import type { JobCredential } from "../../protocol/jobs.ts";
 import { ProcessTree } from "../process/process-tree.ts";
 import { withCredential } from "./clone-credential.ts";
 import { type GitContext, type GitOutput, git } from "./git.ts";
@@ -10,7 +10,7 @@ import { gitFailure } from "./git-failure.ts";
 export interface Remote {
   gitContext: GitContext;
   cloneUrl: string;
-  credential: NonNullable<Job["repository"]["credential"]> | null;
+  credential: JobCredential | null;
   /** The build's folder, which holds the files of one command while it runs. Steps cannot read it. */
   tempFolder: string;
 }

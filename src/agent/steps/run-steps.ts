@@ -62,7 +62,7 @@ export const runSteps = async (options: RunStepsOptions): Promise<StepsResult> =
   try {
     for (const index of plan.job.steps.keys()) {
       if (signal.aborted) run.startCleanup();
-      const prepared = prepareStep(plan, index, facts, run.soFar);
+      const prepared = prepareStep(plan, index, facts, run.jobState);
       if (prepared.kind === "skip") run.skip(index, prepared.name);
       else if (prepared.kind === "mistake") run.failByMistake(index, prepared.name, prepared.mistake);
       else await run.execute(index, prepared);
@@ -76,7 +76,7 @@ export const runSteps = async (options: RunStepsOptions): Promise<StepsResult> =
 
 /** The steps of one build: how far they are, what they report, and what their end means for the build. */
 class StepsRun {
-  soFar: JobState = INITIAL_JOB_STATE;
+  jobState: JobState = INITIAL_JOB_STATE;
   readonly #options: RunStepsOptions;
   readonly #report: StepReport;
   readonly #writer: StepLogWriter;
@@ -103,13 +103,13 @@ class StepsRun {
     if (this.#cleanup !== null) return;
     const { signal, abandon } = this.#options;
     if (!(signal.reason instanceof Cancel) || signal.reason.reason === "lease-lost") throw signal.reason;
-    this.soFar = afterCancel(this.soFar);
+    this.jobState = afterCancel(this.jobState);
     this.#cleanup = AbortSignal.any([AbortSignal.timeout(CLEANUP_MILLISECONDS), abandon]);
   }
 
   skip(index: number, name: string): void {
     this.#report.update(index, { name: this.#report.displayName(name), status: "skipped" });
-    this.soFar = afterStep(this.soFar, this.#step(index), { ...NOT_RUN, outcome: "skipped" });
+    this.jobState = afterStep(this.jobState, this.#step(index), { ...NOT_RUN, outcome: "skipped" });
   }
 
   failByMistake(index: number, name: string, mistake: Mistake): void {
@@ -119,7 +119,7 @@ class StepsRun {
     const failure = new BuildFailure("pipeline-invalid", formatMistake(file, mistake));
     log.say(failure.message);
     this.#report.update(index, { name: shown, status: "failed", logOffset });
-    this.soFar = afterStep(this.soFar, { continueOnError: false }, { ...NOT_RUN, outcome: "failure" });
+    this.jobState = afterStep(this.jobState, { continueOnError: false }, { ...NOT_RUN, outcome: "failure" });
     this.#mistake ??= failure;
   }
 
@@ -145,7 +145,7 @@ class StepsRun {
     this.#closeCommandFiles();
     const { outcome, exitCode } = end;
     const step = this.#step(index);
-    this.soFar = afterStep(this.soFar, step, end);
+    this.jobState = afterStep(this.jobState, step, end);
     this.#report.update(index, { status: STATUS[outcome], exitCode, finishedAt: new Date().toISOString() });
     if (outcome === "failure" && !step.continueOnError)
       this.#failedStep ??= { exitCode, message: `Step "${name}" ${end.why}` };
@@ -160,7 +160,7 @@ class StepsRun {
   /** @throws BuildFailure for the first mistake in the file. */
   result(): StepsResult {
     if (this.#mistake) throw this.#mistake;
-    if (this.soFar.status === "success") return { succeeded: true, exitCode: 0, message: null };
+    if (this.jobState.status === "success") return { succeeded: true, exitCode: 0, message: null };
     return { succeeded: false, ...(this.#failedStep ?? { exitCode: null, message: null }) };
   }
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { ended } from "../../../src/local/demo.ts";
+import { waitForEnd } from "../../../src/local/demo.ts";
 import { crawl, repositoryWith, runBuild, type Stage } from "./stage.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -47,7 +47,7 @@ const oneOfEach = async (stage: Stage): Promise<void> => {
     value: "1",
     isSecret: false,
   });
-  await ended(client, (await runBuild(stage, repoId)).id);
+  await waitForEnd(client, (await runBuild(stage, repoId)).id);
 };
 
 export const accessibility = (stage: Stage) => {

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { ended } from "../../../src/local/demo.ts";
+import { waitForEnd } from "../../../src/local/demo.ts";
 import { repositoryWith, runBuild, type Stage } from "./stage.ts";
 
 /** Starts a build that waits until `go` is called. */
@@ -40,7 +40,7 @@ export const builds = (stage: Stage) => {
     await page.getByRole("button", { name: "Retry" }).waitFor();
     const after = await page.locator(".log").boundingBox();
     expect([after?.y, after?.height]).toEqual([before?.y, before?.height]);
-    expect(await ended(client, build.id)).toMatchObject({ status: "succeeded" });
+    expect(await waitForEnd(client, build.id)).toMatchObject({ status: "succeeded" });
   });
 
   it("keeps a step that was read open when it ends, and the line where it is", async () => {
@@ -76,7 +76,7 @@ export const builds = (stage: Stage) => {
     }
     await page.goto(`${service.url}/app/builds/${build.id}`);
     await page.locator('.log-block .log-head[aria-expanded="false"]').nth(1).waitFor();
-    expect(await ended(client, build.id)).toMatchObject({ status: "succeeded" });
+    expect(await waitForEnd(client, build.id)).toMatchObject({ status: "succeeded" });
   });
 
   it("tells why a build waits, and cancels the one before it", async () => {
@@ -100,7 +100,7 @@ export const builds = (stage: Stage) => {
     expect(page.url()).toBe(`${service.url}/app/builds/${first.build.id}`);
     await page.locator(".facts").getByText("canceled").waitFor();
     await page.getByText("The build is being canceled.").waitFor({ state: "detached" });
-    expect(await ended(client, first.build.id)).toMatchObject({ status: "canceled" });
+    expect(await waitForEnd(client, first.build.id)).toMatchObject({ status: "canceled" });
     first.go();
     await page.goto(`${service.url}/app/builds/${second.id}`);
     await page.locator(".facts").getByText("succeeded").waitFor();

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ended } from "../../../src/local/demo.ts";
+import { waitForEnd } from "../../../src/local/demo.ts";
 import type { Build } from "../../../src/protocol/build.ts";
 import type { Pipeline } from "../../../src/protocol/pipeline.ts";
 import { connectRepository, makeRepository } from "../../support/local/git-repository.ts";
@@ -95,7 +95,7 @@ ${HOSTILE.slice(0, 8)
   await Promise.all(made);
   const [pipeline] = await client.call<Pipeline[]>("GET", `/pipeline?repoId=${repository.id}`);
   const build = await client.call<Build>("POST", "/build", { pipelineId: pipeline?.id, branch });
-  return ended(client, build.id);
+  return waitForEnd(client, build.id);
 };
 
 const RIGHT_TO_LEFT = "\u05e9\u05dc\u05d5\u05dd (1)";

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { ended } from "../../../src/local/demo.ts";
+import { waitForEnd } from "../../../src/local/demo.ts";
 import type { Pipeline } from "../../../src/protocol/pipeline.ts";
 import type { Repository } from "../../../src/protocol/repository.ts";
 import { repositoryWith, runBuild, type Stage } from "./stage.ts";
@@ -26,7 +26,7 @@ const fill = async (stage: Stage) => {
     isSecret: false,
     ...owner,
   });
-  const build = await ended(client, (await runBuild(stage, id)).id);
+  const build = await waitForEnd(client, (await runBuild(stage, id)).id);
   return [
     "builds",
     "repositories",

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ended } from "../../../src/local/demo.ts";
+import { waitForEnd } from "../../../src/local/demo.ts";
 import { repositoryWith, runBuild, type Stage } from "./stage.ts";
 
 const LINES = 60_000;
@@ -18,7 +18,7 @@ export const log = (stage: Stage) => {
     const { page } = browser;
     const repository = await repositoryWith(stage, FILE);
     const build = await runBuild(stage, repository.id);
-    expect(await ended(client, build.id)).toMatchObject({ status: "failed", exitCode: 3 });
+    expect(await waitForEnd(client, build.id)).toMatchObject({ status: "failed", exitCode: 3 });
     const address = `${service.url}/app/builds/${build.id}`;
     await page.goto(address);
     await page.getByText("the needle is here").waitFor();

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { ended } from "../../../src/local/demo.ts";
+import { waitForEnd } from "../../../src/local/demo.ts";
 import { connectRepository, makeRepository } from "../../support/local/git-repository.ts";
 import { runBuild, type Stage } from "./stage.ts";
 
@@ -45,7 +45,7 @@ export const wideLog = (stage: Stage) => {
       const files = { ".millrace.yml": FILE, "wide.txt": `${LINES.join("\n")}\n` };
       const repository = await connectRepository(stage.client, makeRepository(stage.service.folder, files));
       const build = await runBuild(stage, repository.id);
-      expect(await ended(stage.client, build.id)).toMatchObject({ status: "succeeded" });
+      expect(await waitForEnd(stage.client, build.id)).toMatchObject({ status: "succeeded" });
       address = `${stage.service.url}/app/builds/${build.id}`;
     }
     await page.goto("about:blank");

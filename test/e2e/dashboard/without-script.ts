@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ended } from "../../../src/local/demo.ts";
+import { waitForEnd } from "../../../src/local/demo.ts";
 import type { Group } from "../../../src/protocol/group.ts";
 import type { Pipeline } from "../../../src/protocol/pipeline.ts";
 import { signIn } from "../../support/browser.ts";
@@ -13,7 +13,7 @@ export const withoutScript = (stage: Stage) => {
       'steps:\n  - name: speak\n    run: echo plain words; echo "# Told" >> "$MILLRACE_SUMMARY"\n',
     );
     const pipeline = await client.call<Pipeline>("POST", "/pipeline", { repoId: repository.id, name: "ci" });
-    const build = await ended(client, (await runBuild(stage, repository.id)).id);
+    const build = await waitForEnd(client, (await runBuild(stage, repository.id)).id);
     const groups: Group[] = [];
     for (const name of ["one", "two"]) {
       groups.push(await client.call("POST", "/secrets/groups", { name: `${name} ${crypto.randomUUID()}` }));
