@@ -14,8 +14,9 @@ import { jsonBody } from "./body.ts";
 import { cors } from "./cors.ts";
 import { mountHealth } from "./health.ts";
 import { checkHeaders, entityTags, requestHeaders } from "./request-headers.ts";
-import { methodsOf, ROUTES, type Route } from "./routes.ts";
-import { validator } from "./validation.ts";
+import { methodsOf, type Route } from "./routes/route.ts";
+import { ROUTES } from "./routes.ts";
+import { bodyValidator, validator } from "./validation.ts";
 
 /** Opens the request: who calls is known, but not yet admitted. */
 const open =
@@ -58,7 +59,7 @@ const answer = async (c: HonoContext<AppEnv>, route: Route): Promise<Response> =
   if (route.method === "GET" && version !== null && isKnown(c.req.header("If-None-Match"), version)) {
     return c.body(null, 304);
   }
-  if (status === 201) c.header("Location", locationOf(route, value as { id: string }));
+  if (route.location) c.header("Location", route.location.replace(":id", (value as { id: string }).id));
   return c.json(value as object, status);
 };
 
@@ -70,14 +71,6 @@ const nextPage = (url: string, cursor: string): string => {
 
 const isKnown = (ifNoneMatch: string | undefined, version: number): boolean =>
   entityTags(ifNoneMatch)?.some((tag) => tag === "*" || tag === entityTag(version)) ?? false;
-
-/** Where a created thing is found: its collection's path and its id. */
-const locationOf = ({ path }: Route, { id }: { id: string }): string => {
-  const [, noun = "", second] = path.split("/");
-  if (/\/(build|retry)$/.test(path)) return `/build/${id}`;
-  if (path.endsWith("/token")) return `/token/${id}`;
-  return noun === "secrets" ? `/secrets/${second}/${id}` : `/${noun}/${id}`;
-};
 
 /** What is wrong with a request is told only to callers who are admitted: 401 and 403 come before it. */
 const TOLD_AFTER_ADMISSION = new Set(["malformed-body", "unsupported-media-type", "too-large", "invalid", "not-found"]);
@@ -105,7 +98,7 @@ export const createApp = (): Hono<AppEnv> => {
       ...(verb.body ? [jsonBody] : []),
       ...(verb.params ? [validator("param", verb.params)] : []),
       ...(verb.query ? [validator("query", verb.query)] : []),
-      ...(verb.body ? [validator("json", verb.body)] : []),
+      ...(verb.body ? [bodyValidator(verb.body)] : []),
     ];
     app.on(methodsOf(route), [route.path], open(route), ...(checks as MiddlewareHandler<AppEnv>[]), (c) =>
       answer(c, route),
@@ -121,7 +114,7 @@ export const createApp = (): Hono<AppEnv> => {
       return refused;
     });
   }
-  app.notFound((c) => problemResponse(new Refusal("not-found", "There is no such path."), c.get("requestId")));
+  app.notFound((c) => problemResponse(new Refusal("not-found", "No route has this path."), c.get("requestId")));
   app.onError(async (error, c) => {
     const refusal = await refuse(c, error);
     const requestId = c.get("requestId");

@@ -12,12 +12,12 @@ const decode = (bytes: Uint8Array): string => {
   }
 };
 
-/** Agents cut texts where they must, in the midst of a character too: theirs can be mended. */
-const parse = (text: string, isMended: boolean): unknown => {
+/** An agent may cut a text inside a surrogate pair; `repairsTexts` replaces the broken half instead of refusing it. */
+const parse = (text: string, repairsTexts: boolean): unknown => {
   try {
     return JSON.parse(text, (key, value) => {
       if (key === "__proto__") throw invalid("", "has a field with a name that is not allowed");
-      return isMended && typeof value === "string" ? value.toWellFormed() : value;
+      return repairsTexts && typeof value === "string" ? value.toWellFormed() : value;
     });
   } catch (error) {
     if (error instanceof Refusal) throw error;
@@ -25,7 +25,7 @@ const parse = (text: string, isMended: boolean): unknown => {
   }
 };
 
-/** Leaves the body as text that is JSON for the validator behind it. @throws Refusal for every other body */
+/** Reads the body as JSON, for `bodyValidator`. @throws Refusal where it is not JSON */
 export const jsonBody: MiddlewareHandler<AppEnv> = async (c, next) => {
   const type = c.req.header("Content-Type") ?? "";
   if (!/^application\/([a-z0-9.-]+\+)?json(;|$)/i.test(type)) {
@@ -33,8 +33,7 @@ export const jsonBody: MiddlewareHandler<AppEnv> = async (c, next) => {
   }
   const text = decode(await readBytes(c.req.raw, LIMITS.bodyBytes));
   if (text.trim() === "") throw new Refusal("malformed-body", "The body is empty.");
-  const isMended = c.get("context").caller.kind === "agent";
-  const value = parse(text, isMended);
-  c.req.bodyCache.text = Promise.resolve(isMended ? JSON.stringify(value) : text) as unknown as string;
+  const value = parse(text, c.get("context").caller.kind === "agent");
+  c.req.addValidatedData("json", value as object);
   await next();
 };

@@ -1,32 +1,42 @@
 import { PathId } from "../protocol/common.ts";
 import { Job, LogAccepted, LogQuery, PollQuery } from "../protocol/jobs.ts";
 import { LIMITS } from "../protocol/limits.ts";
+import type { Context } from "../services/core/context.ts";
+import { Refusal, settled } from "../services/core/refusal.ts";
 import { appendLog } from "../services/logs.ts";
-import { prometheusText, readMetrics } from "../services/metrics.ts";
-import { connectToPool, pollForJob } from "../services/poll.ts";
+import { jsonMetrics, prometheusText } from "../services/metrics.ts";
+import { connectToPool, waitForJob } from "../services/poll.ts";
 import type { StreamRoute } from "../web/app-env.ts";
 import { readBytes } from "../web/body.ts";
 
-export const poll: StreamRoute = {
+/** A WebSocket for hints. @throws Refusal where the pool does not accept it */
+const openHints = async (context: Context, agentId: string): Promise<Response> => {
+  const response = await connectToPool(context, agentId, null);
+  if (response.status === 101) return response;
+  if (response.status === 401) return settled({ ok: false, refusal: { kind: "unauthenticated" } });
+  throw new Refusal("conflict", "This agent was started again elsewhere.");
+};
+
+export const pollForJob: StreamRoute = {
   access: { agent: true },
   params: PathId,
   query: PollQuery,
   output: Job,
   async stream(c, context, { params, query }) {
     if (context.caller.kind !== "agent") await context.admit();
-    if (c.req.header("Upgrade")?.toLowerCase() === "websocket") return connectToPool(context, params.id, null);
-    const job = await pollForJob(context, params.id, query.wait, c.req.raw.signal);
+    if (c.req.header("Upgrade")?.toLowerCase() === "websocket") return openHints(context, params.id);
+    const job = await waitForJob(context, params.id, query.wait, c.req.raw.signal);
     return job ? c.json(job) : c.body(null, 204);
   },
 };
 
 /** Metrics as JSON, or as Prometheus text for whoever asks for plain text or OpenMetrics. */
-export const showMetrics: StreamRoute = {
-  access: readMetrics.access,
-  output: readMetrics.output,
+export const readMetrics: StreamRoute = {
+  access: jsonMetrics.access,
+  output: jsonMetrics.output,
   async stream(c, context, input) {
     const wantsText = /text\/plain|openmetrics/.test(c.req.header("Accept") ?? "");
-    if (!wantsText) return c.json(await readMetrics.run(context, input));
+    if (!wantsText) return c.json(await jsonMetrics.run(context, input));
     return c.body(await prometheusText(context), 200, { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" });
   },
 };

@@ -6,7 +6,7 @@ import type { Context } from "../services/core/context.ts";
 import { Refusal } from "../services/core/refusal.ts";
 import { checkPipeline } from "../services/pipeline-check.ts";
 import type { AppEnv } from "../web/app-env.ts";
-import { showLog } from "../web/log.ts";
+import { readLog } from "../web/log.ts";
 import { describe, refusalOf } from "../web/problems.ts";
 import { requestId } from "../web/request-id.ts";
 import { requestLog } from "../web/request-log.ts";
@@ -62,11 +62,11 @@ const submitForm = async (c: HonoCall, form: Form): Promise<Response> => {
 
 /** A build's log, for the script of its page and the link to the raw text. */
 const streamLog = async (c: HonoCall): Promise<Response> => {
-  const context = await openRequest(c, showLog.access, false);
+  const context = await openRequest(c, readLog.access, false);
   const params = PathId.safeParse(c.req.param());
-  const query = showLog.query?.safeParse(c.req.query());
+  const query = readLog.query?.safeParse(c.req.query());
   if (!params.success || !query?.success) throw new Refusal("not-found", "There is no such log.");
-  return showLog.stream(c, context, { params: params.data, query: query.data, body: undefined });
+  return readLog.stream(c, context, { params: params.data, query: query.data, body: undefined });
 };
 
 /** Checks a pipeline's definition while a person types it. */

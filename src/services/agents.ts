@@ -107,7 +107,7 @@ export const updateAgent = verb({
   },
 });
 
-export const removeAgent = verb({
+export const deleteAgent = verb({
   access: { role: "maintainer", agent: true },
   params: PathId,
   async run(context, { params }) {

@@ -72,7 +72,7 @@ export const setCredential = verb({
   },
 });
 
-export const removeCredential = verb({
+export const deleteCredential = verb({
   access: { role: "maintainer" },
   params: PathId,
   async run(context, { params }) {

@@ -108,7 +108,7 @@ export const updateGroup = verb({
   },
 });
 
-export const removeGroup = verb({
+export const deleteGroup = verb({
   access: { role: "maintainer" },
   params: PathId,
   async run(context, { params }) {

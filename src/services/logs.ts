@@ -32,7 +32,7 @@ interface Part {
 }
 
 /** Stored bytes of a build's log, as a stream. @throws Refusal not-found */
-export const readLog = async (context: Context, buildId: string, part: Part) => {
+export const openLog = async (context: Context, buildId: string, part: Part) => {
   await findBuild(context, buildId);
   return readFound(context, buildId, part);
 };

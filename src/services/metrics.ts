@@ -10,7 +10,7 @@ const poolMetrics = async (context: Context): Promise<Metrics> => {
   return { ...metrics, outbox: { ...outbox, deadLetters: outbox.deadLetters ?? outbox.parked } };
 };
 
-export const readMetrics = verb({
+export const jsonMetrics = verb({
   access: { role: "viewer" },
   output: Metrics,
   run: poolMetrics,

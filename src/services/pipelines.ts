@@ -153,7 +153,7 @@ export const updatePipeline = verb({
   },
 });
 
-export const removePipeline = verb({
+export const deletePipeline = verb({
   access: { role: "maintainer" },
   params: PathId,
   async run(context, { params }) {

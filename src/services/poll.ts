@@ -36,7 +36,7 @@ const firstHint = (socket: WebSocket, milliseconds: number, gone: AbortSignal): 
  * A long poll. It waits in the Worker, which is not billed for waiting, on a socket that lets the pool hibernate.
  * Returns null after `seconds` without a build.
  */
-export const pollForJob = async (
+export const waitForJob = async (
   context: Context,
   agentId: string,
   seconds: number,

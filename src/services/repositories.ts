@@ -165,7 +165,7 @@ export const updateRepository = verb({
   },
 });
 
-export const removeRepository = verb({
+export const deleteRepository = verb({
   access: { role: "maintainer" },
   params: PathId,
   async run(context, { params }) {

@@ -170,7 +170,7 @@ const rewrapObjects = async (context: Context, limit: number): Promise<Progress>
   return { rewrapped, unopenable };
 };
 
-export const readSealed = verb({
+export const countSealed = verb({
   access: { operator: true },
   output: SealedCounts,
   async run(context) {

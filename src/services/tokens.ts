@@ -91,7 +91,7 @@ export const listTokens = verb({
   },
 });
 
-export const ownToken = verb({
+export const getOwnToken = verb({
   access: { role: "viewer" },
   output: Token,
   async run(context) {

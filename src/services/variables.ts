@@ -212,7 +212,7 @@ export const updateVariable = verb({
   },
 });
 
-export const removeVariable = verb({
+export const deleteVariable = verb({
   access: { role: "maintainer" },
   params: PathId,
   async run(context, { params }) {

@@ -4,10 +4,10 @@ import type { Access } from "../services/core/access.ts";
 import type { Context } from "../services/core/context.ts";
 import type { Input } from "../services/core/verb.ts";
 
-/** What every request carries through the router. */
+/** The environment of Hono: bindings of the Worker, and variables of one request. */
 export type AppEnv = { Bindings: Env; Variables: { context: Context; requestId: string } };
 
-/** A route whose request or answer is not one JSON value. */
+/** A verb whose request or answer is not one JSON value. */
 export interface StreamRoute {
   access: Access;
   params?: z.ZodMiniType;

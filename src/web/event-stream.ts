@@ -1,9 +1,9 @@
 import { FollowMessage, MORE } from "../protocol/follow.ts";
 
-/** Milliseconds after which a silent stream sends a comment: proxies keep it open, and a client that is gone shows. */
+/** Milliseconds between comments, which keep proxies from closing a silent stream and detect a client that is gone. */
 const KEEP_ALIVE = 15_000;
 
-/** One event. Data is one JSON string, so that no line break in a log forges a field. */
+/** One server-sent event. Its data is one JSON string, so that a line break in the log cannot forge a field. */
 const eventOf = (message: FollowMessage): string => {
   switch (message.type) {
     case "text":
@@ -15,7 +15,7 @@ const eventOf = (message: FollowMessage): string => {
   }
 };
 
-/** A log's follower socket as server-sent events, as fast as the client reads and no faster. */
+/** Server-sent events (WHATWG HTML, 9.2) from the follower socket of a log. Each read of the client fetches one. */
 export const eventStream = (socket: WebSocket): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder();
   let alive: ReturnType<typeof setInterval> | undefined;

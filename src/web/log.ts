@@ -4,7 +4,7 @@ import { queryNumber } from "../protocol/checks.ts";
 import { PathId } from "../protocol/common.ts";
 import { EventId } from "../protocol/follow.ts";
 import { invalid } from "../services/core/refusal.ts";
-import { followLog, readLog } from "../services/logs.ts";
+import { followLog, openLog } from "../services/logs.ts";
 import type { StreamRoute } from "./app-env.ts";
 import { eventStream } from "./event-stream.ts";
 
@@ -12,7 +12,7 @@ const Query = z.strictObject({
   attempt: z.optional(queryNumber(0, 1000)),
 });
 
-/** Hostile output stays text: no sniffing, no script, no frame. */
+/** A log may be hostile: a browser must show it as text, and must not guess a type, run scripts or frame it. */
 const INERT = {
   "X-Content-Type-Options": "nosniff",
   "Content-Security-Policy": "sandbox; default-src 'none'",
@@ -25,7 +25,7 @@ interface Range {
   suffix?: number;
 }
 
-/** The one range of a Range header; several, or another unit, count as none, as HTTP allows. */
+/** The range of a Range header; null for several ranges or another unit, which RFC 9110 (14.2) lets a server ignore. */
 const rangeOf = (header: string | undefined): Range | null => {
   const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? "") ?? [];
   if (first === "" && last === "") return null;
@@ -39,8 +39,8 @@ const eventId = (header: string | undefined): string => {
   return header;
 };
 
-/** The log as text, whole or in part, or as events that follow it to its end. */
-export const showLog: StreamRoute = {
+/** The log as text, complete or in part, or as events until the log ends. */
+export const readLog: StreamRoute = {
   access: { role: "viewer" },
   params: PathId,
   query: Query,
@@ -50,7 +50,7 @@ export const showLog: StreamRoute = {
       return c.body(eventStream(socket), 200, { ...INERT, "Content-Type": "text/event-stream" });
     }
     const range = rangeOf(c.req.header("Range"));
-    const log = await readLog(context, params.id, { attempt: query.attempt, ...range });
+    const log = await openLog(context, params.id, { attempt: query.attempt, ...range });
     const headers = { ...INERT, "Content-Type": "text/plain; charset=utf-8", "Accept-Ranges": "bytes" };
     if (!range) return c.body(log.body, 200, { ...headers, "Content-Length": String(log.size) });
     if (log.start >= log.end) return unsatisfiable(c, log.size);

@@ -13,9 +13,11 @@ export const refusalOf = (error: unknown): Refusal => {
 };
 
 const internal = (cause: unknown): Refusal =>
-  new Refusal("internal", "Something went wrong on our side. The request id leads us to it.", { cause });
+  new Refusal("internal", "The service failed in an unexpected way. The request id identifies the log line.", {
+    cause,
+  });
 
-export const problemOf = (refusal: Refusal, requestId: string): Problem => {
+const problemOf = (refusal: Refusal, requestId: string): Problem => {
   const [status, title] = PROBLEMS[refusal.kind];
   const { errors, existingId, expectedOffset } = refusal.extras;
   return {
@@ -30,8 +32,8 @@ export const problemOf = (refusal: Refusal, requestId: string): Problem => {
   };
 };
 
-/** A stable URI reference: the page behind it says what to do. */
-export const typeOf = (kind: ProblemKind): string => `/problems/${kind}`;
+/** A stable URI reference to the page that explains the problem. */
+const typeOf = (kind: ProblemKind): string => `/problems/${kind}`;
 
 export const problemResponse = (refusal: Refusal, requestId: string): Response => {
   const problem = problemOf(refusal, requestId);
@@ -42,7 +44,7 @@ export const problemResponse = (refusal: Refusal, requestId: string): Response =
   return new Response(JSON.stringify(problem), { status: problem.status, headers });
 };
 
-/** For our own log: names and stacks, where a message could quote what was sent. */
+/** For the log of the service only: a message could quote what was sent. */
 export const describe = (refusal: Refusal): string => {
   const cause = refusal.extras.cause;
   return cause instanceof Error ? `${refusal.message} ${cause.name}: ${cause.stack ?? ""}` : refusal.message;

@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from "hono";
 import { v7 as uuid } from "uuid";
 import type { AppEnv } from "./app-env.ts";
 
-/** Gives each request an id, which its answer tells. */
+/** Gives each request an id, and its answer the header X-Request-Id. */
 export const requestId: MiddlewareHandler<AppEnv> = async (c, next) => {
   c.set("requestId", uuid());
   await next();

@@ -1,30 +1,15 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { ROUTES, type Route } from "../../src/api/routes.ts";
+import type { Route } from "../../src/api/routes/route.ts";
+import { ROUTES } from "../../src/api/routes.ts";
 import { ROLES, type Role } from "../../src/protocol/token.ts";
 import type { Access } from "../../src/services/core/access.ts";
 import { type Answer, created, newAgent, newOrganization, newToken } from "../support/api.ts";
-import { newBuildSetup, trigger } from "../support/build-setup.ts";
 import { deployedWith } from "../support/deployment.ts";
+import { type Furnished, newFurnished, nounOf } from "../support/furnished.ts";
 import { storedRows } from "../support/stored-rows.ts";
 
 const call = deployedWith({});
-
-/** One thing of each kind of an organization, by the noun its paths begin with. */
-const furnish = async () => {
-  const works = await newBuildSetup();
-  const { admin, orgId, repository, pipeline, agent } = works;
-  const group = await created(admin, "/secrets/groups", { name: "g" });
-  const secret = { key: "K", value: "v", isSecret: true, scope: "organization", orgId };
-  const variable = await created(admin, "/secrets/variables", secret);
-  const { id: buildId } = await trigger(admin, pipeline.id);
-  const token = await created(admin, "/token", { name: "t", kind: "api" });
-  const ids: Record<string, string> = {
-    ...{ "/repository": repository.id, "/pipeline": pipeline.id, "/secrets/groups": group.id, "/build": buildId },
-    ...{ "/buildagent": agent.id, "/secrets/variables": variable.id, "/token": token.id, "/organization": orgId },
-  };
-  return { ...works, ids };
-};
 
 /** Who may call a route, said a second time from the contract's table and not from the routes'. */
 const contracted = ({ method, path }: Route): Access => {
@@ -65,12 +50,12 @@ const strip = ({ status, headers, text }: Answer<unknown>) => {
 };
 
 describe("the access matrix", () => {
-  let own: Awaited<ReturnType<typeof furnish>>;
-  let foreign: Awaited<ReturnType<typeof furnish>>;
+  let own: Furnished;
+  let foreign: Furnished;
   let tokens: Record<Caller, string>;
 
   beforeAll(async () => {
-    [own, foreign] = [await furnish(), await furnish()];
+    [own, foreign] = [await newFurnished(), await newFurnished()];
     const { admin } = own;
     const registration = await created(admin, "/token", { name: "r", kind: "registration" });
     tokens = {
@@ -91,8 +76,6 @@ describe("the access matrix", () => {
     const lease: Record<string, string> = path.startsWith("/build/") ? { "X-Lease": "1" } : {};
     return call(tokens[caller], method, path.replace(":id", id) + query, body, { ...lease, ...headers });
   };
-
-  const nounOf = ({ path }: Route) => Object.keys(own.ids).find((prefix) => path.startsWith(`${prefix}/`)) ?? "";
 
   it("is the contract's: every route says who may call it, and what the contract says", () => {
     expect(ROUTES.length).toBeGreaterThan(55);

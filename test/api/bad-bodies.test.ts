@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { ROUTES, type Route } from "../../src/api/routes.ts";
+import type { Route } from "../../src/api/routes/route.ts";
+import { ROUTES } from "../../src/api/routes.ts";
 import type { ProblemKind } from "../../src/protocol/problem.ts";
 import { call, expectProblem } from "../support/api.ts";
 import { storedRows } from "../support/stored-rows.ts";

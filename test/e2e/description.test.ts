@@ -2,7 +2,6 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { describe as describeApi } from "../../src/api/description/describe.ts";
 import { EXAMPLES } from "../../src/api/description/examples.ts";
-import { OPERATIONS } from "../../src/api/description/operations.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 import type { Build } from "../../src/protocol/build.ts";
 import { type Exchange, replay } from "../examples/replay.ts";
@@ -24,14 +23,13 @@ const lint = async (document: object) => {
 };
 
 describe("the description", () => {
-  it("has words for every route, and for no other", () => {
-    expect(Object.keys(OPERATIONS).sort()).toEqual(ROUTES.map(({ method, path }) => `${method} ${path}`).sort());
-    expect(new Set(Object.values(OPERATIONS).map(({ id }) => id)).size).toBe(ROUTES.length);
+  it("has an id of its own for every route", () => {
+    expect(new Set(ROUTES.map(({ id }) => id)).size).toBe(ROUTES.length);
   });
 
   it("has an example of every operation's success", () => {
     const shown = new Set(EXAMPLES.filter(({ status }) => status < 300).map(({ operation }) => operation));
-    expect(Object.values(OPERATIONS).filter(({ id }) => !shown.has(id))).toEqual([]);
+    expect(ROUTES.filter(({ id }) => !shown.has(id))).toEqual([]);
   });
 
   it("has nothing that a linter minds", async () => {

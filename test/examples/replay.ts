@@ -1,6 +1,5 @@
-import type { Example } from "../../src/api/description/example.ts";
-import { OPERATIONS } from "../../src/api/description/operations.ts";
-import type { Route } from "../../src/api/routes.ts";
+import type { Example } from "../../src/api/description/examples.ts";
+import type { Route } from "../../src/api/routes/route.ts";
 import type { Step } from "./scenario.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
@@ -25,7 +24,7 @@ const resolve = <T>(value: T, answers: Answers): T => {
 };
 
 const routeOf = (routes: Route[], operation: string): Route => {
-  const found = routes.find(({ method, path }) => OPERATIONS[`${method} ${path}`]?.id === operation);
+  const found = routes.find(({ id }) => id === operation);
   if (!found) throw new Error(`There is no operation ${operation}`);
   return found;
 };

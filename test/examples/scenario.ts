@@ -1,4 +1,4 @@
-import type { Sender } from "../../src/api/description/example.ts";
+import type { Sender } from "../../src/api/description/examples.ts";
 
 /** One request. `$name.field` in it is that field of the answer to the step with this name. */
 export interface Step {

@@ -1,4 +1,4 @@
-import type { Example } from "../../src/api/description/example.ts";
+import type { Example } from "../../src/api/description/examples.ts";
 import type { Exchange } from "./replay.ts";
 import { stabilize } from "./stable-values.ts";
 

@@ -126,7 +126,7 @@ describe("the limits in the API's description", () => {
     expect(quoted.filter((size) => !sizes.includes(size))).toEqual([]);
     const requests = text.match(/[\d,]+(?= requests a minute)/)?.[0] ?? setting("TOKEN_REQUESTS_PER_MINUTE");
     expect(requests.replaceAll(",", "")).toBe(setting("TOKEN_REQUESTS_PER_MINUTE"));
-    expect(text).toContain(`of ${DEFAULTS.pageLength} unless`);
+    expect(text).toContain(`pages of ${DEFAULTS.pageLength} records`);
   });
 });
 

@@ -1,88 +1,116 @@
 import type * as z from "zod/mini";
 import { PROBLEMS } from "../../protocol/problem.ts";
-import { methodsOf, type Route } from "../routes.ts";
-import { attachExamples } from "./attach-examples.ts";
-import type { Example } from "./example.ts";
+import { methodsOf, type Route } from "../routes/route.ts";
+import { type DocumentedRoute, documented } from "./documented-route.ts";
+import { attachExamples, type Example } from "./examples.ts";
 import { REQUEST_HEADERS, RESPONSE_HEADERS } from "./headers.ts";
 import { INFO, SECURITY_SCHEMES } from "./introduction.ts";
 import type { Description, Operation, Response } from "./openapi.ts";
-import { type Described, described, operationOf } from "./operation.ts";
-import { OPERATIONS, TAGS } from "./operations.ts";
+import { operationOf } from "./operation.ts";
 import { reach } from "./references.ts";
-import { nameOf, type Schemas, wireSchemas } from "./schemas.ts";
+import { nameOf, type Schemas, type WireSchemas, wireSchemas } from "./schemas.ts";
+import { TAGS } from "./tags.ts";
 import { putWords } from "./words/apply.ts";
 
-const describeRoute = (route: Route): Described => {
-  const words = OPERATIONS[`${route.method} ${route.path}`];
-  if (!words) throw new Error(`src/api/description/operations.ts has no entry for ${route.method} ${route.path}`);
-  return described(route, words);
-};
+type NamedSchema = [name: string, schema: z.ZodMiniType];
 
-/** The operation under a method of its: PATCH is the second name of PUT. */
-const called = (operation: Operation, method: string): Operation => {
-  if (method !== "PATCH") return operation;
-  const operationId = operation.operationId.replace(/^update/, "patch");
-  return { ...operation, operationId, summary: `${operation.summary} (a second name of PUT)` };
-};
-
-type Unnamed = [string, z.ZodMiniType];
-const unnamed = (name: string | undefined, schema: z.ZodMiniType | undefined): Unnamed[] =>
+/** A schema that has a name in the document alone. */
+const unnamed = (name: string | undefined, schema: z.ZodMiniType | undefined): NamedSchema[] =>
   name && schema && !nameOf(schema) ? [[name, schema]] : [];
 
-/** An update's body may carry the service's own fields, as long as they are what was read. */
-const withOwnFields = (schemas: Schemas, { route, body, answer }: Described): void => {
-  const update = route.method === "PUT" ? schemas[body ?? ""] : undefined;
-  const record = schemas[answer ?? ""]?.properties ?? {};
+/** In the body of an update, the service's own fields have the schemas of the record and are read-only. */
+const addReadOnlyFields = (schemas: Schemas, { method, bodySchema = "", answerSchema = "" }: DocumentedRoute): void => {
+  const update = method === "PUT" ? schemas[bodySchema] : undefined;
+  const record = schemas[answerSchema]?.properties ?? {};
   for (const [name, property] of Object.entries(update?.properties ?? {})) {
     if (Object.keys(property).length === 0) Object.assign(property, record[name], { readOnly: true });
   }
 };
 
-/** Problems' types are a closed list. */
-const withProblemTypes = ({ Problem }: Schemas): void => {
+const addProblemTypes = ({ Problem }: Schemas): void => {
   Object.assign(Problem?.properties?.type ?? {}, { enum: Object.keys(PROBLEMS).map((kind) => `/problems/${kind}`) });
 };
 
-const only = <T>(kind: string, components: Record<string, T>, used: Set<string>): Record<string, T> =>
-  Object.fromEntries(Object.entries(components).filter(([name]) => used.has(`#/components/${kind}/${name}`)));
-
-/** The OpenAPI document of these routes: made of the schemas that check requests, with examples that are replayed. */
-export const describe = (routes: Route[], examples: Example[]): Description => {
-  const all = routes.map(describeRoute);
-  const wire = wireSchemas(
-    all.flatMap(({ route: { verb }, body, query }) => [...unnamed(body, verb.body), ...unnamed(query, verb.query)]),
-    all.flatMap(({ route: { verb }, answer }) => unnamed(answer, verb.output)),
-    ["Problem", ...all.flatMap(({ answer }) => answer ?? [])],
-  );
-  for (const one of all) withOwnFields(wire.schemas, one);
-  withProblemTypes(wire.schemas);
+/** The schemas of these routes and of the protocol, with their words. */
+const schemasOf = (routes: DocumentedRoute[]): WireSchemas => {
+  const sent = routes.flatMap(({ verb, bodySchema, querySchema }) => [
+    ...unnamed(bodySchema, verb.body),
+    ...unnamed(querySchema, verb.query),
+  ]);
+  const answered = routes.flatMap(({ verb, answerSchema }) => unnamed(answerSchema, verb.output));
+  const answers = ["Problem", ...routes.flatMap(({ answerSchema }) => answerSchema ?? [])];
+  const wire = wireSchemas(sent, answered, answers);
+  for (const route of routes) addReadOnlyFields(wire.schemas, route);
+  addProblemTypes(wire.schemas);
   putWords(wire.schemas);
-  const responses: Record<string, Response> = {};
+  return wire;
+};
+
+/** The operation under one of the route's methods: PATCH is the second name of PUT and has an id of its own. */
+const under = (method: string, operation: Operation): Operation => {
+  if (method !== "PATCH") return operation;
+  const operationId = operation.operationId.replace(/^update/, "patch");
+  return { ...operation, operationId, summary: `${operation.summary} (same as PUT)` };
+};
+
+const pathsOf = (
+  routes: DocumentedRoute[],
+  wire: WireSchemas,
+  responses: Record<string, Response>,
+): Description["paths"] => {
   const paths: Description["paths"] = {};
-  for (const one of all) {
-    const path = one.route.path.replace(/:(\w+)/g, "{$1}");
-    const operation = operationOf(one, wire, responses);
-    const named = methodsOf(one.route).map((method) => [method.toLowerCase(), called(operation, method)]);
-    paths[path] = { ...paths[path], ...Object.fromEntries(named) };
+  for (const route of routes) {
+    const path = route.path.replace(/:(\w+)/g, "{$1}");
+    const operation = operationOf(route, wire, responses);
+    const methods = methodsOf(route).map((method) => [method.toLowerCase(), under(method, operation)]);
+    paths[path] = { ...paths[path], ...Object.fromEntries(methods) };
   }
-  attachExamples(paths, responses, examples);
-  const components = { parameters: REQUEST_HEADERS, headers: RESPONSE_HEADERS, responses, schemas: wire.schemas };
+  return paths;
+};
+
+type Components = Pick<Description["components"], "parameters" | "headers" | "responses" | "schemas">;
+
+/** The components that the paths refer to, directly or through others. */
+const usedComponents = (paths: Description["paths"], components: Components): Components => {
   const used = reach(paths, (reference) => {
     const [, , kind = "", name = ""] = reference.split("/");
-    return components[kind as keyof typeof components]?.[name];
+    return components[kind as keyof Components]?.[name];
   });
+  const only = <T>(kind: keyof Components, all: Record<string, T>): Record<string, T> =>
+    Object.fromEntries(Object.entries(all).filter(([name]) => used.has(`#/components/${kind}/${name}`)));
   return {
-    ...{ openapi: "3.1.0", info: INFO, servers: [{ url: "/", description: "This deployment" }] },
+    parameters: only("parameters", components.parameters),
+    headers: only("headers", components.headers),
+    responses: only("responses", components.responses),
+    schemas: only("schemas", components.schemas),
+  };
+};
+
+/** The OpenAPI document of these routes, made from the schemas that check requests, with recorded examples. */
+export const describe = (routes: Route[], examples: Example[]): Description => {
+  const described = routes.map(documented);
+  const wire = schemasOf(described);
+  const responses: Record<string, Response> = {};
+  const paths = pathsOf(described, wire, responses);
+  attachExamples(paths, responses, examples);
+  const tags = new Set<string>(described.map(({ documentation }) => documentation.tag));
+  return {
+    openapi: "3.1.0",
+    info: INFO,
+    servers: [{ url: "/", description: "This deployment" }],
     tags: Object.entries(TAGS)
-      .filter(([name]) => all.some(({ words }) => words.tag === name))
+      .filter(([name]) => tags.has(name))
       .map(([name, description]) => ({ name, description })),
-    ...{ security: [{ apiToken: [] }], paths },
+    security: [{ apiToken: [] }],
+    paths,
     components: {
       securitySchemes: SECURITY_SCHEMES,
-      parameters: only("parameters", components.parameters, used),
-      headers: only("headers", components.headers, used),
-      responses: only("responses", components.responses, used),
-      schemas: only("schemas", components.schemas, used),
+      ...usedComponents(paths, {
+        parameters: REQUEST_HEADERS,
+        headers: RESPONSE_HEADERS,
+        responses,
+        schemas: wire.schemas,
+      }),
     },
   };
 };

@@ -1,5 +1,50 @@
-import type { Example } from "./example.ts";
 import recorded from "./examples.json" with { type: "json" };
+import type { Description, Media, Operation, Response } from "./openapi.ts";
 
-/** What the service answered when the examples were last recorded (`npm run examples`); the tests ask it again. */
+/** Who sends an example's request. */
+export type Sender = "operator" | "admin" | "registration" | "agent";
+
+/** One request and its answer. The tests send all of them again, in this order, to the real service. */
+export interface Example {
+  /** Its operationId. */
+  operation: string;
+  summary: string;
+  as?: Sender;
+  id?: string;
+  query?: Record<string, string>;
+  headers?: Record<string, string>;
+  body?: unknown;
+  status: number;
+  /** JSON, or text; absent where there is no body. */
+  answer?: unknown;
+}
+
+/** The answers of the service when `npm run examples` last recorded them. */
 export const EXAMPLES = recorded as Example[];
+
+const add = (media: Media | undefined, { operation, summary, status }: Example, value: unknown): void => {
+  if (!media || value === undefined) return;
+  media.examples ??= {};
+  media.examples[`${operation}-${status}-${Object.keys(media.examples).length + 1}`] = { summary, value };
+};
+
+const mediaOf = (content: Record<string, Media> | undefined): Media | undefined => Object.values(content ?? {})[0];
+
+type Responses = Record<string, Response>;
+
+/** The response with this status: the operation's own, or the shared one that it refers to. */
+const responseOf = (operation: Operation, status: number, shared: Responses): Response | undefined => {
+  const response = operation.responses[status];
+  return response && "$ref" in response ? shared[response.$ref.split("/").at(-1) ?? ""] : response;
+};
+
+/** Adds each example to its operation: the body of the request, and the answer. */
+export const attachExamples = (paths: Description["paths"], shared: Responses, examples: Example[]): void => {
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+  for (const example of examples) {
+    const operation = operations.find(({ operationId }) => operationId === example.operation);
+    if (!operation) throw new Error(`There is an example of ${example.operation}, but no such operation`);
+    if (example.status < 400) add(mediaOf(operation.requestBody?.content), example, example.body);
+    add(mediaOf(responseOf(operation, example.status, shared)?.content), example, example.answer);
+  }
+};

@@ -1,78 +1,99 @@
 import { BOOKMARK_HEADER } from "../../protocol/headers.ts";
 import { BOOT_HEADER, LEASE_HEADER } from "../../protocol/jobs.ts";
-import type { Route } from "../routes.ts";
+import type { RequestHeader } from "../routes/route.ts";
+import type { DocumentedRoute } from "./documented-route.ts";
 import type { Parameter, Reference } from "./openapi.ts";
-import type { Operation } from "./operations.ts";
+import type { JsonSchema } from "./schemas.ts";
 
-const text = (description: string) => ({ description, schema: { type: "string" } });
+type ImpliedHeader = "Bookmark" | "IfMatch" | "IfNoneMatch";
 
-const sent = (name: string, description: string, more: Partial<Parameter> = {}): Parameter => ({
-  ...{ name, in: "header", description, schema: { type: "string" } },
-  ...more,
+const parameter = (name: string, description: string, schema: JsonSchema = { type: "string" }): Parameter => ({
+  name,
+  in: "header",
+  description,
+  schema,
 });
 
-/** Headers a request may carry, as components. */
-export const REQUEST_HEADERS: Record<string, Parameter> = {
-  Bookmark: sent(BOOKMARK_HEADER, "What an earlier answer carried: a read then sees at least what that one saw."),
-  BootId: sent(BOOT_HEADER, "A random id the agent program makes at its start: another one means it was restarted."),
-  IdempotencyKey: sent(
-    "Idempotency-Key",
-    "The same caller, key and request within 24 hours mean the same build, however often it is sent.",
-    { schema: { type: "string", pattern: "^[!-~]{1,200}$" } },
+/** Headers of requests, as components. */
+export const REQUEST_HEADERS: Record<RequestHeader | ImpliedHeader, Parameter> = {
+  Bookmark: parameter(
+    BOOKMARK_HEADER,
+    "The value of an earlier answer: this read then includes every write that the earlier request saw or made.",
   ),
-  IfMatch: sent("If-Match", "The ETag you read: refused with 412 when the record has changed since."),
-  IfNoneMatch: sent("If-None-Match", "The ETag you have: answered with 304 while it is the newest."),
-  LastEventId: sent("Last-Event-ID", "Of a stream of events: the id of the last event that arrived.", {
-    schema: { type: "string", pattern: "^(?:\\d{1,9}:)?\\d{1,15}$" },
+  BootId: parameter(
+    BOOT_HEADER,
+    "A random id that the agent program creates when it starts. A new id means that the program was restarted.",
+  ),
+  IdempotencyKey: parameter(
+    "Idempotency-Key",
+    "Makes the request safe to repeat: for 24 hours the same caller, key and request return the same build.",
+    { type: "string", pattern: "^[!-~]{1,200}$" },
+  ),
+  IfMatch: parameter(
+    "If-Match",
+    "The ETag of the version that you read. The answer is 412 when the record has changed since.",
+  ),
+  IfNoneMatch: parameter("If-None-Match", "The ETag that you have. The answer is 304 while it is the current one."),
+  LastEventId: parameter("Last-Event-ID", "For a stream of events: the id of the last event that you received.", {
+    type: "string",
+    pattern: "^(?:\\d{1,9}:)?\\d{1,15}$",
   }),
-  Lease: sent(LEASE_HEADER, "The lease the agent holds on the build.", {
-    ...{ required: true, schema: { type: "integer", minimum: 0 } },
+  Lease: {
+    ...parameter(LEASE_HEADER, "The lease that the agent holds on the build.", { type: "integer", minimum: 0 }),
+    required: true,
+  },
+  HeldLease: parameter(LEASE_HEADER, "The lease to renew, while the agent runs a build.", {
+    type: "integer",
+    minimum: 0,
   }),
-  HeldLease: sent(LEASE_HEADER, "The lease to extend, while the agent builds.", {
-    schema: { type: "integer", minimum: 0 },
-  }),
-  Range: sent("Range", "One range of bytes, as `bytes=0-499` or `bytes=-500`."),
+  Range: parameter("Range", "One range of bytes, such as `bytes=0-499` or `bytes=-500`."),
 };
 
-/** Headers an answer may carry, as components. */
-export const RESPONSE_HEADERS: Record<string, object> = {
-  RequestId: text("Names the request: in the service's log, the audit and every problem."),
-  RateLimitPolicy: text('Requests a minute the token may send: `"token";q=600;w=60`.'),
-  RetryAfter: { description: "Seconds to wait before the same request again.", schema: { type: "integer" } },
-  ETag: text("The record's version: for If-Match and If-None-Match."),
-  Location: text("Path of what was made."),
-  Link: text('The whole address of the next page: `<...>; rel="next"`. Absent on the last one.'),
-  Bookmark: text(`For \`${BOOKMARK_HEADER}\` of a later read that must see this write.`),
-  Authenticate: text("Which scheme is expected."),
-  ServerTiming: text("Milliseconds the request took; round trips to the database, rows read and written."),
-};
+const header = (name: string, description: string, type: "string" | "integer" = "string") => ({
+  name,
+  component: { description, schema: { type } },
+});
 
-const NAMES: Record<string, string> = {
-  ...{ RequestId: "X-Request-Id", RateLimitPolicy: "RateLimit-Policy", RetryAfter: "Retry-After", ETag: "ETag" },
-  ...{ Location: "Location", Link: "Link", Bookmark: BOOKMARK_HEADER, Authenticate: "WWW-Authenticate" },
-  ...{ ServerTiming: "Server-Timing" },
+const ANSWER_HEADERS = {
+  RequestId: header("X-Request-Id", "Id of the request. The service's log, the audit log and every problem have it."),
+  RateLimitPolicy: header(
+    "RateLimit-Policy",
+    "How many requests a minute the token may send: `q` requests in `w` seconds.",
+  ),
+  RetryAfter: header("Retry-After", "Seconds to wait before you repeat the request.", "integer"),
+  ETag: header("ETag", "Version of the record, for If-Match and If-None-Match."),
+  Location: header("Location", "Path of the new record."),
+  Link: header("Link", 'URL of the next page: `<...>; rel="next"`. Absent on the last page.'),
+  Bookmark: header(BOOKMARK_HEADER, `Send it as \`${BOOKMARK_HEADER}\` with a later read that must see this write.`),
+  Authenticate: header("WWW-Authenticate", "The authentication scheme to use."),
+  ServerTiming: header(
+    "Server-Timing",
+    "Milliseconds that the request took; round trips to the database, rows read and rows written.",
+  ),
 };
+export type AnswerHeader = keyof typeof ANSWER_HEADERS;
 
-export const responseHeaders = (components: string[]): Record<string, Reference> =>
-  Object.fromEntries(components.map((name) => [NAMES[name], { $ref: `#/components/headers/${name}` }]));
+/** Headers of answers, as components. */
+export const RESPONSE_HEADERS: Record<string, object> = Object.fromEntries(
+  Object.entries(ANSWER_HEADERS).map(([id, { component }]) => [id, component]),
+);
+
+export const responseHeaders = (ids: AnswerHeader[]): Record<string, Reference> =>
+  Object.fromEntries(ids.map((id) => [ANSWER_HEADERS[id].name, { $ref: `#/components/headers/${id}` }]));
 
 /** Whether the route changes a record that has versions. */
-export const takesIfMatch = ({ method, status }: Route, { versioned }: Operation): boolean =>
-  versioned === true && method !== "GET" && status !== 201;
+export const takesIfMatch = ({ method, status, documentation }: DocumentedRoute): boolean =>
+  documentation.versioned === true && method !== "GET" && status !== 201;
 
-/** The headers that this route looks at. */
-export const requestHeaders = (route: Route, operation: Operation): Reference[] => {
-  const { method, verb } = route;
+/** The headers that the route reads. */
+export const requestHeaders = (route: DocumentedRoute): Reference[] => {
+  const { method, verb, documentation } = route;
   const isRead = method === "GET";
-  const names = [
-    ...(isRead && verb.access.role ? ["Bookmark"] : []),
-    ...(operation.versioned && isRead ? ["IfNoneMatch"] : []),
-    ...(takesIfMatch(route, operation) ? ["IfMatch"] : []),
-    ...(operation.idempotent ? ["IdempotencyKey"] : []),
-    ...(operation.leased ? ["Lease"] : []),
-    ...(operation.id === "heartbeat" ? ["HeldLease"] : []),
-    ...(operation.id === "heartbeat" || operation.id === "pollForJob" ? ["BootId"] : []),
-    ...(operation.id === "readLog" ? ["Range", "LastEventId"] : []),
+  const ids: (RequestHeader | ImpliedHeader)[] = [
+    ...(isRead && verb.access.role ? (["Bookmark"] as const) : []),
+    ...(isRead && documentation.versioned ? (["IfNoneMatch"] as const) : []),
+    ...(takesIfMatch(route) ? (["IfMatch"] as const) : []),
+    ...(documentation.headers ?? []),
   ];
-  return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
+  return ids.map((id) => ({ $ref: `#/components/parameters/${id}` }));
 };

@@ -1,4 +1,4 @@
-/** Calls `see` with every reference anywhere in a JSON value. */
+/** Calls `see` for every `$ref` in a JSON value. */
 const eachReference = (value: unknown, see: (reference: string) => void): void => {
   if (typeof value !== "object" || value === null) return;
   for (const [name, inner] of Object.entries(value)) {
@@ -7,7 +7,7 @@ const eachReference = (value: unknown, see: (reference: string) => void): void =
   }
 };
 
-/** The references that `root` leads to, through whatever `resolve` finds behind them. */
+/** Every reference that `root` contains, directly or through the values that `resolve` returns. */
 export const reach = (root: unknown, resolve: (reference: string) => unknown): Set<string> => {
   const reached = new Set<string>();
   const see = (reference: string): void => {

@@ -1,129 +1,139 @@
+import { byteSize, LIMITS, PERIODS } from "../../protocol/limits.ts";
 import type { ProblemKind } from "../../protocol/problem.ts";
 
-/** What each kind of problem means, and what whoever meets it does next. */
+/** What each kind of problem means, and what its caller can do about it. */
 export const REMEDIES: Record<ProblemKind, { meaning: string; remedy: string[] }> = {
   "malformed-body": {
     meaning: "The body is empty, is not JSON, or is not UTF-8.",
     remedy: [
       "Send one JSON object, encoded as UTF-8.",
-      "Shells eat quotes: with curl, put the JSON into a file and send `-d @file.json`.",
+      "A shell may remove quotes: with curl, write the JSON to a file and send `-d @file.json`.",
     ],
   },
   unauthenticated: {
-    meaning: "There is no token, or it is none of ours, or it has expired or been revoked. These are not told apart.",
+    meaning:
+      "The token is missing, unknown, expired or revoked. The answer does not say which of these, so that nobody can probe for tokens.",
     remedy: [
       "Send the header `Authorization: Bearer <token>`: one space, no quotes.",
-      "If it worked before, make a new token: an admin of the organization does so with `POST /token`.",
-      "If the last admin token is lost, the operator makes one with `POST /organization/{id}/token`.",
+      "If the token worked before, create a new one: an admin of the organization does so with `POST /token`.",
+      "If the last admin token is lost, the operator creates one with `POST /organization/{id}/token`.",
     ],
   },
   forbidden: {
-    meaning: "The token is a live one, but its kind or role may not do this.",
+    meaning: "The token is valid, but its kind or role does not allow this request.",
     remedy: [
-      "`detail` says which kind of token or which role is needed.",
-      "Roles go up from viewer over member and maintainer to admin. A role cannot be changed: make a new token.",
-      "Agents' tokens open the agent's own path only, and no user's token can poll for builds.",
+      "`detail` names the kind of token or the role that the request needs.",
+      "Each role includes the ones before it: viewer, member, maintainer, admin. An admin changes a token's role with `PUT /token/{id}`.",
+      "An agent's token works on the agent's own path only. No other token can poll for builds.",
     ],
   },
   "not-found": {
-    meaning: "There is nothing with this id here: it was deleted, never was, or belongs to another organization.",
+    meaning:
+      "Nothing with this id exists in the organization: it was deleted, never existed, or belongs to another one.",
     remedy: [
-      "List what there is and compare the ids.",
-      "Check that the token is of the organization you mean: `GET /token/self`.",
+      "List the records and compare the ids.",
+      "Check that the token belongs to the organization you mean: `GET /token/self`.",
     ],
   },
   "method-not-allowed": {
-    meaning: "The path exists, but not with this method.",
+    meaning: "The path exists, but it does not support this method.",
     remedy: [
-      "The header `Allow` names the methods there are.",
-      "Changes are made with PUT, which changes only what it is given. There is no PATCH.",
+      "The header `Allow` lists the methods of the path.",
+      "PUT changes the fields that you send; where PUT changes a record, PATCH does the same.",
     ],
   },
   conflict: {
-    meaning: "The request is right, but the present state does not allow it.",
-    remedy: ["`detail` says what stands in the way.", "Read the record again, decide again, and repeat."],
+    meaning: "The request is valid, but the current state does not allow it.",
+    remedy: [
+      "`detail` says why.",
+      "Read the record again, decide again, and repeat the request if it still makes sense.",
+    ],
   },
   duplicate: {
-    meaning: "There is one with the same key or name already.",
+    meaning: "A record with the same key or name already exists.",
     remedy: [
-      "`existingId` is the one that is there: update it with PUT, or choose another name.",
-      "A script that may run twice takes `existingId` for its answer.",
+      "`existingId` is the id of that record: update it with PUT, or choose another name.",
+      "A script that may run twice can treat `existingId` as its result.",
     ],
   },
   "in-use": {
-    meaning: "Something still uses it, so it cannot be deleted.",
+    meaning: "Another record or an active build still uses it.",
     remedy: [
-      "A group: detach it from the pipelines that name it in `groupIds`.",
-      "A repository or pipeline: wait for its builds, or cancel them.",
+      "A group: remove it from the `groupIds` of its pipelines.",
+      "A repository or pipeline: wait for its builds to end, or cancel them.",
+      "A repository whose clone address moves to another host: delete its clone credential first.",
     ],
   },
   "lease-lost": {
     meaning:
-      "The agent no longer holds the build: its lease ran out, or the build was given to another agent or ended.",
+      "The agent no longer holds the build: its lease expired, or the build ended or was handed out to another agent.",
     remedy: [
-      "Stop the build's processes, throw its folder away, and poll again.",
-      "If it happens often: heartbeats are late. Look at the agent's load and network.",
+      "Stop the processes of the build, delete its folder, and poll again.",
+      "If this happens often, heartbeats arrive too late: check the load and the network of the agent's machine.",
     ],
   },
   "log-gap": {
-    meaning: "The chunk of the log does not follow what is stored of this lease.",
-    remedy: ["Send again from `expectedOffset`, where what is stored ends."],
+    meaning: "The chunk does not start where the stored part of this lease's log ends.",
+    remedy: ["Send the log again from the byte `expectedOffset`."],
   },
   "stale-version": {
-    meaning: "`If-Match` names a version that is no longer the newest: somebody changed the record since you read it.",
-    remedy: ["Read the record again, apply your change to what it is now, and send it with the new ETag."],
+    meaning: "`If-Match` names an old version: the record was changed after you read it.",
+    remedy: ["Read the record again, apply your change to it, and send it with the new ETag."],
   },
   "too-large": {
-    meaning: "The body, or one value in it, is over its limit.",
+    meaning: "The body or one of its values exceeds a limit.",
     remedy: [
-      "Bodies and log chunks may have 1 MiB, a variable's value 48 KiB, a run's overrides 256 KiB.",
-      "Keep files elsewhere, and only their address and credential here.",
+      `Limits: ${byteSize(LIMITS.bodyBytes)} for a body, ${byteSize(LIMITS.logChunkBytes)} for a log chunk, ${byteSize(LIMITS.valueBytes)} for a variable's value, ${byteSize(LIMITS.envVariablesBytes)} for the \`envVariables\` of a build, ${byteSize(LIMITS.environmentBytes)} for a composed environment.`,
+      "Store large files elsewhere, and keep only their address and credential here.",
     ],
   },
   "unsupported-media-type": {
-    meaning: "The body's Content-Type is not one that this route reads.",
-    remedy: ["Send `Content-Type: application/json`; a log chunk goes as `application/octet-stream`."],
+    meaning: "The route does not accept this Content-Type.",
+    remedy: ["Send `Content-Type: application/json`. A log chunk is `application/octet-stream`."],
   },
   invalid: {
-    meaning: "The request can be read, but something in it is not allowed.",
+    meaning: "The request is well-formed, but a field, parameter or header has a value that is not allowed.",
     remedy: [
-      "`errors` names each field by its JSON pointer and says what is wrong with it.",
-      "Fields that do not exist are refused, with the name that was probably meant: a slip in `isSecret` must not store a secret in the clear.",
-      "An id that belongs to another organization is refused like one that does not exist.",
+      "`errors` lists each wrong field with its JSON pointer and the reason.",
+      "Unknown fields are refused, with a suggestion where one is close: a misspelled `isSecret` must not store a secret in the clear.",
+      "An id of another organization is treated like an id that does not exist.",
     ],
   },
   "idempotency-mismatch": {
-    meaning: "The `Idempotency-Key` was used within the last 24 hours for another request.",
-    remedy: ["Use a new key for a new request, and the same key only to repeat the very same one."],
+    meaning: `The same \`Idempotency-Key\` was used within the last ${PERIODS.idempotencyHours} hours with a different request.`,
+    remedy: ["Use a new key for each new request. Use the same key only to repeat the same request."],
   },
   "rate-limited": {
-    meaning: "The token has sent more requests than it may in a minute.",
+    meaning: "The token has sent more requests than it may send in a minute.",
     remedy: [
-      "Wait as long as `Retry-After` says (seconds).",
-      "`RateLimit-Policy` tells the limit. Follow logs by events and poll for jobs with `wait` instead of asking again and again.",
+      "Wait for the number of seconds in `Retry-After`.",
+      "The header `RateLimit-Policy` has the limit. Follow logs as events, and poll for jobs with `wait`, instead of repeating requests.",
       "Give each program a token of its own.",
     ],
   },
   "limit-reached": {
-    meaning: "A limit of the organization is reached: builds in the queue, agents, variables, groups of a pipeline.",
-    remedy: ["`detail` says which. Remove what is no longer needed, or let the queue drain."],
+    meaning:
+      "The organization has reached a limit: queued builds, the size of their `envVariables`, agents, or agents of one registration token.",
+    remedy: ["`detail` names the limit. Wait until builds have left the queue, or delete agents that are gone."],
   },
   internal: {
-    meaning: "Something went wrong on our side that nobody foresaw.",
-    remedy: ["Repeat it once. If it stays, tell whoever runs the service the `requestId`: it leads to the log line."],
+    meaning: "The service failed in an unexpected way.",
+    remedy: [
+      "Repeat the request once. If it fails again, send the `requestId` to the operator of the service: it identifies the log line.",
+    ],
   },
   unavailable: {
-    meaning: "A part of the service is away just now. Nothing is half-done.",
+    meaning: "A part of the service does not answer at the moment. No change was left half done.",
     remedy: [
-      "Repeat the request after `Retry-After` seconds: every request may be repeated.",
+      "Repeat the request after the number of seconds in `Retry-After`. Every request may be repeated.",
       "Operators: `GET /readyz` names the part.",
     ],
   },
   "keyring-unavailable": {
-    meaning: "The keys that seal secrets or sign tokens are missing or wrong in this deployment. Nothing was written.",
+    meaning: "In this deployment the keys that seal secrets or sign tokens are missing or wrong. Nothing was written.",
     remedy: [
-      "Operators: `GET /readyz` names the Worker secret and what is wrong with it.",
-      "Put it back with `npx wrangler secret put SECRETS_KEYS` (or TOKEN_KEYS). The old keys must stay in the list until nothing is sealed with them.",
+      "Operators: `GET /readyz` names the Worker secret and the mistake in it.",
+      "Restore it with `npx wrangler secret put SECRETS_KEYS` (or TOKEN_KEYS). An old key must stay in the list until nothing is sealed with it.",
     ],
   },
 };

@@ -1,8 +1,8 @@
 import { PROBLEMS, type ProblemKind } from "../../protocol/problem.ts";
-import type { Route } from "../routes.ts";
-import { responseHeaders, takesIfMatch } from "./headers.ts";
+import type { RequestHeader } from "../routes/route.ts";
+import type { DocumentedRoute } from "./documented-route.ts";
+import { type AnswerHeader, responseHeaders, takesIfMatch } from "./headers.ts";
 import type { Media, Reference, Response } from "./openapi.ts";
-import type { Operation } from "./operations.ts";
 import { REMEDIES } from "./remedies.ts";
 import type { JsonSchema } from "./schemas.ts";
 
@@ -10,40 +10,43 @@ const PROBLEM: JsonSchema = { $ref: "#/components/schemas/Problem" };
 
 const capital = (kind: string): string => kind.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** Every kind of problem the route can answer with: those of its shape, and those of its own rules. */
-export const problemsOf = (route: Route, operation: Operation): ProblemKind[] => {
+/** Headers whose value the service checks: a wrong one is `invalid`. */
+const CHECKED_HEADERS: RequestHeader[] = ["HeldLease", "IdempotencyKey", "Lease"];
+
+/** Every kind of problem that the route can answer with: those of its shape, and those of its own rules. */
+export const problemsOf = (route: DocumentedRoute): ProblemKind[] => {
   const { verb } = route;
-  const { idempotent, leased, problems = [] } = operation;
-  const isChecked = verb.body || verb.query || idempotent || leased || operation.id === "heartbeat";
+  const { headers = [], problems = [] } = route.documentation;
+  const isChecked = verb.body || verb.query || headers.some((name) => CHECKED_HEADERS.includes(name));
   return [
     ...(verb.body ? (["malformed-body"] as const) : []),
     ...(["unauthenticated", "forbidden"] as const),
     ...(verb.params ? (["not-found"] as const) : []),
-    ...(takesIfMatch(route, operation) ? (["stale-version"] as const) : []),
+    ...(takesIfMatch(route) ? (["stale-version"] as const) : []),
     ...(verb.body ? (["too-large", "unsupported-media-type"] as const) : []),
     ...(isChecked ? (["invalid"] as const) : []),
-    ...problems.filter((kind) => kind !== "too-large" || !verb.body),
+    ...problems,
     ...(["rate-limited", "internal", "unavailable", "keyring-unavailable"] as const),
   ];
 };
 
-const HEADERS: Record<number, string[]> = {
+const PROBLEM_HEADERS: Record<number, AnswerHeader[]> = {
   401: ["Authenticate"],
   429: ["RetryAfter", "RateLimitPolicy"],
   503: ["RetryAfter"],
 };
 
-/** The answer with one status: several kinds of problem may share it. */
+/** The answer with one status, which several kinds of problem may share. */
 const problemResponse = (status: number, kinds: ProblemKind[]): Response => ({
   description: kinds
     .map((kind) => `${PROBLEMS[kind][1]} ([${kind}](/problems/${kind})): ${REMEDIES[kind].meaning}`)
     .join("\n\n"),
-  headers: responseHeaders(["RequestId", ...(HEADERS[status] ?? [])]),
+  headers: responseHeaders(["RequestId", ...(PROBLEM_HEADERS[status] ?? [])]),
   content: { "application/problem+json": { schema: PROBLEM } },
 });
 
-/** Refusals by status, as references; the components they lead to are added to `shared`. */
-export const refusalsOf = (kinds: ProblemKind[], shared: Record<string, Response>): Record<string, Reference> => {
+/** References to the problem responses by status. The responses themselves are added to `shared`. */
+export const problemResponses = (kinds: ProblemKind[], shared: Record<string, Response>): Record<string, Reference> => {
   const byStatus = Map.groupBy(kinds, (kind) => PROBLEMS[kind][0]);
   return Object.fromEntries(
     [...byStatus].map(([status, sharing]) => {
@@ -54,37 +57,40 @@ export const refusalsOf = (kinds: ProblemKind[], shared: Record<string, Response
   );
 };
 
-const SUCCESS = { 200: "Done", 201: "Made", 204: "Done; there is nothing to say" } as const;
+const SUCCESS = { 200: "OK", 201: "Created", 204: "No content" } as const;
 
-const contentOf = (operation: Operation, answer: JsonSchema | undefined): Record<string, Media> | undefined => {
-  const texts = (operation.text?.types ?? []).map((type) => [type, { schema: { type: "string" } }]);
-  if (operation.text?.alone) return Object.fromEntries(texts);
+const contentOf = (
+  { documentation: { text } }: DocumentedRoute,
+  answer: JsonSchema | undefined,
+): Record<string, Media> | undefined => {
+  const texts = (text?.types ?? []).map((type) => [type, { schema: { type: "string" } }]);
+  if (text?.alone) return Object.fromEntries(texts);
   return answer && Object.fromEntries([["application/json", { schema: answer }], ...texts]);
 };
 
-/** Every answer that is not a refusal. */
-export const successesOf = (
-  route: Route,
-  operation: Operation,
+/** Every answer that is not a problem. */
+export const successResponses = (
+  route: DocumentedRoute,
   answer: JsonSchema | undefined,
   isPaged: boolean,
 ): Record<string, Response> => {
-  const { method, status, verb } = route;
+  const { method, status, verb, location } = route;
+  const { versioned, also = {} } = route.documentation;
   const headers = responseHeaders([
-    ...["RequestId", "RateLimitPolicy", "ServerTiming"],
-    ...(operation.versioned && status !== 204 ? ["ETag"] : []),
-    ...(status === 201 ? ["Location"] : []),
-    ...(isPaged ? ["Link"] : []),
-    ...(verb.access.role ? ["Bookmark"] : []),
+    ...(["RequestId", "RateLimitPolicy", "ServerTiming"] as const),
+    ...(versioned && status !== 204 ? (["ETag"] as const) : []),
+    ...(location ? (["Location"] as const) : []),
+    ...(isPaged ? (["Link"] as const) : []),
+    ...(verb.access.role ? (["Bookmark"] as const) : []),
   ]);
-  const content = status === 204 ? undefined : contentOf(operation, answer);
-  const entries: [string, Response][] = [[String(status), { description: SUCCESS[status], headers, content }]];
-  if (operation.versioned && method === "GET") {
-    entries.push(["304", { description: "Not changed since", headers: responseHeaders(["RequestId", "ETag"]) }]);
+  const content = status === 204 ? undefined : contentOf(route, answer);
+  const responses: Record<string, Response> = { [status]: { description: SUCCESS[status], headers, content } };
+  if (versioned && method === "GET") {
+    responses[304] = { description: "Not modified", headers: responseHeaders(["RequestId", "ETag"]) };
   }
-  for (const [other, description] of Object.entries(operation.also ?? {})) {
+  for (const [other, description] of Object.entries(also)) {
     const partial = other === "206" ? { "text/plain": { schema: { type: "string" } } } : undefined;
-    entries.push([other, { description, headers: responseHeaders(["RequestId"]), content: partial }]);
+    responses[other] = { description, headers: responseHeaders(["RequestId"]), content: partial };
   }
-  return Object.fromEntries(entries);
+  return responses;
 };

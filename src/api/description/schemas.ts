@@ -57,8 +57,8 @@ const PLACE = "#/components/schemas/";
 export const referenceTo = (name: string): JsonSchema => ({ $ref: PLACE + name });
 
 /**
- * Patterns that only spell a format out, and the bounds of every whole number, tell a reader nothing; what a parameter
- * is when it is left out does.
+ * Removes what tells a reader nothing: patterns that repeat a format, and the bounds of every whole number. Adds the
+ * default of a parameter.
  */
 const plain = ({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: JsonSchema }): void => {
   const { type, defaultValue } = zodSchema._zod.def as { type: string; defaultValue?: unknown };
@@ -76,13 +76,13 @@ const convert = (io: "input" | "output", unnamed: [string, z.ZodMiniType][]): Sc
   return Object.fromEntries(Object.entries(schemas).map(([id, { $schema: _, $id: __, ...schema }]) => [id, schema]));
 };
 
-/** Codes may be added in answers: no number is the last. */
+/** Removes the upper bound of codes that may get new values in answers. */
 const unbounded = (schemas: Schemas): Schemas => {
   for (const name of GROWING) delete schemas[name]?.maximum;
   return schemas;
 };
 
-/** Answers may grow new fields, and clients ignore those they do not know. */
+/** Allows unknown fields in answers: new ones may be added, and clients ignore them. */
 const opened = <T>(schema: T): T => {
   const isClosed = (name: string, value: unknown) => name === "additionalProperties" && value === false;
   return JSON.parse(JSON.stringify(schema, (name, value) => (isClosed(name, value) ? undefined : value))) as T;
@@ -90,13 +90,13 @@ const opened = <T>(schema: T): T => {
 
 export interface WireSchemas {
   schemas: Schemas;
-  /** The name under which a schema stands when it is sent to the service. */
+  /** The name of a schema's sent form in the document. */
   sentName(name: string): string;
 }
 
 /**
- * JSON Schemas of all that goes in and comes out, by name: those of the wire, and `sent` and `answered` ones that have
- * no name there. Where the two sides of one differ, what goes in has `Sent` added to its name.
+ * The JSON Schemas of requests and answers, by name: those of the protocol, and the `sent` and `answered` ones that
+ * have no name there. Where the two forms of one schema differ, the sent form is called `NameSent`.
  */
 export const wireSchemas = (
   sent: [string, z.ZodMiniType][],

@@ -1,5 +1,5 @@
 import type { Agent } from "../../protocol/agent.ts";
-import { getAgent, listAgents, removeAgent, updateAgent } from "../../services/agents.ts";
+import { deleteAgent, getAgent, listAgents, updateAgent } from "../../services/agents.ts";
 import { AGENT_STATES, capabilitiesOf, platformOf, selectAgents, stateOf } from "../agent-list.ts";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { RelativeTime } from "../components/time.tsx";
@@ -200,7 +200,7 @@ const remove = confirmRemoval({
     );
     return { name, consequences, back: "/app/agents", next: "/app/agents" };
   },
-  remove: (context, id) => removeAgent.run(context, byId(id)),
+  remove: (context, id) => deleteAgent.run(context, byId(id)),
 });
 
 export const agentPages: Page[] = [agentsPage, remove.page];

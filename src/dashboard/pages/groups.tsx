@@ -1,5 +1,5 @@
 import type { Group } from "../../protocol/group.ts";
-import { createGroup, getGroup, listGroups, removeGroup, updateGroup } from "../../services/groups.ts";
+import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from "../../services/groups.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { listVariables } from "../../services/variables.ts";
 import { AreaField, TextField, VersionField } from "../components/fields.tsx";
@@ -171,7 +171,7 @@ const remove = confirmRemoval({
     const consequences = `This also removes ${count(variableCount, "variable")} in it. A group that a pipeline uses cannot be removed.`;
     return { name, consequences, back: `/app/groups/${id}`, next: "/app/groups" };
   },
-  remove: (context, id) => removeGroup.run(context, byId(id)),
+  remove: (context, id) => deleteGroup.run(context, byId(id)),
 });
 
 export const groupPages: Page[] = [listPage, page, remove.page];

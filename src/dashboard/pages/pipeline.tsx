@@ -3,7 +3,7 @@ import type { Pipeline } from "../../protocol/pipeline.ts";
 import type { Context } from "../../services/core/context.ts";
 import { previewEnvironment } from "../../services/environment-preview.ts";
 import { listGroups } from "../../services/groups.ts";
-import { createPipeline, getPipeline, removePipeline, updatePipeline } from "../../services/pipelines.ts";
+import { createPipeline, deletePipeline, getPipeline, updatePipeline } from "../../services/pipelines.ts";
 import { getRepository, listRepositories } from "../../services/repositories.ts";
 import { EnvironmentPreview } from "../components/environment-preview.tsx";
 import { VersionField } from "../components/fields.tsx";
@@ -184,7 +184,7 @@ const remove = confirmRemoval({
     const consequences = "This also removes its variables. Its builds and their logs are kept.";
     return { name, consequences, back: `/app/pipelines/${id}`, next: `/app/repositories/${repoId}` };
   },
-  remove: (context, id) => removePipeline.run(context, byId(id)),
+  remove: (context, id) => deletePipeline.run(context, byId(id)),
 });
 
 export const pipelinePages: Page[] = [newPage, page, remove.page];

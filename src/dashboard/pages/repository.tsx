@@ -1,8 +1,8 @@
 import { PIPELINE_DEFAULTS, type Pipeline } from "../../protocol/pipeline.ts";
 import type { Repository } from "../../protocol/repository.ts";
-import { removeCredential, setCredential } from "../../services/credentials.ts";
+import { deleteCredential, setCredential } from "../../services/credentials.ts";
 import { listPipelines } from "../../services/pipelines.ts";
-import { getRepository, removeRepository, updateRepository } from "../../services/repositories.ts";
+import { deleteRepository, getRepository, updateRepository } from "../../services/repositories.ts";
 import { CheckField, SecretField, SelectField, TextField, VersionField } from "../components/fields.tsx";
 import { StackedForm } from "../components/form-page.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
@@ -194,7 +194,7 @@ const remove = confirmRemoval({
       "This also removes its pipelines, all their variables and its own, and its credential. Builds and their logs are kept.";
     return { name: fullName, consequences, back: `/app/repositories/${id}`, next: "/app/repositories" };
   },
-  remove: (context, id) => removeRepository.run(context, byId(id)),
+  remove: (context, id) => deleteRepository.run(context, byId(id)),
 });
 
 const removeCredentialPage = confirmRemoval({
@@ -212,7 +212,7 @@ const removeCredentialPage = confirmRemoval({
       next: repositoryPage,
     };
   },
-  remove: (context, id) => removeCredential.run(context, byId(id)),
+  remove: (context, id) => deleteCredential.run(context, byId(id)),
 });
 
 export const repositoryPages: Page[] = [page, remove.page, removeCredentialPage.page];

@@ -1,6 +1,6 @@
 import type { Variable } from "../../protocol/variable.ts";
 import { listUses } from "../../services/variable-uses.ts";
-import { getVariable, removeVariable, updateVariable } from "../../services/variables.ts";
+import { deleteVariable, getVariable, updateVariable } from "../../services/variables.ts";
 import { AreaField, CheckField, SecretField, TextField, VersionField } from "../components/fields.tsx";
 import { StackedForm } from "../components/form-page.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
@@ -167,7 +167,7 @@ const remove = confirmRemoval({
     const consequences = `Builds no longer get ${key}, unless another scope than the ${scope} has it. Its value is deleted for good.`;
     return { name: key, consequences, back: `/app/variables/${id}`, next: "/app/variables" };
   },
-  remove: (context, id) => removeVariable.run(context, byId(id)),
+  remove: (context, id) => deleteVariable.run(context, byId(id)),
 });
 
 export const variablePages: Page[] = [page, remove.page];

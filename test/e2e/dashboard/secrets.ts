@@ -15,7 +15,7 @@ export const secrets = (stage: Stage) => {
     await add();
     await page.getByText("Created.").waitFor();
     await add();
-    await page.getByText("That exists already").waitFor();
+    await page.getByText("Already exists").waitFor();
     expect(await page.content()).not.toContain(value);
     const sources = await crawl(page, service.url);
     expect([...sources.keys()].filter((path) => /^\/app\/variables\/[0-9a-f-]{36}$/.test(path)).length).toBeGreaterThan(

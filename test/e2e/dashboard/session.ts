@@ -74,7 +74,7 @@ export const session = (stage: Stage) => {
     await page.getByRole("link", { name: "Repositories" }).waitFor();
     for (const name of ["Tokens", "Audit", "Run build"]) expect(await page.getByRole("link", { name }).count()).toBe(0);
     expect((await page.goto(`${service.url}/app/tokens`))?.status()).toBe(403);
-    await page.getByText("This token may not do that").waitFor();
+    await page.getByText("Forbidden").waitFor();
     const added = await page.request.post(`${service.url}/app/groups`, {
       form: { name: "by-a-viewer" },
       headers: { Origin: service.url },

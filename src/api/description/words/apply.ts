@@ -10,10 +10,10 @@ import { VARIABLES } from "./variables.ts";
 
 export const WORDS: Words = { ...VALUES, ...AGENTS, ...BUILDS, ...SOURCES, ...VARIABLES, ...SERVICE };
 
-/** Where a schema goes in and comes out and the sides differ, both have the same words. */
+/** A schema whose sent and answered forms differ is in the document twice, with the same words. */
 const baseOf = (name: string): string => name.replace(/Sent$/, "");
 
-/** Calls `see` with every field in a schema and its path, those of inner objects included. */
+/** Calls `see` for every field of a schema, nested ones included, with its path. */
 export const eachField = (
   schema: JsonSchema,
   see: (path: string, field: JsonSchema) => void,
@@ -29,7 +29,7 @@ export const eachField = (
   if (typeof entries === "object") eachField(entries, see, `${path}{}`);
 };
 
-/** The schema whose table has the words of a field: its own, or the one it shares words with. */
+/** The name of the schema whose words describe a field: its own, or one that it is `like`. */
 export const sourceOf = (schema: string, path: string): string | undefined => {
   const name = baseOf(schema);
   if (WORDS[name]?.fields?.[path] !== undefined) return name;
@@ -39,10 +39,10 @@ export const sourceOf = (schema: string, path: string): string | undefined => {
 
 const grow = (schema: JsonSchema): void => {
   Object.assign(schema.items ?? schema, { "x-extensible-enum": true });
-  schema.description = `${schema.description} May grow.`;
+  schema.description = `${schema.description} New values may be added.`;
 };
 
-/** Gives every schema and field its words, and marks enums that may grow. */
+/** Adds its description to every schema and field, and marks the enums that may get new values. */
 export const putWords = (schemas: Schemas): void => {
   for (const [name, schema] of Object.entries(schemas)) {
     const words = WORDS[baseOf(name)];

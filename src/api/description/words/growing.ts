@@ -1,9 +1,21 @@
 /**
- * Enums to which values may be added in answers, as schemas or as fields of one: a client takes a value that it does
- * not know for "other".
+ * Enums, as schemas or as fields of one, that may get new values in answers. The description marks them with
+ * `x-extensible-enum`, and a client treats an unknown value as "other".
  */
 export const GROWING: string[] = [
-  ...["AgentCode", "AgentStatus", "BuildReason", "BuildStatus", "Origin", "Platform", "StepStatus", "TokenKind"],
-  ...["WaitCode", "Build.trigger", "Credential.kind", "Heartbeat.reason", "JobCredential.kind", "Problem.type"],
+  "AgentCode",
+  "AgentStatus",
+  "BuildReason",
+  "BuildStatus",
+  "Origin",
+  "Platform",
+  "StepStatus",
+  "TokenKind",
+  "WaitCode",
+  "Build.trigger",
+  "Credential.kind",
+  "Heartbeat.reason",
+  "JobCredential.kind",
+  "Problem.type",
   "Variable.warnings",
 ];

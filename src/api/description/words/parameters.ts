@@ -1,35 +1,37 @@
-/** What each parameter of a path or query is; one of a single operation by the operation's id and its name. */
+import { LIMITS } from "../../../protocol/limits.ts";
+
+/** The description of each query parameter by its name, or by the operation's id and its name. */
 export const PARAMETERS: Record<string, string> = {
-  action: "Only entries of this action, as variable.create.",
+  action: "Only entries of this action, such as variable.create.",
   actor: "Only entries of this actor: token:ID, agent:ID, operator or system.",
-  agents: "true: the agents that it registered are removed too.",
-  attempt: "The log of this attempt, from 1; the latest one when left out.",
+  agents: "true: also removes the agents that the token registered.",
+  attempt: "The number of the attempt, from 1. Default: the latest attempt.",
   branch: "Only builds of exactly this branch or ref.",
-  "previewEnvironment branch": "The branch a build would be of.",
+  "previewEnvironment branch": "The branch of the build.",
   cloneUrl: "Only repositories with exactly this clone address.",
-  cursor: "Where the page begins: what Link gave. Opaque.",
-  days: "How many days ago the last use lies at least: 1 to 400.",
-  final: "true: the log is whole with this chunk.",
+  cursor: "Start of the page, from the Link header of the page before. Opaque.",
+  days: `Only secrets that were not used for this many days: 1 to ${LIMITS.unusedDays}.`,
+  final: "true: this chunk is the last one.",
   fullName: "Only repositories with exactly this owner and name.",
   groupId: "Only variables of this group.",
-  includeInactive: "Inactive ones too.",
-  includeVariables: "Each group with its variables.",
+  includeInactive: "true: also lists inactive variables.",
+  includeVariables: "true: each group contains its variables.",
   key: "Only variables with exactly this name.",
-  limit: "Records on a page.",
-  name: "Only what has exactly this name.",
-  offset: "Where the chunk begins, in bytes sent under this lease.",
-  orgId: "The caller's organization; no other is taken.",
-  pipelineId: "Only what belongs to this pipeline.",
-  repoId: "Only what belongs to this repository.",
+  limit: "Number of records on a page.",
+  name: "Only records with exactly this name.",
+  offset: "Where the chunk starts: the number of bytes sent before under this lease.",
+  orgId: "The organization of the token. Any other is refused.",
+  pipelineId: "Only records of this pipeline.",
+  repoId: "Only records of this repository.",
   scope: "Only variables of this scope.",
   since: "Only entries from this time on.",
-  status: "Only builds that stand here.",
-  subject: "Only entries about this id.",
+  status: "Only builds in this state.",
+  subject: "Only entries about the record with this id.",
   until: "Only entries before this time.",
-  wait: "Seconds to wait for a build at most: 0 to 60.",
+  wait: `Seconds to wait for a build: 0 to ${LIMITS.pollSeconds}.`,
 };
 
-/** What the id in a path is of, by what the path begins with. */
+/** The description of the id in a path, by the path before it. */
 export const SUBJECTS: Record<string, string> = {
   "/organization": "Slug of the organization.",
   "/token": "Id of the token.",

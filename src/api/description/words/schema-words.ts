@@ -1,7 +1,7 @@
-/** What a schema is, and what each of its fields is; a field of a field by its path, as `agents[].name`. */
-export interface SchemaWords {
+/** The descriptions of a schema and of its fields. A nested field has a path, such as `agents[].name`. */
+interface SchemaWords {
   is: string;
-  /** Another schema whose words its fields share, where they have none of their own. */
+  /** Another schema: its words describe the fields that have none here. */
   like?: string;
   fields?: Record<string, string>;
 }

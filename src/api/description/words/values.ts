@@ -1,64 +1,71 @@
 import { BUILD_STATES, LEASED, STATUSES } from "../../../protocol/build-states.ts";
+import { byteSize, LIMITS, PERIODS, withCommas } from "../../../protocol/limits.ts";
 import { PIPELINE_DEFAULTS } from "../../../protocol/pipeline.ts";
 import type { Words } from "./schema-words.ts";
 
-/** Schemas that are one value. */
+/** Schemas of single values. */
 export const VALUES: Words = {
   AgentCode: {
-    is: "Why an agent does not have the build: offline; busy with another; draining; unresponsive, it was told of builds and did not ask for them; platform, canBuildIOS, canBuildAndroid, canBuildWeb or labels, which it lacks; gave-it-back, it released this build.",
+    is: "Why an agent does not have the build. offline. busy: it holds another build. draining. unresponsive: it was offered builds and did not poll. platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels: the agent does not meet this requirement. gave-it-back: the agent released this build.",
   },
   AgentStatus: {
-    is: "0 offline: not heard from for 90 seconds. 1 idle. 2 busy: it holds a lease on a build. 3 draining: it finishes and takes nothing new. Where several hold, offline comes before draining before busy.",
+    is: `0 offline: no call within ${PERIODS.onlineSeconds} seconds. 1 idle. 2 busy: the agent holds a lease on a build. 3 draining: the agent finishes its build and receives no other. If several apply, the status is offline, then draining, then busy.`,
   },
   Branch: {
-    is: "A branch by its short name, as main; or a whole ref, as refs/tags/v1 or refs/pull/7/head. The rules are those of git-check-ref-format.",
+    is: "The short name of a branch, such as main, or a full ref, such as refs/tags/v1 or refs/pull/7/head. The rules are those of git-check-ref-format.",
   },
   BuildReason: {
-    is: "Why a build ended other than by its steps: agent-lost, every attempt lost its agent; timeout; environment, it could not be composed; requirements-unmet; commit-not-on-branch; pipeline-invalid, the file has mistakes; checkout-failed; agent-error, the agent's own machine or program; canceled, somebody asked for it.",
+    is: "Why a build ended, if the cause was not a step. agent-lost: the agent of every attempt was lost. timeout. environment: the environment could not be composed. requirements-unmet. commit-not-on-branch. pipeline-invalid: the pipeline file has mistakes. checkout-failed. agent-error: the agent's program or machine failed. canceled: a person or program canceled the build.",
   },
   BuildStatus: {
     is: `${STATUSES.map((status) => `${status}: ${BUILD_STATES[status].meaning}.`).join(" ")} An ended build never changes.`,
   },
-  CloneUrl: { is: "Address by which git fetches the repository: https, ssh or user@host:path. Without a password." },
-  CommitSha: { is: "A whole commit id: 40 hexadecimal digits, or 64 in repositories of SHA-256." },
+  CloneUrl: { is: "Address that git fetches from: https, ssh or user@host:path, without a password." },
+  CommitSha: { is: "Full id of a commit: 40 hexadecimal digits, or 64 in a repository with SHA-256." },
   ConfigPath: {
-    is: `Path of the pipeline file from the repository's root, as ${PIPELINE_DEFAULTS.configPath} or ci/release.yml.`,
+    is: `Path of the pipeline file from the root of the repository, such as ${PIPELINE_DEFAULTS.configPath} or ci/release.yml.`,
   },
-  Definition: { is: "A pipeline file's text, YAML, of at most 262,144 characters." },
+  Definition: {
+    is: `Text of a pipeline file (YAML), at most ${withCommas(LIMITS.definitionCharacters)} characters.`,
+  },
   Description: { is: "Free text for people." },
   EnvVariables: {
-    is: "Values for this run alone, by name; numbers and booleans become text. They outrank every stored scope, are kept sealed and are never returned.",
+    is: "Values for this build only, by name. Numbers and booleans become text. They override every stored scope, are stored sealed and are never returned.",
   },
-  FullName: { is: "Owner and name, with subgroups between them where the host has them: acme/shop, acme/apps/shop." },
-  Id: { is: "UUID; ids sort by the time of their making." },
+  FullName: {
+    is: "Owner and name, with subgroups between them if the host has subgroups: acme/shop, acme/apps/shop.",
+  },
+  Id: { is: "A UUID. Ids sort by their time of creation." },
   Key: {
-    is: "Name of an environment variable: letters, digits and _, not beginning with a digit. Upper case is usual. Not MILLRACE_..., which are the service's own.",
+    is: "Name of an environment variable: letters, digits and _; the first character is not a digit. Usually upper case. Names that start with MILLRACE_ are reserved.",
   },
-  Label: { is: "What an agent offers and a build asks for, as xcode-26 or gpu. Exact case." },
-  Labels: { is: "At most 50 labels." },
-  Lease: { is: "Number of a lease; it only grows. A call with an older one changes nothing." },
+  Label: { is: "A capability that an agent offers and a build requires, such as xcode-26 or gpu. Case-sensitive." },
+  Labels: { is: `A list of at most ${LIMITS.labels} labels.` },
+  Lease: { is: "Number of a lease. Each new lease has a higher number. A call with an old lease changes nothing." },
   LocationHint: {
-    is: "Part of the world in which the organization's agents mostly are: wnam and enam North America west and east, sam South America, weur and eeur Europe west and east, apac Asia, oc Oceania, afr Africa, me Middle East.",
+    is: "Where most agents of the organization are. wnam: western North America. enam: eastern North America. sam: South America. weur: western Europe. eeur: eastern Europe. apac: Asia and Pacific. oc: Oceania. afr: Africa. me: Middle East.",
   },
-  Name: { is: "A name for people: one line, no control, invisible or text-turning characters." },
-  NameFilter: { is: "A name, exactly." },
-  OrgId: { is: "An organization's slug: a-z, 0-9 and -. Never used twice." },
+  Name: {
+    is: "A name for people: one line, without control characters, invisible characters or bidirectional controls.",
+  },
+  NameFilter: { is: "The exact name." },
+  OrgId: { is: "Slug of an organization: a-z, 0-9 and -. A slug is never used twice." },
   Origin: {
-    is: "Where a value comes from: one of the four scopes; run, the envVariables of the trigger; service, Millrace itself.",
+    is: "Where a value comes from: one of the four scopes; run, the envVariables of the build; or service, Millrace itself.",
   },
-  Platform: { is: "What an agent runs on: 0 other, 1 macOS, 2 Linux, 3 Windows." },
+  Platform: { is: "Platform of an agent: 0 other, 1 macOS, 2 Linux, 3 Windows." },
   QueryFlag: { is: "true or false." },
   Role: {
-    is: "viewer reads; member also triggers, cancels and retries builds; maintainer also writes variables, groups, repositories, pipelines and agents; admin also makes tokens and reads the audit.",
+    is: "viewer: reads. member: also triggers, cancels and retries builds. maintainer: also changes variables, groups, repositories, pipelines and agents. admin: also manages tokens and reads the audit log.",
   },
-  Scope: { is: "Whose a variable is: the organization's, a group's, a repository's or a pipeline's." },
-  StepStatus: { is: "Where a step stands: pending, running, succeeded, failed, skipped by its condition, canceled." },
+  Scope: { is: "Kind of the owner of a variable: the organization, a group, a repository or a pipeline." },
+  StepStatus: { is: "State of a step: pending, running, succeeded, failed, skipped by its condition, or canceled." },
   Timestamp: { is: "Time in UTC with milliseconds: 2026-11-02T09:00:00.000Z." },
   TokenKind: {
-    is: "api: a person's or program's, with a role. registration: can register agents and do nothing else.",
+    is: "api: a token of a person or program, with a role. registration: a token that can only register agents.",
   },
-  Value: { is: "Any text without NUL, at most 48 KiB of UTF-8." },
+  Value: { is: `Any text without NUL, at most ${byteSize(LIMITS.valueBytes)} of UTF-8.` },
   WaitCode: {
-    is: `Where a build stands: no-agents are registered; no-capable-agent has what it needs; max-parallel, its pipeline has enough under way; dependency-away, its environment could not be read just now; all-busy; behind-others in the queue; next, an agent is about to take it; ${LEASED.join("; ")}; ended.`,
+    is: `Why the build waits, or its state. no-agents: no agent is registered. no-capable-agent: no agent meets its requirements. max-parallel: agents hold as many builds of its pipeline as it allows. dependency-away: its environment could not be read a moment ago. all-busy: every agent that meets its requirements has another build. behind-others: other builds are before it in the queue. next: an agent is about to take it. ${LEASED.join(", ")}: its state. ended.`,
   },
 };

@@ -1,0 +1,17 @@
+import type { Tag } from "../routes/route.ts";
+
+/** Groups of operations, in the order in which the reference shows them. */
+export const TAGS: Record<Tag, string> = {
+  Variables:
+    "Variables and secrets, which builds find in their environment. The API stores a secret's value and never returns it.",
+  Groups: "Named collections of variables. A pipeline attaches them in order.",
+  Repositories: "Source repositories.",
+  Pipelines: "How a repository is built: the pipeline file, the groups of variables, and what an agent must have.",
+  Builds: "Runs of a pipeline: triggered here, run by agents, followed through their log.",
+  Agents: "The machines that run builds, as people see them.",
+  "Agent protocol":
+    "The calls of an agent program, in order: register once; poll; start; send heartbeats, progress and log while the build runs; finish or release. Each call about a build carries its lease in `X-Lease`.",
+  Tokens: "API tokens and registration tokens. A token is shown once, in the answer that creates it.",
+  Audit: "Who changed what, and which build received which secrets.",
+  Operator: "For the operator of the service: organizations, and sealing with a new key.",
+};

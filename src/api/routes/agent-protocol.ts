@@ -1,0 +1,101 @@
+import { registerAgent } from "../../services/agents.ts";
+import { finishBuild, heartbeat, releaseBuild, reportProgress, startBuild } from "../../services/jobs.ts";
+import { pollForJob, writeLog } from "../streams.ts";
+import { act, create, describing, get, put, type Route, report } from "./route.ts";
+
+export const AGENT_PROTOCOL_ROUTES: Route[] = [
+  create(
+    "/buildagent/register",
+    "/buildagent/:id",
+    { registerAgent },
+    describing && {
+      tag: "Agent protocol",
+      summary: "Register an agent",
+      description: "The answer contains the agent's own token; no later answer does. Unknown fields are ignored.",
+      problems: ["limit-reached"],
+    },
+  ),
+  get(
+    "/buildagent/:id/poll",
+    { pollForJob },
+    describing && {
+      tag: "Agent protocol",
+      summary: "Poll for a build to run",
+      description:
+        "Answers as soon as there is a build for the agent, and after `wait` seconds at the latest. Returns the same build with the same lease until the agent starts it, so that a lost answer loses nothing. As a WebSocket it sends hints only: `look` and `cancel`. The socket accepts the text `ping`; any other message closes it with 1008. Of an agent's sockets and waiting polls, the newest two stay open.",
+      headers: ["BootId"],
+      problems: ["conflict"],
+      also: { 101: "A WebSocket for hints", 204: "No build for this agent" },
+    },
+  ),
+  act(
+    "/buildagent/:id/heartbeat",
+    { heartbeat },
+    describing && {
+      tag: "Agent protocol",
+      summary: "Send a heartbeat, which renews the lease",
+      description:
+        "Send one every `heartbeatSeconds` while a build runs. If the lease has expired, the answer is not a problem: its `cancel` is true.",
+      headers: ["HeldLease", "BootId"],
+    },
+  ),
+  act(
+    "/build/:id/start",
+    { startBuild },
+    describing && {
+      tag: "Agent protocol",
+      summary: "Start a build",
+      description:
+        "Confirms that the job arrived. Call it before you run anything. If it is refused, drop the job: the agent no longer holds the build.",
+      headers: ["Lease"],
+      problems: ["lease-lost", "conflict"],
+    },
+  ),
+  report(
+    "/build/:id/progress",
+    { reportProgress },
+    describing && {
+      tag: "Agent protocol",
+      summary: "Report the commit, the steps, and values to mask",
+      description: "The values are masked in the part of the log that is sent after this call.",
+      headers: ["Lease"],
+      problems: ["lease-lost", "conflict"],
+    },
+  ),
+  act(
+    "/build/:id/release",
+    { releaseBuild },
+    describing && {
+      tag: "Agent protocol",
+      summary: "Release a build for another agent",
+      description:
+        "With `requires`, the build waits for an agent that meets them, and the attempt does not count. With `elsewhere`, once for each build, another agent tries to fetch the source: this agent is passed over while another suitable one is online; if there is none, the answer is 409. With `interrupted`, the attempt counts, and any agent may take the next one.",
+      headers: ["Lease"],
+      problems: ["lease-lost", "conflict"],
+    },
+  ),
+  put(
+    "/build/:id/log",
+    { writeLog },
+    describing && {
+      tag: "Agent protocol",
+      summary: "Send a chunk of the log",
+      description:
+        "`offset` is the number of bytes sent before under this lease. `next` is the number of bytes stored: send the bytes from there on again with the next chunk, because the service may hold back some to mask a secret between two chunks.",
+      headers: ["Lease"],
+      problems: ["lease-lost", "log-gap", "too-large"],
+      bytes: true,
+    },
+  ),
+  act(
+    "/build/:id/finish",
+    { finishBuild },
+    describing && {
+      tag: "Agent protocol",
+      summary: "Report the result",
+      description: "The answer is 200 when the same result is reported again, and 409 for a different one.",
+      headers: ["Lease"],
+      problems: ["lease-lost", "conflict"],
+    },
+  ),
+];

@@ -1,0 +1,81 @@
+import { cancelBuild, getBuild, listBuilds } from "../../services/builds.ts";
+import { explainBuild } from "../../services/explain.ts";
+import { retryBuild, triggerBuild, triggerRepositoryBuild } from "../../services/triggers.ts";
+import { readLog } from "../../web/log.ts";
+import { act, create, describing, get, type Route } from "./route.ts";
+
+export const BUILD_ROUTES: Route[] = [
+  create(
+    "/repository/:id/build",
+    "/build/:id",
+    { triggerRepositoryBuild },
+    describing && {
+      tag: "Builds",
+      summary: "Trigger a build of a repository with its default pipeline",
+      headers: ["IdempotencyKey"],
+      problems: ["idempotency-mismatch", "limit-reached"],
+    },
+  ),
+  get(
+    "/build",
+    { listBuilds },
+    describing && {
+      tag: "Builds",
+      summary: "List builds, newest first",
+      description: "A build in the list may be a moment older than the same build by its id.",
+    },
+  ),
+  create(
+    "/build",
+    "/build/:id",
+    { triggerBuild },
+    describing && {
+      tag: "Builds",
+      summary: "Trigger a build of a repository or pipeline",
+      description:
+        "`envVariables` override every other scope for this build; they are stored sealed and never returned. A caller who can trigger a build can run code with its secrets.",
+      headers: ["IdempotencyKey"],
+      problems: ["idempotency-mismatch", "limit-reached"],
+    },
+  ),
+  get("/build/:id", { getBuild }, describing && { tag: "Builds", summary: "Get a build" }),
+  act(
+    "/build/:id/cancel",
+    { cancelBuild },
+    describing && {
+      tag: "Builds",
+      summary: "Cancel a build",
+      description: "The answer is 200 again while the build is canceling, and 409 when it has ended.",
+      problems: ["conflict"],
+    },
+  ),
+  get(
+    "/build/:id/explain",
+    { explainBuild },
+    describing && { tag: "Builds", summary: "Explain why a build waits, agent by agent" },
+  ),
+  create(
+    "/build/:id/retry",
+    "/build/:id",
+    { retryBuild },
+    describing && {
+      tag: "Builds",
+      summary: "Retry a build with the same inputs",
+      headers: ["IdempotencyKey"],
+      problems: ["conflict", "idempotency-mismatch", "limit-reached"],
+    },
+  ),
+  get(
+    "/build/:id/log",
+    { readLog },
+    describing && {
+      tag: "Builds",
+      summary: "Read or follow a build's log",
+      description:
+        "Returns text: the complete log, or a `Range` of it. With `Accept: text/event-stream` the answer follows the log live: the data of each event is one JSON string, `Last-Event-ID` resumes after an event, and the event `end` is the last one.",
+      headers: ["Range", "LastEventId"],
+      also: { 206: "The bytes of the `Range`", 416: "The log does not have these bytes" },
+      text: { types: ["text/plain", "text/event-stream"], alone: true },
+    },
+  ),
+];

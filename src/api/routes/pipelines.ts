@@ -1,0 +1,69 @@
+import { previewEnvironment } from "../../services/environment-preview.ts";
+import { checkPipeline } from "../../services/pipeline-check.ts";
+import {
+  createPipeline,
+  deletePipeline,
+  getPipeline,
+  listPipelines,
+  updatePipeline,
+} from "../../services/pipelines.ts";
+import { act, create, describing, get, type Route, remove, update } from "./route.ts";
+
+export const PIPELINE_ROUTES: Route[] = [
+  get("/pipeline", { listPipelines }, describing && { tag: "Pipelines", summary: "List pipelines" }),
+  create(
+    "/pipeline",
+    "/pipeline/:id",
+    { createPipeline },
+    describing && {
+      tag: "Pipelines",
+      summary: "Create a pipeline",
+      description:
+        "The first pipeline of a repository becomes its default. `groupIds` are in order: a later group overrides an earlier one.",
+      versioned: true,
+      problems: ["duplicate"],
+    },
+  ),
+  act(
+    "/pipeline/check",
+    { checkPipeline },
+    describing && {
+      tag: "Pipelines",
+      summary: "Check a pipeline file without storing or running it",
+      description:
+        "Returns all mistakes, each with its line and column. With a repository or pipeline, the check also finds variables that do not exist.",
+    },
+  ),
+  get("/pipeline/:id", { getPipeline }, describing && { tag: "Pipelines", summary: "Get a pipeline", versioned: true }),
+  update(
+    "/pipeline/:id",
+    { updatePipeline },
+    describing && {
+      tag: "Pipelines",
+      summary: "Update a pipeline",
+      versioned: true,
+      problems: ["duplicate", "conflict"],
+    },
+  ),
+  remove(
+    "/pipeline/:id",
+    { deletePipeline },
+    describing && {
+      tag: "Pipelines",
+      summary: "Delete a pipeline and its variables",
+      versioned: true,
+      problems: ["in-use", "conflict"],
+    },
+  ),
+  get(
+    "/pipeline/:id/environment",
+    { previewEnvironment },
+    describing && {
+      tag: "Pipelines",
+      summary: "Preview the environment of a build",
+      description:
+        "For each key: the scope that provides the value, and what it overrides. The values of secrets are absent.",
+      problems: ["too-large"],
+    },
+  ),
+];

@@ -1,0 +1,79 @@
+import type * as z from "zod/mini";
+import type { Route } from "../../../src/api/routes/route.ts";
+import type { Problem, ProblemKind } from "../../../src/protocol/problem.ts";
+import { type Answer, call } from "../../support/api.ts";
+import { deployedWith } from "../../support/deployment.ts";
+import { type Furnished, nounOf } from "../../support/furnished.ts";
+
+type CallerKind = "api" | "registration" | "agent" | "operator";
+export interface Callers extends Furnished {
+  tokens: Record<CallerKind, string>;
+}
+type Provoke = (route: Route, callers: Callers) => Promise<Answer<Problem>>;
+
+const mayCall = ({ verb: { access } }: Route, kind: CallerKind): boolean =>
+  kind === "api" ? access.role !== undefined : access[kind] === true;
+
+const KINDS: CallerKind[] = ["agent", "registration", "api", "operator"];
+const allowed = (route: Route, { tokens }: Callers): string => tokens[KINDS.find((kind) => mayCall(route, kind))!];
+const refused = (route: Route, { tokens }: Callers): string => tokens[KINDS.find((kind) => !mayCall(route, kind))!];
+
+const pathOf = (route: Route, { ids }: Callers, id = ids[nounOf(route)] ?? ""): string =>
+  route.path.replace(":id", id) + (route.id === "writeLog" ? "?offset=0" : "");
+
+/** Where D1 or an object would turn the caller away, any body will do: what is wrong with it comes after that. */
+const bodyOf = ({ id, verb, method }: Route): unknown =>
+  id === "createOrganization" ? { id: "never-made", name: "x" } : verb.body && method !== "GET" ? {} : undefined;
+
+/** The deployment in which everything that is asked of another part of the service fails with this error. */
+const deployedWithout = (message: string) => {
+  const fail = () => {
+    throw new Error(message);
+  };
+  const part = { withSession: fail, prepare: fail, getByName: fail } as never;
+  return deployedWith({ DB: part, AGENT_POOL: part, BUILD_LOG: part });
+};
+
+const NO_MORE: RateLimit = { limit: async () => ({ success: false }) };
+const LEASE = { "X-Lease": "1" };
+const JSON_BODY = { "Content-Type": "application/json", ...LEASE };
+const TOO_LARGE = JSON.stringify("x".repeat(1024 * 1024));
+
+const deployed =
+  (send: ReturnType<typeof deployedWith>): Provoke =>
+  (route, callers) =>
+    send(allowed(route, callers), route.method, pathOf(route, callers), bodyOf(route), LEASE);
+
+const withBody =
+  (body: string | unknown[], headers: Record<string, string> = JSON_BODY): Provoke =>
+  (route, callers) =>
+    call(allowed(route, callers), route.method, pathOf(route, callers), body, headers);
+
+/** Everything that the route checks is wrong: its body, its query, its headers. */
+const invalid: Provoke = (route, callers) => {
+  const fields = Object.keys((route.verb.query as z.ZodMiniObject | undefined)?.shape ?? {});
+  const query = new URLSearchParams(fields.map((name) => [name, "x".repeat(300)]));
+  const path = `${pathOf(route, callers).split("?")[0]}?${query}`;
+  const headers = { "X-Lease": "x", "Idempotency-Key": "not one word" };
+  return call(allowed(route, callers), route.method, path, route.verb.body && [], headers);
+};
+
+/** A request of any route that raises a problem which follows from the route's shape. */
+export const BY_SHAPE: Partial<Record<ProblemKind, Provoke>> = {
+  unauthenticated: (route, callers) => call(null, route.method, pathOf(route, callers), bodyOf(route)),
+  forbidden: (route, callers) =>
+    call(refused(route, callers), route.method, pathOf(route, callers), bodyOf(route), LEASE),
+  "not-found": (route, callers) =>
+    call(allowed(route, callers), route.method, pathOf(route, callers, "x"), bodyOf(route), LEASE),
+  "stale-version": (route, callers) =>
+    call(callers.tokens.api, route.method, pathOf(route, callers), bodyOf(route), { "If-Match": '"v0"' }),
+  "malformed-body": withBody("{"),
+  "unsupported-media-type": withBody("{}", { ...LEASE, "Content-Type": "text/plain" }),
+  "too-large": withBody(TOO_LARGE),
+  invalid,
+  "rate-limited": deployed(deployedWith({ TOKEN_RATE: NO_MORE, AGENT_RATE: NO_MORE })),
+  unavailable: deployed(deployedWithout("D1_ERROR: away")),
+  internal: deployed(deployedWithout("a mistake in the code")),
+  "keyring-unavailable": (route, callers) =>
+    deployedWith({ TOKEN_KEYS: "" })(callers.tokens.api, route.method, pathOf(route, callers), bodyOf(route)),
+};

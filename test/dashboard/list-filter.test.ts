@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { created, newOrganization } from "../support/api.ts";
+import { requestPage, signIn } from "./page-requests.ts";
+
+describe("a filter with a wrong value", () => {
+  it("is named with the reason, and the other filters of the builds still apply", async () => {
+    const { admin } = await newOrganization();
+    const cookie = (await signIn(admin)).split(";")[0] ?? "";
+    const repository = {
+      fullName: "acme/filtered",
+      cloneUrl: "https://git.example/acme/filtered.git",
+      gitHostRepoId: 1,
+    };
+    const { id: repoId } = await created(admin, "/repository", repository);
+    for (const branch of ["main", "next"]) await created(admin, "/build", { repoId, branch });
+    const text = async (search: string) => (await requestPage(`/builds${search}`, { cookie })).text();
+    const rows = (page: string) => [...page.matchAll(/<span class="branch">(\w+)</g)].map(([, branch]) => branch);
+    expect(rows(await text("?branch=next"))).toEqual(["next"]);
+    const wrong = await text("?branch=next&status=<b>");
+    expect(rows(wrong)).toEqual(["next"]);
+    expect(wrong).toMatch(/A filter was not applied\..*<code>status<\/code> must be one of queued, /s);
+    expect(wrong).not.toContain("<b>");
+    expect(await text("?branch=next")).not.toContain("not applied");
+  });
+
+  it("leaves the others of the audit and of the variables as they are", async () => {
+    const { admin } = await newOrganization();
+    const cookie = (await signIn(admin)).split(";")[0] ?? "";
+    await created(admin, "/secrets/groups", { name: "one" });
+    const text = async (path: string) => (await requestPage(path, { cookie })).text();
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+    expect(await text("/audit?action=group.create")).toContain("<code>group.create</code>");
+    const wrong = await text(`/audit?until=tomorrow&since=${tomorrow}`);
+    expect(wrong).toMatch(/A filter was not applied\..*<code>until<\/code>/s);
+    expect(wrong).toContain("No entry matches.");
+    expect(await text("/variables?owner=group:nowhere")).toMatch(/<code>owner<\/code> must be one of the list/);
+    expect(await text("/variables")).not.toContain("not applied");
+  });
+});

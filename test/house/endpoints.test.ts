@@ -1,0 +1,39 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import type { Route } from "../../src/api/routes/route.ts";
+import { ROUTES } from "../../src/api/routes.ts";
+
+const callersOf = ({ verb: { access } }: Route): string =>
+  [access.role, access.registration && "registration token", access.agent && "agent", access.operator && "operator"]
+    .filter(Boolean)
+    .join(", ");
+
+/** One row of the README for each path: its methods, grouped by the callers who may use them. */
+const rowsOf = (routes: Route[]): string[] =>
+  [...Map.groupBy(routes, ({ path }) => path.replace(/:(\w+)/g, "{$1}"))].map(([path, ofPath]) => {
+    const groups = [...Map.groupBy(ofPath, callersOf)].map(
+      ([callers, same]) => `${same.map(({ method }) => method).join(", ")}: ${callers}`,
+    );
+    return `| \`${path}\` | ${groups.join("; ")} |`;
+  });
+
+const rowsIn = (readme: string): string[] => {
+  const [, section = ""] = /### Endpoints\n(.*?)\n##+ /s.exec(readme) ?? [];
+  return section
+    .replaceAll(/ +/g, " ")
+    .split("\n")
+    .filter((line) => line.startsWith("| `/"));
+};
+
+describe("the README's table of endpoints", () => {
+  const readme = readFileSync("README.md", "utf8");
+
+  it("has every path with its methods and callers, as the routes have them", () => {
+    expect(rowsIn(readme)).toEqual(rowsOf(ROUTES));
+  });
+
+  it("would be seen to miss a route, and to name a wrong caller", () => {
+    expect(rowsIn(readme)).not.toEqual(rowsOf(ROUTES.slice(1)));
+    expect(rowsIn(readme.replace("GET: viewer", "GET: member"))).not.toEqual(rowsOf(ROUTES));
+  });
+});

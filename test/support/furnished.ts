@@ -1,0 +1,33 @@
+import type { Route } from "../../src/api/routes/route.ts";
+import { created } from "./api.ts";
+import { type BuildSetup, newBuildSetup, trigger } from "./build-setup.ts";
+
+export interface Furnished extends BuildSetup {
+  /** An id of the organization's own by the noun that its paths begin with. */
+  ids: Record<string, string>;
+}
+
+/** An organization with one record of each kind. */
+export const newFurnished = async (): Promise<Furnished> => {
+  const works = await newBuildSetup();
+  const { admin, orgId, repository, pipeline, agent } = works;
+  const group = await created(admin, "/secrets/groups", { name: "g" });
+  const secret = { key: "K", value: "v", isSecret: true, scope: "organization", orgId };
+  const variable = await created(admin, "/secrets/variables", secret);
+  const { id: buildId } = await trigger(admin, pipeline.id);
+  const token = await created(admin, "/token", { name: "t", kind: "api" });
+  const ids = {
+    "/repository": repository.id,
+    "/pipeline": pipeline.id,
+    "/secrets/groups": group.id,
+    "/secrets/variables": variable.id,
+    "/build": buildId,
+    "/buildagent": agent.id,
+    "/token": token.id,
+    "/organization": orgId,
+  };
+  return { ...works, ids };
+};
+
+/** The noun of a path that has an id: `/secrets/groups`, `/build`. */
+export const nounOf = ({ path }: Route): string => path.split("/:")[0] ?? "";
