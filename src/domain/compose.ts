@@ -29,7 +29,7 @@ export interface Composition<Value extends string | null = string> {
 /** Who the run serves: an untrusted one (a fork's) is given no secret. */
 export type Trust = "trusted" | "untrusted";
 
-export interface Place {
+interface Place {
   scope: Origin;
   groupId: string | null;
   variableId: string | null;

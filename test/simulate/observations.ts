@@ -2,7 +2,7 @@ import type { BuildFacts, JobFacts, Offer, Outcome } from "../../src/domain/pool
 import type { SimStorage } from "./storage.ts";
 
 /** A build as its callers saw it. */
-export interface ObservedBuild {
+interface ObservedBuild {
   starts: number;
   unstarted: number;
   /** The latest deadline that the pool promised to its agent. */
@@ -14,7 +14,7 @@ export interface ObservedBuild {
   isCanceled: boolean;
   reported: Outcome | null;
 }
-export interface ObservedAgent {
+interface ObservedAgent {
   boots: string[];
   isRemoved: boolean;
   tokenId: string | undefined;
