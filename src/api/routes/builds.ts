@@ -13,7 +13,7 @@ export const BUILD_ROUTES: Route[] = [
       tag: "Builds",
       summary: "Trigger a build of a repository with its default pipeline",
       headers: ["IdempotencyKey"],
-      problems: ["idempotency-mismatch", "limit-reached"],
+      problems: ["conflict", "idempotency-mismatch", "limit-reached"],
     },
   ),
   get(
@@ -35,7 +35,7 @@ export const BUILD_ROUTES: Route[] = [
       description:
         "`envVariables` override every other scope for this build; they are stored sealed and never returned. A caller who can trigger a build can run code with its secrets.",
       headers: ["IdempotencyKey"],
-      problems: ["idempotency-mismatch", "limit-reached"],
+      problems: ["conflict", "idempotency-mismatch", "limit-reached"],
     },
   ),
   get("/build/:id", { getBuild }, describing && { tag: "Builds", summary: "Get a build" }),

@@ -208,6 +208,14 @@ export const BY_RULE: Record<string, Provoke> = {
   },
   "previewEnvironment too-large": tooMuchEnvironment,
 
+  "triggerBuild conflict": async (at) => {
+    await call(at.admin, "PUT", `/pipeline/${at.pipeline.id}`, { isActive: false });
+    return build()(at);
+  },
+  "triggerRepositoryBuild conflict": async (at) => {
+    await call(at.admin, "PUT", `/repository/${at.repository.id}`, { isActive: false });
+    return buildRepository()(at);
+  },
   "triggerBuild idempotency-mismatch": inTurn(build(), build({ priority: 1 })),
   "triggerBuild limit-reached": limited("queuedBuilds", build()),
   "triggerRepositoryBuild idempotency-mismatch": inTurn(buildRepository(), buildRepository({ branch: "other" })),
