@@ -1,5 +1,5 @@
-import type { JobFacts } from "../domain/plan/evaluate.ts";
-import { describeMistake } from "../domain/plan/mistake.ts";
+import type { JobContext } from "../domain/plan/job-context.ts";
+import { formatMistake } from "../domain/plan/mistake.ts";
 import { parsePlan } from "../domain/plan/parse.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { unmetRequirements } from "../domain/requires.ts";
@@ -119,7 +119,7 @@ const planOf = (
 export const parsePlanOrFail = (text: string, file: string): Plan => {
   const { plan, mistakes = [] } = parsePlan(text);
   if (plan) return plan;
-  throw new BuildFailure("pipeline-invalid", mistakes.map((mistake) => describeMistake(file, mistake)).join("\n"));
+  throw new BuildFailure("pipeline-invalid", mistakes.map((mistake) => formatMistake(file, mistake)).join("\n"));
 };
 
 /** @throws RequirementsNotMet when the pipeline file requires what this agent does not have. */
@@ -160,7 +160,7 @@ const factsOf = (
   { commitSha, message }: Fetched,
   fixed: Record<string, string>,
   { id, name }: Identity,
-): JobFacts => ({
+): JobContext => ({
   env: { CI: "true", ...env, ...fixed },
   secretKeys,
   runKeys,

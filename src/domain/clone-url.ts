@@ -9,10 +9,10 @@ const WITH_SCHEME = new RegExp(
 const FILE = new RegExp(`^(file)://()()()(/${PATH})$`);
 /** `user@host:path`; a host of one letter would be a Windows drive, and `::` calls a remote helper. */
 const SCP = new RegExp(`^(?:(${USER})@)?(${HOST}):(?![:-])(${PATH})$`);
-/** What stands before a colon in a mistyped address, and is no host. */
+/** Schemes: before a single colon they are a typing mistake and no host. */
 const SCHEME = /^(?:https?|ssh|git|file|ftps?)$/i;
 
-/** Hosts whose repositories all have an address that ends in .git, and how many names lead to one; null is any number. */
+/** Hosts whose clone addresses end in .git, with the number of path segments of a repository; null is any number. */
 const KNOWN_HOSTS: Record<string, number | null> = {
   "github.com": 2,
   "bitbucket.org": 2,
@@ -43,8 +43,8 @@ const knownNames = ({ host }: CloneUrl): number | null | undefined =>
   Object.hasOwn(KNOWN_HOSTS, host) ? KNOWN_HOSTS[host] : undefined;
 
 /**
- * The form in which an address is kept, whoever pasted it: without a user name before an https host, without slashes at
- * its end, and with .git where the host is known to have it. What is no clone address stays as it is.
+ * The form in which an address is stored: without the user name before an https host, without slashes at its end, and
+ * with .git for hosts that use it. Text that is no clone address is returned unchanged.
  */
 export const canonicalCloneUrl = (url: string): string => {
   const bare = url.replace(/^(https?:\/\/)[^/:@]*@/, "$1").replace(/(?<=[^/:])\/+$/, "");
@@ -52,7 +52,7 @@ export const canonicalCloneUrl = (url: string): string => {
   return parsed && knownNames(parsed) !== undefined && !parsed.path.endsWith(".git") ? `${bare}.git` : bare;
 };
 
-/** A page of the host's about the repository, as a browser shows its address. */
+/** Whether the address is of a web page about the repository, copied from a browser. */
 const isPage = (parsed: CloneUrl): boolean => {
   const names = parsed.path.split("/").filter((name) => name !== "");
   const known = knownNames(parsed) ?? names.length;
@@ -60,7 +60,7 @@ const isPage = (parsed: CloneUrl): boolean => {
 };
 
 /**
- * What keeps an agent's git from being given this address, or null. The scp form (`git@host:owner/repo.git`) counts
+ * Why an agent's git may not clone from this address; null when it may. The scp form (`git@host:owner/repo.git`) counts
  * as ssh; `allowedProtocols` are names like `https`.
  */
 export const cloneUrlProblem = (url: string, allowedProtocols: string[]): string | null => {
@@ -82,14 +82,14 @@ export const cloneUrlProblem = (url: string, allowedProtocols: string[]): string
 /** The host of a valid clone address, in lower case and without port; `localhost` for a local folder. */
 export const cloneHost = (url: string): string => parse(url)?.host || "localhost";
 
-/** Whom a credential for a clone address is shown to: protocol, host and port. */
+/** Protocol, host and port: the server that receives the credential of this clone address. */
 export const cloneOrigin = (url: string): string => {
   const { protocol = "file", host = "", port = "" } = parse(url) ?? {};
   return `${protocol}://${host}${port && `:${port}`}`;
 };
 
-/** Host and port as ssh is given them; no port is ssh's own choice. */
-export const sshPlace = (url: string): { host: string; port: string } => {
+/** Host and port for ssh's command line; without a port ssh chooses it. */
+export const sshDestination = (url: string): { host: string; port: string } => {
   const { host = "", port = "" } = parse(url) ?? {};
   return { host: host.replace(/^\[|\]$/g, ""), port };
 };

@@ -2,7 +2,7 @@ import { byteSize, LIMITS, withCommas } from "../protocol/limits.ts";
 import type { Origin } from "../protocol/pipeline.ts";
 import type { Scope } from "../protocol/variable.ts";
 
-/** A stored variable as composition sees it; `value` may be null where it is not to be opened (the preview). */
+/** A stored variable. Its value is null in a preview, which opens no secret. */
 export interface ScopedVariable<Value extends string | null = string> {
   id: string;
   scope: Scope;
@@ -15,36 +15,37 @@ export interface ScopedVariable<Value extends string | null = string> {
   version: number;
 }
 
-/** What one build's environment is made of. Every variable is of this build's own scopes; the order is free. */
+/** The parts of one build's environment. `variables` are those of the build's scopes, in any order. */
 export interface Composition<Value extends string | null = string> {
   variables: ScopedVariable<Value>[];
-  /** The pipeline's groups in its order: a later one wins. Variables of other groups are left out. */
+  /** The pipeline's groups, in its order: a later one wins. Variables of other groups are ignored. */
   groupIds: string[];
-  /** `envVariables` of the run. */
+  /** `envVariables` of the trigger request. */
   run: Record<string, string>;
-  /** Keys the trigger marks as secret. */
+  /** Keys that the trigger request marks as secret. */
   secretKeys: string[];
 }
 
-/** Who the run serves: an untrusted one (a fork's) is given no secret. */
+/** An untrusted run (of a fork) receives no secrets. */
 export type Trust = "trusted" | "untrusted";
 
-interface Place {
+/** Where a value was set. */
+interface ValueSource {
   scope: Origin;
   groupId: string | null;
   variableId: string | null;
 }
 
-/** A key of the composed environment: the winner, and what it overrides, the nearest first. */
-export interface ComposedEntry<Value extends string | null = string> extends Place {
+/** A key of the composed environment with the value that won, and the sources it overrides, the nearest first. */
+export interface ComposedEntry<Value extends string | null = string> extends ValueSource {
   key: string;
   value: Value | string;
   isSecret: boolean;
   version: number | null;
-  overrides: Place[];
+  overrides: ValueSource[];
 }
 
-/** The environment is beyond its limits: nothing of it is handed out. */
+/** The environment exceeds its limits: the build receives none of it. */
 export class EnvironmentTooLarge extends Error {
   readonly what: "variables" | "bytes";
   constructor(what: "variables" | "bytes") {
@@ -57,7 +58,7 @@ export class EnvironmentTooLarge extends Error {
   }
 }
 
-interface Layered<Value extends string | null> extends Place {
+interface LayeredVariable<Value extends string | null> extends ValueSource {
   key: string;
   value: Value | string;
   isSecret: boolean;
@@ -66,22 +67,32 @@ interface Layered<Value extends string | null> extends Place {
 
 const LAYERS: Scope[] = ["organization", "group", "repository", "pipeline"];
 
-/** Active variables and the run's, the weakest first. */
-const layered = <Value extends string | null>(input: Composition<Value>): Layered<Value>[] => {
+/** Active variables and those of the run, in the order in which a later one overrides an earlier one. */
+const inLayers = <Value extends string | null>(input: Composition<Value>): LayeredVariable<Value>[] => {
   const groupOrder = new Map(input.groupIds.map((id, index) => [id, index]));
   const marked = new Set(input.secretKeys);
+  const rankOf = ({ scope, groupId }: ScopedVariable<Value>): number =>
+    LAYERS.indexOf(scope) + (scope === "group" ? (groupOrder.get(groupId ?? "") ?? 0) / groupOrder.size : 0);
   const stored = input.variables
     .filter((variable) => variable.isActive)
     .filter((variable) => variable.scope !== "group" || groupOrder.has(variable.groupId ?? ""))
-    .map(({ id, scope, groupId, key, value, isSecret, version }) => ({
-      ...{ scope, groupId, variableId: id, key, value, version },
-      isSecret: isSecret || marked.has(key),
-      rank: LAYERS.indexOf(scope) + (scope === "group" ? (groupOrder.get(groupId ?? "") ?? 0) / groupOrder.size : 0),
-    }))
+    .map((variable) => ({ variable, rank: rankOf(variable) }))
     .sort((a, b) => a.rank - b.rank)
-    .map(({ rank: _, ...variable }) => variable);
+    .map(({ variable: { id, scope, groupId, key, value, version, isSecret } }) => ({
+      scope,
+      groupId,
+      variableId: id,
+      key,
+      value,
+      version,
+      isSecret: isSecret || marked.has(key),
+    }));
+  const source: ValueSource = { scope: "run", groupId: null, variableId: null };
   const run = Object.entries(input.run).map(([key, value]) => ({
-    ...{ scope: "run" as const, groupId: null, variableId: null, key, value, version: null },
+    ...source,
+    key,
+    value,
+    version: null,
     isSecret: marked.has(key),
   }));
   return [...stored, ...run];
@@ -90,38 +101,41 @@ const layered = <Value extends string | null>(input: Composition<Value>): Layere
 const byteLength = (text: string): number => new TextEncoder().encode(text).byteLength;
 
 /**
- * The environment of one build: organization < groups in order < repository < pipeline < run. A key is secret when
- * anything that names it says so, what is overridden included. Sorted by key.
- * @throws EnvironmentTooLarge beyond `activeVariables` or `environmentBytes` of the limits.
+ * Composes the environment of one build, sorted by key: organization < groups in order < repository < pipeline < run.
+ * A key is secret when any of its variables is secret, also an overridden one.
+ * @throws {EnvironmentTooLarge} beyond `activeVariables` or `environmentBytes` of the limits
  */
 export const compose = <Value extends string | null>(
   input: Composition<Value>,
   trust: Trust,
 ): ComposedEntry<Value>[] => {
-  const all = layered(input);
+  const all = inLayers(input);
   if (all.length > LIMITS.activeVariables) throw new EnvironmentTooLarge("variables");
   const entries = new Map<string, ComposedEntry<Value>>();
   for (const variable of all) {
-    const beaten = entries.get(variable.key);
+    const overridden = entries.get(variable.key);
     entries.set(variable.key, {
       ...variable,
-      isSecret: variable.isSecret || beaten?.isSecret === true,
-      overrides: beaten
-        ? [{ scope: beaten.scope, groupId: beaten.groupId, variableId: beaten.variableId }, ...beaten.overrides]
+      isSecret: variable.isSecret || overridden?.isSecret === true,
+      overrides: overridden
+        ? [
+            { scope: overridden.scope, groupId: overridden.groupId, variableId: overridden.variableId },
+            ...overridden.overrides,
+          ]
         : [],
     });
   }
-  const given = [...entries.values()].filter((entry) => trust === "trusted" || !entry.isSecret);
-  const bytes = given.reduce((sum, entry) => sum + byteLength(entry.key) + byteLength(entry.value ?? "") + 2, 0);
+  const visible = [...entries.values()].filter((entry) => trust === "trusted" || !entry.isSecret);
+  const bytes = visible.reduce((sum, entry) => sum + byteLength(entry.key) + byteLength(entry.value ?? "") + 2, 0);
   if (bytes > LIMITS.environmentBytes) throw new EnvironmentTooLarge("bytes");
-  return given.sort((a, b) => (a.key < b.key ? -1 : 1));
+  return visible.sort((a, b) => (a.key < b.key ? -1 : 1));
 };
 
-/** An entry as a person may see it: no value where the key is secret. */
+/** The entry without its value when the key is secret: safe to show to people. */
 export const withoutSecret = <Value extends string | null>({ value, ...entry }: ComposedEntry<Value>) =>
   entry.isSecret || value === null ? entry : { ...entry, value: value as string };
 
-/** Keys of the run that an active variable with `allowOverride: false` keeps for itself. */
+/** Keys of the run that it may not override: an active variable has them with `allowOverride: false`. */
 export const overridesRefused = (
   variables: Pick<ScopedVariable<string | null>, "key" | "isActive" | "allowOverride">[],
   run: Record<string, string>,

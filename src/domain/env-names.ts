@@ -1,6 +1,6 @@
 /*
- * Names that make a loader, shell, git, ssh or interpreter run code or fetch from elsewhere before a step's first own
- * command, or send credentials there. What chooses among the machine's own tools (JAVA_HOME, CC) stays free.
+ * Variables that make a loader, shell, git, ssh or interpreter run code, fetch from another place or send credentials
+ * there, before the first command of a step. Variables that choose a tool of the machine (JAVA_HOME, CC) are allowed.
  * Sources: sudo's env.c (initial_badenv_table), git(1), ld.so(8), bash(1), and the manuals of each language.
  */
 const EXACT = new Set(
@@ -43,11 +43,11 @@ const PREFIXES = [
   ],
 ];
 
-/** Whether a run's `envVariables` may not set `name`. Letter case counts for nothing: on Windows it does not either. */
+/** Whether a run's `envVariables` may not set `name`. Ignores letter case, as Windows does. */
 export const refusedInRun = (name: string): boolean => {
   const upper = name.toUpperCase();
   return EXACT.has(upper) || PREFIXES.some((prefix) => upper.startsWith(prefix));
 };
 
-/** Whether a step may inherit `name` from the agent's own environment: its secrets and git's settings stay behind. */
+/** Whether steps inherit `name` from the agent's environment: its own secrets and git's settings they do not. */
 export const inheritedBySteps = (name: string): boolean => !/^(?:MILLRACE_|GIT_)/i.test(name);

@@ -1,8 +1,8 @@
 const FULL_REF = /^refs\/(?:tags|pull|merge-requests)\//;
 
 /**
- * What is wrong with the name of a branch, or of a full `refs/tags/...`, `refs/pull/...` or `refs/merge-requests/...`;
- * null when nothing is. The rules are those of git-check-ref-format(1).
+ * Why a text is no name of a branch and no full `refs/tags/...`, `refs/pull/...` or `refs/merge-requests/...`;
+ * null when it is one. The rules are those of git-check-ref-format(1).
  */
 export const branchProblem = (text: string): string | null => {
   if (text === "") return "must not be empty";

@@ -1,4 +1,4 @@
-/** Name of the object that holds an organization's agents and active builds: the one place that a later split of the pool changes. */
+/** Name of the object with an organization's agents and active builds; to shard it, change this function. */
 export const poolName = (orgId: string): string => orgId;
 
 /** Name of the object that holds the log of a build. */

@@ -1,7 +1,7 @@
 import type { Scope } from "../protocol/variable.ts";
 import { cloneOrigin } from "./clone-url.ts";
 
-/* What a sealed value is bound to: moved to any other place, it does not open there. One list for each kind. */
+/* The context that each kind of sealed value is bound to: it opens with the same context only. */
 
 interface SealedVariable {
   orgId: string;
@@ -13,8 +13,13 @@ interface SealedVariable {
 }
 
 export const variableContext = ({ orgId, scope, ownerId, id, key, sealedVersion }: SealedVariable): string[] => [
-  ...["variable", orgId, scope, ownerId],
-  ...[id, key, String(sealedVersion)],
+  "variable",
+  orgId,
+  scope,
+  ownerId,
+  id,
+  key,
+  String(sealedVersion),
 ];
 
 /** `envVariables` of a run. */
@@ -27,10 +32,15 @@ interface SealedCredential {
   version: number;
 }
 
-/** A repository's clone credential: it opens for no other host than the one it was set for. */
+/** A repository's clone credential opens only for the host that it was set for. */
 export const credentialContext = ({ orgId, repoId, kind, version }: SealedCredential, cloneUrl: string): string[] => [
-  ...["credential", orgId, repoId, kind, String(version), cloneOrigin(cloneUrl)],
+  "credential",
+  orgId,
+  repoId,
+  kind,
+  String(version),
+  cloneOrigin(cloneUrl),
 ];
 
-/** The text that tells whether a key is the one it was. */
+/** A known text, sealed with each key: it shows whether the key has changed. */
 export const keyCheckContext = (keyId: string): string[] => ["key-check", keyId];

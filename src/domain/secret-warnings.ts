@@ -19,7 +19,7 @@ const COMMON = new Set([
 
 export type SecretWarning = "short" | "mask-text" | "common-word";
 
-/** Why masking this secret will cover more, or tell more, than its owner may think. */
+/** Warnings about a secret whose mask would hide other text in logs, or reveal the secret. */
 export const secretWarnings = (value: string): SecretWarning[] => [
   ...(value.length < 4 ? (["short"] as const) : []),
   ...(/^\*+$/.test(value) ? (["mask-text"] as const) : []),

@@ -1,10 +1,10 @@
 const PEM = /^-----BEGIN ([A-Z ]*)PRIVATE KEY-----\r?\n([\s\S]*)\n-----END \1PRIVATE KEY-----$/;
 const PUBLIC = /^(?:ssh-|ecdsa-|sk-)[a-z0-9@.-]+ |^-----BEGIN [A-Z ]*PUBLIC KEY-----|^---- BEGIN SSH2 PUBLIC KEY/;
 
-/** What an OpenSSH key begins with: its format, then the cipher that a passphrase would open, and its length before it. */
+/** The first bytes of an OpenSSH key without a passphrase: the format, then the cipher `none` after its length. */
 const WITHOUT_CIPHER = "openssh-key-v1\0\0\0\0\x04none";
 
-/** What keeps ssh from using a text as a private key without asking anybody, or null. It is not told whether a host knows it. */
+/** Why ssh cannot use a text as a private key without a passphrase; null when it can. Does not contact a host. */
 export const sshKeyProblem = (text: string): string | null => {
   const trimmed = text.trim();
   if (PUBLIC.test(trimmed)) return "is a public key: the private one is needed";

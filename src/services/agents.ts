@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { hashToken } from "../crypto/token.ts";
-import { differences } from "../domain/differences.ts";
+import { diff } from "../domain/diff.ts";
 import {
   Agent,
   AgentChange,
@@ -82,9 +82,7 @@ export const getAgent = verb({
 
 /** An agent cannot grant itself more than its registration did, such as a label. @throws Refusal forbidden */
 const checkOwnChange = (change: AgentChange, agent: Agent): void => {
-  const others = Object.keys(differences<AgentChange>(agent, change)).filter(
-    (field) => !(field in OwnAgentChange.shape),
-  );
+  const others = Object.keys(diff<AgentChange>(agent, change)).filter((field) => !(field in OwnAgentChange.shape));
   if (others.length === 0) return;
   throw new Refusal(
     "forbidden",

@@ -1,7 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import { pipeline, repository } from "../db/schema.ts";
 import { type KnownVariables, unknownVariables } from "../domain/plan/known-variables.ts";
-import { sentenceOf } from "../domain/plan/mistake.ts";
+import { mistakeSentence } from "../domain/plan/mistake.ts";
 import { parsePlan } from "../domain/plan/parse.ts";
 import { CheckedPipeline, PipelineCheck } from "../protocol/pipeline.ts";
 import type { Context } from "./core/context.ts";
@@ -15,7 +15,7 @@ export const checkDefinition = (definition: string | null | undefined): void => 
   const { mistakes = [] } = parsePlan(definition);
   const errors: FieldError[] = mistakes.map((mistake) => ({
     pointer: "/definition",
-    detail: `${mistake.line}:${mistake.column}: ${sentenceOf(mistake)}`,
+    detail: `${mistake.line}:${mistake.column}: ${mistakeSentence(mistake)}`,
   }));
   if (errors.length > 0) throw new Refusal("invalid", "The definition is not valid: see errors.", { errors });
 };

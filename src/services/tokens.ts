@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { hashToken } from "../crypto/token.ts";
 import { token } from "../db/schema.ts";
 import { isValidToken } from "../db/valid-token.ts";
-import { changed, differences } from "../domain/differences.ts";
+import { applyDiff, diff } from "../domain/diff.ts";
 import { PathId } from "../protocol/common.ts";
 import {
   CreatedToken,
@@ -127,9 +127,9 @@ export const updateToken = verb({
     if (row.kind === "registration" && change.labels === null) throw invalid("/labels", "must be a list");
     const isMoved = expiresAt !== undefined && expiresAt !== row.expiresAt;
     const wanted = isMoved ? { ...change, expiresAt: expiryOf(context, expiresAt) } : change;
-    const changes = differences<Partial<TokenRow>>(row, wanted);
+    const changes = diff<Partial<TokenRow>>(row, wanted);
     if (Object.keys(changes).length === 0) return versioned(tokenRecord(row), row.version);
-    const next = { ...changed(row, changes), version: row.version + 1 };
+    const next = { ...applyDiff(row, changes), version: row.version + 1 };
     const { name, role, labels, version } = next;
     await commit(
       context,

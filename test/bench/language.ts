@@ -1,7 +1,8 @@
-import { type JobFacts, prepareStep } from "../../src/domain/plan/evaluate.ts";
-import { JOB_START } from "../../src/domain/plan/job-so-far.ts";
+import type { JobContext } from "../../src/domain/plan/job-context.ts";
+import { INITIAL_JOB_STATE } from "../../src/domain/plan/job-state.ts";
 import { unknownVariables } from "../../src/domain/plan/known-variables.ts";
 import { parsePlan } from "../../src/domain/plan/parse.ts";
+import { prepareStep } from "../../src/domain/plan/prepare-step.ts";
 import { GROWING, LARGE_TEXTS, LARGE_TREES } from "../domain/plan/support/largest-files.ts";
 import { readInHeap } from "../domain/plan/support/read-in-heap.ts";
 import { ms, quantile } from "./support/statistics.ts";
@@ -24,7 +25,7 @@ const step = (index: number): string => `
 `;
 
 const env = Object.fromEntries(Array.from({ length: VARIABLES }, (_, index) => [`V${index}`, `value ${index}`]));
-const FACTS: JobFacts = {
+const FACTS: JobContext = {
   env: { ...env, TOKEN: "a secret value" },
   secretKeys: ["TOKEN"],
   runKeys: [],
@@ -78,7 +79,7 @@ export const benchLanguage = async (): Promise<void> => {
     ["check names against 101 variables", () => unknownVariables(plan, known)],
     [
       "evaluate every step",
-      () => plan.job.steps.forEach((_, index) => void prepareStep(plan, index, FACTS, JOB_START)),
+      () => plan.job.steps.forEach((_, index) => void prepareStep(plan, index, FACTS, INITIAL_JOB_STATE)),
     ],
   ];
   console.log(`a pipeline file of ${STEPS} steps, ${(file.length / 1024).toFixed(0)} KiB:`);

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { cloneOrigin, sshPlace } from "../../domain/clone-url.ts";
+import { cloneOrigin, sshDestination } from "../../domain/clone-url.ts";
 import type { Job } from "../../protocol/jobs.ts";
 import type { GitCommandOptions } from "./git.ts";
 
@@ -78,7 +78,7 @@ const tokenOptions = (write: Write, { username, value }: Credential, cloneUrl: s
 /** ssh cannot read a key with CRLF line ends, or without a line end at the end. */
 const keyOptions = (write: Write, { value }: Credential, cloneUrl: string): GitCommandOptions => {
   write("key", `${value.replaceAll("\r\n", "\n").trimEnd()}\n`);
-  const { host, port } = sshPlace(cloneUrl);
+  const { host, port } = sshDestination(cloneUrl);
   const program = write("ssh", sshScript(host, port));
   return { env: { GIT_SSH_COMMAND: `sh ${program}`, GIT_SSH_VARIANT: "ssh" } };
 };

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename } from "node:path";
-import type { JobFacts } from "../../domain/plan/evaluate.ts";
-import { describeMistake } from "../../domain/plan/mistake.ts";
+import type { JobContext } from "../../domain/plan/job-context.ts";
+import { formatMistake } from "../../domain/plan/mistake.ts";
 import { parsePlan } from "../../domain/plan/parse.ts";
 import { endAndRemoveBuild, makeBuildFolder } from "../build-folder.ts";
 import { git } from "../checkout/git.ts";
@@ -37,8 +37,8 @@ const read = (file: string): string => {
 /** Prints every mistake of a pipeline file as `file:line:column: message`. @returns the exit code. */
 export const checkFile = (file: string): number => {
   const { mistakes = [], hints = [] } = parsePlan(read(file));
-  for (const hint of hints) process.stdout.write(`${describeMistake(file, hint)} (a hint)\n`);
-  for (const mistake of mistakes) process.stdout.write(`${describeMistake(file, mistake)}\n`);
+  for (const hint of hints) process.stdout.write(`${formatMistake(file, hint)} (a hint)\n`);
+  for (const mistake of mistakes) process.stdout.write(`${formatMistake(file, mistake)}\n`);
   if (mistakes.length === 0) logger.info(`${file} has no mistakes`);
   return mistakes.length === 0 ? EXIT.done : EXIT.failed;
 };
@@ -113,7 +113,7 @@ const localFacts = async (id: string, env: Record<string, string>, tree: Process
   const fullName = basename(process.cwd());
   const names = { build: { id, number: 0, branch }, repository: { fullName }, pipeline: { name: LOCAL } };
   const fixed = { ...tree.env, ...buildVariables(names, commitSha, LOCAL, "") };
-  const facts: JobFacts = {
+  const facts: JobContext = {
     env: { CI: "true", ...env, ...fixed },
     secretKeys: [],
     runKeys: Object.keys(env),

@@ -1,7 +1,7 @@
 import { closeSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { StepToRun } from "../../domain/plan/evaluate.ts";
-import type { StepEnd } from "../../domain/plan/job-so-far.ts";
+import type { StepEnd } from "../../domain/plan/job-state.ts";
+import type { StepToRun } from "../../domain/plan/prepare-step.ts";
 import type { BuildFolder } from "../build-folder.ts";
 import type { BuildLog } from "../log/build-log.ts";
 import { createFileFor } from "../process/as-user.ts";

@@ -1,7 +1,8 @@
-import { type JobFacts, prepareStep, type StepToRun } from "../../domain/plan/evaluate.ts";
-import { afterCancel, afterStep, JOB_START, type JobSoFar, type Outcome } from "../../domain/plan/job-so-far.ts";
-import { describeMistake, type Mistake } from "../../domain/plan/mistake.ts";
+import type { JobContext } from "../../domain/plan/job-context.ts";
+import { afterCancel, afterStep, INITIAL_JOB_STATE, type JobState, type Outcome } from "../../domain/plan/job-state.ts";
+import { formatMistake, type Mistake } from "../../domain/plan/mistake.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
+import { prepareStep, type StepToRun } from "../../domain/plan/prepare-step.ts";
 import type { Step } from "../../protocol/build.ts";
 import { BuildFailure, Cancel } from "../failure.ts";
 import { CommandFiles } from "./command-files.ts";
@@ -22,7 +23,7 @@ export interface StepListener {
 
 export interface RunStepsOptions extends StepContext {
   plan: Plan;
-  facts: JobFacts;
+  facts: JobContext;
   /** Name of the pipeline file, for mistakes in it. */
   file: string;
   /** Aborted with a Cancel when the build must stop. */
@@ -75,7 +76,7 @@ export const runSteps = async (options: RunStepsOptions): Promise<StepsResult> =
 
 /** The steps of one build: how far they are, what they report, and what their end means for the build. */
 class StepsRun {
-  soFar: JobSoFar = JOB_START;
+  soFar: JobState = INITIAL_JOB_STATE;
   readonly #options: RunStepsOptions;
   readonly #report: StepReport;
   readonly #writer: StepLogWriter;
@@ -115,7 +116,7 @@ class StepsRun {
     const { log, file } = this.#options;
     const shown = this.#report.displayName(name);
     const logOffset = log.begin(shown);
-    const failure = new BuildFailure("pipeline-invalid", describeMistake(file, mistake));
+    const failure = new BuildFailure("pipeline-invalid", formatMistake(file, mistake));
     log.say(failure.message);
     this.#report.update(index, { name: shown, status: "failed", logOffset });
     this.soFar = afterStep(this.soFar, { continueOnError: false }, { ...NOT_RUN, outcome: "failure" });

@@ -1,5 +1,5 @@
-import { stepNames } from "../../domain/plan/evaluate.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
+import { stepNames } from "../../domain/plan/prepare-step.ts";
 import type { Step } from "../../protocol/build.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { BuildLog } from "../log/build-log.ts";

@@ -11,26 +11,26 @@ import {
   Unary,
 } from "@actions/expressions/ast";
 import { type Token, TokenType } from "@actions/expressions/lexer";
-import { didYouMean } from "../did-you-mean.ts";
-import { CONTEXTS, PROPERTIES, STEP_PROPERTIES } from "../other-ci/expressions.ts";
-import type { Unknown } from "./evaluate.ts";
+import { closestName } from "../closest-name.ts";
+import { CONTEXT_ADVICE, PROPERTY_EQUIVALENTS, STEP_PROPERTY_EQUIVALENTS } from "../other-ci/expressions.ts";
+import type { UnknownNames } from "./evaluate.ts";
 import { ExpressionMistake } from "./mistake.ts";
-import { CONTEXT_NAMES, meansVariable, SHAPES } from "./names.ts";
+import { CONTEXT_NAMES, CONTEXT_PROPERTIES, isVariableName } from "./names.ts";
 import type { Expression } from "./parse.ts";
 
-/** What is known before a build: ids of earlier steps always, variables where the pipeline is known. */
+/** The names known before a build: ids of earlier steps, and variables when the pipeline is known. */
 export interface KnownNames {
-  /** Ids of the steps before; null where no step has run yet. */
+  /** Ids of earlier steps; null in places that are evaluated before the first step. */
   steps: string[] | null;
   variables?: {
     vars: Set<string>;
     secrets: Set<string>;
-    /** Everything in the environment at this place; null when a step may have added to it. */
+    /** All variables in the environment here; null when an earlier step may have added more. */
     env: Set<string> | null;
   };
 }
 
-/** Names the service adds to every build. */
+/** Whether the service adds this variable to every build. */
 const isOfService = (name: string): boolean => name === "CI" || name.startsWith("MILLRACE_");
 
 const isContext = (name: string): boolean => (CONTEXT_NAMES as readonly string[]).includes(name);
@@ -45,43 +45,49 @@ class Checker {
     this.#known = known;
   }
 
-  #say(token: Token, message: string, suggestion?: string): void {
+  #report(token: Token, message: string, suggestion?: string): void {
     this.mistakes.push(new ExpressionMistake(message, this.#expression.offsets.get(token), suggestion));
   }
 
-  #among(names: Iterable<string>, key: string, token: Token, message: string, instead?: string): void {
+  #mustBeOneOf(names: Iterable<string>, key: string, token: Token, message: string, instead?: string): void {
     const known = [...names];
-    if (!known.includes(key)) this.#say(token, message, instead ?? didYouMean(key, known));
+    if (!known.includes(key)) this.#report(token, message, instead ?? closestName(key, known));
   }
 
-  /** `context.key` with a key that is written out. */
+  /** `context.key` with a literal key. */
   #property(context: string, key: string, token: Token, lenient: boolean): void {
     const { steps, variables } = this.#known;
     if (context === "steps") {
-      if (steps === null) this.#say(token, "No step has run yet where this is evaluated");
-      else this.#among(steps, key, token, "There is no earlier step with this id");
+      if (steps === null) this.#report(token, "No step has run yet where this is evaluated");
+      else this.#mustBeOneOf(steps, key, token, "There is no earlier step with this id");
     } else if (context === "vars" || context === "secrets") {
       const [own, other] = context === "vars" ? (["vars", "secrets"] as const) : (["secrets", "vars"] as const);
       if (!variables || variables[own].has(key)) return;
       if (variables[other].has(key))
-        this.#say(token, other === "secrets" ? "This is a secret" : "This is not a secret", `${other}.${key}`);
-      else if (!lenient) this.#among(variables[own], key, token, "There is no variable of this name");
+        this.#report(token, other === "secrets" ? "This is a secret" : "This is not a secret", `${other}.${key}`);
+      else if (!lenient) this.#mustBeOneOf(variables[own], key, token, "There is no variable of this name");
     } else if (context === "env") {
       if (variables?.env && !lenient && !isOfService(key))
-        this.#among(variables.env, key, token, "There is no variable of this name");
+        this.#mustBeOneOf(variables.env, key, token, "There is no variable of this name");
     } else {
-      const instead = PROPERTIES.get(`${context}.${key}`);
-      this.#among(SHAPES[context as keyof typeof SHAPES], key, token, "This context has no such property", instead);
+      const instead = PROPERTY_EQUIVALENTS.get(`${context}.${key}`);
+      this.#mustBeOneOf(
+        CONTEXT_PROPERTIES[context as keyof typeof CONTEXT_PROPERTIES],
+        key,
+        token,
+        "This context has no such property",
+        instead,
+      );
     }
   }
 
   #bare(token: Token, lenient: boolean): void {
     const name = token.lexeme;
     if (isContext(name)) return;
-    if (!meansVariable(name)) this.#say(token, "This is a function: call it with ( )", `${name}()`);
-    else if (name.includes("-")) this.#say(token, "No variable can have this name");
+    if (!isVariableName(name)) this.#report(token, "This is a function: call it with ( )", `${name}()`);
+    else if (name.includes("-")) this.#report(token, "No variable can have this name");
     else if (this.#known.variables?.env && !lenient && !isOfService(name))
-      this.#among(this.#known.variables.env, name, token, "There is no variable of this name");
+      this.#mustBeOneOf(this.#known.variables.env, name, token, "There is no variable of this name");
   }
 
   #index({ expr, index }: IndexAccess, lenient: boolean): void {
@@ -93,14 +99,14 @@ class Checker {
         if (key !== undefined) this.#property(name, key, (index as Literal).token, lenient);
         return;
       }
-      const instead = PROPERTIES.get(`${name}.${key}`);
-      const advice = CONTEXTS.get(name);
-      if (instead !== undefined) this.#say(expr.name, `There is no context \`${name}\``, instead);
-      else if (advice !== undefined) this.#say(expr.name, `There is no context \`${name}\`. ${advice}`);
+      const instead = PROPERTY_EQUIVALENTS.get(`${name}.${key}`);
+      const advice = CONTEXT_ADVICE.get(name);
+      if (instead !== undefined) this.#report(expr.name, `There is no context \`${name}\``, instead);
+      else if (advice !== undefined) this.#report(expr.name, `There is no context \`${name}\`. ${advice}`);
       else {
-        const near = didYouMean(name, CONTEXT_NAMES);
+        const near = closestName(name, CONTEXT_NAMES);
         const only = near === undefined ? `, only ${CONTEXT_NAMES.join(", ")}` : "";
-        this.#say(expr.name, `There is no such context${only}`, near);
+        this.#report(expr.name, `There is no such context${only}`, near);
       }
       return;
     }
@@ -108,7 +114,13 @@ class Checker {
     const inSteps =
       expr instanceof IndexAccess && expr.expr instanceof ContextAccess && expr.expr.name.lexeme === "steps";
     if (inSteps && key !== undefined)
-      this.#among(SHAPES.step, key, (index as Literal).token, "A step has no such property", STEP_PROPERTIES.get(key));
+      this.#mustBeOneOf(
+        CONTEXT_PROPERTIES.step,
+        key,
+        (index as Literal).token,
+        "A step has no such property",
+        STEP_PROPERTY_EQUIVALENTS.get(key),
+      );
   }
 
   walk(node: Expr, lenient: boolean): void {
@@ -129,8 +141,8 @@ class Checker {
   }
 }
 
-/** Every wrong name in an expression, as far as that is known before a build. */
-export const wrongNames = (expression: Expression, known: KnownNames, unknown: Unknown): ExpressionMistake[] => {
+/** All wrong names in an expression that can be found before a build. */
+export const wrongNames = (expression: Expression, known: KnownNames, unknown: UnknownNames): ExpressionMistake[] => {
   const checker = new Checker(expression, known);
   if (expression.root) checker.walk(expression.root, unknown === "null");
   return checker.mistakes;

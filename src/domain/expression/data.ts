@@ -3,14 +3,14 @@ import type { ExpressionData, Pair } from "@actions/expressions/data/expressiond
 
 export type Data = ExpressionData;
 
-/** A text or number that came from a secret; what is computed of it is one too. */
-export class SecretText extends data.StringData {}
-export class SecretNumber extends data.NumberData {}
+/** A text or number from a secret; values computed from it are secret too. */
+class SecretText extends data.StringData {}
+class SecretNumber extends data.NumberData {}
 
-/** Whether printing this would print something of a secret. */
+/** Whether printing this value would reveal a secret. */
 export const isSecretData = (value: Data): boolean => value instanceof SecretText || value instanceof SecretNumber;
 
-/** What to say of a key that is not there; `always` also where an unknown name would be null. */
+/** The mistake to report for a missing key; with `always` also in places where an unknown name is null. */
 export interface Missing {
   message: string;
   suggestion?: string | undefined;
@@ -18,8 +18,8 @@ export interface Missing {
 }
 
 /**
- * The library's dictionary loses keys that are names of Object.prototype (`constructor`, `__proto__`), and finds keys
- * in any letter case. This one keeps all, and with `missing` finds exact names only.
+ * The library's dictionary loses keys that are names of Object.prototype (`constructor`, `__proto__`) and ignores
+ * letter case. This one keeps all keys, and with `missing` it finds exact names only.
  */
 export class Dictionary extends data.Dictionary {
   readonly #pairs = new Map<string, Data>();
@@ -56,7 +56,7 @@ export class Dictionary extends data.Dictionary {
 export const text = (value: string, isSecret = false): Data =>
   isSecret ? new SecretText(value) : new data.StringData(value);
 
-/** Plain JSON as data. Depth is the caller's to cap. */
+/** Converts a JSON value. The caller limits its depth. */
 export const toData = (value: unknown, isSecret = false): Data => {
   if (typeof value === "string") return text(value, isSecret);
   if (typeof value === "number") return isSecret ? new SecretNumber(value) : new data.NumberData(value);

@@ -15,17 +15,17 @@ import { FUNCTIONS, type JobStatus, RESULT_LIMIT, WORK_LIMIT } from "./functions
 import { ExpressionMistake } from "./mistake.ts";
 import type { Expression } from "./parse.ts";
 
-/** What names mean: a context, or a variable by its bare name; missing when neither. */
+/** The names of an expression, contexts and bare variables, and the job's status. */
 export interface Scope {
   names: Dictionary;
   status: JobStatus;
 }
 
-/** Unknown names are null everywhere in `if`; elsewhere only left of `||`. */
-export type Unknown = "null" | "mistake";
+/** How an unknown name is evaluated: in `if` it is null; elsewhere a mistake, except left of `||`. */
+export type UnknownNames = "null" | "mistake";
 
-/** A value in the place of the expression that made it, so that nothing is evaluated twice. */
-class Held extends Expr {
+/** A value that replaces its expression, so that it is evaluated once. */
+class EvaluatedNode extends Expr {
   readonly value: Data;
   constructor(value: Data) {
     super();
@@ -42,7 +42,7 @@ class NamedEvaluator extends Evaluator {
   #lenient: boolean;
   #made = 0;
 
-  constructor(expression: Expression, root: Expr, scope: Scope, unknown: Unknown) {
+  constructor(expression: Expression, root: Expr, scope: Scope, unknown: UnknownNames) {
     super(root, scope.names, FUNCTIONS[scope.status]);
     this.#expression = expression;
     this.#names = scope.names;
@@ -67,7 +67,7 @@ class NamedEvaluator extends Evaluator {
       const token = access.index instanceof Literal ? access.index.token : undefined;
       return this.#find(holder, this.eval(access.index).coerceString(), token);
     }
-    return super.visitIndexAccess(new IndexAccess(new Held(holder), access.index));
+    return super.visitIndexAccess(new IndexAccess(new EvaluatedNode(holder), access.index));
   }
 
   override visitLogical(logical: Logical): Data {
@@ -100,7 +100,7 @@ class NamedEvaluator extends Evaluator {
 }
 
 /** The value of an expression; an empty one is null. @throws {ExpressionMistake} */
-export const evaluate = (expression: Expression, scope: Scope, unknown: Unknown): Data => {
+export const evaluate = (expression: Expression, scope: Scope, unknown: UnknownNames): Data => {
   if (!expression.root) return new data.Null();
   const value = new NamedEvaluator(expression, expression.root, scope, unknown).evaluate();
   if (value.primitive && value.coerceString().length > RESULT_LIMIT)
@@ -108,15 +108,15 @@ export const evaluate = (expression: Expression, scope: Scope, unknown: Unknown)
   return value;
 };
 
-/** A value as text, and whether that shows something of a secret. @throws {ExpressionMistake} for an array or object */
+/** A value as text, and whether the text reveals a secret. @throws {ExpressionMistake} for an array or object */
 export const evaluateText = (expression: Expression, scope: Scope): { text: string; isSecret: boolean } => {
   const value = evaluate(expression, scope, "mistake");
   if (!value.primitive) throw new ExpressionMistake("This is an object or array: write toJSON(...) to make it text");
   return { text: value.coerceString(), isSecret: isSecretData(value) };
 };
 
-/** Whether the condition of `if` holds. One that does not ask for the status means `success() && (...)`. */
+/** Evaluates the condition of `if`. Without a status function it means `success() && (...)`. */
 export const evaluateCondition = (expression: Expression, scope: Scope): boolean => {
-  if (!expression.asksStatus && scope.status !== "success") return false;
+  if (!expression.usesStatus && scope.status !== "success") return false;
   return expression.root === null || !falsy(evaluate(expression, scope, "null"));
 };

@@ -3,17 +3,17 @@ import type { FunctionDefinition } from "@actions/expressions/funcs/info";
 import { type Data, isSecretData, text, toData } from "./data.ts";
 import { ExpressionMistake } from "./mistake.ts";
 
-/** Characters the result of any function may have. */
+/** Most characters in the result of one function. */
 export const RESULT_LIMIT = 256 * 1024;
 
-/** Levels of arrays and objects a value may have. */
-export const DEPTH_LIMIT = 64;
+/** Most levels of arrays and objects in a value. */
+const DEPTH_LIMIT = 64;
 
-/** Characters all functions of one expression may make together. */
+/** Most characters in the results of all functions of one expression. */
 export const WORK_LIMIT = 16 * RESULT_LIMIT;
 
-/** Collects a result, and refuses to let it grow beyond the limit: 299 characters of format() can make 100 MB. */
-class Result {
+/** A result that may not grow past the limit: 299 characters of format() can make 100 MB. */
+class BoundedText {
   readonly #parts: string[] = [];
   #length = 0;
   isSecret = false;
@@ -27,32 +27,31 @@ class Result {
     this.isSecret ||= isSecretData(value);
     this.add(value.coerceString());
   }
-  done(): Data {
+  toData(): Data {
     return text(this.#parts.join(""), this.isSecret);
   }
 }
 
 const format = (pattern: Data, ...values: Data[]): Data => {
-  const result = new Result();
+  const result = new BoundedText();
   result.isSecret = isSecretData(pattern);
   for (const [piece, literal, index] of pattern.coerceString().matchAll(/(\{\{|\}\}|[^{}]+)|\{([0-9]+)[^}]*\}|[{}]/g)) {
     if (literal !== undefined) result.add(literal === "{{" || literal === "}}" ? literal.slice(1) : literal);
     else if (index === undefined || piece.includes("{", 1))
-      throw new ExpressionMistake("A { or } in the pattern of format() is not doubled and is not a {0}");
+      throw new ExpressionMistake("In the pattern of format() write {{ or }} for a brace, and {0} for a value");
     else {
       const value = values[Number(index)];
-      if (value === undefined)
-        throw new ExpressionMistake("The pattern of format() names more values than it is given");
+      if (value === undefined) throw new ExpressionMistake("The pattern of format() uses a value that is not passed");
       result.addData(value);
     }
   }
-  return result.done();
+  return result.toData();
 };
 
 const join = (list: Data, separator?: Data): Data => {
   if (list.primitive) return list.kind === data.Kind.String ? list : text(list.coerceString(), isSecretData(list));
   if (list.kind !== data.Kind.Array) return text("");
-  const result = new Result();
+  const result = new BoundedText();
   for (const [index, one] of (list as data.Array).values().entries()) {
     if (index > 0) {
       if (separator?.primitive) result.addData(separator);
@@ -60,11 +59,11 @@ const join = (list: Data, separator?: Data): Data => {
     }
     result.addData(one);
   }
-  return result.done();
+  return result.toData();
 };
 
 const toJson = (value: Data): Data => {
-  const result = new Result();
+  const result = new BoundedText();
   const write = (one: Data, indent: string): void => {
     if (one.kind === data.Kind.Array || one.kind === data.Kind.Dictionary) {
       const isArray = one.kind === data.Kind.Array;
@@ -87,7 +86,7 @@ const toJson = (value: Data): Data => {
     else result.add(JSON.stringify((one as data.NumberData | data.BooleanData).value));
   };
   write(value, "");
-  return result.done();
+  return result.toData();
 };
 
 const depth = (value: unknown, limit: number): number => {
@@ -103,13 +102,13 @@ const fromJson = (value: Data): Data => {
   try {
     parsed = JSON.parse(source);
   } catch {
-    throw new ExpressionMistake("The text given to fromJSON() is not JSON");
+    throw new ExpressionMistake("The text passed to fromJSON() is not JSON");
   }
   if (depth(parsed, DEPTH_LIMIT) > DEPTH_LIMIT) throw new ExpressionMistake("The JSON is nested too deeply");
   return toData(parsed, isSecretData(value));
 };
 
-const choose = (...args: Data[]): Data => {
+const caseOf = (...args: Data[]): Data => {
   for (let index = 0; index < args.length - 1; index += 2) {
     const condition = args[index]!;
     if (condition.kind !== data.Kind.Boolean)
@@ -119,7 +118,7 @@ const choose = (...args: Data[]): Data => {
   return args.at(-1)!;
 };
 
-/** How a job stands: success until a step fails, cancelled once it is asked to stop. */
+/** The status of a job: success until a step fails, cancelled after a cancel. */
 export type JobStatus = "success" | "failure" | "cancelled";
 
 const CALLS = {
@@ -127,7 +126,7 @@ const CALLS = {
   join,
   tojson: toJson,
   fromjson: fromJson,
-  case: choose,
+  case: caseOf,
   contains: wellKnownFunctions.contains!.call,
   startswith: wellKnownFunctions.startswith!.call,
   endswith: wellKnownFunctions.endswith!.call,
@@ -147,7 +146,7 @@ const definitions = (status: JobStatus): Map<string, FunctionDefinition> => {
   );
 };
 
-/** The functions as the job stands, by their names in lower case. */
+/** The functions by their names in lower case, for each status of the job. */
 export const FUNCTIONS: Record<JobStatus, Map<string, FunctionDefinition>> = {
   success: definitions("success"),
   failure: definitions("failure"),

@@ -1,6 +1,6 @@
 /**
- * Something wrong with an expression: where in its text (UTF-16 units), and what to do. The message never quotes the
- * text or a value, either could hold a secret.
+ * A mistake in an expression, with its offset in UTF-16 units. The message never quotes the text or a value, because
+ * they could contain a secret.
  */
 export class ExpressionMistake extends Error {
   readonly offset: number;

@@ -4,20 +4,27 @@ export type ContextName = (typeof CONTEXT_NAMES)[number];
 
 export const STATUS_FUNCTIONS = ["success", "failure", "always", "cancelled"] as const;
 
-/** Every function an expression may call; letter case counts for nothing, as on GitHub. */
+/** Every function that an expression can call; letter case is ignored, as in GitHub Actions. */
 export const FUNCTION_NAMES = [
-  ...["contains", "startsWith", "endsWith", "format", "join", "toJSON", "fromJSON", "case"],
+  "contains",
+  "startsWith",
+  "endsWith",
+  "format",
+  "join",
+  "toJSON",
+  "fromJSON",
+  "case",
   ...STATUS_FUNCTIONS,
 ];
 
 const LITERALS = ["true", "false", "null", "NaN", "Infinity"];
-const TAKEN = new Set<string>([...CONTEXT_NAMES, ...FUNCTION_NAMES, ...LITERALS]);
+const RESERVED = new Set<string>([...CONTEXT_NAMES, ...FUNCTION_NAMES, ...LITERALS]);
 
-/** Whether a bare name means a variable; one that is taken is reached by `env.NAME`. */
-export const meansVariable = (name: string): boolean => !TAKEN.has(name);
+/** Whether a bare name means a variable. A variable with a reserved name is written `env.NAME`. */
+export const isVariableName = (name: string): boolean => !RESERVED.has(name);
 
-/** What the contexts of a fixed shape hold. `steps.ID` has the shape of a step. */
-export const SHAPES = {
+/** The properties of each context with a fixed shape; `step` is for `steps.ID`. */
+export const CONTEXT_PROPERTIES = {
   build: ["id", "number", "branch", "commit", "message", "attempt", "trigger"],
   repository: ["id", "fullName", "cloneUrl"],
   agent: ["id", "name", "platform"],

@@ -1,7 +1,7 @@
 import { type Expr, ExpressionError, Lexer, Parser } from "@actions/expressions";
 import { type Token, TokenType } from "@actions/expressions/lexer";
-import { didYouMean } from "../did-you-mean.ts";
-import { FUNCTIONS, SIGNS, WORDS } from "../other-ci/expressions.ts";
+import { closestName } from "../closest-name.ts";
+import { FUNCTION_ADVICE, OPERATOR_ADVICE, SIGN_ADVICE } from "../other-ci/expressions.ts";
 import { ExpressionMistake } from "./mistake.ts";
 import { FUNCTION_NAMES, STATUS_FUNCTIONS } from "./names.ts";
 
@@ -9,13 +9,13 @@ import { FUNCTION_NAMES, STATUS_FUNCTIONS } from "./names.ts";
 export interface Expression {
   text: string;
   root: Expr | null;
-  /** Where in `text` a token of the tree begins. */
+  /** The offset in `text` of each token of the tree. */
   offsets: Map<Token, number>;
-  /** Whether it asks for the job's status itself: then `if` does not add `success()`. */
-  asksStatus: boolean;
+  /** Whether it calls a status function: then `if` does not add `success()`. */
+  usesStatus: boolean;
 }
 
-/** Tokens one expression may have: as many levels as these can make fit any stack. */
+/** Most tokens in one expression: so many cannot nest deep enough to exhaust the stack. */
 const TOKEN_LIMIT = 2000;
 
 const lex = (text: string): Token[] => {
@@ -25,13 +25,14 @@ const lex = (text: string): Token[] => {
     const position = /Located at position (\d+)/.exec(error instanceof Error ? error.message : "")?.[1];
     if (position === undefined) throw new ExpressionMistake("This expression is too long", 0);
     const offset = Number(position) - 1;
-    const sign = SIGNS.get(text.slice(offset, offset + 2)) ?? SIGNS.get(text[offset] ?? "");
-    const message = text[offset] === "'" ? "This text has no closing '" : (sign ?? "This cannot be read here");
+    const sign = SIGN_ADVICE.get(text.slice(offset, offset + 2)) ?? SIGN_ADVICE.get(text[offset] ?? "");
+    const message =
+      text[offset] === "'" ? "This text has no closing '" : (sign ?? "This character is not allowed here");
     throw new ExpressionMistake(message, offset);
   }
 };
 
-/** The library keeps line and column, which go wrong after a line break in a text; between tokens is only space. */
+/** Counts offsets itself: the library's line and column are wrong after a line break inside a text. */
 const offsetsOf = (text: string, tokens: Token[]): Map<Token, number> => {
   let end = 0;
   return new Map(
@@ -44,7 +45,7 @@ const offsetsOf = (text: string, tokens: Token[]): Map<Token, number> => {
   );
 };
 
-/** The library unescapes the first '' of a text only. */
+/** Unescapes each '' of a text: the library unescapes only the first. */
 const unescaped = (token: Token): Token =>
   token.type === TokenType.STRING ? { ...token, value: token.lexeme.slice(1, -1).replaceAll("''", "'") } : token;
 
@@ -61,7 +62,7 @@ const MESSAGES: [RegExp, string][] = [
 ];
 
 /**
- * Reads one expression, the text between `${{` and `}}`. Names of variables are not looked up yet.
+ * Parses one expression, the text between `${{` and `}}`. Does not look up names of variables.
  * @throws {ExpressionMistake}
  */
 export const parseExpression = (text: string): Expression => {
@@ -69,7 +70,7 @@ export const parseExpression = (text: string): Expression => {
   if (tokens.length > TOKEN_LIMIT) throw new ExpressionMistake("This expression is too long");
   const offsets = offsetsOf(text, tokens);
   const names: string[] = [];
-  let asksStatus = false;
+  let usesStatus = false;
   for (const [index, token] of tokens.entries()) {
     if (token.type !== TokenType.IDENTIFIER || tokens[index - 1]?.type === TokenType.DOT) continue;
     if (tokens[index + 1]?.type !== TokenType.LEFT_PAREN) {
@@ -78,11 +79,11 @@ export const parseExpression = (text: string): Expression => {
     }
     const name = known.get(token.lexeme.toLowerCase());
     if (name === undefined) {
-      const elsewhere = FUNCTIONS.get(token.lexeme.toLowerCase());
-      const near = elsewhere === undefined ? didYouMean(token.lexeme, FUNCTION_NAMES) : undefined;
+      const elsewhere = FUNCTION_ADVICE.get(token.lexeme.toLowerCase());
+      const near = elsewhere === undefined ? closestName(token.lexeme, FUNCTION_NAMES) : undefined;
       throw new ExpressionMistake(elsewhere ?? "There is no such function", offsets.get(token), near);
     }
-    asksStatus ||= STATUS_FUNCTIONS.some((status) => status === name);
+    usesStatus ||= STATUS_FUNCTIONS.some((status) => status === name);
   }
   try {
     const root = new Parser(
@@ -90,14 +91,14 @@ export const parseExpression = (text: string): Expression => {
       names,
       functions.map((one) => ({ ...one })),
     ).parse() as Expr | undefined;
-    return { text, root: root ?? null, offsets, asksStatus };
+    return { text, root: root ?? null, offsets, usesStatus };
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     const at = tokens.findIndex((one) => one.range.start === error.pos);
-    const word = [tokens[at], tokens[at - 1]].find((one) => WORDS.has(one?.lexeme.toLowerCase() ?? ""));
-    if (word) throw new ExpressionMistake(WORDS.get(word.lexeme.toLowerCase())!, offsets.get(word));
+    const word = [tokens[at], tokens[at - 1]].find((one) => OPERATOR_ADVICE.has(one?.lexeme.toLowerCase() ?? ""));
+    if (word) throw new ExpressionMistake(OPERATOR_ADVICE.get(word.lexeme.toLowerCase())!, offsets.get(word));
     const token = tokens[at];
-    const message = MESSAGES.find(([pattern]) => pattern.test(error.message))?.[1] ?? "This expression cannot be read";
+    const message = MESSAGES.find(([pattern]) => pattern.test(error.message))?.[1] ?? "This expression is not valid";
     throw new ExpressionMistake(message, token && offsets.get(token));
   }
 };

@@ -1,9 +1,9 @@
-import { addToP, addToQ, joined } from "./fingerprint.ts";
+import { addToP, addToQ, joinHalves } from "./fingerprint.ts";
 
 /** Bytes between two checkpoints of a needle. */
-export const STEP = 64;
+export const CHECKPOINT_STEP = 64;
 
-/** Where a comparison stands that has followed a needle's beginning up to a checkpoint. */
+/** The state of a comparison that has matched a needle's beginning up to a checkpoint. */
 export interface Checkpoint {
   low: number;
   high: number;
@@ -13,19 +13,19 @@ export interface Checkpoint {
 }
 
 /**
- * The needles' beginnings of 64, 128, ... bytes, by fingerprint. Text that repeats itself as a needle does would else
- * be compared again from each of its places.
+ * The needles' prefixes of 64, 128, ... bytes, by fingerprint. Without them, text that repeats like a needle would be
+ * compared again from each of its bytes.
  */
 export class Checkpoints {
   readonly longest: number;
   readonly #keys: Float64Array;
   readonly #values: Uint32Array;
 
-  /** Takes the needles sorted: one that begins another comes before it. */
+  /** The needles must be sorted, so that a prefix of another needle precedes it. */
   constructor(needles: Uint8Array[]) {
     const lengths = needles.map(({ length }) => length);
     this.longest = lengths.reduce((longest, length) => Math.max(longest, length), 0);
-    const count = lengths.reduce((sum, length) => sum + Math.floor(length / STEP), 0);
+    const count = lengths.reduce((sum, length) => sum + Math.floor(length / CHECKPOINT_STEP), 0);
     this.#keys = new Float64Array(2 ** Math.ceil(Math.log2(2 * count + 2))).fill(-1);
     this.#values = new Uint32Array(4 * this.#keys.length);
     const prefixes: number[] = [];
@@ -40,7 +40,7 @@ export class Checkpoints {
     }
   }
 
-  /** The checkpoint of the beginning with this fingerprint, or -1. */
+  /** The checkpoint of the prefix with this fingerprint, or -1. */
   find(fingerprint: number): number {
     const slot = this.#slot(fingerprint);
     return this.#keys[slot] === -1 ? -1 : slot;
@@ -56,8 +56,8 @@ export class Checkpoints {
     for (let depth = 1; depth <= needle.length; depth++) {
       p = addToP(p, needle[depth - 1]!);
       q = addToQ(q, needle[depth - 1]!);
-      if (depth % STEP !== 0) continue;
-      const key = joined(p, q);
+      if (depth % CHECKPOINT_STEP !== 0) continue;
+      const key = joinHalves(p, q);
       const slot = this.#slot(key);
       if (this.#keys[slot] === -1) {
         this.#keys[slot] = key;

@@ -1,22 +1,23 @@
-import { STEP } from "./checkpoints.ts";
+import { TO_BASE64 } from "./base64url.ts";
+import { CHECKPOINT_STEP } from "./checkpoints.ts";
 import type { Dictionary } from "./dictionary.ts";
-import { Track } from "./track.ts";
-import type { Window } from "./window.ts";
-import { FOLD, type Wraps } from "./wraps.ts";
+import type { LineWraps } from "./line-wraps.ts";
+import { PrefixFingerprints } from "./prefix-fingerprints.ts";
+import type { SlidingWindow } from "./sliding-window.ts";
 
-/** Bytes alike from which on it is asked whether a leap over text compared before is possible. */
+/** After this many equal bytes the cursor tries to leap over text that was compared before. */
 const LEAP_FROM = 8;
 
-/** Follows the text from one place on, as long as it may become a needle of the dictionary. */
+/** Compares text from one position on, as long as it may become a needle of the dictionary. */
 export class Cursor {
   readonly #dictionary: Dictionary;
-  readonly #window: Window;
-  /** Null for needles that are sought byte for byte. */
-  readonly #wraps: Wraps | null;
-  readonly #track: Track;
-  /** Up to this stream offset text has been compared, so that it pays to leap. */
+  readonly #window: SlidingWindow;
+  /** Null for needles that line breaks cannot cut. */
+  readonly #wraps: LineWraps | null;
+  readonly #track: PrefixFingerprints;
+  /** Text before this stream offset was compared before: there a leap saves time. */
   #reached = 0;
-  /** The needles `#low..#high` begin with the first `#depth` bytes of the text, which took `#length` with its wraps. */
+  /** Needles `#low..#high` begin with the first `#depth` bytes of the text, which are `#length` bytes with wraps. */
   #low = 0;
   #high = 0;
   #depth = 0;
@@ -24,11 +25,11 @@ export class Cursor {
   /** Bytes of text, wraps included, of the longest needle found so far. */
   matched = 0;
 
-  constructor(dictionary: Dictionary, window: Window, wraps: Wraps | null) {
+  constructor(dictionary: Dictionary, window: SlidingWindow, wraps: LineWraps | null) {
     this.#dictionary = dictionary;
     this.#window = window;
     this.#wraps = wraps;
-    this.#track = new Track(window, wraps);
+    this.#track = new PrefixFingerprints(window, wraps);
   }
 
   /** Whether more text could make a longer needle. */
@@ -37,7 +38,7 @@ export class Cursor {
   }
 
   begin(first: number): void {
-    const byte = this.#wraps ? FOLD[first]! : first;
+    const byte = this.#wraps ? TO_BASE64[first]! : first;
     this.#low = this.#dictionary.buckets[byte]!;
     this.#high = this.#dictionary.buckets[byte + 1]!;
     this.#depth = 1;
@@ -49,7 +50,7 @@ export class Cursor {
     this.#low = this.#high;
   }
 
-  /** Compares from where it stands up to `end`, both indices of the window; `start` is where it began. */
+  /** Continues the comparison that began at `start`, up to `end`. Both are indices of the window. */
   follow(start: number, end: number): void {
     const { bytes: needles, starts } = this.#dictionary;
     const { bytes: text, base } = this.#window;
@@ -81,7 +82,7 @@ export class Cursor {
         if (depth === length) continue;
       }
       if (at === end) break;
-      if (depth === LEAP_FROM && base + start + STEP <= this.#reached) {
+      if (depth === LEAP_FROM && base + start + CHECKPOINT_STEP <= this.#reached) {
         const leap = this.#track.leap(this.#dictionary.checkpoints, base + start, this.#reached);
         if (leap) {
           ({ low, high, depth } = leap);
@@ -98,7 +99,7 @@ export class Cursor {
           at = next;
           byte = text[at]!;
         }
-        byte = FOLD[byte]!;
+        byte = TO_BASE64[byte]!;
       }
       if (needles[first + depth] !== byte) low = this.#dictionary.bound(low, high, depth, byte);
       if (low < high && needles[last + depth] !== byte) high = this.#dictionary.bound(low, high, depth, byte + 1);

@@ -1,6 +1,6 @@
 import { Checkpoints } from "./checkpoints.ts";
 
-/** Needles of one kind, sorted, in one block of memory: those that share a beginning stand side by side. */
+/** Sorted needles in one block of memory: needles with a common prefix are adjacent. */
 export class Dictionary {
   readonly size: number;
   /** All needles, one after the other; needle n is `bytes[starts[n]..starts[n + 1])`. */
@@ -26,7 +26,7 @@ export class Dictionary {
     for (let b = 1; b <= 256; b++) this.buckets[b] = Math.max(this.buckets[b]!, this.buckets[b - 1]!);
   }
 
-  /** Made when they are first needed, which for most texts is never. */
+  /** Built on first use: most texts never need them. */
   get checkpoints(): Checkpoints {
     this.#checkpoints ??= new Checkpoints(this.needles());
     return this.#checkpoints;
@@ -40,7 +40,7 @@ export class Dictionary {
     return Array.from({ length: this.size }, (_, n) => this.needle(n));
   }
 
-  /** The first of the needles `low..high`, alike up to `depth`, whose byte there is at least `byte`. */
+  /** Lower bound: the first of needles `low..high`, equal up to `depth`, whose next byte is at least `byte`. */
   bound(low: number, high: number, depth: number, byte: number): number {
     const { bytes, starts } = this;
     while (low < high) {

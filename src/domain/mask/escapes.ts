@@ -1,4 +1,4 @@
-/** How a value looks when some program has escaped it. Values are binary strings: one character for each byte. */
+/** The forms of a value after a program escapes it. Values are binary strings: one character for each byte. */
 export type Escape = (value: string) => string[];
 
 const byteHex = (char: string): string => char.charCodeAt(0).toString(16).padStart(2, "0");
@@ -70,12 +70,12 @@ const shell: Escape = (value) => [
   value.replaceAll("\\", "\\\\"),
 ];
 
-/** What bash quotes when it traces a word (`sh_contains_shell_metas` of its source). */
+/** Words that `set -x` of bash prints in quotes (`sh_contains_shell_metas` of its source). */
 const METACHARACTERS = /['"\\|&;()<>!{}*[\]?^$`]|^[~#]/;
 
 const traced = (word: string): string => (METACHARACTERS.test(word) ? `'${word.replaceAll("'", "'\\''")}'` : word);
 
-/** What `echo $VALUE`, without quotes, makes of white space, and how `set -x` shows the words it became. */
+/** The words of `echo $VALUE`, without quotes, and the same words in the output of `set -x`. */
 const unquotedWords: Escape = (value) => {
   const words = value.split(/[ \t\r\n]+/).filter(Boolean);
   return words.length < 2 && words[0] === value ? [] : [words.join(" "), words.map(traced).join(" ")];

@@ -1,14 +1,14 @@
+import { TO_BASE64, toBase64Url } from "./base64url.ts";
 import type { Dictionary } from "./dictionary.ts";
-import { FOLD, toBase64Url } from "./wraps.ts";
 
-export const MIX = 0x9e3779b1;
+export const HASH_MULTIPLIER = 0x9e3779b1;
 
-/** A needle of this many bytes has, wherever it lies, a whole aligned word within its first seven. */
+/** The first seven bytes of a needle contain a whole aligned word, at any alignment. */
 const WORD_MIN = 7;
 
 /**
- * Keeps most of the text away from the dictionaries: every aligned word of four bytes is looked up by its hash, which
- * tells at which of the places up to three bytes before it a needle may begin. Words are little-endian, as everywhere.
+ * Excludes most of the text without a search in the dictionaries: the hash of each aligned word of four bytes tells
+ * whether a needle may begin there or up to three bytes before. Words are little-endian, as on every platform.
  */
 export class Filter {
   /** By hash of a word: bit b is set if a needle may begin b bytes before the word. */
@@ -37,7 +37,7 @@ export class Filter {
       this.#add(toBase64Url(head));
     }
     for (let byte = 0; byte < 256; byte++) {
-      if (wrapped.buckets[FOLD[byte]!] !== wrapped.buckets[FOLD[byte]! + 1]) this.first[byte] = 1;
+      if (wrapped.buckets[TO_BASE64[byte]!] !== wrapped.buckets[TO_BASE64[byte]! + 1]) this.first[byte] = 1;
     }
     this.pairs = short.length > 0 ? pairsOf(short) : null;
   }
@@ -45,7 +45,7 @@ export class Filter {
   #add(needle: Uint8Array): void {
     for (let at = 0; at < 4; at++) {
       const word = needle[at]! | (needle[at + 1]! << 8) | (needle[at + 2]! << 16) | (needle[at + 3]! << 24);
-      const hash = Math.imul(word, MIX) >>> this.shift;
+      const hash = Math.imul(word, HASH_MULTIPLIER) >>> this.shift;
       this.words[hash] = this.words[hash]! | (1 << at);
     }
   }

@@ -1,4 +1,4 @@
-/** Two primes under 2^26, so that products are exact, and a base for each: together a fingerprint has 52 bits. */
+/** Rabin-Karp fingerprints of 52 bits: two primes under 2^26, so that products are exact, each with a base. */
 const P = 67_108_859;
 const Q = 67_108_837;
 const BASE_P = 48_271_013;
@@ -6,11 +6,11 @@ const BASE_Q = 31_415_927;
 
 const mod = (value: number, prime: number): number => value - Math.floor(value / prime) * prime;
 
-/** The halves of the fingerprint of bytes that are added one by one, from 0 on. */
+/** Adds a byte to one half of a fingerprint; both halves begin at 0. */
 export const addToP = (p: number, byte: number): number => mod(p * BASE_P + byte + 1, P);
 export const addToQ = (q: number, byte: number): number => mod(q * BASE_Q + byte + 1, Q);
 
-export const joined = (p: number, q: number): number => p * 2 ** 26 + q;
+export const joinHalves = (p: number, q: number): number => p * 2 ** 26 + q;
 
 /** Powers of the bases for lengths that are multiples of `step`. */
 export class Powers {
@@ -22,7 +22,7 @@ export class Powers {
     this.#step = step;
   }
 
-  /** The fingerprint of the last `times * step` bytes of those with the halves `p` and `q`; the others have the rest. */
+  /** The fingerprint of the last `times * step` bytes: `p`, `q` are of all bytes, `beforeP`, `beforeQ` of those before. */
   ofRest(beforeP: number, beforeQ: number, p: number, q: number, times: number): number {
     while (this.#p.length <= times) {
       let [powerP, powerQ] = [this.#p.at(-1)!, this.#q.at(-1)!];
@@ -32,6 +32,6 @@ export class Powers {
     }
     const restP = p - mod(beforeP * this.#p[times]!, P);
     const restQ = q - mod(beforeQ * this.#q[times]!, Q);
-    return joined(restP < 0 ? restP + P : restP, restQ < 0 ? restQ + Q : restQ);
+    return joinHalves(restP < 0 ? restP + P : restP, restQ < 0 ? restQ + Q : restQ);
   }
 }

@@ -1,12 +1,12 @@
+import { toBase64Url } from "./base64url.ts";
 import { ESCAPES } from "./escapes.ts";
-import { toBase64Url } from "./wraps.ts";
 
-/** An encoded form shorter than this, in bytes, would mask too much that is no secret. */
+/** Shorter encoded forms, in bytes, would mask too much other text. */
 const ENCODED_MIN = 8;
-/** A line of a value shorter than this, in characters, is not masked by itself. */
+/** Shorter lines of a value, in characters, are not masked alone. */
 const LINE_MIN = 4;
 
-/** `plain` forms are sought byte for byte; `wrapped` ones also where line breaks cut them, as base64 is printed. */
+/** `plain` forms match byte for byte; `wrapped` ones also when line breaks cut them, as in printed base64. */
 export interface Forms {
   plain: Uint8Array[];
   wrapped: Uint8Array[];
@@ -39,12 +39,12 @@ const hex = (binary: string): string => {
   return text;
 };
 
-/** What no escape changes. */
+/** Values that no escape changes. */
 const UNESCAPED = /^[A-Za-z0-9_.-]*$/;
 
 /**
- * What is fixed in the base64 of any text that has the value behind `offset` (mod 3) other bytes,
- * and, where the value is also the text's end, the rest with its padding.
+ * The part that is the same in the base64 of every text with the value after `offset` (mod 3) other bytes, and the form
+ * with padding when the value is the end of the text.
  */
 const base64At = (binary: string, offset: number): string[] => {
   const whole = btoa("\0".repeat(offset) + binary);
@@ -53,7 +53,7 @@ const base64At = (binary: string, offset: number): string[] => {
   return [fixed, whole.slice(from)];
 };
 
-/** Without the quotes that someone stored along with the value. */
+/** The value without quotes that were stored with it. */
 const unquoted = (text: string): string[] => {
   const inner = /^(["'])([\s\S]*)\1$/.exec(text)?.[2];
   return inner === undefined || inner.length < ENCODED_MIN ? [] : [inner];
@@ -86,18 +86,18 @@ const wrappedForms = (value: string): string[] => {
 
 const distinct = (texts: Iterable<string>): Uint8Array[] => [...new Set(texts)].map(fromBinary);
 
-/** The forms of each secret, apart by how they are sought. Empty secrets have none. */
-export const formsApart = (secrets: Iterable<string | Uint8Array>): Forms => {
+/** The forms of all secrets, grouped by how they match. Empty secrets have none. */
+export const groupedForms = (secrets: Iterable<string | Uint8Array>): Forms => {
   const values = [...new Set([...secrets].map((secret) => toBinary(toBytes(secret))))].filter((value) => value !== "");
   return { plain: distinct(values.flatMap(plainForms)), wrapped: distinct(values.flatMap(wrappedForms)) };
 };
 
 /**
- * Every byte form under which a secret may show up: raw; each line of 4 characters or more; LF as CRLF; base64 at
+ * All byte forms in which a secret may appear: raw; each line of 4 characters or more; LF as CRLF; base64 at
  * all three offsets, hex, and the escapes of URLs, JSON, XML and shells (encoded forms of 8 bytes or more).
  */
 export const formsOf = (secrets: Iterable<string | Uint8Array>): Uint8Array[] => {
-  const { plain, wrapped } = formsApart(secrets);
+  const { plain, wrapped } = groupedForms(secrets);
   const url = wrapped.map(toBase64Url);
   return distinct([...plain, ...wrapped, ...url].map(toBinary));
 };

@@ -1,68 +1,68 @@
 import { Dictionary } from "./dictionary.ts";
 import { Filter } from "./filter.ts";
-import { formsApart } from "./forms.ts";
+import { groupedForms } from "./forms.ts";
+import { LineWraps, WRAP_MIN } from "./line-wraps.ts";
 import { type Needles, Scanner } from "./scanner.ts";
-import { Window } from "./window.ts";
-import { WRAP_MIN, Wraps } from "./wraps.ts";
+import { SlidingWindow } from "./sliding-window.ts";
 
 export { formsOf } from "./forms.ts";
 export type { Needles } from "./scanner.ts";
 
-/** What stands in the place of a secret. */
+/** The text that replaces a secret. */
 const MASK = "***";
 
 export type Secrets = Iterable<string | Uint8Array>;
 
-/** Where a masker stands: all that another one needs to go on at the same byte of the input. */
+/** The position of a masker in the stream: another masker can resume from it. */
 export interface MaskerPosition {
-  /** Bytes of the input that were let go. */
+  /** Bytes of the input that were released. */
   readonly offset: number;
-  /** Up to which byte of the input the last mask reaches, possibly beyond `offset`; -1 before the first mask. */
+  /** Offset where the last mask ends, possibly after `offset`; -1 before the first mask. */
   readonly covered: number;
-  /** Characters of base64 right before `offset`, as far as they matter. */
+  /** Number of base64 characters directly before `offset`, at most WRAP_MIN. */
   readonly run: number;
 }
 
-/** Input is taken in slices of this many bytes, so that memory stays small whatever is pushed. */
+/** Input is searched in slices of this many bytes, to limit memory. */
 const SLICE = 64 * 1024;
 const MASK_BYTES = new TextEncoder().encode(MASK);
 
 const isNeedles = (secrets: Secrets | Needles): secrets is Needles => "plain" in secrets;
 
-/** Prepares the search for secrets, the costly part of a masker; many maskers may share it. */
+/** Prepares the search for secrets, which is costly; many maskers can share the result. */
 export const compile = (secrets: Secrets, known?: Needles): Needles => {
-  const forms = formsApart(secrets);
+  const forms = groupedForms(secrets);
   const plain = new Dictionary([...forms.plain, ...(known?.plain.needles() ?? [])]);
   const wrapped = new Dictionary([...forms.wrapped, ...(known?.wrapped.needles() ?? [])]);
   return { plain, wrapped, filter: new Filter(plain, wrapped) };
 };
 
 /**
- * Replaces the union of all forms of all secrets in a stream by `***`, wherever chunks are cut. Holds back only what
- * may begin a secret; time is linear in the input.
+ * Replaces all forms of all secrets in a stream by `***`, across chunks; overlapping ones become one mask. Holds back
+ * only bytes that may begin a secret. Time is linear in the input.
  */
 export class Masker {
   #needles: Needles;
-  readonly #window: Window;
-  readonly #wraps: Wraps;
+  readonly #window: SlidingWindow;
+  readonly #wraps: LineWraps;
   #scanner: Scanner;
-  /** Found and not yet let go, ascending. */
+  /** Found and not yet released, ascending. */
   #spans: { start: number; end: number }[] = [];
   #offset: number;
   #covered: number;
   #hits = 0;
-  #out = new Window(0);
+  #out = new SlidingWindow(0);
 
   constructor(secrets: Secrets | Needles, resume: MaskerPosition = { offset: 0, covered: -1, run: 0 }) {
     this.#needles = isNeedles(secrets) ? secrets : compile(secrets);
     this.#offset = resume.offset;
     this.#covered = resume.covered;
-    this.#window = new Window(resume.offset);
-    this.#wraps = new Wraps(this.#window, resume.run);
+    this.#window = new SlidingWindow(resume.offset);
+    this.#wraps = new LineWraps(this.#window, resume.run);
     this.#scanner = new Scanner(this.#needles, this.#window, this.#wraps, resume.offset);
   }
 
-  /** Takes bytes and gives those that may be let go. */
+  /** Adds input and returns the output that is ready. */
   push(chunk: Uint8Array): Uint8Array {
     for (let at = 0; at < chunk.length; at += SLICE) {
       this.#window.append(chunk.subarray(at, at + SLICE));
@@ -71,13 +71,13 @@ export class Masker {
     return this.#take();
   }
 
-  /** The stream has ended: gives what was held back. */
+  /** Ends the stream and returns the rest of the output. */
   end(): Uint8Array {
     this.#search(true);
     return this.#take();
   }
 
-  /** These secrets count for every byte not yet let go, and for all later ones. */
+  /** Adds secrets, for the bytes held back and all later ones. */
   add(secrets: Secrets): void {
     this.#needles = compile(secrets, this.#needles);
     this.#scanner = new Scanner(this.#needles, this.#window, this.#wraps, this.#offset);
@@ -89,7 +89,7 @@ export class Masker {
     return { offset: this.#offset, covered: this.#covered, run };
   }
 
-  /** How many masks were written. */
+  /** Number of masks written. */
   get hits(): number {
     return this.#hits;
   }
@@ -103,7 +103,7 @@ export class Masker {
     this.#release(this.#scanner.settled);
   }
 
-  /** Writes out all before `until`, where everything that begins has been found, and the mask that begins there. */
+  /** Writes the output before `until`; all needles that begin there have been found. */
   #release(until: number): void {
     for (const { start, end } of this.#spans) {
       this.#pass(start);
@@ -118,7 +118,7 @@ export class Masker {
     this.#window.drop(until - WRAP_MIN);
   }
 
-  /** Lets the bytes up to here through, but for what a mask covers. */
+  /** Writes the bytes before `until` that no mask covers. */
   #pass(until: number): void {
     const from = Math.max(this.#offset, this.#covered);
     if (from < until) this.#out.append(this.#window.slice(from, until));

@@ -1,29 +1,29 @@
 import { Cursor } from "./cursor.ts";
 import type { Dictionary } from "./dictionary.ts";
-import { type Filter, MIX } from "./filter.ts";
-import type { Window } from "./window.ts";
-import type { Wraps } from "./wraps.ts";
+import { type Filter, HASH_MULTIPLIER } from "./filter.ts";
+import type { LineWraps } from "./line-wraps.ts";
+import type { SlidingWindow } from "./sliding-window.ts";
 
-/** What is sought: needles byte for byte, needles that line breaks may cut, and the filter of both. */
+/** The needles that match byte for byte, those that line breaks may cut, and the filter of both. */
 export interface Needles {
   readonly plain: Dictionary;
   readonly wrapped: Dictionary;
   readonly filter: Filter;
 }
 
-/** Finds needles in a window, from left to right; of those that begin at one place only the longest. */
+/** Finds needles in a window from left to right, at each position only the longest. */
 export class Scanner {
   readonly #filter: Filter;
-  readonly #window: Window;
-  readonly #wraps: Wraps;
+  readonly #window: SlidingWindow;
+  readonly #wraps: LineWraps;
   readonly #plain: Cursor;
   readonly #wrapped: Cursor;
   /** Every needle that begins before this stream offset has been found. */
   settled: number;
-  /** Before this stream offset every place is tried: a wrap there hides needles from the filter. */
+  /** Before this stream offset every position is compared: a wrap there hides needles from the filter. */
   #tryTo = 0;
 
-  constructor(needles: Needles, window: Window, wraps: Wraps, offset: number) {
+  constructor(needles: Needles, window: SlidingWindow, wraps: LineWraps, offset: number) {
     this.#filter = needles.filter;
     this.#window = window;
     this.#wraps = wraps;
@@ -32,7 +32,7 @@ export class Scanner {
     this.settled = offset;
   }
 
-  /** Calls `found` with stream offsets, starts ascending. `final` says that no more bytes will follow. */
+  /** Calls `found` with stream offsets, starts ascending. With `final` no more bytes follow. */
   scan(final: boolean, found: (start: number, end: number) => void): void {
     const { bytes, base } = this.#window;
     const end = this.#window.end - base;
@@ -57,7 +57,7 @@ export class Scanner {
     this.settled = base + at;
   }
 
-  /** The next place from `at` on where a needle may begin. */
+  /** The next position from `at` on where a needle may begin. */
   #candidate(at: number, end: number): number {
     if (at < this.#tryTo - this.#window.base) return at;
     const { words, bytes } = this.#window;
@@ -66,7 +66,7 @@ export class Scanner {
     let word = at >>> 2;
     for (let before = words[word - 1] ?? 0; word < last; word++) {
       const four = words[word]!;
-      let places = hashes[Math.imul(four, MIX) >>> shift]!;
+      let places = hashes[Math.imul(four, HASH_MULTIPLIER) >>> shift]!;
       if (pairs !== null) {
         places |= pairs[four & 0xffff]! | (pairs[(before >>> 24) | ((four & 0xff) << 8)]! << 1);
         places |= (pairs[before >>> 16]! << 2) | (pairs[(before >>> 8) & 0xffff]! << 3);
@@ -82,7 +82,7 @@ export class Scanner {
     return end;
   }
 
-  /** The first of the `places` before the word at `index` that is not before `at`, or -1. */
+  /** The first of the positions in the bit set `places` that is not before `at`, or -1. */
   #placeBefore(index: number, places: number, at: number): number {
     for (let wrap = Math.max(index, at + 1); wrap < index + 4; wrap++) {
       if (!this.#wraps.isWrap(wrap)) continue;

@@ -1,25 +1,25 @@
-/* What expressions of other systems have, and what to write here instead. */
+/* Names and operators of other systems' expressions, and what to write here instead. */
 
-/** Contexts of which nothing is known here. */
-export const CONTEXTS = new Map([
+/** Contexts that do not exist here. */
+export const CONTEXT_ADVICE = new Map([
   ["matrix", "There is no matrix: make a pipeline for each case, and give it a variable"],
   ["strategy", "There is no matrix: make a pipeline for each case, and give it a variable"],
-  ["inputs", "A build is given values by `envVariables` of the request: they are variables, `env.NAME`"],
-  ["parameters", "A build is given values by `envVariables` of the request: they are variables, `env.NAME`"],
-  ["pipeline", "A build is given values by `envVariables` of the request: they are variables, `env.NAME`"],
-  ["needs", "There are no other jobs: what an earlier step wrote is `steps.ID.outputs.NAME`"],
-  ["dependencies", "There are no other jobs: what an earlier step wrote is `steps.ID.outputs.NAME`"],
-  ["jobs", "There are no other jobs: what an earlier step wrote is `steps.ID.outputs.NAME`"],
-  ["github", "What is known of a build is in `build`, `repository` and `agent`"],
-  ["gitea", "What is known of a build is in `build`, `repository` and `agent`"],
-  ["forgejo", "What is known of a build is in `build`, `repository` and `agent`"],
-  ["gitlab", "What is known of a build is in `build`, `repository` and `agent`"],
-  ["runner", "What is known of the agent is in `agent`"],
-  ["variables", "Variables that are no secrets are in `vars`"],
+  ["inputs", "Set `envVariables` in the request that triggers the build: they are variables, `env.NAME`"],
+  ["parameters", "Set `envVariables` in the request that triggers the build: they are variables, `env.NAME`"],
+  ["pipeline", "Set `envVariables` in the request that triggers the build: they are variables, `env.NAME`"],
+  ["needs", "There are no other jobs: read an earlier step's output with `steps.ID.outputs.NAME`"],
+  ["dependencies", "There are no other jobs: read an earlier step's output with `steps.ID.outputs.NAME`"],
+  ["jobs", "There are no other jobs: read an earlier step's output with `steps.ID.outputs.NAME`"],
+  ["github", "Use the contexts `build`, `repository` and `agent`"],
+  ["gitea", "Use the contexts `build`, `repository` and `agent`"],
+  ["forgejo", "Use the contexts `build`, `repository` and `agent`"],
+  ["gitlab", "Use the contexts `build`, `repository` and `agent`"],
+  ["runner", "Use the context `agent`"],
+  ["variables", "Variables that are not secret are in `vars`"],
 ]);
 
 /** Properties, `context.property`. */
-export const PROPERTIES = new Map([
+export const PROPERTY_EQUIVALENTS = new Map([
   ["github.sha", "build.commit"],
   ["github.ref", "build.branch"],
   ["github.ref_name", "build.branch"],
@@ -44,14 +44,14 @@ export const PROPERTIES = new Map([
 ]);
 
 /** Properties of a step. */
-export const STEP_PROPERTIES = new Map([
+export const STEP_PROPERTY_EQUIVALENTS = new Map([
   ["result", "outcome"],
   ["status", "outcome"],
   ["exit_code", "exitCode"],
 ]);
 
 /** Functions, in lower case. */
-export const FUNCTIONS = new Map([
+export const FUNCTION_ADVICE = new Map([
   ["hashfiles", "There is no function `hashFiles`: compute the hash in a step, and read it by `steps.ID.outputs.NAME`"],
   ["succeeded", "There is no function `succeeded`: write `success()`"],
   ["failed", "There is no function `failed`: write `failure()`"],
@@ -63,8 +63,8 @@ export const FUNCTIONS = new Map([
   ["in", 'There is no function `in`: write `contains(fromJSON(\'["x", "y"]\'), a)`'],
 ]);
 
-/** Words for operators. */
-export const WORDS = new Map([
+/** Words that other languages use as operators. */
+export const OPERATOR_ADVICE = new Map([
   ["and", "Write `&&`"],
   ["or", "Write `||`"],
   ["not", "Write `!`"],
@@ -74,18 +74,18 @@ export const WORDS = new Map([
   ["in", "Write `contains(list, item)`"],
 ]);
 
-/** Signs that begin nothing in an expression. */
-export const SIGNS = new Map([
-  ["=~", "There are no patterns: use startsWith(), endsWith() or contains()"],
-  ["!~", "There are no patterns: use startsWith(), endsWith() or contains()"],
+/** Characters that cannot begin a token here. */
+export const SIGN_ADVICE = new Map([
+  ["=~", "There are no regular expressions: use startsWith(), endsWith() or contains()"],
+  ["!~", "There are no regular expressions: use startsWith(), endsWith() or contains()"],
   ["=", "Write `==` to compare"],
   ["&", "Write `&&`"],
   ["|", "Write `||`"],
   ["$", "Write the name without `$`; branch and commit are `build.branch` and `build.commit`"],
-  ['"', "Texts are quoted with '"],
-  ["`", "Texts are quoted with '"],
+  ['"', "Put text in single quotes: 'text'"],
+  ["`", "Put text in single quotes: 'text'"],
   ["?", "Write `case(condition, value, otherwise)`"],
   ["+", "There is no arithmetic: compute in a step, or join texts by `format('{0}{1}', a, b)`"],
-  ["/", "There is no arithmetic, and there are no patterns: compute in a step"],
+  ["/", "There is no arithmetic and there are no regular expressions: compute in a step"],
   ["%", "There is no arithmetic: compute in a step"],
 ]);

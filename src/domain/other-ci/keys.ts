@@ -1,6 +1,6 @@
 /*
  * Keys of GitHub Actions, GitLab, Woodpecker, Buildkite, CircleCI and Azure Pipelines, and what to write here instead.
- * A row is for several keys that mean one thing.
+ * One row has all keys with the same advice.
  */
 type Rows = [keys: string, advice: string][];
 
@@ -10,63 +10,63 @@ const table = (...rows: Rows): Map<string, string> =>
 export const ONE_JOB =
   "One build is one job: write its `steps` at the top level, and make a pipeline for each other job";
 const REQUIRES = "Write what the agent must have in `requires`, for example `requires: { platform: linux }`";
-const BY_API = "When to build is not decided in the file: builds are triggered by the API";
-const NOTHING_TO_INCLUDE = "A file includes no other: an anchor and its aliases can repeat a part of it";
+const BY_API = "The file does not decide when to build: the API triggers builds";
+const NOTHING_TO_INCLUDE = "A file cannot include another: repeat parts of it with an anchor and aliases";
 
-/** Keys that mean the same at the top of a file and in a step. */
+/** Keys with the same advice at the top of a file and in a step. */
 const ANYWHERE: Rows = [
   ["cache save_cache restore_cache", "There is no cache here yet"],
   [
     "artifacts artifact artifact_paths store_artifacts persist_to_workspace attach_workspace reports release pages",
-    "There are no artifacts here yet: let a step take its files to where they belong",
+    "There are no artifacts here yet: upload the files in a step",
   ],
   ["matrix strategy parallel parallelism axes", "There is no matrix: make a pipeline for each case"],
   ["variables environment", "Write `env`"],
-  ["secrets", "The service keeps them: write `${{ secrets.NAME }}` in `env`"],
+  ["secrets", "Secrets are stored in the service: write `${{ secrets.NAME }}` in `env`"],
   ["services", "Steps run on the agent itself: start services in a step"],
   ["container docker", "Steps run on the agent itself: write what it must have in `requires`"],
   ["image runs-on runs_on agents pool os vm", REQUIRES],
-  ["retry retries", "Nothing is repeated by itself: repeat the command in the script, or retry the build by the API"],
+  [
+    "retry retries",
+    "Nothing is retried automatically: repeat the command in the script, or retry the build with the API",
+  ],
   ["timeout timeout_in_minutes timeoutInMinutes", "Write `timeout-minutes`"],
-  ["permissions id_tokens", "A build has no token of the service: this key is not needed"],
-  ["concurrency concurrency_group resource_group", "How many builds run at once is the pipeline's `maxParallel`"],
+  ["permissions id_tokens", "Builds get no token of the service: remove this key"],
+  ["concurrency concurrency_group resource_group", "Set the pipeline's `maxParallel` instead"],
   ["extends include template templates", NOTHING_TO_INCLUDE],
   ["notify notifications", "There are no notifications here yet: write a last step with `if: always()`"],
   ["before_script", "Write the commands as the first step, or at the beginning of `run`"],
   ["after_script", "Write the commands as a last step with `if: always()`"],
-  ["interruptible inherit coverage", "There is nothing of that kind here: leave it out"],
+  ["interruptible inherit coverage", "This does not exist here: remove it"],
 ];
 
 /** Keys at the top of a file, or of a job in one. */
-export const KEYS_OF_FILE = table(
+export const FILE_KEY_ADVICE = table(
   ...ANYWHERE,
   ["jobs job stages stage workflows pipeline", ONE_JOB],
   ["on trigger triggers pr push schedule schedules cron when rules only except workflow branches", BY_API],
   ["uses with", "Workflows and actions are not run here: write the commands as `steps`, each with its `run`"],
   ["script run commands command", "Write the commands as `steps`, each with its `run`"],
   ["needs depends_on dependencies dependsOn", "There are no other jobs to wait for: steps run in the order written"],
-  ["if condition", "A build has no condition, each of its steps can have `if`"],
+  ["if condition", "A build has no condition: write `if` in its steps"],
   ["continue-on-error allow_failure soft_fail", "Write `continue-on-error` in the step that may fail"],
-  ["outputs", "A step writes what later ones read to `$MILLRACE_OUTPUT`"],
-  ["inputs parameters spec", "A build is given values by `envVariables` of the request: they are variables"],
+  ["outputs", "Write outputs to `$MILLRACE_OUTPUT` in the script"],
+  ["inputs parameters spec", "Set `envVariables` in the request that triggers the build: they are variables"],
   ["default", "Write `defaults`"],
-  [
-    "version orbs executors executor",
-    "There is nothing of that kind here: leave it out, and write commands in `steps`",
-  ],
+  ["version orbs executors executor", "This does not exist here: remove it, and write commands in `steps`"],
   ["clone skip_clone git", "Write `checkout`"],
   [
     "tags labels platform",
     "Write what the agent must have in `requires`, for example `requires: { labels: [docker] }`",
   ],
-  ["workspace", "The checkout is the folder that steps run in"],
+  ["workspace", "Steps run in the checkout: remove this key"],
 );
 
 /** Keys of a step. */
-export const KEYS_OF_STEP = table(
+export const STEP_KEY_ADVICE = table(
   ...ANYWHERE,
   ["uses", "Actions are not run here: write the commands in `run`. The checkout is made before the first step"],
-  ["with", "`with` belongs to actions: give values to the script by `env`"],
+  ["with", "`with` belongs to actions: pass values to the script with `env`"],
   ["plugins settings", "Plugins are not run here: write the commands in `run`"],
   ["script command bash sh cmd", "Write the script in `run`"],
   ["powershell pwsh", "Write the script in `run`, with `shell: pwsh`"],
@@ -82,21 +82,24 @@ export const KEYS_OF_STEP = table(
   ["allow_failure allow-failure soft_fail failure ignore_errors", "Write `continue-on-error: true`"],
   ["needs depends_on dependencies dependsOn", "Steps run in the order they are written in: this is not needed"],
   ["wait waiter", "Steps run one after the other: this is not needed"],
-  ["block input manual approval", "A build waits for nobody: make a pipeline of what comes after, and trigger it then"],
-  ["trigger build", "A step starts no other pipeline: let it call the API"],
+  [
+    "block input manual approval",
+    "A build does not wait for people: make a second pipeline of the later steps, and trigger it",
+  ],
+  ["trigger build", "A step cannot start another pipeline: call the API in `run`"],
   ["group steps", "Steps are not grouped: write them one after the other"],
   ["checkout", "The checkout is made before the first step: `checkout` at the top of the file says how"],
-  ["outputs", "A step writes what later ones read to `$MILLRACE_OUTPUT`"],
+  ["outputs", "Write outputs to `$MILLRACE_OUTPUT` in the script"],
   ["dir cwd workdir working_dir", "Write `working-directory`"],
-  ["detach background", "Begin the command in the script with `&` after it"],
+  ["detach background", "Write `&` after the command in the script"],
   ["user privileged tty volumes", "Steps run on the agent itself, as its user: leave it out"],
   ["stage tags", "A step has none of these: leave it out, and write what the agent must have in `requires`"],
 );
 
-/** What stands in place of a step, as one word. */
-export const WORDS_FOR_STEP = new Map([
+/** Single words that other systems accept in place of a step. */
+export const STEP_WORD_ADVICE = new Map([
   ["wait", "Steps run one after the other: leave `wait` out"],
   ["waiter", "Steps run one after the other: leave `waiter` out"],
   ["checkout", "The checkout is made before the first step: leave this one out"],
-  ["block", "A build waits for nobody: make a pipeline of what comes after, and trigger it then"],
+  ["block", "A build does not wait for people: make a second pipeline of the later steps, and trigger it"],
 ]);

@@ -1,34 +1,34 @@
-/* Ways in which a script speaks to another system, and what to write here instead: there they would be lost unseen. */
+/* Commands by which a script speaks to another CI system. Here they would silently do nothing, so they are mistakes. */
 
 const SPEAKS = "write `NAME=value` to";
 
 /** Files of GitHub Actions, by the variables that name them. */
 const FILES = new Map([
-  ["GITHUB_OUTPUT", `Outputs go another way here: ${SPEAKS} "$MILLRACE_OUTPUT"`],
-  ["GITHUB_ENV", `Variables for later steps go another way here: ${SPEAKS} "$MILLRACE_ENV"`],
-  ["GITHUB_STATE", `Variables for later steps go another way here: ${SPEAKS} "$MILLRACE_ENV"`],
-  ["GITHUB_PATH", 'The path for later steps goes another way here: write "PATH=folder:$PATH" to "$MILLRACE_ENV"'],
-  ["GITHUB_STEP_SUMMARY", 'The summary goes another way here: write it to "$MILLRACE_SUMMARY"'],
+  ["GITHUB_OUTPUT", `This does not set an output here: ${SPEAKS} "$MILLRACE_OUTPUT"`],
+  ["GITHUB_ENV", `This does not set a variable for later steps here: ${SPEAKS} "$MILLRACE_ENV"`],
+  ["GITHUB_STATE", `This does not set a variable for later steps here: ${SPEAKS} "$MILLRACE_ENV"`],
+  ["GITHUB_PATH", 'This does not change the path of later steps here: write "PATH=folder:$PATH" to "$MILLRACE_ENV"'],
+  ["GITHUB_STEP_SUMMARY", 'This does not write the summary here: write it to "$MILLRACE_SUMMARY"'],
 ]);
 
-/** Commands in what a step prints, or programs of another system's agent. */
+/** Commands that a step prints, and programs of another system's agent. */
 const COMMANDS = new Map([
-  ["::add-mask::", 'Nothing is masked by this: write the value to "$MILLRACE_MASK"'],
-  ["::set-output", `Nothing is set by this: ${SPEAKS} "$MILLRACE_OUTPUT"`],
-  ["::set-env", `Nothing is set by this: ${SPEAKS} "$MILLRACE_ENV"`],
-  ["::save-state", `Nothing is set by this: ${SPEAKS} "$MILLRACE_ENV"`],
-  ["::add-path::", 'Nothing is set by this: write "PATH=folder:$PATH" to "$MILLRACE_ENV"'],
-  ["##vso[task.setsecret", 'Nothing is masked by this: write the value to "$MILLRACE_MASK"'],
-  ["##vso[task.setvariable", `Nothing is set by this: ${SPEAKS} "$MILLRACE_OUTPUT" or "$MILLRACE_ENV"`],
-  ["##vso[task.prependpath", 'Nothing is set by this: write "PATH=folder:$PATH" to "$MILLRACE_ENV"'],
-  ["##vso[task.uploadsummary", 'Nothing is shown by this: write the summary to "$MILLRACE_SUMMARY"'],
-  ["buildkite-agent redactor", 'Nothing is masked by this: write the value to "$MILLRACE_MASK"'],
+  ["::add-mask::", 'This masks nothing here: write the value to "$MILLRACE_MASK"'],
+  ["::set-output", `This sets nothing here: ${SPEAKS} "$MILLRACE_OUTPUT"`],
+  ["::set-env", `This sets nothing here: ${SPEAKS} "$MILLRACE_ENV"`],
+  ["::save-state", `This sets nothing here: ${SPEAKS} "$MILLRACE_ENV"`],
+  ["::add-path::", 'This sets nothing here: write "PATH=folder:$PATH" to "$MILLRACE_ENV"'],
+  ["##vso[task.setsecret", 'This masks nothing here: write the value to "$MILLRACE_MASK"'],
+  ["##vso[task.setvariable", `This sets nothing here: ${SPEAKS} "$MILLRACE_OUTPUT" or "$MILLRACE_ENV"`],
+  ["##vso[task.prependpath", 'This sets nothing here: write "PATH=folder:$PATH" to "$MILLRACE_ENV"'],
+  ["##vso[task.uploadsummary", 'This shows nothing here: write the summary to "$MILLRACE_SUMMARY"'],
+  ["buildkite-agent redactor", 'This masks nothing here: write the value to "$MILLRACE_MASK"'],
   ["buildkite-agent meta-data", `This is another system's agent: ${SPEAKS} "$MILLRACE_OUTPUT"`],
   ["buildkite-agent env", `This is another system's agent: ${SPEAKS} "$MILLRACE_ENV"`],
   ["buildkite-agent secret", "This is another system's agent: write `${{ secrets.NAME }}` under `env`"],
   ["buildkite-agent annotate", 'This is another system\'s agent: write the text to "$MILLRACE_SUMMARY"'],
   ["buildkite-agent artifact", "This is another system's agent, and there are no artifacts here yet"],
-  ["buildkite-agent pipeline", "This is another system's agent, and a file's steps are all there are"],
+  ["buildkite-agent pipeline", "This is another system's agent, and a running build cannot get more steps"],
 ]);
 
 const escaped = (text: string): string => text.replaceAll(/[[\]().*+?^$|\\]/g, "\\$&");
@@ -46,19 +46,19 @@ const IDIOMS = new RegExp(
 );
 const FILE = new RegExp(NAME);
 
-/** What in a script is meant for another system; `variable` is what it would have to be given to mean something. */
+/** A command for another system. It is no mistake when the file itself sets `variable`. */
 export interface Idiom {
   offset: number;
   advice: string;
   variable: string | null;
 }
 
-/** Idioms that are looked at in one script. */
-const MOST = 200;
+/** Most idioms reported in one script. */
+const MAX_IDIOMS = 200;
 
-/** The idioms of other systems in a script, those in comments left out. */
+/** The idioms of other systems in a script, except those in comments. */
 export const idiomsIn = (script: string): Idiom[] =>
-  [...script.matchAll(IDIOMS)].slice(0, MOST).flatMap((match) => {
+  [...script.matchAll(IDIOMS)].slice(0, MAX_IDIOMS).flatMap((match) => {
     const line = script.slice(script.lastIndexOf("\n", match.index) + 1, match.index);
     if (/^\s*(?:#(?!#)|\/\/)/.test(line)) return [];
     const variable = FILE.exec(match[0])?.[0] ?? null;

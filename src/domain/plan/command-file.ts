@@ -1,20 +1,20 @@
-/** What a step wrote to one of its command files; `problems` count lines from 1 and quote nothing. */
+/** The parsed content of a step's command file. Problems have lines from 1 and never quote the file. */
 export interface CommandFile {
   entries: { name: string; value: string }[];
   problems: { line: number; message: string }[];
 }
 
-/** Bytes a command file may have. */
+/** Most bytes in a command file. */
 export const COMMAND_FILE_LIMIT = 1024 * 1024;
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,254}$/;
 
 /**
- * Reads the file of MILLRACE_OUTPUT or MILLRACE_ENV: lines of `NAME=value`, or a value of several lines as
+ * Parses the file of MILLRACE_OUTPUT or MILLRACE_ENV: lines of `NAME=value`, or a value of several lines as
  *     NAME<<END
  *     ...
  *     END
- * where END is any word. Empty lines are nothing. As the value of an environment variable a NUL is refused.
+ * where END is any word. Ignores empty lines. Refuses NUL characters, which an environment variable cannot contain.
  */
 export const readCommandFile = (content: string): CommandFile => {
   const lines = content.split(/\r?\n/);
@@ -43,7 +43,7 @@ export const readCommandFile = (content: string): CommandFile => {
   return result;
 };
 
-/** The environment that a MILLRACE_ENV file asks for: names of variables only, the service's own never. */
+/** Parses the file of MILLRACE_ENV. Each name must be a variable's and not begin with MILLRACE_. */
 export const readEnvFile = (content: string): CommandFile => {
   const file = readCommandFile(content);
   const allowed = ({ name }: { name: string }) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !/^MILLRACE_/i.test(name);
@@ -55,7 +55,7 @@ export const readEnvFile = (content: string): CommandFile => {
   };
 };
 
-/** The values that a MILLRACE_MASK file asks to be masked: one a line, or several lines as `<<END` to `END`. */
+/** The values in a MILLRACE_MASK file: one on each line, or one of several lines between `<<END` and `END`. */
 export const readMaskFile = (content: string): string[] => {
   const lines = content.split(/\r?\n/);
   const masks: string[] = [];

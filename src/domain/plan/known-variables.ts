@@ -1,20 +1,20 @@
 import { wrongNames } from "../expression/check.ts";
-import type { Unknown } from "../expression/evaluate.ts";
+import type { UnknownNames } from "../expression/evaluate.ts";
 import { FILE_LIMITS } from "./limits.ts";
 import type { Mistake } from "./mistake.ts";
-import type { EnvEntry, PlacedExpression, Plan, PlanStep, Template } from "./plan.ts";
+import type { EnvEntry, LocatedExpression, Plan, PlanStep, Template } from "./plan.ts";
 
-/** Names of what the pipeline's build would be given, by kind; the service's own need not be among them. */
+/** Keys of the variables that the pipeline's builds receive; those of the service itself may be absent. */
 export interface KnownVariables {
   vars: Iterable<string>;
   secrets: Iterable<string>;
 }
 
-class Walk {
+class VariableChecker {
   readonly mistakes: Mistake[] = [];
   readonly #vars: Set<string>;
   readonly #secrets: Set<string>;
-  /** What is in the environment here; null once a step may have added to it. */
+  /** Keys in the environment here; null after a step that may have added more. */
   env: Set<string> | null;
 
   constructor({ vars, secrets }: KnownVariables) {
@@ -23,11 +23,11 @@ class Walk {
     this.env = new Set([...this.#vars, ...this.#secrets]);
   }
 
-  expression({ expression, at }: PlacedExpression, unknown: Unknown, steps: string[]): void {
+  expression({ expression, positionAt }: LocatedExpression, unknown: UnknownNames, steps: string[]): void {
     if (this.mistakes.length >= FILE_LIMITS.mistakes) return;
     const variables = { vars: this.#vars, secrets: this.#secrets, env: this.env };
     for (const { offset, message, suggestion } of wrongNames(expression, { steps, variables }, unknown))
-      this.mistakes.push({ ...at(offset), message, ...(suggestion === undefined ? {} : { suggestion }) });
+      this.mistakes.push({ ...positionAt(offset), message, ...(suggestion === undefined ? {} : { suggestion }) });
   }
 
   template(template: Template | null, steps: string[]): void {
@@ -54,9 +54,9 @@ class Walk {
   }
 }
 
-/** Names of variables in a checked plan that its build would not have, or has as the other kind. */
+/** Mistakes for each variable in a plan that its build does not have, or has as the other kind. */
 export const unknownVariables = (plan: Plan, known: KnownVariables): Mistake[] => {
-  const walk = new Walk(known);
+  const walk = new VariableChecker(known);
   walk.template(plan.name, []);
   walk.entries(plan.env, []);
   const steps: string[] = [];

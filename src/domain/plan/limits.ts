@@ -1,29 +1,29 @@
 import { LIMITS } from "../../protocol/limits.ts";
 
-/** What one pipeline file may be; docs/pipelines.md has these as a table. */
+/** Limits of one pipeline file; docs/pipelines.md lists them. */
 export const FILE_LIMITS = {
   characters: LIMITS.definitionCharacters,
-  /** Words, punctuation, line breaks and comments of YAML; a script is one. Aliases are not followed. */
+  /** Tokens of YAML: words, signs, line breaks and comments; a script is one. Aliases are not followed. */
   tokens: 60_000,
   /** Levels of nesting. */
   depth: 32,
   /** Anchors, aliases and tags. */
   marks: 2000,
-  /** Values and characters that are read, what an alias stands for counted each time. */
+  /** Values and characters after aliases are resolved. */
   values: 50_000,
   read: 2 * LIMITS.definitionCharacters,
-  /** Expressions in one text; words and signs of all expressions, aliases counted each time. */
+  /** Expressions in one text, and tokens of all expressions after aliases are resolved. */
   expressions: 1000,
   expressionTokens: 50_000,
-  /** Levels of `$( )` and the like in a script around an expression. */
+  /** Levels of `$( )` and other nested commands around an expression in a script. */
   scriptDepth: 50,
   steps: LIMITS.steps,
-  /** Mistakes that are told. */
+  /** Mistakes reported. */
   mistakes: 200,
 } as const;
 
-/** The file is more than will be read: what is beyond its limit, and where. */
-export class TooMuch extends Error {
+/** The file exceeds a limit at this offset. */
+export class FileLimitExceeded extends Error {
   readonly offset: number;
   constructor(message: string, offset: number) {
     super(message);

@@ -1,81 +1,81 @@
 import { type Document, LineCounter, type Node, type Scalar, visit } from "yaml";
 import { withCommas } from "../../protocol/limits.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
-import { jobsIn } from "./foreign-jobs.ts";
-import { FILE_LIMITS, TooMuch } from "./limits.ts";
+import { FILE_LIMITS, FileLimitExceeded } from "./limits.ts";
 import type { Mistake } from "./mistake.ts";
-import { FIELDS, JOB, PIPELINE_FILE, type PipelineFile, type StepOfFile } from "./pipeline-file.ts";
+import type { ScalarText } from "./node-parser.ts";
+import { jobsIn } from "./other-ci-jobs.ts";
+import { ParseContext } from "./parse-context.ts";
+import { FILE_FIELDS, OTHER_CI_JOB, PIPELINE_FILE, type PipelineFile, type StepOfFile } from "./pipeline-file.ts";
 import type { Checkout, EnvEntry, Plan, PlanStep, Shell, Template } from "./plan.ts";
-import type { Written } from "./reader.ts";
-import { Reading } from "./reading.ts";
-import { Expressions } from "./template.ts";
+import { TemplateParser } from "./template-parser.ts";
 import { folderProblem } from "./working-directory.ts";
-import { type YamlFile, yamlOf } from "./yaml-document.ts";
+import { parseYaml, type YamlFile } from "./yaml-document.ts";
 import { isBareExpression, isUnclosedQuote, type YamlError, yamlMessage } from "./yaml-mistakes.ts";
 
-/** A plan with hints, or everything that is wrong with the file; in its order. */
+/** A plan with hints, or all mistakes of the file, in the order of the file. */
 export type Parsed =
   | { plan: Plan; hints: Mistake[]; mistakes?: undefined }
   | { plan?: undefined; hints?: undefined; mistakes: Mistake[] };
 
 const envOf = (
-  entries: { key: string; node: Node; value: Written }[] | undefined,
-  expressions: Expressions,
+  entries: { key: string; node: Node; value: ScalarText }[] | undefined,
+  parser: TemplateParser,
 ): EnvEntry[] =>
   (entries ?? []).map(({ key, node, value }) => ({
     key,
-    value: expressions.template(value),
-    place: expressions.reading.place(node.range?.[0] ?? 0),
+    value: parser.template(value),
+    position: parser.context.positionAt(node.range?.[0] ?? 0),
   }));
 
 const NO_SCRIPT = { text: "", references: [], firstLine: "" };
 
-const conditionOf = (written: boolean | Written | undefined, node: Node, expressions: Expressions) => {
+const conditionOf = (written: boolean | ScalarText | undefined, node: Node, parser: TemplateParser) => {
   if (written === undefined) return null;
-  if (typeof written !== "boolean") return expressions.condition(written);
-  return expressions.expression(node as Scalar, String(written), 0, "null");
+  if (typeof written !== "boolean") return parser.condition(written);
+  return parser.expression(node as Scalar, String(written), 0, "null");
 };
 
-/** An expression in it may come to be anything: it is looked at again once it has a value. */
-const folderOf = (written: Written, expressions: Expressions): Template => {
-  const folder = expressions.template(written);
+/** Checks the literal parts; a folder with expressions is checked again when they have values. */
+const folderOf = (written: ScalarText, parser: TemplateParser): Template => {
+  const folder = parser.template(written);
   const problem = folderProblem(folder.map((part) => (typeof part === "string" ? part : "?")).join(""));
-  if (problem) expressions.mistake(written.node, 0, problem);
+  if (problem) parser.mistake(written.node, 0, problem);
   return folder;
 };
 
 const stepOf = (
   file: StepOfFile,
-  defaults: { shell: Shell; folder: Written | undefined; env: string[] },
-  expressions: Expressions,
+  defaults: { shell: Shell; folder: ScalarText | undefined; env: string[] },
+  parser: TemplateParser,
 ): PlanStep => {
   const shell = file.shell ?? defaults.shell;
   const folder = file["working-directory"] ?? defaults.folder;
   const given = [...defaults.env, ...(file.env ?? []).map((entry) => entry.key)];
-  const { text, references, firstLine } = file.run ? expressions.script(file.run, shell, given) : NO_SCRIPT;
+  const { text, references, firstLine } = file.run ? parser.script(file.run, shell, given) : NO_SCRIPT;
   return {
     id: file.id?.text ?? null,
-    name: file.name ? expressions.template(file.name) : null,
+    name: file.name ? parser.template(file.name) : null,
     run: { text, references },
     firstLine,
     shell,
-    env: envOf(file.env, expressions),
-    if: conditionOf(file.if, file.node, expressions),
-    workingDirectory: folder ? folderOf(folder, expressions) : null,
+    env: envOf(file.env, parser),
+    if: conditionOf(file.if, file.node, parser),
+    workingDirectory: folder ? folderOf(folder, parser) : null,
     timeoutMinutes: file["timeout-minutes"] ?? null,
     continueOnError: file["continue-on-error"] ?? false,
-    place: expressions.reading.place(file.node.range?.[0] ?? 0),
+    position: parser.context.positionAt(file.node.range?.[0] ?? 0),
   };
 };
 
-const stepsOf = (file: PipelineFile, reading: Reading): PlanStep[] => {
+const stepsOf = (file: PipelineFile, context: ParseContext): PlanStep[] => {
   const before: string[] = [];
   const run = file.defaults?.run;
   const env = (file.env ?? []).map((entry) => entry.key);
   const defaults = { shell: run?.shell ?? "bash", folder: run?.["working-directory"], env } as const;
   return (file.steps ?? []).map((step) => {
-    const plan = stepOf(step, defaults, new Expressions(reading, { steps: [...before] }));
-    if (step.id && before.includes(step.id.text)) reading.mistake(step.id.node, "Another step has this id already");
+    const plan = stepOf(step, defaults, new TemplateParser(context, { steps: [...before] }));
+    if (step.id && before.includes(step.id.text)) context.mistake(step.id.node, "Another step already has this id");
     if (step.id) before.push(step.id.text);
     return plan;
   });
@@ -91,10 +91,10 @@ const requiresOf = ({ requires }: PipelineFile): Requires => {
   return { ...rest, ...(labels ? { labels: labels.map((label) => label.text) } : {}) };
 };
 
-const planOf = (file: PipelineFile, reading: Reading): Plan => {
+const planOf = (file: PipelineFile, context: ParseContext): Plan => {
   if (file.requires?.platform === "windows")
-    reading.hint(file.requires.node, "There is no agent for Windows yet: a build that needs one waits for ever");
-  const everywhere = new Expressions(reading, { steps: null });
+    context.hint(file.requires.node, "There is no agent for Windows yet: a build that needs one waits forever");
+  const everywhere = new TemplateParser(context, { steps: null });
   return {
     name: file.name ? everywhere.template(file.name) : null,
     env: envOf(file.env, everywhere),
@@ -102,14 +102,14 @@ const planOf = (file: PipelineFile, reading: Reading): Plan => {
       requires: requiresOf(file),
       timeoutMinutes: file["timeout-minutes"] ?? null,
       checkout: checkoutOf(file),
-      steps: stepsOf(file, reading),
+      steps: stepsOf(file, context),
     },
   };
 };
 
 const inOrder = (mistakes: Mistake[]): Mistake[] => mistakes.sort((a, b) => a.line - b.line || a.column - b.column);
 
-/** Where to look for an error of YAML: the end of the file tells nothing of a quote that is never closed. */
+/** The offset to report for an error of YAML: for an unclosed quote its beginning, not the end of the file. */
 const offsetOf = (error: YamlError, document: Document.Parsed | null): number => {
   if (!document || !isUnclosedQuote(error)) return error.offset;
   let opened = error.offset;
@@ -121,7 +121,7 @@ const offsetOf = (error: YamlError, document: Document.Parsed | null): number =>
   return opened;
 };
 
-/** One mistake a line: what follows from a slip in YAML would only confuse. */
+/** One mistake on each line: later ones are mostly consequences of it. */
 const yamlMistakes = (text: string, { document, errors }: YamlFile, lines: LineCounter): Mistake[] => {
   const last = errors.findIndex((error) => isBareExpression(error, text));
   const mistakes = errors.slice(0, last < 0 ? undefined : last + 1).map((error) => {
@@ -133,23 +133,23 @@ const yamlMistakes = (text: string, { document, errors }: YamlFile, lines: LineC
 };
 
 const read = (text: string, lines: LineCounter): Parsed => {
-  const file = yamlOf(text, lines);
+  const file = parseYaml(text, lines);
   const mistakes = yamlMistakes(text, file, lines);
   if (mistakes.length > 0) return { mistakes };
   if (!file.document?.contents)
     return { mistakes: [{ line: 1, column: 1, message: "The file is empty: it needs `steps`" }] };
-  const reading = new Reading(text, file.document, lines);
-  const pipeline = PIPELINE_FILE.read(file.document.contents, reading);
-  const plan = pipeline && planOf(pipeline, reading);
-  for (const node of jobsIn(file.document.contents, FIELDS, reading)) {
-    const job = JOB.read(node, reading);
-    if (job) planOf(job, reading);
+  const context = new ParseContext(text, file.document, lines);
+  const pipeline = PIPELINE_FILE.parse(file.document.contents, context);
+  const plan = pipeline && planOf(pipeline, context);
+  for (const node of jobsIn(file.document.contents, FILE_FIELDS, context)) {
+    const job = OTHER_CI_JOB.parse(node, context);
+    if (job) planOf(job, context);
   }
-  if (!plan || reading.mistakes.length > 0) return { mistakes: inOrder(reading.mistakes) };
-  return { plan, hints: inOrder(reading.hints) };
+  if (!plan || context.mistakes.length > 0) return { mistakes: inOrder(context.mistakes) };
+  return { plan, hints: inOrder(context.hints) };
 };
 
-/** Reads and checks a pipeline file; one beyond a limit is a mistake like any other. */
+/** Parses and checks a pipeline file. A file that exceeds a limit is a mistake too. */
 export const parsePlan = (text: string): Parsed => {
   const most = FILE_LIMITS.characters;
   if (text.length > most)
@@ -158,11 +158,11 @@ export const parsePlan = (text: string): Parsed => {
   try {
     return read(text, lines);
   } catch (error) {
-    if (error instanceof TooMuch) {
+    if (error instanceof FileLimitExceeded) {
       const { line, col } = lines.linePos(error.offset);
       return { mistakes: [{ line, column: col, message: error.message }] };
     }
-    // Reading is recursive where the file is nested, also in a script: it can exhaust the stack.
+    // Parsing is recursive, for YAML and for scripts: deep nesting can exhaust the stack.
     if (error instanceof RangeError)
       return { mistakes: [{ line: 1, column: 1, message: "The file is nested too deeply" }] };
     throw error;

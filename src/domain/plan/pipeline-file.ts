@@ -1,36 +1,27 @@
 import { isScalar } from "yaml";
 import { LABEL, LABEL_RULE } from "../../protocol/common.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import { KEYS_OF_FILE, KEYS_OF_STEP, ONE_JOB, WORDS_FOR_STEP } from "../other-ci/keys.ts";
-import { isJob } from "./foreign-jobs.ts";
+import { FILE_KEY_ADVICE, ONE_JOB, STEP_KEY_ADVICE, STEP_WORD_ADVICE } from "../other-ci/keys.ts";
 import { FILE_LIMITS } from "./limits.ts";
+import { list } from "./list-parser.ts";
+import { type Field, mapping, record } from "./mapping-parser.ts";
+import { either, type NodeParser } from "./node-parser.ts";
+import { isJob } from "./other-ci-jobs.ts";
 import { SHELLS } from "./plan.ts";
-import {
-  choice,
-  either,
-  type Field,
-  flag,
-  list,
-  mapping,
-  name,
-  type Reader,
-  record,
-  text,
-  wholeNumber,
-} from "./reader.ts";
+import { choice, flag, name, text, wholeNumber } from "./scalar-parsers.ts";
 
-const field = <Value>(reader: Reader<Value>, description: string): Field<Value> => ({ reader, description });
+const field = <Value>(parser: NodeParser<Value>, description: string): Field<Value> => ({ parser, description });
 
 const KEY = {
   pattern: new RegExp(`^(?!MILLRACE_|__proto__$)[A-Za-z_][A-Za-z0-9_]{0,${LIMITS.keyCharacters - 1}}$`),
-  message: "The name of a variable must be letters, digits and _, not begin with a digit, and not with MILLRACE_",
+  message: "The name of a variable must be letters, digits and _, and must not begin with a digit or MILLRACE_",
 };
 const env = field(record(KEY, text(true)), "Variables for the steps, by name. Values may use ${{ }}.");
 /** A pipeline's `timeoutSeconds` has the same limit. */
 const TIMEOUT_MINUTES = LIMITS.timeoutSeconds / 60;
 const timeout = field(wholeNumber(1, TIMEOUT_MINUTES), "Minutes after which it is stopped.");
 const workingDirectory = field(text(), "Folder the commands run in, relative to the checkout. May use ${{ }}.");
-const shell = field(choice(...SHELLS), "What runs the script; bash unless said otherwise.");
+const shell = field(choice(...SHELLS), "Program that runs the script; bash by default.");
 const label = name(LABEL, `A label ${LABEL_RULE}`);
 
 const REQUIRES = mapping(
@@ -46,7 +37,7 @@ const REQUIRES = mapping(
 
 const CHECKOUT = mapping(
   {
-    depth: field(wholeNumber(0, 1_000_000), "Commits to fetch, 1 unless said otherwise; 0 is the whole history."),
+    depth: field(wholeNumber(0, 1_000_000), "Commits to fetch, 1 by default; 0 is the whole history."),
     submodules: field(choice<boolean | "recursive">(false, true, "recursive"), "Whether submodules are fetched too."),
     lfs: field(flag, "Whether the files of Git LFS are fetched."),
     "fetch-tags": field(flag, "Whether tags are fetched."),
@@ -62,11 +53,11 @@ const STEP = mapping(
       name(/^[A-Za-z_][A-Za-z0-9_-]{0,99}$/, "An id must be letters, digits, _ and -, not beginning with a digit"),
       "Name by which later steps refer to this one: steps.ID.outputs.NAME.",
     ),
-    name: field(text(), "What people see. May use ${{ }}."),
+    name: field(text(), "Name shown to people. May use ${{ }}."),
     run: {
       ...field(
         text(false, "text: write `run: |` and the commands below it, one a line"),
-        "The script. Each ${{ }} in it is given to the shell as a variable, never pasted.",
+        "The script. Each ${{ }} in it becomes a variable, never a part of the script.",
       ),
       required: true,
     },
@@ -82,48 +73,48 @@ const STEP = mapping(
   },
   {
     name: "a step",
-    elsewhere: (key) => KEYS_OF_STEP.get(key),
-    insteadOf: (word) => WORDS_FOR_STEP.get(word) ?? "A step is a mapping: write `- run: ` before the command",
+    adviceForKey: (key) => STEP_KEY_ADVICE.get(key),
+    adviceForWord: (word) => STEP_WORD_ADVICE.get(word) ?? "A step is a mapping: write `- run: ` before the command",
   },
 );
 
 /** Keys at the top of a file. */
-export const FIELDS = {
-  name: field(text(), "For readers of the file; elsewhere people see the name the pipeline has in the service."),
+export const FILE_FIELDS = {
+  name: field(text(), "A name for readers of the file. The service shows the pipeline's own name."),
   env,
   defaults: field(
     mapping(
       {
         run: field(
           mapping({ shell, "working-directory": workingDirectory }, { name: "`defaults.run`" }),
-          "For every step that does not say otherwise.",
+          "Defaults for every step.",
         ),
       },
       { name: "`defaults`" },
     ),
-    "What steps have when they do not say otherwise.",
+    "Defaults for the steps.",
   ),
-  requires: field(REQUIRES, "What the agent must have, besides what the pipeline asks for."),
+  requires: field(REQUIRES, "Requirements for the agent, in addition to the pipeline's."),
   "timeout-minutes": field(
     wholeNumber(1, TIMEOUT_MINUTES),
     "Minutes after which the build is stopped; the pipeline's own limit holds too.",
   ),
   checkout: field(CHECKOUT, "How the commit is fetched."),
-  steps: { ...field(list(STEP, { atLeast: 1, atMost: FILE_LIMITS.steps }), "What is done, in order."), required: true },
+  steps: { ...field(list(STEP, { atLeast: 1, atMost: FILE_LIMITS.steps }), "The steps, in order."), required: true },
 };
 
-/** The language of pipeline files: what reads them, and through its schema what documents them. */
-export const PIPELINE_FILE = mapping(FIELDS, {
+/** The language of pipeline files: its parser, and its JSON Schema. */
+export const PIPELINE_FILE = mapping(FILE_FIELDS, {
   name: "a pipeline file",
-  elsewhere: (key, value, reading) => KEYS_OF_FILE.get(key) ?? (isJob(value, reading) ? ONE_JOB : undefined),
+  adviceForKey: (key, value, context) => FILE_KEY_ADVICE.get(key) ?? (isJob(value, context) ? ONE_JOB : undefined),
 });
 
-/** A job of a file for another system: it says what a pipeline file does, or as much of it. */
-export const JOB = mapping(
-  { ...FIELDS, steps: { ...FIELDS.steps, required: false } },
-  { name: "a pipeline file", elsewhere: (key) => KEYS_OF_FILE.get(key) },
+/** A job in a file for another CI: it has the keys of a pipeline file, none of them required. */
+export const OTHER_CI_JOB = mapping(
+  { ...FILE_FIELDS, steps: { ...FILE_FIELDS.steps, required: false } },
+  { name: "a pipeline file", adviceForKey: (key) => FILE_KEY_ADVICE.get(key) },
 );
 
-type ReadBy<R> = R extends Reader<infer Value> ? Value : never;
-export type PipelineFile = ReadBy<typeof PIPELINE_FILE>;
-export type StepOfFile = ReadBy<typeof STEP>;
+type ParsedBy<R> = R extends NodeParser<infer Value> ? Value : never;
+export type PipelineFile = ParsedBy<typeof PIPELINE_FILE>;
+export type StepOfFile = ParsedBy<typeof STEP>;

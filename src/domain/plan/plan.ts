@@ -1,45 +1,45 @@
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { Expression } from "../expression/parse.ts";
-import type { Place } from "./mistake.ts";
+import type { Position } from "./mistake.ts";
 
-/** An expression and where each of its characters stands in the file. */
-export interface PlacedExpression {
+/** An expression, with the position in the file of each of its characters. */
+export interface LocatedExpression {
   expression: Expression;
-  at(offset: number): Place;
+  positionAt(offset: number): Position;
 }
 
-/** Text with `${{ }}` in it, in order. */
-export type Template = (string | PlacedExpression)[];
+/** A text in parts: literal text and `${{ }}` expressions. */
+export type Template = (string | LocatedExpression)[];
 
 export interface EnvEntry {
   key: string;
   value: Template;
-  place: Place;
+  position: Position;
 }
 
 export const SHELLS = ["bash", "sh", "pwsh", "python", "node"] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** What `run` became: the script without any `${{ }}`, and the variables that it refers to instead. */
+/** A script in which variables have replaced each `${{ }}`. */
 export interface Script {
   text: string;
-  references: { name: string; value: PlacedExpression }[];
+  references: { name: string; value: LocatedExpression }[];
 }
 
 export interface PlanStep {
   id: string | null;
-  /** Null: named by the first line of its script. */
+  /** Null shows the first line of the script instead. */
   name: Template | null;
   run: Script;
-  /** First line of `run` as written, for a step without name. */
+  /** First line of `run` as written, to show for a step without a name. */
   firstLine: string;
   shell: Shell;
   env: EnvEntry[];
-  if: PlacedExpression | null;
+  if: LocatedExpression | null;
   workingDirectory: Template | null;
   timeoutMinutes: number | null;
   continueOnError: boolean;
-  place: Place;
+  position: Position;
 }
 
 export interface Checkout {
@@ -50,8 +50,8 @@ export interface Checkout {
   fetchTags: boolean;
 }
 
-/** What one agent does in one go. A plan of several, with needs between them, would have a list of these. */
-export interface PlanJob {
+/** The part of a plan that one agent runs. A file has one job. */
+interface PlanJob {
   requires: Requires;
   timeoutMinutes: number | null;
   checkout: Checkout;

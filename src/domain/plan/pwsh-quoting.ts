@@ -5,8 +5,8 @@ import { type Quoting, QuotingScanner, REFUSED } from "./quoting.ts";
 const RUNS_TEXT =
   /(?:^|[\s;|&({])(?:iex|invoke-expression|invoke-command|icm|add-type|pwsh|powershell|cmd|bash|sh)\b[^;|\n]*$/i;
 
-/** Characters before an expression in which such a command is looked for. */
-const FAR = 500;
+/** Such a command is searched for in this many characters before an expression. */
+const LOOKBEHIND = 500;
 
 class PwshScanner extends QuotingScanner {
   run(): Quoting[] {
@@ -15,11 +15,11 @@ class PwshScanner extends QuotingScanner {
   }
 
   #place(quoting: "bare" | "quoted"): Quoting {
-    const before = this.text.slice(Math.max(0, this.at - FAR), this.at);
+    const before = this.text.slice(Math.max(0, this.at - LOOKBEHIND), this.at);
     return RUNS_TEXT.test(before) ? { refused: REFUSED.code } : quoting;
   }
 
-  /** Up to `closer`, which belongs to it; in an expandable text the values are filled in. */
+  /** Reads up to and including `closer`. Only an expandable string expands variables. */
   #until(closer: string, expands: boolean): void {
     while (this.at < this.text.length && !this.sees(closer)) {
       if (this.span(expands ? this.#place("quoted") : { refused: REFUSED.single })) continue;
@@ -68,5 +68,5 @@ class PwshScanner extends QuotingScanner {
   }
 }
 
-/** How a script for PowerShell quotes each of its expressions. */
+/** How a PowerShell script quotes each expression. */
 export const pwshQuoting = (text: string, spans: Span[]): Quoting[] => new PwshScanner(text, spans).run();

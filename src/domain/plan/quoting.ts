@@ -1,27 +1,28 @@
 import type { Span } from "../expression/interpolation.ts";
 
 /**
- * How a script quotes the place of an expression: `bare` outside quotes, `quoted` inside double ones, `heredoc` in the
- * body of one, `comment` where nothing is read, or refused with what to write instead.
+ * How a script quotes an expression: `bare` outside quotes, `quoted` in double quotes, `heredoc` in the body of a
+ * heredoc, `comment` in a comment, or refused with advice what to write instead.
  */
 export type Quoting = "bare" | "quoted" | "heredoc" | "comment" | { refused: string };
 
-const BY_ENV = "give the value a name under `env:` and write";
+const BY_ENV = "set a variable under `env:` and write";
 
 export const REFUSED = {
-  single: `Inside single quotes the value would not be filled in: use double quotes, or ${BY_ENV} "$NAME"`,
-  heredoc: `In a heredoc with a quoted end word the value would not be filled in: take the quotes off the word, or ${BY_ENV} it as a variable`,
+  single: `Inside single quotes the value would not be expanded: use double quotes, or ${BY_ENV} "$NAME"`,
+  heredoc:
+    "In a heredoc with a quoted end word the value would not be expanded: remove the quotes from the word, or pass the value to the program in a variable set under `env:`",
   word: "The end word of a heredoc is taken as written: write it without an expression",
-  escaped: "The backslash would take the value apart: leave it out",
-  backtick: "Inside backticks quoting goes wrong: use $( )",
+  escaped: "The backslash would change the value: remove it",
+  backtick: "Inside backticks quoting is unreliable: use $( )",
   arithmetic:
-    "The shell runs code that it finds in a value that it takes for a number or an index: test the value as text first, or compute in another program",
-  code: `The value would become a part of a program that is run: ${BY_ENV} "$NAME" in single quotes, or pass it as an argument`,
+    "The shell would run code in a value that it evaluates as a number or an index: test the value as text first, or compute in another program",
+  code: `The value would become program code: ${BY_ENV} "$NAME" in single quotes, or pass it as an argument`,
   deep: "This is nested too deeply in the script to tell how it is quoted",
-  name: "The shell runs code that it finds in the name of a variable: write the name in the script",
+  name: "The shell would run code in the name of a variable: write the name in the script itself",
 } as const;
 
-/** Walks a script and tells of every expression in it how it is quoted. */
+/** Scans a script and finds how each of its expressions is quoted. */
 export abstract class QuotingScanner {
   readonly text: string;
   readonly #spans: Span[];
@@ -38,7 +39,7 @@ export abstract class QuotingScanner {
     return this.#spans[this.found.length]?.start === this.at;
   }
 
-  /** Notes the expression that begins here, if one does, and steps over it. */
+  /** Records the quoting of the expression that begins here and skips it; returns false where none begins. */
   span(quoting: Quoting): boolean {
     if (!this.isAtSpan) return false;
     this.at = this.#spans[this.found.length]!.end;
@@ -46,7 +47,7 @@ export abstract class QuotingScanner {
     return true;
   }
 
-  /** Refuses every expression that is still to come. */
+  /** Refuses all expressions from here on. */
   giveUp(refused: string): void {
     while (this.found.length < this.#spans.length) this.found.push({ refused });
     this.at = this.text.length;
@@ -56,7 +57,7 @@ export abstract class QuotingScanner {
     return this.text.startsWith(text, this.at);
   }
 
-  /** Steps on to the end of the line; the line break itself stays. */
+  /** Skips to the end of the line, before the line break. */
   comment(): void {
     while (this.at < this.text.length && !this.sees("\n")) if (!this.span("comment")) this.at++;
   }

@@ -5,8 +5,8 @@ import type { Quoting } from "./quoting.ts";
 import { shellQuoting } from "./shell-quoting.ts";
 
 /**
- * A script in which variables stand for its expressions. Offsets count from the beginning of `run`; `isWord` is of one
- * that stands as a word of its own, without quotes.
+ * A script in which variables have replaced its expressions. Offsets count from the beginning of `run`; `isWord` means
+ * that the expression begins a word, without quotes.
  */
 export interface References {
   script: string;
@@ -15,8 +15,8 @@ export interface References {
 }
 
 const NO_REFERENCE = {
-  python: 'Python would take this for a part of the program: name the value under `env:` and read os.environ["NAME"]',
-  node: "Node would take this for a part of the program: name the value under `env:` and read it from the environment of the process",
+  python: 'Python would read this as code: set a variable under `env:` and read os.environ["NAME"]',
+  node: "Node would read this as code: set a variable under `env:` and read it from the environment of the process",
 } as const;
 
 const quotingOf = (run: string, spans: Span[], shell: Shell): Quoting[] => {
@@ -32,9 +32,8 @@ const reference = (name: string, quoting: Quoting, shell: Shell): string => {
 };
 
 /**
- * Takes the expressions out of a script: each is to be evaluated once into the variable named, and the script refers
- * to that. So a value is only ever a value, whoever sent it. Outside quotes the reference gets double quotes of its
- * own and is one word. An expression in a comment is left where it is and never evaluated.
+ * Replaces each expression of a script by a reference to a variable, so that its value can never become code. Outside
+ * quotes the reference gets double quotes and stays one word. Expressions in comments stay and are never evaluated.
  */
 export const referencesOf = (run: string, shell: Shell, { spans, open } = spansOf(run)): References => {
   const quoting = quotingOf(run, spans, shell);

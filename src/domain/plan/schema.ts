@@ -1,6 +1,6 @@
 import { PIPELINE_FILE } from "./pipeline-file.ts";
 
-/** JSON Schema of pipeline files, for editors; made of the very readers that check a file. */
+/** JSON Schema of pipeline files, for editors; built from the parsers that check a file. */
 export const PIPELINE_SCHEMA = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   title: "Millrace pipeline",

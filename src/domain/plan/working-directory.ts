@@ -1,4 +1,4 @@
-/** What is wrong with a folder that a step is to run in; it quotes nothing of it. */
+/** Why a step cannot run in this folder, without quoting it; null when it can. */
 export const folderProblem = (folder: string): string | null => {
   if (folder.startsWith("/")) return "A working-directory is relative to the checkout: it must not begin with /";
   if (folder.split("/").includes("..")) return "A working-directory is inside the checkout: it must not have .. in it";

@@ -1,14 +1,14 @@
 import { Composer, CST, type Document, type ErrorCode, Lexer, type LineCounter, Parser } from "yaml";
 import { withCommas } from "../../protocol/limits.ts";
-import { FILE_LIMITS, TooMuch } from "./limits.ts";
+import { FILE_LIMITS, FileLimitExceeded } from "./limits.ts";
 import type { YamlError } from "./yaml-mistakes.ts";
 
-/** Errors of YAML that are looked at. */
-const MOST_ERRORS = 100;
+/** Most errors of YAML collected. */
+const MAX_ERRORS = 100;
 
 const OPTIONS = { prettyErrors: false, uniqueKeys: false, logLevel: "error" } as const;
 
-/** The tokens of a file, up to what a tree may be built of: counting them costs little, the tree would cost memory. */
+/** The tokens of a file, within the limits. Counting them costs little; the tree of a huge file would cost memory. */
 function* boundedTokens(text: string): Generator<string> {
   let offset = 0;
   let flow = 0;
@@ -21,13 +21,16 @@ function* boundedTokens(text: string): Generator<string> {
     else if (flow === 0 && (token === "-" || token === "?" || token === ":")) onLine++;
     else if (token.includes("\n")) onLine = 0;
     else if (/^[&*!]/.test(token)) marks++;
-    // What is nested by indentation alone cannot get deep in so few characters.
+    // Indentation alone cannot nest deep within the limit of characters.
     if (flow > FILE_LIMITS.depth || onLine > FILE_LIMITS.depth)
-      throw new TooMuch("The file is nested too deeply", offset);
+      throw new FileLimitExceeded("The file is nested too deeply", offset);
     if (marks > FILE_LIMITS.marks)
-      throw new TooMuch(`The file has more than ${withCommas(FILE_LIMITS.marks)} anchors, aliases and tags`, offset);
+      throw new FileLimitExceeded(
+        `The file has more than ${withCommas(FILE_LIMITS.marks)} anchors, aliases and tags`,
+        offset,
+      );
     if (++tokens > FILE_LIMITS.tokens)
-      throw new TooMuch(
+      throw new FileLimitExceeded(
         `The file has more than ${withCommas(FILE_LIMITS.tokens)} words, signs and line breaks of YAML`,
         offset,
       );
@@ -36,33 +39,33 @@ function* boundedTokens(text: string): Generator<string> {
   }
 }
 
-/** Enough is wrong: what else the library would say follows from it, and each error more costs memory. */
-class Enough extends Error {}
+/** Stops the library: further errors are mostly consequences, and each costs memory. */
+class TooManyErrors extends Error {}
 
-/** Where the library says that an error is. */
-type Source = number | [number, number] | { offset: number };
+/** The library's forms of an error's position. */
+type ErrorLocation = number | [number, number] | { offset: number };
 
-const startOf = (source: Source): number =>
+const startOf = (source: ErrorLocation): number =>
   typeof source === "number" ? source : Array.isArray(source) ? source[0] : source.offset;
 
-/** A file as the YAML library reads it; the document is null when too much was wrong to go on. */
+/** The result of the YAML library; the document is null after too many errors. */
 export interface YamlFile {
   document: Document.Parsed | null;
   /** Errors in the order they were found, then warnings. */
   errors: YamlError[];
 }
 
-/** The one YAML document of a file. @throws TooMuch before more than its limit is built */
-export const yamlOf = (text: string, lines: LineCounter): YamlFile => {
+/** Parses the one YAML document of a file. @throws {FileLimitExceeded} before it builds a larger tree */
+export const parseYaml = (text: string, lines: LineCounter): YamlFile => {
   const errors: YamlError[] = [];
   const warnings: YamlError[] = [];
   const note = (offset: number, code: ErrorCode, message: string, isWarning = false): void => {
-    if (errors.length + warnings.length >= MOST_ERRORS) throw new Enough();
+    if (errors.length + warnings.length >= MAX_ERRORS) throw new TooManyErrors();
     (isWarning ? warnings : errors).push({ offset, code, message });
   };
   const parser = new Parser(lines.addNewLine);
   let documents = 0;
-  /** The tokens of the first document without those that are errors: the library would keep each with its stack. */
+  /** The tokens of the first document, without errors: the library would keep each with its stack. */
   const good = function* (tokens: Iterable<CST.Token>) {
     for (const token of tokens) {
       if (token.type === "document") documents++;
@@ -83,14 +86,14 @@ export const yamlOf = (text: string, lines: LineCounter): YamlFile => {
   };
   const composer = new Composer({ ...OPTIONS, lineCounter: lines });
   Object.assign(composer, {
-    onError: (source: Source, code: ErrorCode, message: string, isWarning?: boolean) =>
+    onError: (source: ErrorLocation, code: ErrorCode, message: string, isWarning?: boolean) =>
       note(startOf(source), code, message, isWarning),
   });
   let document: Document.Parsed | null = null;
   try {
     for (const one of composer.compose(parsed(), true, text.length)) document = one;
   } catch (error) {
-    if (!(error instanceof Enough)) throw error;
+    if (!(error instanceof TooManyErrors)) throw error;
   }
   return { document, errors: [...errors, ...warnings] };
 };

@@ -1,5 +1,5 @@
 import { LIMITS, withCommas } from "../../protocol/limits.ts";
-import { changed, differences } from "../differences.ts";
+import { applyDiff, diff } from "../diff.ts";
 import type { Actor, AgentChange, ClaimRequest, NewAgent } from "./commands.ts";
 import {
   audit,
@@ -77,10 +77,10 @@ export const update = (
 ): Decision<string> => {
   const agent = state.agents.get(agentId);
   if (!agent) return unknownId();
-  const changes = differences<AgentChange>(agent, change);
+  const changes = diff<AgentChange>(agent, change);
   if (Object.keys(changes).length === 0) return decided(agentId);
   return decided(agentId, [
-    { kind: "agent", agent: changed(agent, changes) },
+    { kind: "agent", agent: applyDiff(agent, changes) },
     ...audit(actor, "agent.update", agentId, { changes }, context),
   ]);
 };

@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-import { didYouMean } from "../../domain/did-you-mean.ts";
+import { closestName } from "../../domain/closest-name.ts";
 import { type FieldError, invalidFields } from "./refusal.ts";
 
 type Parsed<T> = { success: true; data: T } | { success: false; error: z.core.$ZodError };
@@ -32,7 +32,7 @@ const detailOf = (issue: z.core.$ZodIssue, schema: Inner): string => {
   switch (issue.code) {
     case "unrecognized_keys": {
       const known = issue.path.length === 0 ? Object.keys(unwrapped(schema).shape ?? {}) : [];
-      const meant = issue.keys.map((key) => didYouMean(key, known)).filter((name) => name !== undefined);
+      const meant = issue.keys.map((key) => closestName(key, known)).filter((name) => name !== undefined);
       const hint = meant.length > 0 ? `did you mean ${meant.join(", ")}?` : `known are ${known.join(", ")}`;
       return known.length > 0 ? `has an unknown field: ${hint}` : "has an unknown field";
     }

@@ -2,11 +2,16 @@ import { data } from "@actions/expressions";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Dictionary, isSecretData, text, toData } from "../../../src/domain/expression/data.ts";
-import { evaluate, evaluateCondition, evaluateText, type Unknown } from "../../../src/domain/expression/evaluate.ts";
+import {
+  evaluate,
+  evaluateCondition,
+  evaluateText,
+  type UnknownNames,
+} from "../../../src/domain/expression/evaluate.ts";
 import type { JobStatus } from "../../../src/domain/expression/functions.ts";
 import { ExpressionMistake } from "../../../src/domain/expression/mistake.ts";
 import { parseExpression } from "../../../src/domain/expression/parse.ts";
-import { scopeOf, shaped, variables } from "../../../src/domain/expression/scope.ts";
+import { fixedContext, scopeOf, variableContext } from "../../../src/domain/expression/scope.ts";
 
 const VARS = [
   ["PLAIN", text("plain")],
@@ -20,14 +25,14 @@ const SECRETS = [
 ] as const;
 const EMPTY = new Dictionary([]);
 const CONTEXTS = {
-  vars: variables(VARS, { keys: new Set(["TOKEN", "CONFIG"]), message: "This is a secret", context: "secrets" }),
-  secrets: variables(SECRETS, {
+  vars: variableContext(VARS, { keys: new Set(["TOKEN", "CONFIG"]), message: "This is a secret", context: "secrets" }),
+  secrets: variableContext(SECRETS, {
     keys: new Set(VARS.map(([key]) => key)),
     message: "This is not a secret",
     context: "vars",
   }),
-  env: variables([...VARS, ...SECRETS, ["build", text("x")], ["format", text("x")]]),
-  build: shaped([
+  env: variableContext([...VARS, ...SECRETS, ["build", text("x")], ["format", text("x")]]),
+  build: fixedContext([
     ["branch", text("main")],
     ["number", toData(7)],
   ]),
@@ -37,7 +42,7 @@ const CONTEXTS = {
   job: EMPTY,
 };
 const scope = (status: JobStatus = "success") => scopeOf(CONTEXTS, status);
-const run = (source: string, unknown: Unknown = "mistake") => evaluate(parseExpression(source), scope(), unknown);
+const run = (source: string, unknown: UnknownNames = "mistake") => evaluate(parseExpression(source), scope(), unknown);
 const plain = (value: ReturnType<typeof run>): unknown => {
   if (value.kind === data.Kind.Array) return (value as data.Array).values().map(plain);
   if (value.kind === data.Kind.Dictionary)
@@ -220,7 +225,7 @@ describe("limits and mistakes", () => {
 
   it("never quote what was read", () => {
     const secret = text("{ s3cret", true);
-    const contexts = { ...CONTEXTS, secrets: variables([["BAD", secret]]) };
+    const contexts = { ...CONTEXTS, secrets: variableContext([["BAD", secret]]) };
     for (const source of ["fromJSON(secrets.BAD)", "format(secrets.BAD)"]) {
       const said = mistakeOf(() => evaluate(parseExpression(source), scopeOf(contexts, "success"), "mistake"));
       expect(said).toMatchObject({ message: expect.not.stringContaining("s3cret"), offset: 0 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formsApart } from "../../../src/domain/mask/forms.ts";
+import { groupedForms } from "../../../src/domain/mask/forms.ts";
 import { compile, formsOf, Masker, maskText } from "../../../src/domain/mask/mask.ts";
 import { expected, latin } from "./oracle.ts";
 
@@ -75,7 +75,7 @@ const scenario = fc
   )
   .map(([texts, pieces, places, stops]) => {
     const secrets = texts.map(bytes);
-    const { plain, wrapped } = formsApart(secrets);
+    const { plain, wrapped } = groupedForms(secrets);
     const forms = [...plain, ...wrapped].map(latin);
     const text = pieces
       .map(({ pick, from, less, wrap, early, gap, between, url }) => {
@@ -129,7 +129,7 @@ describe("masking", () => {
   it("holds back nothing that could not begin a secret", () => {
     fc.assert(
       fc.property(scenario, ({ secrets, text }) => {
-        const { plain, wrapped } = formsApart(secrets);
+        const { plain, wrapped } = groupedForms(secrets);
         const masker = new Masker(secrets);
         masker.push(bytes(text));
         const held = text.slice(masker.position.offset);

@@ -1,4 +1,4 @@
-import { formsApart } from "../../../src/domain/mask/forms.ts";
+import { groupedForms } from "../../../src/domain/mask/forms.ts";
 
 /** One character for each byte. */
 export const latin = (bytes: Uint8Array): string => Buffer.from(bytes).toString("latin1");
@@ -8,7 +8,7 @@ const WRAPS = /(?<=[A-Za-z0-9+/_-]{20})[\r\n][\r\n \t]{0,63}/g;
 
 /** Where each form of each secret lies in the text, found the slow way: by trying every needle at every place. */
 const matches = (secrets: Uint8Array[], text: string): [start: number, end: number][] => {
-  const { plain, wrapped } = formsApart(secrets);
+  const { plain, wrapped } = groupedForms(secrets);
   const found: [number, number][] = [];
   for (const needle of plain.map(latin)) {
     for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + 1))

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import * as z from "zod";
-import { CONTEXT_NAMES, FUNCTION_NAMES, SHAPES } from "../../../src/domain/expression/names.ts";
+import { CONTEXT_NAMES, CONTEXT_PROPERTIES, FUNCTION_NAMES } from "../../../src/domain/expression/names.ts";
 import { parsePlan } from "../../../src/domain/plan/parse.ts";
 import { SHELLS } from "../../../src/domain/plan/plan.ts";
 import { PIPELINE_SCHEMA } from "../../../src/domain/plan/schema.ts";
@@ -38,7 +38,7 @@ describe("the page about pipeline files", () => {
     const names = [
       ...keysOf(PIPELINE_SCHEMA as Schema),
       ...CONTEXT_NAMES,
-      ...Object.values(SHAPES).flat(),
+      ...Object.values(CONTEXT_PROPERTIES).flat(),
       ...FUNCTION_NAMES,
       ...SHELLS,
     ];

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { unknownVariables } from "../../../src/domain/plan/known-variables.ts";
-import { describeMistake } from "../../../src/domain/plan/mistake.ts";
+import { formatMistake } from "../../../src/domain/plan/mistake.ts";
 import { parsePlan } from "../../../src/domain/plan/parse.ts";
 
 const KNOWN = { vars: ["API_URL", "PLAIN"], secrets: ["TOKEN"] };
 const said = (file: string): string[] =>
-  unknownVariables(parsePlan(file).plan!, KNOWN).map((one) => describeMistake("f", one));
+  unknownVariables(parsePlan(file).plan!, KNOWN).map((one) => formatMistake("f", one));
 
 describe("unknownVariables", () => {
   it("tells of what is not there, and of what is of the other kind", () => {

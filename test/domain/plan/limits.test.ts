@@ -11,7 +11,7 @@ import { readInHeap } from "./support/read-in-heap.ts";
 const HEAP = 64;
 
 const FILES = { ...LARGE_TREES, ...LARGE_TEXTS, ...GROWING };
-const GROWN = "The aliases up to here make the file larger than will be read";
+const GROWN = "The aliases up to here make the file larger than its limit";
 
 describe(`a heap of ${HEAP} megabytes`, () => {
   it.each(Object.keys(FILES))("does for the largest file of %s", async (name) => {

@@ -1,128 +1,128 @@
 import { describe, expect, it } from "vitest";
 import { idiomsIn } from "../../../src/domain/other-ci/scripts.ts";
-import { describeMistake } from "../../../src/domain/plan/mistake.ts";
+import { formatMistake } from "../../../src/domain/plan/mistake.ts";
 import { parsePlan } from "../../../src/domain/plan/parse.ts";
 
 const told = (file: string): string[] =>
-  (parsePlan(file).mistakes ?? []).map((mistake) => describeMistake("f", mistake).slice(2));
+  (parsePlan(file).mistakes ?? []).map((mistake) => formatMistake("f", mistake).slice(2));
 
 const run = (script: string, more = ""): string => `${more}steps:\n  - run: ${JSON.stringify(script)}\n`;
 
 /** What people write who know another system, and what they are told. */
 const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
-  ["an unknown key", "steps:\n  - run: make\n    nam: x\n", "3:5: `nam` is no key of a step. Did you mean `name`?"],
+  ["an unknown key", "steps:\n  - run: make\n    nam: x\n", "3:5: `nam` is not a key of a step. Did you mean `name`?"],
   [
     "an unknown key",
     "steps:\n  - run: make\n    frobnicate: x\n",
-    "3:5: `frobnicate` is no key of a step. It has id, name, run, shell, env, if, working-directory, timeout-minutes, continue-on-error",
+    "3:5: `frobnicate` is not a key of a step. The keys are id, name, run, shell, env, if, working-directory, timeout-minutes, continue-on-error",
   ],
   [
     "an unknown key",
     "frobnicate: x\nsteps:\n  - run: make\n",
-    "1:1: `frobnicate` is no key of a pipeline file. It has name, env, defaults, requires, timeout-minutes, checkout, steps",
+    "1:1: `frobnicate` is not a key of a pipeline file. The keys are name, env, defaults, requires, timeout-minutes, checkout, steps",
   ],
   [
     "several",
     "cache: { paths: [node_modules] }\nsteps:\n  - run: make\n",
-    "1:1: `cache` is no key of a pipeline file. There is no cache here yet",
+    "1:1: `cache` is not a key of a pipeline file. There is no cache here yet",
   ],
   [
     "several",
     "steps:\n  - run: make\n    artifacts: { paths: [dist] }\n",
-    "3:5: `artifacts` is no key of a step. There are no artifacts here yet: let a step take its files to where they belong",
+    "3:5: `artifacts` is not a key of a step. There are no artifacts here yet: upload the files in a step",
   ],
   [
     "GitHub",
     "matrix: { os: [a] }\nsteps:\n  - run: make\n",
-    "1:1: `matrix` is no key of a pipeline file. There is no matrix: make a pipeline for each case",
+    "1:1: `matrix` is not a key of a pipeline file. There is no matrix: make a pipeline for each case",
   ],
   [
     "GitHub",
     "needs: build\nsteps:\n  - run: make\n",
-    "1:1: `needs` is no key of a pipeline file. There are no other jobs to wait for: steps run in the order written",
+    "1:1: `needs` is not a key of a pipeline file. There are no other jobs to wait for: steps run in the order written",
   ],
   [
     "CircleCI",
     "workflows: { main: x }\nsteps:\n  - run: make\n",
-    "1:1: `workflows` is no key of a pipeline file. One build is one job: write its `steps` at the top level, and make a pipeline for each other job",
+    "1:1: `workflows` is not a key of a pipeline file. One build is one job: write its `steps` at the top level, and make a pipeline for each other job",
   ],
   [
     "GitLab",
     "before_script: [npm ci]\nsteps:\n  - run: make\n",
-    "1:1: `before_script` is no key of a pipeline file. Write the commands as the first step, or at the beginning of `run`",
+    "1:1: `before_script` is not a key of a pipeline file. Write the commands as the first step, or at the beginning of `run`",
   ],
   [
     "GitLab",
     "rules: [{ if: x }]\nsteps:\n  - run: make\n",
-    "1:1: `rules` is no key of a pipeline file. When to build is not decided in the file: builds are triggered by the API",
+    "1:1: `rules` is not a key of a pipeline file. The file does not decide when to build: the API triggers builds",
   ],
   [
     "Azure",
     "trigger: [main]\nsteps:\n  - run: make\n",
-    "1:1: `trigger` is no key of a pipeline file. When to build is not decided in the file: builds are triggered by the API",
+    "1:1: `trigger` is not a key of a pipeline file. The file does not decide when to build: the API triggers builds",
   ],
   [
     "GitLab",
     "stages: [build]\nbuild-job:\n  stage: build\n  image: node\n  script: [npm ci]\n  rules: [{ if: x }]\n",
-    "1:1: `stages` is no key of a pipeline file. One build is one job: write its `steps` at the top level, and make a pipeline for each other job",
-    "2:1: `build-job` is no key of a pipeline file. One build is one job: write its `steps` at the top level, and make a pipeline for each other job",
-    "3:3: `stage` is no key of a pipeline file. One build is one job: write its `steps` at the top level, and make a pipeline for each other job",
-    "4:3: `image` is no key of a pipeline file. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
-    "5:3: `script` is no key of a pipeline file. Write the commands as `steps`, each with its `run`",
-    "6:3: `rules` is no key of a pipeline file. When to build is not decided in the file: builds are triggered by the API",
+    "1:1: `stages` is not a key of a pipeline file. One build is one job: write its `steps` at the top level, and make a pipeline for each other job",
+    "2:1: `build-job` is not a key of a pipeline file. One build is one job: write its `steps` at the top level, and make a pipeline for each other job",
+    "3:3: `stage` is not a key of a pipeline file. One build is one job: write its `steps` at the top level, and make a pipeline for each other job",
+    "4:3: `image` is not a key of a pipeline file. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
+    "5:3: `script` is not a key of a pipeline file. Write the commands as `steps`, each with its `run`",
+    "6:3: `rules` is not a key of a pipeline file. The file does not decide when to build: the API triggers builds",
   ],
-  ["Buildkite", "steps:\n  - run: make\n    label: x\n", "3:5: `label` is no key of a step. Write `name`"],
-  ["Buildkite", "steps:\n  - run: make\n    key: x\n", "3:5: `key` is no key of a step. Write `id`"],
+  ["Buildkite", "steps:\n  - run: make\n    label: x\n", "3:5: `label` is not a key of a step. Write `name`"],
+  ["Buildkite", "steps:\n  - run: make\n    key: x\n", "3:5: `key` is not a key of a step. Write `id`"],
   [
     "Buildkite",
     "steps:\n  - run: make\n    depends_on: x\n",
-    "3:5: `depends_on` is no key of a step. Steps run in the order they are written in: this is not needed",
+    "3:5: `depends_on` is not a key of a step. Steps run in the order they are written in: this is not needed",
   ],
   [
     "GitLab",
     "steps:\n  - run: make\n    allow_failure: true\n",
-    "3:5: `allow_failure` is no key of a step. Write `continue-on-error: true`",
+    "3:5: `allow_failure` is not a key of a step. Write `continue-on-error: true`",
   ],
   [
     "Buildkite",
     "steps:\n  - run: make\n    soft_fail: true\n",
-    "3:5: `soft_fail` is no key of a step. Write `continue-on-error: true`",
+    "3:5: `soft_fail` is not a key of a step. Write `continue-on-error: true`",
   ],
   [
     "Woodpecker",
     "steps:\n  - run: make\n    failure: ignore\n",
-    "3:5: `failure` is no key of a step. Write `continue-on-error: true`",
+    "3:5: `failure` is not a key of a step. Write `continue-on-error: true`",
   ],
   [
     "Buildkite",
     "steps:\n  - run: make\n    retry: { automatic: true }\n",
-    "3:5: `retry` is no key of a step. Nothing is repeated by itself: repeat the command in the script, or retry the build by the API",
+    "3:5: `retry` is not a key of a step. Nothing is retried automatically: repeat the command in the script, or retry the build with the API",
   ],
   [
     "Buildkite",
     "steps:\n  - run: make\n    branches: main\n",
-    "3:5: `branches` is no key of a step. Write a condition in `if`, for example `if: build.branch == 'main'`",
+    "3:5: `branches` is not a key of a step. Write a condition in `if`, for example `if: build.branch == 'main'`",
   ],
-  ["Azure", "steps:\n  - run: make\n    displayName: x\n", "3:5: `displayName` is no key of a step. Write `name`"],
+  ["Azure", "steps:\n  - run: make\n    displayName: x\n", "3:5: `displayName` is not a key of a step. Write `name`"],
   [
     "Azure",
     "steps:\n  - run: make\n    condition: always()\n",
-    "3:5: `condition` is no key of a step. Write a condition in `if`, for example `if: build.branch == 'main'`",
+    "3:5: `condition` is not a key of a step. Write a condition in `if`, for example `if: build.branch == 'main'`",
   ],
   [
     "Woodpecker",
     "steps:\n  - run: make\n    secrets: [token]\n",
-    "3:5: `secrets` is no key of a step. The service keeps them: write `${{ secrets.NAME }}` in `env`",
+    "3:5: `secrets` is not a key of a step. Secrets are stored in the service: write `${{ secrets.NAME }}` in `env`",
   ],
   [
     "Buildkite",
     "steps:\n  - run: make\n    plugins: [docker]\n",
-    "3:5: `plugins` is no key of a step. Plugins are not run here: write the commands in `run`",
+    "3:5: `plugins` is not a key of a step. Plugins are not run here: write the commands in `run`",
   ],
   [
     "Buildkite",
     "steps:\n  - run: make\n  - block: Deploy?\n",
-    "3:5: `block` is no key of a step. A build waits for nobody: make a pipeline of what comes after, and trigger it then",
+    "3:5: `block` is not a key of a step. A build does not wait for people: make a second pipeline of the later steps, and trigger it",
   ],
   ["a command as a step", "steps:\n  - npm ci\n", "2:5: A step is a mapping: write `- run: ` before the command"],
   ["Buildkite", "steps:\n  - run: make\n  - wait\n", "3:5: Steps run one after the other: leave `wait` out"],
@@ -149,12 +149,12 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
   [
     "GitHub",
     'steps:\n  - run: "echo ${{ inputs.name }}"\n',
-    "2:20: There is no context `inputs`. A build is given values by `envVariables` of the request: they are variables, `env.NAME`",
+    "2:20: There is no context `inputs`. Set `envVariables` in the request that triggers the build: they are variables, `env.NAME`",
   ],
   [
     "GitHub",
     'steps:\n  - run: "echo ${{ needs.a.outputs.b }}"\n',
-    "2:20: There is no context `needs`. There are no other jobs: what an earlier step wrote is `steps.ID.outputs.NAME`",
+    "2:20: There is no context `needs`. There are no other jobs: read an earlier step's output with `steps.ID.outputs.NAME`",
   ],
   [
     "GitHub",
@@ -164,7 +164,7 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
   [
     "GitHub",
     'steps:\n  - run: "echo ${{ github.actor }}"\n',
-    "2:20: There is no context `github`. What is known of a build is in `build`, `repository` and `agent`",
+    "2:20: There is no context `github`. Use the contexts `build`, `repository` and `agent`",
   ],
   [
     "GitHub",
@@ -174,42 +174,42 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
   [
     "GitHub",
     'steps:\n  - run: "echo ${{ runner.temp }}"\n',
-    "2:20: There is no context `runner`. What is known of the agent is in `agent`",
+    "2:20: There is no context `runner`. Use the context `agent`",
   ],
   [
     "GitHub",
     'steps:\n  - run: "echo a=b >> $GITHUB_OUTPUT"\n',
-    '2:23: Outputs go another way here: write `NAME=value` to "$MILLRACE_OUTPUT"',
+    '2:23: This does not set an output here: write `NAME=value` to "$MILLRACE_OUTPUT"',
   ],
   [
     "GitHub",
     'steps:\n  - run: "echo a=b >> \\"$GITHUB_ENV\\""\n',
-    '2:25: Variables for later steps go another way here: write `NAME=value` to "$MILLRACE_ENV"',
+    '2:25: This does not set a variable for later steps here: write `NAME=value` to "$MILLRACE_ENV"',
   ],
   [
     "GitHub",
     'steps:\n  - run: "echo /x >> ${GITHUB_PATH}"\n',
-    '2:22: The path for later steps goes another way here: write "PATH=folder:$PATH" to "$MILLRACE_ENV"',
+    '2:22: This does not change the path of later steps here: write "PATH=folder:$PATH" to "$MILLRACE_ENV"',
   ],
   [
     "GitHub",
     "steps:\n  - run: \"echo '## x' | tee -a $GITHUB_STEP_SUMMARY\"\n",
-    '2:32: The summary goes another way here: write it to "$MILLRACE_SUMMARY"',
+    '2:32: This does not write the summary here: write it to "$MILLRACE_SUMMARY"',
   ],
   [
     "GitHub",
     'steps:\n  - run: "echo ::set-output name=a::b"\n',
-    '2:16: Nothing is set by this: write `NAME=value` to "$MILLRACE_OUTPUT"',
+    '2:16: This sets nothing here: write `NAME=value` to "$MILLRACE_OUTPUT"',
   ],
   [
     "GitHub",
     'steps:\n  - run: "echo \\"::add-mask::$TOKEN\\""\n',
-    '2:18: Nothing is masked by this: write the value to "$MILLRACE_MASK"',
+    '2:18: This masks nothing here: write the value to "$MILLRACE_MASK"',
   ],
   [
     "Azure",
     "steps:\n  - run: \"echo '##vso[task.setvariable variable=a]b'\"\n",
-    '2:17: Nothing is set by this: write `NAME=value` to "$MILLRACE_OUTPUT" or "$MILLRACE_ENV"',
+    '2:17: This sets nothing here: write `NAME=value` to "$MILLRACE_OUTPUT" or "$MILLRACE_ENV"',
   ],
   [
     "Buildkite",
@@ -227,7 +227,7 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
   [
     "GitLab",
     "steps:\n  - run: make\n    if: build.branch =~ '^rel'\n",
-    "3:22: There are no patterns: use startsWith(), endsWith() or contains()",
+    "3:22: There are no regular expressions: use startsWith(), endsWith() or contains()",
   ],
   [
     "words",
@@ -249,67 +249,67 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
   [
     "GitHub",
     "runs-on: ubuntu-latest\nsteps:\n  - run: make\n",
-    "1:1: `runs-on` is no key of a pipeline file. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
+    "1:1: `runs-on` is not a key of a pipeline file. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
   ],
   [
     "Woodpecker",
     "steps:\n  build:\n    image: node\n    commands:\n      - npm ci\nwhen:\n  event: push\n",
     "2:3: This must be a list, with `- ` before each item",
-    "3:5: `image` is no key of a step. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
-    "4:5: `commands` is no key of a step. Write the commands in `run`, one a line after `run: |`",
-    "6:1: `when` is no key of a pipeline file. When to build is not decided in the file: builds are triggered by the API",
+    "3:5: `image` is not a key of a step. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
+    "4:5: `commands` is not a key of a step. Write the commands in `run`, one a line after `run: |`",
+    "6:1: `when` is not a key of a pipeline file. The file does not decide when to build: the API triggers builds",
   ],
   [
     "Drone",
     "kind: pipeline\nsteps:\n  - name: build\n    image: node\n    commands: [npm ci]\n",
-    "1:1: `kind` is no key of a pipeline file. It has name, env, defaults, requires, timeout-minutes, checkout, steps",
-    "4:5: `image` is no key of a step. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
-    "5:5: `commands` is no key of a step. Write the commands in `run`, one a line after `run: |`",
+    "1:1: `kind` is not a key of a pipeline file. The keys are name, env, defaults, requires, timeout-minutes, checkout, steps",
+    "4:5: `image` is not a key of a step. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
+    "5:5: `commands` is not a key of a step. Write the commands in `run`, one a line after `run: |`",
   ],
   [
     "GitHub, a whole workflow",
     'name: CI\non: [push]\npermissions: { contents: read }\njobs:\n  test:\n    runs-on: ubuntu-latest\n    needs: lint\n    strategy:\n      matrix: { node: [20, 22] }\n    services: { db: { image: postgres } }\n    steps:\n      - uses: actions/checkout@v4\n      - uses: actions/setup-node@v4\n        with: { node-version: "${{ matrix.node }}" }\n      - run: npm test -- ${{ matrix.node }}\n        shel: bash\n      - run: echo a=b >> $GITHUB_OUTPUT\n',
-    "2:1: `on` is no key of a pipeline file. When to build is not decided in the file: builds are triggered by the API",
-    "3:1: `permissions` is no key of a pipeline file. A build has no token of the service: this key is not needed",
-    "4:1: `jobs` is no key of a pipeline file. One build is one job: write its `steps` at the top level, and make a pipeline for each other job",
-    "6:5: `runs-on` is no key of a pipeline file. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
-    "7:5: `needs` is no key of a pipeline file. There are no other jobs to wait for: steps run in the order written",
-    "8:5: `strategy` is no key of a pipeline file. There is no matrix: make a pipeline for each case",
-    "10:5: `services` is no key of a pipeline file. Steps run on the agent itself: start services in a step",
-    "12:9: `uses` is no key of a step. Actions are not run here: write the commands in `run`. The checkout is made before the first step",
-    "13:9: `uses` is no key of a step. Actions are not run here: write the commands in `run`. The checkout is made before the first step",
-    "14:9: `with` is no key of a step. `with` belongs to actions: give values to the script by `env`",
+    "2:1: `on` is not a key of a pipeline file. The file does not decide when to build: the API triggers builds",
+    "3:1: `permissions` is not a key of a pipeline file. Builds get no token of the service: remove this key",
+    "4:1: `jobs` is not a key of a pipeline file. One build is one job: write its `steps` at the top level, and make a pipeline for each other job",
+    "6:5: `runs-on` is not a key of a pipeline file. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
+    "7:5: `needs` is not a key of a pipeline file. There are no other jobs to wait for: steps run in the order written",
+    "8:5: `strategy` is not a key of a pipeline file. There is no matrix: make a pipeline for each case",
+    "10:5: `services` is not a key of a pipeline file. Steps run on the agent itself: start services in a step",
+    "12:9: `uses` is not a key of a step. Actions are not run here: write the commands in `run`. The checkout is made before the first step",
+    "13:9: `uses` is not a key of a step. Actions are not run here: write the commands in `run`. The checkout is made before the first step",
+    "14:9: `with` is not a key of a step. `with` belongs to actions: pass values to the script with `env`",
     "15:30: There is no context `matrix`. There is no matrix: make a pipeline for each case, and give it a variable",
-    "16:9: `shel` is no key of a step. Did you mean `shell`?",
-    '17:26: Outputs go another way here: write `NAME=value` to "$MILLRACE_OUTPUT"',
+    "16:9: `shel` is not a key of a step. Did you mean `shell`?",
+    '17:26: This does not set an output here: write `NAME=value` to "$MILLRACE_OUTPUT"',
   ],
   [
     "CircleCI",
     "version: 2.1\njobs:\n  build:\n    docker: [{ image: node }]\n    steps:\n      - checkout\n      - run: npm ci\n      - save_cache: { key: a }\n",
-    "1:1: `version` is no key of a pipeline file. There is nothing of that kind here: leave it out, and write commands in `steps`",
-    "2:1: `jobs` is no key of a pipeline file. One build is one job: write its `steps` at the top level, and make a pipeline for each other job",
-    "4:5: `docker` is no key of a pipeline file. Steps run on the agent itself: write what it must have in `requires`",
+    "1:1: `version` is not a key of a pipeline file. This does not exist here: remove it, and write commands in `steps`",
+    "2:1: `jobs` is not a key of a pipeline file. One build is one job: write its `steps` at the top level, and make a pipeline for each other job",
+    "4:5: `docker` is not a key of a pipeline file. Steps run on the agent itself: write what it must have in `requires`",
     "6:9: The checkout is made before the first step: leave this one out",
-    "8:9: `save_cache` is no key of a step. There is no cache here yet",
+    "8:9: `save_cache` is not a key of a step. There is no cache here yet",
   ],
   [
     "Azure",
     "pool: { vmImage: ubuntu-latest }\njobs:\n  - job: a\n    steps:\n      - script: npm ci\n        displayName: x\n",
-    "1:1: `pool` is no key of a pipeline file. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
-    "2:1: `jobs` is no key of a pipeline file. One build is one job: write its `steps` at the top level, and make a pipeline for each other job",
-    "3:5: `job` is no key of a pipeline file. One build is one job: write its `steps` at the top level, and make a pipeline for each other job",
-    "5:9: `script` is no key of a step. Write the script in `run`",
-    "6:9: `displayName` is no key of a step. Write `name`",
+    "1:1: `pool` is not a key of a pipeline file. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
+    "2:1: `jobs` is not a key of a pipeline file. One build is one job: write its `steps` at the top level, and make a pipeline for each other job",
+    "3:5: `job` is not a key of a pipeline file. One build is one job: write its `steps` at the top level, and make a pipeline for each other job",
+    "5:9: `script` is not a key of a step. Write the script in `run`",
+    "6:9: `displayName` is not a key of a step. Write `name`",
   ],
   [
     "Buildkite",
     "agents: { queue: mac }\nsteps:\n  - label: test\n    command: npm test\n    timeout_in_minutes: 5\n  - wait\n  - trigger: other\n",
-    "1:1: `agents` is no key of a pipeline file. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
-    "3:5: `label` is no key of a step. Write `name`",
-    "4:5: `command` is no key of a step. Write the script in `run`",
-    "5:5: `timeout_in_minutes` is no key of a step. Write `timeout-minutes`",
+    "1:1: `agents` is not a key of a pipeline file. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
+    "3:5: `label` is not a key of a step. Write `name`",
+    "4:5: `command` is not a key of a step. Write the script in `run`",
+    "5:5: `timeout_in_minutes` is not a key of a step. Write `timeout-minutes`",
     "6:5: Steps run one after the other: leave `wait` out",
-    "7:5: `trigger` is no key of a step. A step starts no other pipeline: let it call the API",
+    "7:5: `trigger` is not a key of a step. A step cannot start another pipeline: call the API in `run`",
   ],
 ];
 
@@ -366,7 +366,7 @@ describe("a script that speaks to another system", () => {
 });
 
 describe("a hint", () => {
-  const hints = (file: string) => parsePlan(file).hints?.map((hint) => describeMistake("f", hint).slice(2)) ?? null;
+  const hints = (file: string) => parsePlan(file).hints?.map((hint) => formatMistake("f", hint).slice(2)) ?? null;
 
   it.each([
     ["cmake -S . ${{ vars.CMAKE_FLAGS }}", 1],
@@ -383,7 +383,7 @@ describe("a hint", () => {
   it("says that no agent is for Windows, and makes no file wrong", () => {
     const file = run("make ${{ vars.ARGS }}", "requires: { platform: windows }\n");
     expect(hints(file)).toEqual([
-      "1:11: There is no agent for Windows yet: a build that needs one waits for ever",
+      "1:11: There is no agent for Windows yet: a build that needs one waits forever",
       expect.stringMatching(/^3:\d+: Outside quotes this is one word/),
     ]);
     expect(hints(run("make ${{ vars.ARGS - }}"))).toBeNull();

@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type JobFacts, prepareStep } from "../../../src/domain/plan/evaluate.ts";
-import { JOB_START } from "../../../src/domain/plan/job-so-far.ts";
+import type { JobContext } from "../../../src/domain/plan/job-context.ts";
+import { INITIAL_JOB_STATE } from "../../../src/domain/plan/job-state.ts";
 import { parsePlan } from "../../../src/domain/plan/parse.ts";
+import { prepareStep } from "../../../src/domain/plan/prepare-step.ts";
 
 let folder = "";
 beforeAll(() => {
@@ -14,7 +15,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const factsWith = (env: Record<string, string>, more: Partial<JobFacts["build"]> = {}): JobFacts => ({
+const factsWith = (env: Record<string, string>, more: Partial<JobContext["build"]> = {}): JobContext => ({
   ...{ env, secretKeys: [], runKeys: [] },
   build: { id: "b", number: 1, branch: "main", commit: null, message: null, attempt: 1, trigger: "api", ...more },
   repository: { id: "r", fullName: "acme/app", cloneUrl: "https://host/app.git" },
@@ -105,7 +106,7 @@ const printed = (values: string[]): string => {
   const { plan, mistakes } = parsePlan(`steps:\n  - run: |\n${run}\n`);
   if (!plan) throw new Error(JSON.stringify(mistakes));
   const env = Object.fromEntries(values.map((value, index) => [`V${index}`, value]));
-  const step = prepareStep(plan, 0, factsWith(env), JOB_START);
+  const step = prepareStep(plan, 0, factsWith(env), INITIAL_JOB_STATE);
   if (step.kind !== "run") throw new Error(JSON.stringify(step));
   const { status, stdout, stderr } = bash(step.script, step.env);
   return status === 0 ? stdout.toString() : `${status}: ${stderr}`;
@@ -147,7 +148,7 @@ steps:
     const { plan } = parsePlan(FILE);
     fc.assert(
       fc.property(text, text, (branch, message) => {
-        const step = prepareStep(plan!, 0, factsWith({}, { branch, message }), JOB_START);
+        const step = prepareStep(plan!, 0, factsWith({}, { branch, message }), INITIAL_JOB_STATE);
         if (step.kind !== "run") throw new Error(step.kind);
         const { stdout } = bash(step.script, step.env);
         expect(stdout.toString()).toBe(`${branch}\0${message}\0${branch}\0<${message}>\0`);

@@ -88,7 +88,7 @@ steps:
     expect(mistakes).toBeUndefined();
     expect(plan).toMatchObject({
       name: ["All"],
-      env: [{ key: "A", value: ["1.10"], place: { line: 3, column: 13 } }],
+      env: [{ key: "A", value: ["1.10"], position: { line: 3, column: 13 } }],
       job: {
         requires: { platform: "macos", ios: true, android: false, web: true, labels: ["gpu", "xcode:26"] },
         timeoutMinutes: 30,

@@ -18,7 +18,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ["steps:\n  - run: ''\n", ["2:10 This must not be empty"]],
   ["steps:\n  - run: [a]\n", ["2:10 This must be text: write `run: |` and the commands below it, one a line"]],
   ["name: [x]\nsteps:\n  - run: a\n", ["1:7 This must be text"]],
-  ["nmae: x\nsteps:\n  - run: a\n", ["1:1 `nmae` is no key of a pipeline file [name]"]],
+  ["nmae: x\nsteps:\n  - run: a\n", ["1:1 `nmae` is not a key of a pipeline file [name]"]],
   [
     "steps:\n  - run: a\n    working-directory: /tmp\n",
     ["3:24 A working-directory is relative to the checkout: it must not begin with /"],
@@ -33,35 +33,35 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ],
   [
     "steps:\n  - run: a\n    working_directory: b\n",
-    ["3:5 `working_directory` is no key of a step [working-directory]"],
+    ["3:5 `working_directory` is not a key of a step [working-directory]"],
   ],
   [
     "steps:\n  - run: a\n    continueOnError: true\n",
-    ["3:5 `continueOnError` is no key of a step [continue-on-error]"],
+    ["3:5 `continueOnError` is not a key of a step [continue-on-error]"],
   ],
   [
     "steps:\n  - uses: actions/checkout@v4\n    with: { fetch-depth: 0 }\n",
     [
-      "2:5 `uses` is no key of a step. Actions are not run here: write the commands in `run`. The checkout is made before the first step",
-      "3:5 `with` is no key of a step. `with` belongs to actions: give values to the script by `env`",
+      "2:5 `uses` is not a key of a step. Actions are not run here: write the commands in `run`. The checkout is made before the first step",
+      "3:5 `with` is not a key of a step. `with` belongs to actions: pass values to the script with `env`",
     ],
   ],
   [
     "on: push\njobs:\n  build:\n    runs-on: ubuntu\n",
     [
-      "1:1 `on` is no key of a pipeline file. When to build is not decided in the file: builds are triggered by the API",
-      "2:1 `jobs` is no key of a pipeline file. One build is one job: write its `steps` at the top level, and make a pipeline for each other job",
-      "4:5 `runs-on` is no key of a pipeline file. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
+      "1:1 `on` is not a key of a pipeline file. The file does not decide when to build: the API triggers builds",
+      "2:1 `jobs` is not a key of a pipeline file. One build is one job: write its `steps` at the top level, and make a pipeline for each other job",
+      "4:5 `runs-on` is not a key of a pipeline file. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
     ],
   ],
   [
     "stages: [build]\nscript: make\n",
     [
-      "1:1 `stages` is no key of a pipeline file. One build is one job: write its `steps` at the top level, and make a pipeline for each other job",
-      "2:1 `script` is no key of a pipeline file. Write the commands as `steps`, each with its `run`",
+      "1:1 `stages` is not a key of a pipeline file. One build is one job: write its `steps` at the top level, and make a pipeline for each other job",
+      "2:1 `script` is not a key of a pipeline file. Write the commands as `steps`, each with its `run`",
     ],
   ],
-  ["steps:\n  - script: make\n", ["2:5 `script` is no key of a step. Write the script in `run`"]],
+  ["steps:\n  - script: make\n", ["2:5 `script` is not a key of a step. Write the script in `run`"]],
   ["steps:\n  - run: a\n    if: [x]\n", ["3:9 This must be text"]],
   ["steps:\n  - run: a\n    shell: bahs\n", ["3:12 This must be one of: bash, sh, pwsh, python, node [bash]"]],
   ["steps:\n  - run: a\n    shell: 7\n", ["3:12 This must be one of: bash, sh, pwsh, python, node"]],
@@ -70,14 +70,14 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ["timeout-minutes: '60'\nsteps:\n  - run: a\n", ["1:18 This must be a whole number from 1 to 1440"]],
   ["steps:\n  - run: a\n    continue-on-error: yes\n", ["3:24 This must be true or false"]],
   ["steps:\n  - run: a\n    id: 1st\n", ["3:9 An id must be letters, digits, _ and -, not beginning with a digit"]],
-  ["steps:\n  - run: a\n    id: x\n  - run: b\n    id: x\n", ["5:9 Another step has this id already"]],
+  ["steps:\n  - run: a\n    id: x\n  - run: b\n    id: x\n", ["5:9 Another step already has this id"]],
   [
     "env:\n  1A: x\nsteps:\n  - run: a\n",
-    ["2:3 The name of a variable must be letters, digits and _, not begin with a digit, and not with MILLRACE_"],
+    ["2:3 The name of a variable must be letters, digits and _, and must not begin with a digit or MILLRACE_"],
   ],
   [
     "env:\n  MILLRACE_X: x\nsteps:\n  - run: a\n",
-    ["2:3 The name of a variable must be letters, digits and _, not begin with a digit, and not with MILLRACE_"],
+    ["2:3 The name of a variable must be letters, digits and _, and must not begin with a digit or MILLRACE_"],
   ],
   ["env:\n  A: [x]\nsteps:\n  - run: a\n", ["2:6 This must be text"]],
   ["env:\n  A:\nsteps:\n  - run: a\n", ["2:3 This key has no value"]],
@@ -87,14 +87,17 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ["requires: { labels: ['a b'] }\nsteps:\n  - run: a\n", ["1:22 A label must be 1 to 100 of A-Z a-z 0-9 _ . : / = -"]],
   [
     "requires: { arch: arm }\nsteps:\n  - run: a\n",
-    ["1:13 `arch` is no key of `requires`. It has platform, ios, android, web, labels"],
+    ["1:13 `arch` is not a key of `requires`. The keys are platform, ios, android, web, labels"],
   ],
   ["checkout: { depth: -1 }\nsteps:\n  - run: a\n", ["1:20 This must be a whole number from 0 to 1000000"]],
   ["checkout: { submodules: all }\nsteps:\n  - run: a\n", ["1:25 This must be one of: false, true, recursive"]],
-  ["checkout: { fetch_tags: true }\nsteps:\n  - run: a\n", ["1:13 `fetch_tags` is no key of `checkout` [fetch-tags]"]],
-  ["defaults: { shell: sh }\nsteps:\n  - run: a\n", ["1:13 `shell` is no key of `defaults`. It has run"]],
-  ["defaults: { run: { shel: sh } }\nsteps:\n  - run: a\n", ["1:20 `shel` is no key of `defaults.run` [shell]"]],
-  ["steps:\n  - run: a\n  - run: a\n   name: b\n", ["4:1 The indentation does not fit what is above"]],
+  [
+    "checkout: { fetch_tags: true }\nsteps:\n  - run: a\n",
+    ["1:13 `fetch_tags` is not a key of `checkout` [fetch-tags]"],
+  ],
+  ["defaults: { shell: sh }\nsteps:\n  - run: a\n", ["1:13 `shell` is not a key of `defaults`. The keys are run"]],
+  ["defaults: { run: { shel: sh } }\nsteps:\n  - run: a\n", ["1:20 `shel` is not a key of `defaults.run` [shell]"]],
+  ["steps:\n  - run: a\n  - run: a\n   name: b\n", ["4:1 The indentation does not match the lines above"]],
   ["steps:\n\t- run: a\n", ["2:1 Indent with spaces, not tabs"]],
   ["name: 'x\nsteps:\n  - run: a\n", ["1:7 This text has no closing quote"]],
   [
@@ -110,20 +113,23 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ],
   [
     "env: { A: ${{ vars.X }}, B: c }\nsteps:\n  - run: a\n",
-    ["1:12 Between { } or [ ] a value with ${{ }} in it needs quotes around it"],
+    ["1:12 Inside { } or [ ] put quotes around a value with ${{ }} in it"],
   ],
   [
     "steps:\n  - { name: [a, ${{ b }}], run: x }\n",
-    ["2:18 Between { } or [ ] a value with ${{ }} in it needs quotes around it"],
+    ["2:18 Inside { } or [ ] put quotes around a value with ${{ }} in it"],
   ],
-  ['steps:\n  - run: "a" b\n', ["2:14 The value has ended before this: put quotes around the whole of it"]],
+  ['steps:\n  - run: "a" b\n', ["2:14 The value ends before this: put quotes around the whole value"]],
   [
     "steps:\n  - run: a\n---\nsteps:\n  - run: a\n",
     ["3:1 A pipeline file is one document: leave out the second `---`"],
   ],
   ["steps: [ { run: a }\n", ["2:1 A [ or { before this is never closed, or what is in it is not indented"]],
-  ["name: a\nname: b\nsteps:\n  - run: a\n", ["2:1 This key is there twice"]],
-  ["<<: { name: a }\nsteps:\n  - run: a\n", ["1:1 Mappings are not merged: write the keys, or alias the whole"]],
+  ["name: a\nname: b\nsteps:\n  - run: a\n", ["2:1 This key appears twice"]],
+  [
+    "<<: { name: a }\nsteps:\n  - run: a\n",
+    ["1:1 `<<` does not merge mappings here: write the keys, or use an alias for the whole mapping"],
+  ],
   ["? [a]\n: b\nsteps:\n  - run: a\n", ["1:3 A key must be text"]],
   ['name: "a\\0b"\nsteps:\n  - run: a\n', ["1:7 This must not have a NUL character"]],
   ["name: ${{ build.branhc }}\nsteps:\n  - run: a\n", ["1:17 This context has no such property [branch]"]],
@@ -136,23 +142,23 @@ const WRONG: [file: string, mistakes: string[]][] = [
   [
     "steps:\n  - run: echo '${{ vars.X }}'\n",
     [
-      '2:16 Inside single quotes the value would not be filled in: use double quotes, or give the value a name under `env:` and write "$NAME"',
+      '2:16 Inside single quotes the value would not be expanded: use double quotes, or set a variable under `env:` and write "$NAME"',
     ],
   ],
   [
     "steps:\n  - run: |\n      cat <<'E'\n      ${{ vars.X }}\n      E\n",
     [
-      "4:7 In a heredoc with a quoted end word the value would not be filled in: take the quotes off the word, or give the value a name under `env:` and write it as a variable",
+      "4:7 In a heredoc with a quoted end word the value would not be expanded: remove the quotes from the word, or pass the value to the program in a variable set under `env:`",
     ],
   ],
   [
     "steps:\n  - run: print(${{ vars.X }})\n    shell: python\n",
-    ['2:16 Python would take this for a part of the program: name the value under `env:` and read os.environ["NAME"]'],
+    ['2:16 Python would read this as code: set a variable under `env:` and read os.environ["NAME"]'],
   ],
   [
     'steps:\n  - run: eval "${{ vars.X }}"\n',
     [
-      '2:16 The value would become a part of a program that is run: give the value a name under `env:` and write "$NAME" in single quotes, or pass it as an argument',
+      '2:16 The value would become program code: set a variable under `env:` and write "$NAME" in single quotes, or pass it as an argument',
     ],
   ],
   [
@@ -174,22 +180,22 @@ const WRONG: [file: string, mistakes: string[]][] = [
     "steps:\n  - run: a\n    id: build\n  - run: echo ${{ steps.build.output.x }}\n",
     ["4:31 A step has no such property [outputs]"],
   ],
-  ['steps:\n  - run: a\n    if: "a == \\"b\\""\n', ["3:15 Texts are quoted with '"]],
+  ['steps:\n  - run: a\n    if: "a == \\"b\\""\n', ["3:15 Put text in single quotes: 'text'"]],
   ["steps:\n  - run: a\n    if: contains(vars.A)\n", ["3:9 This function needs more arguments"]],
-  ["steps:\n  - run: a\n    if: 'it''s'\n", ["3:10 This cannot be read here"]],
+  ["steps:\n  - run: a\n    if: 'it''s'\n", ["3:10 This character is not allowed here"]],
   ["steps:\n  - run: a\n    if: my-var == 'x'\n", ["3:9 No variable can have this name"]],
-  ["steps:\r\n  - run: a\r\n    nmae: b\r\n", ["3:5 `nmae` is no key of a step [name]"]],
+  ["steps:\r\n  - run: a\r\n    nmae: b\r\n", ["3:5 `nmae` is not a key of a step [name]"]],
   [
     "steps:\n  - &a { run: a, x: 1 }\n  - *a\n",
     [
-      "2:18 `x` is no key of a step. It has id, name, run, shell, env, if, working-directory, timeout-minutes, continue-on-error",
+      "2:18 `x` is not a key of a step. The keys are id, name, run, shell, env, if, working-directory, timeout-minutes, continue-on-error",
     ],
   ],
   [
     "steps:\n  - run: a\n    env: { A: \"x ${{ formt('{0}', 'a') }}\", 'B-C': x }\n",
     [
       "3:22 There is no such function [format]",
-      "3:45 The name of a variable must be letters, digits and _, not begin with a digit, and not with MILLRACE_",
+      "3:45 The name of a variable must be letters, digits and _, and must not begin with a digit or MILLRACE_",
     ],
   ],
 ];

@@ -1,8 +1,8 @@
-/** Characters of a word, and words of a command, that are kept. */
+/** Most characters kept of a word, and most words kept of a command. */
 const LONGEST_WORD = 256;
 const MOST_WORDS = 32;
 
-/** A body that is still to come; `isProgram` when what reads it runs it. */
+/** A heredoc whose body follows; `isProgram` when the command that reads it runs it as code. */
 export interface Heredoc {
   word: string;
   isQuoted: boolean;
@@ -10,16 +10,16 @@ export interface Heredoc {
   isProgram: boolean;
 }
 
-/** A list of commands, and the one that is being read. Indices count expressions found. */
-export class Commands {
+/** A list of commands (bash(1), Lists) and the current one. Indices count the expressions found. */
+export class CommandList {
   words: string[] = [];
   current = "";
-  /** Where `[[` was opened, while it is open. */
+  /** Expressions found before an open `[[`; null outside of one. */
   testFrom: number | null = null;
-  /** What the command's input comes from: here-strings, and bodies still to be read. */
+  /** Expressions in the command's input: here-strings and process substitutions. */
   inputs: [from: number, to: number][] = [];
   heredocs: Heredoc[] = [];
-  /** The pipeline so far. */
+  /** Where the list and its current pipeline begin. */
   readonly from: number;
   pipelineFrom: number;
   pipelineHeredocs: Heredoc[] = [];
@@ -31,12 +31,12 @@ export class Commands {
     this.pipelineFrom = from;
   }
 
-  /** Adds to the word that is being read; of a long one the beginning will do. */
+  /** Appends to the current word, up to its limit. */
   append(text: string): void {
     if (this.current.length < LONGEST_WORD) this.current += text;
   }
 
-  /** Ends the word. Of a long command the first words and the last will do, so that looking at them stays cheap. */
+  /** Ends the word. Keeps the first and last words of a long command, so that checks stay cheap. */
   push(): string {
     const word = this.current;
     this.words.push(word);

@@ -1,5 +1,5 @@
-/** The part of a stream that is still needed: bytes are added behind and forgotten in front. Offsets are the stream's. */
-export class Window {
+/** The part of a stream that is still needed: bytes are added at its end and dropped at its start. */
+export class SlidingWindow {
   bytes = new Uint8Array(4096);
   /** The same memory, four bytes at a time. */
   words = new Uint32Array(this.bytes.buffer);

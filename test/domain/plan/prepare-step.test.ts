@@ -1,10 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { type JobFacts, type PreparedStep, prepareStep, stepNames } from "../../../src/domain/plan/evaluate.ts";
-import { afterCancel, afterStep, JOB_START, type JobSoFar, type StepEnd } from "../../../src/domain/plan/job-so-far.ts";
+import type { JobContext } from "../../../src/domain/plan/job-context.ts";
+import {
+  afterCancel,
+  afterStep,
+  INITIAL_JOB_STATE,
+  type JobState,
+  type StepEnd,
+} from "../../../src/domain/plan/job-state.ts";
 import { parsePlan } from "../../../src/domain/plan/parse.ts";
 import type { Plan } from "../../../src/domain/plan/plan.ts";
+import { type PreparedStep, prepareStep, stepNames } from "../../../src/domain/plan/prepare-step.ts";
 
-const FACTS: JobFacts = {
+const CONTEXT: JobContext = {
   env: { CI: "true", PLAIN: "plain", TOKEN: "s3cret", RUN: "of the run", constructor: "c" },
   secretKeys: ["TOKEN"],
   runKeys: ["RUN"],
@@ -18,8 +25,8 @@ const planOf = (file: string): Plan => {
   if (!plan) throw new Error(JSON.stringify(mistakes));
   return plan;
 };
-const prepare = (file: string, soFar: JobSoFar = JOB_START, index = 0, facts = FACTS): PreparedStep =>
-  prepareStep(planOf(file), index, facts, soFar);
+const prepare = (file: string, state: JobState = INITIAL_JOB_STATE, index = 0, context = CONTEXT): PreparedStep =>
+  prepareStep(planOf(file), index, context, state);
 const running = (...args: Parameters<typeof prepare>) => {
   const step = prepare(...args);
   if (step.kind !== "run") throw new Error(JSON.stringify(step));
@@ -42,9 +49,9 @@ steps:
   - env: { S: step, RUN: step, C: "\${{ env.E }} \${{ env.S }} \${{ RUN }}" }
     run: "true"
 `;
-    const soFar = afterStep(JOB_START, STEP, ended({ env: { E: "written", S: "written", RUN: "written" } }));
+    const state = afterStep(INITIAL_JOB_STATE, STEP, ended({ env: { E: "written", S: "written", RUN: "written" } }));
     const plan = planOf(file);
-    const { env } = running(file, { ...soFar, steps: [] });
+    const { env } = running(file, { ...state, steps: [] });
     expect(env).toEqual({
       ...{ CI: "true", TOKEN: "s3cret", constructor: "c" },
       ...{
@@ -67,8 +74,8 @@ steps:
 
   it("has names of Object.prototype", () => {
     const file = "env: { toString: a }\nsteps: [{ run: 'echo ${{ constructor }}${{ env.toString }}${{ valueOf }}' }]";
-    const soFar = afterStep(JOB_START, STEP, ended({ env: JSON.parse('{"__proto__":"p","valueOf":"v"}') }));
-    const { env } = running(file, { ...soFar, steps: [] });
+    const state = afterStep(INITIAL_JOB_STATE, STEP, ended({ env: JSON.parse('{"__proto__":"p","valueOf":"v"}') }));
+    const { env } = running(file, { ...state, steps: [] });
     expect(Object.entries(env)).toEqual(
       expect.arrayContaining([
         ["toString", "a"],
@@ -102,13 +109,13 @@ steps:
       name: "Deploy 7 with ***",
       shell: "sh",
       script: 'deploy "${MILLRACE_EXPR_1}" "${MILLRACE_EXPR_2}"',
-      env: { ...FACTS.env, MILLRACE_EXPR_1: "s3cret", MILLRACE_EXPR_2: "s3cret@macos" },
+      env: { ...CONTEXT.env, MILLRACE_EXPR_1: "s3cret", MILLRACE_EXPR_2: "s3cret@macos" },
       workingDirectory: "app/plain",
       timeoutMinutes: 5,
       continueOnError: true,
       masks: ["s3cret", "s3cret@macos"],
     });
-    expect(running(FILE, JOB_START, 1)).toMatchObject({
+    expect(running(FILE, INITIAL_JOB_STATE, 1)).toMatchObject({
       name: "# first",
       shell: "bash",
       workingDirectory: null,
@@ -121,9 +128,14 @@ steps:
     ["a/../../..", "A working-directory is inside the checkout: it must not have .. in it"],
   ])("does not leave the checkout for what an expression comes to be: %s", (folder, message) => {
     const file = "steps:\n  - run: a\n    working-directory: ${{ vars.WHERE }}\n";
-    const facts = { ...FACTS, env: { ...FACTS.env, WHERE: folder } };
-    expect(prepare(file, JOB_START, 0, facts)).toMatchObject({ kind: "mistake", mistake: { line: 3, message } });
-    expect(prepare(file, JOB_START, 0, { ...facts, env: { WHERE: "a..b/..c" } })).toMatchObject({ kind: "run" });
+    const context = { ...CONTEXT, env: { ...CONTEXT.env, WHERE: folder } };
+    expect(prepare(file, INITIAL_JOB_STATE, 0, context)).toMatchObject({
+      kind: "mistake",
+      mistake: { line: 3, message },
+    });
+    expect(prepare(file, INITIAL_JOB_STATE, 0, { ...context, env: { WHERE: "a..b/..c" } })).toMatchObject({
+      kind: "run",
+    });
   });
 
   it("knows a secret by whatever name it goes", () => {
@@ -140,12 +152,12 @@ steps:
   });
 
   it("does not mask what is too short to be told from any text", () => {
-    const facts = { ...FACTS, env: { TOKEN: '{"n":3,"key":"abcd"}' } };
+    const context = { ...CONTEXT, env: { TOKEN: '{"n":3,"key":"abcd"}' } };
     const { masks } = running(
       "steps: [{ run: 'echo ${{ fromJSON(TOKEN).n }} ${{ fromJSON(TOKEN).key }}' }]",
-      JOB_START,
+      INITIAL_JOB_STATE,
       0,
-      facts,
+      context,
     );
     expect(masks).toEqual(["abcd"]);
   });
@@ -161,7 +173,7 @@ describe("a mistake that shows only now", () => {
       "steps:\n  - run: x\n    name: ${{ fromJSON(PLAIN) }}",
       3,
       15,
-      "The text given to fromJSON() is not JSON",
+      "The text passed to fromJSON() is not JSON",
       undefined,
     ],
     [
@@ -184,8 +196,10 @@ describe("a mistake that shows only now", () => {
   });
 
   it("stops a value that no environment would take", () => {
-    const facts = { ...FACTS, env: { BIG: "x".repeat(70_000) } };
-    expect(prepare("steps: [{ run: 'echo ${{ format(''{0}{0}'', BIG) }}' }]", JOB_START, 0, facts)).toMatchObject({
+    const context = { ...CONTEXT, env: { BIG: "x".repeat(70_000) } };
+    expect(
+      prepare("steps: [{ run: 'echo ${{ format(''{0}{0}'', BIG) }}' }]", INITIAL_JOB_STATE, 0, context),
+    ).toMatchObject({
       kind: "mistake",
       mistake: { message: "The result is too large for an environment variable" },
     });
@@ -209,35 +223,39 @@ steps:
     run: x
 `;
   const plan = planOf(FILE);
-  const kinds = (soFar: JobSoFar) => plan.job.steps.map((_, index) => prepareStep(plan, index, FACTS, soFar).kind);
+  const kinds = (state: JobState) => plan.job.steps.map((_, index) => prepareStep(plan, index, CONTEXT, state).kind);
   const values = ({ env }: { env: Record<string, string> }) =>
     Object.entries(env).flatMap(([key, value]) => (key.startsWith("MILLRACE_EXPR_") ? [value] : []));
 
   it("a failure that is allowed changes nothing but the outcome", () => {
-    const soFar = afterStep(JOB_START, plan.job.steps[0]!, ended({ outcome: "failure", exitCode: 3 }));
-    expect(soFar.status).toBe("success");
-    expect(values(running(FILE, soFar, 1))).toEqual(["failure", "success", "3", "none", "success"]);
+    const state = afterStep(INITIAL_JOB_STATE, plan.job.steps[0]!, ended({ outcome: "failure", exitCode: 3 }));
+    expect(state.status).toBe("success");
+    expect(values(running(FILE, state, 1))).toEqual(["failure", "success", "3", "none", "success"]);
   });
 
   it("a failure leaves only what asks for it", () => {
-    let soFar = afterStep(JOB_START, plan.job.steps[0]!, ended({ outputs: { A: "a" } }));
-    soFar = afterStep(soFar, plan.job.steps[1]!, ended({ outcome: "failure", exitCode: 1, outputs: { WHAT: "it" } }));
-    expect(soFar.status).toBe("failure");
-    expect(kinds(soFar)).toEqual(["skip", "skip", "run", "run", "skip"]);
-    expect(prepareStep(plan, 2, FACTS, soFar)).toMatchObject({ name: "Tell of it" });
+    let state = afterStep(INITIAL_JOB_STATE, plan.job.steps[0]!, ended({ outputs: { A: "a" } }));
+    state = afterStep(state, plan.job.steps[1]!, ended({ outcome: "failure", exitCode: 1, outputs: { WHAT: "it" } }));
+    expect(state.status).toBe("failure");
+    expect(kinds(state)).toEqual(["skip", "skip", "run", "run", "skip"]);
+    expect(prepareStep(plan, 2, CONTEXT, state)).toMatchObject({ name: "Tell of it" });
   });
 
   it("a cancel outranks a failure, before and after it", () => {
-    const failed = afterStep(JOB_START, STEP, ended({ outcome: "failure" }));
+    const failed = afterStep(INITIAL_JOB_STATE, STEP, ended({ outcome: "failure" }));
     expect(kinds(afterCancel(failed))).toEqual(["skip", "skip", "skip", "run", "skip"]);
     expect(afterStep(afterCancel(failed), STEP, ended({ outcome: "failure" })).status).toBe("cancelled");
     expect(afterStep(failed, STEP, ended({ outcome: "cancelled" })).status).toBe("cancelled");
-    const skipped = afterStep(afterStep(JOB_START, STEP, ended()), STEP, ended({ outcome: "skipped", exitCode: null }));
+    const skipped = afterStep(
+      afterStep(INITIAL_JOB_STATE, STEP, ended()),
+      STEP,
+      ended({ outcome: "skipped", exitCode: null }),
+    );
     expect(kinds(afterCancel(skipped))).toEqual(["skip", "skip", "skip", "run", "run"]);
   });
 
   it("a success leaves what asks for failure", () => {
-    expect(kinds(JOB_START)).toEqual(["run", "mistake", "skip", "run", "skip"]);
-    expect(kinds(afterStep(JOB_START, STEP, ended()))).toEqual(["run", "run", "skip", "run", "skip"]);
+    expect(kinds(INITIAL_JOB_STATE)).toEqual(["run", "mistake", "skip", "run", "skip"]);
+    expect(kinds(afterStep(INITIAL_JOB_STATE, STEP, ended()))).toEqual(["run", "run", "skip", "run", "skip"]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { didYouMean } from "../../src/domain/did-you-mean.ts";
+import { closestName } from "../../src/domain/closest-name.ts";
 
 const KEYS = ["name", "run", "working-directory", "timeout-minutes", "isSecret", "continue-on-error", "env"];
 
@@ -19,6 +19,6 @@ describe("didYouMean", () => {
     ["constructor", undefined],
     ["x".repeat(10_000), undefined],
   ])("%s: %s", (text, meant) => {
-    expect(didYouMean(text, KEYS)).toBe(meant);
+    expect(closestName(text, KEYS)).toBe(meant);
   });
 });

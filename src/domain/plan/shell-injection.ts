@@ -1,6 +1,6 @@
 import { REFUSED } from "./quoting.ts";
 
-/** A program that runs text as code: the option that takes it, and whether it reads it from its input otherwise. */
+/** A program that runs text as code: the option for it, and whether it reads code from its input without the option. */
 interface Interpreter {
   name: RegExp;
   option: RegExp;
@@ -19,7 +19,7 @@ const INTERPRETERS: Interpreter[] = [
   { name: /^g?sed$/, option: /^(?:-[a-zA-Z]*e|--expression)$/, readsInput: false },
 ];
 
-/** Programs whose first plain argument is code unless an option brings it; `takes` are options with an argument. */
+/** Programs whose first plain argument is code, unless an option in `brings` has it; `takes` have an argument. */
 const FIRST_ARGUMENT: { name: RegExp; takes: RegExp; brings: RegExp }[] = [
   { name: /^g?sed$/, takes: /^(?:-[a-zA-Z]*[efl]|--file)$/, brings: /^(?:-[a-zA-Z]*[ef]|--expression.*|--file.*)$/ },
   { name: /^[gmn]?awk$/, takes: /^-[fFv]$/, brings: /^(?:-f|--file.*)$/ },
@@ -34,7 +34,7 @@ const NAMING = /^(?:unset|read|mapfile|readarray|getopts)$/;
 
 const base = (word: string): string => word.slice(word.lastIndexOf("/") + 1);
 
-/** The words of a command past assignments and words like `sudo`: its program first. */
+/** A command's program and arguments, without assignments and prefixes like `sudo`. */
 const fromProgram = (words: string[]): string[] => {
   const isBefore = (word: string) => /^[A-Za-z_]\w*\+?=/.test(word) || PREFIXES.has(word) || word.startsWith("-");
   const index = words.findIndex((word) => !isBefore(word));
@@ -44,7 +44,7 @@ const fromProgram = (words: string[]): string[] => {
 const plainOf = (args: string[], takes: RegExp): string[] =>
   args.filter((word, index) => !/^[-+]./.test(word) && !takes.test(args[index - 1] ?? ""));
 
-/** Whether the word after `words` is what an interpreter among them will run. */
+/** Whether an interpreter in `words` runs the next word as code. */
 const isCode = (words: string[]): boolean =>
   /^(?:-|eval$)/.test(words.at(-1) ?? "") &&
   words.some((word, index) => {
@@ -80,10 +80,10 @@ const inBuiltin = (builtin: string, args: string[], current: string): string | n
 };
 
 /**
- * Why a reference may not stand in a simple command, after `words` and at the end of `current`: there its value would
- * be run as code although it is not pasted. Null when it may.
+ * Why a reference is not allowed in a simple command, after `words` and the part `current` of a word: the command would
+ * run its value as code. Null when it is allowed.
  */
-export const dangerIn = (words: string[], current: string): string | null => {
+export const injectionRisk = (words: string[], current: string): string | null => {
   if (RUN_BY_SHELL.test(current)) return REFUSED.code;
   const [program = "", ...args] = fromProgram(words);
   const isRemote = program === "ssh" && plainOf(args, SSH_TAKES).length > 0;
@@ -91,7 +91,7 @@ export const dangerIn = (words: string[], current: string): string | null => {
   return inBuiltin(program, args, current);
 };
 
-/** Whether a command runs what it is given on its input as a program. */
+/** Whether a command runs its standard input as code. */
 export const readsProgram = (words: string[]): boolean => {
   const [program = "", ...args] = fromProgram(words);
   if (program === "source" || program === ".") return true;
@@ -107,6 +107,6 @@ export const readsProgram = (words: string[]): boolean => {
   });
 };
 
-/** Whether `[[ ]]` with these words takes its operands for numbers or names. */
+/** Whether `[[ ]]` with these words evaluates its operands as numbers or names. */
 export const isArithmeticTest = (words: string[]): boolean =>
   words.some((word) => /^-(?:eq|ne|lt|le|gt|ge|v|R)$/.test(word));

@@ -1,20 +1,20 @@
 import type { Scalar } from "yaml";
 
-/** Characters an escape in a double-quoted scalar takes. */
+/** Length of the escape at `at` in a double-quoted scalar. */
 const escapeLength = (source: string, at: number): number => ({ x: 4, u: 6, U: 10 })[source[at + 1] ?? ""] ?? 2;
 
 const SPACE = new Set([" ", "\t", "\n", "\r"]);
 
 /**
- * Where the characters of a scalar's value stand in the source. A literal block is exact line by line; in what is
- * quoted or folded, escapes and line breaks are stepped over. Asked in rising order, it goes over the text once.
+ * Maps characters of a scalar's value to offsets in the source. Remembers how far it has read: calls with rising
+ * indices read the text once.
  */
-export class ScalarPlaces {
+export class ScalarSourceMap {
   readonly #source: string;
   readonly #node: Scalar;
   readonly #value: string;
   readonly #start: number;
-  /** As far as was read: an index of the value and where that is; in a literal block, of the beginning of a line. */
+  /** The last index read and its offset in the source; in a literal block, of the beginning of a line. */
   #read = 0;
   #at: number;
 
@@ -29,7 +29,7 @@ export class ScalarPlaces {
     this.#at = this.#start;
   }
 
-  /** Where the character at `index` of the value stands. */
+  /** The offset in the source of the character at `index` of the value. */
   offset(index: number): number {
     if (index < this.#read) [this.#read, this.#at] = [0, this.#start];
     return this.#node.type === "BLOCK_LITERAL" ? this.#inLiteral(index) : this.#inText(index);

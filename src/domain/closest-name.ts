@@ -1,5 +1,5 @@
-/** Edits (insert, delete, replace, swap of neighbours) from `a` to `b`, letter case apart. */
-const distance = (a: string, b: string): number => {
+/** Optimal string alignment distance: inserts, deletes, replacements and swaps of neighbours from `a` to `b`. */
+const editDistance = (a: string, b: string): number => {
   let before: number[] = [];
   let above = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {
@@ -17,17 +17,17 @@ const distance = (a: string, b: string): number => {
   return above[b.length]!;
 };
 
-const plain = (text: string): string => text.toLowerCase().replaceAll(/[-_ ]/g, "");
+const normalized = (text: string): string => text.toLowerCase().replaceAll(/[-_ ]/g, "");
 
-/** The one of `known` that a person who wrote `text` most likely meant; undefined when none is near. */
-export const didYouMean = (text: string, known: Iterable<string>): string | undefined => {
+/** The known name with the fewest edits from `text`; undefined when none is near. Ignores case, `-`, `_` and spaces. */
+export const closestName = (text: string, known: Iterable<string>): string | undefined => {
   if (text.length > 64) return undefined;
   let best: string | undefined;
-  let least = Math.floor(plain(text).length / 3) + 1;
+  let least = Math.floor(normalized(text).length / 3) + 1;
   for (const name of known) {
     if (Math.abs(name.length - text.length) > 8) continue;
-    const isShortened = plain(text).length >= 4 && plain(name).startsWith(plain(text));
-    const edits = isShortened ? 1 : distance(plain(text), plain(name));
+    const isShortened = normalized(text).length >= 4 && normalized(name).startsWith(normalized(text));
+    const edits = isShortened ? 1 : editDistance(normalized(text), normalized(name));
     if (edits < least) [best, least] = [name, edits];
   }
   return best;

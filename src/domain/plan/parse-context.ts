@@ -1,9 +1,9 @@
 import { type Document, isAlias, isScalar, type LineCounter, type Node, type Scalar, visit } from "yaml";
 import { withCommas } from "../../protocol/limits.ts";
-import { FILE_LIMITS, TooMuch } from "./limits.ts";
-import type { Mistake, Place } from "./mistake.ts";
+import { FILE_LIMITS, FileLimitExceeded } from "./limits.ts";
+import type { Mistake, Position } from "./mistake.ts";
 
-/** What each alias stands for: the last node before it with that anchor, or nothing. */
+/** The node that each alias refers to: the last one before it with that anchor, or undefined. */
 const aliasesOf = (document: Document.Parsed): Map<Node, Node | undefined> => {
   const anchors = new Map<string, Node>();
   const targets = new Map<Node, Node | undefined>();
@@ -19,20 +19,20 @@ const aliasesOf = (document: Document.Parsed): Map<Node, Node | undefined> => {
   return targets;
 };
 
-/** A document that is being read: where its nodes stand, and what was found wrong. */
-export class Reading {
+/** The state of parsing one document: positions, resolved aliases, limits, and the mistakes found so far. */
+export class ParseContext {
   readonly source: string;
   readonly mistakes: Mistake[] = [];
-  /** What is no mistake, and may still not be what was meant. */
+  /** Valid, but possibly not what the author meant. */
   readonly hints: Mistake[] = [];
   readonly #aliases: Map<Node, Node | undefined>;
   readonly #lines: LineCounter;
-  readonly #told = new Map([this.mistakes, this.hints].map((list) => [list, new Set<number>()]));
-  readonly #once = new Map<Scalar, Map<string, unknown>>();
+  readonly #reported = new Map([this.mistakes, this.hints].map((list) => [list, new Set<number>()]));
+  readonly #memoized = new Map<Scalar, Map<string, unknown>>();
   #values = 0;
   #characters = 0;
   #expressionTokens = 0;
-  /** The alias that was followed last: where a file that grows by aliases has grown too far. */
+  /** The alias resolved last: a limit that aliases exceed is reported there. */
   #alias: Node | undefined;
 
   constructor(source: string, document: Document.Parsed, lines: LineCounter) {
@@ -42,60 +42,63 @@ export class Reading {
     for (const [alias, target] of this.#aliases) if (!target) this.mistake(alias, "This alias has no anchor before it");
   }
 
-  place(offset: number): Place {
+  positionAt(offset: number): Position {
     const { line, col } = this.#lines.linePos(offset);
     return { line, column: col };
   }
 
-  /** Whether enough is wrong already: to find the place of each more would take long. */
+  /** Whether no more mistakes are reported: locating each takes time. */
   get isFull(): boolean {
     return this.mistakes.length >= FILE_LIMITS.mistakes;
   }
 
   mistake(where: Node | number, message: string, suggestion?: string): void {
-    this.#tell(this.mistakes, where, { message, ...(suggestion === undefined ? {} : { suggestion }) });
+    this.#report(this.mistakes, where, { message, ...(suggestion === undefined ? {} : { suggestion }) });
   }
 
   hint(where: Node | number, message: string): void {
-    this.#tell(this.hints, where, { message });
+    this.#report(this.hints, where, { message });
   }
 
-  /** What is said of a place later follows from the first, or comes of another alias. */
-  #tell(among: Mistake[], where: Node | number, what: { message: string; suggestion?: string }): void {
+  /** Adds the first message for an offset: a later one is a consequence of it, or of another alias to it. */
+  #report(among: Mistake[], where: Node | number, what: { message: string; suggestion?: string }): void {
     const offset = typeof where === "number" ? where : (where.range?.[0] ?? 0);
-    const told = this.#told.get(among);
-    if (among.length >= FILE_LIMITS.mistakes || told?.has(offset)) return;
-    told?.add(offset);
-    among.push({ ...this.place(offset), ...what });
+    const offsets = this.#reported.get(among);
+    if (among.length >= FILE_LIMITS.mistakes || offsets?.has(offset)) return;
+    offsets?.add(offset);
+    among.push({ ...this.positionAt(offset), ...what });
   }
 
-  /** The node itself, or what an alias stands for. @throws TooMuch */
+  /** The node itself, or the node that an alias refers to. @throws {FileLimitExceeded} */
   resolve(node: Node): Node | undefined {
     if (isAlias(node)) this.#alias = node;
     const found = isAlias(node) ? this.#aliases.get(node) : node;
     if (isScalar(found)) this.#characters += found.source?.length ?? 0;
     this.#values++;
     if (this.#values > FILE_LIMITS.values || this.#characters > FILE_LIMITS.read)
-      throw new TooMuch(
-        "The aliases up to here make the file larger than will be read",
+      throw new FileLimitExceeded(
+        "The aliases up to here make the file larger than its limit",
         (this.#alias ?? node).range?.[0] ?? 0,
       );
     return found;
   }
 
-  /** Counts the words and signs of an expression, with `${{` and `}}`. @throws TooMuch */
+  /** Counts the tokens of an expression, with `${{` and `}}`. @throws {FileLimitExceeded} */
   countExpression(tokens: number, at: number): void {
     this.#expressionTokens += tokens;
     if (this.#expressionTokens <= FILE_LIMITS.expressionTokens) return;
     const most = withCommas(FILE_LIMITS.expressionTokens);
-    throw new TooMuch(`The file's expressions have more than ${most} words and signs, aliases counted each time`, at);
+    throw new FileLimitExceeded(
+      `The file's expressions have more than ${most} words and signs, aliases counted each time`,
+      at,
+    );
   }
 
-  /** What is made of a scalar, made once however many aliases stand for it. */
-  once<Made>(node: Scalar, kind: string, make: () => Made): Made {
-    const made = this.#once.get(node) ?? new Map<string, unknown>();
-    this.#once.set(node, made);
-    if (!made.has(kind)) made.set(kind, make());
-    return made.get(kind) as Made;
+  /** Computes a value of a scalar once, however many aliases refer to it. */
+  memoize<Made>(node: Scalar, kind: string, make: () => Made): Made {
+    const values = this.#memoized.get(node) ?? new Map<string, unknown>();
+    this.#memoized.set(node, values);
+    if (!values.has(kind)) values.set(kind, make());
+    return values.get(kind) as Made;
   }
 }

@@ -1,0 +1,15 @@
+/** The fields that a change really changes, with their old and new values, for the audit. */
+export type Diff = Record<string, { from: unknown; to: unknown }>;
+
+export const diff = <T extends object>(before: T, change: Partial<T>): Diff =>
+  Object.fromEntries(
+    Object.entries(change)
+      .map(([field, to]) => [field, { from: before[field as keyof T], to }] as const)
+      .filter(([, { from, to }]) => to !== undefined && JSON.stringify(from) !== JSON.stringify(to)),
+  );
+
+/** A copy of the record with the changes applied. */
+export const applyDiff = <T extends object>(before: T, changes: Diff): T => ({
+  ...before,
+  ...Object.fromEntries(Object.entries(changes).map(([field, { to }]) => [field, to])),
+});

@@ -1,0 +1,19 @@
+/** The values that a job's expressions can read before its first step runs. */
+export interface JobContext {
+  /** The composed environment and the variables that the service adds. */
+  env: Record<string, string>;
+  secretKeys: string[];
+  /** Keys of `env` that the run itself set: the file cannot override them. */
+  runKeys: string[];
+  build: {
+    id: string;
+    number: number;
+    branch: string;
+    commit: string | null;
+    message: string | null;
+    attempt: number;
+    trigger: string;
+  };
+  repository: { id: string; fullName: string; cloneUrl: string };
+  agent: { id: string; name: string; platform: "macos" | "linux" | "windows" | "other" };
+}

@@ -1,0 +1,44 @@
+import type { JobStatus } from "../expression/functions.ts";
+
+export type Outcome = "success" | "failure" | "cancelled" | "skipped";
+
+/** The result of a step: its `outcome`, and the `conclusion` after `continue-on-error` is applied. */
+interface StepResult {
+  outcome: Outcome;
+  conclusion: Outcome;
+  exitCode: number | null;
+  outputs: Record<string, string>;
+}
+
+/** The state of a job between two steps; `env` has what steps wrote to MILLRACE_ENV. */
+export interface JobState {
+  status: JobStatus;
+  steps: StepResult[];
+  env: Record<string, string>;
+}
+
+export const INITIAL_JOB_STATE: JobState = { status: "success", steps: [], env: {} };
+
+/** How a step ended, with what it wrote to MILLRACE_OUTPUT and MILLRACE_ENV. */
+export interface StepEnd {
+  outcome: Outcome;
+  exitCode: number | null;
+  outputs: Record<string, string>;
+  env: Record<string, string>;
+}
+
+/** The state after one more step. A cancelled job stays cancelled; a failure with `continue-on-error` is ignored. */
+export const afterStep = (state: JobState, step: { continueOnError: boolean }, end: StepEnd): JobState => {
+  const forgiven = end.outcome === "failure" && step.continueOnError;
+  const conclusion = forgiven ? "success" : end.outcome;
+  const { outcome, exitCode, outputs } = end;
+  const worse = conclusion === "cancelled" || (conclusion === "failure" && state.status === "success");
+  return {
+    status: worse ? conclusion : state.status,
+    steps: [...state.steps, { outcome, conclusion, exitCode, outputs }],
+    env: { ...state.env, ...end.env },
+  };
+};
+
+/** The state after a cancel: only steps whose `if` allows it still run. */
+export const afterCancel = (state: JobState): JobState => ({ ...state, status: "cancelled" });

@@ -1,0 +1,115 @@
+import { type Quoting, QuotingScanner, REFUSED } from "./quoting.ts";
+import type { CommandList } from "./shell-command-list.ts";
+import { injectionRisk } from "./shell-injection.ts";
+
+const PARAMETER_NAME = /[!#]?(?:\w+|[#?@*$!-])?/y;
+
+/** Reads the quotes and expansions of bash(1). Commands, which `$( )` contains, are read by the subclass. */
+export abstract class ShellExpansionScanner extends QuotingScanner {
+  /** Where the text to read ends: in a heredoc, the end of its body. */
+  protected end = this.text.length;
+
+  /** Reads commands up to and including `closer`. */
+  protected abstract commands(closer: ")" | null): void;
+
+  protected hasMore(): boolean {
+    return this.at < this.end;
+  }
+
+  protected refuseBetween(from: number, to: number, refused: string): void {
+    const how = { refused };
+    for (let index = from; index < to; index++) if (this.found[index] !== "comment") this.found[index] = how;
+  }
+
+  protected quotingIn({ words, current }: CommandList, quoting: "bare" | "quoted"): Quoting {
+    const refused = injectionRisk(words, current);
+    return refused === null ? quoting : { refused };
+  }
+
+  /** Reads `'...'`, or with `\` as its kind `$'...'`, from the opening quote on. */
+  protected singleQuotes(kind: "'" | "\\"): void {
+    this.at++;
+    while (this.hasMore() && !this.sees("'")) {
+      if (this.span({ refused: REFUSED.single })) continue;
+      this.at += kind === "\\" && this.sees("\\") ? 2 : 1;
+    }
+    this.at++;
+  }
+
+  protected doubleQuotes(list: CommandList | null, inside: Quoting = "quoted"): void {
+    this.at++;
+    while (this.hasMore() && !this.sees('"')) {
+      const c = this.text[this.at]!;
+      this.expansion(list && /[$`]/.test(c) ? this.quotingIn(list, "quoted") : inside);
+      list?.append(c);
+    }
+    this.at++;
+  }
+
+  /** Reads one expansion, escape or other character. Expressions in it get this `quoting`. */
+  protected expansion(quoting: Quoting): void {
+    if (this.span(quoting)) return;
+    if (this.sees("\\")) {
+      this.at++;
+      if (!this.span({ refused: REFUSED.escaped })) this.at++;
+    } else if (this.sees("$((")) {
+      this.at += 3;
+      this.arithmetic("))");
+    } else if (this.sees("$[")) {
+      this.at += 2;
+      this.arithmetic("]");
+    } else if (this.sees("$(")) {
+      const from = this.found.length;
+      this.at += 2;
+      this.commands(")");
+      if (typeof quoting === "object") this.refuseBetween(from, this.found.length, quoting.refused);
+    } else if (this.sees("${")) this.#parameter(quoting);
+    else if (this.sees("`")) this.#backticks();
+    else this.at++;
+  }
+
+  #backticks(): void {
+    this.at++;
+    while (this.hasMore() && !this.sees("`")) {
+      if (this.span({ refused: REFUSED.backtick })) continue;
+      this.at += this.sees("\\") ? 2 : 1;
+    }
+    this.at++;
+  }
+
+  /** Reads `(( ))`, `$(( ))` or an index. The shell evaluates the values of variables there, so none is allowed. */
+  protected arithmetic(closer: "))" | "]"): void {
+    const open = closer === "]" ? "[" : "(";
+    for (let depth = 0; this.hasMore(); ) {
+      if (depth === 0 && this.sees(closer)) {
+        this.at += closer.length;
+        return;
+      }
+      if (this.span({ refused: REFUSED.arithmetic })) continue;
+      const c = this.text[this.at]!;
+      if (c === open) depth++;
+      if (c === closer[0]) depth = Math.max(0, depth - 1);
+      this.at += c === "\\" ? 2 : 1;
+    }
+  }
+
+  /** Reads `${name op word}`, from its `${` on. */
+  #parameter(quoting: Quoting): void {
+    this.at += 2;
+    PARAMETER_NAME.lastIndex = this.at;
+    this.at += PARAMETER_NAME.exec(this.text)![0].length;
+    if (this.sees("[")) {
+      this.at++;
+      this.arithmetic("]");
+    }
+    const isNumeric = this.sees(":") && !/[-=?+]/.test(this.text[this.at + 1] ?? "");
+    const inside: Quoting = isNumeric ? { refused: REFUSED.arithmetic } : quoting;
+    while (this.hasMore() && !this.sees("}")) {
+      if (quoting === "bare" && this.sees("'")) this.singleQuotes("'");
+      else if (this.sees('"') && quoting !== "heredoc")
+        this.doubleQuotes(null, typeof inside === "object" ? inside : "quoted");
+      else this.expansion(inside);
+    }
+    this.at++;
+  }
+}
