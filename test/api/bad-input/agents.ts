@@ -1,3 +1,4 @@
+import { LIMITS } from "../../../src/protocol/limits.ts";
 import type { Row } from "./row.ts";
 import { CANARY, foreign, own } from "./stage.ts";
 
@@ -47,7 +48,7 @@ export const AGENTS: Row[] = [
   asAgent("no offset", "log", { method: "PUT", body: CANARY, status: 422, kind: "invalid" }),
   asAgent("a chunk over 1 MiB", "log?offset=6", {
     method: "PUT",
-    body: "x".repeat(1024 * 1024 + 1),
+    body: "x".repeat(LIMITS.bodyBytes + 1),
     status: 413,
     kind: "too-large",
   }),

@@ -1,3 +1,4 @@
+import { LIMITS } from "../../../src/protocol/limits.ts";
 import type { Row } from "./row.ts";
 import { CANARY, foreign, own, UUID } from "./stage.ts";
 
@@ -27,7 +28,19 @@ export const BUILDS: Row[] = [
     "a[b",
     "a\\b",
   ]
-    .concat(["/a", "a/", "a//b", ".a", "a.", "@", "HEAD", "refs/notes/a", "", "x".repeat(251), "\ud800"])
+    .concat([
+      "/a",
+      "a/",
+      "a//b",
+      ".a",
+      "a.",
+      "@",
+      "HEAD",
+      "refs/notes/a",
+      "",
+      "x".repeat(LIMITS.branchCharacters + 1),
+      "\ud800",
+    ])
     .map((branch) => build(`the branch ${JSON.stringify(branch).slice(0, 40)}`, () => ({ branch }), "/branch")),
   ...["3f2a9c6", "HEAD", "g".repeat(40), "a".repeat(39), "b".repeat(41), "a".repeat(63), `${"a".repeat(40)}\n`].map(
     (sha) =>
@@ -53,10 +66,15 @@ export const BUILDS: Row[] = [
   build("NUL in an override", () => ({ envVariables: { A: `${CANARY}\0` } }), "/envVariables"),
   build("half a character in an override", () => ({ envVariables: { A: `${CANARY}\ud83d` } }), "/envVariables"),
   build("an object for an override", () => ({ envVariables: { A: { B: CANARY } } }), "/envVariables"),
-  build("overrides over 256 KiB", () => ({ envVariables: { A: CANARY.repeat(30_000) } }), "", {
-    status: 413,
-    kind: "too-large",
-  }),
+  build(
+    "overrides that are too large",
+    () => ({ envVariables: { A: CANARY.repeat(LIMITS.envVariablesBytes / 8) } }),
+    "",
+    {
+      status: 413,
+      kind: "too-large",
+    },
+  ),
   build("a status of its own", () => ({ status: "succeeded" }), ""),
   build("an attempt of its own", () => ({ attempt: 1 }), ""),
   build("an id of its own", () => ({ id: UUID }), ""),

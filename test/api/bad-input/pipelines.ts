@@ -1,3 +1,4 @@
+import { LIMITS } from "../../../src/protocol/limits.ts";
 import type { Row } from "./row.ts";
 import { CANARY, foreign, own } from "./stage.ts";
 
@@ -28,12 +29,16 @@ export const PIPELINES: Row[] = [
   pipeline("a group twice", () => ({ groupIds: [own.groupId, own.groupId] }), "/groupIds"),
   pipeline("half a character in its definition", () => ({ definition: "steps:\n  - run: '\ud83d'\n" }), "/definition"),
   pipeline("101 groups", () => ({ groupIds: Array.from({ length: 101 }, () => crypto.randomUUID()) }), "/groupIds"),
-  pipeline("51 labels", () => ({ requires: { labels: Array(51).fill("x") } }), "/requires/labels"),
+  pipeline("too many labels", () => ({ requires: { labels: Array(LIMITS.labels + 1).fill("x") } }), "/requires/labels"),
   pipeline("a label with a space", () => ({ requires: { labels: [`${CANARY} x`] } }), "/requires/labels/0"),
   pipeline("a platform that does not exist", () => ({ requires: { platform: "amiga" } }), "/requires/platform"),
   pipeline("a slip in what it requires", () => ({ requires: { laebls: [] } }), "/requires"),
   pipeline("no time at all", () => ({ timeoutSeconds: 0 }), "/timeoutSeconds"),
   pipeline("four attempts", () => ({ maxAttempts: 4 }), "/maxAttempts"),
   pipeline("a definition that is no YAML", () => ({ definition: `steps: [${CANARY}` }), "/definition"),
-  pipeline("a definition over 256 KiB", () => ({ definition: CANARY.repeat(30_000) }), "/definition"),
+  pipeline(
+    "a definition that is too long",
+    () => ({ definition: CANARY.repeat(LIMITS.definitionCharacters / 8) }),
+    "/definition",
+  ),
 ];

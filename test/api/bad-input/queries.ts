@@ -1,3 +1,4 @@
+import { LIMITS } from "../../../src/protocol/limits.ts";
 import type { Row } from "./row.ts";
 
 const query = (path: string, pointer: string): Row => ({
@@ -6,10 +7,12 @@ const query = (path: string, pointer: string): Row => ({
 
 export const QUERIES: Row[] = [
   ...["0", "201", "-1", "x", "1.5", "", "1e1000"].map((limit) => query(`/repository?limit=${limit}`, "/limit")),
-  ...["x", "!!!!", btoa("not-an-id"), "A".repeat(101)].map((cursor) => query(`/build?cursor=${cursor}`, "/cursor")),
+  ...["x", "!!!!", btoa("not-an-id"), "A".repeat(LIMITS.cursorCharacters + 1)].map((cursor) =>
+    query(`/build?cursor=${cursor}`, "/cursor"),
+  ),
   query("/build?status=done", "/status"),
   query("/build?repoId=7", "/repoId"),
-  query(`/build?branch=${"x".repeat(251)}`, "/branch"),
+  query(`/build?branch=${"x".repeat(LIMITS.branchCharacters + 1)}`, "/branch"),
   query("/build?colour=red", ""),
   query("/secrets/variables?includeInactive=yes", "/includeInactive"),
   query("/secrets/groups?includeVariables=1", "/includeVariables"),

@@ -1,3 +1,4 @@
+import { LIMITS } from "../../../src/protocol/limits.ts";
 import type { ProblemKind } from "../../../src/protocol/problem.ts";
 import type { Row } from "./row.ts";
 import { CANARY, own } from "./stage.ts";
@@ -17,6 +18,6 @@ export const REGISTRATIONS: Row[] = [
   registration("no capability", { canBuildIOS: undefined }, 422, "invalid", "/canBuildIOS"),
   registration("a name of two lines", { name: `${CANARY}\n` }, 422, "invalid", "/name"),
   registration("no name", { name: "" }, 422, "invalid", "/name"),
-  registration("a name of 201 characters", { name: "x".repeat(201) }, 422, "invalid", "/name"),
+  registration("a name that is too long", { name: "x".repeat(LIMITS.nameCharacters + 1) }, 422, "invalid", "/name"),
   registration("a version of two lines", { version: `${CANARY}\n` }, 422, "invalid", "/version"),
 ];

@@ -1,3 +1,4 @@
+import { LIMITS } from "../../../src/protocol/limits.ts";
 import type { Row } from "./row.ts";
 import { CANARY } from "./stage.ts";
 
@@ -33,9 +34,17 @@ export const REPOSITORIES: Row[] = [
     ],
     ...["https://git.example/\u0000.git", "https:///x.git", "http://git.example/x.git"],
   ].map((cloneUrl) => repository(`the clone address ${JSON.stringify(cloneUrl)}`, { cloneUrl }, "/cloneUrl")),
-  ...["x", "acme/", "/x", "acme/../x", "acme/./x", "acme//x", "acme/x y", "acme/x\n", "a".repeat(401)].map((fullName) =>
-    repository(`the name ${JSON.stringify(fullName).slice(0, 40)}`, { fullName }, "/fullName"),
-  ),
+  ...[
+    "x",
+    "acme/",
+    "/x",
+    "acme/../x",
+    "acme/./x",
+    "acme//x",
+    "acme/x y",
+    "acme/x\n",
+    "a".repeat(LIMITS.fullNameCharacters + 1),
+  ].map((fullName) => repository(`the name ${JSON.stringify(fullName).slice(0, 40)}`, { fullName }, "/fullName")),
   repository("a host id that is a text", { gitHostRepoId: "7" }, "/gitHostRepoId"),
   repository("a host id that is no whole number", { gitHostRepoId: 1.5 }, "/gitHostRepoId"),
   repository("a host id below zero", { gitHostRepoId: -1 }, "/gitHostRepoId"),

@@ -1,3 +1,4 @@
+import { LIMITS } from "../../../src/protocol/limits.ts";
 import type { Row } from "./row.ts";
 import { CANARY, foreign, own, UUID } from "./stage.ts";
 
@@ -19,7 +20,7 @@ export const VARIABLES: Row[] = [
     "",
     "A-B",
     "Ä",
-    "A".repeat(256),
+    "A".repeat(LIMITS.keyCharacters + 1),
     "MILLRACE_TOKEN",
     "A.B",
     "$A",
@@ -28,7 +29,7 @@ export const VARIABLES: Row[] = [
   variable("half a character in its value", () => ({ value: `${CANARY}\ud83d` }), "/value"),
   variable("half a character in its description", () => ({ description: `\ude00${CANARY}` }), "/description"),
   variable("NUL in its value", () => ({ value: `${CANARY}\0` }), "/value"),
-  variable("a value over 48 KiB", () => ({ value: `${CANARY}${"é".repeat(24 * 1024)}` }), "", {
+  variable("a value that is too large", () => ({ value: `${CANARY}${"é".repeat(LIMITS.valueBytes / 2)}` }), "", {
     status: 413,
     kind: "too-large",
   }),
@@ -56,5 +57,9 @@ export const VARIABLES: Row[] = [
   variable("isSecret as a text", () => ({ isSecret: "false" }), "/isSecret"),
   variable("isSecret as a number", () => ({ isSecret: 0 }), "/isSecret"),
   variable("isSecret null", () => ({ isSecret: null }), "/isSecret"),
-  variable("a description over 2,000 characters", () => ({ description: CANARY.repeat(300) }), "/description"),
+  variable(
+    "a description that is too long",
+    () => ({ description: CANARY.repeat(LIMITS.descriptionCharacters / 8) }),
+    "/description",
+  ),
 ];
