@@ -1,0 +1,44 @@
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+
+/** The id that GitHub gives a heading. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s-]/gu, "")
+    .replaceAll(" ", "-");
+
+const anchorsIn = (text: string): string[] =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => anchorOf(heading));
+
+/** Paths of src and test, or beginnings of paths, that a page names; without those with a placeholder in capitals, such as NOUN. */
+const pathsIn = (text: string): string[] =>
+  [...text.matchAll(/`((?:src|test)\/[\w./-]+)`/g)]
+    .map(([, path = ""]) => path)
+    .filter((path) => !/[A-Z]{4}/.test(path));
+
+const linksIn = (text: string): string[] =>
+  [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link).filter((link) => !/^\w+:/.test(link));
+
+const missing = (page: string, text: string): string[] => [
+  ...pathsIn(text).filter((path) => globSync(`${path}*`).length === 0),
+  ...linksIn(text).filter((link) => {
+    const [path = "", anchor] = link.split("#");
+    const target = path === "" ? page : join(dirname(page), path);
+    if (path !== "" && !existsSync(target)) return true;
+    return anchor !== undefined && !anchorsIn(path === "" ? text : readFileSync(target, "utf8")).includes(anchor);
+  }),
+];
+
+describe("the documents", () => {
+  it.each(["README.md", ...globSync("docs/*.md").sort()])("lead to files and headings that exist: %s", (page) => {
+    expect(missing(page, readFileSync(page, "utf8"))).toEqual([]);
+  });
+
+  it("would be seen to lead nowhere", () => {
+    const text =
+      "`src/gone.ts` [a](gone.md) [b](api.md#gone) [c](#gone)\n# Here\n[d](#here) `src/NOUN.ts` `src/worker.ts`";
+    expect(missing("docs/x.md", text)).toEqual(["src/gone.ts", "gone.md", "api.md#gone", "#gone"]);
+  });
+});
