@@ -43,7 +43,7 @@ const Progress = ({ build, details }: { build: Build; details: BuildDetails }) =
   const { status, queuedAt, startedAt, finishedAt, agentId } = build;
   const agent = agentId === null ? null : agents.get(agentId);
   if (isWaiting(status)) {
-    const reason = explanations.get(build.id)?.words;
+    const reason = explanations.get(build.id)?.message;
     return (
       <>
         {wordOf(status)} <Elapsed from={queuedAt} to={null} now={now} />
