@@ -99,7 +99,7 @@ export const explain = (
   }
   if (!isQueued(status)) {
     const name = (job.agentId && state.agents.get(job.agentId)?.name) ?? "an agent";
-    return { ...notQueued, code: status, ...sentence(LEASED_MESSAGES[status](name)) };
+    return { ...notQueued, code: status, ...sentence(LEASED_MESSAGES[status]?.(name) ?? `It is ${status}.`) };
   }
   const reasons = new Map(
     [...state.agents.values()].map((agent) => [agent, reasonsOf(state, agent, job, context, pingedAt(agent.id))]),

@@ -109,8 +109,9 @@ const ALLOWED: Record<ActiveStatus, readonly ("hand-out" | "start" | "finish" | 
   canceling: ["finish"],
 };
 
+/** False in a state that only a later release knows, from before a rollback. */
 const isAllowed = (action: (typeof ALLOWED)[ActiveStatus][number], { status }: BuildFacts): boolean =>
-  isActive(status) && ALLOWED[status].includes(action);
+  isActive(status) && (ALLOWED[status]?.includes(action) ?? false);
 
 export const RULES: Rules = {
   nextFence: (last, now) => Math.max(last + 1, now),
