@@ -62,7 +62,7 @@ const QUOTES: [file: string, ...quotes: string[]][] = [
     `1 to ${LIMITS.timeoutSeconds / 60}`,
     `${withCommas(LIMITS.summaryCharacters)} characters`,
   ],
-  ["docs/rotation.md", `${DEFAULTS.rewrapBatch} unless told`, `${LIMITS.rewrapBatch} at most`],
+  ["docs/rotation.md", `${DEFAULTS.rewrapBatch} by default`, `${LIMITS.rewrapBatch} at most`],
   [
     "docs/security.md",
     `${withCommas(LIMITS.registeredAgents)} agents at most`,
