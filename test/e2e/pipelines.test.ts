@@ -334,7 +334,7 @@ steps:
   - run: echo '\${{ build.branch }}'
 `;
   const EXPECTED = [
-    [1, 1, /triggered by the API/],
+    [1, 1, /the API triggers builds/],
     [2, 1, /`requires`/],
     [4, 5, /The checkout is made before the first step/],
     [5, 19, /There is no context `github`/],
