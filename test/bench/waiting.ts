@@ -2,6 +2,7 @@ import { loadavg } from "node:os";
 import { join } from "node:path";
 import type { NewBuild } from "../../src/domain/pool/commands.ts";
 import type { Job } from "../../src/protocol/jobs.ts";
+import { DEFAULT_BUILD } from "../support/default-build.ts";
 import { serveBundled } from "../support/served-worker.ts";
 import { withStorageIn } from "../support/storage-in.ts";
 import { makePipeline, type RegisteredAgent, registerAgent } from "./support/build-requests.ts";
@@ -32,26 +33,7 @@ const trigger = () =>
   http.request("POST", "/build", { token: client.token, body: JSON.stringify({ pipelineId, branch: "main" }) });
 /** Enqueues a build at the pool directly, without the Worker's part. */
 const enqueue = () => {
-  const build: NewBuild = {
-    id: crypto.randomUUID(),
-    orgId: "bench",
-    repoId,
-    pipelineId,
-    pipelineVersion: 1,
-    branch: "main",
-    commitSha: null,
-    trigger: "api",
-    priority: 0,
-    requires: {},
-    timeoutSeconds: 3600,
-    maxParallel: null,
-    maxAttempts: 2,
-    inputs: null,
-    secretKeys: [],
-    retryOf: null,
-    idempotency: null,
-    actor: { actor: "token:bench", requestId: "bench" },
-  };
+  const build: NewBuild = { ...DEFAULT_BUILD, id: crypto.randomUUID(), orgId: "bench", repoId, pipelineId };
   return http.request("POST", "/enqueue", { body: JSON.stringify(build) });
 };
 const about = (job: Job, { token }: RegisteredAgent, verb: string, body?: object) =>

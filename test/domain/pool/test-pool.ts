@@ -3,31 +3,12 @@ import type { NewAgent, NewBuild, Result } from "../../../src/domain/pool/comman
 import { RULES } from "../../../src/domain/pool/rules.ts";
 import type { Command, Input, Output } from "../../../src/domain/pool/step.ts";
 import { SimPool } from "../../simulate/pool.ts";
+import { DEFAULT_BUILD } from "../../support/default-build.ts";
 
 export const ORG = "acme";
 export const ACTOR = { actor: "token:t", requestId: "r" };
 
-const DEFAULT_BUILD: Omit<NewBuild, "id"> = {
-  orgId: ORG,
-  repoId: "repo",
-  pipelineId: "pipeline",
-  pipelineVersion: 1,
-  branch: "main",
-  commitSha: null,
-  trigger: "api",
-  priority: 0,
-  requires: {},
-  timeoutSeconds: 3600,
-  maxParallel: null,
-  maxAttempts: 2,
-  inputs: null,
-  secretKeys: [],
-  retryOf: null,
-  idempotency: null,
-  actor: ACTOR,
-};
-
-/** A pool in memory with a clock that only the test moves. The witness of the simulation checks every step. */
+/** A pool in memory with a clock that only the test moves. The simulation's checker checks every step. */
 export class TestPool {
   now = 1_800_000_000_000;
   readonly pushes: { agentId: string; type: string; buildId: string | undefined }[] = [];
