@@ -1,6 +1,7 @@
 /** The bindings of `wrangler.toml`. Secrets may be missing until they are put; whoever reads one says so clearly. */
 interface Env {
   DB: D1Database;
+  ARCHIVE: R2Bucket;
   AGENT_POOL: DurableObjectNamespace<import("./objects/agent-pool.ts").AgentPool>;
   BUILD_LOG: DurableObjectNamespace<import("./objects/build-log.ts").BuildLog>;
   TOKEN_RATE: RateLimit;

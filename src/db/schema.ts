@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
-import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import { ACTIVE } from "../protocol/build-states.ts";
+import { check, index, integer, primaryKey, sqliteTable, sqliteView, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import type { Build, BuildEvent, BuildReason, Creator } from "../protocol/build.ts";
+import { ACTIVE, type BuildStatus } from "../protocol/build-states.ts";
 import type { LocationHint } from "../protocol/organization.ts";
 import type { Requires } from "../protocol/pipeline.ts";
 import type { CredentialKind } from "../protocol/repository.ts";
@@ -14,6 +15,14 @@ export const organization = sqliteTable("organization", {
   name: text().notNull(),
   locationHint: text("location_hint").$type<LocationHint>(),
   createdAt: text("created_at").notNull(),
+  /** Since when the organization is being deleted: its tokens and agents are refused. */
+  deletingAt: text("deleting_at"),
+});
+
+/** Ids of organizations that were deleted: none is given again. */
+export const formerOrganization = sqliteTable("former_organization", {
+  id: text().primaryKey(),
+  deletedAt: text("deleted_at").notNull(),
 });
 
 export const token = sqliteTable(
@@ -72,10 +81,20 @@ export const variable = sqliteTable(
   ],
 );
 
-/**
- * The variables that each build used. A trigger on the audit writes the row when a build is handed out, and the
- * variable's `lastUsedAt` and `lastUsedBy` with it.
- */
+/** The first hand-out of a variable on each day (UTC). Has no rowid. */
+export const variableDay = sqliteTable(
+  "variable_day",
+  {
+    variableId: text("variable_id").notNull(),
+    day: text().notNull(),
+    buildId: text("build_id").notNull(),
+    agentId: text("agent_id").notNull(),
+    at: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.variableId, table.day] }), index("variable_day_by_day").on(table.day)],
+);
+
+/** Written by the release before, which kept a row for each hand-out. Goes with the release after this one. */
 export const variableUse = sqliteTable(
   "variable_use",
   {
@@ -200,7 +219,65 @@ export const pipelineGroup = sqliteTable(
 /** SQLite uses the index of active builds only for a query that repeats this text. */
 export const isActiveBuild = sql.raw(`status IN (${ACTIVE.map((status) => `'${status}'`).join(", ")})`);
 
-/** A projection of the pool's builds, never newer than the pool. `record` is the whole build as JSON. */
+/** What lists show of a build, and filter by. The pool writes it when the build is created and when it has ended. */
+const BUILD_SUMMARY = {
+  orgId: text("org_id").notNull(),
+  id: text().notNull(),
+  number: integer().notNull(),
+  repoId: text("repo_id").notNull(),
+  pipelineId: text("pipeline_id"),
+  /** The whole name: `refs/heads/main`. */
+  ref: text().notNull(),
+  commitSha: text("commit_sha"),
+  event: text().$type<BuildEvent>().notNull(),
+  trigger: text().$type<Build["trigger"]>().notNull(),
+  pullNumber: integer("pull_number"),
+  author: text(),
+  /** The first line of the commit's message, at most 200 characters. */
+  subject: text(),
+  priority: integer().notNull(),
+  retryOf: text("retry_of"),
+  createdBy: text("created_by", { mode: "json" }).$type<Creator>(),
+  status: text().$type<BuildStatus>().notNull(),
+  attempt: integer().notNull(),
+  agentId: text("agent_id"),
+  exitCode: integer("exit_code"),
+  reason: text().$type<BuildReason>(),
+  message: text(),
+  /** The line of the log that says why the build failed, masked, at most 200 characters. */
+  failedLine: text("failed_line"),
+  /** Counts of tests, and of jobs where the build has several. */
+  tests: text({ mode: "json" }).$type<Record<string, number>>(),
+  jobs: text({ mode: "json" }).$type<Record<string, number>>(),
+  leak: integer({ mode: "boolean" }).notNull(),
+  /** Times of builds are milliseconds since 1970: a third of the bytes of a text. */
+  queuedAt: integer("queued_at").notNull(),
+  startedAt: integer("started_at"),
+  finishedAt: integer("finished_at"),
+  /** The pool's version of the build: a write of an older version changes nothing. */
+  poolVersion: integer("pool_version").notNull(),
+};
+
+/**
+ * The builds that this release wrote. Has no rowid: it is stored in the order of its key, and each index ends with the
+ * key. Read `buildList`, which has the builds of the release before too.
+ */
+export const buildSummary = sqliteTable("build_summary", BUILD_SUMMARY, (table) => [
+  primaryKey({ columns: [table.orgId, table.id] }),
+  index("build_summary_by_repo").on(table.orgId, table.repoId, table.id),
+  index("build_summary_by_pipeline").on(table.orgId, table.pipelineId, table.id),
+  index("build_summary_by_ref").on(table.orgId, table.ref, table.id),
+  index("build_summary_by_commit").on(table.orgId, table.commitSha, table.id).where(sql`commit_sha IS NOT NULL`),
+  index("build_summary_by_end").on(table.finishedAt),
+]);
+
+/** The builds of the release before, with the columns of `buildSummary`. */
+export const earlierBuild = sqliteView("earlier_build", BUILD_SUMMARY).existing();
+
+/** All builds, those that the release before wrote included. */
+export const buildList = sqliteView("build_list", BUILD_SUMMARY).existing();
+
+/** Builds as the release before writes them. Upkeep moves the ended ones. Goes with the release after this one. */
 export const build = sqliteTable(
   "build",
   {
@@ -210,7 +287,6 @@ export const build = sqliteTable(
     pipelineId: text("pipeline_id"),
     branch: text().notNull(),
     status: text().notNull(),
-    /** The pool's version of the build: a write of an older version changes nothing. */
     poolVersion: integer("pool_version").notNull(),
     record: text().notNull(),
     finishedAt: text("finished_at"),
@@ -226,6 +302,76 @@ export const build = sqliteTable(
   ],
 );
 
+/** One row for each job of a build with several jobs, written when the job ended: finds the job's build. */
+export const job = sqliteTable(
+  "job",
+  {
+    orgId: text("org_id").notNull(),
+    id: text().notNull(),
+    buildId: text("build_id").notNull(),
+    finishedAt: integer("finished_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.id] }), index("job_by_end").on(table.finishedAt)],
+);
+
+/** What each pool told last. A sequence that is not the one that the pool remembers shows that one was restored. */
+export const pool = sqliteTable("pool", {
+  orgId: text("org_id").primaryKey(),
+  sequence: integer().notNull(),
+  /** Builds that had not ended. */
+  active: integer().notNull(),
+  /** Milliseconds since 1970. */
+  at: integer().notNull(),
+});
+
+/** Numbers of the whole deployment for the people on call, one row a minute. */
+export const serviceMetric = sqliteTable("service_metric", {
+  /** Minutes since 1970. */
+  minute: integer().primaryKey(),
+  facts: text().notNull(),
+});
+
+/** What upkeep could not do, set aside so that it holds up nothing else, and tried again later. */
+export const upkeepFailure = sqliteTable(
+  "upkeep_failure",
+  {
+    kind: text().notNull(),
+    subject: text().notNull(),
+    orgId: text("org_id"),
+    tries: integer().notNull(),
+    /** Milliseconds since 1970. */
+    nextAt: integer("next_at").notNull(),
+    reason: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.kind, table.subject] })],
+);
+
+const AUDIT = {
+  orgId: text("org_id").notNull(),
+  id: text().notNull(),
+  at: text().notNull(),
+  actor: text().notNull(),
+  action: text().notNull(),
+  subject: text().notNull(),
+  requestId: text("request_id"),
+  detail: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
+};
+
+/** The two actions of every build have no index of their own: they are found in the order of ids. */
+export const isIndexedAction = sql.raw("action NOT IN ('build.create', 'build.deliver')");
+
+/** Has no rowid. Ids begin with their time, so no index of times is needed. Read `auditList`. */
+export const auditLog = sqliteTable("audit_log", AUDIT, (table) => [
+  primaryKey({ columns: [table.orgId, table.id] }),
+  index("audit_log_by_subject").on(table.orgId, table.subject, table.id),
+  index("audit_log_by_actor").on(table.orgId, table.actor, table.id),
+  index("audit_log_by_action").on(table.orgId, table.action, table.id).where(isIndexedAction),
+]);
+
+/** All audit rows, those that the release before wrote included. */
+export const auditList = sqliteView("audit_list", AUDIT).existing();
+
+/** The audit of the release before. Upkeep moves it. Goes with the release after this one. */
 export const audit = sqliteTable(
   "audit",
   {

@@ -1,5 +1,5 @@
 /** Name of the object with an organization's agents and active builds; to shard it, change this function. */
 export const poolName = (orgId: string): string => orgId;
 
-/** Name of the object that holds the log of a build. */
-export const buildLogName = (orgId: string, buildId: string): string => `${orgId}/${buildId}`;
+/** Name of the object that holds the log of a job. A build of one job has the id of its job. */
+export const buildLogName = (orgId: string, jobId: string): string => `${orgId}/${jobId}`;

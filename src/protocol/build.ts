@@ -49,6 +49,10 @@ export type EnvironmentKey = z.infer<typeof EnvironmentKey>;
 export const Creator = z.object({ kind: z.string(), id: Id, name: z.string() });
 export type Creator = z.infer<typeof Creator>;
 
+/** What made a build: a request, or what happened at the git host. */
+export const BuildEvent = z.enum(["api", "push", "tag", "pull", "merge-group", "schedule"]);
+export type BuildEvent = z.infer<typeof BuildEvent>;
+
 export const Build = z.object({
   id: Id,
   number: z.int(),

@@ -8,9 +8,10 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
   domain: { rooms: ["protocol"], packages: ["yaml", "@actions/expressions"] },
   crypto: { rooms: [], packages: [] },
   db: { rooms: ["protocol"], packages: ["drizzle-orm", "migrations"] },
-  objects: { rooms: ["protocol", "domain", "crypto", "db"], packages: ["cloudflare:workers"] },
+  archive: { rooms: ["protocol"], packages: [] },
+  objects: { rooms: ["protocol", "domain", "crypto", "db", "archive"], packages: ["cloudflare:workers"] },
   services: {
-    rooms: ["protocol", "domain", "crypto", "db"],
+    rooms: ["protocol", "domain", "crypto", "db", "archive"],
     packages: ["drizzle-orm", "zod/mini", "zod/v4/core", "uuid"],
   },
   web: { rooms: ["protocol", "services"], packages: ["hono", "zod/mini", "uuid"] },

@@ -85,6 +85,7 @@ export const serveBundled = async (
       ratelimits,
       bindings: { ...vars, CLONE_PROTOCOLS: "https,ssh,file", ...keys, ...options.vars },
       d1Databases: { DB: "millrace" },
+      r2Buckets: { ARCHIVE: "millrace-archive" },
       durableObjects: {
         AGENT_POOL: { className: "AgentPool", useSQLite: true },
         BUILD_LOG: { className: "BuildLog", useSQLite: true },

@@ -1,0 +1,31 @@
+import type { Build } from "../protocol/build.ts";
+import type { Requires } from "../protocol/pipeline.ts";
+import { dayOf, recordKey } from "./keys.ts";
+
+/** An ended build as the archive keeps it: the whole build, and what a retry takes over besides. */
+export interface BuildRecord extends Build {
+  /** Absent in records of builds that an older release ended. */
+  requires?: Requires;
+}
+
+const keyOf = ({ orgId, id, finishedAt }: Pick<Build, "orgId" | "id" | "finishedAt">): string =>
+  recordKey(dayOf(Date.parse(finishedAt ?? "")), orgId, id);
+
+/** Stores the record of an ended build. May be repeated. */
+export const putRecord = async (archive: R2Bucket, record: BuildRecord): Promise<void> => {
+  await archive.put(keyOf(record), JSON.stringify(record), { httpMetadata: { contentType: "application/json" } });
+};
+
+/** The record of a build that ended at `finishedAt` (ISO 8601); null where there is none. */
+export const getRecord = async (
+  archive: R2Bucket,
+  build: { orgId: string; id: string; finishedAt: string },
+): Promise<BuildRecord | null> => {
+  const found = await archive.get(keyOf(build));
+  return found && found.json<BuildRecord>();
+};
+
+export const deleteRecord = async (
+  archive: R2Bucket,
+  build: { orgId: string; id: string; finishedAt: string },
+): Promise<void> => archive.delete(keyOf(build));
