@@ -49,6 +49,8 @@ export class PoolStorage implements Records {
     for (const { name, value } of this.#rows("SELECT name, value FROM meta")) {
       if (name === "org") changes.push({ kind: "org", orgId: value! });
       if (name === "fence") changes.push({ kind: "fence", fence: Number(value) });
+      if (name === "told") changes.push({ kind: "told", sequence: Number(value) });
+      if (name === "tell-again") changes.push({ kind: "tell-again", after: Number(value) });
       const [, tokenId] = name!.split(REVOKED);
       if (tokenId) changes.push({ kind: "revoked", tokenId, at: Number(value) });
     }
@@ -70,7 +72,7 @@ export class PoolStorage implements Records {
 
   store(changes: readonly Change[]): void {
     for (const change of changes) {
-      if (change.kind === "forget") this.#deleteBefore(change.before);
+      if (change.kind === "forget") this.#deleteBefore(change);
       else for (const [query, ...bindings] of writesOf(change, this.#newId)) this.#write(query, ...bindings);
       if (change.kind === "inputs" && JSON.stringify(change.runValues).length > LIMITS.largeInputsCharacters) {
         this.#deleteLargeRunValues();
@@ -79,7 +81,7 @@ export class PoolStorage implements Records {
   }
 
   /** Deletes what no request may read any more. A build that D1 does not have yet is kept. */
-  #deleteBefore(before: number): void {
+  #deleteBefore({ before, revokedBefore }: { before: number; revokedBefore: number }): void {
     const old = `SELECT id FROM build WHERE ended_at < ${before} AND id NOT IN (SELECT build_id FROM dirty) LIMIT ${FORGET_LIMIT}`;
     const ids = JSON.stringify(this.#rows(old).map((row) => row.id));
     for (const table of ["job", "report"]) {
@@ -87,7 +89,7 @@ export class PoolStorage implements Records {
     }
     this.#write("DELETE FROM build WHERE id IN (SELECT value FROM json_each(?))", ids);
     this.#write("DELETE FROM idempotency WHERE at < ?", before);
-    this.#write("DELETE FROM meta WHERE name LIKE ? AND CAST(value AS INTEGER) < ?", `${REVOKED}%`, before);
+    this.#write("DELETE FROM meta WHERE name LIKE ? AND CAST(value AS INTEGER) < ?", `${REVOKED}%`, revokedBefore);
     const oldest = `SELECT rowid FROM inputs WHERE build_id NOT IN (${ACTIVE}) ORDER BY rowid LIMIT ?`;
     this.#write(`DELETE FROM inputs WHERE rowid IN (${oldest}) AND at < ?`, FORGET_LIMIT, before - this.#runValuesMs());
   }
@@ -111,6 +113,12 @@ export class PoolStorage implements Records {
   lastNumber(repoId: string): number {
     const [row] = this.#rows("SELECT last FROM number WHERE repo_id = ?", repoId);
     return Number(row?.last ?? 0);
+  }
+
+  endedAfter(seq: number, limit: number): { id: string; seq: number }[] {
+    const query = "SELECT id, seq FROM build WHERE ended_at IS NOT NULL AND seq > ? ORDER BY seq LIMIT ?";
+    const most = Number.isFinite(limit) ? limit : -1;
+    return this.#rows(query, seq, most).map((row) => ({ id: row.id!, seq: Number(row.seq) }));
   }
 
   lastSeq(): number {

@@ -67,6 +67,12 @@ export const writesOf = (change: Exclude<Change, { kind: "forget" }>, newId: (at
       return [["DELETE FROM agent WHERE id = ?", change.agentId]];
     case "revoked":
       return [replace("meta", REVOKED + change.tokenId, String(change.at))];
+    case "told":
+      return [replace("meta", "told", String(change.sequence))];
+    case "tell-again":
+      return change.after === null
+        ? [["DELETE FROM meta WHERE name = 'tell-again'"]]
+        : [replace("meta", "tell-again", String(change.after))];
     case "dirty":
       return [["INSERT OR IGNORE INTO dirty VALUES (?)", change.buildId]];
     case "clean":
@@ -81,6 +87,8 @@ export const writesOf = (change: Exclude<Change, { kind: "forget" }>, newId: (at
     case "waiter":
     case "offer":
     case "flush":
+    case "loaded":
+    case "compared":
     case "offers-resumed":
     case "matched":
       return [];

@@ -1,4 +1,4 @@
-import type { AgentFacts, BuildFacts, Change, JobFacts, Lease } from "../../src/domain/pool/facts.ts";
+import type { AgentFacts, BuildFacts, Change, JobFacts, Lease, Outcome, Stored } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { firstEligible, meetsRequirements } from "./check-state.ts";
 import type { CheckContext } from "./observations.ts";
@@ -35,6 +35,7 @@ const checkAgentRemoved = (context: CheckContext, state: PoolState, id: string):
   const { command, input, now } = context.call;
   const seen = context.observed.agents.get(id)!;
   const isRequested =
+    (command === "reconcile" && input.removedAgents.includes(id)) ||
     (command === "removeAgent" && input.agentId === id) ||
     (command === "removeAgentsOf" && input.tokenId === seen.tokenId);
   const isSpent = state.agents.get(id)!.spentAt !== null;
@@ -53,6 +54,10 @@ const checkBuildChange = (
   audits: string[],
 ): void => {
   const before = context.storage.rows.builds.get(id);
+  if (context.call.command === "reconcile" && isEnded(next.status)) {
+    checkReconciled(context, next, before);
+    return;
+  }
   must(
     16,
     changes.some((change) => change.kind === "dirty" && change.buildId === id),
@@ -77,20 +82,34 @@ const checkBuildChange = (
     must(10, next.status === "canceled" || next.status === "canceling", `a canceled build became ${next.status}`);
 };
 
+/** A restored pool may only end a build: as D1 says, or because nothing but its row is left. */
+const checkReconciled = ({ call, observed }: CheckContext, next: BuildFacts, before: BuildFacts | undefined): void => {
+  const stored = (call.input as Stored).builds.find(({ id }) => id === next.id);
+  must(16, stored !== undefined, "a restore ended a build that D1 does not know");
+  const isAsStored = isEnded(stored.status) && stored.status === next.status && stored.version === next.version;
+  const isLost = !before && !isEnded(stored.status) && next.reason === "agent-lost" && next.version > stored.version;
+  must(16, isAsStored || isLost, `D1 says ${stored.status}, and the restored pool ${next.status}`);
+  const seen = observed.builds.get(next.id) ?? newObservation();
+  const reported = { status: stored.status, exitCode: stored.exitCode, reason: stored.reason } as Outcome;
+  observed.builds.set(next.id, { ...seen, starts: stored.attempt, ...(isAsStored ? { reported } : {}) });
+};
+
+const newObservation = () => ({
+  starts: 0,
+  unstarted: 0,
+  promisedUntil: 0,
+  unaskedExtensions: 0,
+  unfetchedReleases: 0,
+  isCanceled: false,
+  reported: null,
+});
+
 const checkNewBuild = (context: CheckContext, id: string, build: BuildFacts): void => {
   must(7, context.call.command === "enqueue" && build.status === "queued", "a build appeared without being enqueued");
   const last = context.observed.numbers.get(build.repoId) ?? 0;
   must(7, build.number === last + 1, `build number ${build.number} follows ${last}`);
   context.observed.numbers.set(build.repoId, build.number);
-  context.observed.builds.set(id, {
-    starts: 0,
-    unstarted: 0,
-    promisedUntil: 0,
-    unaskedExtensions: 0,
-    unfetchedReleases: 0,
-    isCanceled: false,
-    reported: null,
-  });
+  context.observed.builds.set(id, newObservation());
 };
 
 const checkJobChange = (
@@ -105,7 +124,8 @@ const checkJobChange = (
   if (next.passedOver?.until && next.passedOver.until !== before.passedOver?.until)
     checkPassedOver(context, state, next);
   if (!before.lease && next.lease) checkGrant(context, state, id, next, next.lease);
-  if (before.lease && !next.lease) checkLeaseEnd(context, id, before, next, before.lease, build);
+  const isTakenOver = context.call.command === "reconcile" && build !== undefined && isEnded(build.status);
+  if (before.lease && !next.lease && !isTakenOver) checkLeaseEnd(context, id, before, next, before.lease, build);
   if (before.lease && next.lease) {
     must(1, before.lease.fence === next.lease.fence, "a lease changed its fence");
     must(5, next.lease.expiresAt >= before.lease.expiresAt, "the deadline of a lease moved closer");
@@ -144,6 +164,7 @@ const lastContact = (state: PoolState, id: string): number =>
 
 const checkGrant = (context: CheckContext, state: PoolState, id: string, job: JobFacts, lease: Lease): void => {
   const { command, input, now } = context.call;
+  must(4, !context.observed.ended.has(id), "a build that ended before the restore was leased");
   must(2, lease.fence > context.maxFence, `fence ${lease.fence} follows ${context.maxFence}`);
   context.maxFence = lease.fence;
   context.observed.builds.get(id)!.unaskedExtensions = 0;
@@ -194,7 +215,9 @@ const checkLeaseEnd = (
   const byAgent = namesLease && isHolder && (command === "finish" || command === "release");
   const byService = namesLease && (command === "unclaim" || command === "failClaim") && lease.startedAt === null;
   const isOfRevokedToken = input?.tokenId === context.observed.agents.get(lease.agentId)?.tokenId;
-  const isRemoval = (command === "removeAgent" && isHolder) || (command === "removeAgentsOf" && isOfRevokedToken);
+  const isReconciled = command === "reconcile" && input.removedAgents.includes(lease.agentId);
+  const isRemoval =
+    isReconciled || (command === "removeAgent" && isHolder) || (command === "removeAgentsOf" && isOfRevokedToken);
   must(
     5,
     isExpired || isRestart || isIdleAgain || byAgent || byService || isRemoval,

@@ -1,57 +1,122 @@
-import type { AuditFact } from "../../src/domain/pool/facts.ts";
+import type { AuditFact, BuildFacts, JobFacts, Stored } from "../../src/domain/pool/facts.ts";
+import { revocationsToTell } from "../../src/domain/pool/reconcile.ts";
+import type { SimPool } from "./pool.ts";
 import type { SimStorage } from "./storage.ts";
 import { must } from "./violation.ts";
 
 export interface Batch {
-  builds: { buildId: string; version: number; status: string }[];
+  builds: { buildId: string; version: number; build: BuildFacts; job: JobFacts }[];
   entries: { seq: number; audit: AuditFact | null }[];
+  /** Tokens that are deleted again, after D1 was restored. */
+  revoked: string[];
+  /** The pool's sequence, and the range in which D1's must be to be replaced. */
+  sequence: { written: number; from: number; to: number };
+  /** Nothing is written where D1's sequence is higher: the pool was restored. */
+  atMost: number | null;
 }
 
 const BATCH_SIZE = 20;
 
+interface Row {
+  version: number;
+  build: BuildFacts;
+  job: JobFacts;
+}
+
 /** D1 as the pool writes to it: a batch is atomic, and an older version never replaces a newer one. */
 export class SimDatabase {
-  readonly builds = new Map<string, { version: number; status: string }>();
-  readonly audits = new Set<number>();
-  /** Builds of which D1 has a version that the pool lost in a restore. */
-  readonly aheadOfPool = new Set<string>();
+  builds = new Map<string, Row>();
+  audits = new Set<AuditFact>();
+  /** Tokens that D1 holds valid. */
+  tokens = new Set<string>(["t0"]);
+  sequence: number | null = null;
+  /** One of both was restored: D1 may know a later version of a build than the pool. */
   #wasRestored = false;
 
-  read(storage: SimStorage, dirty: ReadonlySet<string>): Batch {
-    const builds = [...dirty].slice(0, BATCH_SIZE).map((buildId) => {
-      const { version, status } = storage.rows.builds.get(buildId)!;
-      return { buildId, version, status };
+  read({ storage, state, context }: Pick<SimPool, "storage" | "state" | "context">): Batch {
+    const builds = [...state.dirty].slice(0, BATCH_SIZE).map((buildId) => {
+      const build = storage.rows.builds.get(buildId)!;
+      return { buildId, version: build.version, build, job: storage.rows.jobs.get(buildId)! };
     });
     const entries = [...storage.rows.entries].slice(0, BATCH_SIZE).map(([seq, { audit }]) => ({ seq, audit }));
-    return { builds, entries };
+    const { told, sequence: written, unchecked } = state;
+    return {
+      builds,
+      entries,
+      revoked: revocationsToTell(state, context),
+      sequence: { written, from: told, to: unchecked ?? written },
+      atMost: unchecked,
+    };
   }
 
-  write({ builds, entries }: Batch, storage: SimStorage): void {
-    for (const { buildId, version, status } of builds) {
-      if ((this.builds.get(buildId)?.version ?? -1) < version) this.builds.set(buildId, { version, status });
+  /** @returns the sequence that D1 had before; null where it had none */
+  write({ builds, entries, revoked, sequence, atMost }: Batch, storage: SimStorage): number | null {
+    const found = this.sequence;
+    if (atMost !== null && (found ?? 0) > atMost) return found;
+    for (const row of builds) {
+      const { buildId, version } = row;
+      if ((this.builds.get(buildId)?.version ?? -1) < version) this.builds.set(buildId, row);
       const known = storage.rows.builds.get(buildId);
-      if (!known) continue;
-      if (known.version >= this.builds.get(buildId)!.version) this.aheadOfPool.delete(buildId);
-      else if (this.#wasRestored) this.aheadOfPool.add(buildId);
-      else must(16, false, "D1 is newer than the pool");
+      const isNewer = known && known.version < this.builds.get(buildId)!.version;
+      must(16, !isNewer || this.#wasRestored, "D1 is newer than the pool");
     }
-    for (const { seq, audit } of entries) if (audit) this.audits.add(seq);
+    for (const { audit } of entries) if (audit) this.audits.add(audit);
+    for (const token of revoked) this.tokens.delete(token);
+    if ((found ?? 0) >= sequence.from && (found ?? 0) <= sequence.to) this.sequence = sequence.written;
+    return found;
   }
 
-  /** Notes the builds that D1 knows in a newer version than the restored pool, until the pool overtakes it. */
-  poolWasRestored(storage: SimStorage): void {
+  /** The service revokes a token: D1 deletes it, and has it in the audit. */
+  revokeToken(at: number, subject: string): void {
+    this.tokens.delete(subject);
+    this.audits.add({ at, actor: "token:t", action: "token.revoke", subject, requestId: null, detail: {} });
+  }
+
+  /** What a restored pool reads. */
+  stored(): Stored {
+    const audits = [...this.audits];
+    const subjects = (...actions: string[]) =>
+      audits.filter(({ action }) => actions.includes(action)).map(({ subject }) => subject);
+    const numbers = new Map<string, number>();
+    for (const { build } of this.builds.values())
+      numbers.set(build.repoId, Math.max(build.number, numbers.get(build.repoId) ?? 0));
+    return {
+      sequence: this.sequence,
+      builds: [...this.builds.values()].map(({ build, job }) => {
+        const { seq: _, pipelineVersion: __, ...known } = build;
+        return { ...known, agentId: job.agentId, attempt: job.attempt, message: null };
+      }),
+      numbers: [...numbers].map(([repoId, number]) => ({ repoId, number })),
+      removedAgents: subjects("agent.remove", "agent.forget"),
+      revoked: subjects("token.revoke"),
+    };
+  }
+
+  /** The rows as they are now; the function restores them. */
+  snapshot(): () => void {
+    const { builds, audits, tokens, sequence } = this;
+    const copy = { builds: new Map(builds), audits: new Set(audits), tokens: new Set(tokens), sequence };
+    return () => {
+      Object.assign(this, copy);
+      this.#wasRestored = true;
+    };
+  }
+
+  poolWasRestored(): void {
     this.#wasRestored = true;
-    for (const [buildId, { version }] of this.builds) {
-      if (version > (storage.rows.builds.get(buildId)?.version ?? -1)) this.aheadOfPool.add(buildId);
-    }
   }
 
   /** Once the outbox is empty, D1 and the pool must be equal. */
   compare(storage: SimStorage): void {
     for (const [buildId, { version, status }] of storage.rows.builds) {
       const known = this.builds.get(buildId);
-      if (this.aheadOfPool.has(buildId)) continue;
-      must(16, known?.version === version && known.status === status, `D1 says ${known?.status}, the pool ${status}`);
+      const stored = known?.build.status;
+      must(16, stored === status, `D1 says ${stored}, the pool ${status}`);
+      must(16, this.#wasRestored || known?.version === version, "D1 has another version than the pool");
+    }
+    for (const [buildId, { build }] of this.builds) {
+      const isKnown = storage.rows.builds.has(buildId) || build.finishedAt !== null;
+      must(16, isKnown, "D1 has a build under way that the pool does not know");
     }
     must(16, storage.rows.entries.size === 0, "the outbox still has entries");
   }

@@ -7,7 +7,7 @@ import type { Fault } from "./faults.ts";
 import type { Observer } from "./observer.ts";
 import { SimPool } from "./pool.ts";
 import { Random } from "./random.ts";
-import { OFFER_MS } from "./specification.ts";
+import { isEnded, OFFER_MS } from "./specification.ts";
 
 export const ORG = "acme";
 export const ACTOR = { actor: "token:t", requestId: null };
@@ -81,8 +81,9 @@ export class Simulator {
     this.#observer?.onNote?.(this.now, text);
   }
 
-  /** Calls the pool directly, without the network's faults. */
+  /** Calls the pool directly, without the network's faults. The first grant or number since a load awaits D1. */
   call<C extends Command>(command: C, input: Input<C>): Result<Output<C>> {
+    if (command === "claim" || command === "enqueue") this.#compare();
     return this.pool.call(this.now, command, input);
   }
 
@@ -131,6 +132,7 @@ export class Simulator {
   /** The alarm fires, or the cron trigger replaces a lost one. */
   fireAlarm(): void {
     this.pool.alarmAt = null;
+    this.#compare();
     this.call("sweep", null);
     if (this.injectFault("alarm doubled", 0.05)) this.call("sweep", null);
     const { at } = this.pool.state.flush;
@@ -166,24 +168,46 @@ export class Simulator {
       this.#completeFlush(this.#flushing);
       return;
     }
-    const batch = database.read(pool.storage, pool.state.dirty);
+    const batch = database.read(pool);
     this.#flushing = batch;
-    if (this.injectFault("D1 write late", 0.05)) this.delayedMessages.push(() => database.write(batch, pool.storage));
+    if (this.injectFault("D1 write late", 0.15)) this.delayedMessages.push(() => database.write(batch, pool.storage));
     if (this.isHealing || this.random.chance(0.5)) this.#completeFlush(batch);
+  }
+
+  /** Compares D1 with the pool, where that was not done since the object was loaded. */
+  #compare(): void {
+    const { database, pool, now } = this;
+    if (pool.state.unchecked === null || this.injectFault("D1 away", 0.4, "compare")) return;
+    const compared = pool.call(now, "compare", { found: database.sequence });
+    if (!compared.ok || compared.value !== "pool") return;
+    const stored = database.stored();
+    pool.checker.poolIsReconciled(stored);
+    pool.call(now, "reconcile", stored);
+  }
+
+  /** D1 and the pool are compared once more, and upkeep asks the pool about builds that D1 has under way. */
+  hearAgain(): void {
+    const { database, pool } = this;
+    pool.state.unchecked === null && this.call("compare", { found: database.sequence });
+    this.#compare();
+    const builds = database.stored().builds.filter(({ status }) => !isEnded(status));
+    this.call("reconcile", { sequence: null, builds, numbers: [], removedAgents: [], revoked: [] });
   }
 
   #completeFlush(batch: Batch): void {
     const { database, pool } = this;
     this.#flushing = null;
     const isAway = this.injectFault("D1 away", 0.1, "recordFlush");
-    if (!isAway) database.write(batch, pool.storage);
+    const found = isAway ? null : database.write(batch, pool.storage);
+    const isRefused = batch.atMost !== null && (found ?? 0) > batch.atMost;
     if (this.injectFault("object evicted", 0.02, "before flushed")) {
       this.evict();
       return;
     }
-    const failed = isAway || this.injectFault("D1 outcome unknown", 0.05, "recordFlush");
+    const failed = isAway || isRefused || this.injectFault("D1 outcome unknown", 0.05, "recordFlush");
     const builds = failed ? [] : batch.builds;
     const entries = failed ? [] : batch.entries.map(({ seq }) => seq);
-    this.call("recordFlush", { builds, entries, failed });
+    const sequence = isAway || (failed && !isRefused) ? undefined : { found, written: batch.sequence.written };
+    this.call("recordFlush", { builds, entries, failed, sequence });
   }
 }

@@ -24,6 +24,8 @@ interface Rows {
   numbers: Map<string, number>;
   keys: Map<string, KeyedBuild>;
   dirty: Set<string>;
+  told: number;
+  tellAgainAfter: number | null;
   entries: Map<number, { audit: AuditFact | null }>;
   appended: number;
 }
@@ -39,6 +41,8 @@ const emptyRows = (): Rows => ({
   numbers: new Map(),
   keys: new Map(),
   dirty: new Set(),
+  told: 0,
+  tellAgainAfter: null,
   entries: new Map(),
   appended: 0,
 });
@@ -84,6 +88,12 @@ export class SimStorage implements Records {
         case "dirty":
           rows.dirty.add(change.buildId);
           break;
+        case "told":
+          rows.told = change.sequence;
+          break;
+        case "tell-again":
+          rows.tellAgainAfter = change.after;
+          break;
         case "clean":
           rows.dirty.delete(change.buildId);
           break;
@@ -101,10 +111,14 @@ export class SimStorage implements Records {
   }
 
   /** The state with which a new object starts. */
-  load(): PoolState {
-    const { orgId, fence, agents, revoked, builds, jobs, dirty, entries } = this.rows;
+  load(isNew = false): PoolState {
+    const { orgId, fence, agents, revoked, builds, jobs, dirty, told, tellAgainAfter, entries } = this.rows;
     const state = emptyState(this);
-    const changes: Change[] = [{ kind: "fence", fence }];
+    const changes: Change[] = [
+      { kind: "fence", fence },
+      { kind: "told", sequence: told },
+      { kind: "tell-again", after: tellAgainAfter },
+    ];
     if (orgId !== null) changes.push({ kind: "org", orgId });
     for (const agent of agents.values()) changes.push({ kind: "agent", agent });
     for (const [tokenId, at] of revoked) changes.push({ kind: "revoked", tokenId, at });
@@ -113,17 +127,21 @@ export class SimStorage implements Records {
     }
     for (const buildId of dirty) changes.push({ kind: "dirty", buildId, at: 0 });
     if (entries.size > 0) changes.push({ kind: "flush", at: 0, failures: 0 });
-    apply(state, changes);
+    const untold = [...dirty].map((buildId) => builds.get(buildId)?.version ?? 0);
+    apply(state, [...changes, ...(isNew ? [] : [{ kind: "loaded", sequence: Math.max(0, ...untold) } as const])]);
     return state;
   }
 
   /** The rows as they are now, to restore them later. */
   snapshot(): Rows {
     const { orgId, fence, agents, revoked, builds, jobs, reports, numbers, keys, dirty, entries, appended } = this.rows;
+    const { told, tellAgainAfter } = this.rows;
     return {
       orgId,
       fence,
       appended,
+      told,
+      tellAgainAfter,
       agents: new Map(agents),
       revoked: new Map(revoked),
       builds: new Map(builds),
@@ -139,6 +157,11 @@ export class SimStorage implements Records {
   ended(buildId: string) {
     const build = this.rows.builds.get(buildId);
     return build && isEnded(build.status) ? { build, job: this.rows.jobs.get(buildId)! } : undefined;
+  }
+
+  endedAfter(seq: number, limit: number) {
+    const ended = [...this.rows.builds.values()].filter((build) => isEnded(build.status) && build.seq > seq);
+    return ended.sort((left, right) => left.seq - right.seq).slice(0, limit);
   }
 
   keyed(caller: string, key: string) {

@@ -30,6 +30,7 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
     case "build":
       state.builds.set(change.build.id, change.build);
       state.seq = Math.max(state.seq, change.build.seq);
+      reach(state, change.build.version);
       builds.add(change.build.id);
       return;
     case "job":
@@ -46,6 +47,8 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
       return;
     case "revoked":
       state.revoked.set(change.tokenId, change.at);
+      reach(state, change.at);
+      flushSoon(state, change.at);
       return;
     case "dirty":
       state.dirty.add(change.buildId);
@@ -56,6 +59,7 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
       return;
     case "audit":
       state.pendingEntries++;
+      reach(state, change.entry.at);
       flushSoon(state, change.entry.at);
       return;
     case "close":
@@ -66,7 +70,14 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
       state.pendingEntries -= change.entries.length;
       return;
     case "forget":
-      for (const [tokenId, at] of state.revoked) if (at < change.before) state.revoked.delete(tokenId);
+      for (const [tokenId, at] of state.revoked) if (at < change.revokedBefore) state.revoked.delete(tokenId);
+      return;
+    case "told":
+      state.told = change.sequence;
+      reach(state, change.sequence);
+      return;
+    case "tell-again":
+      state.tellAgainAfter = change.after;
       return;
     case "report":
     case "inputs":
@@ -98,6 +109,13 @@ const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<s
     case "offers-resumed":
       agents.add(change.agentId);
       return;
+    case "loaded":
+      reach(state, change.sequence);
+      state.unchecked = state.sequence;
+      return;
+    case "compared":
+      state.unchecked = null;
+      return;
     case "matched":
       state.index.unmatched.lanes.clear();
       state.index.unmatched.agents.clear();
@@ -105,6 +123,10 @@ const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<s
     default:
       change satisfies never;
   }
+};
+
+const reach = (state: PoolState, sequence: number): void => {
+  state.sequence = Math.max(state.sequence, sequence);
 };
 
 const flushSoon = (state: PoolState, at: number): void => {

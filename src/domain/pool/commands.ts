@@ -10,7 +10,13 @@ export type { AgentChange } from "../../protocol/agent.ts";
 export interface Refusal {
   kind: Extract<
     ProblemKind,
-    "unauthenticated" | "not-found" | "conflict" | "lease-lost" | "limit-reached" | "idempotency-mismatch"
+    | "unauthenticated"
+    | "not-found"
+    | "conflict"
+    | "lease-lost"
+    | "limit-reached"
+    | "idempotency-mismatch"
+    | "unavailable"
   >;
   detail: string;
 }

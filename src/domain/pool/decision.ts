@@ -48,6 +48,8 @@ export const refused = (kind: Refusal["kind"], detail: string): Decision<never> 
 
 export const unknownId = () => refused("not-found", DETAILS["not-found"]);
 export const unknownToken = () => refused("unauthenticated", DETAILS.unauthenticated);
+export const notCompared = () =>
+  refused("unavailable", "The database is compared with the queue after a restart: repeat the request.");
 export const leaseLost = () => refused("lease-lost", DETAILS["lease-lost"]);
 
 /** The agent, if it is registered and the token is its own. */

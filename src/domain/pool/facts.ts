@@ -147,6 +147,8 @@ export interface Records {
   ended(buildId: string): { build: BuildFacts; job: JobFacts } | undefined;
   keyed(caller: string, key: string): KeyedBuild | undefined;
   lastNumber(repoId: string): number;
+  /** Builds that ended and are remembered, in the order of their sequence numbers. */
+  endedAfter(seq: number, limit: number): { id: string; seq: number }[];
   lastSeq(): number;
   /** How many outbox entries are not delivered yet. */
   pendingEntries(): number;
@@ -173,14 +175,18 @@ export type Change =
   | { kind: "key"; caller: string; key: string; keyed: KeyedBuild }
   | { kind: "agent"; agent: AgentFacts }
   | { kind: "agent-removed"; agentId: string }
-  /** A token was revoked with its agents: a registration with it that arrives later is refused. */
+  /** A token, or the hash of a secret that it had, is no longer valid: what arrives with it later is refused. */
   | { kind: "revoked"; tokenId: string; at: number }
   | { kind: "dirty"; buildId: string; at: number }
   | { kind: "audit"; entry: AuditFact }
   | { kind: "close"; buildId: string; fence: number; at: number }
   | { kind: "clean"; buildId: string }
   | { kind: "delivered"; entries: number[] }
-  | { kind: "forget"; before: number }
+  | { kind: "forget"; before: number; revokedBefore: number }
+  /** The highest sequence that D1 has, as far as the pool knows. */
+  | { kind: "told"; sequence: number }
+  /** D1 is told again of the builds that ended, after this one; null: of none. */
+  | { kind: "tell-again"; after: number | null }
   | MemoryChange;
 
 /** Changes of memory only: lost with the object, and then rebuilt or not needed. */
@@ -192,6 +198,48 @@ export type MemoryChange =
   | { kind: "offers-resumed"; agentId: string }
   /** Every unmatched build and agent was checked. */
   | { kind: "matched" }
-  | { kind: "flush"; at: number | null; failures: number };
+  | { kind: "flush"; at: number | null; failures: number }
+  /** The object was loaded, and D1 was not compared with it since. `sequence`: the highest version not told yet. */
+  | { kind: "loaded"; sequence: number }
+  | { kind: "compared" };
+
+/** A build as D1 has it. */
+export interface StoredBuild
+  extends Pick<
+    BuildFacts,
+    | "id"
+    | "number"
+    | "repoId"
+    | "pipelineId"
+    | "branch"
+    | "commitSha"
+    | "trigger"
+    | "priority"
+    | "retryOf"
+    | "createdBy"
+    | "status"
+    | "exitCode"
+    | "reason"
+    | "leak"
+    | "queuedAt"
+    | "startedAt"
+    | "finishedAt"
+    | "version"
+  > {
+  agentId: string | null;
+  attempt: number;
+  message: string | null;
+}
+
+/** What D1 knows that a restored pool may have forgotten. */
+export interface Stored {
+  /** The pool's sequence as it told D1 last; null where only some builds were read. */
+  sequence: number | null;
+  /** Builds that are under way in D1, and those that the pool asked for. */
+  builds: StoredBuild[];
+  numbers: { repoId: string; number: number }[];
+  removedAgents: string[];
+  revoked: string[];
+}
 
 export const NO_REPORT: Report = { environment: null, steps: [], summary: null, message: null };

@@ -26,7 +26,7 @@ export const requeue = ({ build, job }: ActiveBuild, patch: Partial<JobFacts>, c
 ];
 
 /** Closes the log for the lease that is over: nothing more is written under it. */
-const closeLog = ({ buildId, lease }: JobFacts, { now }: DecisionContext): Change[] =>
+export const closeLog = ({ buildId, lease }: JobFacts, { now }: DecisionContext): Change[] =>
   lease ? [{ kind: "close", buildId, fence: lease.fence, at: now }] : [];
 
 /** Retires an ephemeral agent that has worked on its one build. */

@@ -21,7 +21,7 @@ export interface PoolState {
   fence: number;
   seq: number;
   readonly agents: Map<string, AgentFacts>;
-  /** Tokens that were revoked with their agents in the last 24 hours, and when. */
+  /** Tokens that were revoked lately, and hashes of their replaced secrets, and when. */
   readonly revoked: Map<string, number>;
   readonly builds: Map<string, BuildFacts>;
   readonly jobs: Map<string, JobFacts>;
@@ -37,6 +37,14 @@ export interface PoolState {
   readonly dirty: Set<string>;
   /** How many outbox entries are not delivered yet. */
   pendingEntries: number;
+  /** The highest version or time of what D1 is told of. */
+  sequence: number;
+  /** The sequence that D1 had last; a lower one there shows that D1 was restored. */
+  told: number;
+  /** The sequence at the last load, until D1 was compared with it; null afterwards. */
+  unchecked: number | null;
+  /** After D1 was restored: it has been told again of the ended builds up to this sequence number. */
+  tellAgainAfter: number | null;
   /** When the next attempt to empty the outbox is due, and how many attempts failed in a row. */
   flush: { at: number | null; failures: number };
   readonly deadlines: Record<DeadlineKind, DeadlineQueue>;
@@ -91,6 +99,10 @@ export const emptyState = (records: Records): PoolState => ({
   runValueCharacters: 0,
   dirty: new Set(),
   pendingEntries: records.pendingEntries(),
+  sequence: 0,
+  told: 0,
+  unchecked: null,
+  tellAgainAfter: null,
   flush: { at: null, failures: 0 },
   deadlines: {
     lease: new DeadlineQueue(),

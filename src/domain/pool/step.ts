@@ -10,7 +10,8 @@ import { enqueue } from "./enqueue.ts";
 import type { Change } from "./facts.ts";
 import { offerBuilds } from "./offers.ts";
 import { recordFlush } from "./outbox.ts";
-import { REMEMBER_MS } from "./rules.ts";
+import { compare, databaseRestored, reconcile, revoke } from "./reconcile.ts";
+import { REMEMBER_MS, REVOKED_MS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 import { sweep } from "./sweep.ts";
 import { finish, heartbeat, progress, release, start } from "./work.ts";
@@ -36,6 +37,10 @@ const COMMANDS = {
   cancel: { decide: cancel },
   flagLeak: { decide: flagLeak },
   recordFlush: { decide: recordFlush },
+  compare: { decide: compare },
+  reconcile: { decide: reconcile },
+  databaseRestored: { decide: databaseRestored },
+  revoke: { decide: revoke },
   registerAgent: { decide: agents.register },
   updateAgent: { decide: agents.update },
   removeAgent: { decide: agents.remove },
@@ -48,7 +53,7 @@ const COMMANDS = {
   /** Forgets builds and idempotency keys that nobody may ask for any more. */
   tidy: {
     decide: (_state: PoolState, _: null, { now }: DecisionContext) =>
-      decided(null, [{ kind: "forget", before: now - REMEMBER_MS }]),
+      decided(null, [{ kind: "forget", before: now - REMEMBER_MS, revokedBefore: now - REVOKED_MS }]),
   },
 } as const satisfies Record<string, CommandRow>;
 
