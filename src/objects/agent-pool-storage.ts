@@ -50,6 +50,7 @@ export class PoolStorage implements Records {
       if (name === "org") changes.push({ kind: "org", orgId: value! });
       if (name === "fence") changes.push({ kind: "fence", fence: Number(value) });
       if (name === "told") changes.push({ kind: "told", sequence: Number(value) });
+      if (name === "unchecked") changes.push({ kind: "unchecked", sequence: Number(value) });
       if (name === "tell-again") changes.push({ kind: "tell-again", after: Number(value) });
       const [, tokenId] = name!.split(REVOKED);
       if (tokenId) changes.push({ kind: "revoked", tokenId, at: Number(value) });

@@ -69,6 +69,10 @@ export const writesOf = (change: Exclude<Change, { kind: "forget" }>, newId: (at
       return [replace("meta", REVOKED + change.tokenId, String(change.at))];
     case "told":
       return [replace("meta", "told", String(change.sequence))];
+    case "unchecked":
+      return [replace("meta", "unchecked", String(change.sequence))];
+    case "compared":
+      return [["DELETE FROM meta WHERE name = 'unchecked'"]];
     case "tell-again":
       return change.after === null
         ? [["DELETE FROM meta WHERE name = 'tell-again'"]]
@@ -88,7 +92,6 @@ export const writesOf = (change: Exclude<Change, { kind: "forget" }>, newId: (at
     case "offer":
     case "flush":
     case "loaded":
-    case "compared":
     case "offers-resumed":
     case "matched":
       return [];

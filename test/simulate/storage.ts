@@ -25,6 +25,7 @@ interface Rows {
   keys: Map<string, KeyedBuild>;
   dirty: Set<string>;
   told: number;
+  unchecked: number | null;
   tellAgainAfter: number | null;
   entries: Map<number, { audit: AuditFact | null }>;
   appended: number;
@@ -42,6 +43,7 @@ const emptyRows = (): Rows => ({
   keys: new Map(),
   dirty: new Set(),
   told: 0,
+  unchecked: null,
   tellAgainAfter: null,
   entries: new Map(),
   appended: 0,
@@ -91,6 +93,12 @@ export class SimStorage implements Records {
         case "told":
           rows.told = change.sequence;
           break;
+        case "unchecked":
+          rows.unchecked = change.sequence;
+          break;
+        case "compared":
+          rows.unchecked = null;
+          break;
         case "tell-again":
           rows.tellAgainAfter = change.after;
           break;
@@ -112,13 +120,14 @@ export class SimStorage implements Records {
 
   /** The state with which a new object starts. */
   load(isNew = false): PoolState {
-    const { orgId, fence, agents, revoked, builds, jobs, dirty, told, tellAgainAfter, entries } = this.rows;
+    const { orgId, fence, agents, revoked, builds, jobs, dirty, told, tellAgainAfter, entries, unchecked } = this.rows;
     const state = emptyState(this);
     const changes: Change[] = [
       { kind: "fence", fence },
       { kind: "told", sequence: told },
       { kind: "tell-again", after: tellAgainAfter },
     ];
+    if (unchecked !== null) changes.push({ kind: "unchecked", sequence: unchecked });
     if (orgId !== null) changes.push({ kind: "org", orgId });
     for (const agent of agents.values()) changes.push({ kind: "agent", agent });
     for (const [tokenId, at] of revoked) changes.push({ kind: "revoked", tokenId, at });
@@ -135,12 +144,13 @@ export class SimStorage implements Records {
   /** The rows as they are now, to restore them later. */
   snapshot(): Rows {
     const { orgId, fence, agents, revoked, builds, jobs, reports, numbers, keys, dirty, entries, appended } = this.rows;
-    const { told, tellAgainAfter } = this.rows;
+    const { told, tellAgainAfter, unchecked } = this.rows;
     return {
       orgId,
       fence,
       appended,
       told,
+      unchecked,
       tellAgainAfter,
       agents: new Map(agents),
       revoked: new Map(revoked),

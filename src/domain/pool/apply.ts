@@ -76,6 +76,14 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
       state.told = change.sequence;
       reach(state, change.sequence);
       return;
+    case "unchecked":
+      state.unchecked = change.sequence;
+      state.isUncheckedStored = true;
+      return;
+    case "compared":
+      state.unchecked = null;
+      state.isUncheckedStored = false;
+      return;
     case "tell-again":
       state.tellAgainAfter = change.after;
       return;
@@ -111,10 +119,7 @@ const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<s
       return;
     case "loaded":
       reach(state, change.sequence);
-      state.unchecked = state.sequence;
-      return;
-    case "compared":
-      state.unchecked = null;
+      state.unchecked ??= state.sequence;
       return;
     case "matched":
       state.index.unmatched.lanes.clear();

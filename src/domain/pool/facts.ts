@@ -183,6 +183,9 @@ export type Change =
   | { kind: "clean"; buildId: string }
   | { kind: "delivered"; entries: number[] }
   | { kind: "forget"; before: number; revokedBefore: number }
+  /** The pool changed before D1 was compared with it: its sequence as it was loaded is kept for the comparison. */
+  | { kind: "unchecked"; sequence: number }
+  | { kind: "compared" }
   /** The highest sequence that D1 has, as far as the pool knows. */
   | { kind: "told"; sequence: number }
   /** D1 is told again of the builds that ended, after this one; null: of none. */
@@ -200,8 +203,7 @@ export type MemoryChange =
   | { kind: "matched" }
   | { kind: "flush"; at: number | null; failures: number }
   /** The object was loaded, and D1 was not compared with it since. `sequence`: the highest version not told yet. */
-  | { kind: "loaded"; sequence: number }
-  | { kind: "compared" };
+  | { kind: "loaded"; sequence: number };
 
 /** A build as D1 has it. */
 export interface StoredBuild

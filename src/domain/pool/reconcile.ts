@@ -16,6 +16,14 @@ export interface ToldSequence {
   written: number;
 }
 
+/** Keeps the sequence at the load, where the first change since then would hide that the pool was restored. */
+export const keepUnchecked = ({ unchecked, isUncheckedStored }: PoolState, changes: readonly Change[]): Change[] =>
+  unchecked !== null && !isUncheckedStored && changes.some(({ kind }) => RAISING.has(kind))
+    ? [{ kind: "unchecked", sequence: unchecked }]
+    : [];
+
+const RAISING: ReadonlySet<Change["kind"]> = new Set(["build", "audit", "revoked"]);
+
 /** What a pool did about a restore. */
 export interface Reconciled {
   /** Builds that D1 knew to have ended. */
@@ -137,9 +145,10 @@ const reconcileBuild = (
   }
   const remembered = state.records.ended(id);
   if (remembered && isEnded(stored.status)) {
-    const isOther = stored.version !== remembered.build.version && stored.version > (state.unchecked ?? stored.version);
-    const isContradicted = state.dirty.has(id) && isOther;
-    return isContradicted ? endAsStored(remembered.build, remembered.job, stored, context) : [];
+    const isLater = state.dirty.has(id) && stored.version > (state.unchecked ?? stored.version);
+    return isLater && !context.rules.isSameResult(remembered.build, stored)
+      ? endAsStored(remembered.build, remembered.job, stored, context)
+      : [];
   }
   if (remembered) {
     done.told++;

@@ -79,7 +79,7 @@ export interface Rules {
   mayFinish(build: BuildFacts): boolean;
   /** The outcome of a build whose agent reported a result. */
   ending(build: BuildFacts, job: JobFacts, reported: Outcome): Outcome;
-  isSameResult(recorded: Outcome, reported: Outcome): boolean;
+  isSameResult(recorded: Pick<BuildFacts, keyof Outcome>, reported: Pick<BuildFacts, keyof Outcome>): boolean;
   mayCancel(build: BuildFacts): boolean;
   extended(lease: Lease, now: number, leaseMs: number): number;
   overtime(job: JobFacts, now: number): boolean;

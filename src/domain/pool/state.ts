@@ -43,6 +43,8 @@ export interface PoolState {
   told: number;
   /** The sequence at the last load, until D1 was compared with it; null afterwards. */
   unchecked: number | null;
+  /** Whether `unchecked` is stored. */
+  isUncheckedStored: boolean;
   /** After D1 was restored: it has been told again of the ended builds up to this sequence number. */
   tellAgainAfter: number | null;
   /** When the next attempt to empty the outbox is due, and how many attempts failed in a row. */
@@ -102,6 +104,7 @@ export const emptyState = (records: Records): PoolState => ({
   sequence: 0,
   told: 0,
   unchecked: null,
+  isUncheckedStored: false,
   tellAgainAfter: null,
   flush: { at: null, failures: 0 },
   deadlines: {

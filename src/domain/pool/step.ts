@@ -10,7 +10,7 @@ import { enqueue } from "./enqueue.ts";
 import type { Change } from "./facts.ts";
 import { offerBuilds } from "./offers.ts";
 import { recordFlush } from "./outbox.ts";
-import { compare, databaseRestored, reconcile, revoke } from "./reconcile.ts";
+import { compare, databaseRestored, keepUnchecked, reconcile, revoke } from "./reconcile.ts";
 import { REMEMBER_MS, REVOKED_MS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 import { sweep } from "./sweep.ts";
@@ -87,9 +87,10 @@ export const step = <C extends Command>(
 ): { answer: Result<Output<C>>; pushes: Push[] } => {
   const pushes: Push[] = [];
   const enact = <T>(decision: Decision<T>): Result<T> => {
-    if (decision.changes.length > 0) {
-      commit(decision.changes);
-      apply(state, decision.changes);
+    const changes = [...keepUnchecked(state, decision.changes), ...decision.changes];
+    if (changes.length > 0) {
+      commit(changes);
+      apply(state, changes);
     }
     pushes.push(...decision.pushes);
     return decision.answer;
