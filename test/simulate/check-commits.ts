@@ -110,6 +110,8 @@ const checkNewBuild = (context: CheckContext, id: string, build: BuildFacts): vo
   must(7, build.number === last + 1, `build number ${build.number} follows ${last}`);
   context.observed.numbers.set(build.repoId, build.number);
   context.observed.builds.set(id, newObservation());
+  // A trigger that arrives once more, long after a restore forgot it, is another build.
+  context.observed.ended.delete(id);
 };
 
 const checkJobChange = (
