@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import { check, index, integer, primaryKey, sqliteTable, sqliteView, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { OF_EVERY_BUILD } from "../protocol/audit.ts";
 import type { Build, BuildEvent, BuildReason, Creator } from "../protocol/build.ts";
 import { ACTIVE, type BuildStatus } from "../protocol/build-states.ts";
 import type { LocationHint } from "../protocol/organization.ts";
@@ -216,8 +217,10 @@ export const pipelineGroup = sqliteTable(
   ],
 );
 
+const quoted = (texts: readonly string[]): string => texts.map((text) => `'${text}'`).join(", ");
+
 /** SQLite uses the index of active builds only for a query that repeats this text. */
-export const isActiveBuild = sql.raw(`status IN (${ACTIVE.map((status) => `'${status}'`).join(", ")})`);
+export const isActiveBuild = sql.raw(`status IN (${quoted(ACTIVE)})`);
 
 /** What lists show of a build, and filter by. The pool writes it when the build is created and when it has ended. */
 const BUILD_SUMMARY = {
@@ -358,7 +361,7 @@ const AUDIT = {
 };
 
 /** The two actions of every build have no index of their own: they are found in the order of ids. */
-export const isIndexedAction = sql.raw("action NOT IN ('build.create', 'build.deliver')");
+export const isIndexedAction = sql.raw(`action NOT IN (${quoted(OF_EVERY_BUILD)})`);
 
 /** Has no rowid. Ids begin with their time, so no index of times is needed. Read `auditList`. */
 export const auditLog = sqliteTable("audit_log", AUDIT, (table) => [
