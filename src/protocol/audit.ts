@@ -44,6 +44,9 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
+/** The actions of every build that runs: far more rows than all others together. */
+export const OF_EVERY_BUILD = ["build.create", "build.deliver"] as const satisfies AuditAction[];
+
 /** One change or hand-out. `detail` has names and numbers, never values; `action` may be one of a later release. */
 export const AuditEntry = z.object({
   id: Id,

@@ -13,7 +13,7 @@ const operator = env.OPERATOR_TOKEN ?? "";
 const CANARY = `canary-${crypto.randomUUID()}`;
 
 const auditOf = async (orgId: string, requestId: string | null): Promise<AuditEntry[]> => {
-  const rows = env.DB.prepare("SELECT * FROM audit WHERE org_id = ? AND request_id IS ? ORDER BY id");
+  const rows = env.DB.prepare("SELECT * FROM audit_list WHERE org_id = ? AND request_id IS ? ORDER BY id");
   return (await rows.bind(orgId, requestId).all<AuditEntry>()).results;
 };
 
@@ -23,7 +23,7 @@ const unaudited = async <T>(orgId: string | null, work: () => Promise<T>): Promi
   const inPool = `CREATE TRIGGER fault BEFORE INSERT ON letter WHEN NEW.body LIKE '%"kind":"audit"%' ${fault}`;
   const execute = (sql: string) =>
     orgId && runInDurableObject(poolStub(orgId), (_, { storage }) => void storage.sql.exec(sql));
-  await env.DB.prepare(`CREATE TRIGGER fault BEFORE INSERT ON audit ${fault}`).run();
+  await env.DB.prepare(`CREATE TRIGGER fault BEFORE INSERT ON audit_log ${fault}`).run();
   await execute(inPool);
   try {
     return await work();

@@ -10,7 +10,7 @@ const statusInD1 = async (id: string) => {
 };
 
 const auditsOf = async (subject: string) => {
-  const query = env.DB.prepare("SELECT action FROM audit WHERE subject = ? ORDER BY id").bind(subject);
+  const query = env.DB.prepare("SELECT action FROM audit_list WHERE subject = ? ORDER BY id").bind(subject);
   return (await query.all<{ action: string }>()).results.map(({ action }) => action);
 };
 

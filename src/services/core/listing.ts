@@ -1,13 +1,13 @@
 import { and, asc, desc, eq, gt, lt, type Placeholder, type SQL, sql } from "drizzle-orm";
 import type { SelectResultFields } from "drizzle-orm/query-builders/select.types";
 import type { RunnableQuery } from "drizzle-orm/runnable-query";
-import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { SQLiteColumn, SQLiteTable, SQLiteView } from "drizzle-orm/sqlite-core";
 import { type Columns, compiled } from "../../db/compiled.ts";
 import { encodeCursor } from "../../protocol/page.ts";
 import { Answer } from "./answer.ts";
 import type { Context } from "./context.ts";
 
-type Listed = SQLiteTable & { id: SQLiteColumn; orgId: SQLiteColumn };
+type Listed = (SQLiteTable | SQLiteView) & { id: SQLiteColumn; orgId: SQLiteColumn };
 type Rows<C extends Columns> = RunnableQuery<SelectResultFields<C>[], "sqlite">;
 
 interface ListOptions<F extends string> {
