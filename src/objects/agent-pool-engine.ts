@@ -1,4 +1,5 @@
 import { poolTimes } from "../config.ts";
+import { databaseOf } from "../db/database-of.ts";
 import { buildLogName } from "../domain/object-names.ts";
 import { apply } from "../domain/pool/apply.ts";
 import type { Result } from "../domain/pool/commands.ts";
@@ -40,7 +41,9 @@ export class PoolEngine {
     this.#env = env;
     this.storage = new PoolStorage(ctx.storage.sql, monotonicUuids(), () => poolTimes(env).runValuesMs);
     this.sockets = new HintSockets(ctx);
-    this.#outbox = new Outbox(env.DB, this.storage, (buildId, fence) => this.#closeLog(buildId, fence));
+    this.#outbox = new Outbox(databaseOf(env, ctx.id.name ?? ""), this.storage, (buildId, fence) =>
+      this.#closeLog(buildId, fence),
+    );
   }
 
   /** Loads the stored state and the agents with open sockets. Must run before any other method. */

@@ -51,6 +51,11 @@ export class AgentPool extends DurableObject<Env> {
     return this.#engine.storage.activeBuildRecords().map((found) => this.#toBuild(found));
   }
 
+  /** Ids of active builds that may have been handed out: only their logs may hold sealed values. */
+  async handedOutBuilds(): Promise<string[]> {
+    return [...this.#engine.state.jobs.values()].filter(({ fence }) => fence > 0).map(({ buildId }) => buildId);
+  }
+
   /** What a retry takes over from the build. */
   async inputsOf(buildId: string): Promise<Result<commands.RunValues>> {
     const inputs = this.#engine.storage.runValues(buildId);
