@@ -5,6 +5,7 @@ import type { Granted } from "../domain/pool/claim.ts";
 import type * as commands from "../domain/pool/commands.ts";
 import { activeBuild } from "../domain/pool/decision.ts";
 import { explain } from "../domain/pool/explain.ts";
+import { type LiveQuery, liveIds } from "../domain/pool/live.ts";
 import { measure } from "../domain/pool/metrics.ts";
 import { toAgent, toBuild, toGrant } from "../domain/pool/record.ts";
 import type { Agent } from "../protocol/agent.ts";
@@ -47,9 +48,11 @@ export class AgentPool extends DurableObject<Env> {
     return found ? { ok: true, value: this.#toBuild(found) } : unknownId();
   }
 
-  /** Active builds (queued or leased), the oldest first. */
-  async liveBuilds(): Promise<Build[]> {
-    return this.#engine.storage.activeBuildRecords().map((found) => this.#toBuild(found));
+  /** Active builds (queued or leased), the oldest first; or, for a page of a list, what `LiveQuery` asks for. */
+  async liveBuilds(query?: LiveQuery): Promise<Build[]> {
+    const { storage, state } = this.#engine;
+    const found = query ? storage.buildRecords(liveIds(state, query)) : storage.activeBuildRecords();
+    return found.map((record) => this.#toBuild(record));
   }
 
   /** Ids of active builds that may have been handed out: only their logs may hold sealed values. */
