@@ -5,6 +5,7 @@ import type { Granted } from "../domain/pool/claim.ts";
 import type * as commands from "../domain/pool/commands.ts";
 import { explain } from "../domain/pool/explain.ts";
 import { measure } from "../domain/pool/metrics.ts";
+import type { PoolNumbers } from "../domain/pool/numbers.ts";
 import { toAgent, toBuild, toGrant } from "../domain/pool/record.ts";
 import type { Agent } from "../protocol/agent.ts";
 import type { Build } from "../protocol/build.ts";
@@ -193,8 +194,9 @@ export class AgentPool extends DurableObject<Env> {
   }
 
   /** Ends what is overdue, and deletes what is old. */
-  async sweep(): Promise<void> {
+  async sweep(): Promise<PoolNumbers> {
     this.#engine.sweep();
+    return this.#engine.numbers();
   }
 
   /** Delivers the outbox to D1 and the logs. */
