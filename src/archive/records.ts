@@ -22,7 +22,7 @@ export const getRecord = async (
   build: { orgId: string; id: string; finishedAt: string },
 ): Promise<BuildRecord | null> => {
   const found = await archive.get(keyOf(build));
-  return found && found.json<BuildRecord>();
+  return found?.json<BuildRecord>() ?? null;
 };
 
 export const deleteRecord = async (
