@@ -1,5 +1,5 @@
 import { ARCHIVED, type Archived, dayOf, dayOfKey } from "../../archive/keys.ts";
-import { type Chore, minuteOf } from "./run.ts";
+import { type Chore, minuteOf, NOTHING } from "./run.ts";
 
 /** Objects of one page, as R2 lists and deletes them, and pages of one kind and run. */
 const PAGE = 1000;
@@ -21,7 +21,7 @@ const removeBefore = async (archive: R2Bucket, kind: Archived, day: string): Pro
 };
 
 export const removeArchived: Chore = async ({ env, now, buildsBefore }) => {
-  if (minuteOf(now) % EVERY_MINUTES !== 0) return {};
+  if (minuteOf(now) % EVERY_MINUTES !== 0) return NOTHING;
   const day = dayOf(buildsBefore);
   const removed = await Promise.all(ARCHIVED.map((kind) => removeBefore(env.ARCHIVE, kind, day)));
   return { archived: removed.reduce((sum, count) => sum + count, 0) };

@@ -24,21 +24,26 @@ interface EarlierBuild {
   finishedAt: string;
 }
 
+interface Archives {
+  archive(ended: { day: string; orgId: string; jobId: string }): Promise<unknown>;
+}
+
 const logOf = (env: Env, { orgId, id }: { orgId: string; id: string }) =>
   (env.BUILD_LOG as DurableObjectNamespace<BuildLog>).getByName(buildLogName(orgId, id));
 
 const timeOf = (at: number): string => new Date(at).toISOString();
 
 const archive = async (env: Env, earlier: EarlierBuild): Promise<void> => {
-  const record = JSON.parse(earlier.record) as BuildRecord;
-  await putRecord(env.ARCHIVE, { ...record, id: earlier.id, orgId: earlier.orgId, finishedAt: earlier.finishedAt });
-  await logOf(env, earlier).archive({ day: dayOf(Date.parse(earlier.finishedAt)) });
+  const { id, orgId, finishedAt } = earlier;
+  await putRecord(env.ARCHIVE, { ...(JSON.parse(earlier.record) as BuildRecord), id, orgId, finishedAt });
+  const log = logOf(env, earlier) as unknown as Archives;
+  await log.archive({ day: dayOf(Date.parse(finishedAt)), orgId, jobId: id });
 };
 
 /** Moves ended builds: the record and the log to the archive first, then the row, unless it changed meanwhile. */
 export const moveBuilds: Chore = async ({ env, db, now, buildsBefore, failures }) => {
-  const [found] = await db.run(
-    db.sql.all<EarlierBuild>(sql`SELECT id, org_id AS orgId, pool_version AS version, record, finished_at AS finishedAt
+  const [{ results: found }] = await db.run(
+    db.statement<EarlierBuild>(sql`SELECT id, org_id AS orgId, pool_version AS version, record, finished_at AS finishedAt
       FROM build WHERE finished_at >= ${timeOf(buildsBefore)} AND finished_at < ${timeOf(now - SETTLED_MS)}
         AND ${failures.isDue("move", sql`build.org_id || '/' || build.id`)}
       ORDER BY finished_at LIMIT ${MOVED}`),
@@ -53,15 +58,22 @@ export const moveBuilds: Chore = async ({ env, db, now, buildsBefore, failures }
       });
     }),
   );
-  return { movedBuilds: await moveRows(db, moved.filter((row) => row !== null)) };
+  return {
+    movedBuilds: await moveRows(
+      db,
+      moved.filter((row) => row !== null),
+    ),
+  };
 };
 
 const moveRows = async (db: Run["db"], rows: (string | number)[][]): Promise<number> => {
   if (rows.length === 0) return 0;
   const list = sql`(SELECT value ->> 0, value ->> 1 FROM json_each(${JSON.stringify(rows)}))`;
   const [, { meta }] = await db.run(
-    db.sql.run(sql`INSERT OR IGNORE INTO build_summary SELECT * FROM earlier_build WHERE (id, pool_version) IN ${list}`),
-    db.sql.run(sql`DELETE FROM build WHERE (id, pool_version) IN ${list}`),
+    db.statement(
+      sql`INSERT OR IGNORE INTO build_summary SELECT * FROM earlier_build WHERE (id, pool_version) IN ${list}`,
+    ),
+    db.statement(sql`DELETE FROM build WHERE (id, pool_version) IN ${list}`),
   );
   return meta.changes;
 };
@@ -72,8 +84,10 @@ export const moveAudit: Chore = async ({ db, auditBefore }) => {
   let movedAudit = 0;
   for (let round = 0; round < AUDIT_SLICES; round++) {
     const [, { meta }] = await db.run(
-      db.sql.run(sql`INSERT OR IGNORE INTO audit_log (${columns}) SELECT ${columns} FROM audit WHERE id IN (${slice})`),
-      db.sql.run(sql`DELETE FROM audit WHERE id IN (${slice})`),
+      db.statement(
+        sql`INSERT OR IGNORE INTO audit_log (${columns}) SELECT ${columns} FROM audit WHERE id IN (${slice})`,
+      ),
+      db.statement(sql`DELETE FROM audit WHERE id IN (${slice})`),
     );
     movedAudit += meta.changes;
     if (meta.changes < AUDIT_SLICE) break;
@@ -83,8 +97,8 @@ export const moveAudit: Chore = async ({ db, auditBefore }) => {
 
 /** Removes builds that are past their retention and were never moved, with the objects of their logs. */
 export const removeEarlierBuilds: Chore = async ({ env, db, buildsBefore, failures }) => {
-  const [old] = await db.run(
-    db.sql.all<{ id: string; orgId: string }>(sql`SELECT id, org_id AS orgId FROM build
+  const [{ results: old }] = await db.run(
+    db.statement<{ id: string; orgId: string }>(sql`SELECT id, org_id AS orgId FROM build
       WHERE finished_at < ${timeOf(buildsBefore)} AND ${failures.isDue("purge", sql`build.org_id || '/' || build.id`)}
       ORDER BY finished_at LIMIT ${PURGED}`),
   );
@@ -98,7 +112,7 @@ export const removeEarlierBuilds: Chore = async ({ env, db, buildsBefore, failur
   );
   const ids = JSON.stringify(purged.filter((id) => id !== null));
   const [{ meta }] = await db.run(
-    db.sql.run(sql`DELETE FROM build WHERE id IN (SELECT value FROM json_each(${ids}))`),
+    db.statement(sql`DELETE FROM build WHERE id IN (SELECT value FROM json_each(${ids}))`),
   );
   return { earlierBuilds: meta.changes };
 };

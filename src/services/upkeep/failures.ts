@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
-import type { DatabaseSession } from "../../db/session.ts";
 import { upkeepFailure } from "../../db/schema.ts";
+import type { DatabaseSession } from "../../db/session.ts";
 
 const MINUTE_MS = 60_000;
 /** The longest time until something that failed is tried again. */
@@ -90,13 +90,13 @@ export class Failures {
     const minutes = sql.raw(`min(${LONGEST_BACKOFF_MINUTES}, 1 << min(upkeep_failure.tries, 10))`);
     const queries = [
       this.#failed.length > 0 &&
-        this.#db.sql.run(sql`INSERT INTO upkeep_failure (kind, subject, org_id, tries, next_at, reason)
+        this.#db.statement(sql`INSERT INTO upkeep_failure (kind, subject, org_id, tries, next_at, reason)
           SELECT value ->> 'kind', value ->> 'subject', value ->> 'orgId', 1, ${this.#now + MINUTE_MS}, value ->> 'reason'
           FROM json_each(${failed}) WHERE true
           ON CONFLICT (kind, subject) DO UPDATE SET tries = upkeep_failure.tries + 1,
             next_at = ${this.#now} + ${minutes} * ${MINUTE_MS}, reason = excluded.reason`),
       this.#mended.length > 0 &&
-        this.#db.sql.run(sql`DELETE FROM upkeep_failure WHERE (kind, subject) IN
+        this.#db.statement(sql`DELETE FROM upkeep_failure WHERE (kind, subject) IN
           (SELECT value ->> 'kind', value ->> 'subject' FROM json_each(${mended}))`),
     ].filter((query) => query !== false);
     if (queries.length > 0) await this.#db.run(...queries);

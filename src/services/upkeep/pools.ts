@@ -23,8 +23,8 @@ export interface Swept {
 
 const duePools = async ({ db, now, failures }: Run): Promise<string[]> => {
   const since = now - (minuteOf(now) % ALL_MINUTES === 0 ? DAY_MS : RECENT_MS);
-  const [found] = await db.run(
-    db.sql.all<{ orgId: string }>(sql`SELECT org_id AS orgId FROM (
+  const [{ results: found }] = await db.run(
+    db.statement<{ orgId: string }>(sql`SELECT org_id AS orgId FROM (
         SELECT org_id FROM pool WHERE active > 0 OR at > ${since}
         UNION SELECT org_id FROM build WHERE ${isActiveBuild}
       ) due WHERE ${failures.isDue("sweep", sql`due.org_id`)} ORDER BY org_id`),

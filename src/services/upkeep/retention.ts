@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { firstIdAt } from "../../domain/id-range.ts";
-import { minuteOf, type Chore, type Run } from "./run.ts";
+import { type Chore, minuteOf, type Run } from "./run.ts";
 
 /** Rows of one statement, and statements of one table and run: 20,000 rows a minute are 28 million a day. */
 const SLICE = 1000;
@@ -14,7 +14,7 @@ const deleteSlices = async ({ db }: Run, table: string, key: string, old: SQL): 
   const statement = sql`DELETE FROM ${sql.raw(table)} WHERE ${sql.raw(key)} IN (${old} LIMIT ${SLICE})`;
   let deleted = 0;
   for (let slice = 0; slice < SLICES; slice++) {
-    const [{ meta }] = await db.run(db.sql.run(statement));
+    const [{ meta }] = await db.run(db.statement(statement));
     deleted += meta.changes;
     if (meta.changes < SLICE) break;
   }
@@ -77,9 +77,9 @@ export const removeUses: Chore = async (run) => {
 export const removeTraces: Chore = async (run) => {
   const { db, now } = run;
   const [sessions, metrics, failures] = await db.run(
-    db.sql.run(sql`DELETE FROM ended_session WHERE until < ${new Date(now).toISOString()}`),
-    db.sql.run(sql`DELETE FROM service_metric WHERE minute < ${minuteOf(now) - SERVICE_METRIC_MINUTES}`),
-    db.sql.run(sql`DELETE FROM upkeep_failure WHERE next_at < ${now - FAILURE_DAYS * DAY_MS}`),
+    db.statement(sql`DELETE FROM ended_session WHERE until < ${new Date(now).toISOString()}`),
+    db.statement(sql`DELETE FROM service_metric WHERE minute < ${minuteOf(now) - SERVICE_METRIC_MINUTES}`),
+    db.statement(sql`DELETE FROM upkeep_failure WHERE next_at < ${now - FAILURE_DAYS * DAY_MS}`),
   );
   return { sessions: sessions.meta.changes, metrics: metrics.meta.changes, failures: failures.meta.changes };
 };

@@ -18,6 +18,7 @@ export interface Run {
 
 /** What a chore did, for the log: numbers by name. */
 export type Done = Record<string, number>;
+export const NOTHING: Done = {};
 
 /**
  * A part of upkeep. It may be interrupted, repeated, and run twice at once. All chores of a run together stay below
