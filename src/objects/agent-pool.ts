@@ -3,6 +3,7 @@ import { loadKeyring } from "../crypto/keyring.ts";
 import { poolName } from "../domain/object-names.ts";
 import type { Granted } from "../domain/pool/claim.ts";
 import type * as commands from "../domain/pool/commands.ts";
+import { activeBuild } from "../domain/pool/decision.ts";
 import { explain } from "../domain/pool/explain.ts";
 import { measure } from "../domain/pool/metrics.ts";
 import type { PoolNumbers } from "../domain/pool/numbers.ts";
@@ -186,6 +187,12 @@ export class AgentPool extends DurableObject<Env> {
 
   async finish(report: ByToken<commands.FinishReport>): Promise<Result<Build>> {
     return this.#buildOf(this.#engine.step("finish", this.#withAgentId(report)));
+  }
+
+  /** Tells the agent of the build that somebody began to follow its log. */
+  async followed({ buildId }: { buildId: string }): Promise<void> {
+    const agentId = activeBuild(this.#engine.state, buildId)?.job.lease?.agentId;
+    if (agentId) this.#engine.sockets.push([{ agentId, hint: { type: "followed", buildId } }], Date.now());
   }
 
   /** Marks a build whose agent sent a secret that only the service masked. */
