@@ -4,6 +4,7 @@ import { buildLogName } from "../domain/object-names.ts";
 import { apply } from "../domain/pool/apply.ts";
 import type { Result } from "../domain/pool/commands.ts";
 import type { DecisionContext } from "../domain/pool/decision.ts";
+import { numbersOf, type PoolNumbers } from "../domain/pool/numbers.ts";
 import { RULES } from "../domain/pool/rules.ts";
 import type { PoolState } from "../domain/pool/state.ts";
 import { type Command, decide, type Input, nextDue, nextOfferDue, type Output, step } from "../domain/pool/step.ts";
@@ -102,6 +103,13 @@ export class PoolEngine {
     const isTidyDue = now - this.#tidiedAt >= TIDY_MS;
     this.step(isTidyDue ? "tidy" : "sweep", null);
     if (isTidyDue) this.#tidiedAt = now;
+  }
+
+  /** What a sweep answers. The events are counted anew from here. */
+  numbers(): PoolNumbers {
+    const numbers = numbersOf(this.#state, Date.now(), this.storage.numbers());
+    apply(this.#state, [{ kind: "events-told" }]);
+    return numbers;
   }
 
   /** Delivers the outbox to D1 and the logs. */

@@ -7,6 +7,7 @@ import { activeBuild } from "../domain/pool/decision.ts";
 import { explain } from "../domain/pool/explain.ts";
 import { type LiveQuery, liveIds } from "../domain/pool/live.ts";
 import { measure } from "../domain/pool/metrics.ts";
+import type { PoolNumbers } from "../domain/pool/numbers.ts";
 import { toAgent, toBuild, toGrant } from "../domain/pool/record.ts";
 import type { Agent } from "../protocol/agent.ts";
 import type { Build } from "../protocol/build.ts";
@@ -208,8 +209,9 @@ export class AgentPool extends DurableObject<Env> {
   }
 
   /** Ends what is overdue, and deletes what is old. */
-  async sweep(): Promise<void> {
+  async sweep(): Promise<PoolNumbers> {
     this.#engine.sweep();
+    return this.#engine.numbers();
   }
 
   /** Delivers the outbox to D1 and the logs. */
