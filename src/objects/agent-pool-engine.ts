@@ -1,4 +1,5 @@
 import { poolTimes } from "../config.ts";
+import { databaseOf } from "../db/database-of.ts";
 import { buildLogName } from "../domain/object-names.ts";
 import { apply } from "../domain/pool/apply.ts";
 import type { Result } from "../domain/pool/commands.ts";
@@ -54,7 +55,7 @@ export class PoolEngine {
     this.#env = env;
     this.storage = new PoolStorage(ctx.storage.sql, monotonicUuids(), () => poolTimes(env).runValuesMs);
     this.sockets = new HintSockets(ctx);
-    this.#outbox = new Outbox(env, this.storage);
+    this.#outbox = new Outbox(databaseOf(env, ctx.id.name ?? ""), env.ARCHIVE, this.storage);
     this.#closes = new Closes(this.storage, (entry) => this.#closeLog(entry));
   }
 

@@ -34,9 +34,9 @@ export class Outbox {
   /** How often the archive did not take the record of a build: the others go first. */
   readonly #unrecorded = new Map<string, number>();
 
-  constructor({ DB, ARCHIVE }: Pick<Env, "DB" | "ARCHIVE">, storage: PoolStorage) {
-    this.#db = DB;
-    this.#archive = ARCHIVE;
+  constructor(db: D1Database, archive: R2Bucket, storage: PoolStorage) {
+    this.#db = db;
+    this.#archive = archive;
     this.#storage = storage;
   }
 

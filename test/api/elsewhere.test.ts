@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { AuditEntry } from "../../src/protocol/audit.ts";
 import { call, created, expectProblem, newAgent } from "../support/api.ts";
 import { buildOf, newBuildSetup, poll, trigger } from "../support/build-setup.ts";
-import { poolStub } from "../support/deployment.ts";
 
 describe("POST /build/{id}/release with elsewhere", () => {
   it("gives a build that one agent cannot fetch to another, once, and says nothing of its secrets", async () => {
