@@ -13,7 +13,7 @@ import { requestLog } from "../web/request-log.ts";
 import { jsonBody } from "./body.ts";
 import { cors } from "./cors.ts";
 import { mountHealth } from "./health.ts";
-import { checkHeaders, entityTags, requestHeaders } from "./request-headers.ts";
+import { bookmarkOf, checkHeaders, entityTags, requestHeaders } from "./request-headers.ts";
 import { methodsOf, type Route } from "./routes/route.ts";
 import { ROUTES } from "./routes.ts";
 import { bodyValidator, validator } from "./validation.ts";
@@ -27,7 +27,7 @@ const open =
       caller,
       access: verb.access,
       writes: method !== "GET" || caller.kind === "agent",
-      bookmark: c.req.header(BOOKMARK_HEADER) ?? null,
+      bookmark: bookmarkOf(c.req),
       headers: requestHeaders(c.req),
     });
     c.header("RateLimit-Policy", ratePolicy(context.config, caller.kind));

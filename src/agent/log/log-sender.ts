@@ -9,11 +9,11 @@ import { type Client, describeAnswer } from "../wire/client.ts";
 import type { LogBuffer } from "./log-buffer.ts";
 
 /** Milliseconds between two chunks of a slow log: otherwise each line would cost a request. */
-const PACE = 1000;
+export const PACE = 1000;
 /** The same while nobody follows the log. */
 const QUIET_PACE = 10_000;
 /** Chunks that are sent without a pause at first and after a silence, so that people see these lines at once. */
-const BURST = 5;
+export const BURST = 5;
 /** Bytes that are sent without waiting for the pace. */
 const URGENT_BYTES = 256 * 1024;
 const STALLED: BackOff = { initial: 200, max: 5000 };
