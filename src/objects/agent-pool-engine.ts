@@ -7,6 +7,7 @@ import type { DecisionContext } from "../domain/pool/decision.ts";
 import { RULES } from "../domain/pool/rules.ts";
 import type { PoolState } from "../domain/pool/state.ts";
 import { type Command, decide, type Input, nextDue, nextOfferDue, type Output, step } from "../domain/pool/step.ts";
+import { PoolClosing } from "./agent-pool-closing.ts";
 import { Outbox } from "./agent-pool-outbox.ts";
 import { HintSockets } from "./agent-pool-sockets.ts";
 import { PoolStorage } from "./agent-pool-storage.ts";
@@ -27,6 +28,7 @@ const TIDY_MS = 60 * 60 * 1000;
 export class PoolEngine {
   readonly storage: PoolStorage;
   readonly sockets: HintSockets;
+  readonly closing: PoolClosing;
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
   readonly #outbox: Outbox;
@@ -41,6 +43,7 @@ export class PoolEngine {
     this.#env = env;
     this.storage = new PoolStorage(ctx.storage.sql, monotonicUuids(), () => poolTimes(env).runValuesMs);
     this.sockets = new HintSockets(ctx);
+    this.closing = new PoolClosing(ctx.storage);
     this.#outbox = new Outbox(databaseOf(env, ctx.id.name ?? ""), this.storage, (buildId, fence) =>
       this.#closeLog(buildId, fence),
     );
@@ -73,6 +76,8 @@ export class PoolEngine {
 
   /** Runs one step and stores it in one transaction. When that fails, aborts the object: memory and disk may differ. */
   step<C extends Command>(command: C, input: Input<C>): Result<Output<C>> {
+    const refusal = this.closing.refusalOf(command);
+    if (refusal) return refusal;
     const { context } = this;
     const { answer, pushes } = this.#transaction(command, () =>
       step(this.#state, command, input, context, (changes) => this.storage.store(changes)),
@@ -93,7 +98,7 @@ export class PoolEngine {
 
   /** The answer that a command would get now. Changes nothing. */
   preview<C extends Command>(command: C, input: Input<C>): Result<Output<C>> {
-    return decide(this.#state, command, input, this.context).answer;
+    return this.closing.refusalOf(command) ?? decide(this.#state, command, input, this.context).answer;
   }
 
   /** Ends what is overdue, and deletes what is old. */
@@ -108,6 +113,21 @@ export class PoolEngine {
   async flush(): Promise<void> {
     await this.#flushing;
     if (this.#state.flush.at !== null) await this.#deliverOutbox();
+  }
+
+  /** Refuses agents and builds from now on: their organization is being deleted. */
+  close(): void {
+    this.closing.close();
+    this.sockets.closeAll();
+  }
+
+  /** Deletes everything. @throws Error where the pool was not closed */
+  async destroy(): Promise<void> {
+    if (!this.closing.isClosed) throw new Error("This pool is in use: close it first");
+    await this.#flushing?.catch(() => undefined);
+    if (this.#timer) clearTimeout(this.#timer.handle);
+    this.#alarmAt = null;
+    await this.closing.destroy();
   }
 
   /** Waits until the build is in D1, but not longer than FLUSH_WAIT_MS. */
@@ -145,12 +165,14 @@ export class PoolEngine {
   }
 
   #setAlarm(at: number | null): void {
+    if (this.closing.isDestroyed) return;
     this.#alarmAt = at;
     if (at === null) this.#ctx.storage.deleteAlarm();
     else this.#ctx.storage.setAlarm(at);
   }
 
   #setOfferTimer(): void {
+    if (this.closing.isClosed) return;
     const at = nextOfferDue(this.#state);
     if (at === (this.#timer?.at ?? null)) return;
     if (this.#timer) clearTimeout(this.#timer.handle);
