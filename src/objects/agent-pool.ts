@@ -230,6 +230,22 @@ export class AgentPool extends DurableObject<Env> {
     return this.#engine.retryDeadLetters(seqs);
   }
 
+  /** Answers nobody from now on: the organization is being deleted. May be repeated. */
+  async close(): Promise<void> {
+    this.#engine.close();
+  }
+
+  /** Forgets builds whose logs are purged. @returns the ids of at most `limit` others that it knows */
+  async forgetBuilds(ids: string[], limit: number): Promise<string[]> {
+    if (!this.#engine.closing.isClosed) throw new Error("This pool is in use: close it first");
+    return this.#engine.closing.forgetBuilds(ids, limit);
+  }
+
+  /** Deletes everything that this object holds, after `close`. */
+  async destroy(): Promise<void> {
+    await this.#engine.destroy();
+  }
+
   /** Opens a socket on which an agent, or a Worker in a long poll until a deadline, waits for hints. */
   override async fetch({ headers }: Request): Promise<Response> {
     if (headers.get("Upgrade") !== "websocket") return new Response(null, { status: 426 });
