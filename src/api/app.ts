@@ -13,7 +13,7 @@ import { requestLog } from "../web/request-log.ts";
 import { jsonBody } from "./body.ts";
 import { cors } from "./cors.ts";
 import { mountHealth } from "./health.ts";
-import { checkHeaders, entityTags, requestHeaders } from "./request-headers.ts";
+import { bookmarkOf, checkHeaders, entityTags, requestHeaders } from "./request-headers.ts";
 import { methodsOf, type Route } from "./routes/route.ts";
 import { ROUTES } from "./routes.ts";
 import { bodyValidator, validator } from "./validation.ts";
@@ -27,7 +27,7 @@ const open =
       caller,
       access: verb.access,
       writes: method !== "GET" || caller.kind === "agent",
-      bookmark: c.req.header(BOOKMARK_HEADER) ?? null,
+      bookmark: bookmarkOf(c.req),
       headers: requestHeaders(c.req),
     });
     c.header("RateLimit-Policy", ratePolicy(context.config, caller.kind));
@@ -73,7 +73,11 @@ const isKnown = (ifNoneMatch: string | undefined, version: number): boolean =>
   entityTags(ifNoneMatch)?.some((tag) => tag === "*" || tag === entityTag(version)) ?? false;
 
 /** What is wrong with a request is told only to callers who are admitted: 401 and 403 come before it. */
-const TOLD_AFTER_ADMISSION = new Set(["malformed-body", "unsupported-media-type", "too-large", "invalid", "not-found"]);
+const TOLD_AFTER_ADMISSION = new Set([
+  ...["malformed-body", "unsupported-media-type", "too-large", "invalid", "not-found"],
+  // A log refuses the agent that was removed as it refuses one that lost its lease; only the pool knows which it is.
+  "lease-lost",
+]);
 
 const refuse = async (c: HonoContext<AppEnv>, error: unknown): Promise<Refusal> => {
   const refusal = refusalOf(error);

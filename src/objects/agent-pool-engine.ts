@@ -1,8 +1,10 @@
 import { poolTimes } from "../config.ts";
+import { databaseOf } from "../db/database-of.ts";
 import { buildLogName } from "../domain/object-names.ts";
 import { apply } from "../domain/pool/apply.ts";
 import type { Result } from "../domain/pool/commands.ts";
 import type { DecisionContext } from "../domain/pool/decision.ts";
+import { numbersOf, type PoolNumbers } from "../domain/pool/numbers.ts";
 import { RULES } from "../domain/pool/rules.ts";
 import type { PoolState } from "../domain/pool/state.ts";
 import { type Command, decide, type Input, nextDue, nextOfferDue, type Output, step } from "../domain/pool/step.ts";
@@ -40,7 +42,9 @@ export class PoolEngine {
     this.#env = env;
     this.storage = new PoolStorage(ctx.storage.sql, monotonicUuids(), () => poolTimes(env).runValuesMs);
     this.sockets = new HintSockets(ctx);
-    this.#outbox = new Outbox(env.DB, this.storage, (buildId, fence) => this.#closeLog(buildId, fence));
+    this.#outbox = new Outbox(databaseOf(env, ctx.id.name ?? ""), this.storage, (buildId, fence) =>
+      this.#closeLog(buildId, fence),
+    );
   }
 
   /** Loads the stored state and the agents with open sockets. Must run before any other method. */
@@ -99,6 +103,13 @@ export class PoolEngine {
     const isTidyDue = now - this.#tidiedAt >= TIDY_MS;
     this.step(isTidyDue ? "tidy" : "sweep", null);
     if (isTidyDue) this.#tidiedAt = now;
+  }
+
+  /** What a sweep answers. The events are counted anew from here. */
+  numbers(): PoolNumbers {
+    const numbers = numbersOf(this.#state, Date.now(), this.storage.numbers());
+    apply(this.#state, [{ kind: "events-told" }]);
+    return numbers;
   }
 
   /** Delivers the outbox to D1 and the logs. */

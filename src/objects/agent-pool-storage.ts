@@ -10,6 +10,7 @@ import {
   type Records,
   type Report,
 } from "../domain/pool/facts.ts";
+import type { DiskNumbers } from "../domain/pool/numbers.ts";
 import { emptyState, type PoolState } from "../domain/pool/state.ts";
 import { isEnded } from "../protocol/build-states.ts";
 import { LIMITS } from "../protocol/limits.ts";
@@ -159,6 +160,10 @@ export class PoolStorage implements Records {
   /** Keeps what can never be delivered, with the reason, for people to read. */
   addDeadLetter(what: string, reason: string): void {
     this.#write("INSERT INTO parked (what, reason) VALUES (?, ?)", what, reason);
+  }
+
+  numbers(): DiskNumbers {
+    return { deadLetters: this.deadLetterCount(), databaseBytes: this.#sql.databaseSize, hasOldRows: false };
   }
 
   deadLetterCount(): number {

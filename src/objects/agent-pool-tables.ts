@@ -81,6 +81,8 @@ export const writesOf = (change: Exclude<Change, { kind: "forget" }>, newId: (at
     case "waiter":
     case "offer":
     case "flush":
+    case "lease-lost":
+    case "events-told":
     case "offers-resumed":
     case "matched":
       return [];

@@ -3,8 +3,11 @@ import { loadKeyring } from "../crypto/keyring.ts";
 import { poolName } from "../domain/object-names.ts";
 import type { Granted } from "../domain/pool/claim.ts";
 import type * as commands from "../domain/pool/commands.ts";
+import { activeBuild } from "../domain/pool/decision.ts";
 import { explain } from "../domain/pool/explain.ts";
+import { type LiveQuery, liveIds } from "../domain/pool/live.ts";
 import { measure } from "../domain/pool/metrics.ts";
+import type { PoolNumbers } from "../domain/pool/numbers.ts";
 import { toAgent, toBuild, toGrant } from "../domain/pool/record.ts";
 import type { Agent } from "../protocol/agent.ts";
 import type { Build } from "../protocol/build.ts";
@@ -46,9 +49,16 @@ export class AgentPool extends DurableObject<Env> {
     return found ? { ok: true, value: this.#toBuild(found) } : unknownId();
   }
 
-  /** Active builds (queued or leased), the oldest first. */
-  async liveBuilds(): Promise<Build[]> {
-    return this.#engine.storage.activeBuildRecords().map((found) => this.#toBuild(found));
+  /** Active builds (queued or leased), the oldest first; or, for a page of a list, what `LiveQuery` asks for. */
+  async liveBuilds(query?: LiveQuery): Promise<Build[]> {
+    const { storage, state } = this.#engine;
+    const found = query ? storage.buildRecords(liveIds(state, query)) : storage.activeBuildRecords();
+    return found.map((record) => this.#toBuild(record));
+  }
+
+  /** Ids of active builds that may have been handed out: only their logs may hold sealed values. */
+  async handedOutBuilds(): Promise<string[]> {
+    return [...this.#engine.state.jobs.values()].filter(({ fence }) => fence > 0).map(({ buildId }) => buildId);
   }
 
   /** What a retry takes over from the build. */
@@ -187,14 +197,21 @@ export class AgentPool extends DurableObject<Env> {
     return this.#buildOf(this.#engine.step("finish", this.#withAgentId(report)));
   }
 
+  /** Tells the agent of the build that somebody began to follow its log. */
+  async followed({ buildId }: { buildId: string }): Promise<void> {
+    const agentId = activeBuild(this.#engine.state, buildId)?.job.lease?.agentId;
+    if (agentId) this.#engine.sockets.push([{ agentId, hint: { type: "followed", buildId } }], Date.now());
+  }
+
   /** Marks a build whose agent sent a secret that only the service masked. */
   async flagLeak(leak: { buildId: string; fence: number }): Promise<Result<null>> {
     return this.#engine.step("flagLeak", leak);
   }
 
   /** Ends what is overdue, and deletes what is old. */
-  async sweep(): Promise<void> {
+  async sweep(): Promise<PoolNumbers> {
     this.#engine.sweep();
+    return this.#engine.numbers();
   }
 
   /** Delivers the outbox to D1 and the logs. */

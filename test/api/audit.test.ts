@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { ROUTES } from "../../src/api/routes.ts";
 import type { AuditEntry } from "../../src/protocol/audit.ts";
-import { keepUp } from "../../src/services/upkeep.ts";
+import { keepUp } from "../../src/services/upkeep/upkeep.ts";
 import { type Answer, call, created, expectProblem, newOrganization, newToken } from "../support/api.ts";
 import { newBuildSetup, poll, takeNewJob, trigger } from "../support/build-setup.ts";
 import { databaseWithHook, deployedWith, poolStub } from "../support/deployment.ts";

@@ -39,6 +39,29 @@ describe("GET /readyz", () => {
     expect((await ask({ DB: null, SECRETS_KEYS: "" }, "/healthz")).status).toBe(200);
   });
 
+  it("asks the database once for many strangers, and refuses an address that asks too often", async () => {
+    let asked = 0;
+    const DB = {
+      withSession: (constraint: string) => env.DB.withSession(constraint),
+      prepare: (query: string) => {
+        asked += 1;
+        return env.DB.prepare(query);
+      },
+    };
+    const keys: string[] = [];
+    const limited = async ({ key }: { key: string }) => ({ success: keys.push(key) <= 100 });
+    const changed = { ...env, DB, TOKEN_RATE: { limit: limited } };
+    const app = createApp();
+    const from = { headers: { "CF-Connecting-IP": "192.0.2.7" } };
+    const ready = () => app.request("/readyz", from, changed, createExecutionContext());
+    const answers = await Promise.all(Array.from({ length: 100 }, ready));
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 100 }, () => 200));
+    expect(asked).toBeLessThanOrEqual(2);
+    const refused = await ready();
+    expect([refused.status, refused.headers.get("Retry-After")]).toEqual([429, "60"]);
+    expect(new Set(keys)).toEqual(new Set(["address 192.0.2.7"]));
+  });
+
   it.each([
     ["operatorToken", { OPERATOR_TOKEN: undefined }, "OPERATOR_TOKEN is not set"],
     ["operatorToken", { OPERATOR_TOKEN: "short-canary" }, "OPERATOR_TOKEN has less than 32 characters"],

@@ -4,6 +4,8 @@ import { Keyring } from "../../src/crypto/keyring.ts";
 import { parseKeys } from "../../src/crypto/keys.ts";
 import { keyIdOf } from "../../src/crypto/seal-format.ts";
 import { variableContext } from "../../src/domain/seal-context.ts";
+import { LIMITS } from "../../src/protocol/limits.ts";
+import { busy, value } from "../objects/agent-pool-support.ts";
 import { call, created, expectProblem, newOrganization, newPipeline, newRepository } from "../support/api.ts";
 import { type BuildSetup, completeJob, newBuildSetup, poll, trigger } from "../support/build-setup.ts";
 import { databaseWithHook, deployedWith, logStub, poolStub, redeploy } from "../support/deployment.ts";
@@ -60,6 +62,27 @@ const rewrapAll = async (): Promise<number> => {
     if (body.isComplete || body.rewrapped === 0) return rewrapped;
   }
 };
+
+describe("GET /operator/rewrap", () => {
+  it("counts where 600 builds run that have long summaries: together more than one call of an object may carry", async () => {
+    const { orgId } = await newOrganization();
+    const pool = poolStub(orgId);
+    const summary = "x".repeat(LIMITS.summaryCharacters);
+    const isCounted = new Set<string>();
+    for (let n = 0; n < 600; n += 50) {
+      await Promise.all(
+        Array.from({ length: 50 }, async () => {
+          const holder = await busy(pool, orgId, { inputs: null });
+          value(await pool.progress({ ...holder, summary }));
+          isCounted.add(holder.buildId);
+        }),
+      );
+    }
+    const { status, text } = await moved(operator, "GET", "/operator/rewrap");
+    expect(status, text).toBe(200);
+    expect(new Set(await pool.handedOutBuilds())).toEqual(isCounted);
+  });
+});
 
 describe("POST /operator/rewrap", () => {
   it("can be killed after each of 1,000 rows: at every point all of them open, and each is sealed anew once", async () => {

@@ -1,4 +1,6 @@
-import type { Change, MemoryChange } from "./facts.ts";
+import { isEnded, isLeased, isQueued } from "../../protocol/build-states.ts";
+import { countEnd, noEvents } from "./events.ts";
+import type { BuildFacts, Change, MemoryChange } from "./facts.ts";
 import { forgetAgent, indexAgent, indexBuild, scheduleRetry, setAgent, setOffer } from "./indices.ts";
 import type { PoolState } from "./state.ts";
 
@@ -28,6 +30,7 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
       state.fence = change.fence;
       return;
     case "build":
+      countMove(state, change.build);
       state.builds.set(change.build.id, change.build);
       state.seq = Math.max(state.seq, change.build.seq);
       builds.add(change.build.id);
@@ -78,10 +81,24 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
   }
 };
 
+const countMove = ({ builds, events }: PoolState, { id, status, reason }: BuildFacts): void => {
+  const before = builds.get(id);
+  if (!before) return;
+  if (isEnded(status)) countEnd(events, status, reason);
+  else if (isLeased(before.status) && isQueued(status)) events.requeues++;
+};
+
 const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<string>): void => {
   switch (change.kind) {
     case "flush":
-      state.flush = { at: change.at, failures: change.failures };
+      state.flush = { ...state.flush, at: change.at, failures: change.failures };
+      if (change.at === null) state.flush.since = null;
+      return;
+    case "lease-lost":
+      state.events.leasesLost[change.cause]++;
+      return;
+    case "events-told":
+      state.events = noEvents();
       return;
     case "contact":
       state.lastContacts.set(change.agentId, change.at);
@@ -109,4 +126,5 @@ const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<s
 
 const flushSoon = (state: PoolState, at: number): void => {
   state.flush.at ??= at + FLUSH_DELAY_MS;
+  state.flush.since ??= at;
 };

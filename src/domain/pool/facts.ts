@@ -4,6 +4,7 @@ import type { BuildReason, Creator, EnvironmentKey, Step } from "../../protocol/
 import type { BuildStatus, EndedStatus } from "../../protocol/build-states.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { RunValues } from "./commands.ts";
+import type { LossCause } from "./events.ts";
 
 /* All times are milliseconds since 1970. Facts are immutable: each change stores a new record. */
 
@@ -192,6 +193,9 @@ export type MemoryChange =
   | { kind: "offers-resumed"; agentId: string }
   /** Every unmatched build and agent was checked. */
   | { kind: "matched" }
-  | { kind: "flush"; at: number | null; failures: number };
+  | { kind: "flush"; at: number | null; failures: number }
+  | { kind: "lease-lost"; cause: LossCause }
+  /** A sweep was answered with all events so far. */
+  | { kind: "events-told" };
 
 export const NO_REPORT: Report = { environment: null, steps: [], summary: null, message: null };

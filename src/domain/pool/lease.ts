@@ -1,5 +1,6 @@
 import type { Actor } from "./commands.ts";
 import { audit, type DecisionContext, patchBuild, SYSTEM } from "./decision.ts";
+import type { LossCause } from "./events.ts";
 import type { ActiveBuild, AgentFacts, Change, JobFacts, Outcome } from "./facts.ts";
 import { POOL_LIMITS } from "./rules.ts";
 
@@ -33,30 +34,32 @@ const closeLog = ({ buildId, lease }: JobFacts, { now }: DecisionContext): Chang
 export const retireEphemeral = (agent: AgentFacts | undefined, { now, leaseMs }: DecisionContext): Change[] =>
   agent?.isEphemeral && agent.spentAt === null ? [{ kind: "agent", agent: { ...agent, spentAt: now + leaseMs } }] : [];
 
-const LOSS_CAUSES = {
+const LOSS_CAUSES: Record<LossCause, string> = {
   expired: "sent no heartbeat in time",
   removed: "was removed",
   restarted: "was restarted",
   stopped: "was stopped",
-} as const;
+};
 
 /** Ends a lease without a result: the build is retried, or fails when its attempts are used up. */
 export const loseLease = (
   held: ActiveBuild,
   agent: AgentFacts | undefined,
-  cause: keyof typeof LOSS_CAUSES,
+  cause: LossCause,
   context: DecisionContext,
 ): Change[] => {
   const { build, job } = held;
+  const lost: Change = { kind: "lease-lost", cause };
   if (job.lease!.startedAt !== null) {
     return [
+      lost,
       ...retryOrFail(held, `Its agent ${LOSS_CAUSES[cause]}.`, cause, context),
       ...retireEphemeral(agent, context),
     ];
   }
   const message = `It was handed out ${POOL_LIMITS.unstarted} times, and no agent started it.`;
   const isIgnored = agent && cause === "expired" && build.status === "assigned";
-  return [...retryOrFail(held, message, cause, context), ...(isIgnored ? countIgnoredLease(agent, context) : [])];
+  return [lost, ...retryOrFail(held, message, cause, context), ...(isIgnored ? countIgnoredLease(agent, context) : [])];
 };
 
 const countIgnoredLease = (agent: AgentFacts, { now }: DecisionContext): Change[] => [

@@ -1,4 +1,5 @@
 import { DeadlineQueue } from "./deadline-queue.ts";
+import { noEvents, type PoolEvents } from "./events.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Offer, Records, Waiter } from "./facts.ts";
 import { type Lane, Queue } from "./queue.ts";
 
@@ -37,8 +38,10 @@ export interface PoolState {
   readonly dirty: Set<string>;
   /** How many outbox entries are not delivered yet. */
   pendingEntries: number;
-  /** When the next attempt to empty the outbox is due, and how many attempts failed in a row. */
-  flush: { at: number | null; failures: number };
+  /** When the next attempt to empty the outbox is due, how many failed in a row, and since when it is not empty. */
+  flush: { at: number | null; failures: number; since: number | null };
+  /** What happened since the last sweep that was answered. */
+  events: PoolEvents;
   readonly deadlines: Record<DeadlineKind, DeadlineQueue>;
   readonly queue: Queue;
   readonly index: Indices;
@@ -91,7 +94,8 @@ export const emptyState = (records: Records): PoolState => ({
   runValueCharacters: 0,
   dirty: new Set(),
   pendingEntries: records.pendingEntries(),
-  flush: { at: null, failures: 0 },
+  flush: { at: null, failures: 0, since: null },
+  events: noEvents(),
   deadlines: {
     lease: new DeadlineQueue(),
     delay: new DeadlineQueue(),

@@ -69,6 +69,11 @@ const refusalOf = ({ precondition }: PreconditionFailed): Refusal => {
       return new Refusal("conflict", "It was changed at the same moment: read it again and repeat.");
     case "owner_exists":
       return invalid("", "An id in the request is not one of this organization.");
+    case "within_limit":
+      return new Refusal(
+        "limit-reached",
+        "The organization has as many as it may have: delete what is no longer used.",
+      );
     case "unused":
       return new Refusal("in-use", "Something still uses it.");
   }
