@@ -3,8 +3,12 @@ import { loadKeyring } from "../crypto/keyring.ts";
 import { poolName } from "../domain/object-names.ts";
 import type { Granted } from "../domain/pool/claim.ts";
 import type * as commands from "../domain/pool/commands.ts";
+import { activeBuild } from "../domain/pool/decision.ts";
 import { explain } from "../domain/pool/explain.ts";
+import { type LiveQuery, liveIds } from "../domain/pool/live.ts";
 import { measure } from "../domain/pool/metrics.ts";
+import type { PoolNumbers } from "../domain/pool/numbers.ts";
+import type { Reconciled } from "../domain/pool/reconcile.ts";
 import { toAgent, toBuild, toGrant } from "../domain/pool/record.ts";
 import type { Agent } from "../protocol/agent.ts";
 import type { Build } from "../protocol/build.ts";
@@ -13,6 +17,7 @@ import { HOP_HEADERS } from "../protocol/headers.ts";
 import { BOOT_HEADER, type Heartbeat } from "../protocol/jobs.ts";
 import type { Metrics } from "../protocol/metrics.ts";
 import { DETAILS } from "../protocol/problem.ts";
+import type { DeadLetter } from "./agent-pool-dead-letters.ts";
 import { PoolEngine } from "./agent-pool-engine.ts";
 import { countRunValues, rewrapRunValues } from "./agent-pool-run-values.ts";
 import { attachmentOf } from "./agent-pool-sockets.ts";
@@ -35,6 +40,7 @@ export class AgentPool extends DurableObject<Env> {
   /** Makes a build, once for each idempotency key. Waits up to a second until lists in D1 show it. */
   async enqueue(build: commands.NewBuild): Promise<Result<Build>> {
     this.#checkOrg(build.orgId);
+    await this.#engine.comparedSoon();
     const answer = this.#engine.step("enqueue", build);
     if (!answer.ok) return answer;
     await this.#engine.waitUntilWritten(answer.value.buildId);
@@ -46,9 +52,16 @@ export class AgentPool extends DurableObject<Env> {
     return found ? { ok: true, value: this.#toBuild(found) } : unknownId();
   }
 
-  /** Active builds (queued or leased), the oldest first. */
-  async liveBuilds(): Promise<Build[]> {
-    return this.#engine.storage.activeBuildRecords().map((found) => this.#toBuild(found));
+  /** Active builds (queued or leased), the oldest first; or, for a page of a list, what `LiveQuery` asks for. */
+  async liveBuilds(query?: LiveQuery): Promise<Build[]> {
+    const { storage, state } = this.#engine;
+    const found = query ? storage.buildRecords(liveIds(state, query)) : storage.activeBuildRecords();
+    return found.map((record) => this.#toBuild(record));
+  }
+
+  /** Ids of active builds that may have been handed out: only their logs may hold sealed values. */
+  async handedOutBuilds(): Promise<string[]> {
+    return [...this.#engine.state.jobs.values()].filter(({ fence }) => fence > 0).map(({ buildId }) => buildId);
   }
 
   /** What a retry takes over from the build. */
@@ -89,7 +102,7 @@ export class AgentPool extends DurableObject<Env> {
 
   /** Counts for dashboards and autoscaling. */
   async metrics(): Promise<Metrics> {
-    const deadLetters = this.#engine.storage.deadLetterCount();
+    const deadLetters = this.#engine.storage.deadLetters.count();
     return measure(this.#engine.state, this.#engine.orgId, this.#engine.context, deadLetters, (agentId) =>
       this.#engine.sockets.pingedAt(agentId),
     );
@@ -147,6 +160,7 @@ export class AgentPool extends DurableObject<Env> {
 
   /** Leases the next build to the agent: the same one again until it has started it; null where there is none. */
   async claim(request: commands.ClaimRequest): Promise<Result<commands.Grant | null>> {
+    if (this.#engine.state.builds.size > 0) await this.#engine.comparedSoon();
     const answer = this.#engine.step("claim", request);
     return answer.ok && answer.value ? { ok: true, value: this.#grantOf(answer.value) } : (answer as Result<null>);
   }
@@ -187,19 +201,67 @@ export class AgentPool extends DurableObject<Env> {
     return this.#buildOf(this.#engine.step("finish", this.#withAgentId(report)));
   }
 
+  /** Tells the agent of the build that somebody began to follow its log. */
+  async followed({ buildId }: { buildId: string }): Promise<void> {
+    const agentId = activeBuild(this.#engine.state, buildId)?.job.lease?.agentId;
+    if (agentId) this.#engine.sockets.push([{ agentId, hint: { type: "followed", buildId } }], Date.now());
+  }
+
   /** Marks a build whose agent sent a secret that only the service masked. */
   async flagLeak(leak: { buildId: string; fence: number }): Promise<Result<null>> {
     return this.#engine.step("flagLeak", leak);
   }
 
   /** Ends what is overdue, and deletes what is old. */
-  async sweep(): Promise<void> {
+  async sweep(): Promise<PoolNumbers> {
     this.#engine.sweep();
+    return this.#engine.numbers();
   }
 
   /** Delivers the outbox to D1 and the logs. */
   async flush(): Promise<void> {
     await this.#engine.flush();
+  }
+
+  /** What could not be delivered or read, after `after` in the order in which it was set aside. */
+  async deadLetters(after: number, limit: number): Promise<DeadLetter[]> {
+    return this.#engine.storage.deadLetters.list(after, limit);
+  }
+
+  /** Tries dead letters again. @returns how many are on their way */
+  async retryDeadLetters(seqs: number[]): Promise<number> {
+    return this.#engine.retryDeadLetters(seqs);
+  }
+
+  /** Answers nobody from now on: the organization is being deleted. May be repeated. */
+  async close(): Promise<void> {
+    this.#engine.close();
+  }
+
+  /** Forgets builds whose logs are purged. @returns the ids of at most `limit` others that it knows */
+  async forgetBuilds(ids: string[], limit: number): Promise<string[]> {
+    if (!this.#engine.closing.isClosed) throw new Error("This pool is in use: close it first");
+    return this.#engine.closing.forgetBuilds(ids, limit);
+  }
+
+  /** Deletes everything that this object holds, after `close`. */
+  async destroy(): Promise<void> {
+    await this.#engine.destroy();
+  }
+
+  /** Takes over what D1 knows of these builds, which it has under way. */
+  async reconcile(buildIds: string[]): Promise<Result<Reconciled>> {
+    return this.#engine.reconcile(buildIds);
+  }
+
+  /** An operator says that D1, or the pools, were restored to an earlier time. */
+  async restored(what: "database" | "pools"): Promise<Result<Reconciled>> {
+    return this.#engine.restored(what);
+  }
+
+  /** Remembers tokens, and hashes of their replaced secrets, that are no longer valid. */
+  async revoke(names: string[]): Promise<Result<null>> {
+    return this.#engine.step("revoke", { names });
   }
 
   /** Opens a socket on which an agent, or a Worker in a long poll until a deadline, waits for hints. */
@@ -237,8 +299,8 @@ export class AgentPool extends DurableObject<Env> {
     this.#leave(socket);
   }
 
-  override async alarm(): Promise<void> {
-    await this.#engine.onAlarm();
+  override async alarm(info?: AlarmInvocationInfo): Promise<void> {
+    await this.#engine.onAlarm(info?.isRetry ?? false);
   }
 
   #leave(socket: WebSocket): void {

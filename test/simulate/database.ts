@@ -1,12 +1,13 @@
 import type { AuditFact, BuildFacts, JobFacts, Stored } from "../../src/domain/pool/facts.ts";
 import { revocationsToTell } from "../../src/domain/pool/reconcile.ts";
 import type { SimPool } from "./pool.ts";
+import { isEnded } from "./specification.ts";
 import type { SimStorage } from "./storage.ts";
 import { must } from "./violation.ts";
 
 export interface Batch {
   builds: { buildId: string; version: number; build: BuildFacts; job: JobFacts }[];
-  entries: { seq: number; audit: AuditFact | null }[];
+  audits: [seq: number, audit: AuditFact][];
   /** Tokens that are deleted again, after D1 was restored. */
   revoked: string[];
   /** The pool's sequence, and the range in which D1's must be to be replaced. */
@@ -23,26 +24,34 @@ interface Row {
   job: JobFacts;
 }
 
-/** D1 as the pool writes to it: a batch is atomic, and an older version never replaces a newer one. */
+/** D1 and the archive as the pool writes to them: a batch is atomic, and an older version never replaces a newer one. */
 export class SimDatabase {
   builds = new Map<string, Row>();
   audits = new Set<AuditFact>();
+  /** The version of each build's record in the archive. */
+  readonly records = new Map<string, number>();
   /** Tokens that D1 holds valid. */
   tokens = new Set<string>(["t0"]);
   sequence: number | null = null;
   /** One of both was restored: D1 may know a later version of a build than the pool. */
   #wasRestored = false;
 
-  read({ storage, state, context }: Pick<SimPool, "storage" | "state" | "context">): Batch {
-    const builds = [...state.dirty].slice(0, BATCH_SIZE).map((buildId) => {
+  /** What the pool tells next: it has put the records of ended builds, unless the archive is away. */
+  read({ storage, state, context }: Pick<SimPool, "storage" | "state" | "context">, isArchiveAway: boolean): Batch {
+    const { rules } = context;
+    const builds = [...state.dirty.keys()].slice(0, BATCH_SIZE).flatMap((buildId) => {
       const build = storage.rows.builds.get(buildId)!;
-      return { buildId, version: build.version, build, job: storage.rows.jobs.get(buildId)! };
+      const isRecorded = isEnded(build.status) && !isArchiveAway;
+      if (isRecorded) this.records.set(buildId, build.version);
+      const { version } = build;
+      return rules.mayTell(build, isRecorded)
+        ? [{ buildId, version, build, job: storage.rows.jobs.get(buildId)! }]
+        : [];
     });
-    const entries = [...storage.rows.entries].slice(0, BATCH_SIZE).map(([seq, { audit }]) => ({ seq, audit }));
     const { told, sequence: written, unchecked } = state;
     return {
       builds,
-      entries,
+      audits: [...storage.rows.audits].slice(0, BATCH_SIZE),
       revoked: revocationsToTell(state, context),
       sequence: { written, from: told, to: unchecked ?? written },
       atMost: unchecked,
@@ -50,17 +59,18 @@ export class SimDatabase {
   }
 
   /** @returns the sequence that D1 had before; null where it had none */
-  write({ builds, entries, revoked, sequence, atMost }: Batch, storage: SimStorage): number | null {
+  write({ builds, audits, revoked, sequence, atMost }: Batch, storage: SimStorage): number | null {
     const found = this.sequence;
     if (atMost !== null && (found ?? 0) > atMost) return found;
     for (const row of builds) {
       const { buildId, version } = row;
+      must(16, !isEnded(row.build.status) || this.records.has(buildId), "D1 heard of an end without a record");
       if ((this.builds.get(buildId)?.version ?? -1) < version) this.builds.set(buildId, row);
       const known = storage.rows.builds.get(buildId);
       const isNewer = known && known.version < this.builds.get(buildId)!.version;
       must(16, !isNewer || this.#wasRestored, "D1 is newer than the pool");
     }
-    for (const { audit } of entries) if (audit) this.audits.add(audit);
+    for (const [, audit] of audits) this.audits.add(audit);
     for (const token of revoked) this.tokens.delete(token);
     if ((found ?? 0) >= sequence.from && (found ?? 0) <= sequence.to) this.sequence = sequence.written;
     return found;
@@ -83,8 +93,8 @@ export class SimDatabase {
     return {
       sequence: this.sequence,
       builds: [...this.builds.values()].map(({ build, job }) => {
-        const { seq: _, pipelineVersion: __, ...known } = build;
-        return { ...known, agentId: job.agentId, attempt: job.attempt, message: null };
+        const { seq: _, pipelineVersion: __, isTold: ___, ...known } = build;
+        return { ...known, agentId: job.agentId, attempt: job.attempt };
       }),
       numbers: [...numbers].map(([repoId, number]) => ({ repoId, number })),
       removedAgents: subjects("agent.remove", "agent.forget"),
@@ -106,7 +116,7 @@ export class SimDatabase {
     this.#wasRestored = true;
   }
 
-  /** Once the outbox is empty, D1 and the pool must be equal. */
+  /** Once every build has ended and the outbox is empty, D1 and the pool must be equal. */
   compare(storage: SimStorage): void {
     for (const [buildId, { version, status }] of storage.rows.builds) {
       const known = this.builds.get(buildId);
@@ -118,6 +128,7 @@ export class SimDatabase {
       const isKnown = storage.rows.builds.has(buildId) || build.finishedAt !== null;
       must(16, isKnown, "D1 has a build under way that the pool does not know");
     }
-    must(16, storage.rows.entries.size === 0, "the outbox still has entries");
+    must(16, storage.rows.audits.size === 0, "the outbox still has entries");
+    must(16, storage.rows.closes.size === 0, "a log was not closed");
   }
 }

@@ -263,7 +263,7 @@ export class History {
       simulator.advanceTime(5_000);
     }
     simulator.hearAgain();
-    for (let round = 0; pool.state.flush.at !== null; round++) {
+    for (let round = 0; pool.state.flush.at !== null || pool.state.closing.at !== null; round++) {
       must(17, round < MAX_HEALING_ROUNDS, "the outbox never becomes empty");
       simulator.advanceTime(60_000);
     }

@@ -23,11 +23,14 @@ interface Rows {
   reports: Map<string, Report>;
   numbers: Map<string, number>;
   keys: Map<string, KeyedBuild>;
-  dirty: Set<string>;
-  told: number;
+  /** Ended builds of which D1 has been told. */
+  told: Set<string>;
+  /** The highest sequence that D1 was told. */
+  sequence: number;
   unchecked: number | null;
   tellAgainAfter: number | null;
-  entries: Map<number, { audit: AuditFact | null }>;
+  audits: Map<number, AuditFact>;
+  closes: Map<number, { jobId: string; fence: number }>;
   appended: number;
 }
 
@@ -41,11 +44,12 @@ const emptyRows = (): Rows => ({
   reports: new Map(),
   numbers: new Map(),
   keys: new Map(),
-  dirty: new Set(),
-  told: 0,
+  told: new Set(),
+  sequence: 0,
   unchecked: null,
   tellAgainAfter: null,
-  entries: new Map(),
+  audits: new Map(),
+  closes: new Map(),
   appended: 0,
 });
 
@@ -65,6 +69,7 @@ export class SimStorage implements Records {
           break;
         case "build":
           rows.builds.set(change.build.id, change.build);
+          rows.told.delete(change.build.id);
           break;
         case "job":
           rows.jobs.set(change.job.buildId, change.job);
@@ -87,11 +92,14 @@ export class SimStorage implements Records {
         case "revoked":
           rows.revoked.set(change.tokenId, change.at);
           break;
-        case "dirty":
-          rows.dirty.add(change.buildId);
+        case "clean":
+          if (change.endedAt !== null) rows.told.add(change.buildId);
+          break;
+        case "untold":
+          rows.told.delete(change.buildId);
           break;
         case "told":
-          rows.told = change.sequence;
+          rows.sequence = change.sequence;
           break;
         case "unchecked":
           rows.unchecked = change.sequence;
@@ -102,17 +110,17 @@ export class SimStorage implements Records {
         case "tell-again":
           rows.tellAgainAfter = change.after;
           break;
-        case "clean":
-          rows.dirty.delete(change.buildId);
-          break;
         case "audit":
-          rows.entries.set(++rows.appended, { audit: change.entry });
+          rows.audits.set(++rows.appended, change.entry);
+          break;
+        case "audits-told":
+          for (const seq of change.entries) rows.audits.delete(seq);
           break;
         case "close":
-          rows.entries.set(++rows.appended, { audit: null });
+          rows.closes.set(++rows.appended, { jobId: change.jobId, fence: change.fence });
           break;
-        case "delivered":
-          for (const seq of change.entries) rows.entries.delete(seq);
+        case "logs-closed":
+          for (const seq of change.entries) rows.closes.delete(seq);
           break;
       }
     }
@@ -120,11 +128,12 @@ export class SimStorage implements Records {
 
   /** The state with which a new object starts. */
   load(isNew = false): PoolState {
-    const { orgId, fence, agents, revoked, builds, jobs, dirty, told, tellAgainAfter, entries, unchecked } = this.rows;
+    const { orgId, fence, agents, revoked, builds, jobs, told, sequence, audits, closes } = this.rows;
+    const { unchecked, tellAgainAfter } = this.rows;
     const state = emptyState(this);
     const changes: Change[] = [
       { kind: "fence", fence },
-      { kind: "told", sequence: told },
+      { kind: "told", sequence },
       { kind: "tell-again", after: tellAgainAfter },
     ];
     if (unchecked !== null) changes.push({ kind: "unchecked", sequence: unchecked });
@@ -132,26 +141,23 @@ export class SimStorage implements Records {
     for (const agent of agents.values()) changes.push({ kind: "agent", agent });
     for (const [tokenId, at] of revoked) changes.push({ kind: "revoked", tokenId, at });
     for (const build of builds.values()) {
-      if (!isEnded(build.status)) changes.push({ kind: "build", build }, { kind: "job", job: jobs.get(build.id)! });
+      const hasEnded = isEnded(build.status);
+      if (!hasEnded) changes.push({ kind: "build", build }, { kind: "job", job: jobs.get(build.id)! });
+      if (hasEnded ? !told.has(build.id) : !build.isTold) changes.push({ kind: "dirty", buildId: build.id, at: 0 });
+      if (hasEnded && !told.has(build.id)) changes.push({ kind: "sequence", sequence: build.version });
     }
-    for (const buildId of dirty) changes.push({ kind: "dirty", buildId, at: 0 });
-    if (entries.size > 0) changes.push({ kind: "flush", at: 0, failures: 0 });
-    const untold = [...dirty].map((buildId) => builds.get(buildId)?.version ?? 0);
-    apply(state, [...changes, ...(isNew ? [] : [{ kind: "loaded", sequence: Math.max(0, ...untold) } as const])]);
+    if (audits.size > 0) changes.push({ kind: "flush", at: 0, failures: 0 });
+    if (closes.size > 0) changes.push({ kind: "closing", at: 0, failures: 0 });
+    if (!isNew) changes.push({ kind: "loaded" });
+    apply(state, changes);
     return state;
   }
 
   /** The rows as they are now, to restore them later. */
   snapshot(): Rows {
-    const { orgId, fence, agents, revoked, builds, jobs, reports, numbers, keys, dirty, entries, appended } = this.rows;
-    const { told, tellAgainAfter, unchecked } = this.rows;
+    const { agents, revoked, builds, jobs, reports, numbers, keys, told, audits, closes } = this.rows;
     return {
-      orgId,
-      fence,
-      appended,
-      told,
-      unchecked,
-      tellAgainAfter,
+      ...this.rows,
       agents: new Map(agents),
       revoked: new Map(revoked),
       builds: new Map(builds),
@@ -159,8 +165,9 @@ export class SimStorage implements Records {
       reports: new Map(reports),
       numbers: new Map(numbers),
       keys: new Map(keys),
-      dirty: new Set(dirty),
-      entries: new Map(entries),
+      told: new Set(told),
+      audits: new Map(audits),
+      closes: new Map(closes),
     };
   }
 
@@ -170,7 +177,7 @@ export class SimStorage implements Records {
   }
 
   endedAfter(seq: number, limit: number) {
-    const ended = [...this.rows.builds.values()].filter((build) => isEnded(build.status) && build.seq > seq);
+    const ended = [...this.rows.builds.values()].filter(({ id, seq: own }) => this.rows.told.has(id) && own > seq);
     return ended.sort((left, right) => left.seq - right.seq).slice(0, limit);
   }
 
@@ -182,8 +189,8 @@ export class SimStorage implements Records {
     return this.rows.numbers.get(repoId) ?? 0;
   }
 
-  pendingEntries() {
-    return this.rows.entries.size;
+  pending() {
+    return { audits: this.rows.audits.size, closes: this.rows.closes.size };
   }
 
   lastSeq() {

@@ -19,6 +19,7 @@ export interface Refusal {
     | "unavailable"
   >;
   detail: string;
+  retryAfterSeconds?: number;
 }
 export type Result<T> = { ok: true; value: T } | { ok: false; refusal: Refusal };
 

@@ -48,8 +48,15 @@ export const refused = (kind: Refusal["kind"], detail: string): Decision<never> 
 
 export const unknownId = () => refused("not-found", DETAILS["not-found"]);
 export const unknownToken = () => refused("unauthenticated", DETAILS.unauthenticated);
-export const notCompared = () =>
-  refused("unavailable", "The database is compared with the queue after a restart: repeat the request.");
+/** Nothing is leased or numbered before D1 was compared with the pool. */
+export const notCompared = (): Decision<never> => {
+  const detail = "The queue could not be compared with the database yet: repeat the request.";
+  return {
+    answer: { ok: false, refusal: { kind: "unavailable", detail, retryAfterSeconds: 5 } },
+    changes: [],
+    pushes: [],
+  };
+};
 export const leaseLost = () => refused("lease-lost", DETAILS["lease-lost"]);
 
 /** The agent, if it is registered and the token is its own. */
@@ -75,14 +82,14 @@ export const buildHeldBy = (state: PoolState, agentId: string): ActiveBuild | un
   return buildId === undefined ? undefined : activeBuild(state, buildId);
 };
 
-/** Changes a build in a way that readers can see: a new version of it, and an outbox entry for D1. */
+/** Changes a build in a way that readers can see: a new version of it, of which D1 hears at the end. */
 export const patchBuild = (
   build: BuildFacts,
   patch: Partial<BuildFacts>,
   { rules, now }: DecisionContext,
 ): Change[] => {
   const next = { ...build, ...patch, version: rules.nextVersion(build.version, now) };
-  return [{ kind: "build", build: next }, ...rules.outbox(next, now)];
+  return [{ kind: "build", build: next }, ...rules.outbox(build, next, now)];
 };
 
 export const audit = (
@@ -91,4 +98,8 @@ export const audit = (
   subject: string,
   detail: Record<string, unknown>,
   { rules, now }: DecisionContext,
-): Change[] => rules.audited({ kind: "audit", entry: { at: now, actor, action, subject, requestId, detail } });
+  variableIds?: string[],
+): Change[] => {
+  const entry = { at: now, actor, action, subject, requestId, detail };
+  return rules.audited(variableIds ? { kind: "audit", entry, variableIds } : { kind: "audit", entry });
+};

@@ -1,45 +1,63 @@
 import { FLUSH_DELAY_MS } from "./apply.ts";
 import { type Decision, type DecisionContext, decided } from "./decision.ts";
 import type { Change } from "./facts.ts";
-import { recordSequence, type ToldSequence } from "./reconcile.ts";
+import { hasToldRevocations, recordSequence, type ToldSequence } from "./reconcile.ts";
 import type { PoolState } from "./state.ts";
 
 const MAX_BACKOFF_MS = 60_000;
 
-/** What one attempt to empty the outbox delivered. */
+/** What one attempt told D1. */
 export interface FlushResult {
   /** Builds, with the version that D1 has now. */
   builds: { buildId: string; version: number }[];
-  /** Sequence numbers of the outbox entries that were delivered. */
+  /** Sequence numbers of the audit entries that were delivered. */
   entries: number[];
+  /** The pool's sequence in D1; null where nothing was told that raises it, or D1 did not answer. */
+  sequence: ToldSequence | null;
   /** Something could not be delivered. */
   failed: boolean;
-  /** Absent where D1 did not answer. */
-  sequence?: ToldSequence;
 }
 
+/** What one attempt to close logs did. */
+export interface CloseResult {
+  entries: number[];
+  failed: boolean;
+}
+
+/** Exponential backoff, at most 60 s. */
+const nextAttempt = (now: number, failures: number): number =>
+  now + Math.min(FLUSH_DELAY_MS * 2 ** failures, MAX_BACKOFF_MS);
+
 /**
- * Records what an attempt delivered. A build that changed since it was read stays dirty. Retries with exponential
- * backoff, at most every 60 s.
+ * Records what an attempt told. A build that has ended since it was read has to be told again; any other change of an
+ * active build is told at its end.
  */
 export const recordFlush = (state: PoolState, result: FlushResult, context: DecisionContext): Decision<null> => {
-  const clean = result.builds.filter(({ buildId, version }) => {
+  const { now, rules } = context;
+  const changes = result.builds.flatMap(({ buildId, version }): Change[] => {
     const build = state.builds.get(buildId) ?? state.records.ended(buildId)?.build;
-    return !build || build.version === version;
+    if (build && !rules.isHeard(build, version)) return [];
+    return [{ kind: "clean", buildId, endedAt: build?.finishedAt ?? null }];
   });
-  const changes: Change[] = clean.map(({ buildId }) => ({ kind: "clean", buildId }));
-  if (result.entries.length > 0) changes.push({ kind: "delivered", entries: result.entries });
-  const reconciling = recordSequence(state, result, context);
-  return decided(null, [...changes, nextFlush(state, result, clean.length, context), ...reconciling]);
+  const isEmpty = state.dirty.size <= changes.length && state.pending.audits <= result.entries.length;
+  const isTold = isEmpty && state.tellAgainAfter === null && hasToldRevocations(state, result.sequence);
+  const failures = result.failed ? state.flush.failures + 1 : 0;
+  const endsTold = changes.some((change) => change.kind === "clean" && change.endedAt !== null);
+  const isStored = endsTold || result.builds.length === 0;
+  if (result.entries.length > 0) changes.push({ kind: "audits-told", entries: result.entries });
+  const at = isTold && !result.failed ? null : nextAttempt(now, failures);
+  return decided(null, [
+    ...changes,
+    { kind: "flush", at, failures },
+    ...recordSequence(state, result, isStored, context),
+  ]);
 };
 
-const areRevocationsTold = ({ revoked }: PoolState, { sequence }: FlushResult): boolean =>
-  !sequence || [...revoked.values()].every((at) => at <= sequence.written);
-
-const nextFlush = (state: PoolState, result: FlushResult, cleaned: number, { now }: DecisionContext): Change => {
-  const isEmpty = state.dirty.size <= cleaned && state.pendingEntries <= result.entries.length;
-  const isTold = state.tellAgainAfter === null && areRevocationsTold(state, result);
-  const failures = result.failed ? state.flush.failures + 1 : 0;
-  const delay = Math.min(FLUSH_DELAY_MS * 2 ** failures, MAX_BACKOFF_MS);
-  return { kind: "flush", at: isEmpty && isTold && !result.failed ? null : now + delay, failures };
+/** Records which logs were closed. */
+export const recordCloses = (state: PoolState, result: CloseResult, { now }: DecisionContext): Decision<null> => {
+  const { entries, failed } = result;
+  const failures = failed ? state.closing.failures + 1 : 0;
+  const at = state.pending.closes <= entries.length && !failed ? null : nextAttempt(now, failures);
+  const changes: Change[] = entries.length > 0 ? [{ kind: "logs-closed", entries }] : [];
+  return decided(null, [...changes, { kind: "closing", at, failures }]);
 };

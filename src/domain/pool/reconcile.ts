@@ -1,5 +1,5 @@
 import { isEnded } from "../../protocol/build-states.ts";
-import { type Decision, type DecisionContext, decided, patchBuild, SYSTEM } from "./decision.ts";
+import { type Decision, type DecisionContext, decided, patchBuild } from "./decision.ts";
 import type { AgentFacts, BuildFacts, Change, JobFacts, Stored, StoredBuild } from "./facts.ts";
 import { closeLog, endBuild, loseLease } from "./lease.ts";
 import type { PoolState } from "./state.ts";
@@ -75,7 +75,8 @@ export const databaseRestored = (state: PoolState, _: null, context: DecisionCon
 /** What follows from the sequence that a flush found in D1, and from the one that it wrote there. */
 export const recordSequence = (
   state: PoolState,
-  { sequence, failed }: { sequence?: ToldSequence; failed: boolean },
+  { sequence, failed }: { sequence: ToldSequence | null; failed: boolean },
+  isStored: boolean,
   context: DecisionContext,
 ): Change[] => {
   if (!sequence) return [];
@@ -84,12 +85,13 @@ export const recordSequence = (
   if (restored === "pool") return [];
   if (restored === "database") return [{ kind: "compared" }, ...tellAgain(state, found ?? 0, context)];
   const next = state.tellAgainAfter !== null && !failed ? tellNext(state, context) : [];
-  return [
-    { kind: "compared" },
-    ...(written > state.told ? [{ kind: "told", sequence: written } as const] : []),
-    ...next,
-  ];
+  const told: Change[] = isStored && written > state.told ? [{ kind: "told", sequence: written }] : [];
+  return [...(state.unchecked === null ? [] : [{ kind: "compared" } as const]), ...told, ...next];
 };
+
+/** Whether D1 has heard of every revocation. */
+export const hasToldRevocations = ({ revoked, told }: PoolState, sequence: ToldSequence | null): boolean =>
+  [...revoked.values()].every((at) => at <= Math.max(told, sequence?.written ?? 0));
 
 /** The tokens, by id or by the hash of a replaced secret, that the next flush deletes from D1. */
 export const revocationsToTell = (state: PoolState, { rules }: DecisionContext): string[] =>
@@ -101,7 +103,7 @@ const tellNext = (state: PoolState, { now }: DecisionContext): Change[] => {
   const last = ended.at(-1);
   return [
     { kind: "tell-again", after: last?.seq ?? null },
-    ...ended.map(({ id }): Change => ({ kind: "dirty", buildId: id, at: now })),
+    ...ended.map(({ id }): Change => ({ kind: "untold", buildId: id, at: now })),
   ];
 };
 
@@ -152,7 +154,7 @@ const reconcileBuild = (
   }
   if (remembered) {
     done.told++;
-    return [{ kind: "dirty", buildId: id, at: context.now }];
+    return [{ kind: "untold", buildId: id, at: context.now }];
   }
   if (isEnded(stored.status)) return [];
   done.lost++;
@@ -165,27 +167,26 @@ const tellNewer = (build: BuildFacts, { version }: StoredBuild, context: Decisio
 
 /** Ends the build as it ended before the restore. D1 does not know the fence: the agent's id and result must do. */
 const endAsStored = (build: BuildFacts, job: JobFacts, stored: StoredBuild, context: DecisionContext): Change[] => {
-  const { agentId, attempt, message, ...known } = stored;
-  const { status, exitCode, reason } = known;
+  const { agentId, attempt, ...known } = stored;
+  const { status, finishedAt, exitCode, reason } = known;
   const result = isEnded(status) ? { status, exitCode, reason } : null;
   return [
     { kind: "build", build: { ...build, ...known, seq: build.seq } },
     { kind: "job", job: { ...job, lease: null, fence: 0, agentId, attempt, result } },
-    { kind: "report", buildId: build.id, report: { message } },
     ...closeLog(job, context),
-    { kind: "clean", buildId: build.id },
+    { kind: "clean", buildId: build.id, endedAt: finishedAt },
   ];
 };
 
 /** Nothing but its row in D1 is left of the build: its values and its lease are gone, so it can only end. */
 const endLost = (state: PoolState, stored: StoredBuild, nth: number, context: DecisionContext): Change[] => {
-  const { agentId, attempt, message: _, createdBy = null, ...known } = stored;
+  const { agentId, attempt, createdBy = null, ...known } = stored;
   const build: BuildFacts = { ...known, createdBy, pipelineVersion: null, seq: state.seq + nth };
   const job: JobFacts = {
-    ...{ buildId: stored.id, requires: {}, timeoutSeconds: 0, maxParallel: null, maxAttempts: attempt },
+    ...{ id: stored.id, buildId: stored.id, requires: {}, timeoutSeconds: 0, maxParallel: null, maxAttempts: attempt },
     ...{ attempt, unstarted: 0, releasedBy: [], notBefore: 0, lease: null, fence: 0, agentId, result: null },
   };
-  return endBuild({ build, job }, LOST, LOST_MESSAGE, SYSTEM, context);
+  return endBuild({ build, job }, LOST, LOST_MESSAGE, context);
 };
 
 /** The audit has the removal already. */
