@@ -14,6 +14,7 @@ import type { JobAnswer } from "./wire/answers.ts";
 import type { AutoResetEvent } from "./wire/auto-reset-event.ts";
 import { type Client, describeAnswer } from "./wire/client.ts";
 import { keepLease } from "./wire/heartbeat.ts";
+import type { HeartbeatSocket } from "./wire/heartbeat-socket.ts";
 import { ProgressReport } from "./wire/progress-report.ts";
 
 export interface RunJobOptions {
@@ -25,6 +26,8 @@ export interface RunJobOptions {
   grace: number;
   /** Set when the service hints at a cancel. */
   cancelHint: AutoResetEvent;
+  /** Heartbeats on the agent's WebSocket, where the job allows them. */
+  heartbeats: HeartbeatSocket;
   /** Aborted when the agent must stop the build at once. */
   interrupt: AbortSignal;
 }
@@ -120,12 +123,13 @@ class BuildSession {
   }
 
   #keepLease(): Promise<void> {
-    const { client, identity, cancelHint } = this.#options;
+    const { client, identity, cancelHint, heartbeats } = this.#options;
     return keepLease({
       client,
       agentId: identity.id,
       lease: this.#job.lease,
       heartbeatSeconds: identity.heartbeatSeconds,
+      socket: this.#job.heartbeat === "socket" ? heartbeats.allow() : null,
       cancelHint,
       onCancel: this.#control.stop,
       signal: this.#control.leaseEnd,

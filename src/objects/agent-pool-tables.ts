@@ -80,6 +80,8 @@ export const writesOf = (change: Exclude<Change, { kind: "forget" }>, newId: (at
     case "contact":
     case "waiter":
     case "offer":
+    case "renewal":
+    case "stop-told":
     case "flush":
     case "offers-resumed":
     case "matched":

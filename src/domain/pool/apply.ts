@@ -1,5 +1,5 @@
 import type { Change, MemoryChange } from "./facts.ts";
-import { forgetAgent, indexAgent, indexBuild, scheduleRetry, setAgent, setOffer } from "./indices.ts";
+import { forgetAgent, indexAgent, indexBuild, scheduleRetry, scheduleStop, setAgent, setOffer } from "./indices.ts";
 import type { PoolState } from "./state.ts";
 
 /** Milliseconds between a change and its write to D1, so that changes close together become one write. */
@@ -95,6 +95,13 @@ const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<s
     case "offer":
       setOffer(state, change.buildId, change.offer, agents);
       return;
+    case "renewal":
+      setDeadline(state, change.buildId, change.expiresAt);
+      return;
+    case "stop-told":
+      state.stopsTold.set(change.buildId, change.at);
+      scheduleStop(state, change.buildId);
+      return;
     case "offers-resumed":
       agents.add(change.agentId);
       return;
@@ -105,6 +112,12 @@ const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<s
     default:
       change satisfies never;
   }
+};
+
+/** The deadline only moves back: the queue of deadlines reads it when the old one has passed. */
+const setDeadline = ({ jobs }: PoolState, buildId: string, expiresAt: number): void => {
+  const job = jobs.get(buildId);
+  if (job?.lease) jobs.set(buildId, { ...job, lease: { ...job.lease, expiresAt } });
 };
 
 const flushSoon = (state: PoolState, at: number): void => {
