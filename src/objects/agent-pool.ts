@@ -16,6 +16,7 @@ import { HOP_HEADERS } from "../protocol/headers.ts";
 import { BOOT_HEADER, type Heartbeat } from "../protocol/jobs.ts";
 import type { Metrics } from "../protocol/metrics.ts";
 import { DETAILS } from "../protocol/problem.ts";
+import type { DeadLetter } from "./agent-pool-dead-letters.ts";
 import { PoolEngine } from "./agent-pool-engine.ts";
 import { countRunValues, rewrapRunValues } from "./agent-pool-run-values.ts";
 import { attachmentOf } from "./agent-pool-sockets.ts";
@@ -99,7 +100,7 @@ export class AgentPool extends DurableObject<Env> {
 
   /** Counts for dashboards and autoscaling. */
   async metrics(): Promise<Metrics> {
-    const deadLetters = this.#engine.storage.deadLetterCount();
+    const deadLetters = this.#engine.storage.deadLetters.count();
     return measure(this.#engine.state, this.#engine.orgId, this.#engine.context, deadLetters, (agentId) =>
       this.#engine.sockets.pingedAt(agentId),
     );
@@ -219,6 +220,32 @@ export class AgentPool extends DurableObject<Env> {
     await this.#engine.flush();
   }
 
+  /** What could not be delivered or read, after `after` in the order in which it was set aside. */
+  async deadLetters(after: number, limit: number): Promise<DeadLetter[]> {
+    return this.#engine.storage.deadLetters.list(after, limit);
+  }
+
+  /** Tries dead letters again. @returns how many are on their way */
+  async retryDeadLetters(seqs: number[]): Promise<number> {
+    return this.#engine.retryDeadLetters(seqs);
+  }
+
+  /** Answers nobody from now on: the organization is being deleted. May be repeated. */
+  async close(): Promise<void> {
+    this.#engine.close();
+  }
+
+  /** Forgets builds whose logs are purged. @returns the ids of at most `limit` others that it knows */
+  async forgetBuilds(ids: string[], limit: number): Promise<string[]> {
+    if (!this.#engine.closing.isClosed) throw new Error("This pool is in use: close it first");
+    return this.#engine.closing.forgetBuilds(ids, limit);
+  }
+
+  /** Deletes everything that this object holds, after `close`. */
+  async destroy(): Promise<void> {
+    await this.#engine.destroy();
+  }
+
   /** Opens a socket on which an agent, or a Worker in a long poll until a deadline, waits for hints. */
   override async fetch({ headers }: Request): Promise<Response> {
     if (headers.get("Upgrade") !== "websocket") return new Response(null, { status: 426 });
@@ -254,8 +281,8 @@ export class AgentPool extends DurableObject<Env> {
     this.#leave(socket);
   }
 
-  override async alarm(): Promise<void> {
-    await this.#engine.onAlarm();
+  override async alarm(info?: AlarmInvocationInfo): Promise<void> {
+    await this.#engine.onAlarm(info?.isRetry ?? false);
   }
 
   #leave(socket: WebSocket): void {

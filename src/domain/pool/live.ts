@@ -21,7 +21,7 @@ const listed = ({ build, job }: ActiveBuild): Listed => ({
 });
 
 /** Ids of the builds that have not ended, or that D1 does not know as ended: all that a list would miss or show late. */
-const untoldIds = ({ builds, dirty }: PoolState): Set<string> => new Set([...builds.keys(), ...dirty]);
+const untoldIds = ({ builds, dirty }: PoolState): Set<string> => new Set([...builds.keys(), ...dirty.keys()]);
 
 export const liveIds = (state: PoolState, { limit, ids, ...query }: LiveQuery): string[] => {
   const found: string[] = [];

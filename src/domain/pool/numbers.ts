@@ -7,10 +7,12 @@ export interface DiskNumbers {
   databaseBytes: number;
   /** Whether rows that are past their retention are left: the next sweep deletes more of them. */
   hasOldRows: boolean;
+  /** When the oldest entry of the audit, or close of a log, was made that is not delivered yet. */
+  pendingSince: number | null;
 }
 
 /** What a pool answers to each sweep, for the metrics of the whole deployment. */
-export interface PoolNumbers extends PoolEvents, DiskNumbers {
+export interface PoolNumbers extends PoolEvents, Omit<DiskNumbers, "pendingSince"> {
   /** Builds that have not ended, and those of them that wait for an agent. */
   active: number;
   waiting: number;
@@ -21,16 +23,17 @@ export interface PoolNumbers extends PoolEvents, DiskNumbers {
   outboxFailures: number;
 }
 
-export const numbersOf = (state: PoolState, now: number, disk: DiskNumbers): PoolNumbers => {
-  const since = state.flush.since;
+export const numbersOf = (state: PoolState, now: number, { pendingSince, ...disk }: DiskNumbers): PoolNumbers => {
+  const [dirtySince = now] = state.dirty.values();
+  const since = Math.min(dirtySince, pendingSince ?? now);
   return {
     ...state.events,
     ...disk,
     active: state.builds.size,
     waiting: state.queue.size,
     oldestWaitSeconds: oldestWait(state, now),
-    outboxSeconds: since === null ? 0 : Math.max(0, (now - since) / 1000),
-    outboxFailures: state.flush.failures,
+    outboxSeconds: Math.max(0, (now - since) / 1000),
+    outboxFailures: Math.max(state.flush.failures, state.closing.failures),
   };
 };
 

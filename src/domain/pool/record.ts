@@ -40,7 +40,7 @@ export const toBuild = (orgId: string, build: BuildFacts, job: JobFacts, report:
     attempt: job.attempt,
     exitCode: build.exitCode,
     reason: build.reason,
-    message: report.message,
+    message: build.message ?? null,
     leak,
     environment: report.environment,
     steps: report.steps,
