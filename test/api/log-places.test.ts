@@ -146,6 +146,24 @@ describe("a build that is canceled before any agent has it", () => {
   });
 });
 
+describe("the times of a log", () => {
+  it("are the same in its object and in the archive, for each attempt", async () => {
+    const { admin, id, log, finish } = await ofTwoAttempts();
+    const times = async () =>
+      Promise.all(
+        ["", "?attempt=1", "?attempt=3"].map((query) => call(admin, "GET", `/build/${id}/log/times${query}`)),
+      );
+    const [latest, first, none] = await times();
+    expect(latest?.body.map(({ offset }: { offset: number }) => offset)).toEqual([0, 7]);
+    expect(first?.body).toMatchObject([{ offset: 0, at: expect.stringMatching(/^\d{4}-.*Z$/) }]);
+    expect(none?.status).toBe(404);
+    await finish();
+    await runDurableObjectAlarm(log);
+    const [later, earlier, still] = await times();
+    expect([later?.body, earlier?.body, still?.status]).toEqual([latest?.body, first?.body, 404]);
+  });
+});
+
 describe.each(PLACES)("a log that is %s", (_, bring) => {
   it("is read whole, in part and by attempt", async () => {
     const works = await ofTwoAttempts();
