@@ -37,6 +37,7 @@ const MODULES: Record<string, unknown>[] = [
   explain,
   group,
   jobs,
+  log,
   metrics,
   organization,
   pipeline,
