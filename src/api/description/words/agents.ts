@@ -158,6 +158,10 @@ export const AGENTS: Words = {
   },
   LogAccepted: {
     is: "How much of the log is stored.",
-    fields: { next: "Number of bytes of this lease that are stored durably: continue from here." },
+    fields: {
+      next: "Number of bytes of this lease that are stored durably: continue from here.",
+      followed:
+        "Whether anybody follows the log. While nobody does, a chunk every ten seconds is enough; the hint followed says that somebody began to.",
+    },
   },
 };
