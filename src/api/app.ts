@@ -6,6 +6,7 @@ import { identify } from "../services/core/identify.ts";
 import { checkRate, ratePolicy } from "../services/core/rate-limit.ts";
 import { Refusal } from "../services/core/refusal.ts";
 import type { AppEnv } from "../web/app-env.ts";
+import { linkToNext } from "../web/next-page.ts";
 import { openContext } from "../web/open-context.ts";
 import { describe, problemResponse, refusalOf } from "../web/problems.ts";
 import { requestId } from "../web/request-id.ts";
@@ -13,7 +14,7 @@ import { requestLog } from "../web/request-log.ts";
 import { jsonBody } from "./body.ts";
 import { cors } from "./cors.ts";
 import { mountHealth } from "./health.ts";
-import { checkHeaders, entityTags, requestHeaders } from "./request-headers.ts";
+import { bookmarkOf, checkHeaders, entityTags, requestHeaders } from "./request-headers.ts";
 import { methodsOf, type Route } from "./routes/route.ts";
 import { ROUTES } from "./routes.ts";
 import { bodyValidator, validator } from "./validation.ts";
@@ -27,7 +28,7 @@ const open =
       caller,
       access: verb.access,
       writes: method !== "GET" || caller.kind === "agent",
-      bookmark: c.req.header(BOOKMARK_HEADER) ?? null,
+      bookmark: bookmarkOf(c.req),
       headers: requestHeaders(c.req),
     });
     c.header("RateLimit-Policy", ratePolicy(context.config, caller.kind));
@@ -55,7 +56,7 @@ const answer = async (c: HonoContext<AppEnv>, route: Route): Promise<Response> =
   const { value, version, nextCursor } = await verb.answer(context, input(c, route));
   if (status === 204) return c.body(null, 204);
   if (version !== null) c.header("ETag", entityTag(version));
-  if (nextCursor !== null) c.header("Link", `<${nextPage(c.req.url, nextCursor)}>; rel="next"`);
+  if (nextCursor !== null) c.header("Link", linkToNext(c.req.url, nextCursor));
   if (route.method === "GET" && version !== null && isKnown(c.req.header("If-None-Match"), version)) {
     return c.body(null, 304);
   }
@@ -63,17 +64,15 @@ const answer = async (c: HonoContext<AppEnv>, route: Route): Promise<Response> =
   return c.json(value as object, status);
 };
 
-const nextPage = (url: string, cursor: string): string => {
-  const next = new URL(url);
-  next.searchParams.set("cursor", cursor);
-  return next.href;
-};
-
 const isKnown = (ifNoneMatch: string | undefined, version: number): boolean =>
   entityTags(ifNoneMatch)?.some((tag) => tag === "*" || tag === entityTag(version)) ?? false;
 
 /** What is wrong with a request is told only to callers who are admitted: 401 and 403 come before it. */
-const TOLD_AFTER_ADMISSION = new Set(["malformed-body", "unsupported-media-type", "too-large", "invalid", "not-found"]);
+const TOLD_AFTER_ADMISSION = new Set([
+  ...["malformed-body", "unsupported-media-type", "too-large", "invalid", "not-found"],
+  // A log refuses the agent that was removed as it refuses one that lost its lease; only the pool knows which it is.
+  "lease-lost",
+]);
 
 const refuse = async (c: HonoContext<AppEnv>, error: unknown): Promise<Refusal> => {
   const refusal = refusalOf(error);

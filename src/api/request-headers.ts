@@ -1,4 +1,5 @@
 import type { HonoRequest } from "hono";
+import { BOOKMARK, BOOKMARK_HEADER } from "../protocol/headers.ts";
 import { BOOT_HEADER, LEASE_HEADER } from "../protocol/jobs.ts";
 import type { RequestHeaders } from "../services/core/context.ts";
 import { invalid } from "../services/core/refusal.ts";
@@ -15,6 +16,11 @@ const IDEMPOTENCY_KEY: HeaderForm = {
   problem: "must be 1 to 200 visible characters",
 };
 const LEASE: HeaderForm = { name: LEASE_HEADER, pattern: /^\d{1,16}$/, problem: "must be the number of a lease" };
+const BOOKMARK_FORM: HeaderForm = {
+  name: BOOKMARK_HEADER,
+  pattern: BOOKMARK,
+  problem: "must be one that an earlier answer gave",
+};
 const BOOT_ID_LIMIT = 100;
 
 const isMalformed = (request: HonoRequest, { name, pattern }: HeaderForm): boolean => {
@@ -40,7 +46,12 @@ export const requestHeaders = (request: HonoRequest): RequestHeaders => {
   };
 };
 
+/** The bookmark from which the request reads, or null. */
+export const bookmarkOf = (request: HonoRequest): string | null => wellFormed(request, BOOKMARK_FORM);
+
 /** @throws Refusal invalid, naming the malformed header */
 export const checkHeaders = (request: HonoRequest): void => {
-  for (const form of [IDEMPOTENCY_KEY, LEASE]) if (isMalformed(request, form)) throw invalid(form.name, form.problem);
+  for (const form of [IDEMPOTENCY_KEY, LEASE, BOOKMARK_FORM]) {
+    if (isMalformed(request, form)) throw invalid(form.name, form.problem);
+  }
 };

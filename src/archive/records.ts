@@ -6,6 +6,8 @@ import { dayOf, recordKey } from "./keys.ts";
 export interface BuildRecord extends Build {
   /** Absent in records of builds that an older release ended. */
   requires?: Requires;
+  /** Whether the run had values or keys of its own, which only its pool keeps. Absent like `requires`. */
+  hasRunValues?: boolean;
 }
 
 const keyOf = ({ orgId, id, finishedAt }: Pick<Build, "orgId" | "id" | "finishedAt">): string =>
@@ -22,7 +24,7 @@ export const getRecord = async (
   build: { orgId: string; id: string; finishedAt: string },
 ): Promise<BuildRecord | null> => {
   const found = await archive.get(keyOf(build));
-  return found && found.json<BuildRecord>();
+  return found?.json<BuildRecord>() ?? null;
 };
 
 export const deleteRecord = async (

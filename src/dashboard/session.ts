@@ -1,5 +1,6 @@
 import type { Context as HonoContext } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
+import { BOOKMARK } from "../protocol/headers.ts";
 import type { Caller } from "../services/core/access.ts";
 import { identify } from "../services/core/identify.ts";
 import { Refusal } from "../services/core/refusal.ts";
@@ -86,5 +87,5 @@ export const rememberBookmark = (c: HonoContext, bookmark: string | null): void 
 
 export const lastBookmark = (c: HonoContext): string | null => {
   const bookmark = getCookie(c, bookmarkCookie(c));
-  return bookmark && /^[0-9a-f-]{1,200}$/.test(bookmark) ? bookmark : null;
+  return bookmark && BOOKMARK.test(bookmark) ? bookmark : null;
 };

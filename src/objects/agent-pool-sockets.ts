@@ -123,8 +123,8 @@ export class HintSockets {
     return true;
   }
 
-  /** Closes the sockets of an agent that was removed. */
-  closeAll(agentId: string): void {
+  /** Closes the sockets of an agent that was removed; all sockets where none is named. */
+  closeAll(agentId?: string): void {
     for (const socket of this.#ctx.getWebSockets(agentId)) socket.close(4401, "The agent was removed");
   }
 

@@ -34,6 +34,8 @@ const REPOSITORIES = {
 } as const;
 
 const VARIABLES = {
+  /** Of one organization. */
+  variables: 20_000,
   keyCharacters: 255,
   valueBytes: 48 * KIB,
   /** UTF-8 of one run's `envVariables` as JSON. */

@@ -1,38 +1,41 @@
-import { eq, getTableColumns, gte, lt } from "drizzle-orm";
+import { and, eq, getViewSelectedFields, gte, lt } from "drizzle-orm";
 import * as z from "zod/mini";
-import { audit } from "../db/schema.ts";
-import { AuditEntry, AuditFilter } from "../protocol/audit.ts";
+import { auditList, isIndexedAction } from "../db/schema.ts";
+import { firstIdAt } from "../domain/id-range.ts";
+import { AuditEntry, AuditFilter, OF_EVERY_BUILD } from "../protocol/audit.ts";
 import { DEFAULTS } from "../protocol/limits.ts";
-import { listing, pageOf } from "./core/listing.ts";
+import { indexed, listing, pageOf } from "./core/listing.ts";
 import { verb } from "./core/verb.ts";
 import { viewOf } from "./core/view.ts";
 
-const entries = listing(audit, getTableColumns(audit), {
+const entries = listing(auditList, getViewSelectedFields(auditList), {
   filters: {
-    actor: (actor) => eq(audit.actor, actor),
-    action: (action) => eq(audit.action, action),
-    subject: (subject) => eq(audit.subject, subject),
-    since: (at) => gte(audit.at, at),
-    until: (at) => lt(audit.at, at),
+    actor: (actor) => indexed(eq(auditList.actor, actor)),
+    action: (action) => and(indexed(eq(auditList.action, action)), isIndexedAction),
+    frequentAction: (action) => eq(auditList.action, action),
+    subject: (subject) => indexed(eq(auditList.subject, subject)),
+    since: (id) => gte(auditList.id, id),
+    until: (id) => lt(auditList.id, id),
   },
   newestFirst: true,
 });
 
 const auditEntry = viewOf(AuditEntry);
 
-/** A time with any offset in the form of D1's columns (UTC, milliseconds), which compares as text. */
-const comparable = (time: string | undefined) => time && new Date(time).toISOString();
+const firstIdOf = (time: string | undefined) => time && firstIdAt(Date.parse(time));
 
 export const listAudit = verb({
   access: { role: "admin" },
   query: AuditFilter,
   output: z.array(AuditEntry),
-  async run(context, { query }) {
+  async run(context, { query: { action, since, until, ...query } }) {
+    const isFrequent = OF_EVERY_BUILD.some((frequent) => frequent === action);
     const page = {
       limit: DEFAULTS.newestPageLength,
       ...query,
-      since: comparable(query.since),
-      until: comparable(query.until),
+      [isFrequent ? "frequentAction" : "action"]: action,
+      since: firstIdOf(since),
+      until: firstIdOf(until),
     };
     const [rows] = await context.db.run(entries(context, page));
     return pageOf(rows, page, auditEntry);

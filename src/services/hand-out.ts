@@ -6,7 +6,7 @@ import { credentialContext, inputsContext } from "../domain/seal-context.ts";
 import type { Job } from "../protocol/jobs.ts";
 import { PIPELINE_DEFAULTS } from "../protocol/pipeline.ts";
 import { checkOwnPath } from "./agents.ts";
-import { buildRecord } from "./builds.ts";
+import { buildRecord } from "./build-rows.ts";
 import type { Context } from "./core/context.ts";
 import { isOwn } from "./core/record.ts";
 import { Refusal, settled } from "./core/refusal.ts";
@@ -18,8 +18,12 @@ import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
 import { storedValue } from "./variables.ts";
 
 const RETRY_AFTER_SECONDS = 5;
-/** Builds that one poll may fail because their environment cannot be composed; the next poll fails the next ones. */
-const FAILED_AT_ONCE = 20;
+/**
+ * Builds that one poll may fail because their environment cannot be composed. After so many it looks like a value that
+ * all of them need: the agent asks again only after a while, so that somebody can mend it before the whole queue failed.
+ */
+const FAILED_AT_ONCE = 10;
+const FAILED_RETRY_SECONDS = 30;
 
 /** The environment cannot be composed, now or later: the build fails with this message. */
 class Uncomposable extends Error {
@@ -116,8 +120,9 @@ const giveBack = async (context: Context, { buildId, fence }: Grant, error: unkn
 
 /**
  * Hands the agent the next build for it; returns null where there is none. Builds whose environment cannot be composed
- * fail on the way, at most `FAILED_AT_ONCE` of them: the agent's next poll goes on.
- * @throws Refusal unavailable where a part of the service does not answer: the build waits again
+ * fail on the way, at most `FAILED_AT_ONCE` of them.
+ * @throws Refusal unavailable where so many failed, and where a part of the service does not answer: the build waits
+ *   again
  */
 export const handOut = async (context: Context, agentId: string): Promise<Job | null> => {
   const pool = context.objects.pool(context.orgId);
@@ -136,7 +141,8 @@ export const handOut = async (context: Context, agentId: string): Promise<Job | 
       await pool.failClaim({ buildId: grant.buildId, fence: grant.fence, reason: "environment", message });
     }
   }
-  return null;
+  const detail = "Several builds failed because their environment could not be composed: see their messages.";
+  throw new Refusal("unavailable", detail, { retryAfterSeconds: FAILED_RETRY_SECONDS });
 };
 
 /** Why the environment can never be handed out; null where a later attempt may succeed. */

@@ -1,10 +1,11 @@
 import { settingProblems } from "../config.ts";
 import { loadMint } from "../crypto/token.ts";
+import { sharedDatabase } from "../db/database-of.ts";
 import { checkMigrations, MigrationsMissing } from "../db/migrations.ts";
 import { DatabaseSession } from "../db/session.ts";
-import { buildLogName, poolName } from "../domain/object-names.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import type { Check, Readiness } from "../protocol/readiness.ts";
+import { ObjectStubs } from "./core/object-stubs.ts";
 import { Refusal } from "./core/refusal.ts";
 import { checkedKeyring, usable } from "./core/sealing.ts";
 
@@ -43,10 +44,8 @@ const checkOperatorToken = (token: string | undefined): void => {
 
 const checkObjects = async (env: Env): Promise<void> => {
   // Any cheap call will do. `touch()` replaces listAgents once every deployed pool has it.
-  await Promise.all([
-    env.AGENT_POOL.getByName(poolName(NO_ORG)).listAgents(),
-    env.BUILD_LOG.getByName(buildLogName(NO_ORG, NO_ORG)).sealedWith(),
-  ]);
+  const objects = new ObjectStubs(env);
+  await Promise.all([objects.pool(NO_ORG).listAgents(), objects.log(NO_ORG, NO_ORG).sealedWith()]);
 };
 
 /** Whether every part that the service needs is usable. Names what is not, and quotes no secret. */
@@ -56,10 +55,10 @@ export const readiness = async (env: Env): Promise<Readiness> => {
     check("It cannot be used.", () => checkOperatorToken(env.OPERATOR_TOKEN)),
     check("It cannot be used.", () => usable("TOKEN_KEYS", () => loadMint(env.TOKEN_KEYS))),
     check("It could not be compared with the database.", () =>
-      checkedKeyring(new DatabaseSession(env.DB, "first-primary"), env.SECRETS_KEYS),
+      checkedKeyring(new DatabaseSession(sharedDatabase(env), "first-primary"), env.SECRETS_KEYS),
     ),
-    check("The database does not answer.", () => env.DB.prepare("SELECT 1").run()),
-    check("The database does not say which migrations it has.", () => checkMigrations(env.DB)),
+    check("The database does not answer.", () => sharedDatabase(env).prepare("SELECT 1").run()),
+    check("The database does not say which migrations it has.", () => checkMigrations(sharedDatabase(env))),
     check("The Durable Objects do not answer.", () => checkObjects(env)),
   ]);
   const checks = { settings, operatorToken, tokenKeys, secretsKeys, database, migrations, objects };

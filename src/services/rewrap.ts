@@ -4,7 +4,6 @@ import { keyIdSql, sealPrefix } from "../crypto/seal-format.ts";
 import type { Query } from "../db/query.ts";
 import { credential, organization, repository, variable } from "../db/schema.ts";
 import { credentialContext, variableContext } from "../domain/seal-context.ts";
-import { isLeased } from "../protocol/build-states.ts";
 import { Rewrap, Rewrapped, SealedCounts } from "../protocol/rewrap.ts";
 import { auditRow } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
@@ -51,15 +50,12 @@ const countAll = async (context: Context): Promise<SealedCounts> => {
   return { currentKeyId: keyring.current, knownKeyIds: [...keyring.ids], byKeyId, isComplete };
 };
 
-/** Active builds that were handed out before: only their logs hold sealed masks. */
-const openLogs = async (context: Context, orgId: string) =>
-  (await context.objects.pool(orgId).liveBuilds()).filter(
-    ({ status, attempt, environment }) => isLeased(status) || attempt > 0 || environment !== null,
-  );
+/** Ids of active builds that were handed out before: only their logs hold sealed masks. */
+const openLogs = (context: Context, orgId: string): Promise<string[]> => context.objects.pool(orgId).handedOutBuilds();
 
 const openLogKeys = async (context: Context, orgId: string): Promise<string[]> => {
-  const builds = await openLogs(context, orgId);
-  const keys = await Promise.all(builds.map(({ id }) => context.objects.log(orgId, id).sealedWith()));
+  const ids = await openLogs(context, orgId);
+  const keys = await Promise.all(ids.map((id) => context.objects.log(orgId, id).sealedWith()));
   return keys.filter((id) => id !== null);
 };
 
@@ -161,7 +157,7 @@ const rewrapObjects = async (context: Context, limit: number): Promise<Progress>
     const inputs = await context.objects.pool(orgId).rewrapInputs(orgId, limit - rewrapped);
     unopenable.push(...inputs.unopenable);
     rewrapped += inputs.rewrapped;
-    for (const { id } of await openLogs(context, orgId)) {
+    for (const id of await openLogs(context, orgId)) {
       const log = await context.objects.log(orgId, id).rewrap();
       if (!log.ok) unopenable.push(id);
       else if (log.value.isChanged) rewrapped += 1;

@@ -1,6 +1,7 @@
 import { v7 as uuid } from "uuid";
 import * as z from "zod/mini";
 import { KeyUnknown, loadKeyring, SealBroken } from "../crypto/keyring.ts";
+import { databaseOf } from "../db/database-of.ts";
 import { endedSession } from "../db/schema.ts";
 import { DatabaseSession } from "../db/session.ts";
 import { PERIODS } from "../protocol/limits.ts";
@@ -34,9 +35,9 @@ export const freshSession = (token: string, now: Date, before?: Session): Sessio
 };
 
 /** Ends the session for every copy of its cookie. */
-export const endSession = async (env: Pick<Env, "DB">, { id, begunAt }: Session): Promise<void> => {
+export const endSession = async (env: Pick<Env, "DB">, { id, begunAt, token }: Session): Promise<void> => {
   if (id === undefined || begunAt === undefined) return;
-  const db = new DatabaseSession(env.DB, "first-primary");
+  const db = new DatabaseSession(databaseOf(env, token.split("_")[1] ?? ""), "first-primary");
   const until = new Date(begunAt + LONGEST_MS).toISOString();
   await db.run(db.sql.insert(endedSession).values({ id, until }).onConflictDoNothing());
 };

@@ -2,6 +2,7 @@ import { and, eq, inArray, or, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Database } from "../db/query.ts";
 import { pipelineGroup, variable, variableGroup } from "../db/schema.ts";
+import { LIMITS } from "../protocol/limits.ts";
 
 /** The pipeline's groups that still exist. */
 export const groupsOfPipeline = (db: Database, orgId: string, pipelineId: string | null) =>
@@ -17,7 +18,10 @@ type IdOrQuery = string | null | SQLWrapper;
 const isAny = (column: SQLiteColumn, id: IdOrQuery): SQL =>
   typeof id === "string" || id === null ? eq(column, id ?? "") : inArray(column, id);
 
-/** The active variables of every scope that applies to one build. */
+/**
+ * The active variables of every scope that applies to one build: one more than a build may have, at most, so that
+ * `compose` sees that there are too many before all of them are read.
+ */
 export const variablesOfBuild = (db: Database, orgId: string, repoId: IdOrQuery, pipelineId: IdOrQuery) => {
   const groups = db
     .select({ id: pipelineGroup.groupId })
@@ -32,5 +36,7 @@ export const variablesOfBuild = (db: Database, orgId: string, repoId: IdOrQuery,
   return db
     .select()
     .from(variable)
-    .where(and(eq(variable.orgId, orgId), eq(variable.isActive, true), scopes));
+    .where(and(eq(variable.orgId, orgId), eq(variable.isActive, true), scopes))
+    .$dynamic()
+    .limit(LIMITS.activeVariables + 1);
 };

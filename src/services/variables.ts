@@ -71,6 +71,10 @@ const withValue = async (context: Context, row: VariableRow, value: string): Pro
   return { ...secret, sealed: await context.keys.seal(value, variableContext(secret)) };
 };
 
+/** Holds while the organization may have another variable. */
+const hasRoom = (orgId: string): SQL =>
+  sql`(SELECT count(*) FROM ${variable} WHERE ${variable.orgId} = ${orgId}) < ${LIMITS.variables}`;
+
 const auditDetail = ({ key, scope, ownerId, isSecret, isActive, version }: VariableRow) => ({
   key,
   scope,
@@ -121,7 +125,11 @@ export const createVariable = verb({
     await commit(
       context,
       { action: "variable.create", subject: row.id, detail: auditDetail(row) },
-      [ensure(db, "owner_exists", ownerExists(scope, context.orgId, ownerId)), db.insert(variable).values(row)],
+      [
+        ensure(db, "owner_exists", ownerExists(scope, context.orgId, ownerId)),
+        ensure(db, "within_limit", hasRoom(context.orgId)),
+        db.insert(variable).values(row),
+      ],
       sameKey(db, row),
     );
     return versioned({ ...variableRecord(row), ...warningsOf(row, body.value) }, row.version);

@@ -1,22 +1,43 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { Build } from "../../src/protocol/build.ts";
-import { call, created } from "../support/api.ts";
+import { LIMITS } from "../../src/protocol/limits.ts";
+import { call, created, expectProblem } from "../support/api.ts";
 import { newBuildSetup, poll, trigger } from "../support/build-setup.ts";
 
 describe("builds whose environment cannot be composed", () => {
-  it("fail twenty at a poll, and the next poll goes on", async () => {
+  it("fail ten at a poll, which then keeps the agent away for a while; the next poll goes on", async () => {
     const { orgId, admin, pipeline, agent } = await newBuildSetup();
     const secret = { key: "S", value: "some secret text", isSecret: true, scope: "organization", orgId };
     const { id } = await created(admin, "/secrets/variables", secret);
     await env.DB.prepare("UPDATE variable SET sealed = 'm1.s1.damaged' WHERE id = ?").bind(id).run();
     const builds: Build[] = [];
-    for (let n = 0; n < 21; n++) builds.push(await trigger(admin, pipeline.id));
+    for (let n = 0; n < 11; n++) builds.push(await trigger(admin, pipeline.id));
     const statuses = () =>
       Promise.all(builds.map(async (build) => (await call(admin, "GET", `/build/${build.id}`)).body.status));
-    expect((await poll(agent)).status).toBe(204);
-    expect((await statuses()).join()).toBe(`${"failed,".repeat(20)}queued`);
+    const answer = await poll(agent);
+    expectProblem(answer as never, 503, "unavailable");
+    expect(answer.headers.get("Retry-After")).toBe("30");
+    expect((await statuses()).join()).toBe(`${"failed,".repeat(10)}queued`);
     expect((await poll(agent)).status).toBe(204);
     expect(new Set(await statuses())).toEqual(new Set(["failed"]));
+  });
+
+  it("because of too many variables fail before all of those are read", async () => {
+    const { orgId, admin, pipeline, agent } = await newBuildSetup();
+    await env.DB.prepare(
+      `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 5000)
+       INSERT INTO variable (id, org_id, scope, owner_id, key, value, is_secret, is_active, allow_override, created_at, updated_at)
+       SELECT ?1 || '-' || n, ?1, 'organization', ?1, 'K' || n, 'v', 0, 1, 1, '', '' FROM numbers`,
+    )
+      .bind(orgId)
+      .run();
+    const { id } = await trigger(admin, pipeline.id);
+    const { headers } = await poll(agent);
+    const [, read] = /read=(\d+)/.exec(headers.get("Server-Timing") ?? "") ?? [];
+    expect((await call(admin, "GET", `/build/${id}`)).body).toMatchObject({ status: "failed", reason: "environment" });
+    expect(Number(read)).toBeLessThan(2 * LIMITS.activeVariables);
+    const page = await call(admin, "GET", "/secrets/variables");
+    expect([page.body.length, page.headers.get("Link")]).toEqual([100, expect.stringContaining('rel="next"')]);
   });
 });

@@ -39,6 +39,29 @@ describe("GET /readyz", () => {
     expect((await ask({ DB: null, SECRETS_KEYS: "" }, "/healthz")).status).toBe(200);
   });
 
+  it("asks the database once for many strangers, and refuses an address that asks too often", async () => {
+    let asked = 0;
+    const DB = {
+      withSession: (constraint: string) => env.DB.withSession(constraint),
+      prepare: (query: string) => {
+        asked += 1;
+        return env.DB.prepare(query);
+      },
+    };
+    const keys: string[] = [];
+    const limited = async ({ key }: { key: string }) => ({ success: keys.push(key) <= 100 });
+    const changed = { ...env, DB, TOKEN_RATE: { limit: limited } };
+    const app = createApp();
+    const from = { headers: { "CF-Connecting-IP": "192.0.2.7" } };
+    const ready = () => app.request("/readyz", from, changed, createExecutionContext());
+    const answers = await Promise.all(Array.from({ length: 100 }, ready));
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 100 }, () => 200));
+    expect(asked).toBeLessThanOrEqual(2);
+    const refused = await ready();
+    expect([refused.status, refused.headers.get("Retry-After")]).toEqual([429, "60"]);
+    expect(new Set(keys)).toEqual(new Set(["address 192.0.2.7"]));
+  });
+
   it.each([
     ["operatorToken", { OPERATOR_TOKEN: undefined }, "OPERATOR_TOKEN is not set"],
     ["operatorToken", { OPERATOR_TOKEN: "short-canary" }, "OPERATOR_TOKEN has less than 32 characters"],
@@ -96,10 +119,26 @@ describe("each request", () => {
     expect(JSON.parse(lines[1] ?? "")).toEqual({
       ...{ requestId: answer.headers.get("X-Request-Id"), method: "GET", route: "/secrets/variables/:id", status: 200 },
       ...{ ms: expect.any(Number), orgId, caller: expect.stringMatching(/^token:[0-9a-f-]{36}$/) },
-      ...{ rounds: 1, rowsRead: 2, rowsWritten: 0 },
+      ...{ rounds: 1, rowsRead: 2, rowsWritten: 0, weight: 1 },
     });
     expect(JSON.parse(lines[2] ?? "")).toMatchObject({ route: null, status: 404, caller: null });
     for (const line of lines) for (const secret of [value, admin]) expect(line).not.toContain(secret);
+  });
+
+  it("of an agent leaves a line once in a hundred times, and each time when it was refused", async () => {
+    const { admin } = await newOrganization();
+    const { id, token } = await newAgent(admin);
+    const lines: { status: number; weight: number }[] = [];
+    vi.spyOn(console, "log").mockImplementation((line: string) => lines.push(JSON.parse(line)));
+    const statuses: number[] = [];
+    for (let n = 0; n < 200; n++) statuses.push((await call(token, "GET", `/buildagent/${id}`)).status);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(lines.map(({ status, weight }) => [status, weight])).toEqual([
+      [200, 100],
+      [200, 100],
+    ]);
+    for (let n = 0; n < 3; n++) await call(token, "GET", "/repository");
+    expect(lines.slice(2).map(({ status, weight }) => [status, weight])).toEqual(Array(3).fill([403, 1]));
   });
 
   it("tells what it took, unless it was refused", async () => {

@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { BOOKMARK_HEADER } from "../../src/protocol/headers.ts";
 import { call, expectProblem, newAgent, newOrganization, newToken } from "../support/api.ts";
 import { buildOf, newBuildSetup, poll, trigger } from "../support/build-setup.ts";
 
@@ -63,6 +64,21 @@ describe("a body", () => {
     const ending = `{"status":"failed","exitCode":1,"message":"far too long \\ud83d"}`;
     expect((await call(agent.token, "POST", `/build/${id}/finish`, ending, lease)).status).toBe(200);
     expect(await buildOf(admin, id)).toMatchObject({ status: "failed", message: "far too long \ufffd" });
+  });
+});
+
+describe("the bookmark", () => {
+  it("of an earlier answer is taken, and any other text is refused before D1 sees it", async () => {
+    const { admin } = await newOrganization();
+    const read = (bookmark: string) => call(admin, "GET", PATH, undefined, { [BOOKMARK_HEADER]: bookmark });
+    const earlier = (await call(admin, "GET", PATH)).headers.get(BOOKMARK_HEADER) ?? "";
+    expect((await read(earlier)).status).toBe(200);
+    for (const text of ["first-primary", "first-unconstrained", "x", "-", "'; --", `${earlier} `.repeat(100)]) {
+      const answer = await read(text);
+      expectProblem(answer, 422, "invalid");
+      expect(answer.body.errors[0].pointer).toBe(BOOKMARK_HEADER);
+      expect(answer.headers.get(BOOKMARK_HEADER)).toBeNull();
+    }
   });
 });
 

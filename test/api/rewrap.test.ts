@@ -4,6 +4,8 @@ import { Keyring } from "../../src/crypto/keyring.ts";
 import { parseKeys } from "../../src/crypto/keys.ts";
 import { keyIdOf } from "../../src/crypto/seal-format.ts";
 import { variableContext } from "../../src/domain/seal-context.ts";
+import { LIMITS } from "../../src/protocol/limits.ts";
+import { busy, value } from "../objects/agent-pool-support.ts";
 import { call, created, expectProblem, newOrganization, newPipeline, newRepository } from "../support/api.ts";
 import { type BuildSetup, completeJob, newBuildSetup, poll, trigger } from "../support/build-setup.ts";
 import { databaseWithHook, deployedWith, logStub, poolStub, redeploy } from "../support/deployment.ts";
@@ -60,6 +62,27 @@ const rewrapAll = async (): Promise<number> => {
     if (body.isComplete || body.rewrapped === 0) return rewrapped;
   }
 };
+
+describe("GET /operator/rewrap", () => {
+  it("counts where 600 builds run that have long summaries: together more than one call of an object may carry", async () => {
+    const { orgId } = await newOrganization();
+    const pool = poolStub(orgId);
+    const summary = "x".repeat(LIMITS.summaryCharacters);
+    const isCounted = new Set<string>();
+    for (let n = 0; n < 600; n += 50) {
+      await Promise.all(
+        Array.from({ length: 50 }, async () => {
+          const holder = await busy(pool, orgId, { inputs: null });
+          value(await pool.progress({ ...holder, summary }));
+          isCounted.add(holder.buildId);
+        }),
+      );
+    }
+    const { status, text } = await moved(operator, "GET", "/operator/rewrap");
+    expect(status, text).toBe(200);
+    expect(new Set(await pool.handedOutBuilds())).toEqual(isCounted);
+  });
+});
 
 describe("POST /operator/rewrap", () => {
   it("can be killed after each of 1,000 rows: at every point all of them open, and each is sealed anew once", async () => {
@@ -178,7 +201,7 @@ describe("POST /operator/rewrap", () => {
     await completeJob(agent, job);
     const second = (await removed(agent.token, "GET", `/buildagent/${agent.id}/poll`)).body;
     expect(second).toMatchObject({ env: { A: "of the second" }, repository: { credential: { value: "clone-token" } } });
-    const { results } = await env.DB.prepare("SELECT actor, detail FROM audit WHERE org_id = ? AND action = ?")
+    const { results } = await env.DB.prepare("SELECT actor, detail FROM audit_list WHERE org_id = ? AND action = ?")
       .bind(orgId, "secrets.rewrap")
       .all();
     expect(results).toEqual([{ actor: "operator", detail: JSON.stringify({ keyId: "s2", count: 1 }) }]);
@@ -199,7 +222,7 @@ describe("a keyring that is not right", () => {
     await appended(operator, "GET", "/operator/rewrap");
     const dump = async () => {
       const counts =
-        "SELECT (SELECT count(*) FROM variable), (SELECT count(*) FROM audit), (SELECT json_group_array(id) FROM key_check)";
+        "SELECT (SELECT count(*) FROM variable), (SELECT count(*) FROM audit_list), (SELECT json_group_array(id) FROM key_check)";
       return JSON.stringify(
         await env.DB.prepare(counts)
           .all()

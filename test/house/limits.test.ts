@@ -25,6 +25,7 @@ const README_LIMITS: Record<string, string> = {
   "a chunk of a log": byteSize(LIMITS.logChunkBytes),
   "a build's log": byteSize(LIMITS.logBytes),
   "a variable's value": `${byteSize(LIMITS.valueBytes)} of UTF-8`,
+  "variables of an organization": withCommas(LIMITS.variables),
   "active variables of a build": withCommas(LIMITS.activeVariables),
   "composed environment of a build": byteSize(LIMITS.environmentBytes),
   "`envVariables` of a build, as JSON": byteSize(LIMITS.envVariablesBytes),

@@ -4,6 +4,7 @@ import { HINT_PING } from "../../protocol/jobs.ts";
 import { logger } from "../cli/logger.ts";
 import { parseJson } from "../parse-json.ts";
 import { HeartbeatReply, HintMessage } from "./answers.ts";
+import { Audience } from "./audience.ts";
 import { AutoResetEvent, sleep } from "./auto-reset-event.ts";
 import { type BackOff, DEFAULT_BACK_OFF, reopenDelay, retryAfterOf, type SocketEnd } from "./back-off.ts";
 import type { Client } from "./client.ts";
@@ -29,6 +30,7 @@ export class HintSocket {
   readonly lookHint = new AutoResetEvent();
   /** Set when the agent should ask with a heartbeat whether its build is canceled. */
   readonly cancelHint = new AutoResetEvent();
+  readonly audience = new Audience(() => this.#isOpen);
   readonly heartbeats: HeartbeatSocket;
   #isOpen = false;
   readonly #attempted = new AutoResetEvent();
@@ -120,5 +122,6 @@ export class HintSocket {
     const hint = HintMessage.safeParse(message).data;
     if (hint?.type === "look") this.lookHint.set();
     if (hint?.type === "cancel") this.cancelHint.set();
+    if (hint?.type === "followed") this.audience.note();
   }
 }

@@ -29,7 +29,7 @@ export const VARIABLE_ROUTES: Route[] = [
       description:
         "The scope decides which ids are required: `organization` orgId; `group` orgId and groupId; `repository` repoId; `pipeline` pipelineId. The answer has `warnings` if the secret cannot be masked well.",
       versioned: true,
-      problems: ["duplicate"],
+      problems: ["duplicate", "limit-reached"],
     },
   ),
   get(

@@ -1,4 +1,5 @@
 import { and, eq, isNull, lt, or } from "drizzle-orm";
+import { databaseOf } from "../../db/database-of.ts";
 import { token } from "../../db/schema.ts";
 import { DatabaseSession } from "../../db/session.ts";
 import type { ValidToken } from "../../db/valid-token.ts";
@@ -87,9 +88,9 @@ export class Admission {
 
   /** In a session of its own, so that the request's bookmark and counts do not depend on it. */
   async #recordUse(id: string): Promise<void> {
-    const { env, now } = this.#parts;
+    const { env, caller, now } = this.#parts;
     const before = new Date(now.getTime() - LAST_USED_EVERY_MS).toISOString();
-    const db = new DatabaseSession(env.DB, "first-primary");
+    const db = new DatabaseSession(databaseOf(env, caller.orgId), "first-primary");
     const isDue = or(isNull(token.lastUsedAt), lt(token.lastUsedAt, before));
     await db.run(
       db.sql

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { ensure, explainRollback, PreconditionFailed, UniqueViolation } from "../../db/guard.ts";
 import type { Query } from "../../db/query.ts";
-import { audit, token } from "../../db/schema.ts";
+import { auditLog, token } from "../../db/schema.ts";
 import { isValidToken } from "../../db/valid-token.ts";
 import type { AuditAction } from "../../protocol/audit.ts";
 import type { Context } from "./context.ts";
@@ -18,7 +18,7 @@ export interface Change {
 
 /** The audit row of a change, for the batch of that change: D1 commits both or neither. */
 export const auditRow = (context: Context, { action, subject, orgId = context.orgId, detail = {} }: Change) =>
-  context.db.sql.insert(audit).values({
+  context.db.sql.insert(auditLog).values({
     id: context.newId(),
     orgId,
     at: context.at,
@@ -69,6 +69,11 @@ const refusalOf = ({ precondition }: PreconditionFailed): Refusal => {
       return new Refusal("conflict", "It was changed at the same moment: read it again and repeat.");
     case "owner_exists":
       return invalid("", "An id in the request is not one of this organization.");
+    case "within_limit":
+      return new Refusal(
+        "limit-reached",
+        "The organization has as many as it may have: delete what is no longer used.",
+      );
     case "unused":
       return new Refusal("in-use", "Something still uses it.");
   }

@@ -1,5 +1,6 @@
 import { v7 as uuid } from "uuid";
 import type { Config } from "../../config.ts";
+import { databaseOf } from "../../db/database-of.ts";
 import { DatabaseSession } from "../../db/session.ts";
 import type { AgentPool } from "../../objects/agent-pool.ts";
 import type { Access, Admitted, Caller } from "./access.ts";
@@ -73,8 +74,11 @@ export class Context {
   }
 
   static open(opening: Opening): Context {
-    const { env, writes, bookmark } = opening;
-    const db = new DatabaseSession(env.DB, writes ? "first-primary" : (bookmark ?? "first-unconstrained"));
+    const { env, caller, writes, bookmark } = opening;
+    const db = new DatabaseSession(
+      databaseOf(env, caller.orgId),
+      writes ? "first-primary" : (bookmark ?? "first-unconstrained"),
+    );
     const objects = new ObjectStubs(env);
     return new Context({
       ...opening,
@@ -90,6 +94,14 @@ export class Context {
   expectingVersion(version: number | null): Context {
     const ifMatch = version === null ? null : [entityTag(version)];
     return new Context({ ...this.#parts, headers: { ...this.headers, ifMatch } });
+  }
+
+  /** The same request in this organization: for the operator, who has none. */
+  inOrganization(orgId: string): Context {
+    if (orgId === this.orgId) return this;
+    const { env, caller } = this.#parts;
+    const db = new DatabaseSession(databaseOf(env, orgId), "first-primary");
+    return new Context({ ...this.#parts, caller: { ...caller, orgId }, db });
   }
 
   get orgId(): string {
@@ -119,6 +131,11 @@ export class Context {
 
   get actor(): string | null {
     return this.#parts.admission.actor;
+  }
+
+  /** Records and logs of builds that have ended. */
+  get archive(): R2Bucket {
+    return this.#parts.env.ARCHIVE;
   }
 
   /** The pool of the caller's organization, after the caller is admitted. */

@@ -1,13 +1,13 @@
 import { and, asc, desc, eq, gt, lt, type Placeholder, type SQL, sql } from "drizzle-orm";
 import type { SelectResultFields } from "drizzle-orm/query-builders/select.types";
 import type { RunnableQuery } from "drizzle-orm/runnable-query";
-import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { SQLiteColumn, SQLiteTable, SQLiteView } from "drizzle-orm/sqlite-core";
 import { type Columns, compiled } from "../../db/compiled.ts";
 import { encodeCursor } from "../../protocol/page.ts";
 import { Answer } from "./answer.ts";
 import type { Context } from "./context.ts";
 
-type Listed = SQLiteTable & { id: SQLiteColumn; orgId: SQLiteColumn };
+type Listed = (SQLiteTable | SQLiteView) & { id: SQLiteColumn; orgId: SQLiteColumn };
 type Rows<C extends Columns> = RunnableQuery<SelectResultFields<C>[], "sqlite">;
 
 interface ListOptions<F extends string> {
@@ -29,6 +29,12 @@ export interface PageRequest {
 
 /** SQLite reads a negative LIMIT as none. */
 export const NO_LIMIT = -1;
+
+/**
+ * A condition with an index of its own: few rows meet it. Unless SQLite is told so, it walks all rows of the
+ * organization in the order of their ids (https://sqlite.org/lang_corefunc.html#unlikely).
+ */
+export const indexed = (condition: SQL): SQL => sql`unlikely(${condition})`;
 
 /**
  * Compiles a list of the organization's rows in the order of their ids, which is the order of their creation: pages

@@ -13,15 +13,22 @@ export const outageRefusal = (error: unknown): Refusal | null => {
       cause: error,
     });
   }
-  if (!isAway(error)) return null;
-  return new Refusal(
-    "unavailable",
-    "A part of the service does not answer. Nothing is half-done: repeat the request.",
-    {
-      retryAfterSeconds: RETRY_SECONDS,
-      cause: error,
-    },
-  );
+  return isAway(error) ? away(error) : null;
+};
+
+const away = (cause: unknown): Refusal =>
+  new Refusal("unavailable", "A part of the service does not answer. Nothing is half-done: repeat the request.", {
+    retryAfterSeconds: RETRY_SECONDS,
+    cause,
+  });
+
+/** What the archive answers. Its errors bear no mark: each one counts as an outage. @throws Refusal unavailable */
+export const reaching = async <T>(answer: Promise<T>): Promise<T> => {
+  try {
+    return await answer;
+  } catch (error) {
+    throw away(error);
+  }
 };
 
 /** Whether the code needs tables or columns that the database does not have yet. */
@@ -30,10 +37,14 @@ const lacksMigrations = (error: unknown): boolean =>
   (error instanceof Error &&
     (/no such table|no such column|has no column named/.test(error.message) || lacksMigrations(error.cause)));
 
+/** How the runtime says that an object of the release before lacks a method: for seconds after a deploy. */
+const OLDER_OBJECT = /does not implement the method/;
+
 /** Properties that Workers set on an error of a Durable Object that did not answer, and D1's mark in its messages. */
 const isAway = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false;
   const signs = ["overloaded", "retryable", "remote", "durableObjectReset"];
   const isSigned = signs.some((sign) => (error as unknown as Record<string, unknown>)[sign] === true);
+  if (OLDER_OBJECT.test(error.message)) return true;
   return isSigned || error.message.includes("D1_ERROR") || isAway(error.cause);
 };

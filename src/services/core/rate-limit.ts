@@ -3,6 +3,8 @@ import type { CallerKind } from "./access.ts";
 import { Refusal } from "./refusal.ts";
 
 const WINDOW_SECONDS = 60;
+/** Requests without a token are counted by network address, under a key that is no token's hash. */
+const addressKey = (address: string): string => `address ${address}`;
 
 const perMinute = (config: Config, kind: CallerKind): number =>
   kind === "agent" ? config.AGENT_REQUESTS_PER_MINUTE : config.TOKEN_REQUESTS_PER_MINUTE;
@@ -20,4 +22,11 @@ export const checkRate = async (env: Env, config: Config, kind: CallerKind, toke
   if (success) return;
   const detail = `This token may send ${perMinute(config, kind)} requests a minute.`;
   throw new Refusal("rate-limited", detail, { retryAfterSeconds: WINDOW_SECONDS });
+};
+
+/** Counts a request without a token by the caller's network address. @throws Refusal rate-limited */
+export const checkAddressRate = async (env: Pick<Env, "TOKEN_RATE">, address: string): Promise<void> => {
+  const { success } = await env.TOKEN_RATE.limit({ key: addressKey(address) });
+  if (success) return;
+  throw new Refusal("rate-limited", "This address sends too many requests.", { retryAfterSeconds: WINDOW_SECONDS });
 };

@@ -147,6 +147,13 @@ export const BY_RULE: Record<string, Provoke> = {
   "rotateToken conflict": overtaken("POST", "/token", { graceSeconds: 0 }, "/rotate"),
 
   "createVariable duplicate": twice("/secrets/variables", (at) => variable(at)),
+  "createVariable limit-reached": limited(
+    "variables",
+    post(
+      () => "/secrets/variables",
+      (at) => variable(at),
+    ),
+  ),
   "updateVariable duplicate": takes(
     "/secrets/variables",
     (at) => created(at.admin, "/secrets/variables", variable(at)),

@@ -1,0 +1,74 @@
+import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+/** A git host, or an app at one, that sends events and receives states. `sealed` has its secrets. */
+export const connection = sqliteTable(
+  "connection",
+  {
+    id: text().primaryKey(),
+    orgId: text("org_id").notNull(),
+    kind: text().$type<"github" | "gitlab" | "gitea">().notNull(),
+    name: text().notNull(),
+    webUrl: text("web_url").notNull(),
+    apiUrl: text("api_url").notNull(),
+    cloneOrigin: text("clone_origin").notNull(),
+    auth: text().$type<"app" | "token" | "none">().notNull(),
+    appId: text("app_id"),
+    clientId: text("client_id"),
+    installationId: text("installation_id"),
+    account: text(),
+    sealed: text(),
+    sealedVersion: integer("sealed_version").notNull().default(0),
+    hookGeneration: integer("hook_generation").notNull().default(1),
+    isActive: integer("is_active", { mode: "boolean" }).notNull(),
+    version: integer().notNull().default(1),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+  },
+  (table) => [index("connection_by_org").on(table.orgId, table.id)],
+);
+
+/** The open pull requests of connected repositories. */
+export const openPull = sqliteTable(
+  "open_pull",
+  {
+    repoId: text("repo_id").notNull(),
+    number: integer().notNull(),
+    ref: text().notNull(),
+    base: text().notNull(),
+    headSha: text("head_sha").notNull(),
+    draft: integer({ mode: "boolean" }).notNull(),
+    labels: text("labels_json", { mode: "json" }).$type<string[]>().notNull(),
+    author: text(),
+    title: text(),
+    updatedAt: text("updated_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.repoId, table.number] })],
+);
+
+/** Builds at set times. `nextAt` is the first time after now: times that were missed are one build. */
+export const schedule = sqliteTable(
+  "schedule",
+  {
+    id: text().primaryKey(),
+    orgId: text("org_id").notNull(),
+    pipelineId: text("pipeline_id").notNull(),
+    name: text().notNull(),
+    /** The values of its runs, sealed. */
+    envVariables: text("env_variables"),
+    cron: text().notNull(),
+    timeZone: text("time_zone").notNull(),
+    ref: text(),
+    isActive: integer("is_active", { mode: "boolean" }).notNull(),
+    nextAt: text("next_at").notNull(),
+    lastAt: text("last_at"),
+    lastBuildId: text("last_build_id"),
+    version: integer().notNull().default(1),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+  },
+  (table) => [
+    index("schedule_by_org").on(table.orgId, table.id),
+    index("schedule_by_pipeline").on(table.pipelineId),
+    index("schedule_by_time").on(table.isActive, table.nextAt),
+  ],
+);

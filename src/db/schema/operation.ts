@@ -1,0 +1,46 @@
+import { sql } from "drizzle-orm";
+import { check, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+/** What each pool told last. A sequence that is not the one that the pool remembers shows that one was restored. */
+export const pool = sqliteTable("pool", {
+  orgId: text("org_id").primaryKey(),
+  sequence: integer().notNull(),
+  /** Builds that had not ended. */
+  active: integer().notNull(),
+  /** Milliseconds since 1970. */
+  at: integer().notNull(),
+});
+
+/** Numbers of the whole deployment for the people on call, one row a minute. */
+export const serviceMetric = sqliteTable("service_metric", {
+  /** Minutes since 1970. */
+  minute: integer().primaryKey(),
+  facts: text().notNull(),
+});
+
+/** What upkeep could not do, set aside so that it holds up nothing else, and tried again later. */
+export const upkeepFailure = sqliteTable(
+  "upkeep_failure",
+  {
+    kind: text().notNull(),
+    subject: text().notNull(),
+    orgId: text("org_id"),
+    tries: integer().notNull(),
+    /** Milliseconds since 1970. */
+    nextAt: integer("next_at").notNull(),
+    reason: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.kind, table.subject] })],
+);
+
+/**
+ * Never holds a row. An INSERT of a failed precondition's name violates the check of that name, so D1 rolls the whole
+ * batch back, and its error names the precondition (`db/guard.ts`).
+ */
+export const guard = sqliteTable("guard", { failed: text().notNull() }, (table) => [
+  check("token_live", sql`${table.failed} <> 'token_live'`),
+  check("unchanged", sql`${table.failed} <> 'unchanged'`),
+  check("owner_exists", sql`${table.failed} <> 'owner_exists'`),
+  check("unused", sql`${table.failed} <> 'unused'`),
+  check("within_limit", sql`${table.failed} <> 'within_limit'`),
+]);

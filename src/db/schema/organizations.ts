@@ -1,0 +1,54 @@
+import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { LocationHint } from "../../protocol/organization.ts";
+import type { Role } from "../../protocol/token.ts";
+
+export const organization = sqliteTable("organization", {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  locationHint: text("location_hint").$type<LocationHint>(),
+  createdAt: text("created_at").notNull(),
+  /** Since when the organization is being deleted: its tokens and agents are refused. */
+  deletingAt: text("deleting_at"),
+});
+
+/** Ids of organizations that were deleted: none is given again. */
+export const formerOrganization = sqliteTable("former_organization", {
+  id: text().primaryKey(),
+  deletedAt: text("deleted_at").notNull(),
+});
+
+export const token = sqliteTable(
+  "token",
+  {
+    id: text().primaryKey(),
+    orgId: text("org_id").notNull(),
+    /** SHA-256 of the token, in hexadecimal digits. */
+    hash: text().notNull().unique(),
+    name: text().notNull(),
+    kind: text({ enum: ["api", "registration"] }).notNull(),
+    role: text().$type<Role>(),
+    labels: text({ mode: "json" }).$type<string[]>(),
+    expiresAt: text("expires_at"),
+    lastUsedAt: text("last_used_at"),
+    /** After a rotation: the previous hash, which stays valid until `previousUntil`. */
+    previousHash: text("previous_hash").unique(),
+    previousUntil: text("previous_until"),
+    version: integer().notNull().default(1),
+    createdAt: text("created_at").notNull(),
+  },
+  (table) => [
+    index("token_by_org").on(table.orgId, table.id),
+    index("token_by_name").on(table.orgId, table.name, table.id),
+  ],
+);
+
+/** Dashboard sessions that ended before their cookie expired. */
+export const endedSession = sqliteTable(
+  "ended_session",
+  {
+    id: text().primaryKey(),
+    /** When the cookie itself expires. */
+    until: text().notNull(),
+  },
+  (table) => [index("ended_session_by_time").on(table.until)],
+);

@@ -1,0 +1,76 @@
+import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import type { Requires } from "../../protocol/pipeline.ts";
+import type { CredentialKind } from "../../protocol/repository.ts";
+
+export const repository = sqliteTable(
+  "repository",
+  {
+    id: text().primaryKey(),
+    orgId: text("org_id").notNull(),
+    gitHostRepoId: integer("git_host_repo_id").notNull(),
+    cloneHost: text("clone_host").notNull(),
+    fullName: text("full_name").notNull(),
+    cloneUrl: text("clone_url").notNull(),
+    defaultBranch: text("default_branch").notNull(),
+    defaultPipelineId: text("default_pipeline_id"),
+    /** The git host that tells of pushes; null where nobody connected it. */
+    connectionId: text("connection_id"),
+    /** Id of the hook at the git host. */
+    hostHookId: text("host_hook_id"),
+    forks: text().$type<"off" | "approval" | "members">().notNull().default("off"),
+    isActive: integer("is_active", { mode: "boolean" }).notNull(),
+    version: integer().notNull().default(1),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+  },
+  (table) => [
+    uniqueIndex("repository_by_host_id").on(table.orgId, table.cloneHost, table.gitHostRepoId),
+    uniqueIndex("repository_by_connection").on(table.orgId, table.connectionId, table.gitHostRepoId),
+    index("repository_by_org").on(table.orgId, table.id),
+    index("repository_by_name").on(table.orgId, table.fullName, table.id),
+    index("repository_by_clone_url").on(table.orgId, table.cloneUrl, table.id),
+  ],
+);
+
+export const credential = sqliteTable("credential", {
+  repoId: text("repo_id").primaryKey(),
+  orgId: text("org_id").notNull(),
+  kind: text().$type<CredentialKind>().notNull(),
+  username: text(),
+  sealed: text().notNull(),
+  version: integer().notNull().default(1),
+  updatedAt: text("updated_at").notNull(),
+});
+
+export const pipeline = sqliteTable(
+  "pipeline",
+  {
+    id: text().primaryKey(),
+    orgId: text("org_id").notNull(),
+    repoId: text("repo_id").notNull(),
+    name: text().notNull(),
+    configPath: text("config_path").notNull(),
+    definition: text(),
+    requires: text({ mode: "json" }).$type<Requires>().notNull(),
+    timeoutSeconds: integer("timeout_seconds").notNull(),
+    maxParallel: integer("max_parallel"),
+    maxAttempts: integer("max_attempts").notNull(),
+    /** Which events build it: null takes what its file says. */
+    on: text("on_json", { mode: "json" }).$type<Record<string, unknown>>(),
+    /** What its file said on the default branch when it was last read. */
+    fileSnapshot: text("file_snapshot_json", { mode: "json" }).$type<Record<string, unknown>>(),
+    /** The name of its status at the git host. */
+    hostContext: text("host_context"),
+    supersede: text().$type<"file" | "refs" | "all" | "none">().notNull().default("file"),
+    badgeGeneration: integer("badge_generation").notNull().default(0),
+    isActive: integer("is_active", { mode: "boolean" }).notNull(),
+    version: integer().notNull().default(1),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+  },
+  (table) => [
+    uniqueIndex("pipeline_by_name").on(table.repoId, table.name),
+    index("pipeline_by_org").on(table.orgId, table.id),
+    index("pipeline_by_org_name").on(table.orgId, table.name, table.id),
+  ],
+);

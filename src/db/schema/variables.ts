@@ -1,0 +1,98 @@
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import type { Scope } from "../../protocol/variable.ts";
+
+export const variable = sqliteTable(
+  "variable",
+  {
+    id: text().primaryKey(),
+    orgId: text("org_id").notNull(),
+    scope: text().$type<Scope>().notNull(),
+    /** Id of the organization, group, repository or pipeline that has the variable. */
+    ownerId: text("owner_id").notNull(),
+    key: text().notNull(),
+    /** The value of a plain variable. */
+    value: text(),
+    /** The sealed value of a secret. `sealedVersion`, the version in which it was sealed, is part of the seal's context. */
+    sealed: text(),
+    sealedVersion: integer("sealed_version").notNull().default(0),
+    isSecret: integer("is_secret", { mode: "boolean" }).notNull(),
+    description: text(),
+    isActive: integer("is_active", { mode: "boolean" }).notNull(),
+    allowOverride: integer("allow_override", { mode: "boolean" }).notNull(),
+    version: integer().notNull().default(1),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+    lastUsedAt: text("last_used_at"),
+    lastUsedBy: text("last_used_by"),
+  },
+  (table) => [
+    uniqueIndex("variable_by_owner").on(table.orgId, table.scope, table.ownerId, table.key),
+    index("variable_by_org").on(table.orgId, table.id),
+    index("variable_by_key").on(table.orgId, table.key, table.id),
+  ],
+);
+
+/** The first hand-out of a variable on each day (UTC). Has no rowid. */
+export const variableDay = sqliteTable(
+  "variable_day",
+  {
+    variableId: text("variable_id").notNull(),
+    day: text().notNull(),
+    buildId: text("build_id").notNull(),
+    agentId: text("agent_id").notNull(),
+    at: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.variableId, table.day] }), index("variable_day_by_day").on(table.day)],
+);
+
+/** Written by the release before, which kept a row for each hand-out. Goes with the release after this one. */
+export const variableUse = sqliteTable(
+  "variable_use",
+  {
+    variableId: text("variable_id").notNull(),
+    buildId: text("build_id").notNull(),
+    agentId: text("agent_id").notNull(),
+    at: text().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.variableId, table.buildId, table.at] }),
+    index("variable_use_by_time").on(table.at),
+  ],
+);
+
+/** A known text sealed with each key of SECRETS_KEYS at its first use: a key that does not open its row is a wrong one. */
+export const keyCheck = sqliteTable("key_check", {
+  id: text().primaryKey(),
+  sealed: text().notNull(),
+});
+
+export const variableGroup = sqliteTable(
+  "variable_group",
+  {
+    id: text().primaryKey(),
+    orgId: text("org_id").notNull(),
+    name: text().notNull(),
+    description: text(),
+    version: integer().notNull().default(1),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+  },
+  (table) => [
+    uniqueIndex("variable_group_by_name").on(table.orgId, table.name),
+    index("variable_group_by_org").on(table.orgId, table.id),
+  ],
+);
+
+/** The groups of a pipeline in their order: a later group overrides an earlier one. */
+export const pipelineGroup = sqliteTable(
+  "pipeline_group",
+  {
+    pipelineId: text("pipeline_id").notNull(),
+    position: integer().notNull(),
+    groupId: text("group_id").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.pipelineId, table.position] }),
+    index("pipeline_group_by_group").on(table.groupId),
+  ],
+);

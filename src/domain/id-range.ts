@@ -1,0 +1,10 @@
+/**
+ * The lowest id (UUID version 7, RFC 9562 section 5.7) of a millisecond since 1970. Ids begin with their time: a range
+ * of times is a range of ids, which needs no index of times.
+ */
+export const firstIdAt = (at: number): string => {
+  const time = Math.min(Math.max(0, Math.floor(at)), 2 ** 48 - 1)
+    .toString(16)
+    .padStart(12, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
+};
