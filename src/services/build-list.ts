@@ -12,7 +12,7 @@ import { encodeBuildsCursor } from "../protocol/page.ts";
 import { BUILD_COLUMNS, buildOfRow, buildRecord } from "./build-rows.ts";
 import { Answer } from "./core/answer.ts";
 import type { Context } from "./core/context.ts";
-import { listing } from "./core/listing.ts";
+import { indexed, listing } from "./core/listing.ts";
 import { verb } from "./core/verb.ts";
 
 type Filter = z.output<typeof BuildFilter>;
@@ -24,12 +24,12 @@ const WHOLE_HASHES = [40, 64];
 
 const rows = listing(buildList, BUILD_COLUMNS, {
   filters: {
-    repoId: (id) => eq(buildList.repoId, id),
-    pipelineId: (id) => eq(buildList.pipelineId, id),
-    ref: (ref) => eq(buildList.ref, ref),
-    commit: (sha) => eq(buildList.commitSha, sha),
-    commitFrom: (sha) => gte(buildList.commitSha, sha),
-    commitTo: (sha) => lt(buildList.commitSha, sha),
+    repoId: (id) => indexed(eq(buildList.repoId, id)),
+    pipelineId: (id) => indexed(eq(buildList.pipelineId, id)),
+    ref: (ref) => indexed(eq(buildList.ref, ref)),
+    commit: (sha) => indexed(eq(buildList.commitSha, sha)),
+    commitFrom: (sha) => indexed(gte(buildList.commitSha, sha)),
+    commitTo: (sha) => indexed(lt(buildList.commitSha, sha)),
     status: (status) => eq(buildList.status, status),
     event: (event) => eq(buildList.event, event),
     trigger: (trigger) => eq(buildList.trigger, trigger),
