@@ -39,6 +39,12 @@ const ofBuilds = ({ builds, leasesLost }: ServiceMetrics): string[] => [
     "Builds that ended, by status and reason.",
     builds.ended.map(({ status, reason, count }) => [{ status, reason: reason ?? "" }, count]),
   ),
+  counter("millrace_hand_outs_total", "Builds that an agent received.", one(builds.handOuts)),
+  counter(
+    "millrace_offers_ignored_total",
+    "Offers that a waiting agent did not take within 2 s.",
+    one(builds.offersIgnored),
+  ),
   counter("millrace_requeues_total", "Builds that went back into the queue.", one(builds.requeues)),
   counter("millrace_leases_lost_total", "Leases that ended without a result, by cause.", each(leasesLost, "cause")),
 ];

@@ -29,6 +29,8 @@ export const ServiceMetrics = z.object({
     oldestWaitSeconds: z.number(),
     ended: z.array(z.object({ status: BuildStatus, reason: z.nullable(BuildReason), count: z.int() })),
     requeues: z.int(),
+    handOuts: z.int(),
+    offersIgnored: z.int(),
   }),
   leasesLost: z.object({ expired: z.int(), removed: z.int(), restarted: z.int(), stopped: z.int() }),
   outbox: z.object({ ageSeconds: z.number(), failures: z.int(), deadLetters: z.record(z.string(), z.int()) }),

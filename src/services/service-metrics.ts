@@ -27,7 +27,7 @@ const measure = async ({ db, now }: Context): Promise<ServiceMetrics> => {
   const runs = rows.results.map(({ facts }) => JSON.parse(facts) as ServiceNumbers);
   const [newest] = runs;
   const gauges = mergeGauges(runs.map((run) => run.gauges));
-  const { ended, requeues, leasesLost } = newest?.totals ?? NO_TOTALS;
+  const { leasesLost, ...totals } = newest?.totals ?? NO_TOTALS;
   const ageSeconds = newest ? Math.max(0, (now.getTime() - newest.at) / 1000) : null;
   const bytes = rows.meta.size_after;
   return {
@@ -43,8 +43,7 @@ const measure = async ({ db, now }: Context): Promise<ServiceMetrics> => {
       active: gauges.active,
       waiting: gauges.waiting,
       oldestWaitSeconds: gauges.oldestWaitSeconds,
-      ended,
-      requeues,
+      ...totals,
     },
     leasesLost,
     outbox: {

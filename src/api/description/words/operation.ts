@@ -26,6 +26,8 @@ export const OPERATION: Words = {
       "builds.ended[].status": "How they ended.",
       "builds.ended[].reason": "The reason; null if there is none.",
       "builds.ended[].count": "Number of such builds since the first run.",
+      "builds.handOuts": "Number of builds that an agent received.",
+      "builds.offersIgnored": "Number of times that a waiting agent did not take an offered build within 2 seconds.",
       "builds.requeues": "Number of times that a build went back into the queue.",
       leasesLost: "Number of leases that ended without a result.",
       "leasesLost.expired": "The agent was silent for too long.",
