@@ -15,6 +15,10 @@ const DRILLS: Record<string, Drill> = {
     description: "runs the bundled agent on the oldest Node that it supports, the newest of each line, and one too old",
     load: () => import("./nodes.ts"),
   },
+  retention: {
+    description: "fills a pool and D1 with 250,000 old rows, and counts the rounds of upkeep until they are gone",
+    load: () => import("./retention.ts"),
+  },
 };
 
 const USAGE = `npm run drill -- NAME
