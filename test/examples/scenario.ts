@@ -240,6 +240,9 @@ export const SCENARIO: Step[] = [
   step("deleteAgent", 204, "The agent is gone", { id: "$agent.id" }),
   step("countSealed", 200, "Everything is sealed with the current key", { as: "operator" }),
   step("rewrap", 200, "One batch", { as: "operator", body: { limit: 200 } }),
+  step("readServiceMetrics", 200, "The whole deployment", { as: "operator" }),
+  step("listDeadLetters", 200, "Nothing was set aside", { as: "operator", query: { orgId: "acme" } }),
+  step("retryDeadLetters", 200, "Nothing to try again", { as: "operator", body: { orgId: "acme" } }),
   step("createAdminToken", 201, "The last admin token was lost", { as: "operator", id: "acme" }),
 
   step("deleteGroup", 409, "A pipeline still uses it", { id: "$group.id" }),
