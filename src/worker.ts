@@ -2,7 +2,7 @@ import { createApp } from "./api/app.ts";
 import { readConfig } from "./config.ts";
 import { createDashboard } from "./dashboard/app.tsx";
 import { finishRemovals } from "./services/organization-removal.ts";
-import { keepUp } from "./services/upkeep.ts";
+import { keepUp } from "./services/upkeep/upkeep.ts";
 
 export { AgentPool } from "./objects/agent-pool.ts";
 export { BuildLog } from "./objects/build-log.ts";

@@ -130,8 +130,8 @@ const takeBuilds = async (
       const folder = next;
       next = null;
       const { user, grace, interrupt } = options;
-      const { cancelHint } = hintSocket;
-      await runInFolder(job, { client, identity, folder, user, grace, cancelHint, interrupt }, options);
+      const { cancelHint, audience } = hintSocket;
+      await runInFolder(job, { client, identity, folder, user, grace, cancelHint, audience, interrupt }, options);
       if (options.once || identity.isEphemeral) return;
     }
   } finally {

@@ -11,6 +11,7 @@ import { performBuild } from "./perform-build.ts";
 import { ProcessTree } from "./process/process-tree.ts";
 import type { StepUser } from "./process/step-user.ts";
 import type { JobAnswer } from "./wire/answers.ts";
+import type { Audience } from "./wire/audience.ts";
 import type { AutoResetEvent } from "./wire/auto-reset-event.ts";
 import { type Client, describeAnswer } from "./wire/client.ts";
 import { keepLease } from "./wire/heartbeat.ts";
@@ -25,6 +26,7 @@ export interface RunJobOptions {
   grace: number;
   /** Set when the service hints at a cancel. */
   cancelHint: AutoResetEvent;
+  audience: Audience;
   /** Aborted when the agent must stop the build at once. */
   interrupt: AbortSignal;
 }
@@ -64,7 +66,7 @@ class BuildSession {
   readonly #progress: ProgressReport;
 
   constructor(job: JobAnswer, options: RunJobOptions, control: BuildControl, buffer: LogBuffer) {
-    const { client, folder, user, identity } = options;
+    const { client, folder, user, identity, audience } = options;
     this.#job = job;
     this.#options = options;
     this.#control = control;
@@ -77,6 +79,7 @@ class BuildSession {
       client,
       buildId: job.build.id,
       lease: job.lease,
+      audience,
       signal: control.leaseEnd,
       onError: control.fail,
     });
@@ -100,6 +103,7 @@ class BuildSession {
       return hasEnded;
     } finally {
       control.close();
+      this.#progress.close();
       await heartbeats;
       this.#buffer.dispose();
     }
@@ -138,6 +142,7 @@ class BuildSession {
       buildId: this.#job.build.id,
       lease: this.#job.lease,
       buffer: this.#buffer,
+      audience: this.#options.audience,
       readyToSend: () => started.then(() => this.#progress.masksKnown()),
       signal: this.#control.leaseEnd,
     });

@@ -68,7 +68,11 @@ const isKnown = (ifNoneMatch: string | undefined, version: number): boolean =>
   entityTags(ifNoneMatch)?.some((tag) => tag === "*" || tag === entityTag(version)) ?? false;
 
 /** What is wrong with a request is told only to callers who are admitted: 401 and 403 come before it. */
-const TOLD_AFTER_ADMISSION = new Set(["malformed-body", "unsupported-media-type", "too-large", "invalid", "not-found"]);
+const TOLD_AFTER_ADMISSION = new Set([
+  ...["malformed-body", "unsupported-media-type", "too-large", "invalid", "not-found"],
+  // A log refuses the agent that was removed as it refuses one that lost its lease; only the pool knows which it is.
+  "lease-lost",
+]);
 
 const refuse = async (c: HonoContext<AppEnv>, error: unknown): Promise<Refusal> => {
   const refusal = refusalOf(error);

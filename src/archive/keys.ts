@@ -10,6 +10,9 @@ export const dayOf = (at: number): string => new Date(at).toISOString().slice(0,
 /** The last day that retention keeps nothing of: everything that ended on it or earlier is deleted. */
 export const lastDayPast = (now: number, days: number): string => dayOf(now - (days + 1) * DAY_MS);
 
+/** The day in a key; null where it has none. */
+export const dayOfKey = (key: string): string | null => /^[a-z]+\/(\d{4}-\d\d-\d\d)\//.exec(key)?.[1] ?? null;
+
 /* Keys begin with the day on which the build ended, so that retention reads the oldest first and deletes whole days. */
 
 /** A build's record: what only its own page shows. */

@@ -6,6 +6,8 @@ import { dayOf, recordKey } from "./keys.ts";
 export interface BuildRecord extends Build {
   /** Absent in records of builds that an older release ended. */
   requires?: Requires;
+  /** Whether the run had values or keys of its own, which only its pool keeps. Absent like `requires`. */
+  hasRunValues?: boolean;
 }
 
 const keyOf = ({ orgId, id, finishedAt }: Pick<Build, "orgId" | "id" | "finishedAt">): string =>

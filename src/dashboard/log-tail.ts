@@ -11,7 +11,7 @@ const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f]/g;
 /** The end of a build's log as plain text without escape sequences; empty when there is no log yet. */
 export const readLogTail = async (context: Context, build: Build): Promise<string> => {
   try {
-    const { body } = await readFound(context, build.id, { suffix: TAIL_BYTES });
+    const { body } = await readFound(context, build, { suffix: TAIL_BYTES });
     const text = await new Response(body).text();
     return text.replace(ESCAPES, "").replace(CONTROLS, "");
   } catch (error) {

@@ -4,39 +4,83 @@ import type { Build } from "../protocol/build.ts";
 /** A build in one version of its pool. */
 export interface Projected {
   record: Build;
+  /** The whole name of its branch. */
+  ref: string;
   version: number;
 }
 
-/* Both statements may be repeated and reordered: an older version never replaces a newer one, and a row of the audit is
-   written once. */
+/* All statements may be repeated and reordered: an older version never replaces a newer one, and a row of the audit is
+   written once. Each moves what the release before stored: a build, or an entry of the audit, is in one table only. */
 
-const BUILD = `INSERT INTO build (id, org_id, repo_id, pipeline_id, branch, status, pool_version, record, finished_at)
-  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-  ON CONFLICT (id) DO UPDATE SET status = excluded.status, pool_version = excluded.pool_version,
-    record = excluded.record, finished_at = excluded.finished_at
-  WHERE build.pool_version < excluded.pool_version`;
+const BUILD = `INSERT INTO build_summary (org_id, id, number, repo_id, pipeline_id, ref, commit_sha, event, trigger,
+    priority, retry_of, created_by, status, attempt, agent_id, exit_code, reason, message, leak, queued_at, started_at,
+    finished_at, pool_version)
+  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, 'api', ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22
+  WHERE NOT EXISTS (SELECT 1 FROM build WHERE id = ?2 AND pool_version > ?22)
+  ON CONFLICT (org_id, id) DO UPDATE SET commit_sha = excluded.commit_sha, status = excluded.status,
+    attempt = excluded.attempt, agent_id = excluded.agent_id, exit_code = excluded.exit_code, reason = excluded.reason,
+    message = excluded.message, leak = excluded.leak, started_at = excluded.started_at,
+    finished_at = excluded.finished_at, pool_version = excluded.pool_version
+  WHERE build_summary.pool_version < excluded.pool_version`;
 
-const AUDIT = `INSERT OR IGNORE INTO audit (id, org_id, at, actor, action, subject, request_id, detail)
+const EARLIER_BUILD = "DELETE FROM build WHERE id = ?1 AND pool_version <= ?2";
+
+const AUDIT = `INSERT OR IGNORE INTO audit_log (id, org_id, at, actor, action, subject, request_id, detail)
   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`;
 
-export const projectBuild = (db: D1Database, { record, version }: Projected): D1PreparedStatement => {
-  const { id, orgId, repoId, pipelineId, branch, status, finishedAt } = record;
-  return db
-    .prepare(BUILD)
-    .bind(id, orgId, repoId, pipelineId, branch, status, version, JSON.stringify(record), finishedAt);
+const EARLIER_AUDIT = "DELETE FROM audit WHERE id = ?1";
+
+const FIRST_OF_DAY = `INSERT OR IGNORE INTO variable_day (variable_id, day, build_id, agent_id, at)
+  SELECT id, substr(?3, 1, 10), ?4, ?5, ?3 FROM variable
+  WHERE id IN (SELECT value FROM json_each(?1)) AND org_id = ?2`;
+
+const LAST_USE = `UPDATE variable SET last_used_at = ?3, last_used_by = ?4
+  WHERE id IN (SELECT value FROM json_each(?1)) AND org_id = ?2
+  AND (last_used_at IS NULL OR substr(last_used_at, 1, 10) < substr(?3, 1, 10))`;
+
+const POOL = `INSERT INTO pool (org_id, sequence, active, at) VALUES (?1, ?2, ?3, ?4)
+  ON CONFLICT (org_id) DO UPDATE SET sequence = excluded.sequence, active = excluded.active, at = excluded.at`;
+
+const timeOf = (timestamp: string | null): number | null => (timestamp === null ? null : Date.parse(timestamp));
+
+export const projectBuild = (db: D1Database, { record, ref, version }: Projected): D1PreparedStatement[] => {
+  const { id, orgId, number, repoId, pipelineId, commitSha, trigger, priority, retryOf, createdBy } = record;
+  const { status, attempt, agentId, exitCode, reason, message, leak, queuedAt, startedAt, finishedAt } = record;
+  return [
+    db
+      .prepare(BUILD)
+      .bind(
+        ...[orgId, id, number, repoId, pipelineId, ref, commitSha, trigger, priority, retryOf],
+        createdBy && JSON.stringify(createdBy),
+        ...[status, attempt, agentId, exitCode, reason, message, Number(leak)],
+        ...[timeOf(queuedAt), timeOf(startedAt), timeOf(finishedAt), version],
+      ),
+    db.prepare(EARLIER_BUILD).bind(id, version),
+  ];
 };
 
-export const projectAudit = (db: D1Database, entry: AuditEntry): D1PreparedStatement => {
+export const projectAudit = (db: D1Database, entry: AuditEntry): D1PreparedStatement[] => {
   const { id, orgId, at, actor, action, subject, requestId, detail } = entry;
-  return db.prepare(AUDIT).bind(id, orgId, at, actor, action, subject, requestId, JSON.stringify(detail));
+  return [
+    db.prepare(AUDIT).bind(id, orgId, at, actor, action, subject, requestId, JSON.stringify(detail)),
+    db.prepare(EARLIER_AUDIT).bind(id),
+  ];
 };
 
-/** Whether D1 answers at all. */
-export const isReachable = async (db: D1Database): Promise<boolean> => {
-  try {
-    await db.prepare("SELECT 1").run();
-    return true;
-  } catch {
-    return false;
-  }
+/** A hand-out of variables: the first of a day leaves a row. */
+export const projectUses = (
+  db: D1Database,
+  use: { orgId: string; buildId: string; agentId: string; at: string; variableIds: string[] },
+): D1PreparedStatement[] => {
+  const bindings = [JSON.stringify(use.variableIds), use.orgId, use.at, use.buildId];
+  return [db.prepare(FIRST_OF_DAY).bind(...bindings, use.agentId), db.prepare(LAST_USE).bind(...bindings)];
 };
+
+/** What D1 heard last of the pool's sequence. */
+export const readPool = (db: D1Database, orgId: string): D1PreparedStatement =>
+  db.prepare("SELECT sequence FROM pool WHERE org_id = ?1").bind(orgId);
+
+export const projectPool = (
+  db: D1Database,
+  pool: { orgId: string; sequence: number; active: number; at: number },
+): D1PreparedStatement => db.prepare(POOL).bind(pool.orgId, pool.sequence, pool.active, pool.at);

@@ -1,4 +1,7 @@
+import type { SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
+import type { RunnableQuery } from "drizzle-orm/runnable-query";
+import { SQLiteAsyncDialect } from "drizzle-orm/sqlite-core";
 import type { Compiled } from "./compiled.ts";
 import { checkMigrations } from "./migrations.ts";
 import type { Batch, Database, Query, Results } from "./query.ts";
@@ -24,6 +27,11 @@ const metered = (session: D1DatabaseSession, tally: Tally): D1Database => {
   };
   return { prepare: (query: string) => session.prepare(query), batch } as unknown as D1Database;
 };
+
+const DIALECT = new SQLiteAsyncDialect();
+
+/** A query in SQL, whose result is D1's own. */
+type Statement<T> = RunnableQuery<D1Result<T>, "sqlite">;
 
 /** Receives the valid token of the first batch, or undefined where there is none. May throw. */
 type Admit = (token: ValidToken | undefined) => void;
@@ -53,6 +61,15 @@ export class DatabaseSession {
   /** Binds values to a compiled query, which is then ready to run. */
   bind<Q extends Query>(query: Compiled<Q>, values: Record<string, unknown>, shape?: readonly string[]): Q {
     return query(this.#client, values, shape);
+  }
+
+  /** A statement that the query builder has no words for: D1's rows as they are, with what D1 says about it. */
+  statement<T>(text: SQL): Statement<T> {
+    const query = DIALECT.sqlToQuery(text);
+    const stmt = this.#client.prepare(query.sql);
+    return {
+      _prepare: () => ({ stmt, getQuery: () => query, mapResult: (result: D1Result<T>) => result }),
+    } as unknown as Statement<T>;
   }
 
   /** Makes the first batch check the token with this hash and, where it is not null, the browser session. */

@@ -21,3 +21,11 @@ export const branchProblem = (text: string): string | null => {
   }
   return null;
 };
+
+const HEADS = "refs/heads/";
+
+/** The whole name of what a build names as its branch: `refs/heads/main` of `main`. A full ref stays as it is. */
+export const refOf = (branch: string): string => (branch.startsWith("refs/") ? branch : HEADS + branch);
+
+/** The reverse of `refOf`: a branch by its own name, any other ref in full. */
+export const branchOf = (ref: string): string => (ref.startsWith(HEADS) ? ref.slice(HEADS.length) : ref);

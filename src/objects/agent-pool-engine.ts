@@ -4,13 +4,18 @@ import { buildLogName } from "../domain/object-names.ts";
 import { apply } from "../domain/pool/apply.ts";
 import type { Result } from "../domain/pool/commands.ts";
 import type { DecisionContext } from "../domain/pool/decision.ts";
+import type { Change } from "../domain/pool/facts.ts";
+import { numbersOf, type PoolNumbers } from "../domain/pool/numbers.ts";
 import { RULES } from "../domain/pool/rules.ts";
 import type { PoolState } from "../domain/pool/state.ts";
 import { type Command, decide, type Input, nextDue, nextOfferDue, type Output, step } from "../domain/pool/step.ts";
-import { PoolClosing } from "./agent-pool-closing.ts";
+import { Closes } from "./agent-pool-closes.ts";
+import type { DeadLetterBody } from "./agent-pool-dead-letters.ts";
 import { Outbox } from "./agent-pool-outbox.ts";
+import { PoolRemoval } from "./agent-pool-removal.ts";
 import { HintSockets } from "./agent-pool-sockets.ts";
 import { PoolStorage } from "./agent-pool-storage.ts";
+import type { LogOutboxEntry } from "./agent-pool-tables.ts";
 import type { BuildLog } from "./build-log.ts";
 import { monotonicUuids } from "./uuid.ts";
 
@@ -18,8 +23,13 @@ import { monotonicUuids } from "./uuid.ts";
 const FLUSH_WAIT_MS = 1_000;
 /** Milliseconds after which the alarm runs again, should the present run fail. */
 const ALARM_RETRY_MS = 60_000;
-/** Milliseconds between two cleanups of old rows. */
+/** Milliseconds that the alarm waits for D1 and the logs: deadlines that pass meanwhile need it again. */
+const ALARM_WAIT_MS = 10_000;
+/** Milliseconds between two cleanups of old rows, and until the next slices while some are left. */
 const TIDY_MS = 60 * 60 * 1000;
+const TIDY_ON_MS = 1_000;
+/** Slices of old rows that one cleanup deletes at most. */
+const TIDY_SLICES = 12;
 
 /**
  * Runs the state machine of `domain/pool` inside a Durable Object: keeps the state in memory, stores each step in one
@@ -28,25 +38,28 @@ const TIDY_MS = 60 * 60 * 1000;
 export class PoolEngine {
   readonly storage: PoolStorage;
   readonly sockets: HintSockets;
-  readonly closing: PoolClosing;
+  readonly removal: PoolRemoval;
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
   readonly #outbox: Outbox;
+  readonly #closes: Closes;
   #state!: PoolState;
   #alarmAt: number | null = null;
   #timer: { at: number; handle: ReturnType<typeof setTimeout> } | null = null;
   #flushing: Promise<void> | null = null;
-  #tidiedAt = 0;
+  #closing: Promise<void> | null = null;
+  #tidyAt = 0;
+  /** The alarm is firing: it is set once, when everything that was due has been done. */
+  #isFiring = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
     this.#ctx = ctx;
     this.#env = env;
     this.storage = new PoolStorage(ctx.storage.sql, monotonicUuids(), () => poolTimes(env).runValuesMs);
     this.sockets = new HintSockets(ctx);
-    this.closing = new PoolClosing(ctx.storage);
-    this.#outbox = new Outbox(databaseOf(env, ctx.id.name ?? ""), this.storage, (buildId, fence) =>
-      this.#closeLog(buildId, fence),
-    );
+    this.removal = new PoolRemoval(ctx.storage);
+    this.#outbox = new Outbox(databaseOf(env, ctx.id.name ?? ""), env.ARCHIVE, this.storage);
+    this.#closes = new Closes(this.storage, (entry) => this.#closeLog(entry));
   }
 
   /** Loads the stored state and the agents with open sockets. Must run before any other method. */
@@ -76,7 +89,7 @@ export class PoolEngine {
 
   /** Runs one step and stores it in one transaction. When that fails, aborts the object: memory and disk may differ. */
   step<C extends Command>(command: C, input: Input<C>): Result<Output<C>> {
-    const refusal = this.closing.refusalOf(command);
+    const refusal = this.removal.refusalOf(command);
     if (refusal) return refusal;
     const { context } = this;
     const { answer, pushes } = this.#transaction(command, () =>
@@ -98,81 +111,123 @@ export class PoolEngine {
 
   /** The answer that a command would get now. Changes nothing. */
   preview<C extends Command>(command: C, input: Input<C>): Result<Output<C>> {
-    return this.closing.refusalOf(command) ?? decide(this.#state, command, input, this.context).answer;
+    return this.removal.refusalOf(command) ?? decide(this.#state, command, input, this.context).answer;
   }
 
-  /** Ends what is overdue, and deletes what is old. */
+  /** Ends what is overdue, and deletes what is old: in slices, and soon again while old rows are left. */
   sweep(): void {
     const now = Date.now();
-    const isTidyDue = now - this.#tidiedAt >= TIDY_MS;
-    this.step(isTidyDue ? "tidy" : "sweep", null);
-    if (isTidyDue) this.#tidiedAt = now;
+    this.step("sweep", null);
+    if (now < this.#tidyAt) return;
+    this.#tidyAt = now + TIDY_MS;
+    for (let slices = 0; slices < TIDY_SLICES; slices++) {
+      this.step("tidy", null);
+      if (!this.storage.hasOldRows) return;
+    }
+    this.#tidyAt = now + TIDY_ON_MS;
+    this.#scheduleNext();
   }
 
-  /** Delivers the outbox to D1 and the logs. */
+  /** What a sweep answers. The events are counted anew from here. */
+  numbers(): PoolNumbers {
+    const numbers = numbersOf(this.#state, Date.now(), this.storage.numbers());
+    apply(this.#state, [{ kind: "events-told" }]);
+    return numbers;
+  }
+
+  /** Tells the archive and D1 what they have to hear, and closes logs. */
   async flush(): Promise<void> {
-    await this.#flushing;
-    if (this.#state.flush.at !== null) await this.#deliverOutbox();
+    await Promise.all([this.#flushing, this.#closing]);
+    await Promise.all([
+      this.#state.flush.at === null ? null : this.#deliverOutbox(),
+      this.#state.closing.at === null ? null : this.#closeLogs(),
+    ]);
+  }
+
+  /** Puts dead letters back to where they came from. @returns how many */
+  retryDeadLetters(seqs: number[]): number {
+    return this.#ctx.storage.transactionSync(() => {
+      const taken = this.storage.deadLetters.take(seqs);
+      const changes = taken.map((body) => retried(body, Date.now()));
+      this.storage.store(changes);
+      apply(this.#state, changes);
+      this.#scheduleNext();
+      return taken.length;
+    });
   }
 
   /** Refuses agents and builds from now on: their organization is being deleted. */
   close(): void {
-    this.closing.close();
+    this.removal.close();
     this.sockets.closeAll();
   }
 
   /** Deletes everything. @throws Error where the pool was not closed */
   async destroy(): Promise<void> {
-    if (!this.closing.isClosed) throw new Error("This pool is in use: close it first");
-    await this.#flushing?.catch(() => undefined);
+    if (!this.removal.isClosed) throw new Error("This pool is in use: close it first");
+    await Promise.allSettled([this.#flushing, this.#closing]);
     if (this.#timer) clearTimeout(this.#timer.handle);
     this.#alarmAt = null;
-    await this.closing.destroy();
+    await this.removal.destroy();
   }
 
   /** Waits until the build is in D1, but not longer than FLUSH_WAIT_MS. */
   async waitUntilWritten(buildId: string): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const timeout = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, FLUSH_WAIT_MS);
-    });
     const written = async () => {
       await this.#flushing;
       if (this.#state.dirty.has(buildId)) await this.#deliverOutbox();
     };
-    await Promise.race([written(), timeout]);
-    clearTimeout(timer);
+    await within(FLUSH_WAIT_MS, written());
   }
 
-  /** Does everything that is due. Sets the next alarm first: the platform gives up on one that fails six times. */
-  async onAlarm(): Promise<void> {
-    this.#setAlarm(Date.now() + ALARM_RETRY_MS);
+  /**
+   * Does everything that is due, and sets the next alarm at the end, which costs one row. The platform fires a failed
+   * one again, six times at most: so a repeated one is set anew first.
+   */
+  async onAlarm(isRetry: boolean): Promise<void> {
+    this.#alarmAt = await this.#ctx.storage.getAlarm();
+    if (isRetry) this.#setAlarm(Date.now() + ALARM_RETRY_MS);
+    this.#isFiring = true;
     try {
       this.sweep();
-      const { at } = this.#state.flush;
-      if (at !== null && at <= Date.now()) await this.flush();
-      this.#setAlarm(nextDue(this.#state, this.context));
+      const { flush, closing } = this.#state;
+      const now = Date.now();
+      const delivered = Promise.all([
+        flush.at !== null && flush.at <= now ? this.#deliverOutbox() : null,
+        closing.at !== null && closing.at <= now ? this.#closeLogs() : null,
+      ]);
+      await within(ALARM_WAIT_MS, delivered);
     } catch (error) {
       console.error("pool: the alarm failed and will be tried again", error);
+      this.#setAlarm(Date.now() + ALARM_RETRY_MS);
+    } finally {
+      this.#isFiring = false;
     }
+    this.#scheduleNext();
   }
 
   /** Sets the alarm for the next deadline, unless it is early enough already, and the timer for the next offer. */
   #scheduleNext(): void {
     this.#setOfferTimer();
-    const due = nextDue(this.#state, this.context);
-    if (due !== null && (this.#alarmAt === null || due < this.#alarmAt)) this.#setAlarm(due);
+    const due = this.#due();
+    if (this.#isFiring || due === null) return;
+    if (this.#alarmAt === null || due < this.#alarmAt) this.#setAlarm(due);
   }
 
-  #setAlarm(at: number | null): void {
-    if (this.closing.isDestroyed) return;
+  #due(): number | null {
+    const due = nextDue(this.#state, this.context);
+    if (!this.storage.hasOldRows) return due;
+    return due === null ? this.#tidyAt : Math.min(due, this.#tidyAt);
+  }
+
+  #setAlarm(at: number): void {
+    if (this.removal.isDestroyed) return;
     this.#alarmAt = at;
-    if (at === null) this.#ctx.storage.deleteAlarm();
-    else this.#ctx.storage.setAlarm(at);
+    this.#ctx.storage.setAlarm(at);
   }
 
   #setOfferTimer(): void {
-    if (this.closing.isClosed) return;
+    if (this.removal.isClosed) return;
     const at = nextOfferDue(this.#state);
     if (at === (this.#timer?.at ?? null)) return;
     if (this.#timer) clearTimeout(this.#timer.handle);
@@ -194,11 +249,45 @@ export class PoolEngine {
   }
 
   async #deliverOnce(): Promise<void> {
-    this.step("recordFlush", await this.#outbox.deliver(this.orgId, this.#state.dirty));
+    this.step("recordFlush", await this.#outbox.deliver(this.orgId, this.#state));
   }
 
-  async #closeLog(buildId: string, fence: number): Promise<void> {
+  #closeLogs(): Promise<void> {
+    this.#closing ??= this.#closes
+      .deliver()
+      .then((result) => {
+        this.step("recordCloses", result);
+      })
+      .finally(() => {
+        this.#closing = null;
+      });
+    return this.#closing;
+  }
+
+  async #closeLog({ jobId, fence }: LogOutboxEntry): Promise<void> {
     const logs = this.#env.BUILD_LOG as DurableObjectNamespace<BuildLog>;
-    await logs.getByName(buildLogName(this.orgId, buildId)).close({ fence });
+    await logs.getByName(buildLogName(this.orgId, jobId)).close({ fence });
   }
 }
+
+/** Waits for the promise, but not longer than this. */
+const within = async (milliseconds: number, promise: Promise<unknown>): Promise<void> => {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([promise, timeout]);
+  clearTimeout(timer);
+};
+
+/** The change with which a dead letter is on its way again. */
+const retried = (body: Exclude<DeadLetterBody, { kind: "row" }>, at: number): Change => {
+  switch (body.kind) {
+    case "build":
+      return { kind: "dirty", buildId: body.buildId, at };
+    case "audit":
+      return { kind: "audit", entry: body.entry, variableIds: body.variableIds };
+    case "close":
+      return { kind: "close", jobId: body.jobId, fence: body.fence, at };
+  }
+};

@@ -1,117 +1,156 @@
-import { isReachable, projectAudit, projectBuild } from "../db/projection.ts";
+import { type BuildRecord as ArchivedBuild, putRecord } from "../archive/records.ts";
+import { projectAudit, projectBuild, projectPool, projectUses, readPool } from "../db/projection.ts";
+import { refOf } from "../domain/git-ref.ts";
 import type { FlushResult } from "../domain/pool/outbox.ts";
 import { toBuild } from "../domain/pool/record.ts";
-import type { PoolStorage } from "./agent-pool-storage.ts";
-import type { OutboxEntry } from "./agent-pool-tables.ts";
+import { RULES } from "../domain/pool/rules.ts";
+import type { PoolState } from "../domain/pool/state.ts";
+import { isEnded } from "../protocol/build-states.ts";
+import type { DeadLetterBody } from "./agent-pool-dead-letters.ts";
+import type { BuildRecord, PoolStorage } from "./agent-pool-storage.ts";
+import type { AuditOutboxEntry } from "./agent-pool-tables.ts";
 
-/** Rows of one batch to D1. */
+/** Builds, and entries of the audit, of one attempt. */
 const BATCH_SIZE = 100;
 /** Rejections by D1 after which a row becomes a dead letter. */
 const MAX_REJECTIONS = 5;
-/** Errors of D1 that mean the row itself is wrong, and not that D1 has a problem. */
-const INVALID_ROW = /constraint|too big|too large/i;
+/** Errors of D1 that mean a row itself is wrong, and not that D1 has a problem. */
+const INVALID_ROW = /constraint|too big|too large|too long|mismatch/i;
 
-/** One row on its way to D1. */
+/** One build or entry on its way to D1. */
 interface PendingWrite {
   name: string;
-  statement: D1PreparedStatement;
+  statements: D1PreparedStatement[];
+  isBuild: boolean;
   markDelivered(result: FlushResult): void;
-  addDeadLetter(reason: string): void;
+  deadLetter: DeadLetterBody;
 }
 
-/** Delivers committed changes to D1, and closes logs. Every write may be repeated. */
+/** Tells D1 of builds and of the audit, after the archive has the records of builds that ended. May be repeated. */
 export class Outbox {
   readonly #db: D1Database;
+  readonly #archive: R2Bucket;
   readonly #storage: PoolStorage;
-  readonly #closeLog: (buildId: string, fence: number) => Promise<void>;
   readonly #rejections = new Map<string, number>();
+  /** How often the archive did not take the record of a build: the others go first. */
+  readonly #unrecorded = new Map<string, number>();
 
-  constructor(db: D1Database, storage: PoolStorage, closeLog: (buildId: string, fence: number) => Promise<void>) {
+  constructor(db: D1Database, archive: R2Bucket, storage: PoolStorage) {
     this.#db = db;
+    this.#archive = archive;
     this.#storage = storage;
-    this.#closeLog = closeLog;
   }
 
   /** One attempt with the oldest entries and builds. @returns what was delivered */
-  async deliver(orgId: string, dirty: ReadonlySet<string>): Promise<FlushResult> {
-    const entries = this.#storage.outboxEntries(BATCH_SIZE);
-    const result: FlushResult = { builds: [], entries: [], failed: false };
-    const closing = entries.map(({ seq, entry }) => this.#closeEntry(seq, entry, result));
-    const writes = [
-      ...this.#buildWrites(orgId, dirty),
-      ...entries.flatMap(({ seq, entry }) => this.#auditWrites(orgId, seq, entry)),
-    ];
-    if (!(await this.#send(writes, result))) result.failed = true;
-    await Promise.all(closing);
+  async deliver(orgId: string, state: Readonly<PoolState>): Promise<FlushResult> {
+    const result: FlushResult = { builds: [], entries: [], sequence: null, failed: false };
+    const pool = { orgId, sequence: state.sequence, active: state.builds.size };
+    const audits = this.#storage.auditEntries(BATCH_SIZE).map((queued) => this.#auditWrite(orgId, queued));
+    const found = this.#storage.buildRecords(this.#nextBuilds(state));
+    const recorded = await Promise.all(found.map((record) => this.#record(orgId, record, result)));
+    const told = found.filter(({ build }, index) => RULES.mayTell(build, recorded[index]!));
+    await this.#send(pool, [...told.map((record) => this.#buildWrite(orgId, record)), ...audits], result);
     return result;
   }
 
-  #buildWrites(orgId: string, dirty: ReadonlySet<string>): PendingWrite[] {
-    return this.#storage.buildRecords([...dirty].slice(0, BATCH_SIZE)).map(({ build, job, report }) => {
-      const { id: buildId, version } = build;
-      return {
-        name: buildId,
-        statement: projectBuild(this.#db, { record: toBuild(orgId, build, job, report), version }),
-        markDelivered: (result) => result.builds.push({ buildId, version }),
-        addDeadLetter: (reason) => this.#storage.addDeadLetter(`build ${buildId} version ${version}`, reason),
-      };
-    });
+  /** Builds that were created come first, so that no trouble with the archive delays them. */
+  #nextBuilds({ dirty, builds }: Readonly<PoolState>): string[] {
+    const ids = [...dirty.keys()];
+    const ended = ids.filter((id) => !builds.has(id));
+    ended.sort((left, right) => (this.#unrecorded.get(left) ?? 0) - (this.#unrecorded.get(right) ?? 0));
+    return [...ids.filter((id) => builds.has(id)).slice(0, BATCH_SIZE), ...ended.slice(0, BATCH_SIZE)];
   }
 
-  #auditWrites(orgId: string, seq: number, outboxEntry: OutboxEntry): PendingWrite[] {
-    if (outboxEntry.kind !== "audit") return [];
-    const { id, entry } = outboxEntry;
-    const at = new Date(entry.at).toISOString();
-    return [
-      {
-        name: id,
-        statement: projectAudit(this.#db, { ...entry, id, orgId, at }),
-        markDelivered: (result) => result.entries.push(seq),
-        addDeadLetter: (reason) => this.#storage.addDeadLetter(JSON.stringify(outboxEntry), reason),
-      },
-    ];
-  }
-
-  async #closeEntry(seq: number, outboxEntry: OutboxEntry, result: FlushResult): Promise<void> {
-    if (outboxEntry.kind !== "close") return;
+  /** @returns whether the archive has the record of an ended build */
+  async #record(orgId: string, { build, job, report }: BuildRecord, result: FlushResult): Promise<boolean> {
+    if (!isEnded(build.status)) return false;
+    const record: ArchivedBuild = {
+      ...toBuild(orgId, build, job, report),
+      requires: build.asked ?? job.requires,
+      hasRunValues: job.inputBytes !== 0,
+    };
     try {
-      await this.#closeLog(outboxEntry.buildId, outboxEntry.fence);
-      result.entries.push(seq);
-    } catch (error) {
-      result.failed = true;
-      console.error("pool: a log could not be closed; the next attempt will try again", outboxEntry.buildId, error);
-    }
-  }
-
-  /** Sends a batch. When it fails, halves it until the invalid row is alone. @returns false if D1 does not answer */
-  async #send(writes: PendingWrite[], result: FlushResult): Promise<boolean> {
-    if (writes.length === 0) return true;
-    try {
-      await this.#db.batch(writes.map(({ statement }) => statement));
-    } catch (error) {
-      if (!(await isReachable(this.#db))) return false;
-      const middle = writes.length >> 1;
-      if (middle > 0) {
-        return (await this.#send(writes.slice(0, middle), result)) && this.#send(writes.slice(middle), result);
-      }
-      this.#countRejection(writes[0]!, error, result);
+      await putRecord(this.#archive, record);
+      this.#unrecorded.delete(build.id);
       return true;
+    } catch (error) {
+      console.error(
+        "pool: the archive did not take a build's record; the next attempt will try again",
+        build.id,
+        error,
+      );
+      this.#unrecorded.set(build.id, (this.#unrecorded.get(build.id) ?? 0) + 1);
+      result.failed = true;
+      return false;
     }
-    for (const write of writes) write.markDelivered(result);
-    return true;
   }
 
-  #countRejection(write: PendingWrite, error: unknown, result: FlushResult): void {
-    const reason = error instanceof Error ? error.message : "unknown";
+  #buildWrite(orgId: string, { build, job, report }: BuildRecord): PendingWrite {
+    const { id: buildId, version } = build;
+    const record = toBuild(orgId, build, job, report);
+    return {
+      name: buildId,
+      statements: projectBuild(this.#db, { record, ref: refOf(build.branch), version }),
+      isBuild: true,
+      markDelivered: (result) => result.builds.push({ buildId, version }),
+      deadLetter: { kind: "build", buildId, version },
+    };
+  }
+
+  #auditWrite(orgId: string, { seq, entry: queued }: { seq: number; entry: AuditOutboxEntry }): PendingWrite {
+    const { id, entry, variableIds = [] } = queued;
+    const at = new Date(entry.at).toISOString();
+    const agentId = String(entry.detail.agentId);
+    const use = { orgId, buildId: entry.subject, agentId, at, variableIds };
+    const uses = variableIds.length > 0 ? projectUses(this.#db, use) : [];
+    return {
+      name: id,
+      statements: [...projectAudit(this.#db, { ...entry, id, orgId, at }), ...uses],
+      isBuild: false,
+      markDelivered: (result) => result.entries.push(seq),
+      deadLetter: { kind: "audit", ...queued },
+    };
+  }
+
+  /** Sends a batch. Halves it only where its error says that a row is wrong: any other trouble is the whole batch's. */
+  async #send(pool: Told, writes: PendingWrite[], result: FlushResult): Promise<void> {
+    if (writes.length === 0) return;
+    const hasBuild = writes.some(({ isBuild }) => isBuild);
+    const statements = writes.flatMap((write) => write.statements);
+    const told = [readPool(this.#db, pool.orgId), projectPool(this.#db, { ...pool, at: Date.now() })];
+    try {
+      await this.#db.batch(hasBuild ? [told[0]!, ...statements, told[1]!] : statements);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : "unknown";
+      const middle = writes.length >> 1;
+      if (!INVALID_ROW.test(reason)) {
+        console.error("pool: D1 could not be told; the next attempt will try again", reason);
+        result.failed = true;
+      } else if (middle > 0) {
+        await this.#send(pool, writes.slice(0, middle), result);
+        await this.#send(pool, writes.slice(middle), result);
+      } else this.#countRejection(writes[0]!, reason, result);
+      return;
+    }
+    if (hasBuild) result.sequence = pool.sequence;
+    for (const write of writes) write.markDelivered(result);
+  }
+
+  #countRejection(write: PendingWrite, reason: string, result: FlushResult): void {
     const count = (this.#rejections.get(write.name) ?? 0) + 1;
     this.#rejections.set(write.name, count);
-    if (count < MAX_REJECTIONS || !INVALID_ROW.test(reason)) {
+    if (count < MAX_REJECTIONS) {
       result.failed = true;
       return;
     }
-    console.error("pool: D1 rejects a row, which becomes a dead letter", write.name, reason);
-    write.addDeadLetter(reason);
+    this.#storage.deadLetters.add(write.deadLetter, reason);
     write.markDelivered(result);
     this.#rejections.delete(write.name);
   }
+}
+
+interface Told {
+  orgId: string;
+  sequence: number;
+  active: number;
 }

@@ -1,24 +1,23 @@
 import { apply } from "../domain/pool/apply.ts";
 import type { RunValues } from "../domain/pool/commands.ts";
-import {
-  type AgentFacts,
-  type BuildFacts,
-  type Change,
-  type JobFacts,
-  type KeyedBuild,
-  NO_REPORT,
-  type Records,
-  type Report,
-} from "../domain/pool/facts.ts";
+import type { BuildFacts, Change, JobFacts, KeyedBuild, Records, Report } from "../domain/pool/facts.ts";
+import type { DiskNumbers } from "../domain/pool/numbers.ts";
 import { emptyState, type PoolState } from "../domain/pool/state.ts";
 import { isEnded } from "../protocol/build-states.ts";
 import { LIMITS } from "../protocol/limits.ts";
-import { type OutboxEntry, REVOKED, TABLES, writesOf } from "./agent-pool-tables.ts";
-
-/** Builds that may still be handed out: without its row of `inputs`, a run would lose its values. */
-const ACTIVE = "SELECT id FROM build WHERE ended_at IS NULL";
-/** Rows that one cleanup deletes from a table at most, so that it never blocks the queue. */
-const FORGET_LIMIT = 500;
+import { DeadLetters } from "./agent-pool-dead-letters.ts";
+import { foldReleaseBefore } from "./agent-pool-release-before.ts";
+import { Reports } from "./agent-pool-reports.ts";
+import { ACTIVE, forgetSlice } from "./agent-pool-retention.ts";
+import { readAgent, readBuild, writeBuild } from "./agent-pool-rows.ts";
+import {
+  type AuditOutboxEntry,
+  isBuildChange,
+  type LogOutboxEntry,
+  REVOKED,
+  TABLES,
+  writesOf,
+} from "./agent-pool-tables.ts";
 
 export interface BuildRecord {
   build: BuildFacts;
@@ -27,12 +26,17 @@ export interface BuildRecord {
 }
 
 type Row = Record<string, string | null>;
+type Queue = "audit_outbox" | "log_outbox";
 
 /** The pool's tables in its SQLite database: facts as JSON, one row each. */
 export class PoolStorage implements Records {
+  readonly deadLetters: DeadLetters;
   readonly #sql: SqlStorage;
   readonly #newId: (at: number) => string;
   readonly #runValuesMs: () => number;
+  readonly #reports: Reports;
+  /** Whether the last cleanup may have left rows that are too old. */
+  hasOldRows = false;
 
   /** `runValuesMs`: how long the values of a run are kept after its build was queued. */
   constructor(sql: SqlStorage, newId: (at: number) => string, runValuesMs: () => number) {
@@ -40,56 +44,78 @@ export class PoolStorage implements Records {
     this.#newId = newId;
     this.#runValuesMs = runValuesMs;
     sql.exec(TABLES);
+    this.deadLetters = new DeadLetters(sql);
+    foldReleaseBefore(sql);
+    this.#reports = new Reports(sql);
   }
 
-  /** The state after the last committed transaction. */
+  /** The state after the last committed transaction. Read row by row: all rows at once do not fit into memory. */
   load(now: number): PoolState {
     const state = emptyState(this);
-    const changes: Change[] = [];
     for (const { name, value } of this.#rows("SELECT name, value FROM meta")) {
-      if (name === "org") changes.push({ kind: "org", orgId: value! });
-      if (name === "fence") changes.push({ kind: "fence", fence: Number(value) });
       const [, tokenId] = name!.split(REVOKED);
-      if (tokenId) changes.push({ kind: "revoked", tokenId, at: Number(value) });
+      if (name === "org") apply(state, [{ kind: "org", orgId: value! }]);
+      if (name === "fence") apply(state, [{ kind: "fence", fence: Number(value) }]);
+      if (name === "sequence") apply(state, [{ kind: "sequence", sequence: Number(value) }]);
+      if (tokenId) apply(state, [{ kind: "revoked", tokenId, at: Number(value) }]);
     }
-    for (const { facts } of this.#rows("SELECT facts FROM agent ORDER BY id")) {
-      changes.push({ kind: "agent", agent: JSON.parse(facts!) as AgentFacts });
-    }
-    const active =
-      "SELECT b.facts AS build, j.facts AS job FROM build b JOIN job j ON j.build_id = b.id WHERE ended_at IS NULL ORDER BY b.seq";
-    for (const { build, job } of this.#rows(active)) {
-      changes.push({ kind: "build", build: JSON.parse(build!) }, { kind: "job", job: JSON.parse(job!) });
-    }
-    for (const { build_id } of this.#rows("SELECT build_id FROM dirty")) {
-      changes.push({ kind: "dirty", buildId: build_id!, at: now });
-    }
-    if (state.pendingEntries > 0) changes.push({ kind: "flush", at: now, failures: 0 });
-    apply(state, changes);
+    this.#readRows("agent", "SELECT id, facts FROM agent ORDER BY id", ({ facts }) => {
+      apply(state, [{ kind: "agent", agent: readAgent(facts!) }]);
+    });
+    const untold = "SELECT seq, id, ended_at, facts FROM build WHERE ended_at IS NULL ORDER BY seq";
+    this.#readRows("build", untold, ({ facts }) => apply(state, changesOf(readBuild(facts!), now)));
+    if (state.pending.audits > 0) apply(state, [{ kind: "flush", at: now, failures: 0 }]);
+    if (state.pending.closes > 0) apply(state, [{ kind: "closing", at: now, failures: 0 }]);
     return state;
   }
 
+  /** Reads each row by itself, and sets aside those that cannot be read: the rest of the pool goes on. */
+  #readRows(table: "agent" | "build" | Queue, query: string, read: (row: Row) => void, ...bindings: unknown[]): void {
+    const damaged: [row: Row, error: unknown][] = [];
+    for (const row of this.#sql.exec<Row>(query, ...bindings)) {
+      try {
+        read(row);
+      } catch (error) {
+        damaged.push([row, error]);
+      }
+    }
+    for (const [row, error] of damaged) this.deadLetters.setAside(table, row, error);
+  }
+
   store(changes: readonly Change[]): void {
+    const touched = new Map<string, { build?: BuildFacts; job?: JobFacts }>();
     for (const change of changes) {
-      if (change.kind === "forget") this.#deleteBefore(change.before);
-      else for (const [query, ...bindings] of writesOf(change, this.#newId)) this.#write(query, ...bindings);
+      if (change.kind === "build")
+        touched.set(change.build.id, { ...touched.get(change.build.id), build: change.build });
+      if (change.kind === "job")
+        touched.set(change.job.buildId, { ...touched.get(change.job.buildId), job: change.job });
+    }
+    for (const [id, { build, job }] of touched) this.#storeBuild(id, build, job);
+    for (const change of changes) {
+      if (change.kind === "forget") this.hasOldRows = forgetSlice(this.#sql, change.before, this.#runValuesMs());
+      else if (change.kind === "report") this.#reports.store(change.buildId, change.report, change.at);
+      else if (!isBuildChange(change))
+        for (const [query, ...bindings] of writesOf(change, this.#newId)) this.#write(query, ...bindings);
       if (change.kind === "inputs" && JSON.stringify(change.runValues).length > LIMITS.largeInputsCharacters) {
         this.#deleteLargeRunValues();
       }
     }
+    for (const [id, { build }] of touched) if (build && isEnded(build.status)) this.#reports.complete(id);
   }
 
-  /** Deletes what no request may read any more. A build that D1 does not have yet is kept. */
-  #deleteBefore(before: number): void {
-    const old = `SELECT id FROM build WHERE ended_at < ${before} AND id NOT IN (SELECT build_id FROM dirty) LIMIT ${FORGET_LIMIT}`;
-    const ids = JSON.stringify(this.#rows(old).map((row) => row.id));
-    for (const table of ["job", "report"]) {
-      this.#write(`DELETE FROM ${table} WHERE build_id IN (SELECT value FROM json_each(?))`, ids);
+  /** One row, whatever of it changed. What D1 heard of an ended build is out of date once that changes. */
+  #storeBuild(id: string, build: BuildFacts | undefined, job: JobFacts | undefined): void {
+    if (!build) {
+      this.#write("UPDATE build SET facts = json_set(facts, '$.job', json(?)) WHERE id = ?", JSON.stringify(job), id);
+    } else if (!job) {
+      const update = "UPDATE build SET ended_at = NULL, facts = json_set(?, '$.job', facts -> '$.job') WHERE seq = ?";
+      this.#write(update, JSON.stringify(build), build.seq);
+    } else {
+      const facts = writeBuild(build, job);
+      const update = "UPDATE build SET ended_at = NULL, facts = ? WHERE seq = ? AND id = ? RETURNING 1";
+      const isKnown = this.#rows(update, facts, build.seq, id).length > 0;
+      if (!isKnown) this.#write("INSERT INTO build VALUES (?, ?, NULL, ?)", build.seq, id, facts);
     }
-    this.#write("DELETE FROM build WHERE id IN (SELECT value FROM json_each(?))", ids);
-    this.#write("DELETE FROM idempotency WHERE at < ?", before);
-    this.#write("DELETE FROM meta WHERE name LIKE ? AND CAST(value AS INTEGER) < ?", `${REVOKED}%`, before);
-    const oldest = `SELECT rowid FROM inputs WHERE build_id NOT IN (${ACTIVE}) ORDER BY rowid LIMIT ?`;
-    this.#write(`DELETE FROM inputs WHERE rowid IN (${oldest}) AND at < ?`, FORGET_LIMIT, before - this.#runValuesMs());
   }
 
   /** Deletes the large run values of the oldest ended builds, so that they never fill the disk. */
@@ -118,8 +144,9 @@ export class PoolStorage implements Records {
     return Number(row?.last ?? 0);
   }
 
-  pendingEntries(): number {
-    return Number(this.#rows("SELECT count(*) AS count FROM letter")[0]?.count ?? 0);
+  pending(): { audits: number; closes: number } {
+    const count = (queue: Queue) => Number(this.#rows(`SELECT count(*) AS count FROM ${queue}`)[0]?.count ?? 0);
+    return { audits: count("audit_outbox"), closes: count("log_outbox") };
   }
 
   /** A build that is active, or that ended within 24 hours. */
@@ -128,7 +155,7 @@ export class PoolStorage implements Records {
   }
 
   activeBuildRecords(): BuildRecord[] {
-    return this.#records("b.ended_at IS NULL ORDER BY b.seq");
+    return this.#records("b.ended_at IS NULL ORDER BY b.seq").filter(({ build }) => !isEnded(build.status));
   }
 
   buildRecords(buildIds: string[]): BuildRecord[] {
@@ -136,33 +163,60 @@ export class PoolStorage implements Records {
   }
 
   #records(where: string, ...bindings: unknown[]): BuildRecord[] {
-    const query = `SELECT b.facts AS build, j.facts AS job, r.facts AS report FROM build b
-      JOIN job j ON j.build_id = b.id LEFT JOIN report r ON r.build_id = b.id WHERE ${where}`;
-    return this.#rows(query, ...bindings).map(({ build, job, report }) => ({
-      build: JSON.parse(build!),
-      job: JSON.parse(job!),
-      report: { ...NO_REPORT, ...JSON.parse(report ?? "{}") },
-    }));
+    const found: BuildRecord[] = [];
+    const query = `SELECT b.seq, b.id, b.ended_at, b.facts, r.facts AS report FROM build b
+      LEFT JOIN report r ON r.build_id = b.id WHERE ${where}`;
+    this.#readRows(
+      "build",
+      query,
+      ({ id, facts, report }) => {
+        found.push({ ...readBuild(facts!), report: this.#reports.read(id!, report!) });
+      },
+      ...bindings,
+    );
+    return found;
   }
 
+  /** What a retry takes over: from the row of its own where the run had values or keys of its own. */
   runValues(buildId: string): RunValues | undefined {
     const [row] = this.#rows("SELECT facts FROM inputs WHERE build_id = ?", buildId);
-    return row && (JSON.parse(row.facts!) as RunValues);
+    if (row) return JSON.parse(row.facts!) as RunValues;
+    const found = this.buildRecord(buildId);
+    if (!found || found.job.inputBytes !== 0) return undefined;
+    const { build, job } = found;
+    return { inputs: null, secretKeys: [], requires: build.asked ?? job.requires, priority: build.priority };
   }
 
-  /** Outbox entries that are not delivered yet, the oldest first. */
-  outboxEntries(limit: number): { seq: number; entry: OutboxEntry }[] {
-    const pending = this.#rows("SELECT seq, body FROM letter ORDER BY seq LIMIT ?", limit);
-    return pending.map(({ seq, body }) => ({ seq: Number(seq), entry: JSON.parse(body!) }));
+  /** Entries of the audit that are not delivered yet, the oldest first. */
+  auditEntries(limit: number): { seq: number; entry: AuditOutboxEntry }[] {
+    return this.#queued<AuditOutboxEntry>("audit_outbox", limit);
   }
 
-  /** Keeps what can never be delivered, with the reason, for people to read. */
-  addDeadLetter(what: string, reason: string): void {
-    this.#write("INSERT INTO parked (what, reason) VALUES (?, ?)", what, reason);
+  /** Logs that are not closed yet, the oldest first. */
+  logEntries(limit: number): { seq: number; entry: LogOutboxEntry }[] {
+    return this.#queued<LogOutboxEntry>("log_outbox", limit);
   }
 
-  deadLetterCount(): number {
-    return Number(this.#rows("SELECT count(*) AS count FROM parked")[0]?.count ?? 0);
+  #queued<T>(queue: Queue, limit: number): { seq: number; entry: T }[] {
+    const found: { seq: number; entry: T }[] = [];
+    const query = `SELECT seq, body FROM ${queue} ORDER BY seq LIMIT ?`;
+    this.#readRows(queue, query, ({ seq, body }) => found.push({ seq: Number(seq), entry: JSON.parse(body!) }), limit);
+    return found;
+  }
+
+  numbers(): DiskNumbers {
+    const [audit] = this.auditEntries(1);
+    const [close] = this.logEntries(1);
+    const since = Math.min(
+      audit?.entry.entry.at ?? Number.POSITIVE_INFINITY,
+      close?.entry.at ?? Number.POSITIVE_INFINITY,
+    );
+    return {
+      deadLetters: this.deadLetters.count(),
+      databaseBytes: this.#sql.databaseSize,
+      hasOldRows: this.hasOldRows,
+      pendingSince: Number.isFinite(since) ? since : null,
+    };
   }
 
   #rows(query: string, ...bindings: unknown[]): Row[] {
@@ -173,3 +227,15 @@ export class PoolStorage implements Records {
     this.#sql.exec(query, ...bindings);
   }
 }
+
+/** What a stored build that D1 has to hear of, or that is active, means for the state. */
+const changesOf = ({ build, job }: { build: BuildFacts; job: JobFacts }, now: number): Change[] => {
+  const at = Math.min(now, build.finishedAt ?? build.queuedAt);
+  const dirty: Change = { kind: "dirty", buildId: build.id, at };
+  if (isEnded(build.status)) return [{ kind: "sequence", sequence: build.version }, dirty];
+  const active: Change[] = [
+    { kind: "build", build },
+    { kind: "job", job },
+  ];
+  return build.isTold ? active : [...active, dirty];
+};

@@ -1,60 +1,71 @@
-import type { AuditFact, BuildFacts, Change } from "../domain/pool/facts.ts";
-import { isEnded } from "../protocol/build-states.ts";
+import type { AuditFact, Change } from "../domain/pool/facts.ts";
 import { LIMITS } from "../protocol/limits.ts";
 
+/* The row of a build is its facts and its job's. `ended_at` is set once D1 has been told how the build ended. */
 export const TABLES = `
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS agent (id TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS build (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, ended_at INTEGER, facts TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS build_under_way ON build (seq) WHERE ended_at IS NULL;
-CREATE TABLE IF NOT EXISTS job (build_id TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS report (build_id TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS inputs (build_id TEXT PRIMARY KEY, at INTEGER NOT NULL, facts TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS inputs_large ON inputs (at) WHERE length(facts) > ${LIMITS.largeInputsCharacters};
 CREATE TABLE IF NOT EXISTS number (repo_id TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS idempotency (caller TEXT, name TEXT, at INTEGER NOT NULL, facts TEXT NOT NULL, PRIMARY KEY (caller, name));
-CREATE TABLE IF NOT EXISTS dirty (build_id TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS letter (seq INTEGER PRIMARY KEY AUTOINCREMENT, body TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS audit_outbox (seq INTEGER PRIMARY KEY, body TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS log_outbox (seq INTEGER PRIMARY KEY, body TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS parked (seq INTEGER PRIMARY KEY, what TEXT NOT NULL, reason TEXT NOT NULL);
 `;
 
 /** Prefix of the names in `meta` of revoked tokens. */
 export const REVOKED = "revoked:";
 
-/** A change to deliver outside the pool, in order: an audit entry to D1, or the end of a lease to its log. */
-export type OutboxEntry =
-  | { kind: "audit"; id: string; entry: AuditFact }
-  | { kind: "close"; buildId: string; fence: number };
+/** An entry on its way to the audit in D1, with the variables of a hand-out. */
+export interface AuditOutboxEntry {
+  id: string;
+  entry: AuditFact;
+  variableIds?: string[] | undefined;
+}
 
-type Write = [query: string, ...bindings: (string | number | null)[]];
+/** A log that has to be closed for a lease that is over. */
+export interface LogOutboxEntry {
+  jobId: string;
+  fence: number;
+  at: number;
+}
+
+export type Write = [query: string, ...bindings: (string | number | null)[]];
 
 const replace = (table: string, ...values: (string | number | null)[]): Write => [
   `INSERT OR REPLACE INTO ${table} VALUES (${values.map(() => "?").join(", ")})`,
   ...values,
 ];
 
-const append = (entry: OutboxEntry): Write => ["INSERT INTO letter (body) VALUES (?)", JSON.stringify(entry)];
+const append = (queue: "audit_outbox" | "log_outbox", entry: AuditOutboxEntry | LogOutboxEntry): Write => [
+  `INSERT INTO ${queue} (body) VALUES (?)`,
+  JSON.stringify(entry),
+];
 
-/* A report arrives in parts. A part that is null counts as absent. */
-const REPORT =
-  "INSERT INTO report VALUES (?, ?) ON CONFLICT (build_id) DO UPDATE SET facts = json_patch(facts, excluded.facts)";
+const remove = (queue: "audit_outbox" | "log_outbox", entries: number[]): Write => [
+  `DELETE FROM ${queue} WHERE seq IN (SELECT value FROM json_each(?))`,
+  JSON.stringify(entries),
+];
 
-const buildRow = (build: BuildFacts): Write =>
-  replace("build", build.seq, build.id, isEnded(build.status) ? build.finishedAt : null, JSON.stringify(build));
+/** A change of a build's row or its report, which take more than one statement. */
+type BuildChange = Extract<Change, { kind: "build" | "job" | "report" | "forget" }>;
+
+export const isBuildChange = (change: Change): change is BuildChange =>
+  change.kind === "build" || change.kind === "job" || change.kind === "report" || change.kind === "forget";
 
 /** The SQL statements that store a change; none for a change of memory only. */
-export const writesOf = (change: Exclude<Change, { kind: "forget" }>, newId: (at: number) => string): Write[] => {
+export const writesOf = (change: Exclude<Change, BuildChange>, newId: (at: number) => string): Write[] => {
   switch (change.kind) {
     case "org":
       return [replace("meta", "org", change.orgId)];
     case "fence":
       return [replace("meta", "fence", String(change.fence))];
-    case "build":
-      return [buildRow(change.build)];
-    case "job":
-      return [replace("job", change.job.buildId, JSON.stringify(change.job))];
-    case "report":
-      return [[REPORT, change.buildId, JSON.stringify(change.report)]];
+    case "sequence":
+      return [replace("meta", "sequence", String(change.sequence))];
     case "inputs":
       return [replace("inputs", change.buildId, change.at, JSON.stringify(change.runValues))];
     case "number":
@@ -67,20 +78,27 @@ export const writesOf = (change: Exclude<Change, { kind: "forget" }>, newId: (at
       return [["DELETE FROM agent WHERE id = ?", change.agentId]];
     case "revoked":
       return [replace("meta", REVOKED + change.tokenId, String(change.at))];
-    case "dirty":
-      return [["INSERT OR IGNORE INTO dirty VALUES (?)", change.buildId]];
     case "clean":
-      return [["DELETE FROM dirty WHERE build_id = ?", change.buildId]];
-    case "audit":
-      return [append({ kind: "audit", id: newId(change.entry.at), entry: change.entry })];
+      if (change.endedAt === null) return [];
+      return [["UPDATE build SET ended_at = ? WHERE id = ?", change.endedAt, change.buildId]];
+    case "audit": {
+      const { entry, variableIds } = change;
+      return [append("audit_outbox", { id: newId(entry.at), entry, variableIds })];
+    }
     case "close":
-      return [append({ kind: "close", buildId: change.buildId, fence: change.fence })];
-    case "delivered":
-      return [["DELETE FROM letter WHERE seq IN (SELECT value FROM json_each(?))", JSON.stringify(change.entries)]];
+      return [append("log_outbox", { jobId: change.jobId, fence: change.fence, at: change.at })];
+    case "audits-told":
+      return [remove("audit_outbox", change.entries)];
+    case "logs-closed":
+      return [remove("log_outbox", change.entries)];
+    case "dirty":
     case "contact":
     case "waiter":
     case "offer":
     case "flush":
+    case "closing":
+    case "lease-lost":
+    case "events-told":
     case "offers-resumed":
     case "matched":
       return [];

@@ -3,8 +3,11 @@ import { loadKeyring } from "../crypto/keyring.ts";
 import { poolName } from "../domain/object-names.ts";
 import type { Granted } from "../domain/pool/claim.ts";
 import type * as commands from "../domain/pool/commands.ts";
+import { activeBuild } from "../domain/pool/decision.ts";
 import { explain } from "../domain/pool/explain.ts";
+import { type LiveQuery, liveIds } from "../domain/pool/live.ts";
 import { measure } from "../domain/pool/metrics.ts";
+import type { PoolNumbers } from "../domain/pool/numbers.ts";
 import { toAgent, toBuild, toGrant } from "../domain/pool/record.ts";
 import type { Agent } from "../protocol/agent.ts";
 import type { Build } from "../protocol/build.ts";
@@ -13,6 +16,7 @@ import { HOP_HEADERS } from "../protocol/headers.ts";
 import { BOOT_HEADER, type Heartbeat } from "../protocol/jobs.ts";
 import type { Metrics } from "../protocol/metrics.ts";
 import { DETAILS } from "../protocol/problem.ts";
+import type { DeadLetter } from "./agent-pool-dead-letters.ts";
 import { PoolEngine } from "./agent-pool-engine.ts";
 import { countRunValues, rewrapRunValues } from "./agent-pool-run-values.ts";
 import { attachmentOf } from "./agent-pool-sockets.ts";
@@ -46,9 +50,11 @@ export class AgentPool extends DurableObject<Env> {
     return found ? { ok: true, value: this.#toBuild(found) } : unknownId();
   }
 
-  /** Active builds (queued or leased), the oldest first. */
-  async liveBuilds(): Promise<Build[]> {
-    return this.#engine.storage.activeBuildRecords().map((found) => this.#toBuild(found));
+  /** Active builds (queued or leased), the oldest first; or, for a page of a list, what `LiveQuery` asks for. */
+  async liveBuilds(query?: LiveQuery): Promise<Build[]> {
+    const { storage, state } = this.#engine;
+    const found = query ? storage.buildRecords(liveIds(state, query)) : storage.activeBuildRecords();
+    return found.map((record) => this.#toBuild(record));
   }
 
   /** Ids of active builds that may have been handed out: only their logs may hold sealed values. */
@@ -94,7 +100,7 @@ export class AgentPool extends DurableObject<Env> {
 
   /** Counts for dashboards and autoscaling. */
   async metrics(): Promise<Metrics> {
-    const deadLetters = this.#engine.storage.deadLetterCount();
+    const deadLetters = this.#engine.storage.deadLetters.count();
     return measure(this.#engine.state, this.#engine.orgId, this.#engine.context, deadLetters, (agentId) =>
       this.#engine.sockets.pingedAt(agentId),
     );
@@ -192,14 +198,21 @@ export class AgentPool extends DurableObject<Env> {
     return this.#buildOf(this.#engine.step("finish", this.#withAgentId(report)));
   }
 
+  /** Tells the agent of the build that somebody began to follow its log. */
+  async followed({ buildId }: { buildId: string }): Promise<void> {
+    const agentId = activeBuild(this.#engine.state, buildId)?.job.lease?.agentId;
+    if (agentId) this.#engine.sockets.push([{ agentId, hint: { type: "followed", buildId } }], Date.now());
+  }
+
   /** Marks a build whose agent sent a secret that only the service masked. */
   async flagLeak(leak: { buildId: string; fence: number }): Promise<Result<null>> {
     return this.#engine.step("flagLeak", leak);
   }
 
   /** Ends what is overdue, and deletes what is old. */
-  async sweep(): Promise<void> {
+  async sweep(): Promise<PoolNumbers> {
     this.#engine.sweep();
+    return this.#engine.numbers();
   }
 
   /** Delivers the outbox to D1 and the logs. */
@@ -214,13 +227,23 @@ export class AgentPool extends DurableObject<Env> {
 
   /** Forgets builds whose logs are purged. @returns the ids of at most `limit` others that it knows */
   async forgetBuilds(ids: string[], limit: number): Promise<string[]> {
-    if (!this.#engine.closing.isClosed) throw new Error("This pool is in use: close it first");
-    return this.#engine.closing.forgetBuilds(ids, limit);
+    if (!this.#engine.removal.isClosed) throw new Error("This pool is in use: close it first");
+    return this.#engine.removal.forgetBuilds(ids, limit);
   }
 
   /** Deletes everything that this object holds, after `close`. */
   async destroy(): Promise<void> {
     await this.#engine.destroy();
+  }
+
+  /** What could not be delivered or read, after `after` in the order in which it was set aside. */
+  async deadLetters(after: number, limit: number): Promise<DeadLetter[]> {
+    return this.#engine.storage.deadLetters.list(after, limit);
+  }
+
+  /** Tries dead letters again. @returns how many are on their way */
+  async retryDeadLetters(seqs: number[]): Promise<number> {
+    return this.#engine.retryDeadLetters(seqs);
   }
 
   /** Opens a socket on which an agent, or a Worker in a long poll until a deadline, waits for hints. */
@@ -258,8 +281,8 @@ export class AgentPool extends DurableObject<Env> {
     this.#leave(socket);
   }
 
-  override async alarm(): Promise<void> {
-    await this.#engine.onAlarm();
+  override async alarm(info?: AlarmInvocationInfo): Promise<void> {
+    await this.#engine.onAlarm(info?.isRetry ?? false);
   }
 
   #leave(socket: WebSocket): void {

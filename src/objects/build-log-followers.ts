@@ -1,3 +1,4 @@
+import { wholeCharacters } from "../domain/whole-characters.ts";
 import { type FollowMessage, MORE } from "../protocol/follow.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import type { BuildLogStore, Segment } from "./build-log-store.ts";
@@ -70,7 +71,7 @@ export class BuildLogFollowers {
   }
 
   #closeOldest(token: string): void {
-    const open = this.#ctx.getWebSockets(token).filter((socket) => socket.readyState === WebSocket.OPEN);
+    const open = this.#ctx.getWebSockets(token).filter(isOpen);
     open.sort((one, other) => (read(other).openedAt ?? 0) - (read(one).openedAt ?? 0));
     for (const socket of open.slice(LIMITS.followers - 1))
       socket.close(POLICY_VIOLATION, "A newer follower took its place");
@@ -88,14 +89,30 @@ export class BuildLogFollowers {
     for (const socket of this.#ctx.getWebSockets()) this.#advance(socket);
   }
 
-  closeAll(): void {
+  /** Whether anybody follows the log. */
+  get isAny(): boolean {
+    return this.#ctx.getWebSockets().some(isOpen);
+  }
+
+  /** Says that the log will never have a byte, to those who waited for its first one. */
+  endAll(): void {
+    for (const socket of this.#ctx.getWebSockets().filter(isOpen)) end(socket);
+  }
+
+  /** Sends the followers to the archive: each goes on where it is. */
+  sendMoved(): void {
+    for (const socket of this.#ctx.getWebSockets().filter(isOpen)) send(socket, { type: "moved" });
+    this.closeAll("The log is in the archive");
+  }
+
+  closeAll(reason = "The log is gone"): void {
     this.#cache = new LogCache(this.#store);
-    for (const socket of this.#ctx.getWebSockets()) socket.close(1001, "The log is gone");
+    for (const socket of this.#ctx.getWebSockets().filter(isOpen)) socket.close(1001, reason);
   }
 
   #advance(socket: WebSocket): void {
     const follower = read(socket);
-    if (!follower.isWaiting || socket.readyState !== WebSocket.OPEN) return;
+    if (!follower.isWaiting || !isOpen(socket)) return;
     const { state } = this.#cache;
     const shown = shownSegment(state.segments, follower.attempt);
     const segment = state.segments.find(({ fence }) => fence === follower.fence) ?? shown;
@@ -112,8 +129,7 @@ export class BuildLogFollowers {
       if (isNew) send(socket, { type: "attempt", attempt: shown.attempt });
       else this.#advance(socket);
     } else if (complete && (follower.attempt !== null || isComplete(state.segments.at(-1), state))) {
-      send(socket, { type: "end" });
-      socket.close(1000, "The log is complete");
+      end(socket);
     }
   }
 }
@@ -154,12 +170,9 @@ const read = (socket: WebSocket): Follower => socket.deserializeAttachment();
 const save = (socket: WebSocket, follower: Follower): void => socket.serializeAttachment(follower);
 const send = (socket: WebSocket, message: FollowMessage): void => socket.send(JSON.stringify(message));
 
-/** The length up to the last complete UTF-8 character: an incomplete one waits for its other bytes. */
-const wholeCharacters = (bytes: Uint8Array): number => {
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back]!;
-    if (byte < 0x80) break;
-    if (byte >= 0xc0) return (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) > back ? bytes.length - back : bytes.length;
-  }
-  return bytes.length;
+const isOpen = (socket: WebSocket): boolean => socket.readyState === WebSocket.OPEN;
+
+const end = (socket: WebSocket): void => {
+  send(socket, { type: "end" });
+  socket.close(1000, "The log is complete");
 };

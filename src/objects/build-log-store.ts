@@ -1,5 +1,6 @@
 import type { MaskerPosition } from "../domain/mask/mask.ts";
 import { LIMITS } from "../protocol/limits.ts";
+import { TABLES, TAKE_OVER, VIEWS } from "./build-log-tables.ts";
 
 /** Bytes of one row. SQLite in Durable Objects allows 2 MB; readers need less at once. */
 const ROW_SIZE = 256 * 1024;
@@ -45,38 +46,65 @@ const segmentOf = ({ token_hash, offset, covered, run, is_full, leaked_to, ...ro
   leakedTo: leaked_to,
 });
 
-/** The log of one build on disk: a segment for each lease, and its bytes in rows. Only `deleteAll` is asynchronous. */
+/** Where an ended log goes: the day (UTC) on which its build ended, and whose it is. */
+export interface Ended {
+  day: string;
+  orgId: string;
+  jobId: string;
+}
+
+/** When a piece of the log was stored. */
+export interface PieceTime {
+  /** The stored byte at which the piece begins. */
+  offset: number;
+  /** Milliseconds since 1970. */
+  at: number;
+}
+
+/**
+ * The log of one job on disk: a segment for each lease, and its bytes in rows. Only a lease, or the end of one, makes
+ * the tables: a log that is only asked for stores nothing.
+ */
 export class BuildLogStore {
   readonly #storage: DurableObjectStorage;
+  #isLaid: boolean;
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
-    this.#createTables();
+    const [lease] = storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'lease'").toArray();
+    const [earlier] = storage.sql
+      .exec("SELECT 1 FROM sqlite_master WHERE name = 'segment' AND type = 'table'")
+      .toArray();
+    if (earlier && !lease) storage.transactionSync(() => storage.sql.exec(TAKE_OVER + TABLES + VIEWS));
+    this.#isLaid = lease !== undefined || earlier !== undefined;
   }
 
-  #createTables(): void {
-    this.#storage.sql.exec(`
-      CREATE TABLE IF NOT EXISTS segment (
-        fence INTEGER PRIMARY KEY, token_hash TEXT NOT NULL, attempt INTEGER NOT NULL, sealed TEXT,
-        offset INTEGER NOT NULL, covered INTEGER NOT NULL, run INTEGER NOT NULL,
-        size INTEGER NOT NULL, is_full INTEGER NOT NULL, leaked_to INTEGER NOT NULL);
-      CREATE TABLE IF NOT EXISTS chunk (
-        fence INTEGER NOT NULL, start INTEGER NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (fence, start)) WITHOUT ROWID;
-      CREATE TABLE IF NOT EXISTS closed (fence INTEGER NOT NULL);`);
+  #lay(): void {
+    if (!this.#isLaid) this.#storage.transactionSync(() => this.#storage.sql.exec(TABLES + VIEWS));
+    this.#isLaid = true;
+  }
+
+  /** Whether anything was stored, be it only that the log is closed. */
+  get isLaid(): boolean {
+    return this.#isLaid;
+  }
+
+  #rows<T extends Record<string, SqlStorageValue>>(query: string, ...bindings: SqlStorageValue[]): T[] {
+    return this.#isLaid ? this.#storage.sql.exec<T>(query, ...bindings).toArray() : [];
   }
 
   /** The segments of all leases, the latest last. */
   segments(): Segment[] {
-    return this.#storage.sql.exec<Row>("SELECT * FROM segment ORDER BY fence").toArray().map(segmentOf);
+    return this.#rows<Row>("SELECT * FROM segment ORDER BY fence").map(segmentOf);
   }
 
   current(): Segment | undefined {
-    return this.#storage.sql.exec<Row>("SELECT * FROM segment ORDER BY fence DESC LIMIT 1").toArray().map(segmentOf)[0];
+    return this.#rows<Row>("SELECT * FROM segment ORDER BY fence DESC LIMIT 1").map(segmentOf)[0];
   }
 
   /** The highest fence for which the log was closed; -1 where it never was. */
   get closedFence(): number {
-    return this.#storage.sql.exec<{ fence: number | null }>("SELECT max(fence) AS fence FROM closed").one().fence ?? -1;
+    return this.#rows<{ fence: number | null }>("SELECT max(fence) AS fence FROM closed")[0]?.fence ?? -1;
   }
 
   /** What followers and readers need besides the bytes. */
@@ -84,41 +112,75 @@ export class BuildLogStore {
     return { segments: this.segments(), closedFence: this.closedFence };
   }
 
+  /** Where the log goes, after its last lease and its build have ended; else null. */
+  get ended(): Ended | null {
+    const [last] = this.#rows<{ ended: string | null }>("SELECT ended FROM lease ORDER BY fence DESC LIMIT 1");
+    return last?.ended ? JSON.parse(last.ended) : null;
+  }
+
+  /** Remembers the end of the build with its last lease. @returns whether that is news */
+  end(ended: Ended): boolean {
+    if (!this.current() || this.ended) return false;
+    this.#storage.sql.exec(
+      "UPDATE lease SET ended = ? WHERE fence = (SELECT max(fence) FROM lease)",
+      JSON.stringify(ended),
+    );
+    return true;
+  }
+
   save(segment: Segment): void {
+    this.#lay();
     const { fence, tokenHash, attempt, sealed, position, size, isFull, leakedTo } = segment;
     this.#storage.sql.exec(
-      "INSERT OR REPLACE INTO segment VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT OR REPLACE INTO lease VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)",
       ...[fence, tokenHash, attempt, sealed, position.offset, position.covered, position.run],
       ...[size, isFull ? 1 : 0, leakedTo],
     );
   }
 
-  /** Appends masked bytes to the segment, up to the limit of the whole log, and updates the segment's size. */
-  write(segment: Segment, bytes: Uint8Array): void {
+  /**
+   * Appends masked bytes to the segment, up to the limit of the whole log, and updates the segment. A position that
+   * comes with bytes is kept in their row.
+   */
+  write(segment: Segment, bytes: Uint8Array, position: MaskerPosition, at: number): void {
     const total = this.#storage.sql.exec<{ size: number }>("SELECT sum(size) AS size FROM segment").one().size;
     const room = Math.max(0, LIMITS.logBytes - total);
-    this.#insert(segment, bytes.subarray(0, room));
-    if (bytes.length <= room) return;
-    segment.isFull = true;
-    this.#insert(segment, LIMIT_NOTICE);
+    segment.position = position;
+    this.#insert(segment, bytes.subarray(0, room), at);
+    segment.isFull = bytes.length > room;
+    if (segment.isFull) this.#insert(segment, LIMIT_NOTICE, at);
+    if (segment.isFull || bytes.length === 0) this.save(segment);
   }
 
-  #insert(segment: Segment, bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.length; at += ROW_SIZE) {
-      const row = bytes.slice(at, at + ROW_SIZE);
-      this.#storage.sql.exec("INSERT INTO chunk VALUES (?, ?, ?)", segment.fence, segment.size, row.buffer);
+  #insert(segment: Segment, bytes: Uint8Array, at: number): void {
+    const { offset, covered, run } = segment.position;
+    for (let from = 0; from < bytes.length; from += ROW_SIZE) {
+      const row = bytes.slice(from, from + ROW_SIZE);
+      const position = from + row.length === bytes.length ? [offset, covered, run] : [null, null, null];
+      this.#storage.sql.exec(
+        "INSERT INTO piece VALUES (?, ?, ?, ?, ?, ?, ?)",
+        ...[segment.fence, segment.size, row.buffer, at, ...position],
+      );
       segment.size += row.length;
     }
   }
 
+  /** When each piece of a segment was stored, in order; pieces of earlier releases have no time. */
+  times(fence: number): PieceTime[] {
+    return this.#rows<{ offset: number; at: number }>(
+      "SELECT start AS offset, at FROM piece WHERE fence = ? AND at IS NOT NULL ORDER BY start",
+      fence,
+    );
+  }
+
   /** The stored bytes from `start` to before `end`, or fewer where the segment is shorter. */
   read(fence: number, start: number, end: number): Uint8Array<ArrayBuffer> {
-    const rows = this.#storage.sql.exec<{ start: number; bytes: ArrayBuffer }>(
-      `SELECT start, bytes FROM chunk WHERE fence = ?1 AND start < ?3 AND start >=
-         (SELECT coalesce(max(start), 0) FROM chunk WHERE fence = ?1 AND start <= ?2) ORDER BY start`,
+    const rows = this.#rows<{ start: number; bytes: ArrayBuffer }>(
+      `SELECT start, bytes FROM piece WHERE fence = ?1 AND start < ?3 AND start >=
+         (SELECT coalesce(max(start), 0) FROM piece WHERE fence = ?1 AND start <= ?2) ORDER BY start`,
       ...[fence, start, end],
     );
-    const parts = [...rows].map((row) =>
+    const parts = rows.map((row) =>
       new Uint8Array(row.bytes).subarray(Math.max(0, start - row.start), Math.max(0, end - row.start)),
     );
     const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
@@ -131,6 +193,7 @@ export class BuildLogStore {
 
   /** Closes the log for leases up to this fence, and deletes their secrets. */
   close(fence: number): void {
+    this.#lay();
     this.#storage.sql.exec(
       "INSERT INTO closed SELECT ?1 WHERE ?1 > (SELECT coalesce(max(fence), -1) FROM closed)",
       fence,
@@ -140,11 +203,13 @@ export class BuildLogStore {
 
   /** Deletes the secrets of earlier leases, which may not write any more. */
   forgetSecretsBefore(fence: number): void {
-    this.#storage.sql.exec("UPDATE segment SET sealed = NULL WHERE fence < ? AND sealed IS NOT NULL", fence);
+    this.#storage.sql.exec("UPDATE lease SET sealed = NULL WHERE fence < ? AND sealed IS NOT NULL", fence);
   }
 
+  /** Leaves nothing on the disk. */
   async deleteAll(): Promise<void> {
+    this.#isLaid = false;
+    await this.#storage.deleteAlarm();
     await this.#storage.deleteAll();
-    this.#createTables();
   }
 }

@@ -3,16 +3,23 @@ import { type Keyring, KeyUnknown, loadKeyring, SealBroken } from "../crypto/key
 import { KeysUnusable } from "../crypto/keys.ts";
 import { keyIdOf } from "../crypto/seal-format.ts";
 import { compile, Masker, maskText, type Needles } from "../domain/mask/mask.ts";
+import { poolName } from "../domain/object-names.ts";
 import { EventId } from "../protocol/follow.ts";
 import { HOP_HEADERS } from "../protocol/headers.ts";
 import type { ProblemKind } from "../protocol/problem.ts";
+import type { AgentPool } from "./agent-pool.ts";
+import { LogText } from "./build-log-archive.ts";
 import { BuildLogFollowers, isComplete, shownSegment } from "./build-log-followers.ts";
-import { BuildLogStore, type Segment } from "./build-log-store.ts";
+import { BuildLogStore, type Ended, type PieceTime, type Segment } from "./build-log-store.ts";
 
 /** Characters of all values to mask of one lease, as JSON: sealed they must fit into one row. */
 const MASKS_LIMIT = 1024 * 1024;
-/** Bytes of one chunk of a read. */
-const READ_CHUNK = 256 * 1024;
+/** Milliseconds from the close of an ended build's log until it moves to the archive. Until then its object answers. */
+const MOVE_AFTER = 60 * 60_000;
+/** Milliseconds until the next try, when the archive is away. */
+const MOVE_RETRY = 5 * 60_000;
+/** Higher than every lease: for a log that was deleted. */
+const NO_LEASE = Number.MAX_SAFE_INTEGER;
 
 interface LogRefusal {
   kind: Extract<ProblemKind, "lease-lost" | "log-gap" | "not-found" | "too-large" | "keyring-unavailable">;
@@ -27,6 +34,9 @@ export interface Writer {
   tokenHash: string;
 }
 
+/** The day (UTC) on which the build ended; whose log it is where the object's name does not say it. */
+type EndedBuild = Pick<Ended, "day"> & Partial<Ended>;
+
 /** An active masker, and how many bytes of the lease it has received: it may hold some of them back. */
 interface Masking {
   fence: number;
@@ -40,6 +50,13 @@ const refused = (kind: LogRefusal["kind"], detail: string, expectedOffset?: numb
   ok: false,
   refusal: { kind, detail, expectedOffset },
 });
+const joined = ([first = new Uint8Array(), second = new Uint8Array()]: Uint8Array[]): Uint8Array => {
+  if (second.length === 0) return first;
+  const whole = new Uint8Array(first.length + second.length);
+  whole.set(first);
+  whole.set(second, first.length);
+  return whole;
+};
 const LEASE_LOST = refused("lease-lost", "The lease is no longer current for this build's log.");
 
 /**
@@ -49,13 +66,16 @@ const LEASE_LOST = refused("lease-lost", "The lease is no longer current for thi
 export class BuildLog extends DurableObject<Env> {
   readonly #store: BuildLogStore;
   readonly #followers: BuildLogFollowers;
+  readonly #text: LogText;
   #masking: Masking | null = null;
   #turn: Promise<unknown> = Promise.resolve();
+  #moving: Promise<void> | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#store = new BuildLogStore(ctx.storage);
     this.#followers = new BuildLogFollowers(ctx, this.#store);
+    this.#text = new LogText(this.#store, () => this.env.ARCHIVE);
   }
 
   /** Opens the log for a lease, and closes it for earlier ones. The same lease again only replaces the secrets. */
@@ -79,11 +99,12 @@ export class BuildLog extends DurableObject<Env> {
 
   /**
    * Appends bytes at `offset`, which counts the bytes that this lease sent. The next chunk starts at `next`. `leaked`
-   * means that these bytes had a secret that the agent did not mask; a repeated chunk gets the same answer.
+   * means that these bytes had a secret that the agent did not mask; a repeated chunk gets the same answer. `followed`
+   * means that somebody follows the log.
    */
   async append(
     chunk: Writer & { offset: number; bytes: Uint8Array; final: boolean },
-  ): Promise<LogResult<{ next: number; leaked: boolean }>> {
+  ): Promise<LogResult<{ next: number; leaked: boolean; followed: boolean }>> {
     const { offset, bytes, final } = chunk;
     return this.#exclusively(async () => {
       const segment = this.#writable(chunk);
@@ -96,10 +117,10 @@ export class BuildLog extends DurableObject<Env> {
         const unseen = bytes.subarray(Math.min(bytes.length, received - offset));
         this.#write(segment, masking, unseen, final && end >= received);
       }
-      if (segment.isFull) segment.position = { ...segment.position, offset: Math.max(end, received) };
-      this.#store.save(segment);
+      if (segment.isFull) this.#skip(segment, Math.max(end, received));
       this.#followers.sendNews();
-      return success({ next: segment.position.offset, leaked: offset < segment.leakedTo });
+      const { position, leakedTo } = segment;
+      return success({ next: position.offset, leaked: offset < leakedTo, followed: this.#followers.isAny });
     });
   }
 
@@ -128,14 +149,38 @@ export class BuildLog extends DurableObject<Env> {
     });
   }
 
-  /** Closes the log for leases up to this fence: nothing more is written, and their secrets are deleted. */
-  async close({ fence }: { fence: number }): Promise<void> {
+  /**
+   * Closes the log for leases up to this fence: nothing more is written, and their secrets are deleted. `ended` says
+   * that the build has ended, too, and on which day (UTC): an hour later the log moves to the archive.
+   */
+  async close({ fence, ended = null }: { fence: number; ended?: EndedBuild | null }): Promise<void> {
     await this.#exclusively(async () => {
-      this.#store.close(fence);
+      const isNews = fence > this.#store.closedFence;
+      if (isNews && (fence > 0 || this.#store.isLaid)) this.#store.close(fence);
       this.#masking = null;
+      const isEnd = ended !== null && this.#store.end(this.#ownerOf(ended));
+      const isTombstone = isNews && this.#store.isLaid && !this.#store.current();
+      if (isEnd || isTombstone) await this.ctx.storage.setAlarm(Date.now() + MOVE_AFTER);
       this.#followers.sendNews();
+      if (!this.#store.current() && (fence === 0 || ended)) this.#followers.endAll();
       return success(null);
     });
+  }
+
+  /** Moves the log of a build that ended long ago to the archive, now. @throws where the archive is away */
+  async archive(ended: EndedBuild): Promise<void> {
+    const last = this.#store.current();
+    if (last) await this.close({ fence: Math.max(last.fence, this.#store.closedFence), ended });
+    await this.#move();
+  }
+
+  override async alarm(): Promise<void> {
+    try {
+      await this.#move();
+    } catch (error) {
+      console.error("log: it could not be moved to the archive and will be tried again", error);
+      await this.ctx.storage.setAlarm(Date.now() + MOVE_RETRY);
+    }
   }
 
   /** Size and state of each attempt, the latest last. */
@@ -149,7 +194,16 @@ export class BuildLog extends DurableObject<Env> {
     return { attempts, isComplete: isComplete(segments.at(-1), state) };
   }
 
-  /** The stored bytes from `start` to before `end` of an attempt, or of the latest one. */
+  /** When the pieces of an attempt, or of the latest one, were stored; null where there is no such log. */
+  async times({ attempt }: { attempt?: number }): Promise<PieceTime[] | null> {
+    const segment = shownSegment(this.#store.segments(), attempt ?? null);
+    return segment ? this.#store.times(segment.fence) : null;
+  }
+
+  /**
+   * The stored bytes from `start` to before `end` of an attempt, or of the latest one. Attempt 0 says that this object
+   * has no log.
+   */
   async read(range: { attempt?: number; start?: number; end?: number } = {}) {
     const state = this.#store.state();
     const segment = shownSegment(state.segments, range.attempt ?? null);
@@ -158,16 +212,20 @@ export class BuildLog extends DurableObject<Env> {
     const end = Math.min(range.end ?? size, size);
     const start = Math.min(range.start ?? 0, end);
     const complete = isComplete(segment, state);
-    const body = this.#stream(segment?.fence ?? 0, start, end);
+    const body = this.#text.stream(segment?.fence ?? 0, start, end);
     return success({ attempt: segment?.attempt ?? 0, size, isComplete: complete, start, end, body });
   }
 
   /**
    * Opens a follower's socket at `?from=OFFSET` or `?from=ATTEMPT:OFFSET`; `&attempt=N` follows only that attempt.
-   * `protocol/follow.ts` has the messages.
+   * `protocol/follow.ts` has the messages. With `&ended=1` a log that this object does not have is 404: nobody will
+   * write it any more.
    */
   override async fetch(request: Request): Promise<Response> {
     const query = new URL(request.url).searchParams;
+    const isLive = this.#isLive();
+    if (!isLive && !this.#store.current() && query.has("ended")) return new Response(null, { status: 404 });
+    if (isLive && !this.#followers.isAny) this.ctx.waitUntil(this.#tellPool());
     const from = EventId.parse(query.get("from") ?? "0");
     const pinned = query.get("attempt");
     const token = request.headers.get(HOP_HEADERS.tokenHash) ?? "";
@@ -175,6 +233,22 @@ export class BuildLog extends DurableObject<Env> {
     const attempt = Number(pinned);
     const offset = from.attempt === null || from.attempt === attempt ? from.offset : 0;
     return this.#followers.accept({ attempt, offset, isPinned: true, token }, Date.now());
+  }
+
+  /** Whether a lease may still write. */
+  #isLive(): boolean {
+    return (this.#store.current()?.fence ?? -1) > this.#store.closedFence;
+  }
+
+  /** Tells the agent, through its pool, that somebody began to follow. A lost word costs only time. */
+  async #tellPool(): Promise<void> {
+    const { orgId, jobId } = this.#owner;
+    const pools = this.env.AGENT_POOL as DurableObjectNamespace<AgentPool>;
+    try {
+      await pools.getByName(poolName(orgId)).followed({ buildId: jobId });
+    } catch (error) {
+      console.warn("log: its agent was not told of a follower", error);
+    }
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
@@ -211,26 +285,82 @@ export class BuildLog extends DurableObject<Env> {
     });
   }
 
-  /** Deletes the whole log, at the end of its retention. */
+  /** Deletes the whole log, at the end of its retention. Leaves nothing on the disk. */
   async purge(): Promise<void> {
+    await this.#moving?.catch(() => undefined);
     await this.#exclusively(async () => {
+      await this.#deleteAll();
+      return success(null);
+    });
+  }
+
+  /** Deletes the log because a person says so: for an hour nothing can be written again, then nothing is left. */
+  async remove(): Promise<void> {
+    await this.#moving?.catch(() => undefined);
+    await this.#exclusively(async () => {
+      await this.#deleteAll();
+      this.#store.close(NO_LEASE);
+      await this.ctx.storage.setAlarm(Date.now() + MOVE_AFTER);
+      return success(null);
+    });
+  }
+
+  async #deleteAll(): Promise<void> {
+    this.#masking = null;
+    this.#followers.closeAll();
+    await this.#store.deleteAll();
+  }
+
+  /** Moves an ended log to the archive, or forgets that there was none. Does nothing to a log that goes on. */
+  #move(): Promise<void> {
+    this.#moving ??= this.#moveOnce().finally(() => {
+      this.#moving = null;
+    });
+    return this.#moving;
+  }
+
+  async #moveOnce(): Promise<void> {
+    const { ended } = this.#store;
+    if (ended) await this.#text.copy(ended);
+    await this.#exclusively(async () => {
+      if (!this.#store.isLaid || (this.#store.current() && !this.#store.ended)) return success(null);
       this.#masking = null;
-      this.#followers.closeAll();
+      this.#followers.sendMoved();
       await this.#store.deleteAll();
       return success(null);
     });
+  }
+
+  /** An object that was woken by its alarm may not know its name: so it is stored with the end. */
+  #ownerOf({ day, orgId, jobId }: EndedBuild): Ended {
+    return { day, orgId: orgId ?? this.#owner.orgId, jobId: jobId ?? this.#owner.jobId };
+  }
+
+  get #owner(): { orgId: string; jobId: string } {
+    const [orgId = "", jobId = ""] = this.ctx.id.name?.split("/") ?? [];
+    return { orgId, jobId };
   }
 
   /** Masks and stores. Synchronous, so that it is one transaction. */
   #write(segment: Segment, masking: Masking, bytes: Uint8Array, final: boolean): void {
     const { masker } = masking;
     const hits = masker.hits;
-    this.#store.write(segment, masker.push(bytes));
-    if (final) this.#store.write(segment, masker.end());
+    const parts = [masker.push(bytes), final ? masker.end() : new Uint8Array()];
     masking.received += bytes.length;
-    segment.position = masker.position;
-    if (masker.hits > hits) segment.leakedTo = masking.received;
+    if (masker.position.offset > segment.position.offset)
+      this.#store.write(segment, joined(parts), masker.position, Date.now());
+    if (masker.hits > hits) {
+      segment.leakedTo = masking.received;
+      this.#store.save(segment);
+    }
     if (segment.isFull) this.#masking = null;
+  }
+
+  /** Acknowledges bytes that a full log does not keep. */
+  #skip(segment: Segment, offset: number): void {
+    if (offset === segment.position.offset) return;
+    segment.position = { ...segment.position, offset };
+    this.#store.save(segment);
   }
 
   /** The segment of the writer's lease, if this lease may write. */
@@ -258,19 +388,6 @@ export class BuildLog extends DurableObject<Env> {
 
   #context(fence: number): string[] {
     return ["build-log", this.ctx.id.toString(), String(fence)];
-  }
-
-  #stream(fence: number, start: number, end: number): ReadableStream<Uint8Array> {
-    let at = start;
-    return new ReadableStream({
-      type: "bytes",
-      pull: (controller) => {
-        const chunk = at < end ? this.#store.read(fence, at, Math.min(end, at + READ_CHUNK)) : new Uint8Array();
-        at += chunk.length;
-        if (chunk.length > 0) controller.enqueue(chunk);
-        else controller.close();
-      },
-    });
   }
 
   /** Runs one call after the other. After an error, drops the masker: it may be ahead of the disk. */

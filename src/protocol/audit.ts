@@ -4,11 +4,15 @@ import { Id, OrgId, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
 import { NEWEST_PAGE } from "./page.ts";
 
+/** Actions in rows of earlier releases: how a build started and ended stands in the build itself today. */
+export const EARLIER_ACTIONS = ["build.finish", "build.release", "build.requeue", "build.start"] as const;
+
 /**
- * Every action that this release writes, as `noun.verb`. Stored rows keep theirs: never rename one. `build.deliver` is
- * also read by a trigger of the database (`migrations/0001_tell_variable_use.sql`).
+ * Every action in the audit, as `noun.verb`. Stored rows keep theirs: never rename one. `build.deliver` is also read by
+ * a trigger of the database (`migrations/0001_tell_variable_use.sql`).
  */
 export const AUDIT_ACTIONS = [
+  ...EARLIER_ACTIONS,
   "agent.forget",
   "agent.register",
   "agent.remove",
@@ -16,11 +20,7 @@ export const AUDIT_ACTIONS = [
   "build.cancel",
   "build.create",
   "build.deliver",
-  "build.finish",
   "build.leak",
-  "build.release",
-  "build.requeue",
-  "build.start",
   "credential.delete",
   "credential.set",
   "group.create",

@@ -3,7 +3,7 @@ import { BuildStatus } from "./build-states.ts";
 import { atMost, atMostItems, wholeNumber, withoutNul } from "./checks.ts";
 import { Id, Labels, OrgId, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
-import { NEWEST_PAGE } from "./page.ts";
+import { BUILDS_PAGE } from "./page.ts";
 import { Origin } from "./pipeline.ts";
 import { Branch, CommitSha } from "./repository.ts";
 import { Key } from "./variable.ts";
@@ -53,6 +53,8 @@ export type Creator = z.infer<typeof Creator>;
 export const BuildEvent = z.enum(["api", "push", "tag", "pull", "merge-group", "schedule"]);
 export type BuildEvent = z.infer<typeof BuildEvent>;
 
+const Trigger = z.enum(["api", "retry"]);
+
 export const Build = z.object({
   id: Id,
   number: z.int(),
@@ -60,9 +62,11 @@ export const Build = z.object({
   repoId: Id,
   pipelineId: z.nullable(Id),
   branch: z.string(),
+  ref: z.string(),
   commitSha: z.nullable(z.string()),
   status: BuildStatus,
-  trigger: z.enum(["api", "retry"]),
+  event: BuildEvent,
+  trigger: Trigger,
   priority: z.int(),
   agentId: z.nullable(Id),
   attempt: z.int(),
@@ -105,10 +109,25 @@ export const BuildTrigger = z.strictObject({
 });
 export type BuildTrigger = z.infer<typeof BuildTrigger>;
 
+/** A whole commit hash, or how it begins. */
+const CommitPrefix = z.pipe(
+  z
+    .string()
+    .check(z.regex(/^[0-9a-fA-F]{7,64}$/, "must be a commit hash, or at least its first 7 hex digits, at most 64")),
+  z.transform((sha) => sha.toLowerCase()),
+);
+
 export const BuildFilter = z.strictObject({
   repoId: z.optional(Id),
   pipelineId: z.optional(Id),
   branch: z.optional(z.string().check(atMost(LIMITS.branchCharacters))),
+  ref: z.optional(z.string().check(atMost(LIMITS.branchCharacters))),
+  commitSha: z.optional(CommitPrefix),
   status: z.optional(BuildStatus),
-  ...NEWEST_PAGE,
+  event: z.optional(BuildEvent),
+  trigger: z.optional(Trigger),
+  agentId: z.optional(Id),
+  since: z.optional(z.iso.datetime({ offset: true })),
+  until: z.optional(z.iso.datetime({ offset: true })),
+  ...BUILDS_PAGE,
 });

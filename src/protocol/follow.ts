@@ -2,12 +2,13 @@ import * as z from "zod/mini";
 
 /**
  * A message to the follower of a log. It gets one for each `more` that it sends, so that a slow follower sets the
- * pace. `offset` is the stored byte at which the next text of this attempt begins.
+ * pace. `offset` is the stored byte at which the next text of this attempt begins. `moved`: the rest is in the archive.
  */
 export const FollowMessage = z.union([
   z.object({ type: z.literal("text"), attempt: z.int(), offset: z.int(), text: z.string() }),
   z.object({ type: z.literal("attempt"), attempt: z.int() }),
   z.object({ type: z.literal("end") }),
+  z.object({ type: z.literal("moved") }),
 ]);
 export type FollowMessage = z.infer<typeof FollowMessage>;
 

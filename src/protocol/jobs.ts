@@ -95,11 +95,14 @@ export const LogQuery = z.object({
   final: z.optional(z.enum(["true", "false"])),
 });
 
-/** `next`: bytes of this lease that are stored for good. Continue from here. */
-export const LogAccepted = z.object({ next: z.int() });
+/**
+ * `next`: bytes of this lease that are stored for good. Continue from here. `followed`: somebody follows the log, so
+ * send lines as they come; otherwise a chunk every ten seconds is enough.
+ */
+export const LogAccepted = z.object({ next: z.int(), followed: z.optional(z.boolean()) });
 
 /** A message pushed to a waiting agent. It never carries a job: the agent polls for that. */
-export const Hint = z.object({ type: z.enum(["look", "cancel"]), buildId: z.optional(Id) });
+export const Hint = z.object({ type: z.enum(["look", "cancel", "followed"]), buildId: z.optional(Id) });
 export type Hint = z.infer<typeof Hint>;
 
 /** Keep the socket for hints open. The platform answers a ping without waking the pool. */

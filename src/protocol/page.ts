@@ -30,6 +30,22 @@ export const PAGE = { limit: z.optional(z._default(Limit, DEFAULTS.pageLength)),
 /** The same for lists that grow for ever and begin with the newest record. */
 export const NEWEST_PAGE = { ...PAGE, limit: z.optional(z._default(Limit, DEFAULTS.newestPageLength)) };
 
+/** How the cursor of a list of builds ends where all builds behind it have ended: they stay as D1 has them. */
+const ALL_ENDED = ".ended";
+
+const idBefore = (cursor: string): string => (cursor.endsWith(ALL_ENDED) ? cursor.slice(0, -ALL_ENDED.length) : cursor);
+
+const BuildsCursor = z.pipe(
+  cursorOf(z.string().check(z.refine((cursor) => Id.safeParse(idBefore(cursor)).success))),
+  z.transform((cursor) => ({ id: idBefore(cursor), isPastLive: cursor.endsWith(ALL_ENDED) })),
+);
+
+export const encodeBuildsCursor = (id: string, isPastLive: boolean): string =>
+  encodeCursor(isPastLive ? id + ALL_ENDED : id);
+
+/** The same for builds. */
+export const BUILDS_PAGE = { ...NEWEST_PAGE, cursor: z.optional(BuildsCursor) };
+
 /** The same for a list that is whole unless `limit` is given. */
 export const WHOLE = { ...PAGE, limit: z.optional(Limit) };
 

@@ -4,16 +4,16 @@ import { auditList, isIndexedAction } from "../db/schema.ts";
 import { firstIdAt } from "../domain/id-range.ts";
 import { AuditEntry, AuditFilter, OF_EVERY_BUILD } from "../protocol/audit.ts";
 import { DEFAULTS } from "../protocol/limits.ts";
-import { listing, pageOf } from "./core/listing.ts";
+import { indexed, listing, pageOf } from "./core/listing.ts";
 import { verb } from "./core/verb.ts";
 import { viewOf } from "./core/view.ts";
 
 const entries = listing(auditList, getViewSelectedFields(auditList), {
   filters: {
-    actor: (actor) => eq(auditList.actor, actor),
-    action: (action) => and(eq(auditList.action, action), isIndexedAction),
+    actor: (actor) => indexed(eq(auditList.actor, actor)),
+    action: (action) => and(indexed(eq(auditList.action, action)), isIndexedAction),
     frequentAction: (action) => eq(auditList.action, action),
-    subject: (subject) => eq(auditList.subject, subject),
+    subject: (subject) => indexed(eq(auditList.subject, subject)),
     since: (id) => gte(auditList.id, id),
     until: (id) => lt(auditList.id, id),
   },

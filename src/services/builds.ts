@@ -1,61 +1,62 @@
-import { and, eq } from "drizzle-orm";
-import * as z from "zod/mini";
-import { build } from "../db/schema.ts";
-import { Build, BuildFilter } from "../protocol/build.ts";
+import { type BuildRecord, getRecord } from "../archive/records.ts";
+import { build, buildSummary } from "../db/schema.ts";
+import { Build } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
-import { DEFAULTS } from "../protocol/limits.ts";
+import { type BuildRow, buildOfRow, buildRecord } from "./build-rows.ts";
 import { actorOf, type Context } from "./core/context.ts";
-import { listing, pageOf } from "./core/listing.ts";
+import { reaching } from "./core/outage.ts";
+import { isOwn } from "./core/record.ts";
 import { notFound, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
+import { viewOf } from "./core/view.ts";
 
-/** The build as the API answers it: with the address of its page, and with fields that older records lack. */
-export const buildRecord = (context: Context, build: Build): Build => ({
-  ...build,
-  createdBy: build.createdBy ?? null,
-  webUrl: `${context.origin}/app/builds/${build.id}`,
-});
+/** The build as it was stored when it ended: D1's row with what the archive has of it, or the record of the release before. */
+const storedBuild = async (
+  context: Context,
+  row: BuildRow | undefined,
+  earlier: { record: string } | undefined,
+): Promise<BuildRecord | null> => {
+  if (earlier) return JSON.parse(earlier.record) as Build;
+  if (!row) return null;
+  const summary = buildOfRow(row);
+  const { finishedAt } = summary;
+  const record = finishedAt && (await reaching(getRecord(context.archive, { ...summary, finishedAt })));
+  if (!record) return summary;
+  const { environment, steps, requires } = record;
+  return { ...summary, environment, steps, summary: record.summary, requires };
+};
 
-/** The build from its pool, or from D1 once the pool has dropped it. @throws Refusal not-found */
-export const findBuild = async (context: Context, id: string): Promise<Build> => {
-  const isThis = and(eq(build.orgId, context.orgId), eq(build.id, id));
-  const [[row]] = await context.db.run(context.db.sql.select({ record: build.record }).from(build).where(isThis));
+/** The build from its pool, or all that is stored of it once the pool has dropped it. @throws Refusal not-found */
+export const findRecord = async (context: Context, id: string): Promise<BuildRecord> => {
+  const { db } = context;
+  const [[row], [earlier]] = await db.run(
+    db.sql
+      .select()
+      .from(buildSummary)
+      .where(isOwn(context, buildSummary, id)),
+    db.sql
+      .select({ record: build.record })
+      .from(build)
+      .where(isOwn(context, build, id)),
+  );
   const inPool = await (await context.pool()).getBuild(id);
   if (inPool.ok) return buildRecord(context, inPool.value);
-  if (!row) throw notFound();
-  return buildRecord(context, JSON.parse(row.record) as Build);
+  const stored = await storedBuild(context, row, earlier);
+  if (!stored) throw notFound();
+  return buildRecord(context, stored);
 };
+
+const viewOfBuild = viewOf(Build);
+
+/** The same, as the API shows it. @throws Refusal not-found */
+export const findBuild = async (context: Context, id: string): Promise<Build> =>
+  viewOfBuild(await findRecord(context, id));
 
 export const getBuild = verb({
   access: { role: "viewer" },
   params: PathId,
   output: Build,
   run: (context, { params }) => findBuild(context, params.id),
-});
-
-const builds = listing(
-  build,
-  { id: build.id, record: build.record },
-  {
-    filters: {
-      repoId: (id) => eq(build.repoId, id),
-      pipelineId: (id) => eq(build.pipelineId, id),
-      branch: (branch) => eq(build.branch, branch),
-      status: (status) => eq(build.status, status),
-    },
-    newestFirst: true,
-  },
-);
-
-export const listBuilds = verb({
-  access: { role: "viewer" },
-  query: BuildFilter,
-  output: z.array(Build),
-  async run(context, { query }) {
-    const page = { limit: DEFAULTS.newestPageLength, ...query };
-    const [rows] = await context.db.run(builds(context, page));
-    return pageOf(rows, page, (row) => buildRecord(context, JSON.parse(row.record)));
-  },
 });
 
 export const cancelBuild = verb({

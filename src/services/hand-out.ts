@@ -6,7 +6,7 @@ import { credentialContext, inputsContext } from "../domain/seal-context.ts";
 import type { Job } from "../protocol/jobs.ts";
 import { PIPELINE_DEFAULTS } from "../protocol/pipeline.ts";
 import { checkOwnPath } from "./agents.ts";
-import { buildRecord } from "./builds.ts";
+import { buildRecord } from "./build-rows.ts";
 import type { Context } from "./core/context.ts";
 import { isOwn } from "./core/record.ts";
 import { Refusal, settled } from "./core/refusal.ts";

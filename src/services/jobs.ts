@@ -3,13 +3,14 @@ import { PathId } from "../protocol/common.ts";
 import { Finish, Heartbeat, LEASE_HEADER, Progress, Release } from "../protocol/jobs.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { checkOwnPath } from "./agents.ts";
-import { buildRecord } from "./builds.ts";
+import { buildRecord } from "./build-rows.ts";
 import type { Context } from "./core/context.ts";
 import { invalid, Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
+import { ownerOf } from "./log-places.ts";
 
 /**
- * The lease that the caller claims to hold. The pool checks the claim by the agent's token.
+ * The lease that the caller claims to hold. Pool and log check the claim by the agent's token.
  * @throws Refusal forbidden where the caller is not an agent; invalid without the lease's header
  */
 export const holderOf = async (context: Context, buildId: string) => {
@@ -51,7 +52,6 @@ export const reportProgress = verb({
   params: PathId,
   body: Progress,
   async run(context, { params, body }) {
-    await context.admit();
     const holder = await holderOf(context, params.id);
     const { buildId, fence, tokenHash } = holder;
     if (body.masks?.length)
@@ -82,6 +82,16 @@ export const releaseBuild = verb({
   },
 });
 
+/** The result's message; null once the log is closed: then the result was reported before, or comes too late. */
+const maskedMessage = async (context: Context, buildId: string, fence: number, text: string) => {
+  try {
+    return (await masked(context, buildId, fence, [text]))[0] ?? null;
+  } catch (error) {
+    if (error instanceof Refusal && error.kind === "lease-lost") return null;
+    throw error;
+  }
+};
+
 export const finishBuild = verb({
   access: { agent: true },
   params: PathId,
@@ -90,13 +100,13 @@ export const finishBuild = verb({
   async run(context, { params, body }) {
     const holder = await holderOf(context, params.id);
     const { status, exitCode = null, reason = null } = body;
-    const texts = body.message ? await masked(context, params.id, holder.fence, [body.message]) : [];
-    const message = texts[0] ?? null;
+    const message = body.message ? await maskedMessage(context, params.id, holder.fence, body.message) : null;
     const build = settled(
       await context.objects.pool(context.orgId).finish({ ...holder, status, exitCode, reason, message }),
     );
     // The pool closes the log too, about a second later; this ends the followers' streams at once.
-    context.waitUntil(context.objects.log(context.orgId, params.id).close({ fence: holder.fence }));
+    const log = context.objects.log(context.orgId, params.id);
+    context.waitUntil(log.close({ fence: holder.fence, ended: ownerOf(build) }));
     return buildRecord(context, build);
   },
 });

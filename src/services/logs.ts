@@ -1,8 +1,11 @@
-import { HOP_HEADERS } from "../protocol/headers.ts";
+import { deleteLogs, type LogOwner, listLogs, readLogText, readLogTimes, shownLog } from "../archive/logs.ts";
+import { isEnded } from "../protocol/build-states.ts";
 import { findBuild } from "./builds.ts";
 import type { Context } from "./core/context.ts";
-import { Refusal, settled } from "./core/refusal.ts";
+import { reaching } from "./core/outage.ts";
+import { notFound, settled } from "./core/refusal.ts";
 import { holderOf } from "./jobs.ts";
+import { isLongEnded, type Logged, ownerOf } from "./log-places.ts";
 
 interface Chunk {
   /** Bytes that this lease sent before. */
@@ -11,15 +14,21 @@ interface Chunk {
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Stores a chunk of a build's log, masked again; flags the build when the agent had left a secret unmasked. */
-export const appendLog = async (context: Context, buildId: string, chunk: Chunk): Promise<{ next: number }> => {
-  await context.admit();
+/**
+ * Stores a chunk of a build's log, masked again; flags the build when the agent had left a secret unmasked. The log
+ * alone judges the writer, by fence and token.
+ */
+export const appendLog = async (
+  context: Context,
+  buildId: string,
+  chunk: Chunk,
+): Promise<{ next: number; followed: boolean }> => {
   const { fence, tokenHash } = await holderOf(context, buildId);
-  const { next, leaked } = settled(
+  const { next, leaked, followed } = settled(
     await context.objects.log(context.orgId, buildId).append({ fence, tokenHash, ...chunk }),
   );
   if (leaked) settled(await context.objects.pool(context.orgId).flagLeak({ buildId, fence }));
-  return { next };
+  return { next, followed };
 };
 
 interface Part {
@@ -31,32 +40,79 @@ interface Part {
   suffix?: number;
 }
 
+interface OpenedLog {
+  size: number;
+  isComplete: boolean;
+  start: number;
+  end: number;
+  body: ReadableStream<Uint8Array>;
+}
+
 /** Stored bytes of a build's log, as a stream. @throws Refusal not-found */
-export const openLog = async (context: Context, buildId: string, part: Part) => {
-  await findBuild(context, buildId);
-  return readFound(context, buildId, part);
-};
+export const openLog = async (context: Context, buildId: string, part: Part): Promise<OpenedLog> =>
+  readFound(context, await findBuild(context, buildId), part);
 
 /** The same, for a build that `findBuild` has returned. */
-export const readFound = async (context: Context, buildId: string, { attempt, start, end, suffix }: Part) => {
-  const log = context.objects.log(context.orgId, buildId);
-  if (suffix === undefined) return settled(await log.read({ attempt, start, end }));
-  const { size } = settled(await log.read({ attempt, end: 0 }));
-  return settled(await log.read({ attempt, start: Math.max(0, size - suffix), end: size }));
+export const readFound = async (context: Context, build: Logged, part: Part): Promise<OpenedLog> => {
+  const inObject = () => readFromObject(context, build.id, part);
+  const found = await inEitherPlace(context, build, inObject, (owner) => readFromArchive(context, owner, part));
+  if (found) return found;
+  if (part.attempt !== undefined) throw notFound();
+  return { size: 0, isComplete: isEnded(build.status), start: 0, end: 0, body: new Blob([]).stream() };
 };
 
-/** A WebSocket that receives the log while it is written (messages: `protocol/follow.ts`). */
-export const followLog = async (
+/** Asks where the log should be, then the other place, and once more the archive: the log may move meanwhile. */
+const inEitherPlace = async <T>(
   context: Context,
-  buildId: string,
-  attempt: number | undefined,
-  from: string,
-): Promise<WebSocket> => {
-  await findBuild(context, buildId);
-  const query = new URLSearchParams({ from, ...(attempt === undefined ? {} : { attempt: String(attempt) }) });
-  const { webSocket } = await context.objects.log(context.orgId, buildId).fetch(`https://log/follow?${query}`, {
-    headers: { Upgrade: "websocket", [HOP_HEADERS.tokenHash]: context.caller.tokenHash },
+  build: Logged,
+  inObject: () => Promise<T | null>,
+  inArchive: (owner: LogOwner) => Promise<T | null>,
+): Promise<T | null> => {
+  const owner = ownerOf(build);
+  const early = owner && isLongEnded(context, build) ? await inArchive(owner).catch(() => null) : null;
+  return early ?? (await inObject()) ?? (owner && reaching(inArchive(owner)));
+};
+
+const readFromObject = async (context: Context, buildId: string, part: Part): Promise<OpenedLog | null> => {
+  const log = context.objects.log(context.orgId, buildId);
+  const { attempt, suffix } = part;
+  let { start, end } = part;
+  if (suffix !== undefined) {
+    const whole = await log.read({ attempt, end: 0 });
+    if (!whole.ok) return null;
+    start = Math.max(0, whole.value.size - suffix);
+    end = whole.value.size;
+  }
+  const opened = await log.read({ attempt, start, end });
+  if (!opened.ok && opened.refusal.kind === "not-found") return null;
+  const found = settled(opened);
+  return found.attempt === 0 ? null : found;
+};
+
+const readFromArchive = async (context: Context, owner: LogOwner, part: Part): Promise<OpenedLog | null> => {
+  const log = shownLog(await listLogs(context.archive, owner), part.attempt ?? null);
+  if (!log) return null;
+  const { size, key } = log;
+  const from = part.suffix === undefined ? (part.start ?? 0) : Math.max(0, size - part.suffix);
+  const end = Math.min(part.end ?? size, size);
+  const start = Math.min(from, end);
+  return { size, isComplete: true, start, end, body: await readLogText(context.archive, key, start, end) };
+};
+
+/** Deletes the log of an ended build in both places. May be repeated. */
+export const removeLog = async (context: Context, build: Logged): Promise<void> => {
+  await context.objects.log(build.orgId, build.id).remove();
+  const owner = ownerOf(build);
+  if (owner) await reaching(deleteLogs(context.archive, owner));
+};
+
+/** When the bytes of a log were stored: each entry holds from its offset on. @throws Refusal not-found */
+export const logTimes = async (context: Context, build: Logged, attempt?: number) => {
+  const inObject = () => context.objects.log(context.orgId, build.id).times({ attempt });
+  const times = await inEitherPlace(context, build, inObject, async (owner) => {
+    const log = shownLog(await listLogs(context.archive, owner), attempt ?? null);
+    return log ? readLogTimes(context.archive, log) : null;
   });
-  if (!webSocket) throw new Refusal("unavailable", "The log cannot be followed just now.", { retryAfterSeconds: 5 });
-  return webSocket;
+  if (!times && attempt !== undefined) throw notFound();
+  return (times ?? []).map(({ offset, at }) => ({ offset, at: new Date(at).toISOString() }));
 };

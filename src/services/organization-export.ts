@@ -7,7 +7,8 @@ import { Credential } from "../protocol/repository.ts";
 import { VERSION } from "../protocol/version.ts";
 import { listAgents } from "./agents.ts";
 import { listAudit } from "./audit.ts";
-import { getBuild, listBuilds } from "./builds.ts";
+import { listBuilds } from "./build-list.ts";
+import { getBuild } from "./builds.ts";
 import { auditRow } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
 import { notFound } from "./core/refusal.ts";
@@ -44,7 +45,8 @@ const input = <Q>(query: Q) => ({ params: undefined, query, body: undefined });
 
 /** Each with what only its own page shows, such as its steps. */
 const builds: Read = async (context, cursor) => {
-  const page = await listBuilds.answer(context, input({ limit: LARGE_PAGE, cursor }));
+  const from = cursor === undefined ? undefined : { id: cursor, isPastLive: false };
+  const page = await listBuilds.answer(context, input({ limit: LARGE_PAGE, cursor: from }));
   const whole = page.value.map(({ id }) => getBuild.run(context, { ...input(undefined), params: { id } }));
   return { ...(await listed(Promise.resolve(page))), records: await Promise.all(whole) };
 };

@@ -1,4 +1,5 @@
-import { FollowMessage, MORE } from "../protocol/follow.ts";
+import type { FollowMessage } from "../protocol/follow.ts";
+import type { Following } from "../services/log-follow.ts";
 
 /** Milliseconds between comments, which keep proxies from closing a silent stream and detect a client that is gone. */
 const KEEP_ALIVE = 15_000;
@@ -12,40 +13,30 @@ const eventOf = (message: FollowMessage): string => {
       return `event: attempt\nid: ${message.attempt}:0\ndata: ${message.attempt}\n\n`;
     case "end":
       return "event: end\ndata: null\n\n";
+    case "moved":
+      return "";
   }
 };
 
-/** Server-sent events (WHATWG HTML, 9.2) from the follower socket of a log. Each read of the client fetches one. */
-export const eventStream = (socket: WebSocket): ReadableStream<Uint8Array> => {
+/** Server-sent events (WHATWG HTML, 9.2) of who follows a log. Each read of the client fetches one. */
+export const eventStream = ({ messages, stop }: Following): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder();
   let alive: ReturnType<typeof setInterval> | undefined;
-  let isOpen = true;
-  const stop = () => {
-    isOpen = false;
-    clearInterval(alive);
-    socket.close();
-  };
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        const finish = () => {
-          if (isOpen) controller.close();
-          stop();
-        };
-        socket.accept();
-        socket.addEventListener("message", ({ data }) => {
-          if (!isOpen) return;
-          const message = FollowMessage.parse(JSON.parse(String(data)));
-          controller.enqueue(encoder.encode(eventOf(message)));
-          if (message.type === "end") finish();
-        });
-        socket.addEventListener("close", finish);
         alive = setInterval(() => controller.enqueue(encoder.encode(":\n\n")), KEEP_ALIVE);
       },
-      pull() {
-        if (isOpen) socket.send(MORE);
+      async pull(controller) {
+        const { done, value } = await messages.next();
+        if (!done) return controller.enqueue(encoder.encode(eventOf(value)));
+        clearInterval(alive);
+        controller.close();
       },
-      cancel: stop,
+      cancel() {
+        clearInterval(alive);
+        stop();
+      },
     },
     { highWaterMark: 0 },
   );

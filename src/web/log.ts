@@ -4,7 +4,8 @@ import { queryNumber } from "../protocol/checks.ts";
 import { PathId } from "../protocol/common.ts";
 import { EventId } from "../protocol/follow.ts";
 import { invalid } from "../services/core/refusal.ts";
-import { followLog, openLog } from "../services/logs.ts";
+import { followLog } from "../services/log-follow.ts";
+import { openLog } from "../services/logs.ts";
 import type { StreamRoute } from "./app-env.ts";
 import { eventStream } from "./event-stream.ts";
 
@@ -46,8 +47,8 @@ export const readLog: StreamRoute = {
   query: Query,
   async stream(c, context, { params, query }) {
     if (c.req.header("Accept")?.includes("text/event-stream")) {
-      const socket = await followLog(context, params.id, query.attempt, eventId(c.req.header("Last-Event-ID")));
-      return c.body(eventStream(socket), 200, { ...INERT, "Content-Type": "text/event-stream" });
+      const following = await followLog(context, params.id, query.attempt, eventId(c.req.header("Last-Event-ID")));
+      return c.body(eventStream(following), 200, { ...INERT, "Content-Type": "text/event-stream" });
     }
     const range = rangeOf(c.req.header("Range"));
     const log = await openLog(context, params.id, { attempt: query.attempt, ...range });

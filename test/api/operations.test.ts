@@ -119,10 +119,26 @@ describe("each request", () => {
     expect(JSON.parse(lines[1] ?? "")).toEqual({
       ...{ requestId: answer.headers.get("X-Request-Id"), method: "GET", route: "/secrets/variables/:id", status: 200 },
       ...{ ms: expect.any(Number), orgId, caller: expect.stringMatching(/^token:[0-9a-f-]{36}$/) },
-      ...{ rounds: 1, rowsRead: 2, rowsWritten: 0 },
+      ...{ rounds: 1, rowsRead: 2, rowsWritten: 0, weight: 1 },
     });
     expect(JSON.parse(lines[2] ?? "")).toMatchObject({ route: null, status: 404, caller: null });
     for (const line of lines) for (const secret of [value, admin]) expect(line).not.toContain(secret);
+  });
+
+  it("of an agent leaves a line once in a hundred times, and each time when it was refused", async () => {
+    const { admin } = await newOrganization();
+    const { id, token } = await newAgent(admin);
+    const lines: { status: number; weight: number }[] = [];
+    vi.spyOn(console, "log").mockImplementation((line: string) => lines.push(JSON.parse(line)));
+    const statuses: number[] = [];
+    for (let n = 0; n < 200; n++) statuses.push((await call(token, "GET", `/buildagent/${id}`)).status);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(lines.map(({ status, weight }) => [status, weight])).toEqual([
+      [200, 100],
+      [200, 100],
+    ]);
+    for (let n = 0; n < 3; n++) await call(token, "GET", "/repository");
+    expect(lines.slice(2).map(({ status, weight }) => [status, weight])).toEqual(Array(3).fill([403, 1]));
   });
 
   it("tells what it took, unless it was refused", async () => {

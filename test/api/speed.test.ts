@@ -128,7 +128,9 @@ describe("a list", () => {
       "/build",
       {
         ...{ repoId: () => ids.repoId ?? "", pipelineId: () => ids.pipelineId ?? "", branch: () => "next" },
-        ...{ status: () => "queued", limit: () => "5" },
+        ...{ status: () => "queued", limit: () => "5", ref: () => "refs/heads/next", event: () => "api" },
+        ...{ commitSha: () => "a".repeat(40), trigger: () => "api" },
+        ...{ since: () => "2020-01-01T00:00:00Z", until: () => "2099-01-01T00:00:00Z" },
       },
     ],
     ["/pipeline", { repoId: () => ids.repoId ?? "", name: () => "p7", limit: () => "1" }],

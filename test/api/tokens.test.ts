@@ -126,12 +126,14 @@ describe("a token", () => {
 
 describe("an agent that is removed", () => {
   it("is given nothing and heard no more, in the middle of a build too", async () => {
-    const { admin, agent, pipeline } = await newBuildSetup();
+    const { admin, agent, orgId, pipeline } = await newBuildSetup();
     const { id } = await trigger(admin, pipeline.id);
     const { body: job } = await poll(agent);
     const lease = { "X-Lease": String(job.lease) };
     expect((await call(agent.token, "POST", `/build/${id}/start`, undefined, lease)).status).toBe(200);
     expect((await call(admin, "DELETE", `/buildagent/${agent.id}`)).status).toBe(204);
+    // The log judges alone: it is closed by the pool's outbox, seconds later.
+    await poolStub(orgId).flush();
     const attempts: [string, string, unknown?][] = [
       ["GET", `/buildagent/${agent.id}/poll`],
       ["POST", `/buildagent/${agent.id}/heartbeat`],

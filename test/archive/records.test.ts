@@ -13,6 +13,8 @@ const build: BuildRecord & { finishedAt: string } = {
   branch: "main",
   commitSha: null,
   status: "succeeded",
+  ref: "refs/heads/main",
+  event: "api",
   trigger: "api",
   priority: 0,
   agentId: null,

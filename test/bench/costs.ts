@@ -1,57 +1,42 @@
 import { join } from "node:path";
-import { serveBundled } from "../support/served-worker.ts";
-import { withStorageIn } from "../support/storage-in.ts";
-import { makePipeline, registerAgent } from "./support/build-requests.ts";
-import { type Counts, NOTHING, times } from "./support/counts.ts";
-import { idleHour, POLLS_AN_HOUR } from "./support/idle-hour.ts";
-import { KeepAliveClient } from "./support/keep-alive.ts";
-import { dollarsFor, HOURS_A_MONTH, objectAwake } from "./support/prices.ts";
-import { BUILD_SECONDS, typicalBuild } from "./support/typical-build.ts";
-import { inParallel, Waiters } from "./support/waiters.ts";
+import { unstable_readConfig as readWranglerConfig } from "wrangler";
+import { ROOT } from "../../src/local/service.ts";
+import { countCosts, heldPolls } from "./support/cost-run.ts";
+import { RELEASE_BEFORE } from "./support/costs-before.ts";
+import { billedCalls, type Counts, invocationsOf, rowsOf, sum, times } from "./support/counts.ts";
+import { POLLS_AN_HOUR } from "./support/idle-hour.ts";
+import { dollars, rounded, table } from "./support/markdown-table.ts";
+import { bill, dollarsStored, HOURS_A_MONTH, objectAwake, total } from "./support/prices.ts";
+import { BUILD_SECONDS } from "./support/typical-build.ts";
 
 /* Prints the tables of docs/costs.md: counts operations of the running service and multiplies by the list prices. */
 
 const SIZES = [10, 1_000, 100_000];
 const AGENTS_AN_ORGANIZATION = 1_000;
-const SAMPLE = 20;
-/** Seconds between two polls of an agent with an open socket. */
-const LOOK_SECONDS = 600;
+const BUILDS_A_MONTH = (HOURS_A_MONTH * 3600) / BUILD_SECONDS;
+const KEPT_DAYS = 90;
 
-const entry = join(import.meta.dirname, "support/counted-worker.ts");
-const service = await withStorageIn("memory", () => serveBundled({ entry }));
-const client = await service.newOrganization("costs");
-const http = new KeepAliveClient(service.url);
-const { id: pipelineId } = await makePipeline(client);
-const agents = await inParallel(SAMPLE, SAMPLE, (n) => registerAgent(client, http, `mill-${n}`));
-const trigger = { token: client.token, pipelineId };
+const { observability } = readWranglerConfig({ config: join(ROOT, "wrangler.toml") });
+const hasInvocationLogs = observability?.logs?.invocation_logs ?? true;
 
-await typicalBuild(http, trigger, agents[0]!);
-const build = await typicalBuild(http, trigger, agents[0]!);
-const oftenLogged = await typicalBuild(http, trigger, agents[0]!, 4);
-const idle = agents.slice(1);
-const longPoll = await idleHour(http, idle, 1);
-const everyThreeSeconds = await idleHour(http, idle, 0, 3);
-const crowd = new Waiters();
-await Promise.all(
-  idle.map(({ id, token }, index) => crowd.openSocket(index, `${service.url}/buildagent/${id}/poll`, token)),
-);
-const socket = await idleHour(http, idle, 0, LOOK_SECONDS);
-crowd.close();
-http.close();
-await service.stop();
+const run = await countCosts();
+const { longPoll, socket, everyThreeSeconds } = run.hours;
 
-/** The cost of an agent if an object held its long poll, without the time in which this object is awake. */
-const held: Counts = {
-  ...NOTHING,
-  requests: POLLS_AN_HOUR,
-  objectRequests: POLLS_AN_HOUR,
-  objectRowsWritten: longPoll.objectRowsWritten,
-};
-const monthly = (hour: Counts) => (agents: number) => agents * HOURS_A_MONTH * dollarsFor(hour);
-const busy = (one: Counts) => monthly(times(one, 3600 / BUILD_SECONDS));
-
-const awakeMonth = objectAwake(HOURS_A_MONTH * 3600);
+const monthly = (hour: Counts) => (agents: number) => agents * HOURS_A_MONTH * total(bill(hour, hasInvocationLogs));
 const poolsOf = (agents: number) => Math.ceil(agents / AGENTS_AN_ORGANIZATION);
+const awakeMonth = objectAwake(HOURS_A_MONTH * 3600);
+const held = heldPolls(longPoll, POLLS_AN_HOUR);
+
+/** Dollars of a month in which one agent builds without a pause, by what is paid. */
+const busyMonth = (build: Counts): Record<string, number> => {
+  const kept =
+    dollarsStored(run.databaseBytes, KEPT_DAYS, "d1") + dollarsStored(build.archiveBytes, KEPT_DAYS, "archive");
+  return {
+    ...bill(times(sum(build, run.removal), BUILDS_A_MONTH), hasInvocationLogs),
+    "what is kept 90 days": kept * BUILDS_A_MONTH,
+  };
+};
+const busy = (build: Counts) => (agents: number) => agents * total(busyMonth(build));
 
 const WAYS: [name: string, dollars: (agents: number) => number][] = [
   ["idle, WebSocket alone", () => 0],
@@ -60,44 +45,85 @@ const WAYS: [name: string, dollars: (agents: number) => number][] = [
   ["idle, if the pool held each question", (agents) => monthly(held)(agents) + poolsOf(agents) * awakeMonth],
   ["idle, if an object for each agent held it", (agents) => monthly(held)(agents) + agents * awakeMonth],
   ["idle, if it asked every 3 s", monthly(everyThreeSeconds)],
-  ["busy without a pause", busy(build)],
-  ["busy, if a log were sent four times a second", busy(oftenLogged)],
+  ["busy without a pause", busy(run.build.counts)],
+  ["busy, 30 variables", busy(run.withVariables.counts)],
+  ["busy, if a log were sent four times a second", busy(run.oftenLogged)],
 ];
 
-const dollars = (value: number): string =>
-  value.toLocaleString("en-US", {
-    minimumFractionDigits: value < 100 ? 2 : 0,
-    maximumFractionDigits: value < 100 ? 2 : 0,
-  });
+const print = (title: string, head: string[], rows: string[][]): void =>
+  console.log(`${title}:\n\n${table(head, rows)}\n`);
 
-const table = (head: string[], rows: string[][]): string =>
-  [head, head.map((_, column) => (column === 0 ? "---" : "---:")), ...rows]
-    .map((row) => `| ${row.join(" | ")} |`)
-    .join("\n");
-
-const agentsIn = (count: number) => `${count.toLocaleString("en-US")} agents`;
-console.log("Dollars a month:\n");
-console.log(
-  table(
-    ["way", ...SIZES.map(agentsIn)],
-    WAYS.map(([name, of]) => [name, ...SIZES.map((size) => dollars(of(size)))]),
-  ),
+print(
+  "Dollars a month",
+  ["way", ...SIZES.map((count) => `${count.toLocaleString("en-US")} agents`)],
+  WAYS.map(([name, of]) => [name, ...SIZES.map((size) => dollars(of(size)))]),
 );
 
-const COUNTED: [string, keyof Counts][] = [
-  ["requests to the Worker", "requests"],
-  ["requests to objects", "objectRequests"],
-  ["rows read in objects", "objectRowsRead"],
-  ["rows written in objects", "objectRowsWritten"],
-  ["rounds to D1", "d1Rounds"],
-  ["rows read in D1", "d1RowsRead"],
-  ["rows written in D1", "d1RowsWritten"],
+const COUNTED: [name: string, of: (counts: Counts) => number][] = [
+  ["requests to the Worker", ({ requests }) => requests],
+  ["calls of objects", billedCalls],
+  ["rows read in objects", ({ objectRowsRead }) => objectRowsRead],
+  ["rows written in objects", ({ objectRowsWritten }) => rowsOf(objectRowsWritten)],
+  ["rounds to D1", ({ d1Rounds }) => d1Rounds],
+  ["rows read in D1", ({ d1RowsRead }) => d1RowsRead],
+  ["rows written in D1", ({ d1RowsWritten }) => rowsOf(d1RowsWritten)],
+  ["writes to R2", ({ archiveWrites }) => archiveWrites],
+  ["reads from R2", ({ archiveReads }) => archiveReads],
+  ["bytes to R2", ({ archiveBytes }) => archiveBytes],
+  ["lines of the service's log", ({ lines }) => lines],
 ];
-const columns = [longPoll, socket, everyThreeSeconds, build];
-console.log("\nCounted:\n");
-console.log(
-  table(
-    ["", "hour by long poll", "hour by WebSocket", "hour of asking every 3 s", "a build"],
-    COUNTED.map(([name, kind]) => [name, ...columns.map((counts) => String(Math.round(counts[kind])))]),
-  ),
+const columns = [longPoll, socket, everyThreeSeconds, run.build.counts, run.withVariables.counts, run.removal];
+print(
+  "Counted",
+  ["", "hour by long poll", "hour by WebSocket", "hour of asking every 3 s", "a build", "30 variables", "its removal"],
+  COUNTED.map(([name, of]) => [name, ...columns.map((counts) => rounded(of(counts)))]),
+);
+
+const { objectRowsWritten, d1RowsWritten } = run.withVariables.counts;
+const written = {
+  ...objectRowsWritten,
+  ...Object.fromEntries(Object.entries(d1RowsWritten).map(([name, rows]) => [`D1 ${name}`, rows])),
+};
+const tables = [...new Set([...Object.keys(RELEASE_BEFORE.rowsWritten), ...Object.keys(written)])].sort();
+print(
+  "Rows that a build with 30 variables writes, by table",
+  ["", RELEASE_BEFORE.version, "now"],
+  tables.map((name) => [name, rounded(RELEASE_BEFORE.rowsWritten[name] ?? 0), rounded(written[name] ?? 0)]),
+);
+
+const events = (counts: Counts) => counts.lines + (hasInvocationLogs ? invocationsOf(counts) : 0);
+const month = busyMonth(run.build.counts);
+const monthWithVariables = busyMonth(run.withVariables.counts);
+print(
+  "Dollars a month for 1,000 busy agents, by what is paid",
+  ["", "no variables", "30 variables"],
+  [...Object.keys(month), "sum"].map((name) => {
+    const of = (items: Record<string, number>) => dollars(1_000 * (name === "sum" ? total(items) : items[name]!));
+    return [name, of(month), of(monthWithVariables)];
+  }),
+);
+
+const now: Record<keyof typeof RELEASE_BEFORE.figures, number> = {
+  "requests to the Worker": run.build.counts.requests,
+  "calls of objects": billedCalls(run.build.counts),
+  "rows written in objects": rowsOf(run.build.counts.objectRowsWritten),
+  "rows written in D1, no variables": rowsOf(run.build.counts.d1RowsWritten),
+  "rows written in D1, 30 variables": rowsOf(d1RowsWritten),
+  "events of the platform's log": events(run.build.counts),
+  "bytes of D1, 30 variables": run.databaseBytes,
+  "bytes in the object of its log, in the end": run.build.objectBytes,
+  "rows in the pool, in the end": run.rowsLeft,
+  "dollars a month, 1,000 busy agents": busy(run.build.counts)(1_000),
+  "dollars a month, 1,000 busy agents, 30 variables": busy(run.withVariables.counts)(1_000),
+  "dollars a month, 1,000 idle agents": monthly(socket)(1_000),
+};
+print(
+  "The way down: a build of five minutes",
+  ["", RELEASE_BEFORE.version, "now", "goal"],
+  Object.entries(RELEASE_BEFORE.figures).map(([name, { before, goal }]) => [
+    name,
+    rounded(before),
+    rounded(now[name as keyof typeof now]),
+    goal === null ? "" : `<= ${rounded(goal)}`,
+  ]),
 );

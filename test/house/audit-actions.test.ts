@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { AUDIT_ACTIONS } from "../../src/protocol/audit.ts";
+import { AUDIT_ACTIONS, EARLIER_ACTIONS } from "../../src/protocol/audit.ts";
 
 const read = (pattern: string): string =>
   globSync(pattern)
@@ -19,7 +19,7 @@ describe("the actions of the audit", () => {
 
   it("are all written somewhere", () => {
     const source = read("src/{domain,services}/**/*.ts");
-    expect(AUDIT_ACTIONS.filter((action) => !source.includes(`"${action}"`))).toEqual([]);
+    expect(AUDIT_ACTIONS.filter((action) => !source.includes(`"${action}"`))).toEqual([...EARLIER_ACTIONS]);
   });
 
   it("have the ones that the documents and the API's description name", () => {

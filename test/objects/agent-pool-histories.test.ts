@@ -81,7 +81,7 @@ const record = (index: number): { calls: RecordedCall[]; history: History } | un
 };
 
 /** Commands that the object gives itself, or that a closed socket causes. */
-const INTERNAL: Command[] = ["recordFlush", "tidy", "leave"];
+const INTERNAL: Command[] = ["recordFlush", "recordCloses", "tidy", "leave"];
 
 const pools = env.AGENT_POOL as DurableObjectNamespace<AgentPool>;
 type Stub = DurableObjectStub<AgentPool>;
@@ -155,7 +155,7 @@ describe("the object", () => {
       const recorded = record(index);
       if (!recorded) continue;
       histories++;
-      await env.DB.prepare("DELETE FROM build").run();
+      await env.DB.prepare("DELETE FROM build_summary").run();
       const object = new ObjectUnderTest(index);
       for (const call of recorded.calls) {
         vi.setSystemTime(call.now);
@@ -177,7 +177,8 @@ const agreesWithD1 = async (stub: Stub, { simulator }: History): Promise<void> =
   for (let round = 0; round < 10; round++) await stub.flush();
   const { builds } = simulator.pool.storage.rows;
   const ids = JSON.stringify([...builds.keys()]);
-  const query = "SELECT id, status, pool_version FROM build WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id";
+  const query =
+    "SELECT id, status, pool_version FROM build_summary WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id";
   const { results } = await env.DB.prepare(query).bind(ids).all();
   const expected = [...builds.values()].map(({ id, status, version }) => ({
     id,

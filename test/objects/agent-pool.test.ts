@@ -47,9 +47,9 @@ describe("the life of a build", () => {
     const pool = poolOf("closing");
     const holder = await busy(pool, "closing");
     const waiting = () =>
-      runInDurableObject(pool, (_object, { storage }) => storage.sql.exec("SELECT body FROM letter").toArray());
+      runInDurableObject(pool, (_object, { storage }) => storage.sql.exec("SELECT body FROM log_outbox").toArray());
     value(await pool.finish({ ...holder, status: "succeeded", exitCode: 0 }));
-    expect(JSON.stringify(await waiting())).toContain(`\\"kind\\":\\"close\\",\\"buildId\\":\\"${holder.buildId}\\"`);
+    expect(JSON.stringify(await waiting())).toContain(`\\"jobId\\":\\"${holder.buildId}\\"`);
     await pool.flush();
     expect(await waiting()).toEqual([]);
   });
@@ -131,14 +131,14 @@ describe("the pool", () => {
     const pool = poolOf("torn");
     const { id } = value(await pool.enqueue(newBuild("torn")));
     await runInDurableObject(pool, (_object, { storage }) => {
-      storage.sql.exec("ALTER TABLE job RENAME TO elsewhere");
+      const full = "CREATE TRIGGER full BEFORE UPDATE ON build BEGIN SELECT RAISE(ABORT, 'disk full'); END";
+      storage.sql.exec(full);
     });
     const torn = runInDurableObject(pool, (object: AgentPool) => object.cancel({ buildId: id, actor }));
     await expect(torn).rejects.toThrow("could not store");
     const again = poolOf("torn");
     await runInDurableObject(again, (_object, { storage }) => {
-      storage.sql.exec("DROP TABLE job");
-      storage.sql.exec("ALTER TABLE elsewhere RENAME TO job");
+      storage.sql.exec("DROP TRIGGER full");
     });
     await evictDurableObject(again);
     expect(value(await poolOf("torn").getBuild(id)).status).toBe("queued");
@@ -153,6 +153,7 @@ describe("the run values of ended builds", () => {
     const active = newBuild("given", { inputs: much });
     for (const wanted of [...first, active]) value(await pool.enqueue(wanted));
     for (const { id } of first) value(await pool.cancel({ buildId: id, actor }));
+    await pool.flush();
     await runInDurableObject(pool, (_, { storage }) => {
       const kept = new PoolStorage(
         storage.sql,
@@ -176,6 +177,7 @@ describe("the run values of ended builds", () => {
     const [old, recent, waiting] = [newBuild("week"), newBuild("week"), newBuild("week")];
     for (const build of [old, recent, waiting]) value(await pool.enqueue(build));
     for (const { id } of [old, recent]) value(await pool.cancel({ buildId: id, actor }));
+    await pool.flush();
     await runInDurableObject(pool, async (_, state) => {
       const ages = [
         [old.id, 8.1],

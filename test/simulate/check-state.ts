@@ -2,7 +2,7 @@ import type { Push } from "../../src/domain/pool/decision.ts";
 import type { AgentFacts, BuildFacts, JobFacts } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { nextDue } from "../../src/domain/pool/step.ts";
-import { AGENT_MS, OFFER_MS } from "./specification.ts";
+import { AGENT_MS, isEnded, OFFER_MS } from "./specification.ts";
 import type { SimStorage } from "./storage.ts";
 import { must } from "./violation.ts";
 
@@ -100,11 +100,17 @@ export const checkState = (
     if (status !== "queued" && job.maxParallel !== null)
       must(12, leased.get(pipelineId!)! <= job.maxParallel, "more builds than maxParallel");
   }
-  const isSame = state.dirty.size === storage.rows.dirty.size && state.pendingEntries === storage.rows.entries.size;
+  const { builds, told, audits, closes } = storage.rows;
+  let untold = 0;
+  for (const { id, status } of builds.values()) if (isEnded(status) && !told.has(id)) untold++;
+  let untoldInMemory = 0;
+  for (const id of state.dirty.keys()) if (!state.builds.has(id)) untoldInMemory++;
+  const isSame =
+    untold === untoldInMemory && state.pending.audits === audits.size && state.pending.closes === closes.size;
   must(16, isSame, "memory and storage differ about the outbox");
   must(
     17,
-    (storage.rows.dirty.size === 0 && storage.rows.entries.size === 0) || due !== null,
+    (state.dirty.size === 0 && audits.size === 0 && closes.size === 0) || due !== null,
     "no alarm for the outbox",
   );
   checkWaiters(state, now, latest, pushes);

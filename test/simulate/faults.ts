@@ -12,6 +12,8 @@ export const FAULTS = {
   restore: "the pool's storage returns to an earlier point",
   "D1 away": "D1 cannot be reached",
   "D1 outcome unknown": "a write to D1 succeeds, the pool gets an error",
+  "archive away": "the archive does not take the records of ended builds",
+  "log away": "a log cannot be closed",
   "D1 write late": "D1 executes a write again, much later",
   "Worker died": "the Worker stops between two steps of a hand-out",
   "alarm late": "time passes and the alarm does not fire",

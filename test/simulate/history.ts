@@ -254,7 +254,7 @@ export class History {
       for (const agent of this.agents) agent.step(this.#handOuts);
       simulator.advanceTime(5_000);
     }
-    for (let round = 0; pool.state.flush.at !== null; round++) {
+    for (let round = 0; pool.state.flush.at !== null || pool.state.closing.at !== null; round++) {
       must(17, round < MAX_HEALING_ROUNDS, "the outbox never becomes empty");
       simulator.advanceTime(60_000);
     }

@@ -1,4 +1,5 @@
 import { RULES, type Rules } from "../../src/domain/pool/rules.ts";
+import { isEnded } from "../../src/protocol/build-states.ts";
 import type { Invariant } from "./invariants.ts";
 
 /** The state machine with one wrong rule. The checks must see that it violates the invariant `breaks`. */
@@ -84,11 +85,14 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(5, "heartbeats do not extend the lease", { extended: (lease) => lease.expiresAt }),
   mutant(17, "builds have no timeout", { overtime: () => false }),
   mutant(16, "the outbox misses builds that succeed", {
-    outbox: (build, at) => (build.status === "succeeded" ? [] : RULES.outbox(build, at)),
+    outbox: (before, build, at) => (build.status === "succeeded" ? [] : RULES.outbox(before, build, at)),
   }),
-  mutant(16, "the outbox misses new leases", {
-    outbox: (build, at) => (build.status === "assigned" ? [] : RULES.outbox(build, at)),
+  mutant(16, "the outbox misses new builds", {
+    outbox: (before, build, at) => (before ? RULES.outbox(before, build, at) : []),
   }),
+  mutant(16, "D1 hears of an end before the archive has its record", { mayTell: () => true }),
+  mutant(16, "the news of a build's creation counts as that of its end", { isHeard: () => true }),
+  mutant(17, "an end is told again and again", { isHeard: (build) => !isEnded(build.status) }),
   mutant(13, "deliveries leave no audit entry", {
     audited: (change) => (change.entry.action === "build.deliver" ? [] : [change]),
   }),

@@ -37,6 +37,8 @@ export class Simulator {
   readonly delayedMessages: (() => void)[] = [];
   /** Ids of agents that got a hint and have not polled since. */
   readonly hinted = new Set<string>();
+  /** Logs that were closed, by job and fence. */
+  readonly closedLogs = new Set<string>();
   /** Open sockets by agent, with the time at which each closes (null: never). */
   readonly sockets = new Map<string, number | null>();
   /** The token that registers agents, until it is revoked with all of them. */
@@ -133,8 +135,9 @@ export class Simulator {
     this.pool.alarmAt = null;
     this.call("sweep", null);
     if (this.injectFault("alarm doubled", 0.05)) this.call("sweep", null);
-    const { at } = this.pool.state.flush;
-    if (at !== null && at <= this.now) this.flush();
+    const { flush, closing } = this.pool.state;
+    if (flush.at !== null && flush.at <= this.now) this.flush();
+    if (closing.at !== null && closing.at <= this.now) this.closeLogs();
   }
 
   /** The object's own timer, which withdraws hints that no agent followed. */
@@ -166,7 +169,13 @@ export class Simulator {
       this.#completeFlush(this.#flushing);
       return;
     }
-    const batch = database.read(pool.storage, pool.state.dirty);
+    const isArchiveAway = this.injectFault("archive away", 0.1, "recordFlush");
+    const { rules } = pool.context;
+    const batch = database.read(pool.storage, pool.state.dirty.keys(), rules, isArchiveAway);
+    if (batch.builds.length === 0 && batch.audits.length === 0) {
+      this.call("recordFlush", { builds: [], entries: [], sequence: null, failed: isArchiveAway });
+      return;
+    }
     this.#flushing = batch;
     if (this.injectFault("D1 write late", 0.05)) this.delayedMessages.push(() => database.write(batch, pool.storage));
     if (this.isHealing || this.random.chance(0.5)) this.#completeFlush(batch);
@@ -182,8 +191,21 @@ export class Simulator {
       return;
     }
     const failed = isAway || this.injectFault("D1 outcome unknown", 0.05, "recordFlush");
-    const builds = failed ? [] : batch.builds;
-    const entries = failed ? [] : batch.entries.map(({ seq }) => seq);
-    this.call("recordFlush", { builds, entries, failed });
+    const builds = failed ? [] : batch.builds.map(({ id, version }) => ({ buildId: id, version }));
+    const entries = failed ? [] : batch.audits.map(([seq]) => seq);
+    const sequence = builds.length > 0 ? Math.max(...batch.builds.map(({ version }) => version)) : null;
+    this.call("recordFlush", { builds, entries, sequence, failed });
+  }
+
+  /** The pool closes the logs of leases that are over; some do not answer. */
+  closeLogs(): void {
+    const closes = [...this.pool.storage.rows.closes];
+    const closed = closes.filter(() => !this.injectFault("log away", 0.1));
+    for (const [, { jobId, fence }] of closed) this.closedLogs.add(`${jobId} ${fence}`);
+    if (this.injectFault("object evicted", 0.02, "before closes were recorded")) {
+      this.evict();
+      return;
+    }
+    this.call("recordCloses", { entries: closed.map(([seq]) => seq), failed: closed.length < closes.length });
   }
 }

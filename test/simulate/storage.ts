@@ -23,8 +23,11 @@ interface Rows {
   reports: Map<string, Report>;
   numbers: Map<string, number>;
   keys: Map<string, KeyedBuild>;
-  dirty: Set<string>;
-  entries: Map<number, { audit: AuditFact | null }>;
+  /** Ended builds of which D1 has been told. */
+  told: Set<string>;
+  sequence: number;
+  audits: Map<number, AuditFact>;
+  closes: Map<number, { jobId: string; fence: number }>;
   appended: number;
 }
 
@@ -38,8 +41,10 @@ const emptyRows = (): Rows => ({
   reports: new Map(),
   numbers: new Map(),
   keys: new Map(),
-  dirty: new Set(),
-  entries: new Map(),
+  told: new Set(),
+  sequence: 0,
+  audits: new Map(),
+  closes: new Map(),
   appended: 0,
 });
 
@@ -59,6 +64,7 @@ export class SimStorage implements Records {
           break;
         case "build":
           rows.builds.set(change.build.id, change.build);
+          rows.told.delete(change.build.id);
           break;
         case "job":
           rows.jobs.set(change.job.buildId, change.job);
@@ -81,20 +87,23 @@ export class SimStorage implements Records {
         case "revoked":
           rows.revoked.set(change.tokenId, change.at);
           break;
-        case "dirty":
-          rows.dirty.add(change.buildId);
-          break;
         case "clean":
-          rows.dirty.delete(change.buildId);
+          if (change.endedAt !== null) rows.told.add(change.buildId);
+          break;
+        case "sequence":
+          rows.sequence = change.sequence;
           break;
         case "audit":
-          rows.entries.set(++rows.appended, { audit: change.entry });
+          rows.audits.set(++rows.appended, change.entry);
+          break;
+        case "audits-told":
+          for (const seq of change.entries) rows.audits.delete(seq);
           break;
         case "close":
-          rows.entries.set(++rows.appended, { audit: null });
+          rows.closes.set(++rows.appended, { jobId: change.jobId, fence: change.fence });
           break;
-        case "delivered":
-          for (const seq of change.entries) rows.entries.delete(seq);
+        case "logs-closed":
+          for (const seq of change.entries) rows.closes.delete(seq);
           break;
       }
     }
@@ -102,28 +111,32 @@ export class SimStorage implements Records {
 
   /** The state with which a new object starts. */
   load(): PoolState {
-    const { orgId, fence, agents, revoked, builds, jobs, dirty, entries } = this.rows;
+    const { orgId, fence, agents, revoked, builds, jobs, told, sequence, audits, closes } = this.rows;
     const state = emptyState(this);
-    const changes: Change[] = [{ kind: "fence", fence }];
+    const changes: Change[] = [
+      { kind: "fence", fence },
+      { kind: "sequence", sequence },
+    ];
     if (orgId !== null) changes.push({ kind: "org", orgId });
     for (const agent of agents.values()) changes.push({ kind: "agent", agent });
     for (const [tokenId, at] of revoked) changes.push({ kind: "revoked", tokenId, at });
     for (const build of builds.values()) {
-      if (!isEnded(build.status)) changes.push({ kind: "build", build }, { kind: "job", job: jobs.get(build.id)! });
+      const hasEnded = isEnded(build.status);
+      if (!hasEnded) changes.push({ kind: "build", build }, { kind: "job", job: jobs.get(build.id)! });
+      if (hasEnded ? !told.has(build.id) : !build.isTold) changes.push({ kind: "dirty", buildId: build.id, at: 0 });
+      if (hasEnded) changes.push({ kind: "sequence", sequence: build.version });
     }
-    for (const buildId of dirty) changes.push({ kind: "dirty", buildId, at: 0 });
-    if (entries.size > 0) changes.push({ kind: "flush", at: 0, failures: 0 });
+    if (audits.size > 0) changes.push({ kind: "flush", at: 0, failures: 0 });
+    if (closes.size > 0) changes.push({ kind: "closing", at: 0, failures: 0 });
     apply(state, changes);
     return state;
   }
 
   /** The rows as they are now, to restore them later. */
   snapshot(): Rows {
-    const { orgId, fence, agents, revoked, builds, jobs, reports, numbers, keys, dirty, entries, appended } = this.rows;
+    const { agents, revoked, builds, jobs, reports, numbers, keys, told, audits, closes } = this.rows;
     return {
-      orgId,
-      fence,
-      appended,
+      ...this.rows,
       agents: new Map(agents),
       revoked: new Map(revoked),
       builds: new Map(builds),
@@ -131,8 +144,9 @@ export class SimStorage implements Records {
       reports: new Map(reports),
       numbers: new Map(numbers),
       keys: new Map(keys),
-      dirty: new Set(dirty),
-      entries: new Map(entries),
+      told: new Set(told),
+      audits: new Map(audits),
+      closes: new Map(closes),
     };
   }
 
@@ -149,8 +163,8 @@ export class SimStorage implements Records {
     return this.rows.numbers.get(repoId) ?? 0;
   }
 
-  pendingEntries() {
-    return this.rows.entries.size;
+  pending() {
+    return { audits: this.rows.audits.size, closes: this.rows.closes.size };
   }
 
   lastSeq() {

@@ -75,8 +75,10 @@ export const changeWords = (
         return [`${change.tokenId} revoked`];
       case "clean":
         return [`${change.buildId} in D1`];
-      case "delivered":
-        return [`${change.entries.length} outbox ${change.entries.length === 1 ? "entry" : "entries"} delivered`];
+      case "audits-told":
+        return [`${change.entries.length} of the audit in D1`];
+      case "logs-closed":
+        return [`${change.entries.length} ${change.entries.length === 1 ? "log" : "logs"} closed`];
       default:
         return [];
     }

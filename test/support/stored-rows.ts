@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { poolStub } from "./deployment.ts";
 
-const POOL = ["agent", "build", "job", "report", "inputs", "number", "idempotency", "letter"];
+const POOL = ["agent", "build", "report", "inputs", "number", "idempotency", "audit_outbox", "log_outbox"];
 
 const tables = async (): Promise<string[]> => {
   const named = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'";

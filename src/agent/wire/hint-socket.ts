@@ -3,6 +3,7 @@ import { HINT_PING } from "../../protocol/jobs.ts";
 import { logger } from "../cli/logger.ts";
 import { parseJson } from "../parse-json.ts";
 import { HintMessage } from "./answers.ts";
+import { Audience } from "./audience.ts";
 import { AutoResetEvent, sleep } from "./auto-reset-event.ts";
 import { type BackOff, backOffDelay, DEFAULT_BACK_OFF } from "./back-off.ts";
 import type { Client } from "./client.ts";
@@ -27,6 +28,7 @@ export class HintSocket {
   readonly lookHint = new AutoResetEvent();
   /** Set when the agent should ask with a heartbeat whether its build is canceled. */
   readonly cancelHint = new AutoResetEvent();
+  readonly audience = new Audience(() => this.#isOpen);
   #isOpen = false;
   readonly #attempted = new AutoResetEvent();
   readonly #options: HintSocketOptions;
@@ -108,5 +110,6 @@ export class HintSocket {
     const hint = HintMessage.safeParse(parseJson(text)).data;
     if (hint?.type === "look") this.lookHint.set();
     if (hint?.type === "cancel") this.cancelHint.set();
+    if (hint?.type === "followed") this.audience.note();
   }
 }

@@ -1,4 +1,5 @@
-import { cancelBuild, getBuild, listBuilds } from "../../services/builds.ts";
+import { listBuilds } from "../../services/build-list.ts";
+import { cancelBuild, getBuild } from "../../services/builds.ts";
 import { explainBuild } from "../../services/explain.ts";
 import { retryBuild, triggerBuild, triggerRepositoryBuild } from "../../services/triggers.ts";
 import { readLog } from "../../web/log.ts";
@@ -22,7 +23,8 @@ export const BUILD_ROUTES: Route[] = [
     describing && {
       tag: "Builds",
       summary: "List builds, newest first",
-      description: "A build in the list may be a moment older than the same build by its id.",
+      description:
+        "A build in the list has no environment, steps and summary: read the build by its id. A list of ended builds may miss a build that ended a moment ago.",
     },
   ),
   create(

@@ -2,7 +2,7 @@ import { type Build, BuildFilter } from "../../protocol/build.ts";
 import { type EndedStatus, isEnded, STATUSES } from "../../protocol/build-states.ts";
 import type { Explanation } from "../../protocol/explain.ts";
 import { listAgents } from "../../services/agents.ts";
-import { listBuilds } from "../../services/builds.ts";
+import { listBuilds } from "../../services/build-list.ts";
 import type { Context } from "../../services/core/context.ts";
 import { explainBuild } from "../../services/explain.ts";
 import { listPipelines } from "../../services/pipelines.ts";

@@ -1,9 +1,13 @@
-import type { Change, MemoryChange } from "./facts.ts";
+import { isEnded, isLeased, isQueued } from "../../protocol/build-states.ts";
+import { countEnd, noEvents } from "./events.ts";
+import type { BuildFacts, Change, MemoryChange } from "./facts.ts";
 import { forgetAgent, indexAgent, indexBuild, scheduleRetry, setAgent, setOffer } from "./indices.ts";
 import type { PoolState } from "./state.ts";
 
 /** Milliseconds between a change and its write to D1, so that changes close together become one write. */
 export const FLUSH_DELAY_MS = 1_000;
+/** The same for a hand-out's entry in the audit, which nobody waits for. */
+const HAND_OUT_DELAY_MS = 30_000;
 
 /** Ids of what a list of changes touched: each is indexed once, at the end. */
 interface Touched {
@@ -28,12 +32,14 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
       state.fence = change.fence;
       return;
     case "build":
+      countMove(state, change.build);
       state.builds.set(change.build.id, change.build);
       state.seq = Math.max(state.seq, change.build.seq);
+      state.sequence = Math.max(state.sequence, change.build.version);
       builds.add(change.build.id);
       return;
     case "job":
-      state.jobs.set(change.job.buildId, change.job);
+      state.jobs.set(change.job.id, change.job);
       builds.add(change.job.buildId);
       return;
     case "agent":
@@ -48,22 +54,29 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
       state.revoked.set(change.tokenId, change.at);
       return;
     case "dirty":
-      state.dirty.add(change.buildId);
-      flushSoon(state, change.at);
+      state.dirty.set(change.buildId, change.at);
+      flushBy(state, change.at + FLUSH_DELAY_MS);
       return;
     case "clean":
       state.dirty.delete(change.buildId);
+      markTold(state, change.buildId);
+      return;
+    case "sequence":
+      state.sequence = Math.max(state.sequence, change.sequence);
       return;
     case "audit":
-      state.pendingEntries++;
-      flushSoon(state, change.entry.at);
+      state.pending.audits++;
+      flushBy(state, change.entry.at + (change.variableIds ? HAND_OUT_DELAY_MS : FLUSH_DELAY_MS));
+      return;
+    case "audits-told":
+      state.pending.audits -= change.entries.length;
       return;
     case "close":
-      state.pendingEntries++;
-      flushSoon(state, change.at);
+      state.pending.closes++;
+      closeBy(state, change.at + FLUSH_DELAY_MS);
       return;
-    case "delivered":
-      state.pendingEntries -= change.entries.length;
+    case "logs-closed":
+      state.pending.closes -= change.entries.length;
       return;
     case "forget":
       for (const [tokenId, at] of state.revoked) if (at < change.before) state.revoked.delete(tokenId);
@@ -78,10 +91,26 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
   }
 };
 
+const countMove = ({ builds, events }: PoolState, { id, status, reason }: BuildFacts): void => {
+  const before = builds.get(id);
+  if (!before) return;
+  if (isEnded(status)) countEnd(events, status, reason);
+  else if (isLeased(before.status) && isQueued(status)) events.requeues++;
+};
+
 const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<string>): void => {
   switch (change.kind) {
     case "flush":
       state.flush = { at: change.at, failures: change.failures };
+      return;
+    case "closing":
+      state.closing = { at: change.at, failures: change.failures };
+      return;
+    case "lease-lost":
+      state.events.leasesLost[change.cause]++;
+      return;
+    case "events-told":
+      state.events = noEvents();
       return;
     case "contact":
       state.lastContacts.set(change.agentId, change.at);
@@ -107,6 +136,18 @@ const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<s
   }
 };
 
-const flushSoon = (state: PoolState, at: number): void => {
-  state.flush.at ??= at + FLUSH_DELAY_MS;
+/** Remembered with the build, and stored when the build is stored for another reason. */
+const markTold = ({ builds }: PoolState, id: string): void => {
+  const build = builds.get(id);
+  if (build) builds.set(id, { ...build, isTold: true });
+};
+
+/** After a failure the back-off stands. */
+const flushBy = ({ flush }: PoolState, at: number): void => {
+  if (flush.at === null || (flush.failures === 0 && at < flush.at)) flush.at = at;
+};
+
+/** One log that cannot be closed delays no other. */
+const closeBy = ({ closing }: PoolState, at: number): void => {
+  if (closing.at === null || at < closing.at) closing.at = at;
 };

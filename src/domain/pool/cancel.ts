@@ -27,7 +27,7 @@ export const cancel = (
   if (!context.rules.mayCancel(build)) return decided(buildId);
   const audited = audit(actor, "build.cancel", buildId, { status: build.status }, context);
   const lease = job.lease;
-  if (!lease) return decided(buildId, [...audited, ...endBuild(active, CANCELED, null, actor, context)]);
+  if (!lease) return decided(buildId, [...audited, ...endBuild(active, CANCELED, null, context)]);
   const changes: Change[] = [
     ...audited,
     ...patchBuild(build, { status: "canceling" }, context),

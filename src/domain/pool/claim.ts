@@ -10,7 +10,6 @@ import {
   leaseLost,
   patchBuild,
   refused,
-  SYSTEM,
   unknownToken,
   verifiedAgent,
 } from "./decision.ts";
@@ -87,9 +86,8 @@ export const deliver = (state: PoolState, delivery: Delivery, context: DecisionC
   const keys = environment.map(({ key }) => key);
   const actor = { ...agentActor(agentId), requestId };
   return decided(granted(buildId, held.job.lease!), [
-    { kind: "report", buildId, report: { environment } },
-    ...patchBuild(held.build, {}, context),
-    ...audit(actor, "build.deliver", buildId, { agentId, keys, variableIds }, context),
+    { kind: "report", buildId, report: { environment }, at: context.now },
+    ...audit(actor, "build.deliver", buildId, { agentId, keys }, context, variableIds),
   ]);
 };
 
@@ -108,7 +106,7 @@ export const unclaim = (state: PoolState, request: Unclaim, context: DecisionCon
   const held = leasedUnder(state, request, context);
   if (!held) return leaseLost();
   if (held.job.lease!.startedAt !== null) return refused("conflict", "The build was started.");
-  if (held.build.status === "canceling") return decided(null, endBuild(held, CANCELED, null, SYSTEM, context));
+  if (held.build.status === "canceling") return decided(null, endBuild(held, CANCELED, null, context));
   const notBefore = Math.max(request.notBefore, context.now + UNCLAIM_MS);
   const unstarted = context.rules.unstartedAfter(held.job, "unclaimed");
   return decided(null, requeue(held, { notBefore, unstarted }, context));
@@ -121,5 +119,5 @@ export const failClaim = (state: PoolState, request: FailClaim, context: Decisio
   if (held.job.lease!.startedAt !== null) return refused("conflict", "The build was started.");
   const failure = { status: "failed", exitCode: null, reason: request.reason } as const;
   const outcome = held.build.status === "canceling" ? CANCELED : failure;
-  return decided(request.buildId, endBuild(held, outcome, request.message, SYSTEM, context));
+  return decided(request.buildId, endBuild(held, outcome, request.message, context));
 };

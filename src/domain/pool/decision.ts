@@ -73,14 +73,14 @@ export const buildHeldBy = (state: PoolState, agentId: string): ActiveBuild | un
   return buildId === undefined ? undefined : activeBuild(state, buildId);
 };
 
-/** Changes a build in a way that readers can see: a new version of it, and an outbox entry for D1. */
+/** Changes a build in a way that readers can see: a new version of it, of which D1 hears at the end. */
 export const patchBuild = (
   build: BuildFacts,
   patch: Partial<BuildFacts>,
   { rules, now }: DecisionContext,
 ): Change[] => {
   const next = { ...build, ...patch, version: rules.nextVersion(build.version, now) };
-  return [{ kind: "build", build: next }, ...rules.outbox(next, now)];
+  return [{ kind: "build", build: next }, ...rules.outbox(build, next, now)];
 };
 
 export const audit = (
@@ -89,4 +89,8 @@ export const audit = (
   subject: string,
   detail: Record<string, unknown>,
   { rules, now }: DecisionContext,
-): Change[] => rules.audited({ kind: "audit", entry: { at: now, actor, action, subject, requestId, detail } });
+  variableIds?: string[],
+): Change[] => {
+  const entry = { at: now, actor, action, subject, requestId, detail };
+  return rules.audited(variableIds ? { kind: "audit", entry, variableIds } : { kind: "audit", entry });
+};

@@ -1,4 +1,4 @@
-import { agentActor, audit, type Decision, type DecisionContext, decided, refused } from "./decision.ts";
+import { type Decision, type DecisionContext, decided, refused } from "./decision.ts";
 import type { ActiveBuild, Change, JobFacts } from "./facts.ts";
 import { requeue } from "./lease.ts";
 import { lastHeardAt, ONLINE_MS } from "./record.ts";
@@ -32,11 +32,7 @@ export const releaseElsewhere = (
   }
   const attempt = job.lease!.startedAt === null ? job.attempt : context.rules.attemptAfterRelease(job);
   const passedOver = { agentId, until: context.now + RECHECK_MS };
-  return decided(build.id, [
-    ...requeue(held, { attempt, passedOver }, context),
-    { kind: "report", buildId: build.id, report: { message: reason } },
-    ...audit(agentActor(agentId), "build.release", build.id, { elsewhere: true }, context),
-  ]);
+  return decided(build.id, requeue(held, { attempt, passedOver }, context, reason));
 };
 
 /** Checks builds that wait for another agent: where none is left, the first agent may have the build again. */

@@ -34,13 +34,12 @@ export const enqueue = (state: PoolState, request: NewBuild, context: DecisionCo
     );
   }
   const build = newBuild(state, request, context);
-  const { inputs, secretKeys, requires, priority } = request;
   const changes: Change[] = [
     { kind: "build", build },
     { kind: "job", job: newJob(request) },
-    { kind: "inputs", buildId: id, runValues: { inputs, secretKeys, requires, priority }, at: now },
+    ...runValuesOf(request, now),
     { kind: "number", repoId: build.repoId, number: build.number },
-    ...rules.outbox(build, now),
+    ...rules.outbox(null, build, now),
     ...audit(actor, "build.create", id, { repoId: build.repoId, branch: build.branch, number: build.number }, context),
   ];
   if (state.orgId === null) changes.push({ kind: "org", orgId });
@@ -49,6 +48,13 @@ export const enqueue = (state: PoolState, request: NewBuild, context: DecisionCo
     changes.push({ kind: "key", caller, key, keyed: { buildId: id, bodyHash, at: now } });
   }
   return decided({ buildId: id, isNew: true }, changes);
+};
+
+/** A run without values and keys of its own needs no row: a retry finds the rest in the build. */
+const runValuesOf = (request: NewBuild, at: number): Change[] => {
+  const { id, inputs, secretKeys, requires, priority } = request;
+  if (inputs === null && secretKeys.length === 0) return [];
+  return [{ kind: "inputs", buildId: id, runValues: { inputs, secretKeys, requires, priority }, at }];
 };
 
 const newBuild = (state: PoolState, request: NewBuild, { now, rules }: DecisionContext): BuildFacts => {
@@ -81,6 +87,7 @@ const newBuild = (state: PoolState, request: NewBuild, { now, rules }: DecisionC
 const sizeOfInputs = ({ inputs, secretKeys }: NewBuild): number => (inputs?.length ?? 0) + secretKeys.join().length;
 
 const newJob = (request: NewBuild): JobFacts => ({
+  id: request.id,
   buildId: request.id,
   requires: request.requires,
   timeoutSeconds: request.timeoutSeconds,

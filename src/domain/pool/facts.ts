@@ -4,6 +4,7 @@ import type { BuildReason, Creator, EnvironmentKey, Step } from "../../protocol/
 import type { BuildStatus, EndedStatus } from "../../protocol/build-states.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { RunValues } from "./commands.ts";
+import type { LossCause } from "./events.ts";
 
 /* All times are milliseconds since 1970. Facts are immutable: each change stores a new record. */
 
@@ -28,6 +29,12 @@ export interface BuildFacts {
   exitCode: number | null;
   reason: BuildReason | null;
   leak: boolean;
+  /** What people read about its end or its last attempt. Absent where there is none. */
+  message?: string | null;
+  /** What the trigger required, where an agent's release added to that. */
+  asked?: Requires;
+  /** Whether D1 heard that it was created. */
+  isTold?: boolean;
   queuedAt: number;
   startedAt: number | null;
   finishedAt: number | null;
@@ -37,6 +44,8 @@ export interface BuildFacts {
 
 /** How a build is carried out: its requirements, its lease, its attempts. */
 export interface JobFacts {
+  /** Names its log. A build of one job has the id of its job. */
+  id: string;
   buildId: string;
   requires: Requires;
   timeoutSeconds: number;
@@ -91,7 +100,6 @@ export interface Report {
   environment: EnvironmentKey[] | null;
   steps: Step[];
   summary: string | null;
-  message: string | null;
 }
 
 export interface AgentFacts {
@@ -148,8 +156,8 @@ export interface Records {
   keyed(caller: string, key: string): KeyedBuild | undefined;
   lastNumber(repoId: string): number;
   lastSeq(): number;
-  /** How many outbox entries are not delivered yet. */
-  pendingEntries(): number;
+  /** How many entries of the audit, and closes of logs, are not delivered yet. */
+  pending(): { audits: number; closes: number };
 }
 
 export interface AuditFact {
@@ -167,7 +175,7 @@ export type Change =
   | { kind: "fence"; fence: number }
   | { kind: "build"; build: BuildFacts }
   | { kind: "job"; job: JobFacts }
-  | { kind: "report"; buildId: string; report: Partial<Report> }
+  | { kind: "report"; buildId: string; report: Partial<Report>; at: number }
   | { kind: "inputs"; buildId: string; runValues: RunValues; at: number }
   | { kind: "number"; repoId: string; number: number }
   | { kind: "key"; caller: string; key: string; keyed: KeyedBuild }
@@ -175,11 +183,17 @@ export type Change =
   | { kind: "agent-removed"; agentId: string }
   /** A token was revoked with its agents: a registration with it that arrives later is refused. */
   | { kind: "revoked"; tokenId: string; at: number }
+  /** D1 has to be told of the build. Its row on disk says so by itself. */
   | { kind: "dirty"; buildId: string; at: number }
-  | { kind: "audit"; entry: AuditFact }
-  | { kind: "close"; buildId: string; fence: number; at: number }
-  | { kind: "clean"; buildId: string }
-  | { kind: "delivered"; entries: number[] }
+  /** D1 was told: of an active build that it exists, of one that has ended how it ended. */
+  | { kind: "clean"; buildId: string; endedAt: number | null }
+  /** The highest version of a build that D1 was told, which outlives the builds. */
+  | { kind: "sequence"; sequence: number }
+  /** `variableIds` are those of the values that a hand-out contained. */
+  | { kind: "audit"; entry: AuditFact; variableIds?: string[] | undefined }
+  | { kind: "audits-told"; entries: number[] }
+  | { kind: "close"; jobId: string; fence: number; at: number }
+  | { kind: "logs-closed"; entries: number[] }
   | { kind: "forget"; before: number }
   | MemoryChange;
 
@@ -192,6 +206,10 @@ export type MemoryChange =
   | { kind: "offers-resumed"; agentId: string }
   /** Every unmatched build and agent was checked. */
   | { kind: "matched" }
-  | { kind: "flush"; at: number | null; failures: number };
+  | { kind: "flush"; at: number | null; failures: number }
+  | { kind: "closing"; at: number | null; failures: number }
+  | { kind: "lease-lost"; cause: LossCause }
+  /** A sweep was answered with all events so far. */
+  | { kind: "events-told" };
 
-export const NO_REPORT: Report = { environment: null, steps: [], summary: null, message: null };
+export const NO_REPORT: Report = { environment: null, steps: [], summary: null };

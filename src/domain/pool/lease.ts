@@ -1,5 +1,5 @@
-import type { Actor } from "./commands.ts";
-import { audit, type DecisionContext, patchBuild, SYSTEM } from "./decision.ts";
+import { type DecisionContext, patchBuild } from "./decision.ts";
+import type { LossCause } from "./events.ts";
 import type { ActiveBuild, AgentFacts, Change, JobFacts, Outcome } from "./facts.ts";
 import { POOL_LIMITS } from "./rules.ts";
 
@@ -8,86 +8,79 @@ export const endBuild = (
   { build, job }: ActiveBuild,
   outcome: Outcome,
   message: string | null,
-  actor: Actor,
   context: DecisionContext,
 ): Change[] => [
-  ...patchBuild(build, { ...outcome, finishedAt: context.now }, context),
+  ...patchBuild(build, { ...outcome, message, finishedAt: context.now }, context),
   { kind: "job", job: { ...job, lease: null } },
-  { kind: "report", buildId: build.id, report: { message } },
   ...closeLog(job, context),
-  ...audit(actor, "build.finish", build.id, { status: outcome.status, reason: outcome.reason }, context),
 ];
 
 /** Puts the build back into the queue. It keeps its age, and so its place. */
-export const requeue = ({ build, job }: ActiveBuild, patch: Partial<JobFacts>, context: DecisionContext): Change[] => [
-  ...patchBuild(build, { status: "queued", startedAt: null }, context),
+export const requeue = (
+  { build, job }: ActiveBuild,
+  patch: Partial<JobFacts>,
+  context: DecisionContext,
+  message = build.message ?? null,
+): Change[] => [
+  ...patchBuild(build, { status: "queued", startedAt: null, message }, context),
   { kind: "job", job: { ...job, ...patch, lease: null } },
   ...closeLog(job, context),
 ];
 
 /** Closes the log for the lease that is over: nothing more is written under it. */
-const closeLog = ({ buildId, lease }: JobFacts, { now }: DecisionContext): Change[] =>
-  lease ? [{ kind: "close", buildId, fence: lease.fence, at: now }] : [];
+const closeLog = ({ id, lease }: JobFacts, { now }: DecisionContext): Change[] =>
+  lease ? [{ kind: "close", jobId: id, fence: lease.fence, at: now }] : [];
 
 /** Retires an ephemeral agent that has worked on its one build. */
 export const retireEphemeral = (agent: AgentFacts | undefined, { now, leaseMs }: DecisionContext): Change[] =>
   agent?.isEphemeral && agent.spentAt === null ? [{ kind: "agent", agent: { ...agent, spentAt: now + leaseMs } }] : [];
 
-const LOSS_CAUSES = {
+const LOSS_CAUSES: Record<LossCause, string> = {
   expired: "sent no heartbeat in time",
   removed: "was removed",
   restarted: "was restarted",
   stopped: "was stopped",
-} as const;
+};
 
 /** Ends a lease without a result: the build is retried, or fails when its attempts are used up. */
 export const loseLease = (
   held: ActiveBuild,
   agent: AgentFacts | undefined,
-  cause: keyof typeof LOSS_CAUSES,
+  cause: LossCause,
   context: DecisionContext,
 ): Change[] => {
   const { build, job } = held;
+  const lost: Change = { kind: "lease-lost", cause };
   if (job.lease!.startedAt !== null) {
     return [
-      ...retryOrFail(held, `Its agent ${LOSS_CAUSES[cause]}.`, cause, context),
+      lost,
+      ...retryOrFail(held, `Its agent ${LOSS_CAUSES[cause]}.`, context),
       ...retireEphemeral(agent, context),
     ];
   }
   const message = `It was handed out ${POOL_LIMITS.unstarted} times, and no agent started it.`;
   const isIgnored = agent && cause === "expired" && build.status === "assigned";
-  return [...retryOrFail(held, message, cause, context), ...(isIgnored ? countIgnoredLease(agent, context) : [])];
+  return [lost, ...retryOrFail(held, message, context), ...(isIgnored ? countIgnoredLease(agent, context) : [])];
 };
 
 const countIgnoredLease = (agent: AgentFacts, { now }: DecisionContext): Change[] => [
   { kind: "agent", agent: { ...agent, ignored: agent.ignored + 1, ignoredAt: now } },
 ];
 
-const retryOrFail = (held: ActiveBuild, message: string, cause: string, context: DecisionContext): Change[] => {
+const retryOrFail = (held: ActiveBuild, message: string, context: DecisionContext): Change[] => {
   const { build, job } = held;
   const { rules } = context;
   const lease = job.lease!;
-  if (build.status === "canceling") return endBuild(held, CANCELED, null, SYSTEM, context);
-  if (lease.stop?.reason === "timeout") return endBuild(held, TIMED_OUT, overtimeMessage(job), SYSTEM, context);
+  if (build.status === "canceling") return endBuild(held, CANCELED, null, context);
+  if (lease.stop?.reason === "timeout") return endBuild(held, TIMED_OUT, overtimeMessage(job), context);
   const isStarted = lease.startedAt !== null;
   const unstarted = isStarted ? job.unstarted : rules.unstartedAfter(job, "lost");
   const mayRetry = isStarted ? rules.hasAttemptLeft(job) : rules.hasUnstartedLeft({ ...job, unstarted });
   const counted = { build, job: { ...job, unstarted } };
-  if (!mayRetry) return endBuild(counted, AGENT_LOST, message, SYSTEM, context);
-  const detail = { agentId: lease.agentId, cause };
-  return [
-    ...requeue(counted, {}, context),
-    ...(isStarted ? [lostAttempt(job, message)] : []),
-    ...audit(SYSTEM, "build.requeue", build.id, detail, context),
-  ];
+  if (!mayRetry) return endBuild(counted, AGENT_LOST, message, context);
+  /* The build shows this message until it ends: why there is a next attempt. */
+  return requeue(counted, {}, context, isStarted ? `Attempt ${job.attempt} was lost. ${message}` : undefined);
 };
-
-/** The build shows this message until it ends: why there is a next attempt. */
-const lostAttempt = ({ buildId, attempt }: JobFacts, message: string): Change => ({
-  kind: "report",
-  buildId,
-  report: { message: `Attempt ${attempt} was lost. ${message}` },
-});
 
 export const CANCELED: Outcome = { status: "canceled", exitCode: null, reason: "canceled" };
 export const TIMED_OUT: Outcome = { status: "failed", exitCode: null, reason: "timeout" };

@@ -5,29 +5,52 @@ import type { PoolState } from "./state.ts";
 
 const MAX_BACKOFF_MS = 60_000;
 
-/** What one attempt to empty the outbox delivered. */
+/** What one attempt told D1. */
 export interface FlushResult {
   /** Builds, with the version that D1 has now. */
   builds: { buildId: string; version: number }[];
-  /** Sequence numbers of the outbox entries that were delivered. */
+  /** Sequence numbers of the audit entries that were delivered. */
   entries: number[];
+  /** The pool's sequence that D1 has now; null where nothing of a build was told. */
+  sequence: number | null;
   /** Something could not be delivered. */
   failed: boolean;
 }
 
+/** What one attempt to close logs did. */
+export interface CloseResult {
+  entries: number[];
+  failed: boolean;
+}
+
+/** Exponential backoff, at most 60 s. */
+const nextAttempt = (now: number, failures: number): number =>
+  now + Math.min(FLUSH_DELAY_MS * 2 ** failures, MAX_BACKOFF_MS);
+
 /**
- * Records what an attempt delivered. A build that changed since it was read stays dirty. Retries with exponential
- * backoff, at most every 60 s.
+ * Records what an attempt told. A build that has ended since it was read has to be told again; any other change of an
+ * active build is told at its end.
  */
-export const recordFlush = (state: PoolState, result: FlushResult, { now }: DecisionContext): Decision<null> => {
-  const clean = result.builds.filter(({ buildId, version }) => {
+export const recordFlush = (state: PoolState, result: FlushResult, { now, rules }: DecisionContext): Decision<null> => {
+  const changes = result.builds.flatMap(({ buildId, version }): Change[] => {
     const build = state.builds.get(buildId) ?? state.records.ended(buildId)?.build;
-    return !build || build.version === version;
+    if (build && !rules.isHeard(build, version)) return [];
+    return [{ kind: "clean", buildId, endedAt: build?.finishedAt ?? null }];
   });
-  const isEmpty = state.dirty.size <= clean.length && state.pendingEntries <= result.entries.length;
+  const isEmpty = state.dirty.size <= changes.length && state.pending.audits <= result.entries.length;
   const failures = result.failed ? state.flush.failures + 1 : 0;
-  const delay = Math.min(FLUSH_DELAY_MS * 2 ** failures, MAX_BACKOFF_MS);
-  const changes: Change[] = clean.map(({ buildId }) => ({ kind: "clean", buildId }));
-  if (result.entries.length > 0) changes.push({ kind: "delivered", entries: result.entries });
-  return decided(null, [...changes, { kind: "flush", at: isEmpty && !result.failed ? null : now + delay, failures }]);
+  const endsTold = changes.some((change) => change.kind === "clean" && change.endedAt !== null);
+  if (endsTold && result.sequence !== null) changes.push({ kind: "sequence", sequence: result.sequence });
+  if (result.entries.length > 0) changes.push({ kind: "audits-told", entries: result.entries });
+  const at = isEmpty && !result.failed ? null : nextAttempt(now, failures);
+  return decided(null, [...changes, { kind: "flush", at, failures }]);
+};
+
+/** Records which logs were closed. */
+export const recordCloses = (state: PoolState, result: CloseResult, { now }: DecisionContext): Decision<null> => {
+  const { entries, failed } = result;
+  const failures = failed ? state.closing.failures + 1 : 0;
+  const at = state.pending.closes <= entries.length && !failed ? null : nextAttempt(now, failures);
+  const changes: Change[] = entries.length > 0 ? [{ kind: "logs-closed", entries }] : [];
+  return decided(null, [...changes, { kind: "closing", at, failures }]);
 };

@@ -1,20 +1,8 @@
 import type { Metrics } from "../../protocol/metrics.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
+import { gauge, type Sample } from "../prometheus-text.ts";
 
-type Labels = Record<string, string>;
-type Sample = [labels: Labels, value: number];
-
-const escaped = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
-
-const line = (name: string, [labels, value]: Sample): string => {
-  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`);
-  return `${name}{${pairs.join(",")}} ${value}`;
-};
-
-const gauge = (name: string, help: string, samples: Sample[]): string =>
-  [`# HELP ${name} ${help}`, `# TYPE ${name} gauge`, ...samples.map((sample) => line(name, sample)), ""].join("\n");
-
-const requirementLabels = ({ platform, ios, android, web, labels }: Requires): Labels => ({
+const requirementLabels = ({ platform, ios, android, web, labels }: Requires): Record<string, string> => ({
   platform: platform ?? "",
   capabilities: [ios && "ios", android && "android", web && "web"].filter(Boolean).join(","),
   labels: [...(labels ?? [])].sort().join(","),

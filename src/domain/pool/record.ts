@@ -2,6 +2,7 @@ import { AGENT_STATUS, type Agent } from "../../protocol/agent.ts";
 import type { Build } from "../../protocol/build.ts";
 import { type Phase, phaseOf } from "../../protocol/build-states.ts";
 import { PERIODS } from "../../protocol/limits.ts";
+import { refOf } from "../git-ref.ts";
 import type { Granted } from "./claim.ts";
 import type { Grant, RunValues } from "./commands.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Report } from "./facts.ts";
@@ -17,6 +18,8 @@ const timestampOf = (at: number | null): string | null => (at === null ? null : 
 /** Whether a build names the agent of its latest lease. */
 const NAMES_AGENT: Record<Phase, boolean> = { queued: false, leased: true, ended: true };
 
+export const namesAgent = ({ status }: BuildFacts): boolean => NAMES_AGENT[phaseOf(status)];
+
 /** The build as the API shows it. */
 export const toBuild = (orgId: string, build: BuildFacts, job: JobFacts, report: Report): Build => {
   const { id, number, repoId, pipelineId, branch, commitSha, status, trigger, priority, retryOf, leak } = build;
@@ -27,15 +30,17 @@ export const toBuild = (orgId: string, build: BuildFacts, job: JobFacts, report:
     repoId,
     pipelineId,
     branch,
+    ref: refOf(branch),
     commitSha,
     status,
+    event: "api",
     trigger,
     priority,
-    agentId: NAMES_AGENT[phaseOf(status)] ? job.agentId : null,
+    agentId: namesAgent(build) ? job.agentId : null,
     attempt: job.attempt,
     exitCode: build.exitCode,
     reason: build.reason,
-    message: report.message,
+    message: build.message ?? null,
     leak,
     environment: report.environment,
     steps: report.steps,

@@ -1,4 +1,4 @@
-import { type ActiveStatus, isActive } from "../../protocol/build-states.ts";
+import { type ActiveStatus, isActive, isEnded } from "../../protocol/build-states.ts";
 import { PERIODS } from "../../protocol/limits.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import { unmetRequirements } from "../requires.ts";
@@ -80,8 +80,12 @@ export interface Rules {
   mayCancel(build: BuildFacts): boolean;
   extended(lease: Lease, now: number, leaseMs: number): number;
   overtime(job: JobFacts, now: number): boolean;
-  /** What to write to D1 after a build changed. */
-  outbox(build: BuildFacts, at: number): Change[];
+  /** Whether D1 hears of the change: when a build is created and has ended, and when an ended one changes. */
+  outbox(before: BuildFacts | null, build: BuildFacts, at: number): Change[];
+  /** Whether D1 may be told of a build: of one that has ended only when the archive has its record. */
+  mayTell(build: BuildFacts, isRecorded: boolean): boolean;
+  /** Whether D1 knows enough of a build of which it has this version. */
+  isHeard(build: BuildFacts, version: number): boolean;
   audited(change: Change & { kind: "audit" }): Change[];
   /** Whether the agent may not have the build, which it released before. */
   isNotFor(job: JobFacts, agentId: string): boolean;
@@ -157,7 +161,9 @@ export const RULES: Rules = {
     Math.max(expiresAt, stop ? Math.min(now + leaseMs, stop.at + STOP_GRACE_MS) : now + leaseMs),
   overtime: ({ lease, timeoutSeconds }, now) =>
     !!lease && lease.startedAt !== null && !lease.stop && now >= lease.startedAt + timeoutSeconds * 1000,
-  outbox: (build, at) => [{ kind: "dirty", buildId: build.id, at }],
+  outbox: (before, build, at) => (!before || isEnded(build.status) ? [{ kind: "dirty", buildId: build.id, at }] : []),
+  mayTell: (build, isRecorded) => !isEnded(build.status) || isRecorded,
+  isHeard: (build, version) => !isEnded(build.status) || build.version === version,
   audited: (change) => [change],
   isNotFor: ({ releasedBy, passedOver }, agentId) =>
     releasedBy.includes(agentId) || (passedOver?.agentId === agentId && passedOver.until !== null),

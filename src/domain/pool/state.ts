@@ -1,4 +1,5 @@
 import { DeadlineQueue } from "./deadline-queue.ts";
+import { noEvents, type PoolEvents } from "./events.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Offer, Records, Waiter } from "./facts.ts";
 import { type Lane, Queue } from "./queue.ts";
 
@@ -33,12 +34,18 @@ export interface PoolState {
   readonly offers: Map<string, Offer>;
   /** Characters of the run values of all active builds, sealed. */
   runValueCharacters: number;
-  /** Builds whose latest version is not in D1 yet. */
-  readonly dirty: Set<string>;
-  /** How many outbox entries are not delivered yet. */
-  pendingEntries: number;
-  /** When the next attempt to empty the outbox is due, and how many attempts failed in a row. */
-  flush: { at: number | null; failures: number };
+  /** Builds that D1 has to be told of, each with the time since when. */
+  readonly dirty: Map<string, number>;
+  /** The highest version of a build that this pool ever stored. */
+  sequence: number;
+  /** How many entries of the audit, and closes of logs, are not delivered yet. */
+  readonly pending: { audits: number; closes: number };
+  /** When the next attempt to tell D1 is due, and how many attempts failed in a row. */
+  flush: Attempts;
+  /** The same for the logs that have to be closed. */
+  closing: Attempts;
+  /** What happened since the last sweep that was answered. */
+  events: PoolEvents;
   readonly deadlines: Record<DeadlineKind, DeadlineQueue>;
   readonly queue: Queue;
   readonly index: Indices;
@@ -67,6 +74,11 @@ interface Indices {
   readonly unmatched: { lanes: Set<Lane>; agents: Set<string> };
 }
 
+interface Attempts {
+  at: number | null;
+  failures: number;
+}
+
 /** What the indices hold of a build. */
 export interface Position {
   lane: Lane | null;
@@ -89,9 +101,12 @@ export const emptyState = (records: Records): PoolState => ({
   waiters: new Map(),
   offers: new Map(),
   runValueCharacters: 0,
-  dirty: new Set(),
-  pendingEntries: records.pendingEntries(),
+  dirty: new Map(),
+  sequence: 0,
+  pending: records.pending(),
   flush: { at: null, failures: 0 },
+  closing: { at: null, failures: 0 },
+  events: noEvents(),
   deadlines: {
     lease: new DeadlineQueue(),
     delay: new DeadlineQueue(),

@@ -9,7 +9,7 @@ import { type Decision, type DecisionContext, decided, type Push } from "./decis
 import { enqueue } from "./enqueue.ts";
 import type { Change } from "./facts.ts";
 import { offerBuilds } from "./offers.ts";
-import { recordFlush } from "./outbox.ts";
+import { recordCloses, recordFlush } from "./outbox.ts";
 import { REMEMBER_MS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 import { sweep } from "./sweep.ts";
@@ -36,6 +36,7 @@ const COMMANDS = {
   cancel: { decide: cancel },
   flagLeak: { decide: flagLeak },
   recordFlush: { decide: recordFlush },
+  recordCloses: { decide: recordCloses },
   registerAgent: { decide: agents.register },
   updateAgent: { decide: agents.update },
   removeAgent: { decide: agents.remove },
@@ -105,7 +106,7 @@ export const step = <C extends Command>(
 export const nextDue = (state: PoolState, { agentMs }: Pick<DecisionContext, "agentMs">): number | null => {
   const silence = state.index.contacts.next();
   const forgetting = silence === null ? null : silence + agentMs;
-  const times = [nextDeadline(state), state.flush.at, forgetting].filter((at) => at !== null);
+  const times = [nextDeadline(state), state.flush.at, state.closing.at, forgetting].filter((at) => at !== null);
   return times.length > 0 ? Math.min(...times) : null;
 };
 

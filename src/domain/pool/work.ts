@@ -3,8 +3,6 @@ import { mergeRequires } from "../requires.ts";
 import type { FinishReport, HeartbeatRequest, LeaseHolder, ProgressReport, ReleaseRequest } from "./commands.ts";
 import {
   activeBuild,
-  agentActor,
-  audit,
   type Decision,
   type DecisionContext,
   decided,
@@ -50,11 +48,10 @@ export const start = (state: PoolState, holder: LeaseHolder, context: DecisionCo
   const changes: Change[] = [
     ...patchBuild(build, { status: "running", startedAt: now }, context),
     { kind: "job", job: { ...job, attempt, lease: started } },
-    ...audit(agentActor(holder.agentId), "build.start", build.id, { attempt }, context),
   ];
   const agent = state.agents.get(holder.agentId)!;
   if (agent.ignored > 0) changes.push({ kind: "agent", agent: { ...agent, ignored: 0 } });
-  if (job.fence > 0) changes.push({ kind: "report", buildId: build.id, report: { steps: [], summary: null } });
+  changes.push({ kind: "report", buildId: build.id, report: { steps: [], summary: null }, at: now });
   return decided(build.id, changes);
 };
 
@@ -98,7 +95,8 @@ export const progress = (
   if (progressReport.summary !== undefined) report.summary = progressReport.summary;
   const commitSha = commitBuilt(build, progressReport.commitSha);
   if (commitSha === build.commitSha && Object.keys(report).length === 0) return decided(null);
-  return decided(null, [{ kind: "report", buildId: build.id, report }, ...patchBuild(build, { commitSha }, context)]);
+  const found = commitSha === build.commitSha ? [] : patchBuild(build, { commitSha }, context);
+  return decided(null, [{ kind: "report", buildId: build.id, report, at: context.now }, ...found]);
 };
 
 /**
@@ -110,22 +108,18 @@ export const release = (state: PoolState, request: ReleaseRequest, context: Deci
   if (isRefused(held)) return held;
   const { build, job } = held;
   const { agentId, reason } = request;
-  const actor = agentActor(agentId);
   if (request.interrupted) return decided(build.id, loseLease(held, state.agents.get(agentId), "stopped", context));
-  if (build.status === "canceling") return decided(build.id, endBuild(held, CANCELED, null, actor, context));
-  if (job.lease?.stop) return decided(build.id, endBuild(held, TIMED_OUT, overtimeMessage(job), actor, context));
+  if (build.status === "canceling") return decided(build.id, endBuild(held, CANCELED, null, context));
+  if (job.lease?.stop) return decided(build.id, endBuild(held, TIMED_OUT, overtimeMessage(job), context));
   if (request.elsewhere) return releaseElsewhere(state, held, agentId, reason, context);
   const requires = mergeRequires(job.requires, request.requires ?? {});
   if (!requires || job.releasedBy.length >= POOL_LIMITS.releases) {
-    return decided(build.id, endBuild(held, UNMET, reason, actor, context));
+    return decided(build.id, endBuild(held, UNMET, reason, context));
   }
   const attempt = job.lease!.startedAt === null ? job.attempt : context.rules.attemptAfterRelease(job);
   const releasedBy = [...job.releasedBy, agentId];
-  return decided(build.id, [
-    ...requeue(held, { requires, attempt, releasedBy }, context),
-    { kind: "report", buildId: build.id, report: { message: reason } },
-    ...audit(actor, "build.release", build.id, { requires }, context),
-  ]);
+  const asking = { build: { ...build, asked: build.asked ?? job.requires }, job };
+  return decided(build.id, requeue(asking, { requires, attempt, releasedBy }, context, reason));
 };
 
 const UNMET: Outcome = { status: "failed", exitCode: null, reason: "requirements-unmet" };
@@ -146,7 +140,7 @@ export const finish = (state: PoolState, report: FinishReport, context: Decision
     (isOwnMessage ? report.message : null) ?? (outcome.reason === "timeout" ? overtimeMessage(job) : null);
   const finished = { build, job: { ...job, result: reported } };
   return decided(buildId, [
-    ...endBuild(finished, outcome, message, agentActor(agentId), context),
+    ...endBuild(finished, outcome, message, context),
     ...retireEphemeral(state.agents.get(agentId), context),
   ]);
 };

@@ -133,6 +133,11 @@ export class Context {
     return this.#parts.admission.actor;
   }
 
+  /** Records and logs of builds that have ended. */
+  get archive(): R2Bucket {
+    return this.#parts.env.ARCHIVE;
+  }
+
   /** The pool of the caller's organization, after the caller is admitted. */
   async pool(): Promise<DurableObjectStub<AgentPool>> {
     await this.admit();

@@ -31,6 +31,12 @@ export interface PageRequest {
 export const NO_LIMIT = -1;
 
 /**
+ * A condition with an index of its own: few rows meet it. Unless SQLite is told so, it walks all rows of the
+ * organization in the order of their ids (https://sqlite.org/lang_corefunc.html#unlikely).
+ */
+export const indexed = (condition: SQL): SQL => sql`unlikely(${condition})`;
+
+/**
  * Compiles a list of the organization's rows in the order of their ids, which is the order of their creation: pages
  * stay right while rows are added and removed. A filter that is undefined or empty is left out. The list reads one row
  * more than the page has, from which `pageOf` knows whether another page follows.

@@ -13,15 +13,22 @@ export const outageRefusal = (error: unknown): Refusal | null => {
       cause: error,
     });
   }
-  if (!isAway(error)) return null;
-  return new Refusal(
-    "unavailable",
-    "A part of the service does not answer. Nothing is half-done: repeat the request.",
-    {
-      retryAfterSeconds: RETRY_SECONDS,
-      cause: error,
-    },
-  );
+  return isAway(error) ? away(error) : null;
+};
+
+const away = (cause: unknown): Refusal =>
+  new Refusal("unavailable", "A part of the service does not answer. Nothing is half-done: repeat the request.", {
+    retryAfterSeconds: RETRY_SECONDS,
+    cause,
+  });
+
+/** What the archive answers. Its errors bear no mark: each one counts as an outage. @throws Refusal unavailable */
+export const reaching = async <T>(answer: Promise<T>): Promise<T> => {
+  try {
+    return await answer;
+  } catch (error) {
+    throw away(error);
+  }
 };
 
 /** Whether the code needs tables or columns that the database does not have yet. */

@@ -53,6 +53,8 @@ export const makeJob = (cloneUrl: string, number: number, change: Partial<Job> =
     branch: "main",
     commitSha: null,
     status: "assigned",
+    ref: "refs/heads/main",
+    event: "api",
     trigger: "api",
     priority: 0,
     agentId: AGENT,

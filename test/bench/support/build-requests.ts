@@ -6,7 +6,7 @@ import type { Repository } from "../../../src/protocol/repository.ts";
 import type { KeepAliveClient } from "./keep-alive.ts";
 
 /** An agent with its token. */
-export type RegisteredAgent = Agent & { token: string };
+export type RegisteredAgent = Agent & { token: string; heartbeatSeconds: number };
 
 export const STAGES = ["trigger", "poll", "start", "log", "finish"] as const;
 /** Milliseconds of each request of one build. */

@@ -1,132 +1,155 @@
 import { poolName } from "../../../src/domain/object-names.ts";
 import type { NewBuild } from "../../../src/domain/pool/commands.ts";
 import worker, { BuildLog as Log, AgentPool as Pool } from "../../../src/worker.ts";
-import { type Counts, NOTHING } from "./counts.ts";
+import { addRows, countedArchive, countedDatabase, countedObjects, countLines, counts } from "./counted-bindings.ts";
+import { type Alarm, alarmOf, clearAlarm, passTime, setAlarm, toRealTime } from "./counted-clock.ts";
 
 /**
  * The deployed Worker with a counter for everything that Cloudflare bills. `/counts` returns the counters, `/clock`
- * moves its clock forward, and `/enqueue` calls the pool directly.
+ * moves its clock forward and fires the alarms that are due until then, `/upkeep` runs the cron trigger, `/stored` says
+ * what an object keeps, and `/enqueue` calls the pool directly.
  */
 
-const counts: Counts = { ...NOTHING };
-
-/** An alarm sets itself again before its work and after it. */
-const ROWS_OF_AN_ALARM = 2;
-
-let ahead = 0;
-const RealDate = Date;
-globalThis.Date = class extends RealDate {
-  constructor(...given: unknown[]) {
-    super(...((given.length > 0 ? given : [RealDate.now() + ahead]) as [number]));
-  }
-  static override now(): number {
-    return RealDate.now() + ahead;
-  }
-} as DateConstructor;
-
-const countedBatch = <D extends D1Database | D1DatabaseSession>(db: D): D =>
-  new Proxy(db, {
-    get(target, name) {
-      if (name === "withSession")
-        return (bookmark: string) => countedBatch((target as D1Database).withSession(bookmark));
-      if (name === "prepare") counts.d1Statements += 1;
-      if (name !== "batch") return bound(target, name);
-      return async (statements: D1PreparedStatement[]) => {
-        counts.d1Rounds += 1;
-        const results = await target.batch(statements);
-        for (const { meta } of results) {
-          counts.d1RowsRead += meta.rows_read;
-          counts.d1RowsWritten += meta.rows_written;
-        }
-        return results;
-      };
-    },
-  });
-
-const bound = (target: object, name: string | symbol): unknown => {
-  const found: unknown = Reflect.get(target, name);
-  return typeof found === "function" ? found.bind(target) : found;
-};
-
-/** Cloudflare bills each call of an object's method, and each socket to it, as a request. */
-const countedObjects = <N extends DurableObjectNamespace>(objects: N): N =>
-  new Proxy(objects, {
-    get(target, name) {
-      if (name !== "getByName") return bound(target, name);
-      return (...given: [string]) =>
-        new Proxy(target.getByName(...given), {
-          get(stub, method) {
-            if (typeof Reflect.get(stub, method) !== "function") return undefined;
-            const callable = stub as unknown as Record<string | symbol, (...words: unknown[]) => unknown>;
-            return (...words: unknown[]) => {
-              counts.objectRequests += 1;
-              return callable[method]!(...words);
-            };
-          },
-        });
-    },
-  });
+countLines();
 
 const known = new WeakMap<object, Env>();
 
 const counted = (env: Env): Env => {
   const seen = known.get(env) ?? {
     ...env,
-    DB: countedBatch(env.DB),
+    DB: countedDatabase(env.DB),
     AGENT_POOL: countedObjects(env.AGENT_POOL),
     BUILD_LOG: countedObjects(env.BUILD_LOG),
+    ARCHIVE: countedArchive(env.ARCHIVE),
   };
   known.set(env, seen);
   return seen;
 };
 
-/** Counts each alarm that is set, and the rows of each statement after its cursor was read, in the same turn. */
-const countStorage = ({ storage }: DurableObjectState): void => {
+type AlarmOwner = Pick<Alarm, "binding" | "name">;
+
+/** Counts each alarm that is set as a row, and the rows of each statement after its cursor was read, in the same turn. */
+const countStorage = ({ storage }: DurableObjectState, owner: AlarmOwner): void => {
   const { sql } = storage;
+  const kind = owner.binding === "AGENT_POOL" ? "pool " : "log ";
+  const written = (name: string) => addRows(counts.objectRowsWritten, `INTO ${name}`, 1, kind);
   const exec = sql.exec.bind(sql);
-  const setAlarm = storage.setAlarm.bind(storage);
+  const realSetAlarm = storage.setAlarm.bind(storage);
+  const realDeleteAlarm = storage.deleteAlarm.bind(storage);
+  const deleteAll = storage.deleteAll.bind(storage);
   sql.exec = ((...given: Parameters<typeof exec>) => {
     const cursor = exec(...given);
     queueMicrotask(() => {
       counts.objectRowsRead += cursor.rowsRead;
-      counts.objectRowsWritten += cursor.rowsWritten;
+      addRows(counts.objectRowsWritten, given[0], cursor.rowsWritten, kind);
     });
     return cursor;
   }) as typeof exec;
   storage.setAlarm = (at: number | Date) => {
-    counts.objectRowsWritten += 1;
-    return setAlarm(Number(at) - ahead);
+    written("alarm");
+    setAlarm({ ...owner, at: Number(at) });
+    return realSetAlarm(toRealTime(Number(at)));
+  };
+  storage.getAlarm = async () => alarmOf(owner)?.at ?? null;
+  storage.deleteAlarm = () => {
+    clearAlarm(owner);
+    return realDeleteAlarm();
+  };
+  storage.deleteAll = (...given) => {
+    written("deleted");
+    return deleteAll(...given);
   };
 };
 
-/** Replaces the alarm that was due meanwhile: the real one ignores the moved clock. */
-const fireAlarm = async (pool: { flush(): Promise<void> }): Promise<void> => {
-  const { d1Rounds } = counts;
-  await pool.flush();
-  if (counts.d1Rounds === d1Rounds) return;
-  counts.objectRequests += 1;
-  counts.objectRowsWritten += ROWS_OF_AN_ALARM;
+/** @returns whether the alarm of the object is due; the platform's own is early or late where the clock was moved */
+const takeAlarm = (owner: AlarmOwner): boolean => {
+  const isDue = (alarmOf(owner)?.at ?? Number.POSITIVE_INFINITY) <= Date.now();
+  if (!isDue) return false;
+  clearAlarm(owner);
+  counts.objectCalls += 1;
+  return true;
+};
+
+interface Stored {
+  bytes: number;
+  /** Rows by table. */
+  rows: Record<string, number>;
+}
+
+/** What the object keeps on its disk. */
+const storedIn = ({ storage: { sql } }: DurableObjectState): Stored => {
+  const tables = sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'").toArray();
+  const own = tables.map(({ name }) => name).filter((name) => !/^(?:_cf|sqlite)_/.test(name));
+  const count = (name: string) => sql.exec<{ rows: number }>(`SELECT count(*) AS rows FROM "${name}"`).one().rows;
+  return { bytes: sql.databaseSize, rows: Object.fromEntries(own.map((name) => [name, count(name)])) };
 };
 
 export class AgentPool extends Pool {
+  readonly #owner: AlarmOwner;
+
   constructor(ctx: DurableObjectState, env: Env) {
-    countStorage(ctx);
+    const owner: AlarmOwner = { binding: "AGENT_POOL", name: ctx.id.name ?? "" };
+    countStorage(ctx, owner);
     counts.wakes += 1;
     super(ctx, counted(env));
+    this.#owner = owner;
   }
 
-  override alarm(): Promise<void> {
-    counts.objectRequests += 1;
-    return super.alarm();
+  override async alarm(): Promise<void> {
+    if (takeAlarm(this.#owner)) await super.alarm();
+  }
+
+  override webSocketMessage(...given: Parameters<Pool["webSocketMessage"]>) {
+    counts.socketMessages += 1;
+    return super.webSocketMessage(...given);
+  }
+
+  /** What the clock calls: the platform lets nobody else call an alarm. */
+  async fireAlarm(): Promise<void> {
+    await this.alarm();
+  }
+
+  async stored(): Promise<Stored> {
+    return storedIn(this.ctx);
   }
 }
 
 export class BuildLog extends Log {
+  readonly #owner: AlarmOwner;
+
   constructor(ctx: DurableObjectState, env: Env) {
-    countStorage(ctx);
+    const owner: AlarmOwner = { binding: "BUILD_LOG", name: ctx.id.name ?? "" };
+    countStorage(ctx, owner);
     super(ctx, counted(env));
+    this.#owner = owner;
+  }
+
+  override async alarm(): Promise<void> {
+    if (takeAlarm(this.#owner)) await (Log.prototype as { alarm?: () => Promise<void> }).alarm?.call(this);
+  }
+
+  override webSocketMessage(...given: Parameters<Log["webSocketMessage"]>) {
+    counts.socketMessages += 1;
+    return super.webSocketMessage(...given);
+  }
+
+  /** What the clock calls: the platform lets nobody else call an alarm. */
+  async fireAlarm(): Promise<void> {
+    await this.alarm();
+  }
+
+  async stored(): Promise<Stored> {
+    return storedIn(this.ctx);
   }
 }
+
+interface CountedObject extends Rpc.DurableObjectBranded {
+  fireAlarm(): Promise<void>;
+  stored(): Promise<Stored>;
+}
+
+const objectOf = (env: Env, { binding, name }: AlarmOwner) =>
+  (env[binding] as unknown as DurableObjectNamespace<CountedObject>).getByName(name);
 
 export default {
   ...worker,
@@ -136,9 +159,15 @@ export default {
       const build = await request.json<NewBuild>();
       return Response.json(await env.AGENT_POOL.getByName(poolName(build.orgId)).enqueue(build));
     }
-    if (pathname === "/clock") ahead += Number(searchParams.get("ahead"));
-    if (pathname === "/clock") await fireAlarm(env.AGENT_POOL.getByName(poolName(searchParams.get("org") ?? "")));
-    if (pathname === "/counts" || pathname === "/clock") return Response.json(counts);
+    if (pathname === "/stored") {
+      const owner = { binding: searchParams.get("binding"), name: searchParams.get("name") } as AlarmOwner;
+      return Response.json(await objectOf(env, owner).stored());
+    }
+    if (pathname === "/upkeep") await worker.scheduled({} as ScheduledController, counted(env));
+    if (pathname === "/clock") {
+      await passTime(Number(searchParams.get("ahead")), (alarm) => objectOf(env, alarm).fireAlarm());
+    }
+    if (["/counts", "/clock", "/upkeep"].includes(pathname)) return Response.json(counts);
     counts.requests += 1;
     return worker.fetch(request, counted(env), ctx);
   },

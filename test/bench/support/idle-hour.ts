@@ -4,8 +4,8 @@ import type { KeepAliveClient } from "./keep-alive.ts";
 
 const POLL_SECONDS = 50;
 export const POLLS_AN_HOUR = 3600 / POLL_SECONDS;
-/** Observed seconds, from which an hour is calculated: a whole number of minutes and of polls. */
-const OBSERVED = 600;
+/** Polls of each agent that are observed, from which an hour is calculated. */
+const OBSERVED = 30;
 
 export const countsOf = (http: KeepAliveClient): Promise<Counts> => http.request<Counts>("GET", "/counts");
 
@@ -16,9 +16,9 @@ export const countedWhile = async (http: KeepAliveClient, work: () => Promise<un
   return difference(await countsOf(http), before);
 };
 
-/** Moves the Worker's clock forward, and fires the alarm of the organization's pool if it is due. */
-export const passTime = (http: KeepAliveClient, orgId: string, seconds: number): Promise<unknown> =>
-  http.request("POST", `/clock?org=${orgId}&ahead=${seconds * 1000}`);
+/** Moves the Worker's clock forward, and fires the alarms that are due until then. */
+export const passTime = (http: KeepAliveClient, seconds: number): Promise<unknown> =>
+  http.request("POST", `/clock?ahead=${seconds * 1000}`);
 
 /**
  * Counts for one hour of one idle agent that polls every `everySeconds`. A long poll is cut to `wait` seconds; the
@@ -35,16 +35,19 @@ export const idleHour = async (
     if (status !== 204) throw new Error(`an idle poll got status ${status}`);
   };
   const counts = await countedWhile(http, async () => {
-    for (let second = 0; second < OBSERVED; second += everySeconds) {
+    for (let round = 0; round < OBSERVED; round++) {
       await Promise.all(agents.map(poll));
-      await passTime(http, agents[0]!.orgId, everySeconds - wait);
+      await passTime(http, everySeconds - wait);
     }
   });
-  return times(counts, 3600 / OBSERVED / agents.length);
+  return times(counts, 3600 / everySeconds / OBSERVED / agents.length);
 };
 
 /** Waits until the service has done what it does after its answers, for example writing the outbox to D1. */
 export const waitUntilIdle = async (http: KeepAliveClient): Promise<void> => {
-  const pause = () => new Promise((resolve) => setTimeout(resolve, 3_000));
-  while ((await countedWhile(http, pause)).objectRequests > 0);
+  const pause = () => new Promise((resolve) => setTimeout(resolve, 500));
+  while (busyWith(await countedWhile(http, pause)));
 };
+
+const busyWith = ({ objectCalls, d1Rounds, archiveWrites }: Counts): boolean =>
+  objectCalls + d1Rounds + archiveWrites > 0;

@@ -149,7 +149,7 @@ describe("a hand-out", () => {
     const environment = [{ key: "TOKEN", scope: "organization", isSecret: true, version: 3 } as const];
     expect(pool.refusal("deliver", { buildId: build, fence, agentId: other.id, environment })).toBe("lease-lost");
     pool.ok("deliver", { buildId: build, fence, agentId: agent.id, environment });
-    const audited = [...pool.model.storage.rows.entries.values()].map(({ audit }) => audit);
+    const audited = [...pool.model.storage.rows.audits.values()];
     expect(audited.at(-1)).toMatchObject({ action: "build.deliver", subject: build, detail: { keys: ["TOKEN"] } });
   });
 

@@ -3,9 +3,12 @@ import { TestPool } from "./test-pool.ts";
 
 /** The result of an attempt that delivers everything pending now. */
 const everythingPending = (pool: TestPool) => {
-  const { builds, dirty, entries } = pool.model.storage.rows;
-  const known = [...dirty].map((buildId) => ({ buildId, version: builds.get(buildId)!.version }));
-  return { builds: known, entries: [...entries.keys()], failed: false };
+  const { builds, audits } = pool.model.storage.rows;
+  const known = [...pool.model.state.dirty.keys()].map((buildId) => ({
+    buildId,
+    version: builds.get(buildId)!.version,
+  }));
+  return { builds: known, entries: [...audits.keys()], sequence: 1, failed: false };
 };
 
 const flushAt = (pool: TestPool) => pool.model.state.flush.at;
@@ -20,15 +23,40 @@ describe("the outbox", () => {
     expect(flushAt(pool)).toBe(pool.now + 1_000);
   });
 
-  it("keeps what changed during an attempt", () => {
+  it("tells of a build when it is created and has ended, and not in between", () => {
     const pool = new TestPool();
-    pool.build();
+    const build = pool.build();
     const agent = pool.agent();
     const attempt = everythingPending(pool);
-    agent.claimAndStart();
+    const holder = agent.claimAndStart();
     pool.ok("recordFlush", attempt);
-    expect(pool.model.storage.rows.dirty.size).toBe(1);
+    expect([...pool.model.state.dirty.keys()]).toEqual([]);
+    pool.ok("finish", { ...holder, status: "succeeded", exitCode: 0 });
+    expect([...pool.model.state.dirty.keys()]).toEqual([build]);
+  });
+
+  it("keeps a build that ended during the attempt that told of its creation", () => {
+    const pool = new TestPool();
+    const build = pool.build();
+    const agent = pool.agent();
+    const attempt = everythingPending(pool);
+    pool.ok("finish", { ...agent.claimAndStart(), status: "succeeded", exitCode: 0 });
+    pool.ok("recordFlush", attempt);
+    expect([...pool.model.state.dirty.keys()]).toEqual([build]);
     expect(flushAt(pool)).not.toBeNull();
+  });
+
+  it("of the logs has attempts of its own: a close that fails delays neither D1 nor a later close", () => {
+    const pool = new TestPool();
+    pool.build();
+    pool.build();
+    pool.ok("finish", { ...pool.agent().claimAndStart(), status: "succeeded", exitCode: 0 });
+    for (let round = 0; round < 6; round++) pool.ok("recordCloses", { entries: [], failed: true });
+    pool.ok("recordFlush", everythingPending(pool));
+    expect(flushAt(pool)).toBeNull();
+    expect(pool.model.state.closing.at).toBe(pool.now + 60_000);
+    pool.ok("finish", { ...pool.agent().claimAndStart(), status: "succeeded", exitCode: 0 });
+    expect(pool.model.state.closing.at).toBe(pool.now + 1_000);
   });
 
   it("keeps an entry that the step which records the attempt appends", () => {
@@ -39,7 +67,7 @@ describe("the outbox", () => {
     const attempt = everythingPending(pool);
     pool.now += 60_000;
     pool.ok("recordFlush", attempt);
-    expect(pool.model.storage.rows.entries.size).toBe(1);
+    expect(pool.model.storage.rows.audits.size).toBe(1);
     expect(flushAt(pool)).not.toBeNull();
   });
 
@@ -47,7 +75,7 @@ describe("the outbox", () => {
     const pool = new TestPool();
     pool.build();
     const delays = [1, 2, 3, 4, 5, 6, 7, 8].map(() => {
-      pool.ok("recordFlush", { builds: [], entries: [], failed: true });
+      pool.ok("recordFlush", { builds: [], entries: [], sequence: null, failed: true });
       return flushAt(pool)! - pool.now;
     });
     expect(delays).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]);

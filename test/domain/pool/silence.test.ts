@@ -5,8 +5,8 @@ import { TestPool } from "./test-pool.ts";
 const DAY = 24 * 60 * 60;
 
 const forgotten = (pool: TestPool): string[] =>
-  [...pool.model.storage.rows.entries.values()].flatMap(({ audit }) =>
-    audit?.action === "agent.forget" ? [audit.subject] : [],
+  [...pool.model.storage.rows.audits.values()].flatMap(({ action, subject }) =>
+    action === "agent.forget" ? [subject] : [],
   );
 
 describe("a silent agent", () => {

@@ -78,7 +78,7 @@ export class TestPool {
   }
 
   message(buildId: string): string | null {
-    return this.model.storage.rows.reports.get(buildId)?.message ?? null;
+    return this.model.storage.rows.builds.get(buildId)?.message ?? null;
   }
 
   status(buildId: string): string {

@@ -5,6 +5,7 @@
 export const GROWING: string[] = [
   "AgentCode",
   "AgentStatus",
+  "BuildEvent",
   "BuildReason",
   "BuildStatus",
   "Origin",

@@ -1,0 +1,34 @@
+import { type BuildQuery, type Listed, matches } from "../build-filter.ts";
+import { refOf } from "../git-ref.ts";
+import { activeBuild } from "./decision.ts";
+import type { ActiveBuild } from "./facts.ts";
+import { namesAgent } from "./record.ts";
+import type { PoolState } from "./state.ts";
+
+/** Which builds a page of a list asks the pool for. */
+export interface LiveQuery extends BuildQuery {
+  /** At most so many that match: the newest. */
+  limit: number;
+  /** And these, matching or not: builds of the page that D1 does not know as ended. */
+  ids: string[];
+}
+
+const listed = ({ build, job }: ActiveBuild): Listed => ({
+  ...build,
+  ref: refOf(build.branch),
+  event: "api",
+  agentId: namesAgent(build) ? job.agentId : null,
+});
+
+/** Ids of the builds that have not ended, or that D1 does not know as ended: all that a list would miss or show late. */
+const untoldIds = ({ builds, dirty }: PoolState): Set<string> => new Set([...builds.keys(), ...dirty.keys()]);
+
+export const liveIds = (state: PoolState, { limit, ids, ...query }: LiveQuery): string[] => {
+  const found: string[] = [];
+  for (const id of untoldIds(state)) {
+    const known = activeBuild(state, id) ?? state.records.ended(id);
+    if (known && matches(listed(known), query)) found.push(id);
+  }
+  const newest = found.sort().reverse().slice(0, limit);
+  return [...new Set([...newest, ...ids])];
+};

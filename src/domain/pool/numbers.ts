@@ -1,0 +1,45 @@
+import type { PoolEvents } from "./events.ts";
+import type { PoolState } from "./state.ts";
+
+/** What only the disk knows. */
+export interface DiskNumbers {
+  deadLetters: number;
+  databaseBytes: number;
+  /** Whether rows that are past their retention are left: the next sweep deletes more of them. */
+  hasOldRows: boolean;
+  /** When the oldest entry of the audit, or close of a log, was made that is not delivered yet. */
+  pendingSince: number | null;
+}
+
+/** What a pool answers to each sweep, for the metrics of the whole deployment. */
+export interface PoolNumbers extends PoolEvents, Omit<DiskNumbers, "pendingSince"> {
+  /** Builds that have not ended, and those of them that wait for an agent. */
+  active: number;
+  waiting: number;
+  oldestWaitSeconds: number;
+  /** Age of the oldest change that D1, the archive or a log has not heard of; 0 where there is none. */
+  outboxSeconds: number;
+  /** Attempts in a row that did not deliver everything. */
+  outboxFailures: number;
+}
+
+export const numbersOf = (state: PoolState, now: number, { pendingSince, ...disk }: DiskNumbers): PoolNumbers => {
+  const [dirtySince = now] = state.dirty.values();
+  const since = Math.min(dirtySince, pendingSince ?? now);
+  return {
+    ...state.events,
+    ...disk,
+    active: state.builds.size,
+    waiting: state.queue.size,
+    oldestWaitSeconds: oldestWait(state, now),
+    outboxSeconds: Math.max(0, (now - since) / 1000),
+    outboxFailures: Math.max(state.flush.failures, state.closing.failures),
+  };
+};
+
+const oldestWait = (state: PoolState, now: number): number => {
+  let oldest = now;
+  for (const { status, queuedAt } of state.builds.values())
+    if (status === "queued") oldest = Math.min(oldest, queuedAt);
+  return (now - oldest) / 1000;
+};

@@ -1,0 +1,59 @@
+import { NO_REPORT, type Report } from "../domain/pool/facts.ts";
+
+/** Milliseconds between two writes of the steps of a build under way. */
+const STEPS_MS = 30_000;
+
+/* A report arrives in parts. A part that is null counts as absent. */
+const PATCH =
+  "INSERT INTO report VALUES (?, ?) ON CONFLICT (build_id) DO UPDATE SET facts = json_patch(facts, excluded.facts)";
+const RESET = `UPDATE report SET facts = json_remove(facts, '$.steps', '$.summary') WHERE build_id = ?
+  AND (json_array_length(facts, '$.steps') > 0 OR json_type(facts, '$.summary') = 'text')`;
+
+/**
+ * What readers see of builds besides their facts. Steps change often: they wait in memory, and an eviction loses those
+ * of the last half minute, which the agent's next report brings again.
+ */
+export class Reports {
+  readonly #sql: SqlStorage;
+  /** Steps that are not on disk yet, and when the build's steps were written last. */
+  readonly #waiting = new Map<string, { steps: Report["steps"] | null; writtenAt: number }>();
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  store(buildId: string, report: Partial<Report>, at: number): void {
+    if (report.summary === null && report.steps?.length === 0) {
+      this.#waiting.delete(buildId);
+      this.#sql.exec(RESET, buildId);
+      return;
+    }
+    const waiting = this.#waiting.get(buildId);
+    const hasOnlySteps = Object.keys(report).join() === "steps";
+    if (hasOnlySteps && waiting && at - waiting.writtenAt < STEPS_MS) {
+      waiting.steps = report.steps!;
+      return;
+    }
+    const steps = report.steps ?? waiting?.steps;
+    this.#sql.exec(PATCH, buildId, JSON.stringify(steps ? { ...report, steps } : report));
+    this.#waiting.set(buildId, { steps: null, writtenAt: at });
+  }
+
+  /** Writes the steps of a build that has ended. */
+  complete(buildId: string): void {
+    const steps = this.#waiting.get(buildId)?.steps;
+    if (steps) this.#sql.exec(PATCH, buildId, JSON.stringify({ steps }));
+    this.#waiting.delete(buildId);
+  }
+
+  /** The whole report, of which `stored` is the text on disk. */
+  read(buildId: string, stored: string | null): Report {
+    const steps = this.#waiting.get(buildId)?.steps;
+    const {
+      environment,
+      steps: written,
+      summary,
+    } = { ...NO_REPORT, ...(JSON.parse(stored ?? "{}") as Partial<Report>) };
+    return { environment, steps: steps ?? written, summary };
+  }
+}

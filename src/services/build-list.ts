@@ -1,0 +1,122 @@
+import { eq, gte, lt } from "drizzle-orm";
+import * as z from "zod/mini";
+import { buildList } from "../db/schema.ts";
+import type { BuildQuery, Listed } from "../domain/build-filter.ts";
+import { asksPool, asksStore, mergePage } from "../domain/build-page.ts";
+import { refOf } from "../domain/git-ref.ts";
+import { firstIdAt } from "../domain/id-range.ts";
+import { Build, BuildFilter } from "../protocol/build.ts";
+import { isActive } from "../protocol/build-states.ts";
+import { DEFAULTS } from "../protocol/limits.ts";
+import { encodeBuildsCursor } from "../protocol/page.ts";
+import { BUILD_COLUMNS, buildOfRow, buildRecord } from "./build-rows.ts";
+import { Answer } from "./core/answer.ts";
+import type { Context } from "./core/context.ts";
+import { indexed, listing } from "./core/listing.ts";
+import { verb } from "./core/verb.ts";
+
+type Filter = z.output<typeof BuildFilter>;
+
+/** The Worker makes the id of a build, and its pool the time: they differ by less than these milliseconds. */
+const ID_AHEAD_MS = 5 * 60 * 1000;
+/** Hexadecimal digits of a whole commit hash: SHA-1 or SHA-256. */
+const WHOLE_HASHES = [40, 64];
+
+const rows = listing(buildList, BUILD_COLUMNS, {
+  filters: {
+    repoId: (id) => indexed(eq(buildList.repoId, id)),
+    pipelineId: (id) => indexed(eq(buildList.pipelineId, id)),
+    ref: (ref) => indexed(eq(buildList.ref, ref)),
+    commit: (sha) => indexed(eq(buildList.commitSha, sha)),
+    commitFrom: (sha) => indexed(gte(buildList.commitSha, sha)),
+    commitTo: (sha) => indexed(lt(buildList.commitSha, sha)),
+    status: (status) => eq(buildList.status, status),
+    event: (event) => eq(buildList.event, event),
+    trigger: (trigger) => eq(buildList.trigger, trigger),
+    agentId: (id) => eq(buildList.agentId, id),
+    since: (at) => gte(buildList.queuedAt, at),
+    sinceId: (id) => gte(buildList.id, id),
+    until: (at) => lt(buildList.queuedAt, at),
+    untilId: (id) => lt(buildList.id, id),
+  },
+  newestFirst: true,
+});
+
+/** What the filters of a request ask for; null where two of them exclude each other. */
+const queryOf = ({ branch, ref, cursor, since, until, limit, ...equal }: Filter): BuildQuery | null => {
+  const refs = new Set([ref || undefined, branch ? refOf(branch) : undefined].filter((one) => one !== undefined));
+  if (refs.size > 1) return null;
+  const [onlyRef] = refs;
+  return {
+    ...equal,
+    ref: onlyRef,
+    since: since === undefined ? undefined : Date.parse(since),
+    until: until === undefined ? undefined : Date.parse(until),
+    before: cursor?.id,
+  };
+};
+
+/** The query in the words of D1's columns and indexes. */
+const conditionsOf = ({ before, commitSha, ...query }: BuildQuery, limit: number) => {
+  const isWhole = commitSha !== undefined && WHOLE_HASHES.includes(commitSha.length);
+  return {
+    ...query,
+    limit,
+    cursor: before,
+    commit: isWhole ? commitSha : undefined,
+    commitFrom: isWhole ? undefined : commitSha,
+    // "g" is behind every hexadecimal digit.
+    commitTo: isWhole ? undefined : commitSha && `${commitSha}g`,
+    sinceId: query.since === undefined ? undefined : firstIdAt(query.since - ID_AHEAD_MS),
+    untilId: query.until === undefined ? undefined : firstIdAt(query.until + ID_AHEAD_MS),
+  };
+};
+
+interface ListedBuild extends Listed {
+  build: Build;
+}
+
+const listed = (build: Build): ListedBuild => {
+  const { id, repoId, pipelineId, ref, commitSha, status, event, trigger, agentId } = build;
+  const queuedAt = Date.parse(build.queuedAt);
+  return { id, repoId, pipelineId, ref, commitSha, status, event, trigger, agentId, queuedAt, build };
+};
+
+/** D1's rows of the page; none where the query asks for a state of which only the pool knows the builds. */
+const storedBuilds = async (context: Context, query: BuildQuery, limit: number): Promise<ListedBuild[]> => {
+  if (!asksStore(query)) return [];
+  const [found] = await context.db.run(rows(context, conditionsOf(query, limit)));
+  return found.map((row) => listed(buildRecord(context, buildOfRow(row))));
+};
+
+/** The pool's builds for the page, and what has become of those that D1 does not know as ended. */
+const liveBuilds = async (context: Context, query: BuildQuery, limit: number, stored: ListedBuild[]) => {
+  const ids = stored.filter(({ status }) => isActive(status)).map(({ id }) => id);
+  const found = await (await context.pool()).liveBuilds({ ...query, limit: limit + 1, ids });
+  return found.map((build) => listed({ ...buildRecord(context, build), environment: null, steps: [], summary: null }));
+};
+
+export const listBuilds = verb({
+  access: { role: "viewer" },
+  query: BuildFilter,
+  output: z.array(Build),
+  async run(context, { query: filter }) {
+    const query = queryOf(filter);
+    if (!query) {
+      await context.admit();
+      return [];
+    }
+    const { limit = DEFAULTS.newestPageLength } = filter;
+    const stored = await storedBuilds(context, query, limit);
+    const wasPastLive = filter.cursor?.isPastLive ?? false;
+    const live = asksPool(query, wasPastLive, stored) ? await liveBuilds(context, query, limit, stored) : [];
+    const { builds, next, isPastLive } = mergePage({ query, limit, rows: stored, live });
+    // A trigger under way has made its id already, and its pool does not know it yet.
+    const isOld = next !== null && next < firstIdAt(context.now.getTime() - ID_AHEAD_MS);
+    const nextCursor = next === null ? undefined : encodeBuildsCursor(next, isPastLive && isOld);
+    return new Answer(
+      builds.map(({ build }) => build),
+      { nextCursor },
+    );
+  },
+});

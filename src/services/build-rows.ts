@@ -1,0 +1,35 @@
+import { getViewSelectedFields } from "drizzle-orm";
+import { buildList, type buildSummary } from "../db/schema.ts";
+import { branchOf, refOf } from "../domain/git-ref.ts";
+import type { Build } from "../protocol/build.ts";
+import type { Context } from "./core/context.ts";
+
+/** The columns of a build in lists. */
+export const BUILD_COLUMNS = getViewSelectedFields(buildList);
+export type BuildRow = typeof buildSummary.$inferSelect;
+
+const timestampOf = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+
+/** The build of a row: without what only its own page shows, which the archive has. */
+export const buildOfRow = (row: BuildRow): Build => {
+  const { poolVersion, pullNumber, author, subject, failedLine, tests, jobs, ...fields } = row;
+  return {
+    ...fields,
+    branch: branchOf(row.ref),
+    environment: null,
+    steps: [],
+    summary: null,
+    queuedAt: new Date(row.queuedAt).toISOString(),
+    startedAt: timestampOf(row.startedAt),
+    finishedAt: timestampOf(row.finishedAt),
+  };
+};
+
+/** The build as the API answers it: with the address of its page, and with fields that older pools and records lack. */
+export const buildRecord = <B extends Build>(context: Context, build: B): B => ({
+  ...build,
+  ref: build.ref ?? refOf(build.branch),
+  event: build.event ?? "api",
+  createdBy: build.createdBy ?? null,
+  webUrl: `${context.origin}/app/builds/${build.id}`,
+});

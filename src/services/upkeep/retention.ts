@@ -1,0 +1,85 @@
+import { type SQL, sql } from "drizzle-orm";
+import { firstIdAt } from "../../domain/id-range.ts";
+import { type Chore, minuteOf, type Run } from "./run.ts";
+
+/** Rows of one statement, and statements of one table and run: 20,000 rows a minute are 28 million a day. */
+const SLICE = 1000;
+const SLICES = 20;
+const SERVICE_METRIC_MINUTES = 35 * 24 * 60;
+const FAILURE_DAYS = 7;
+const DAY_MS = 86_400_000;
+
+/** Deletes what a query of at most SLICE keys finds, slice by slice. @returns the deleted rows */
+const deleteSlices = async ({ db }: Run, table: string, key: string, old: SQL): Promise<number> => {
+  const statement = sql`DELETE FROM ${sql.raw(table)} WHERE ${sql.raw(key)} IN (${old} LIMIT ${SLICE})`;
+  let deleted = 0;
+  for (let slice = 0; slice < SLICES; slice++) {
+    const [{ meta }] = await db.run(db.statement(statement));
+    deleted += meta.changes;
+    if (meta.changes < SLICE) break;
+  }
+  return deleted;
+};
+
+export const removeBuilds: Chore = async (run) => {
+  const before = run.buildsBefore;
+  return {
+    builds: await deleteSlices(
+      run,
+      "build_summary",
+      "(org_id, id)",
+      sql`SELECT org_id, id FROM build_summary WHERE finished_at < ${before} ORDER BY finished_at`,
+    ),
+    jobs: await deleteSlices(
+      run,
+      "job",
+      "(org_id, id)",
+      sql`SELECT org_id, id FROM job WHERE finished_at < ${before} ORDER BY finished_at`,
+    ),
+  };
+};
+
+/** Walks from one organization to the next by the key, and reads only the old rows of each. */
+const oldAudit = (before: number): SQL => sql`
+  WITH RECURSIVE org (id) AS (
+    SELECT min(org_id) FROM audit_log
+    UNION ALL SELECT (SELECT min(org_id) FROM audit_log WHERE org_id > org.id) FROM org WHERE org.id IS NOT NULL
+  )
+  SELECT a.org_id, a.id FROM org CROSS JOIN audit_log a ON a.org_id = org.id AND a.id < ${firstIdAt(before)}`;
+
+export const removeAudit: Chore = async (run) => {
+  const at = new Date(run.auditBefore).toISOString();
+  return {
+    audit: await deleteSlices(run, "audit_log", "(org_id, id)", oldAudit(run.auditBefore)),
+    earlierAudit: await deleteSlices(run, "audit", "id", sql`SELECT id FROM audit WHERE at < ${at} ORDER BY at`),
+  };
+};
+
+export const removeUses: Chore = async (run) => {
+  const at = new Date(run.auditBefore).toISOString();
+  return {
+    uses: await deleteSlices(
+      run,
+      "variable_day",
+      "(variable_id, day)",
+      sql`SELECT variable_id, day FROM variable_day WHERE day < ${at.slice(0, 10)} ORDER BY day`,
+    ),
+    earlierUses: await deleteSlices(
+      run,
+      "variable_use",
+      "rowid",
+      sql`SELECT rowid FROM variable_use WHERE at < ${at} ORDER BY at`,
+    ),
+  };
+};
+
+/** Ended sessions, old metrics, and failures of what nobody tries any more. */
+export const removeTraces: Chore = async (run) => {
+  const { db, now } = run;
+  const [sessions, metrics, failures] = await db.run(
+    db.statement(sql`DELETE FROM ended_session WHERE until < ${new Date(now).toISOString()}`),
+    db.statement(sql`DELETE FROM service_metric WHERE minute < ${minuteOf(now) - SERVICE_METRIC_MINUTES}`),
+    db.statement(sql`DELETE FROM upkeep_failure WHERE next_at < ${now - FAILURE_DAYS * DAY_MS}`),
+  );
+  return { sessions: sessions.meta.changes, metrics: metrics.meta.changes, failures: failures.meta.changes };
+};

@@ -1,0 +1,193 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it } from "vitest";
+import { putRecord } from "../../src/archive/records.ts";
+import type { Build } from "../../src/protocol/build.ts";
+import { type Answer, newOrganization } from "../support/api.ts";
+import { type BuildSetup, completeJob, newBuildSetup, poll, trigger } from "../support/build-setup.ts";
+import { deployedWith } from "../support/deployment.ts";
+import { type SummaryRow, writeSummary } from "../support/summary-row.ts";
+
+const call = deployedWith({});
+
+const list = async (token: string, query: object = {}): Promise<Build[]> => {
+  const { status, body, text } = await call<Build[]>(
+    token,
+    "GET",
+    `/build?${new URLSearchParams(query as Record<string, string>)}`,
+  );
+  expect(status, text).toBe(200);
+  return body;
+};
+const idsOf = async (token: string, query: object = {}) => (await list(token, query)).map(({ id }) => id);
+
+const [SHA, OTHER_SHA] = ["a".repeat(7) + "1".repeat(33), "b".repeat(40)];
+const DAY_MS = 86_400_000;
+
+describe("builds in lists", () => {
+  let setup: BuildSetup;
+  let live: Build;
+  let branch: SummaryRow;
+  let tag: SummaryRow;
+
+  beforeAll(async () => {
+    setup = await newBuildSetup();
+    const { orgId, admin, pipeline, agent } = setup;
+    const at = Date.now() - DAY_MS;
+    const agentId = agent.id;
+    branch = await writeSummary(orgId, { queued_at: at, ref: "refs/heads/next", commit_sha: SHA, agent_id: agentId });
+    tag = await writeSummary(orgId, {
+      ...{ queued_at: at + 1000, ref: "refs/tags/v1", commit_sha: OTHER_SHA, event: "tag", trigger: "retry" },
+      ...{ status: "failed", created_by: JSON.stringify({ kind: "token", id: orgId, name: "t" }) },
+    });
+    await trigger(admin, pipeline.id, { branch: "next", commitSha: SHA });
+    live = (await poll(agent)).body.build;
+  });
+
+  it("are found by each filter, in D1 and in the pool", async () => {
+    const { admin, agent, pipeline, repository } = setup;
+    const all = [live.id, tag.id, branch.id];
+    const since = new Date(tag.queued_at).toISOString();
+    for (const [query, found] of [
+      [{}, all],
+      [{ commitSha: SHA }, [live.id, branch.id]],
+      [{ commitSha: SHA.slice(0, 7).toUpperCase() }, [live.id, branch.id]],
+      [{ commitSha: SHA.slice(0, 39) }, [live.id, branch.id]],
+      [{ commitSha: `${SHA.slice(0, 7)}2` }, []],
+      [{ event: "tag" }, [tag.id]],
+      [{ event: "push" }, []],
+      [{ ref: "refs/heads/next" }, [live.id, branch.id]],
+      [{ ref: "next" }, []],
+      [{ branch: "next" }, [live.id, branch.id]],
+      [{ branch: "refs/tags/v1" }, [tag.id]],
+      [{ branch: "next", ref: "refs/tags/v1" }, []],
+      [{ trigger: "retry" }, [tag.id]],
+      [{ agentId: agent.id }, [live.id, branch.id]],
+      [{ since }, [live.id, tag.id]],
+      [{ until: since }, [branch.id]],
+      [{ since, until: since }, []],
+      [{ since: since.replace("Z", "+00:00"), status: "failed" }, [tag.id]],
+      [{ status: "assigned" }, [live.id]],
+      [{ status: "assigned", pipelineId: pipeline.id, repoId: repository.id, commitSha: SHA }, [live.id]],
+      [{ status: "succeeded" }, [branch.id]],
+      [{ status: "queued" }, []],
+    ] as const) {
+      expect(await idsOf(admin, query), JSON.stringify(query)).toEqual(found);
+    }
+    expect(await idsOf((await newOrganization()).admin, { commitSha: SHA })).toEqual([]);
+  });
+
+  it("say which filter is wrong", async () => {
+    for (const [name, value] of [
+      ["commitSha", "abc123"],
+      ["commitSha", "g".repeat(40)],
+      ["event", "x"],
+      ["trigger", "x"],
+      ["agentId", "x"],
+      ["since", "yesterday"],
+      ["until", "2026-13-01T00:00:00Z"],
+      ["cursor", btoa(`x${live.id}.ended`)],
+      ["cursor", btoa(".ended")],
+    ] as const) {
+      const { status, body } = await call(setup.admin, "GET", `/build?${new URLSearchParams({ [name]: value })}`);
+      expect([status, body.errors?.[0]?.pointer], `${name}=${value}`).toEqual([422, `/${name}`]);
+    }
+  });
+
+  it("have what a list shows, with their branch and ref, and not what their own page shows", async () => {
+    const [first, second, third] = await list(setup.admin);
+    const without = { environment: null, steps: [], summary: null };
+    expect(first).toMatchObject({ id: live.id, status: "assigned", event: "api", ref: "refs/heads/next", ...without });
+    expect(second).toEqual({
+      ...{ id: tag.id, number: 1, orgId: setup.orgId, repoId: tag.repo_id, pipelineId: null },
+      ...{ branch: "refs/tags/v1", ref: "refs/tags/v1", commitSha: OTHER_SHA, status: "failed", event: "tag" },
+      ...{ trigger: "retry", priority: 0, agentId: null, attempt: 1, exitCode: null, reason: null, message: null },
+      ...{ leak: false, ...without, retryOf: null, createdBy: { kind: "token", id: setup.orgId, name: "t" } },
+      queuedAt: new Date(tag.queued_at).toISOString(),
+      startedAt: new Date(tag.queued_at).toISOString(),
+      finishedAt: new Date(tag.queued_at + 1).toISOString(),
+      webUrl: `https://millrace.test/app/builds/${tag.id}`,
+    });
+    expect(third).toMatchObject({ id: branch.id, branch: "next", ref: "refs/heads/next" });
+  });
+
+  it("ask the pool no more on pages behind the oldest live build", async () => {
+    const { admin } = setup;
+    let asked = 0;
+    const pools = new Proxy(env.AGENT_POOL, {
+      get: (target, name) => {
+        if (name !== "getByName") return Reflect.get(target, name);
+        return (...of: Parameters<typeof target.getByName>) => {
+          asked++;
+          return target.getByName(...of);
+        };
+      },
+    });
+    const counted = deployedWith({ AGENT_POOL: pools });
+    const seen: [string[], number][] = [];
+    for (let path: string | undefined = "/build?limit=1"; path; ) {
+      asked = 0;
+      const { body, headers }: Answer<Build[]> = await counted<Build[]>(admin, "GET", path);
+      seen.push([body.map(({ id }) => id), asked]);
+      path = /^<https:\/\/millrace\.test(.+)>; rel="next"$/.exec(headers.get("Link") ?? "")?.[1];
+    }
+    expect(seen).toEqual([
+      [[live.id], 1],
+      [[tag.id], 1],
+      [[branch.id], 0],
+    ]);
+  });
+});
+
+describe("a build that its pool has forgotten", () => {
+  it("is D1's row with what the archive has, the row alone without it, and whole where an older release stored it", async () => {
+    const { orgId, admin } = await newOrganization();
+    const row = await writeSummary(orgId, { queued_at: Date.now() - 2 * DAY_MS, leak: 1 });
+    const { body: lean } = await call<Build>(admin, "GET", `/build/${row.id}`);
+    expect(lean).toMatchObject({ id: row.id, leak: true, environment: null, steps: [], summary: null });
+    const kept = { environment: [], steps: [], summary: "# Well", requires: { labels: ["ios"] } };
+    await putRecord(env.ARCHIVE, { ...lean, ...kept, leak: false });
+    const { requires, ...shown } = kept;
+    expect((await call(admin, "GET", `/build/${row.id}`)).body).toEqual({ ...lean, ...shown });
+    const earlier = { ...lean, ...shown, id: crypto.randomUUID(), status: "failed" };
+    const { event, ref, webUrl, ...record } = earlier;
+    await env.DB.prepare(
+      "INSERT INTO build (id, org_id, repo_id, branch, status, pool_version, record, finished_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    )
+      .bind(record.id, orgId, record.repoId, record.branch, record.status, 1, JSON.stringify(record), record.finishedAt)
+      .run();
+    const { body: old } = await call(admin, "GET", `/build/${record.id}`);
+    expect(old).toEqual({ ...earlier, webUrl: `https://millrace.test/app/builds/${record.id}` });
+    expect((await list(admin)).map(({ id }) => id).sort()).toEqual([row.id, record.id].sort());
+  });
+
+  it("is 503, and not half a build, while the archive does not answer", async () => {
+    const { orgId, admin } = await newOrganization();
+    const { id } = await writeSummary(orgId);
+    const broken = new Proxy(env.ARCHIVE, {
+      get: () => async () => {
+        throw new Error("get: We encountered an internal error. Please try again. (10001)");
+      },
+    });
+    const { status, headers } = await deployedWith({ ARCHIVE: broken })(admin, "GET", `/build/${id}`);
+    expect([status, headers.get("Retry-After")]).toEqual([503, "5"]);
+    expect(await list(admin)).toHaveLength(1);
+  });
+
+  it("is shown by the pool's newer state where D1 is behind", async () => {
+    const setup = await newBuildSetup();
+    const { orgId, admin, pipeline, agent } = setup;
+    await trigger(admin, pipeline.id);
+    const { body: job } = await poll(agent);
+    await completeJob(agent, job);
+    await env.DB.batch([
+      env.DB.prepare("DELETE FROM build WHERE id = ?").bind(job.build.id),
+      env.DB.prepare("DELETE FROM build_summary WHERE id = ?").bind(job.build.id),
+    ]);
+    const { id, repo_id } = await writeSummary(orgId, {
+      ...{ id: job.build.id, queued_at: Date.parse(job.build.queuedAt), status: "queued" },
+      ...{ started_at: null, finished_at: null, pool_version: 1 },
+    });
+    expect(repo_id).not.toBe(job.build.repoId);
+    expect(await list(admin)).toMatchObject([{ id, repoId: job.build.repoId, status: "succeeded" }]);
+  });
+});

@@ -1,0 +1,58 @@
+import { type BuildCost, CountedService } from "./counted-builds.ts";
+import { type Counts, nothing } from "./counts.ts";
+import { idleHour } from "./idle-hour.ts";
+import { inParallel } from "./waiters.ts";
+
+const SAMPLE = 20;
+/** Seconds between two polls of an agent with an open socket. */
+const LOOK_SECONDS = 600;
+/** Builds over which the bytes in D1 are measured: one page of it is shared by several. */
+const STORED_SAMPLE = 300;
+const BUILD_DAYS = 90;
+
+/** What one run of the bench counted. */
+export interface CostRun {
+  build: BuildCost;
+  withVariables: BuildCost;
+  /** A build whose log was sent four times a second. */
+  oftenLogged: Counts;
+  /** What retention costs for each build. */
+  removal: Counts;
+  /** Bytes of D1 for each build with 30 variables. */
+  databaseBytes: number;
+  /** Rows that the pool keeps of them after their retention. */
+  rowsLeft: number;
+  hours: { longPoll: Counts; socket: Counts; everyThreeSeconds: Counts };
+}
+
+export const countCosts = async (): Promise<CostRun> => {
+  const service = await CountedService.start();
+  try {
+    const bare = await service.tenant("bare", 0);
+    const full = await service.tenant("full", 30);
+    const build = await service.buildCost(bare);
+    const withVariables = await service.buildCost(full);
+    const { counts: oftenLogged } = await service.buildCost(bare, 250);
+    const idle = await inParallel(SAMPLE, SAMPLE, (n) => bare.register(`idle-${n}`));
+    await service.settle(3_600);
+    const longPoll = await idleHour(service.http, idle, 1);
+    const everyThreeSeconds = await idleHour(service.http, idle, 0, 3);
+    await Promise.all(idle.map((agent) => service.openSocket(agent)));
+    const socket = await idleHour(service.http, idle, 0, LOOK_SECONDS);
+    const databaseBytes = await service.databaseBytes(full, STORED_SAMPLE);
+    const removal = await service.removalCost(BUILD_DAYS, STORED_SAMPLE);
+    const rowsLeft = await service.rowsOfBuilds(full);
+    const hours = { longPoll, socket, everyThreeSeconds };
+    return { build, withVariables, oftenLogged, removal, databaseBytes, rowsLeft, hours };
+  } finally {
+    await service.stop();
+  }
+};
+
+/** The costs of an agent if an object held its long poll, without the time in which this object is awake. */
+export const heldPolls = (longPoll: Counts, polls: number): Counts => ({
+  ...nothing(),
+  requests: polls,
+  objectCalls: polls,
+  objectRowsWritten: longPoll.objectRowsWritten,
+});

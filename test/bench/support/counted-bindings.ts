@@ -1,0 +1,121 @@
+import { type Counts, nothing, type Tables } from "./counts.ts";
+
+export const counts: Counts = nothing();
+
+/** The table that a statement writes. */
+const tableOf = (sql: string): string =>
+  /\b(?:INTO|UPDATE(?: OR \w+)?|DELETE FROM|TABLE(?: IF NOT EXISTS)?)\s+["`]?(\w+)/i.exec(sql)?.[1] ?? "?";
+
+export const addRows = (tables: Tables, sql: string, rows: number, prefix = ""): void => {
+  if (rows === 0) return;
+  const name = /^\s*CREATE/i.test(sql) ? "tables" : tableOf(sql);
+  tables[prefix + name] = (tables[prefix + name] ?? 0) + rows;
+};
+
+const bound = (target: object, name: string | symbol): unknown => {
+  const found: unknown = Reflect.get(target, name);
+  return typeof found === "function" ? found.bind(target) : found;
+};
+
+/** Statements by what `prepare` and `bind` returned, with their words. */
+const words = new WeakMap<D1PreparedStatement, string>();
+
+const tally = (sql: string, meta: D1Meta): void => {
+  counts.d1RowsRead += meta.rows_read;
+  addRows(counts.d1RowsWritten, sql, meta.rows_written);
+};
+
+/** A statement that remembers its words through `bind`, and counts when it runs alone. */
+const countedStatement = (statement: D1PreparedStatement, sql: string): D1PreparedStatement => {
+  words.set(statement, sql);
+  const bind = statement.bind.bind(statement);
+  const all = statement.all.bind(statement);
+  const alone = async () => {
+    counts.d1Rounds += 1;
+    const result = await all();
+    tally(sql, result.meta);
+    return result;
+  };
+  return Object.assign(statement, {
+    bind: (...values: unknown[]) => countedStatement(bind(...values), sql),
+    run: alone,
+    all: alone,
+    first: async (column?: string) => {
+      const [row] = (await alone()).results as Record<string, unknown>[];
+      return column === undefined ? (row ?? null) : (row?.[column] ?? null);
+    },
+  }) as D1PreparedStatement;
+};
+
+export const countedDatabase = <D extends D1Database | D1DatabaseSession>(db: D): D =>
+  new Proxy(db, {
+    get(target, name) {
+      if (name === "withSession")
+        return (bookmark: string) => countedDatabase((target as D1Database).withSession(bookmark));
+      if (name === "prepare")
+        return (sql: string) => {
+          counts.d1Statements += 1;
+          return countedStatement(target.prepare(sql), sql);
+        };
+      if (name !== "batch") return bound(target, name);
+      return async (statements: D1PreparedStatement[]) => {
+        counts.d1Rounds += 1;
+        const results = await target.batch(statements);
+        results.forEach(({ meta }, index) => {
+          tally(words.get(statements[index]!) ?? "?", meta);
+        });
+        return results;
+      };
+    },
+  });
+
+/** Cloudflare bills each call of an object's method, and each socket to it, as a request. */
+export const countedObjects = <N extends DurableObjectNamespace>(objects: N): N =>
+  new Proxy(objects, {
+    get(target, name) {
+      if (name !== "getByName" && name !== "get") return bound(target, name);
+      return (...given: [never]) =>
+        new Proxy(target[name](...given), {
+          get(stub, method) {
+            if (typeof Reflect.get(stub, method) !== "function") return undefined;
+            const callable = stub as unknown as Record<string | symbol, (...words: unknown[]) => unknown>;
+            return (...words: unknown[]) => {
+              counts.objectCalls += 1;
+              return callable[method]!(...words);
+            };
+          },
+        });
+    },
+  });
+
+const sizeOf = (body: unknown): number => {
+  if (typeof body === "string") return new TextEncoder().encode(body).length;
+  if (body instanceof ArrayBuffer || ArrayBuffer.isView(body)) return body.byteLength;
+  return body instanceof Blob ? body.size : 0;
+};
+
+export const countedArchive = (archive: R2Bucket): R2Bucket =>
+  new Proxy(archive, {
+    get(target, name) {
+      const method = bound(target, name);
+      if (typeof method !== "function") return method;
+      return async (...given: unknown[]) => {
+        if (name === "put" || name === "list" || name === "createMultipartUpload") counts.archiveWrites += 1;
+        if (name === "get" || name === "head") counts.archiveReads += 1;
+        const result: unknown = await method(...given);
+        if (name === "put") counts.archiveBytes += sizeOf(given[1]) || ((result as R2Object | null)?.size ?? 0);
+        return result;
+      };
+    },
+  });
+
+/** Counts the lines that the service logs. */
+export const countLines = (): void => {
+  for (const level of ["debug", "log", "info", "warn", "error"] as const) {
+    const write = console[level].bind(console);
+    console[level] = (...given: unknown[]) => {
+      counts.lines += 1;
+      write(...given);
+    };
+  }
+};

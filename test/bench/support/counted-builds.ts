@@ -1,0 +1,117 @@
+import { join } from "node:path";
+import { serveBundled } from "../../support/served-worker.ts";
+import { withStorageIn } from "../../support/storage-in.ts";
+import { makePipeline, type RegisteredAgent, registerAgent } from "./build-requests.ts";
+import { type Counts, difference, times } from "./counts.ts";
+import { countedWhile, countsOf, passTime, waitUntilIdle } from "./idle-hour.ts";
+import { KeepAliveClient } from "./keep-alive.ts";
+import { buildRows, bytesOfABuild, logBytes } from "./stored-bytes.ts";
+import { typicalBuild } from "./typical-build.ts";
+import { Waiters } from "./waiters.ts";
+
+/** Seconds after which a build's log is in the archive, and its object gone. */
+const ARCHIVED_AFTER = 3 * 3600;
+/** Runs of the cron trigger in which all old builds of a sample are removed. */
+const UPKEEP_ROUNDS = 10;
+
+/** An organization of a counted service, with a pipeline and an agent that has its socket open. */
+export interface CountedTenant {
+  orgId: string;
+  trigger: { token: string; pipelineId: string };
+  agent: RegisteredAgent;
+  register(name: string): Promise<RegisteredAgent>;
+}
+
+/** What a build costs. */
+export interface BuildCost {
+  /** Until its log is archived and the object of the log is gone. */
+  counts: Counts;
+  /** What the object of its log keeps afterwards. */
+  objectBytes: number;
+}
+
+/** The service with its counters. */
+export class CountedService {
+  readonly http: KeepAliveClient;
+  readonly #service: Awaited<ReturnType<typeof serveBundled>>;
+  readonly #sockets = new Waiters();
+
+  constructor(service: Awaited<ReturnType<typeof serveBundled>>) {
+    this.#service = service;
+    this.http = new KeepAliveClient(service.url);
+  }
+
+  static async start(): Promise<CountedService> {
+    const entry = join(import.meta.dirname, "counted-worker.ts");
+    return new CountedService(await withStorageIn("memory", () => serveBundled({ entry })));
+  }
+
+  /** Makes an organization with so many variables. */
+  async tenant(orgId: string, variables: number): Promise<CountedTenant> {
+    const client = await this.#service.newOrganization(orgId);
+    for (let n = 0; n < variables; n++) {
+      const variable = {
+        key: `SETTING_${n}`,
+        value: `value ${n}`,
+        isSecret: n % 2 === 0,
+        scope: "organization",
+        orgId,
+      };
+      await client.call("POST", "/secrets/variables", variable);
+    }
+    const { id: pipelineId } = await makePipeline(client);
+    const register = (name: string) => registerAgent(client, this.http, name);
+    const agent = await register("mill");
+    await this.openSocket(agent);
+    return { orgId, trigger: { token: client.token, pipelineId }, agent, register };
+  }
+
+  async openSocket({ id, token }: RegisteredAgent): Promise<void> {
+    await this.#sockets.openSocket(0, `${this.#service.url}/buildagent/${id}/poll`, token);
+  }
+
+  /** The cost of the second of two builds: the first of an organization pays for what lasts. */
+  async buildCost({ orgId, trigger, agent }: CountedTenant, pace?: number): Promise<BuildCost> {
+    await typicalBuild(this.http, { trigger, agent, pace });
+    await this.settle(ARCHIVED_AFTER);
+    const before = await countsOf(this.http);
+    const buildId = await typicalBuild(this.http, { trigger, agent, pace });
+    await this.settle(ARCHIVED_AFTER);
+    const counts = difference(await countsOf(this.http), before);
+    return { counts, objectBytes: await logBytes(this.http, orgId, buildId) };
+  }
+
+  /** Rows that the pool keeps of builds. */
+  rowsOfBuilds({ orgId }: CountedTenant): Promise<number> {
+    return buildRows(this.http, orgId);
+  }
+
+  /** Bytes of D1 for each of `builds`. */
+  databaseBytes({ trigger, agent }: CountedTenant, builds: number): Promise<number> {
+    return bytesOfABuild(this.http, this.#service.db, { trigger, agent, builds });
+  }
+
+  /** What retention costs for each of the `builds` that have ended so far. */
+  async removalCost(days: number, builds: number): Promise<Counts> {
+    await this.settle((days + 2) * 86_400);
+    const counts = await countedWhile(this.http, async () => {
+      for (let round = 0; round < UPKEEP_ROUNDS; round++) await this.http.request("POST", "/upkeep");
+      await waitUntilIdle(this.http);
+    });
+    return times(counts, 1 / builds);
+  }
+
+  /** Lets so much time pass, and waits until the service has done what was due. */
+  async settle(seconds: number): Promise<void> {
+    await passTime(this.http, 1);
+    await waitUntilIdle(this.http);
+    await passTime(this.http, seconds);
+    await waitUntilIdle(this.http);
+  }
+
+  async stop(): Promise<void> {
+    this.#sockets.close();
+    this.http.close();
+    await this.#service.stop();
+  }
+}

@@ -1,0 +1,46 @@
+const RealDate = Date;
+let ahead = 0;
+
+globalThis.Date = class extends RealDate {
+  constructor(...given: unknown[]) {
+    super(...((given.length > 0 ? given : [RealDate.now() + ahead]) as [number]));
+  }
+  static override now(): number {
+    return RealDate.now() + ahead;
+  }
+} as DateConstructor;
+
+/** An object whose alarm is set: its binding and name. */
+export interface Alarm {
+  binding: "AGENT_POOL" | "BUILD_LOG";
+  name: string;
+  at: number;
+}
+
+const alarms = new Map<string, Alarm>();
+const keyOf = ({ binding, name }: Pick<Alarm, "binding" | "name">): string => `${binding} ${name}`;
+
+export const alarmOf = (of: Pick<Alarm, "binding" | "name">): Alarm | undefined => alarms.get(keyOf(of));
+export const setAlarm = (alarm: Alarm): void => void alarms.set(keyOf(alarm), alarm);
+export const clearAlarm = (of: Pick<Alarm, "binding" | "name">): void => void alarms.delete(keyOf(of));
+
+/** The time at which the platform's own clock has this time of ours. */
+export const toRealTime = (at: number): number => at - ahead;
+
+const nextAlarm = (until: number): Alarm | undefined =>
+  [...alarms.values()].sort((one, other) => one.at - other.at).find(({ at }) => at <= until);
+
+/** More of them mean that an alarm sets itself for a time that is over. */
+const MAX_ALARMS = 10_000;
+
+/** Moves the clock forward by `milliseconds`, and fires each alarm at its time. */
+export const passTime = async (milliseconds: number, fire: (alarm: Alarm) => Promise<void>): Promise<void> => {
+  const until = Date.now() + milliseconds;
+  for (let fired = 0; fired < MAX_ALARMS; fired++) {
+    const alarm = nextAlarm(until);
+    ahead += Math.max(0, (alarm?.at ?? until) - Date.now());
+    if (!alarm) return;
+    await fire(alarm);
+  }
+  throw new Error("an alarm fires again and again");
+};

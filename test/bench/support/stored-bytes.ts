@@ -1,0 +1,42 @@
+import { buildLogName, poolName } from "../../../src/domain/object-names.ts";
+import { type RegisteredAgent, runBuild } from "./build-requests.ts";
+import { passTime, waitUntilIdle } from "./idle-hour.ts";
+import type { KeepAliveClient } from "./keep-alive.ts";
+
+/** What an object keeps on its disk. */
+interface Stored {
+  bytes: number;
+  rows: Record<string, number>;
+}
+
+const storedIn = (http: KeepAliveClient, binding: string, name: string): Promise<Stored> =>
+  http.request("GET", `/stored?binding=${binding}&name=${encodeURIComponent(name)}`);
+
+/** Bytes that the object of a job's log keeps. */
+export const logBytes = async (http: KeepAliveClient, orgId: string, jobId: string): Promise<number> =>
+  (await storedIn(http, "BUILD_LOG", buildLogName(orgId, jobId))).bytes;
+
+/** Tables of the pool whose rows do not belong to a build. */
+const LASTING = ["meta", "state", "agent", "number"];
+
+/** Rows that the pool keeps of builds. */
+export const buildRows = async (http: KeepAliveClient, orgId: string): Promise<number> => {
+  const { rows } = await storedIn(http, "AGENT_POOL", poolName(orgId));
+  const ofBuilds = Object.entries(rows).filter(([table]) => !LASTING.includes(table));
+  return ofBuilds.reduce((sum, [, count]) => sum + count, 0);
+};
+
+const sizeOf = async (db: D1Database): Promise<number> => (await db.prepare("SELECT 1").run()).meta.size_after;
+
+/** Bytes that D1 grows by for each of `builds`, with its indexes and its audit. */
+export const bytesOfABuild = async (
+  http: KeepAliveClient,
+  db: D1Database,
+  run: { trigger: { token: string; pipelineId: string }; agent: RegisteredAgent; builds: number },
+): Promise<number> => {
+  const before = await sizeOf(db);
+  for (let build = 0; build < run.builds; build++) await runBuild(http, run.trigger, run.agent);
+  await passTime(http, 60);
+  await waitUntilIdle(http);
+  return ((await sizeOf(db)) - before) / run.builds;
+};

@@ -1,0 +1,167 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type BuildQuery, type Listed, matches } from "../../src/domain/build-filter.ts";
+import { asksPool, asksStore, mergePage } from "../../src/domain/build-page.ts";
+import { ACTIVE, type BuildStatus, ENDED, isActive, isEnded, STATUSES } from "../../src/protocol/build-states.ts";
+
+const REFS = ["refs/heads/main", "refs/tags/v1"];
+const AGENTS = ["a1", "a2", null];
+const MOST = 10;
+
+const idOf = (n: number): string => `0198c5d2-0000-7000-8000-${String(n).padStart(12, "0")}`;
+
+interface Build extends Listed {
+  version: number;
+}
+
+/** What one build is to the pool and to D1; null where one of them does not know it. */
+interface Known {
+  pool: Build | null;
+  store: Build | null;
+  /** Whether the pool has told D1 that the build ended. */
+  isTold: boolean;
+}
+
+const facts = fc.record({ ref: fc.constantFrom(...REFS), commitSha: fc.constantFrom("abc1234f", "abd0000f", null) });
+const state = (statuses: BuildStatus[]) =>
+  fc.record({ status: fc.constantFrom(...statuses), agentId: fc.constantFrom(...AGENTS) });
+const [anyActive, anyEnded] = [state(ACTIVE), state(ENDED)];
+
+/** Active or ended, told or not, behind in D1 or not in it, known to one side only, set back by a restore of the pool. */
+const lives: fc.Arbitrary<(of: Omit<Build, "status" | "agentId" | "version">) => Known>[] = [
+  fc.tuple(anyActive, fc.option(anyActive)).map(([now, before]) => (of) => ({
+    pool: { ...of, ...now, version: 2 },
+    store: before && { ...of, ...before, version: 1 },
+    isTold: false,
+  })),
+  fc.tuple(anyEnded, fc.option(anyActive)).map(([now, before]) => (of) => ({
+    pool: { ...of, ...now, version: 2 },
+    store: before && { ...of, ...before, version: 1 },
+    isTold: false,
+  })),
+  fc.tuple(anyEnded, fc.boolean()).map(([now, isRemembered]) => (of) => ({
+    pool: isRemembered ? { ...of, ...now, version: 2 } : null,
+    store: { ...of, ...now, version: 2 },
+    isTold: true,
+  })),
+  // The pool told its end between the question to D1 and the one to the pool.
+  fc.tuple(anyEnded, anyActive).map(([now, before]) => (of) => ({
+    pool: { ...of, ...now, version: 2 },
+    store: { ...of, ...now, status: before.status, version: 1 },
+    isTold: true,
+  })),
+  anyActive.map((now) => (of) => ({ pool: null, store: { ...of, ...now, version: 1 }, isTold: false })),
+  fc.tuple(anyActive, anyEnded).map(([now, after]) => (of) => ({
+    pool: { ...of, ...now, version: 2 },
+    store: { ...of, ...now, status: after.status, version: 3 },
+    isTold: false,
+  })),
+];
+
+const builds = fc
+  .array(fc.tuple(facts, fc.oneof(...lives)), { maxLength: MOST, size: "max" })
+  .map((all) =>
+    all.map(([{ ref, commitSha }, life], n) =>
+      life({ id: idOf(n), repoId: "r", pipelineId: null, ref, commitSha, event: "api", trigger: "api", queuedAt: n }),
+    ),
+  );
+
+const agentId = fc.constantFrom("a1", "a2");
+const query: fc.Arbitrary<BuildQuery> = fc.oneof(
+  fc.record({ agentId }, { requiredKeys: [] }),
+  fc.record(
+    {
+      ref: fc.constantFrom(...REFS),
+      commitSha: fc.constantFrom("abc1234", "ab"),
+      status: fc.constantFrom(...STATUSES),
+      agentId,
+      since: fc.nat(MOST),
+      until: fc.nat(MOST),
+      before: fc.nat(MOST).map(idOf),
+    },
+    { requiredKeys: [] },
+  ),
+);
+
+const newest = (found: Build[], query: BuildQuery): Build[] =>
+  found.filter((build) => matches(build, query)).sort((a, b) => (a.id < b.id ? 1 : -1));
+
+/** What the list shows of a build: the newer of what the pool and D1 know. */
+const shown = ({ pool, store }: Known): Build =>
+  (pool && pool.version > (store?.version ?? 0) ? pool : store!) ?? pool!;
+
+const expected = (known: Known[], query: BuildQuery): Build[] => {
+  if (query.status !== undefined && isEnded(query.status))
+    return newest(
+      known.flatMap(({ store }) => store ?? []),
+      query,
+    );
+  if (query.status !== undefined)
+    return newest(
+      known.flatMap(({ pool }) => pool ?? []),
+      query,
+    );
+  return newest(known.map(shown), query);
+};
+
+/** Reads the list page by page, as the service does. Counts the questions to the pool. */
+const readAll = (known: Known[], wanted: BuildQuery, limit: number) => {
+  const seen: Build[] = [];
+  let asked = 0;
+  let pages = 0;
+  let before = wanted.before;
+  for (let isPastLive = false, isLast = false; !isLast; pages++) {
+    const query = { ...wanted, before };
+    const stored = asksStore(query)
+      ? newest(
+          known.flatMap(({ store }) => store ?? []),
+          query,
+        )
+      : [];
+    const rows = stored.slice(0, limit + 1);
+    const live: Build[] = [];
+    if (asksPool(query, isPastLive, rows)) {
+      asked++;
+      const untold = known.filter(({ pool, isTold }) => pool && (isActive(pool.status) || !isTold));
+      live.push(
+        ...newest(
+          untold.flatMap(({ pool }) => pool ?? []),
+          query,
+        ).slice(0, limit + 1),
+      );
+      const ids = new Set(rows.filter(({ status }) => isActive(status)).map(({ id }) => id));
+      live.push(...known.flatMap(({ pool }) => (pool && ids.has(pool.id) && !live.includes(pool) ? [pool] : [])));
+    }
+    const page = mergePage({ query, limit, rows, live });
+    expect(page.builds.length).toBeLessThanOrEqual(limit);
+    seen.push(...page.builds);
+    isPastLive ||= page.isPastLive && asksPool(query, isPastLive, rows);
+    isLast = page.next === null;
+    before = page.next ?? undefined;
+    expect(pages).toBeLessThan(3 * MOST);
+  }
+  return { seen, asked, pages };
+};
+
+describe("a list of builds", () => {
+  it("has each build once, in its newest state, whatever D1 knows of it, on pages of any length", () => {
+    fc.assert(
+      fc.property(builds, query, fc.integer({ min: 1, max: 4 }), (known, wanted, limit) => {
+        expect(readAll(known, wanted, limit).seen).toEqual(expected(known, wanted));
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
+  it("asks the pool no more once all older builds have ended", () => {
+    const ended: Known[] = Array.from({ length: MOST }, (_, n) => {
+      const build: Build = {
+        ...{ id: idOf(n), repoId: "r", pipelineId: null, ref: "refs/heads/main", commitSha: null, event: "api" },
+        ...{ trigger: "api", status: n === MOST - 1 ? "running" : "failed", agentId: "a1", queuedAt: n, version: 1 },
+      };
+      return { pool: n === MOST - 1 ? build : null, store: build, isTold: true };
+    });
+    expect(readAll(ended, {}, 2)).toMatchObject({ asked: 1, pages: 5 });
+    expect(readAll(ended, { status: "failed" }, 2).asked).toBe(0);
+  });
+});

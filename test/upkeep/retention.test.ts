@@ -1,0 +1,82 @@
+import { env } from "cloudflare:workers";
+import { expect, it } from "vitest";
+import { logKey, recordKey } from "../../src/archive/keys.ts";
+import { buildLogName, poolName } from "../../src/domain/object-names.ts";
+import { writeOldRows } from "../support/old-rows.ts";
+import { broken, count, DAY_MS, failures, NOW, upkeep } from "./support.ts";
+
+const TABLES = ["build_summary", "build", "audit_log", "audit", "variable_day", "variable_use"];
+const left = async () => (await Promise.all(TABLES.map((table) => count(table)))).reduce((sum, rows) => sum + rows, 0);
+
+it("removes what is past its retention within ten rounds, though one pool and one log always fail", async () => {
+  const until = NOW - 500 * DAY_MS;
+  const [lost = ""] = await writeOldRows(env.DB, {
+    ...{ orgId: "old", until, builds: 3000, earlierBuilds: 130 },
+    ...{ audit: 1500, earlierAudit: 1500, uses: 1500, earlierUses: 1500 },
+  });
+  await env.DB.prepare("INSERT INTO pool VALUES ('stuck', 1, 1, ?)").bind(NOW).run();
+  const faults = {
+    BUILD_LOG: broken(env.BUILD_LOG, buildLogName("old", lost)),
+    AGENT_POOL: broken(env.AGENT_POOL, poolName("stuck")),
+  };
+  expect(await left()).toBe(9130);
+  let rounds = 0;
+  for (; rounds < 10 && (await left()) > 1; rounds++) await upkeep(faults, NOW + rounds * 60_000);
+  expect(rounds).toBeLessThan(10);
+  expect(await env.DB.prepare("SELECT id FROM build").all()).toMatchObject({ results: [{ id: lost }] });
+  expect(await failures()).toMatchObject([
+    { kind: "purge", subject: `old/${lost}`, org_id: "old", reason: "Error: Network connection lost." },
+    { kind: "sweep", subject: "stuck", org_id: "stuck", reason: "Error: Network connection lost." },
+  ]);
+  const mended = await upkeep({}, NOW + 120 * 60_000);
+  expect(mended.failed).toBe(0);
+  expect(await left()).toBe(0);
+  expect(await failures()).toEqual([]);
+});
+
+it("keeps what is not past its retention, to the day for builds, whichever way the setting changes", async () => {
+  const newest = NOW - 89 * DAY_MS;
+  await writeOldRows(env.DB, { orgId: "kept", until: newest, builds: 5000, audit: 10, uses: 10 });
+  await upkeep();
+  await upkeep();
+  const first = Date.UTC(2026, 10, 22) - 90 * DAY_MS;
+  expect(await count("build_summary", `finished_at < ${first}`)).toBe(0);
+  expect(await count("build_summary", "org_id = 'kept'")).toBe(Math.floor((newest - first) / 86_400) + 1);
+  expect([await count("audit_log", "org_id = 'kept'"), await count("variable_day")]).toEqual([10, 10]);
+});
+
+it("removes audit of every organization, and each by the time in its ids", async () => {
+  for (const orgId of ["a", "b", "c"]) {
+    await writeOldRows(env.DB, { orgId, until: NOW - 399 * DAY_MS, audit: 2000 });
+  }
+  await upkeep();
+  for (const orgId of ["a", "b", "c"]) {
+    expect(await count("audit_log", `org_id = '${orgId}'`)).toBe(1001);
+    expect(
+      await count("audit_log", `org_id = '${orgId}' AND at < '${new Date(NOW - 400 * DAY_MS).toISOString()}'`),
+    ).toBe(0);
+  }
+});
+
+it("removes the archive's objects of days that are past, and no others", async () => {
+  const keys = [
+    recordKey("2020-01-01", "o", "b"),
+    recordKey("2026-08-23", "o", "b"),
+    recordKey("2026-08-24", "o", "b"),
+    logKey("2020-01-01", "o", "j", 1),
+    logKey("2026-08-24", "o", "j", 1),
+    "record/README",
+  ];
+  for (const key of keys) await env.ARCHIVE.put(key, "x");
+  await upkeep({}, Date.UTC(2026, 10, 22, 5, 10));
+  const { objects } = await env.ARCHIVE.list();
+  expect(objects.map(({ key }) => key)).toEqual([keys[4], keys[2], "record/README"]);
+});
+
+it("goes on with everything else while the archive is away", async () => {
+  await writeOldRows(env.DB, { orgId: "old", until: NOW - 500 * DAY_MS, builds: 10 });
+  const away = new Proxy(env.ARCHIVE, { get: () => () => Promise.reject(new Error("list: internal error (10001)")) });
+  await upkeep({ ARCHIVE: away }, Date.UTC(2026, 10, 22, 5, 10));
+  expect(await count("build_summary", "org_id = 'old'")).toBe(0);
+  expect(await failures()).toMatchObject([{ kind: "chore", subject: "removeArchived" }]);
+});
