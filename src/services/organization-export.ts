@@ -45,8 +45,8 @@ const input = <Q>(query: Q) => ({ params: undefined, query, body: undefined });
 
 /** Each with what only its own page shows, such as its steps. */
 const builds: Read = async (context, cursor) => {
-  const from = cursor === undefined ? undefined : { id: cursor, isPastLive: false };
-  const page = await listBuilds.answer(context, input({ limit: LARGE_PAGE, cursor: from }));
+  const after = cursor === undefined ? undefined : { id: cursor, isPastLive: false };
+  const page = await listBuilds.answer(context, input({ limit: LARGE_PAGE, cursor: after }));
   const whole = page.value.map(({ id }) => getBuild.run(context, { ...input(undefined), params: { id } }));
   return { ...(await listed(Promise.resolve(page))), records: await Promise.all(whole) };
 };

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { NOUNS } from "../../src/protocol/organization.ts";
 import { VERSION } from "../../src/protocol/version.ts";
-import { type Answer, call, created, expectProblem, newOrganization, newToken } from "../support/api.ts";
+import { call, created, expectProblem, newOrganization, newToken } from "../support/api.ts";
 import { type BuildSetup, newBuildSetup, takeNewJob } from "../support/build-setup.ts";
 import { poolStub } from "../support/deployment.ts";
 
@@ -19,7 +19,11 @@ const follow = async (token: string, path: string) => {
   const lines: Line[] = [];
   let pages = 0;
   for (let next: string | null = path; next !== null; pages++) {
-    const { status, headers, text }: Answer<unknown> = await call(token, "GET", next);
+    const { status, headers, text }: { status: number; headers: Headers; text: string } = await call(
+      token,
+      "GET",
+      next,
+    );
     expect([status, headers.get("Content-Type")], text).toEqual([200, "application/jsonl"]);
     lines.push(
       ...text
@@ -27,7 +31,7 @@ const follow = async (token: string, path: string) => {
         .filter(Boolean)
         .map((line) => JSON.parse(line)),
     );
-    const [, url]: string[] = /<(.*)>; rel="next"/.exec(headers.get("Link") ?? "") ?? [];
+    const [, url]: (string | undefined)[] = /<(.*)>; rel="next"/.exec(headers.get("Link") ?? "") ?? [];
     next = url ? url.slice(new URL(url).origin.length) : null;
   }
   return { head: lines[0] as unknown, lines: lines.slice(1), pages };
@@ -37,9 +41,9 @@ const furnish = async ({ orgId, admin, repository }: BuildSetup) => {
   await env.DB.prepare(
     `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 230)
      INSERT INTO variable_group (id, org_id, name, created_at, updated_at)
-     SELECT printf('0198c5d2-%04d-7000-8000-', n) || ?2, ?1, 'group ' || n, '', '' FROM numbers`,
+     SELECT printf('0198c5d2-0000-7000-8000-%012d', n), ?1, 'group ' || n, '', '' FROM numbers`,
   )
-    .bind(orgId, crypto.randomUUID().slice(-12))
+    .bind(orgId)
     .run();
   const secret = { value: SECRET, isSecret: true, scope: "organization", orgId };
   await created(admin, "/secrets/variables", { ...secret, key: "SECRET" });

@@ -7,6 +7,10 @@ interface Drill {
 }
 
 const DRILLS: Record<string, Drill> = {
+  heap: {
+    description: "wakes a pool of 5,000 agents and 15,000 builds, and asks the inspector for its heap",
+    load: () => import("./heap.ts"),
+  },
   nodes: {
     description: "runs the bundled agent on the oldest Node that it supports, the newest of each line, and one too old",
     load: () => import("./nodes.ts"),
