@@ -251,4 +251,7 @@ export const SCENARIO: Step[] = [
   step("deleteGroup", 204, "Now nothing uses it", { id: "$group.id" }),
   step("deleteCredential", 204, "The repository needs none any more", { id: "$repo.id" }),
   step("deleteRepository", 204, "The repository is disconnected", { id: "$repo.id" }),
+
+  step("exportOrganization", 200, "The tokens that Acme takes along", { id: "acme", query: { noun: "token" } }),
+  step("deleteOrganization", 202, "Acme leaves: its tokens are refused from here on", { as: "operator", id: "acme" }),
 ];
