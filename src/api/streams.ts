@@ -1,13 +1,18 @@
 import { PathId } from "../protocol/common.ts";
 import { Job, LogAccepted, LogQuery, PollQuery } from "../protocol/jobs.ts";
 import { LIMITS } from "../protocol/limits.ts";
+import { ExportQuery, OrganizationRemoval } from "../protocol/organization.ts";
 import type { Context } from "../services/core/context.ts";
 import { Refusal, settled } from "../services/core/refusal.ts";
 import { appendLog } from "../services/logs.ts";
 import { jsonMetrics, prometheusText } from "../services/metrics.ts";
+import { exportOrganization as exportPage } from "../services/organization-export.ts";
+import { removeOrganization } from "../services/organization-removal.ts";
+import { PathOrg } from "../services/organizations.ts";
 import { connectToPool, waitForJob } from "../services/poll.ts";
 import type { StreamRoute } from "../web/app-env.ts";
 import { readBytes } from "../web/body.ts";
+import { linkToNext } from "../web/next-page.ts";
 
 /** A WebSocket for hints. @throws Refusal where the pool does not accept it */
 const openHints = async (context: Context, agentId: string): Promise<Response> => {
@@ -49,5 +54,32 @@ export const writeLog: StreamRoute = {
   async stream(c, context, { params, query }) {
     const bytes = await readBytes(c.req.raw, LIMITS.logChunkBytes);
     return c.json(await appendLog(context, params.id, { offset: query.offset, final: query.final === "true", bytes }));
+  },
+};
+
+/** Seconds after which a deletion is worth another call. */
+const REMOVAL_RETRY_SECONDS = { closing: 60, builds: 1, archive: 1, rows: 1 } as const;
+
+export const exportOrganization: StreamRoute = {
+  access: { operator: true, role: "admin" },
+  params: PathOrg,
+  query: ExportQuery,
+  async stream(c, context, { params, query }) {
+    const { text, nextCursor } = await exportPage(context, params.id, query);
+    if (nextCursor !== null) c.header("Link", linkToNext(c.req.url, nextCursor));
+    return c.body(text, 200, { "Content-Type": "application/jsonl", "Cache-Control": "no-store" });
+  },
+};
+
+/** 202 with what the deletion is at, and 204 once nothing is left. */
+export const deleteOrganization: StreamRoute = {
+  access: { operator: true },
+  params: PathOrg,
+  output: OrganizationRemoval,
+  async stream(c, context, { params }) {
+    await context.admit();
+    const left = await removeOrganization(context, c.env, params.id);
+    if (!left) return c.body(null, 204);
+    return c.json(left, 202, { "Retry-After": String(REMOVAL_RETRY_SECONDS[left.step]) });
   },
 };

@@ -27,6 +27,7 @@ export const AUDIT_ACTIONS = [
   "group.delete",
   "group.update",
   "organization.create",
+  "organization.export",
   "pipeline.create",
   "pipeline.delete",
   "pipeline.update",

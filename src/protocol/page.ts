@@ -12,7 +12,7 @@ const decodeCursor = (text: string): string => {
 };
 
 /** Where the previous page ended: base64url of its last id. Opaque to clients. */
-const cursorOf = (ends: z.ZodMiniType<string>) =>
+export const cursorOf = (ends: z.ZodMiniType<string>) =>
   z
     .pipe(z.string().check(z.maxLength(LIMITS.cursorCharacters)), z.transform(decodeCursor))
     .check(z.refine((end) => ends.safeParse(end).success, "must be one that an earlier page gave"));

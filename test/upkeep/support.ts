@@ -10,7 +10,10 @@ export const upkeep = (change: Partial<Env> = {}, now = NOW) =>
   keepUp({ ...env, ...change } as Env, new Date(now), RETENTION);
 
 /** A namespace in which every call to the objects of these names fails, as it does while the network is broken. */
-export const broken = <N extends DurableObjectNamespace<never>>(real: N, ...names: string[]): N => {
+export const broken = <N extends Pick<Env["AGENT_POOL"] | Env["BUILD_LOG"], "getByName">>(
+  real: N,
+  ...names: string[]
+): N => {
   const lost = new Proxy({}, { get: () => () => Promise.reject(new Error("Network connection lost.")) });
   const getByName = (name: string) => (names.includes(name) ? lost : real.getByName(name));
   return { getByName } as unknown as N;

@@ -1,7 +1,7 @@
 import { isEnded, isLeased, isQueued } from "../../protocol/build-states.ts";
 import { countEnd, noEvents } from "./events.ts";
 import type { BuildFacts, Change, MemoryChange } from "./facts.ts";
-import { forgetAgent, indexAgent, indexBuild, scheduleRetry, setAgent, setOffer } from "./indices.ts";
+import { forgetAgent, indexAgent, indexBuild, scheduleRetry, scheduleStop, setAgent, setOffer } from "./indices.ts";
 import type { PoolState } from "./state.ts";
 
 /** Milliseconds between a change and its write to D1, so that changes close together become one write. */
@@ -124,6 +124,13 @@ const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<s
     case "offer":
       setOffer(state, change.buildId, change.offer, agents);
       return;
+    case "renewal":
+      setDeadline(state, change.buildId, change.expiresAt);
+      return;
+    case "stop-told":
+      state.stopsTold.set(change.buildId, change.at);
+      scheduleStop(state, change.buildId);
+      return;
     case "offers-resumed":
       agents.add(change.agentId);
       return;
@@ -150,4 +157,10 @@ const flushBy = ({ flush }: PoolState, at: number): void => {
 /** One log that cannot be closed delays no other. */
 const closeBy = ({ closing }: PoolState, at: number): void => {
   if (closing.at === null || at < closing.at) closing.at = at;
+};
+
+/** The deadline only moves back: the queue of deadlines reads it when the old one has passed. */
+const setDeadline = ({ jobs }: PoolState, buildId: string, expiresAt: number): void => {
+  const job = jobs.get(buildId);
+  if (job?.lease) jobs.set(buildId, { ...job, lease: { ...job.lease, expiresAt } });
 };

@@ -61,7 +61,7 @@ describe("a silent agent", () => {
       pool.advance(7 * DAY);
       agent.claim();
     }
-    pool.model.reload([]);
+    pool.model.reload(pool.now);
     pool.advance(30 * DAY);
     expect(forgotten(pool)).toEqual([]);
     pool.advance(61 * DAY);

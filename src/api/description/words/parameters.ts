@@ -22,6 +22,7 @@ export const PARAMETERS: Record<string, string> = {
   key: "Only variables with exactly this name.",
   limit: "Number of records on a page.",
   name: "Only records with exactly this name.",
+  noun: "Only records of this kind.",
   offset: "Where the chunk starts: the number of bytes sent before under this lease.",
   orgId: "The organization of the token. Any other is refused.",
   pipelineId: "Only records of this pipeline.",
