@@ -15,6 +15,7 @@ import type { Audience } from "./wire/audience.ts";
 import type { AutoResetEvent } from "./wire/auto-reset-event.ts";
 import { type Client, describeAnswer } from "./wire/client.ts";
 import { keepLease } from "./wire/heartbeat.ts";
+import type { HeartbeatSocket } from "./wire/heartbeat-socket.ts";
 import { ProgressReport } from "./wire/progress-report.ts";
 
 export interface RunJobOptions {
@@ -27,6 +28,8 @@ export interface RunJobOptions {
   /** Set when the service hints at a cancel. */
   cancelHint: AutoResetEvent;
   audience: Audience;
+  /** Heartbeats on the agent's WebSocket, where the job allows them. */
+  heartbeats: HeartbeatSocket;
   /** Aborted when the agent must stop the build at once. */
   interrupt: AbortSignal;
 }
@@ -124,12 +127,13 @@ class BuildSession {
   }
 
   #keepLease(): Promise<void> {
-    const { client, identity, cancelHint } = this.#options;
+    const { client, identity, cancelHint, heartbeats } = this.#options;
     return keepLease({
       client,
       agentId: identity.id,
       lease: this.#job.lease,
       heartbeatSeconds: identity.heartbeatSeconds,
+      socket: this.#job.heartbeat === "socket" ? heartbeats.allow() : null,
       cancelHint,
       onCancel: this.#control.stop,
       signal: this.#control.leaseEnd,

@@ -10,6 +10,7 @@ import type { Reconciled } from "../domain/pool/reconcile.ts";
 import { RULES } from "../domain/pool/rules.ts";
 import type { PoolState } from "../domain/pool/state.ts";
 import { type Command, decide, type Input, nextDue, nextOfferDue, type Output, step } from "../domain/pool/step.ts";
+import { wake } from "../domain/pool/wake.ts";
 import { Closes } from "./agent-pool-closes.ts";
 import { PoolClosing } from "./agent-pool-closing.ts";
 import type { DeadLetterBody } from "./agent-pool-dead-letters.ts";
@@ -73,9 +74,9 @@ export class PoolEngine {
     const now = Date.now();
     this.#alarmAt = await this.#ctx.storage.getAlarm();
     this.#state = this.storage.load(now);
-    for (const [agentId, until] of this.sockets.waitDeadlines(now)) {
-      apply(this.#state, [{ kind: "waiter", agentId, waiter: { until, ignored: 0, ignoredAt: 0 } }]);
-    }
+    const changes = wake(this.#state, this.sockets.found(now), this.context);
+    this.#ctx.storage.transactionSync(() => this.storage.store(changes));
+    apply(this.#state, changes);
     this.#scheduleNext();
   }
 
@@ -184,7 +185,7 @@ export class PoolEngine {
   /** Deletes everything. @throws Error where the pool was not closed */
   async destroy(): Promise<void> {
     if (!this.closing.isClosed) throw new Error("This pool is in use: close it first");
-    await this.#flushing?.catch(() => undefined);
+    await Promise.allSettled([this.#flushing, this.#closing]);
     if (this.#timer) clearTimeout(this.#timer.handle);
     this.#alarmAt = null;
     await this.closing.destroy();

@@ -55,7 +55,8 @@ export class Outbox {
   async deliver(orgId: string, state: Readonly<PoolState>, context: DecisionContext): Promise<FlushResult> {
     const result: FlushResult = { builds: [], entries: [], sequence: null, failed: false };
     const revoked = revocationsToTell(state, context);
-    const pool = { orgId, sequence: state.sequence, told: state.told, active: state.builds.size, revoked };
+    const isDue = revoked.length > 0 || state.tellAgainAfter !== null;
+    const pool = { orgId, sequence: state.sequence, told: state.told, active: state.builds.size, revoked, isDue };
     const audits = this.#storage.auditEntries(BATCH_SIZE).map((queued) => this.#auditWrite(orgId, queued));
     const found = this.#storage.buildRecords(this.#nextBuilds(state));
     const recorded = await Promise.all(found.map((record) => this.#record(orgId, record, result)));
@@ -125,8 +126,8 @@ export class Outbox {
 
   /** Sends a batch. Halves it only where its error says that a row is wrong: any other trouble is the whole batch's. */
   async #send(pool: Told, writes: PendingWrite[], result: FlushResult): Promise<void> {
-    const { orgId, revoked } = pool;
-    const raises = revoked.length > 0 || writes.some((write) => write.raises);
+    const { orgId, revoked, isDue } = pool;
+    const raises = isDue || writes.some((write) => write.raises);
     if (writes.length === 0 && !raises) return;
     const statements = writes.flatMap((write) => write.statements);
     const before = [readPool(this.#db, orgId), ...projectRevocations(this.#db, orgId, revoked)];
@@ -172,4 +173,6 @@ interface Told {
   told: number;
   active: number;
   revoked: string[];
+  /** The sequence is told although there may be nothing else to tell. */
+  isDue: boolean;
 }

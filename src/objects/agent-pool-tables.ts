@@ -105,9 +105,12 @@ export const writesOf = (change: Exclude<Change, BuildChange>, newId: (at: numbe
     case "contact":
     case "waiter":
     case "offer":
+    case "renewal":
+    case "stop-told":
     case "flush":
     case "closing":
     case "lease-lost":
+    case "offer-ignored":
     case "events-told":
     case "sequence":
     case "loaded":

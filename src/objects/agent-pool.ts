@@ -14,7 +14,7 @@ import type { Agent } from "../protocol/agent.ts";
 import type { Build } from "../protocol/build.ts";
 import type { Explanation } from "../protocol/explain.ts";
 import { HOP_HEADERS } from "../protocol/headers.ts";
-import { BOOT_HEADER, type Heartbeat } from "../protocol/jobs.ts";
+import { BOOT_HEADER, type Heartbeat, type HeartbeatMessage, parseHeartbeat } from "../protocol/jobs.ts";
 import type { Metrics } from "../protocol/metrics.ts";
 import { DETAILS } from "../protocol/problem.ts";
 import type { DeadLetter } from "./agent-pool-dead-letters.ts";
@@ -259,6 +259,17 @@ export class AgentPool extends DurableObject<Env> {
     return this.#engine.restored(what);
   }
 
+  /** Sets this pool back to a time (milliseconds since 1970) at its next start. @returns how to undo that */
+  async restoreTo(at: number): Promise<string> {
+    const bookmark = await this.ctx.storage.getBookmarkForTime(at);
+    return this.ctx.storage.onNextSessionRestoreBookmark(bookmark);
+  }
+
+  /** Starts anew with the next call. @throws always: nothing is answered */
+  async restart(): Promise<void> {
+    this.ctx.abort("The operator sets this pool back");
+  }
+
   /** Remembers tokens, and hashes of their replaced secrets, that are no longer valid. */
   async revoke(names: string[]): Promise<Result<null>> {
     return this.#engine.step("revoke", { names });
@@ -280,14 +291,26 @@ export class AgentPool extends DurableObject<Env> {
     };
     const preview = this.#engine.preview("wait", call);
     if (!preview.ok) return new Response(null, { status: preview.refusal.kind === "unauthenticated" ? 401 : 409 });
-    const client = sockets.accept({ agentId, until, openedAt: now });
+    const client = sockets.accept({ agentId, until, openedAt: now, tokenHash: call.tokenHash });
     this.#engine.step("wait", call);
     return new Response(null, { status: 101, webSocket: client });
   }
 
-  /** The platform answers pings by itself, so any message that arrives here is outside the protocol. */
-  override webSocketMessage(socket: WebSocket): void {
-    if (this.#engine.sockets.rejectMessage(socket)) this.#leave(socket);
+  /** The platform answers pings by itself. What arrives here is a heartbeat on the agent's own socket, or a violation. */
+  override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
+    const { sockets } = this.#engine;
+    const { agentId, tokenHash, until } = attachmentOf(socket);
+    const beat = until === null && sockets.takesMessage(socket, Date.now()) ? parseHeartbeat(message) : null;
+    const answer = beat && tokenHash ? this.#beat(agentId, tokenHash, beat) : null;
+    if (beat && answer?.ok) sockets.reply(socket, { type: "heartbeat", lease: beat.lease, ...answer.value });
+    else if (sockets.rejectMessage(socket)) this.#leave(socket);
+  }
+
+  #beat(agentId: string, tokenHash: string, { lease: fence, boot: bootId = null }: HeartbeatMessage) {
+    const answer = this.#engine.step("heartbeat", { agentId, tokenHash, bootId, fence, bySocket: true });
+    const deadline = answer.ok ? answer.value.leaseExpiresAt : undefined;
+    if (deadline !== undefined) this.#engine.sockets.keep(agentId, { fence, expiresAt: Date.parse(deadline) });
+    return answer;
   }
 
   override webSocketClose(socket: WebSocket): void {
@@ -305,9 +328,8 @@ export class AgentPool extends DurableObject<Env> {
 
   #leave(socket: WebSocket): void {
     const { agentId } = attachmentOf(socket);
-    if (this.#engine.sockets.reachableUntil(agentId, Date.now(), socket) === undefined) {
-      this.#engine.step("leave", { agentId });
-    }
+    const until = this.#engine.sockets.reachableUntil(agentId, Date.now(), socket);
+    if (until !== null) this.#engine.step("leave", { agentId, until });
   }
 
   /** @throws where a build or agent of another organization was sent to this pool */

@@ -94,12 +94,16 @@ const AGENTS = {
   agentVersionCharacters: 100,
   /** Open sockets of one agent, waiting polls included: the one it uses, and one that it lost unnoticed. */
   agentSockets: 2,
+  /** On one socket of an agent, without its pings. */
+  socketMessagesPerMinute: 120,
 } as const;
 
 const TOKENS = {
   graceSeconds: 604_800,
   /** At least. */
   operatorTokenCharacters: 32,
+  /** Organizations of one batch of a reconciliation: each is a call of its pool. */
+  restoreBatch: 200,
   rewrapBatch: 500,
 } as const;
 
@@ -122,6 +126,7 @@ export const DEFAULTS = {
   newestPageLength: 50,
   graceSeconds: 3600,
   unusedDays: 90,
+  restoreBatch: 50,
   rewrapBatch: 200,
 } as const;
 

@@ -1,9 +1,10 @@
 import type { AgentFacts, BuildFacts, Change, JobFacts, Lease, Outcome, Stored } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { firstEligible, meetsRequirements } from "./check-state.ts";
-import type { CheckContext } from "./observations.ts";
+import type { CheckContext, ObservedBuild } from "./observations.ts";
 import {
   AGENT_MS,
+  EPHEMERAL_AWAY_MS,
   FORGET_TOLERANCE,
   isEnded,
   MAX_UNSTARTED,
@@ -43,12 +44,13 @@ const checkAgentRemoved = (context: CheckContext, state: PoolState, id: string):
   if (isRequested || isSpent) return;
   must(15, !state.index.holding.has(id), "an agent with a build was forgotten");
   must(15, !state.waiters.has(id), "a waiting agent was forgotten");
-  must(15, now - seen.seenAt >= AGENT_MS * FORGET_TOLERANCE, "an agent was forgotten soon after a sign of life");
+  const period = state.agents.get(id)!.isEphemeral ? EPHEMERAL_AWAY_MS : AGENT_MS * FORGET_TOLERANCE;
+  must(15, now - seen.seenAt >= period, "an agent was forgotten soon after a sign of life");
 };
 
 const checkBuildChange = (context: CheckContext, id: string, next: BuildFacts, changes: readonly Change[]): void => {
   const before = context.storage.rows.builds.get(id);
-  if (context.call.command === "reconcile" && isEnded(next.status)) {
+  if (isTakenOver(context, next, before)) {
     checkReconciled(context, next, before);
     return;
   }
@@ -75,6 +77,13 @@ const checkBuildChange = (context: CheckContext, id: string, next: BuildFacts, c
     must(10, next.status === "canceled" || next.status === "canceling", `a canceled build became ${next.status}`);
 };
 
+/** Whether a restored pool ends the build by D1's word. One whose agent is removed again ends as at any removal. */
+const isTakenOver = ({ call }: CheckContext, next: BuildFacts, before: BuildFacts | undefined): boolean => {
+  if (call.command !== "reconcile" || !isEnded(next.status)) return false;
+  const stored = (call.input as Stored).builds.find(({ id }) => id === next.id);
+  return !before || !stored || isEnded(stored.status);
+};
+
 /** A restored pool may only end a build: as D1 says, or because nothing but its row is left. */
 const checkReconciled = ({ call, observed }: CheckContext, next: BuildFacts, before: BuildFacts | undefined): void => {
   const stored = (call.input as Stored).builds.find(({ id }) => id === next.id);
@@ -87,13 +96,14 @@ const checkReconciled = ({ call, observed }: CheckContext, next: BuildFacts, bef
   observed.builds.set(next.id, { ...seen, starts: stored.attempt, ...(isAsStored ? { reported } : {}) });
 };
 
-const newObservation = () => ({
+const newObservation = (): ObservedBuild => ({
   starts: 0,
   unstarted: 0,
   promisedUntil: 0,
   unaskedExtensions: 0,
   unfetchedReleases: 0,
   isCanceled: false,
+  toldToStop: null,
   reported: null,
 });
 
@@ -119,8 +129,8 @@ const checkJobChange = (
   if (next.passedOver?.until && next.passedOver.until !== before.passedOver?.until)
     checkPassedOver(context, state, next);
   if (!before.lease && next.lease) checkGrant(context, state, id, next, next.lease);
-  const isTakenOver = context.call.command === "reconcile" && build !== undefined && isEnded(build.status);
-  if (before.lease && !next.lease && !isTakenOver) checkLeaseEnd(context, id, before, next, before.lease, build);
+  const isOver = build !== undefined && isTakenOver(context, build, context.storage.rows.builds.get(id));
+  if (before.lease && !next.lease && !isOver) checkLeaseEnd(context, id, before, next, before.lease, build);
   if (before.lease && next.lease) {
     must(1, before.lease.fence === next.lease.fence, "a lease changed its fence");
     must(5, next.lease.expiresAt >= before.lease.expiresAt, "the deadline of a lease moved closer");
@@ -128,7 +138,8 @@ const checkJobChange = (
     const isRequestedByAgent = (command === "start" || command === "heartbeat") && input.agentId === next.lease.agentId;
     const seen = context.observed.builds.get(id)!;
     if (isRequestedByAgent) seen.unaskedExtensions = 0;
-    else if (next.lease.expiresAt > before.lease.expiresAt) seen.unaskedExtensions++;
+    else if (next.lease.expiresAt > Math.max(before.lease.expiresAt, seen.promisedUntil))
+      checkGrace(context, next.lease.agentId, seen);
     must(5, seen.unaskedExtensions <= 1, "a lease was extended twice without a call of its agent");
     if (before.lease.startedAt === null && next.lease.startedAt !== null) checkFirstStart(context, id, next);
   }
@@ -140,6 +151,12 @@ const checkJobChange = (
     next.unstarted === seen.unstarted && seen.unstarted <= MAX_UNSTARTED,
     `${next.unstarted} for ${seen.unstarted} unstarted leases`,
   );
+};
+
+/** Without a call of its agent a lease is extended once: after an outage, or when the pool wakes without its socket. */
+const checkGrace = ({ call: { command, input } }: CheckContext, agentId: string, seen: ObservedBuild): void => {
+  seen.unaskedExtensions++;
+  if (command === "wake") must(5, !input.found.has(agentId), "a lease was extended although its socket is open");
 };
 
 /** A build may wait for another agent only if one that meets its requirements is online. */

@@ -10,6 +10,7 @@ export interface Batch {
   audits: [seq: number, audit: AuditFact][];
   /** Tokens that are deleted again, after D1 was restored. */
   revoked: string[];
+  isDue: boolean;
   /** The pool's sequence, and the range in which D1's must be to be replaced. */
   sequence: { written: number; from: number; to: number };
   /** Nothing is written where D1's sequence is higher: the pool was restored. */
@@ -48,11 +49,13 @@ export class SimDatabase {
         ? [{ buildId, version, build, job: storage.rows.jobs.get(buildId)! }]
         : [];
     });
+    const revoked = revocationsToTell(state, context);
     const { told, sequence: written, unchecked } = state;
     return {
       builds,
       audits: [...storage.rows.audits].slice(0, BATCH_SIZE),
-      revoked: revocationsToTell(state, context),
+      revoked,
+      isDue: revoked.length > 0 || state.tellAgainAfter !== null,
       sequence: { written, from: told, to: unchecked ?? written },
       atMost: unchecked,
     };

@@ -1,7 +1,7 @@
 import { isEnded, isLeased, isQueued } from "../../protocol/build-states.ts";
 import { countEnd, noEvents } from "./events.ts";
 import type { BuildFacts, Change, MemoryChange } from "./facts.ts";
-import { forgetAgent, indexAgent, indexBuild, scheduleRetry, setAgent, setOffer } from "./indices.ts";
+import { forgetAgent, indexAgent, indexBuild, scheduleRetry, scheduleStop, setAgent, setOffer } from "./indices.ts";
 import type { PoolState } from "./state.ts";
 
 /** Milliseconds between a change and its write to D1, so that changes close together become one write. */
@@ -55,10 +55,12 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
       reach(state, change.at);
       flushBy(state, change.at + FLUSH_DELAY_MS);
       return;
-    case "dirty":
     case "untold":
-      state.dirty.set(change.buildId, change.at);
-      flushBy(state, change.at + FLUSH_DELAY_MS);
+      reach(state, change.at);
+      markUntold(state, change);
+      return;
+    case "dirty":
+      markUntold(state, change);
       return;
     case "clean":
       state.dirty.delete(change.buildId);
@@ -112,6 +114,7 @@ const countMove = ({ builds, events }: PoolState, { id, status, reason }: BuildF
   if (!before) return;
   if (isEnded(status)) countEnd(events, status, reason);
   else if (isLeased(before.status) && isQueued(status)) events.requeues++;
+  else if (isQueued(before.status) && isLeased(status)) events.handOuts++;
 };
 
 const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<string>): void => {
@@ -124,6 +127,9 @@ const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<s
       return;
     case "lease-lost":
       state.events.leasesLost[change.cause]++;
+      return;
+    case "offer-ignored":
+      state.events.offersIgnored++;
       return;
     case "events-told":
       state.events = noEvents();
@@ -139,6 +145,13 @@ const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<s
       return;
     case "offer":
       setOffer(state, change.buildId, change.offer, agents);
+      return;
+    case "renewal":
+      setDeadline(state, change.buildId, change.expiresAt);
+      return;
+    case "stop-told":
+      state.stopsTold.set(change.buildId, change.at);
+      scheduleStop(state, change.buildId);
       return;
     case "offers-resumed":
       agents.add(change.agentId);
@@ -162,6 +175,11 @@ const reach = (state: PoolState, sequence: number): void => {
   state.sequence = Math.max(state.sequence, sequence);
 };
 
+const markUntold = (state: PoolState, { buildId, at }: { buildId: string; at: number }): void => {
+  state.dirty.set(buildId, at);
+  flushBy(state, at + FLUSH_DELAY_MS);
+};
+
 /** Remembered with the build, and stored when the build is stored for another reason. */
 const markTold = ({ builds }: PoolState, id: string): void => {
   const build = builds.get(id);
@@ -176,4 +194,10 @@ const flushBy = ({ flush }: PoolState, at: number): void => {
 /** One log that cannot be closed delays no other. */
 const closeBy = ({ closing }: PoolState, at: number): void => {
   if (closing.at === null || at < closing.at) closing.at = at;
+};
+
+/** The deadline only moves back: the queue of deadlines reads it when the old one has passed. */
+const setDeadline = ({ jobs }: PoolState, buildId: string, expiresAt: number): void => {
+  const job = jobs.get(buildId);
+  if (job?.lease) jobs.set(buildId, { ...job, lease: { ...job.lease, expiresAt } });
 };

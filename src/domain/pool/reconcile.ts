@@ -62,7 +62,7 @@ const restoredSide = (state: PoolState, found: number | null, { rules }: Decisio
 const tellAgain = (state: PoolState, sequence: number, { now }: DecisionContext): Change[] => [
   { kind: "told", sequence },
   { kind: "tell-again", after: 0 },
-  ...[...state.builds.keys()].map((buildId): Change => ({ kind: "dirty", buildId, at: now })),
+  ...[...state.builds.keys()].map((buildId): Change => ({ kind: "untold", buildId, at: now })),
   { kind: "flush", at: now, failures: 0 },
 ];
 
