@@ -61,7 +61,7 @@ const restoredSide = (state: PoolState, found: number | null, { rules }: Decisio
 /** D1 was restored: it is told of every active build now, and of the ended ones part by part. */
 const tellAgain = (state: PoolState, sequence: number, { now }: DecisionContext): Change[] => [
   { kind: "told", sequence },
-  { kind: "tell-again", after: 0 },
+  { kind: "tell-again", after: 0, at: now },
   ...[...state.builds.keys()].map((buildId): Change => ({ kind: "untold", buildId, at: now })),
   { kind: "flush", at: now, failures: 0 },
 ];
@@ -102,7 +102,7 @@ const tellNext = (state: PoolState, { now }: DecisionContext): Change[] => {
   const ended = state.records.endedAfter(state.tellAgainAfter ?? 0, TELL_AGAIN_LIMIT);
   const last = ended.at(-1);
   return [
-    { kind: "tell-again", after: last?.seq ?? null },
+    { kind: "tell-again", after: last?.seq ?? null, at: now },
     ...ended.map(({ id }): Change => ({ kind: "untold", buildId: id, at: now })),
   ];
 };
@@ -127,7 +127,11 @@ export const reconcile = (state: PoolState, stored: Stored, context: DecisionCon
   for (const tokenId of stored.revoked) {
     if (!state.revoked.has(tokenId)) changes.push({ kind: "revoked", tokenId, at: context.now });
   }
-  if (stored.sequence !== null) changes.push({ kind: "told", sequence: stored.sequence }, { kind: "compared" });
+  if (stored.sequence !== null) {
+    changes.push({ kind: "told", sequence: stored.sequence }, { kind: "compared" });
+    // D1 may have been restored too, and the pool have forgotten that it was telling it again.
+    changes.push({ kind: "tell-again", after: 0, at: context.now }, { kind: "flush", at: context.now, failures: 0 });
+  }
   return decided(done, changes);
 };
 
