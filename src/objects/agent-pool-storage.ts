@@ -64,8 +64,9 @@ export class PoolStorage implements Records {
     });
     const untold = "SELECT seq, id, ended_at, facts FROM build WHERE ended_at IS NULL ORDER BY seq";
     this.#readRows("build", untold, ({ facts }) => apply(state, changesOf(readBuild(facts!), now)));
-    if (state.pending.audits > 0) apply(state, [{ kind: "flush", at: now, failures: 0 }]);
-    if (state.pending.closes > 0) apply(state, [{ kind: "closing", at: now, failures: 0 }]);
+    const { audits, closes } = this.pending();
+    if (audits > 0) apply(state, [{ kind: "flush", at: now, failures: 0 }]);
+    if (closes > 0) apply(state, [{ kind: "closing", at: now, failures: 0 }]);
     return state;
   }
 

@@ -65,22 +65,16 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
       state.sequence = Math.max(state.sequence, change.sequence);
       return;
     case "audit":
-      state.pending.audits++;
       flushBy(state, change.entry.at + (change.variableIds ? HAND_OUT_DELAY_MS : FLUSH_DELAY_MS));
       return;
-    case "audits-told":
-      state.pending.audits -= change.entries.length;
-      return;
     case "close":
-      state.pending.closes++;
       closeBy(state, change.at + FLUSH_DELAY_MS);
-      return;
-    case "logs-closed":
-      state.pending.closes -= change.entries.length;
       return;
     case "forget":
       for (const [tokenId, at] of state.revoked) if (at < change.before) state.revoked.delete(tokenId);
       return;
+    case "audits-told":
+    case "logs-closed":
     case "report":
     case "inputs":
     case "number":

@@ -40,8 +40,6 @@ export interface PoolState {
   readonly dirty: Map<string, number>;
   /** The highest version of a build that this pool ever stored. */
   sequence: number;
-  /** How many entries of the audit, and closes of logs, are not delivered yet. */
-  readonly pending: { audits: number; closes: number };
   /** When the next attempt to tell D1 is due, and how many attempts failed in a row. */
   flush: Attempts;
   /** The same for the logs that have to be closed. */
@@ -106,7 +104,6 @@ export const emptyState = (records: Records): PoolState => ({
   runValueCharacters: 0,
   dirty: new Map(),
   sequence: 0,
-  pending: records.pending(),
   flush: { at: null, failures: 0 },
   closing: { at: null, failures: 0 },
   events: noEvents(),
