@@ -8,6 +8,7 @@ import * as deadLetter from "../../protocol/dead-letter.ts";
 import * as explain from "../../protocol/explain.ts";
 import * as group from "../../protocol/group.ts";
 import * as jobs from "../../protocol/jobs.ts";
+import * as log from "../../protocol/log.ts";
 import * as metrics from "../../protocol/metrics.ts";
 import * as organization from "../../protocol/organization.ts";
 import * as pipeline from "../../protocol/pipeline.ts";
@@ -39,6 +40,7 @@ const MODULES: Record<string, unknown>[] = [
   explain,
   group,
   jobs,
+  log,
   metrics,
   organization,
   pipeline,
