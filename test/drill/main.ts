@@ -22,6 +22,7 @@ const DRILLS: Record<string, Drill> = {
   restart: {
     description: "restarts a service under 2,000 agents (--agents N), and counts their calls and the lost leases",
     load: () => import("./restart.ts"),
+  },
   retention: {
     description: "fills a pool and D1 with 250,000 old rows, and counts the rounds of upkeep until they are gone",
     load: () => import("./retention.ts"),
