@@ -3,13 +3,12 @@ import { type Keyring, KeyUnknown, loadKeyring, SealBroken } from "../crypto/key
 import { KeysUnusable } from "../crypto/keys.ts";
 import { keyIdOf } from "../crypto/seal-format.ts";
 import { compile, Masker, maskText, type Needles } from "../domain/mask/mask.ts";
-import { poolName } from "../domain/object-names.ts";
 import { EventId } from "../protocol/follow.ts";
 import { HOP_HEADERS } from "../protocol/headers.ts";
 import type { ProblemKind } from "../protocol/problem.ts";
-import type { AgentPool } from "./agent-pool.ts";
 import { LogText } from "./build-log-archive.ts";
 import { BuildLogFollowers, isComplete, shownSegment } from "./build-log-followers.ts";
+import { tellOfFollower } from "./build-log-pool.ts";
 import { BuildLogStore, type Ended, type PieceTime, type Segment } from "./build-log-store.ts";
 
 /** Characters of all values to mask of one lease, as JSON: sealed they must fit into one row. */
@@ -225,7 +224,8 @@ export class BuildLog extends DurableObject<Env> {
     const query = new URL(request.url).searchParams;
     const isLive = this.#isLive();
     if (!isLive && !this.#store.current() && query.has("ended")) return new Response(null, { status: 404 });
-    if (isLive && !this.#followers.isAny) this.ctx.waitUntil(this.#tellPool());
+    const { orgId, jobId } = this.#owner;
+    if (isLive && !this.#followers.isAny) this.ctx.waitUntil(tellOfFollower(this.env, orgId, jobId));
     const from = EventId.parse(query.get("from") ?? "0");
     const pinned = query.get("attempt");
     const token = request.headers.get(HOP_HEADERS.tokenHash) ?? "";
@@ -238,17 +238,6 @@ export class BuildLog extends DurableObject<Env> {
   /** Whether a lease may still write. */
   #isLive(): boolean {
     return (this.#store.current()?.fence ?? -1) > this.#store.closedFence;
-  }
-
-  /** Tells the agent, through its pool, that somebody began to follow. A lost word costs only time. */
-  async #tellPool(): Promise<void> {
-    const { orgId, jobId } = this.#owner;
-    const pools = this.env.AGENT_POOL as DurableObjectNamespace<AgentPool>;
-    try {
-      await pools.getByName(poolName(orgId)).followed({ buildId: jobId });
-    } catch (error) {
-      console.warn("log: its agent was not told of a follower", error);
-    }
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
