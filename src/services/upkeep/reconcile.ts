@@ -5,8 +5,9 @@ import { type Chore, minuteOf, NOTHING } from "./run.ts";
 /** A build that is under way for so long is asked for, each so many minutes. */
 const UNDER_WAY_MS = 60 * 60_000;
 const EVERY_MINUTES = 15;
-/** Builds of one run, those that were queued first. */
+/** Builds of one run, those that were queued first, and pools that are asked about them. */
 const ASKED = 5000;
+const POOLS = 100;
 const RECONCILE_MS = 30_000;
 
 interface Reconciles {
@@ -21,7 +22,7 @@ export const reconcileBuilds: Chore = async ({ env, db, now, failures }) => {
       WHERE finished_at IS NULL AND queued_at < ${now - UNDER_WAY_MS}
         AND ${failures.isDue("reconcile", sql`build_summary.org_id`)} ORDER BY queued_at LIMIT ${ASKED}`),
   );
-  const byOrg = [...Map.groupBy(found, ({ orgId }) => orgId)];
+  const byOrg = [...Map.groupBy(found, ({ orgId }) => orgId)].slice(0, POOLS);
   await Promise.all(
     byOrg.map(([orgId, builds]) =>
       failures.attempt({ kind: "reconcile", subject: orgId, orgId }, RECONCILE_MS, async () => {
