@@ -10,6 +10,7 @@ import { exportOrganization as exportPage } from "../services/organization-expor
 import { removeOrganization } from "../services/organization-removal.ts";
 import { PathOrg } from "../services/organizations.ts";
 import { connectToPool, waitForJob } from "../services/poll.ts";
+import { jsonServiceMetrics, servicePrometheusText } from "../services/service-metrics.ts";
 import type { StreamRoute } from "../web/app-env.ts";
 import { readBytes } from "../web/body.ts";
 import { linkToNext } from "../web/next-page.ts";
@@ -36,15 +37,19 @@ export const pollForJob: StreamRoute = {
 };
 
 /** Metrics as JSON, or as Prometheus text for whoever asks for plain text or OpenMetrics. */
-export const readMetrics: StreamRoute = {
-  access: jsonMetrics.access,
-  output: jsonMetrics.output,
-  async stream(c, context, input) {
-    const wantsText = /text\/plain|openmetrics/.test(c.req.header("Accept") ?? "");
-    if (!wantsText) return c.json(await jsonMetrics.run(context, input));
-    return c.body(await prometheusText(context), 200, { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" });
-  },
-};
+const metrics = (json: typeof jsonMetrics | typeof jsonServiceMetrics, text: (context: Context) => Promise<string>) =>
+  ({
+    access: json.access,
+    output: json.output,
+    async stream(c, context, input) {
+      const wantsText = /text\/plain|openmetrics/.test(c.req.header("Accept") ?? "");
+      if (!wantsText) return c.json(await json.run(context, input));
+      return c.body(await text(context), 200, { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" });
+    },
+  }) satisfies StreamRoute;
+
+export const readMetrics: StreamRoute = metrics(jsonMetrics, prometheusText);
+export const readServiceMetrics: StreamRoute = metrics(jsonServiceMetrics, servicePrometheusText);
 
 export const writeLog: StreamRoute = {
   access: { agent: true },

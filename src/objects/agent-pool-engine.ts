@@ -166,7 +166,7 @@ export class PoolEngine {
   /** Deletes everything. @throws Error where the pool was not closed */
   async destroy(): Promise<void> {
     if (!this.closing.isClosed) throw new Error("This pool is in use: close it first");
-    await this.#flushing?.catch(() => undefined);
+    await Promise.allSettled([this.#flushing, this.#closing]);
     if (this.#timer) clearTimeout(this.#timer.handle);
     this.#alarmAt = null;
     await this.closing.destroy();

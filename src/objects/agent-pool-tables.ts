@@ -100,6 +100,7 @@ export const writesOf = (change: Exclude<Change, BuildChange>, newId: (at: numbe
     case "flush":
     case "closing":
     case "lease-lost":
+    case "offer-ignored":
     case "events-told":
     case "offers-resumed":
     case "matched":

@@ -23,6 +23,7 @@ export const AUDIT_ACTIONS = [
   "build.leak",
   "credential.delete",
   "credential.set",
+  "dead-letter.retry",
   "group.create",
   "group.delete",
   "group.update",

@@ -50,3 +50,10 @@ export const BUILDS_PAGE = { ...NEWEST_PAGE, cursor: z.optional(BuildsCursor) };
 export const WHOLE = { ...PAGE, limit: z.optional(Limit) };
 
 export const OrganizationFilter = z.strictObject({ ...PAGE, cursor: z.optional(cursorOf(OrgId)) });
+
+/** Dead letters of one organization, in the order of their numbers. */
+export const DeadLetterFilter = z.strictObject({
+  ...PAGE,
+  orgId: OrgId,
+  cursor: z.optional(cursorOf(z.string().check(z.regex(/^[0-9]{1,15}$/)))),
+});

@@ -7,6 +7,7 @@ import { DatabaseSession } from "../db/session.ts";
 import type { OrganizationRemoval } from "../protocol/organization.ts";
 import type { Context } from "./core/context.ts";
 import { ObjectStubs } from "./core/object-stubs.ts";
+import { reaching } from "./core/outage.ts";
 import { notFound } from "./core/refusal.ts";
 
 /** By then every request, hand-out and delivery has ended that began before the tokens were removed. */
@@ -32,7 +33,6 @@ interface Holders {
   orgId: string;
   db: DatabaseSession;
   objects: ObjectStubs;
-  archive: R2Bucket;
 }
 
 const purgeLogs = ({ orgId, objects }: Holders, ids: string[]): Promise<unknown> =>
@@ -99,14 +99,13 @@ const removeShare = async (env: Env, { id, deletingAt }: Leaving, now: Date): Pr
     orgId: id,
     db: new DatabaseSession(databaseOf(env, id), "first-primary"),
     objects: new ObjectStubs(env),
-    archive: env.ARCHIVE,
   };
   await holders.objects.pool(id).close();
   if (now.getTime() - Date.parse(deletingAt) < SETTLE_MS) return at("closing", 0);
   const ofPool = await removePool(holders);
   const logs = ofPool + (await removeBuilds(holders, LOGS - ofPool));
   if (logs >= LOGS) return at("builds", logs);
-  const objects = await deleteOrganizationFrom(env.ARCHIVE, id, ARCHIVED_OBJECTS);
+  const objects = await reaching(deleteOrganizationFrom(env.ARCHIVE, id, ARCHIVED_OBJECTS));
   if (objects >= ARCHIVED_OBJECTS) return at("archive", objects);
   const rows = await removeRows(holders);
   if (rows >= ROWS) return at("rows", rows);

@@ -35,6 +35,7 @@ const README_LIMITS: Record<string, string> = {
   "queued builds, agents of an organization": `${withCommas(LIMITS.queuedBuilds)}, ${withCommas(LIMITS.agents)}`,
   "agents of one registration token": withCommas(LIMITS.registeredAgents),
   "open sockets and waiting polls of an agent": String(LIMITS.agentSockets),
+  "messages of one socket in a minute, without pings": String(LIMITS.socketMessagesPerMinute),
   "followers of one log by one token": String(LIMITS.followers),
   "steps of a build, characters of a step's name and id": `${LIMITS.steps}, ${LIMITS.stepNameCharacters}`,
 };

@@ -8,6 +8,7 @@ import { checkCommit } from "./check-commits.ts";
 import { checkState } from "./check-state.ts";
 import { checkStops } from "./check-stops.ts";
 import type { AnyInput, Call, CheckContext, Observations } from "./observations.ts";
+import { LEASE_MS } from "./specification.ts";
 import type { SimStorage } from "./storage.ts";
 import { must } from "./violation.ts";
 
@@ -58,12 +59,16 @@ export class Checker implements CheckContext {
     this.beforeCall(state, "wake", { found }, now);
   }
 
-  /** Each lease has at least the deadline that its agent was told, whatever of it was stored. */
+  /**
+   * Each lease has at least the deadline that its agent was told, whatever of it was stored; where the clock was set back
+   * since, a whole lease from now.
+   */
   afterWake(state: PoolState): void {
     for (const [id, { lease }] of state.jobs) {
       if (!lease) continue;
-      const { promisedUntil } = this.observed.builds.get(id)!;
-      must(5, lease.expiresAt >= promisedUntil, "a lease that was renewed lost time when the object was evicted");
+      const seen = this.observed.builds.get(id)!;
+      seen.promisedUntil = Math.min(seen.promisedUntil, Math.max(lease.expiresAt, this.call.now + LEASE_MS));
+      must(5, lease.expiresAt >= seen.promisedUntil, "a lease that was renewed lost time when the object was evicted");
     }
   }
 

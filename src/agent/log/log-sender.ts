@@ -9,9 +9,9 @@ import { type Client, describeAnswer } from "../wire/client.ts";
 import type { LogBuffer } from "./log-buffer.ts";
 
 /** Milliseconds between two chunks of a slow log: otherwise each line would cost a request. */
-export const PACE = 1000;
+const PACE = 1000;
 /** The same while nobody follows the log. */
-const QUIET_PACE = 10_000;
+export const QUIET_PACE = 10_000;
 /** Chunks that are sent without a pause at first and after a silence, so that people see these lines at once. */
 export const BURST = 5;
 /** Bytes that are sent without waiting for the pace. */

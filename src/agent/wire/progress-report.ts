@@ -5,7 +5,9 @@ import type { Audience } from "./audience.ts";
 import { type Client, describeAnswer } from "./client.ts";
 
 /** Milliseconds between two reports of an ordinary change while nobody follows the build. */
-const QUIET_PACE = 30_000;
+export const QUIET_PACE = 30_000;
+/** Milliseconds that such a report waits at least: the end of a step and the start of the next are one. */
+export const SETTLE = 1000;
 
 export interface ProgressReportOptions {
   client: Client;
@@ -43,8 +45,8 @@ export class ProgressReport {
     this.#pending = { ...this.#pending, ...change };
     const { audience, quietPace = QUIET_PACE } = this.#options;
     const hasFailed = change.steps?.some(({ status }) => status === "failed") ?? false;
-    const wait = this.#sentAt + quietPace - performance.now();
-    if (masks.length > 0 || hasFailed || audience.isThere || wait <= 0) this.#sendNow();
+    const wait = Math.max(Math.min(SETTLE, quietPace), this.#sentAt + quietPace - performance.now());
+    if (masks.length > 0 || hasFailed || audience.isThere) this.#sendNow();
     else this.#timer ??= setTimeout(() => this.#sendNow(), wait);
     if (masks.length > 0) this.#masksSent = this.flushed();
   }

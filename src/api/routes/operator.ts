@@ -1,6 +1,7 @@
+import { listDeadLetters, retryDeadLetters } from "../../services/dead-letters.ts";
 import { createAdminToken, createOrganization, listOrganizations } from "../../services/organizations.ts";
 import { countSealed, rewrap } from "../../services/rewrap.ts";
-import { deleteOrganization, exportOrganization } from "../streams.ts";
+import { deleteOrganization, exportOrganization, readServiceMetrics } from "../streams.ts";
 import { act, create, describing, get, type Route, removeInShares } from "./route.ts";
 
 export const OPERATOR_ROUTES: Route[] = [
@@ -70,6 +71,36 @@ export const OPERATOR_ROUTES: Route[] = [
       summary: "Seal one batch of values again with the current key",
       description:
         "Repeat the request until `isComplete` is true. It may be interrupted at any point. Changes at the same time take precedence.",
+    },
+  ),
+  get(
+    "/operator/metrics",
+    { readServiceMetrics },
+    describing && {
+      tag: "Operator",
+      summary: "Get the numbers of the whole deployment",
+      description:
+        "For the people on call: what upkeep found in its last run, across organizations. JSON, or the Prometheus text format with `Accept: text/plain`. No pool is asked.",
+      text: { types: ["text/plain"] },
+    },
+  ),
+  get(
+    "/operator/dead-letter",
+    { listDeadLetters },
+    describing && {
+      tag: "Operator",
+      summary: "List what the pool of an organization could not deliver or read",
+      description: "Sorted by number. Says what each is about and why it was set aside, never what it contains.",
+    },
+  ),
+  act(
+    "/operator/dead-letter/retry",
+    { retryDeadLetters },
+    describing && {
+      tag: "Operator",
+      summary: "Try dead letters again",
+      description:
+        "Those with these numbers, or without `seqs` the first page. What fails again becomes a dead letter again, with a new number.",
     },
   ),
 ];

@@ -90,6 +90,7 @@ const countMove = ({ builds, events }: PoolState, { id, status, reason }: BuildF
   if (!before) return;
   if (isEnded(status)) countEnd(events, status, reason);
   else if (isLeased(before.status) && isQueued(status)) events.requeues++;
+  else if (isQueued(before.status) && isLeased(status)) events.handOuts++;
 };
 
 const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<string>): void => {
@@ -102,6 +103,9 @@ const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<s
       return;
     case "lease-lost":
       state.events.leasesLost[change.cause]++;
+      return;
+    case "offer-ignored":
+      state.events.offersIgnored++;
       return;
     case "events-told":
       state.events = noEvents();

@@ -225,6 +225,7 @@ export type MemoryChange =
   | { kind: "flush"; at: number | null; failures: number }
   | { kind: "closing"; at: number | null; failures: number }
   | { kind: "lease-lost"; cause: LossCause }
+  | { kind: "offer-ignored" }
   /** A sweep was answered with all events so far. */
   | { kind: "events-told" };
 

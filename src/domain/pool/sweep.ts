@@ -137,5 +137,5 @@ const withdrawOffers = (state: PoolState, buildIds: readonly string[], { now, ru
     const withdrawn: Change = { kind: "offer", buildId, offer: null };
     if (!waiter) return [withdrawn];
     const ignored = { ...waiter, ignored: waiter.ignored + 1, ignoredAt: now };
-    return [withdrawn, { kind: "waiter", agentId, waiter: ignored }];
+    return [withdrawn, { kind: "offer-ignored" }, { kind: "waiter", agentId, waiter: ignored }];
   });

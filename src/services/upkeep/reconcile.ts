@@ -10,7 +10,7 @@ const ASKED = 5000;
 const RECONCILE_MS = 30_000;
 
 interface Reconciles {
-  reconcile(buildIds: string[]): Promise<unknown>;
+  reconcile(buildIds: string[]): Promise<{ ok: boolean }>;
 }
 
 /** Asks the pools about builds that D1 calls under way for an hour: what a pool does not know has ended. */
@@ -24,9 +24,10 @@ export const reconcileBuilds: Chore = async ({ env, db, now, failures }) => {
   const byOrg = [...Map.groupBy(found, ({ orgId }) => orgId)];
   await Promise.all(
     byOrg.map(([orgId, builds]) =>
-      failures.attempt({ kind: "reconcile", subject: orgId, orgId }, RECONCILE_MS, () => {
+      failures.attempt({ kind: "reconcile", subject: orgId, orgId }, RECONCILE_MS, async () => {
         const pool = env.AGENT_POOL.getByName(poolName(orgId)) as unknown as Reconciles;
-        return pool.reconcile(builds.map(({ id }) => id));
+        const { ok } = await pool.reconcile(builds.map(({ id }) => id));
+        if (!ok) throw new Error("The pool could not read the database.");
       }),
     ),
   );

@@ -25,6 +25,7 @@ export const PARAMETERS: Record<string, string> = {
   noun: "Only records of this kind.",
   offset: "Where the chunk starts: the number of bytes sent before under this lease.",
   orgId: "The organization of the token. Any other is refused.",
+  "listDeadLetters orgId": "Slug of the organization.",
   pipelineId: "Only records of this pipeline.",
   ref: "Only builds of the ref with exactly this full name, such as refs/heads/main or refs/tags/v1.",
   repoId: "Only records of this repository.",
