@@ -183,7 +183,7 @@ export class PoolStorage implements Records {
     const [row] = this.#rows("SELECT facts FROM inputs WHERE build_id = ?", buildId);
     if (row) return JSON.parse(row.facts!) as RunValues;
     const found = this.buildRecord(buildId);
-    if (!found || found.job.inputBytes !== 0) return undefined;
+    if (found?.job.inputBytes !== 0) return undefined;
     const { build, job } = found;
     return { inputs: null, secretKeys: [], requires: build.asked ?? job.requires, priority: build.priority };
   }
@@ -231,8 +231,7 @@ export class PoolStorage implements Records {
 
 /** What a stored build that D1 has to hear of, or that is active, means for the state. */
 const changesOf = ({ build, job }: { build: BuildFacts; job: JobFacts }, now: number): Change[] => {
-  const at = Math.min(now, build.finishedAt ?? build.queuedAt);
-  const dirty: Change = { kind: "dirty", buildId: build.id, at };
+  const dirty: Change = { kind: "dirty", buildId: build.id, at: Math.min(now, build.finishedAt ?? now) };
   if (isEnded(build.status)) return [{ kind: "sequence", sequence: build.version }, dirty];
   const active: Change[] = [
     { kind: "build", build },
