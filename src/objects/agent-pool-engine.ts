@@ -11,6 +11,7 @@ import type { PoolState } from "../domain/pool/state.ts";
 import { type Command, decide, type Input, nextDue, nextOfferDue, type Output, step } from "../domain/pool/step.ts";
 import { Closes } from "./agent-pool-closes.ts";
 import type { DeadLetterBody } from "./agent-pool-dead-letters.ts";
+import { Deletions } from "./agent-pool-deletions.ts";
 import { Outbox } from "./agent-pool-outbox.ts";
 import { HintSockets } from "./agent-pool-sockets.ts";
 import { PoolStorage } from "./agent-pool-storage.ts";
@@ -41,11 +42,13 @@ export class PoolEngine {
   readonly #env: Env;
   readonly #outbox: Outbox;
   readonly #closes: Closes;
+  readonly #deletions: Deletions;
   #state!: PoolState;
   #alarmAt: number | null = null;
   #timer: { at: number; handle: ReturnType<typeof setTimeout> } | null = null;
   #flushing: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
+  #deleting: Promise<void> | null = null;
   #tidyAt = 0;
   /** The alarm is firing: it is set once, when everything that was due has been done. */
   #isFiring = false;
@@ -55,7 +58,9 @@ export class PoolEngine {
     this.#env = env;
     this.storage = new PoolStorage(ctx.storage.sql, monotonicUuids(), () => poolTimes(env).runValuesMs);
     this.sockets = new HintSockets(ctx);
-    this.#outbox = new Outbox(databaseOf(env, ctx.id.name ?? ""), env.ARCHIVE, this.storage);
+    const db = databaseOf(env, ctx.id.name ?? "");
+    this.#outbox = new Outbox(db, env.ARCHIVE, this.storage);
+    this.#deletions = new Deletions(env, db, this.storage.deletions);
     this.#closes = new Closes(this.storage, (entry) => this.#closeLog(entry));
   }
 
@@ -136,6 +141,7 @@ export class PoolEngine {
     await Promise.all([
       this.#state.flush.at === null ? null : this.#deliverOutbox(),
       this.#state.closing.at === null ? null : this.#closeLogs(),
+      this.#state.deleting.at === null ? null : this.#deliverDeletions(),
     ]);
   }
 
@@ -170,11 +176,12 @@ export class PoolEngine {
     this.#isFiring = true;
     try {
       this.sweep();
-      const { flush, closing } = this.#state;
+      const { flush, closing, deleting } = this.#state;
       const now = Date.now();
       const delivered = Promise.all([
         flush.at !== null && flush.at <= now ? this.#deliverOutbox() : null,
         closing.at !== null && closing.at <= now ? this.#closeLogs() : null,
+        deleting.at !== null && deleting.at <= now ? this.#deliverDeletions() : null,
       ]);
       await within(ALARM_WAIT_MS, delivered);
     } catch (error) {
@@ -240,6 +247,29 @@ export class PoolEngine {
         this.#closing = null;
       });
     return this.#closing;
+  }
+
+  /** Waits until the pending deletions are carried out, but not longer than FLUSH_WAIT_MS. */
+  async waitUntilDeleted(): Promise<void> {
+    const delivered = async () => {
+      await this.#deleting;
+      if (this.#state.pendingDeletions.size > 0) await this.#deliverDeletions();
+    };
+    await within(FLUSH_WAIT_MS, delivered());
+  }
+
+  /** Not while D1 is told: that attempt may have read a build before it was deleted. */
+  #deliverDeletions(): Promise<void> {
+    this.#deleting ??= Promise.resolve(this.#flushing)
+      .catch(() => undefined)
+      .then(() => this.#deletions.deliver(this.orgId))
+      .then((result) => {
+        this.step("recordDeletions", result);
+      })
+      .finally(() => {
+        this.#deleting = null;
+      });
+    return this.#deleting;
   }
 
   async #closeLog({ jobId, fence }: LogOutboxEntry): Promise<void> {

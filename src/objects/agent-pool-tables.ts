@@ -1,5 +1,6 @@
 import type { AuditFact, Change } from "../domain/pool/facts.ts";
 import { LIMITS } from "../protocol/limits.ts";
+import { deletionWrites } from "./agent-pool-deletions.ts";
 
 /* The row of a build is its facts and its job's. `ended_at` is set once D1 has been told how the build ended. */
 export const TABLES = `
@@ -87,6 +88,9 @@ export const writesOf = (change: Exclude<Change, BuildChange>, newId: (at: numbe
     }
     case "close":
       return [append("log_outbox", { jobId: change.jobId, fence: change.fence, at: change.at })];
+    case "deleted":
+    case "deletions-done":
+      return deletionWrites(change);
     case "audits-told":
       return [remove("audit_outbox", change.entries)];
     case "logs-closed":
@@ -97,6 +101,7 @@ export const writesOf = (change: Exclude<Change, BuildChange>, newId: (at: numbe
     case "offer":
     case "flush":
     case "closing":
+    case "deleting":
     case "lease-lost":
     case "events-told":
     case "offers-resumed":

@@ -1,9 +1,9 @@
 import { deleteLogs, type LogOwner, listLogs, readLogText, readLogTimes, shownLog } from "../archive/logs.ts";
 import { isEnded } from "../protocol/build-states.ts";
-import { findBuild } from "./builds.ts";
+import { findRecord } from "./builds.ts";
 import type { Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";
-import { notFound, settled } from "./core/refusal.ts";
+import { logDeleted, notFound, settled } from "./core/refusal.ts";
 import { holderOf } from "./jobs.ts";
 import { isLongEnded, type Logged, ownerOf } from "./log-places.ts";
 
@@ -50,14 +50,16 @@ interface OpenedLog {
 
 /** Stored bytes of a build's log, as a stream. @throws Refusal not-found */
 export const openLog = async (context: Context, buildId: string, part: Part): Promise<OpenedLog> =>
-  readFound(context, await findBuild(context, buildId), part);
+  readFound(context, await findRecord(context, buildId), part);
 
 /** The same, for a build that `findBuild` has returned. */
 export const readFound = async (context: Context, build: Logged, part: Part): Promise<OpenedLog> => {
+  if (build.isLogDeleted) throw logDeleted();
   const inObject = () => readFromObject(context, build.id, part);
   const found = await inEitherPlace(context, build, inObject, (owner) => readFromArchive(context, owner, part));
   if (found) return found;
   if (part.attempt !== undefined) throw notFound();
+  if (isEnded(build.status) && build.attempt > 0) throw logDeleted();
   return { size: 0, isComplete: isEnded(build.status), start: 0, end: 0, body: new Blob([]).stream() };
 };
 

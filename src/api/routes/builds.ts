@@ -1,9 +1,9 @@
 import { listBuilds } from "../../services/build-list.ts";
-import { cancelBuild, getBuild } from "../../services/builds.ts";
+import { cancelBuild, deleteBuild, deleteLog, getBuild } from "../../services/builds.ts";
 import { explainBuild } from "../../services/explain.ts";
 import { retryBuild, triggerBuild, triggerRepositoryBuild } from "../../services/triggers.ts";
 import { readLog } from "../../web/log.ts";
-import { act, create, describing, get, type Route } from "./route.ts";
+import { act, create, describing, get, type Route, remove } from "./route.ts";
 
 export const BUILD_ROUTES: Route[] = [
   create(
@@ -41,6 +41,16 @@ export const BUILD_ROUTES: Route[] = [
     },
   ),
   get("/build/:id", { getBuild }, describing && { tag: "Builds", summary: "Get a build" }),
+  remove(
+    "/build/:id",
+    { deleteBuild },
+    describing && {
+      tag: "Builds",
+      summary: "Delete a build that has ended, with its log",
+      description: "It cannot be undone. Its number is not used again, and the audit log keeps who deleted it.",
+      problems: ["conflict"],
+    },
+  ),
   act(
     "/build/:id/cancel",
     { cancelBuild },
@@ -78,6 +88,16 @@ export const BUILD_ROUTES: Route[] = [
       headers: ["Range", "LastEventId"],
       also: { 206: "The bytes of the `Range`", 416: "The log does not have these bytes" },
       text: { types: ["text/plain", "text/event-stream"], alone: true },
+    },
+  ),
+  remove(
+    "/build/:id/log",
+    { deleteLog },
+    describing && {
+      tag: "Builds",
+      summary: "Delete the log of a build that has ended",
+      description: "The log of every attempt. The build stays. It cannot be undone.",
+      problems: ["conflict"],
     },
   ),
 ];

@@ -4,6 +4,7 @@ import type { BuildReason, Creator, EnvironmentKey, Step } from "../../protocol/
 import type { BuildStatus, EndedStatus } from "../../protocol/build-states.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { RunValues } from "./commands.ts";
+import type { Deletion } from "./delete.ts";
 import type { LossCause } from "./events.ts";
 
 /* All times are milliseconds since 1970. Facts are immutable: each change stores a new record. */
@@ -158,6 +159,8 @@ export interface Records {
   lastSeq(): number;
   /** How many entries of the audit, and closes of logs, are not delivered yet. */
   pending(): { audits: number; closes: number };
+  /** What was deleted of the build. Remembered until nothing can tell it again. */
+  deletion(buildId: string): Deletion | undefined;
 }
 
 export interface AuditFact {
@@ -194,6 +197,8 @@ export type Change =
   | { kind: "audits-told"; entries: number[] }
   | { kind: "close"; jobId: string; fence: number; at: number }
   | { kind: "logs-closed"; entries: number[] }
+  | { kind: "deleted"; deletion: Deletion }
+  | { kind: "deletions-done"; buildIds: string[] }
   | { kind: "forget"; before: number }
   | MemoryChange;
 
@@ -208,6 +213,7 @@ export type MemoryChange =
   | { kind: "matched" }
   | { kind: "flush"; at: number | null; failures: number }
   | { kind: "closing"; at: number | null; failures: number }
+  | { kind: "deleting"; at: number | null; failures: number }
   | { kind: "lease-lost"; cause: LossCause }
   /** A sweep was answered with all events so far. */
   | { kind: "events-told" };
