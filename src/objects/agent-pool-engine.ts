@@ -60,7 +60,7 @@ export class PoolEngine {
     this.sockets = new HintSockets(ctx);
     const db = databaseOf(env, ctx.id.name ?? "");
     this.#outbox = new Outbox(db, env.ARCHIVE, this.storage);
-    this.#deletions = new Deletions(env, db, this.storage.deletions);
+    this.#deletions = new Deletions(db, env.ARCHIVE, this.storage.deletions, (jobId) => this.#logOf(jobId).remove());
     this.#closes = new Closes(this.storage, (entry) => this.#closeLog(entry));
   }
 
@@ -273,8 +273,12 @@ export class PoolEngine {
   }
 
   async #closeLog({ jobId, fence }: LogOutboxEntry): Promise<void> {
+    await this.#logOf(jobId).close({ fence });
+  }
+
+  #logOf(jobId: string): DurableObjectStub<BuildLog> {
     const logs = this.#env.BUILD_LOG as DurableObjectNamespace<BuildLog>;
-    await logs.getByName(buildLogName(this.orgId, jobId)).close({ fence });
+    return logs.getByName(buildLogName(this.orgId, jobId));
   }
 }
 

@@ -1,13 +1,12 @@
 import { apply } from "../domain/pool/apply.ts";
 import type { RunValues } from "../domain/pool/commands.ts";
-import type { Deletion } from "../domain/pool/delete.ts";
-import type { BuildFacts, Change, JobFacts, KeyedBuild, Records, Report } from "../domain/pool/facts.ts";
+import type { BuildFacts, Change, Deletion, JobFacts, KeyedBuild, Records, Report } from "../domain/pool/facts.ts";
 import type { DiskNumbers } from "../domain/pool/numbers.ts";
 import { emptyState, type PoolState } from "../domain/pool/state.ts";
 import { isEnded } from "../protocol/build-states.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { DeadLetters } from "./agent-pool-dead-letters.ts";
-import { DeletionRows } from "./agent-pool-deletions.ts";
+import { DeletionRows } from "./agent-pool-deletion-rows.ts";
 import { foldReleaseBefore } from "./agent-pool-release-before.ts";
 import { Reports } from "./agent-pool-reports.ts";
 import { ACTIVE, forgetSlice } from "./agent-pool-retention.ts";

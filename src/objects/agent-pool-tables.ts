@@ -1,6 +1,5 @@
 import type { AuditFact, Change } from "../domain/pool/facts.ts";
 import { LIMITS } from "../protocol/limits.ts";
-import { deletionWrites } from "./agent-pool-deletions.ts";
 
 /* The row of a build is its facts and its job's. `ended_at` is set once D1 has been told how the build ended. */
 export const TABLES = `
@@ -51,6 +50,26 @@ const remove = (queue: "audit_outbox" | "log_outbox", entries: number[]): Write 
   `DELETE FROM ${queue} WHERE seq IN (SELECT value FROM json_each(?))`,
   JSON.stringify(entries),
 ];
+
+type DeletionChange = Extract<Change, { kind: "deleted" | "deletions-done" }>;
+
+/** The SQL statements that store a deletion, or that it was carried out. */
+const deletionWrites = (change: DeletionChange): Write[] => {
+  if (change.kind === "deletions-done") {
+    const done = "UPDATE deletion SET is_done = 1 WHERE build_id IN (SELECT value FROM json_each(?))";
+    return [[done, JSON.stringify(change.buildIds)]];
+  }
+  const { deletion } = change;
+  const { buildId, deleted, at } = deletion;
+  const row: Write = ["INSERT OR REPLACE INTO deletion VALUES (?, ?, 0, ?)", buildId, at, JSON.stringify(deletion)];
+  if (deleted === "log") return [row];
+  return [
+    row,
+    ["DELETE FROM build WHERE id = ?", buildId],
+    ["DELETE FROM report WHERE build_id = ?", buildId],
+    ["DELETE FROM inputs WHERE build_id = ?", buildId],
+  ];
+};
 
 /** A change of a build's row or its report, which take more than one statement. */
 type BuildChange = Extract<Change, { kind: "build" | "job" | "report" | "forget" }>;

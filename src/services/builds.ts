@@ -1,6 +1,6 @@
 import { type BuildRecord, getRecord } from "../archive/records.ts";
 import { build, buildSummary } from "../db/schema.ts";
-import type { Deleted } from "../domain/pool/delete.ts";
+import type { Deleted } from "../domain/pool/facts.ts";
 import { Build } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
 import { type BuildRow, buildOfRow, buildRecord } from "./build-rows.ts";

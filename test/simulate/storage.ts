@@ -1,10 +1,10 @@
 import { apply } from "../../src/domain/pool/apply.ts";
-import type { Deletion } from "../../src/domain/pool/delete.ts";
 import {
   type AgentFacts,
   type AuditFact,
   type BuildFacts,
   type Change,
+  type Deletion,
   type JobFacts,
   type KeyedBuild,
   NO_REPORT,

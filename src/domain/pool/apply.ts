@@ -1,7 +1,6 @@
 import { isEnded, isLeased, isQueued } from "../../protocol/build-states.ts";
-import type { Deletion } from "./delete.ts";
 import { countEnd, noEvents } from "./events.ts";
-import type { BuildFacts, Change, MemoryChange } from "./facts.ts";
+import type { BuildFacts, Change, Deletion, MemoryChange } from "./facts.ts";
 import { forgetAgent, indexAgent, indexBuild, scheduleRetry, setAgent, setOffer } from "./indices.ts";
 import type { PoolState } from "./state.ts";
 

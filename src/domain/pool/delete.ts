@@ -1,21 +1,9 @@
 import { DETAILS } from "../../protocol/problem.ts";
 import type { Actor } from "./commands.ts";
 import { activeBuild, audit, type Decision, type DecisionContext, decided, refused, unknownId } from "./decision.ts";
-import type { Change } from "./facts.ts";
+import type { Change, Deleted, Deletion } from "./facts.ts";
 import { nextAttempt } from "./outbox.ts";
 import type { PoolState } from "./state.ts";
-
-/** What a person deletes of an ended build. */
-export type Deleted = "build" | "log";
-
-/** A deletion: to be carried out in D1, in the archive and in the log, and remembered after that. */
-export interface Deletion {
-  buildId: string;
-  deleted: Deleted;
-  /** Milliseconds since 1970. The end of the build is part of its keys in the archive. */
-  finishedAt: number;
-  at: number;
-}
 
 export interface DeleteRequest {
   buildId: string;
@@ -24,6 +12,11 @@ export interface DeleteRequest {
   finishedAt: number | null;
   actor: Actor;
 }
+
+/** Milliseconds after which no write that was under way at the deletion arrives any more: then it is carried out again. */
+const SETTLE_MS = 60_000;
+
+const AUDITED = { build: "build.delete", log: "log.delete" } as const;
 
 /** Deletes an ended build, or its log. The pool forgets the build at once, so that nothing tells it again. */
 export const deleteBuild = (
@@ -41,17 +34,17 @@ export const deleteBuild = (
   const deletion: Deletion = { buildId, deleted, finishedAt: endedAt, at: context.now };
   return decided(null, [
     ...context.rules.deletion({ kind: "deleted", deletion }),
-    ...audit(actor, `${deleted}.delete`, buildId, {}, context),
+    ...audit(actor, AUDITED[deleted], buildId, {}, context),
   ]);
 };
 
 /** What one attempt to carry out deletions did. */
 export interface DeletionResult {
-  done: Pick<Deletion, "buildId" | "deleted">[];
+  done: Deletion[];
   failed: boolean;
 }
 
-/** Records which deletions were carried out. A build may have followed its log meanwhile. */
+/** Records which deletions were carried out for good. A build may have followed its log meanwhile. */
 export const recordDeletions = (
   state: PoolState,
   { done, failed }: DeletionResult,
@@ -59,9 +52,10 @@ export const recordDeletions = (
 ): Decision<null> => {
   const failures = failed ? state.deleting.failures + 1 : 0;
   const buildIds = done
-    .filter(({ buildId, deleted }) => state.records.deletion(buildId)?.deleted === deleted)
+    .filter(({ buildId, deleted, at }) => state.records.deletion(buildId)?.deleted === deleted && now >= at + SETTLE_MS)
     .map(({ buildId }) => buildId);
-  const at = state.pendingDeletions.size <= buildIds.length && !failed ? null : nextAttempt(now, failures);
+  const isEmpty = state.pendingDeletions.size <= buildIds.length;
+  const at = failed ? nextAttempt(now, failures) : isEmpty ? null : now + SETTLE_MS;
   const changes: Change[] = buildIds.length > 0 ? [{ kind: "deletions-done", buildIds }] : [];
   return decided(null, [...changes, { kind: "deleting", at, failures }]);
 };

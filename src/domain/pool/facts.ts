@@ -4,7 +4,6 @@ import type { BuildReason, Creator, EnvironmentKey, Step } from "../../protocol/
 import type { BuildStatus, EndedStatus } from "../../protocol/build-states.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { RunValues } from "./commands.ts";
-import type { Deletion } from "./delete.ts";
 import type { LossCause } from "./events.ts";
 
 /* All times are milliseconds since 1970. Facts are immutable: each change stores a new record. */
@@ -161,6 +160,18 @@ export interface Records {
   pending(): { audits: number; closes: number };
   /** What was deleted of the build. Remembered until nothing can tell it again. */
   deletion(buildId: string): Deletion | undefined;
+}
+
+/** What a person deletes of an ended build. */
+export type Deleted = "build" | "log";
+
+/** A deletion: to be carried out in D1, in the archive and in the log, and remembered after that. */
+export interface Deletion {
+  buildId: string;
+  deleted: Deleted;
+  /** Milliseconds since 1970. The end of the build is part of its keys in the archive. */
+  finishedAt: number;
+  at: number;
 }
 
 export interface AuditFact {
