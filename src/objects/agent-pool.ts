@@ -4,7 +4,9 @@ import { poolName } from "../domain/object-names.ts";
 import type { Granted } from "../domain/pool/claim.ts";
 import type * as commands from "../domain/pool/commands.ts";
 import { activeBuild } from "../domain/pool/decision.ts";
+import type { DeleteRequest } from "../domain/pool/delete.ts";
 import { explain } from "../domain/pool/explain.ts";
+import type { Deleted } from "../domain/pool/facts.ts";
 import { type LiveQuery, liveIds } from "../domain/pool/live.ts";
 import { measure } from "../domain/pool/metrics.ts";
 import type { PoolNumbers } from "../domain/pool/numbers.ts";
@@ -50,9 +52,19 @@ export class AgentPool extends DurableObject<Env> {
     return this.getBuild(answer.value.buildId);
   }
 
-  async getBuild(buildId: string): Promise<Result<Build>> {
-    const found = this.#engine.storage.buildRecord(buildId);
-    return found ? { ok: true, value: this.#toBuild(found) } : unknownId();
+  /** `deleted` is what was deleted of the build, also where the pool has forgotten the build. */
+  async getBuild(buildId: string): Promise<Result<Build> & { deleted?: Deleted | undefined }> {
+    const { storage } = this.#engine;
+    const found = storage.buildRecord(buildId);
+    const deleted = storage.deletion(buildId)?.deleted;
+    return found ? { ok: true, value: this.#toBuild(found), deleted } : { ...unknownId(), deleted };
+  }
+
+  /** Deletes an ended build, or its log. Waits up to a second until nothing of it is left. */
+  async deleteBuild(request: DeleteRequest): Promise<Result<null>> {
+    const answer = this.#engine.step("deleteBuild", request);
+    if (answer.ok) await this.#engine.waitUntilDeleted();
+    return answer;
   }
 
   /** Active builds (queued or leased), the oldest first; or, for a page of a list, what `LiveQuery` asks for. */

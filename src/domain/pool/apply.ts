@@ -1,6 +1,6 @@
 import { isEnded, isLeased, isQueued } from "../../protocol/build-states.ts";
 import { countEnd, noEvents } from "./events.ts";
-import type { BuildFacts, Change, MemoryChange } from "./facts.ts";
+import type { BuildFacts, Change, Deletion, MemoryChange } from "./facts.ts";
 import { forgetAgent, indexAgent, indexBuild, scheduleRetry, scheduleStop, setAgent, setOffer } from "./indices.ts";
 import type { PoolState } from "./state.ts";
 
@@ -70,6 +70,12 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
     case "close":
       closeBy(state, change.at + FLUSH_DELAY_MS);
       return;
+    case "deleted":
+      applyDeletion(state, change.deletion);
+      return;
+    case "deletions-done":
+      for (const buildId of change.buildIds) state.pendingDeletions.delete(buildId);
+      return;
     case "forget":
       for (const [tokenId, at] of state.revoked) if (at < change.before) state.revoked.delete(tokenId);
       return;
@@ -100,6 +106,9 @@ const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<s
       return;
     case "closing":
       state.closing = { at: change.at, failures: change.failures };
+      return;
+    case "deleting":
+      state.deleting = { at: change.at, failures: change.failures };
       return;
     case "lease-lost":
       state.events.leasesLost[change.cause]++;
@@ -145,6 +154,12 @@ const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<s
 const markTold = ({ builds }: PoolState, id: string): void => {
   const build = builds.get(id);
   if (build) builds.set(id, { ...build, isTold: true });
+};
+
+const applyDeletion = ({ dirty, deleting, pendingDeletions }: PoolState, { buildId, deleted, at }: Deletion): void => {
+  pendingDeletions.add(buildId);
+  deleting.at = at;
+  if (deleted === "build") dirty.delete(buildId);
 };
 
 /** After a failure the back-off stands. */

@@ -24,7 +24,7 @@ export interface CloseResult {
 }
 
 /** Exponential backoff, at most 60 s. */
-const nextAttempt = (now: number, failures: number): number =>
+export const nextAttempt = (now: number, failures: number): number =>
   now + Math.min(FLUSH_DELAY_MS * 2 ** failures, MAX_BACKOFF_MS);
 
 /**

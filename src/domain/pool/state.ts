@@ -44,6 +44,9 @@ export interface PoolState {
   flush: Attempts;
   /** The same for the logs that have to be closed. */
   closing: Attempts;
+  /** The same for deletions, and the builds that they are about. */
+  deleting: Attempts;
+  readonly pendingDeletions: Set<string>;
   /** What happened since the last sweep that was answered. */
   events: PoolEvents;
   readonly deadlines: Record<DeadlineKind, DeadlineQueue>;
@@ -106,6 +109,8 @@ export const emptyState = (records: Records): PoolState => ({
   sequence: 0,
   flush: { at: null, failures: 0 },
   closing: { at: null, failures: 0 },
+  deleting: { at: null, failures: 0 },
+  pendingDeletions: new Set(),
   events: noEvents(),
   deadlines: {
     lease: new DeadlineQueue(),
