@@ -1,3 +1,4 @@
+import { dayOf } from "../archive/keys.ts";
 import { poolTimes } from "../config.ts";
 import { databaseOf } from "../db/database-of.ts";
 import { buildLogName } from "../domain/object-names.ts";
@@ -295,8 +296,9 @@ export class PoolEngine {
     return this.#deleting;
   }
 
-  async #closeLog({ jobId, fence }: LogOutboxEntry): Promise<void> {
-    await this.#logOf(jobId).close({ fence });
+  async #closeLog({ jobId, fence, endedAt }: LogOutboxEntry): Promise<void> {
+    const ended = endedAt === undefined ? null : { day: dayOf(endedAt), orgId: this.orgId, jobId };
+    await this.#logOf(jobId).close({ fence, ended });
   }
 
   #logOf(jobId: string): DurableObjectStub<BuildLog> {
@@ -323,6 +325,6 @@ const retried = (body: Exclude<DeadLetterBody, { kind: "row" }>, at: number): Ch
     case "audit":
       return { kind: "audit", entry: body.entry, variableIds: body.variableIds };
     case "close":
-      return { kind: "close", jobId: body.jobId, fence: body.fence, at };
+      return { ...body, at };
   }
 };

@@ -218,7 +218,8 @@ export type Change =
   /** `variableIds` are those of the values that a hand-out contained. */
   | { kind: "audit"; entry: AuditFact; variableIds?: string[] | undefined }
   | { kind: "audits-told"; entries: number[] }
-  | { kind: "close"; jobId: string; fence: number; at: number }
+  /** `endedAt`: the build has ended too, so that its log can move to the archive. */
+  | { kind: "close"; jobId: string; fence: number; at: number; endedAt?: number | undefined }
   | { kind: "logs-closed"; entries: number[] }
   | { kind: "deleted"; deletion: Deletion }
   | { kind: "deletions-done"; buildIds: string[] }
