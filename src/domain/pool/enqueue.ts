@@ -30,6 +30,7 @@ export const enqueue = (state: PoolState, request: NewBuild, context: DecisionCo
     if (earlier.bodyHash === idempotency.bodyHash) return repeated(state, earlier.buildId);
     return refused("idempotency-mismatch", "This Idempotency-Key was used for another request: use a new one.");
   }
+  if (state.records.deletion(id)?.deleted === "build") return unknownId();
   if (state.builds.has(id) || state.records.ended(id)) return decided({ buildId: id, isNew: false });
   if (state.queue.size >= LIMITS.queuedBuilds) {
     return refused(
