@@ -1,6 +1,7 @@
 import { createApp } from "./api/app.ts";
 import { readConfig } from "./config.ts";
 import { createDashboard } from "./dashboard/app.tsx";
+import { finishRemovals } from "./services/organization-removal.ts";
 import { keepUp } from "./services/upkeep/upkeep.ts";
 
 export { AgentPool } from "./objects/agent-pool.ts";
@@ -17,7 +18,9 @@ export default {
   },
   async scheduled(_, env) {
     const { BUILD_DAYS: buildDays, AUDIT_DAYS: auditDays } = readConfig(env);
-    const done = await keepUp(env, new Date(), { buildDays, auditDays });
+    const now = new Date();
+    const done = await keepUp(env, now, { buildDays, auditDays });
     console.log(JSON.stringify({ upkeep: done }));
+    await finishRemovals(env, now);
   },
 } satisfies ExportedHandler<Env>;

@@ -130,8 +130,9 @@ const takeBuilds = async (
       const folder = next;
       next = null;
       const { user, grace, interrupt } = options;
-      const { cancelHint } = hintSocket;
-      await runInFolder(job, { client, identity, folder, user, grace, cancelHint, interrupt }, options);
+      const { cancelHint, heartbeats, audience } = hintSocket;
+      const session = { client, identity, folder, user, grace, cancelHint, heartbeats, audience, interrupt };
+      await runInFolder(job, session, options);
       if (options.once || identity.isEphemeral) return;
     }
   } finally {

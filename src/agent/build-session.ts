@@ -11,9 +11,11 @@ import { performBuild } from "./perform-build.ts";
 import { ProcessTree } from "./process/process-tree.ts";
 import type { StepUser } from "./process/step-user.ts";
 import type { JobAnswer } from "./wire/answers.ts";
+import type { Audience } from "./wire/audience.ts";
 import type { AutoResetEvent } from "./wire/auto-reset-event.ts";
 import { type Client, describeAnswer } from "./wire/client.ts";
 import { keepLease } from "./wire/heartbeat.ts";
+import type { HeartbeatSocket } from "./wire/heartbeat-socket.ts";
 import { ProgressReport } from "./wire/progress-report.ts";
 
 export interface RunJobOptions {
@@ -25,6 +27,9 @@ export interface RunJobOptions {
   grace: number;
   /** Set when the service hints at a cancel. */
   cancelHint: AutoResetEvent;
+  audience: Audience;
+  /** Heartbeats on the agent's WebSocket, where the job allows them. */
+  heartbeats: HeartbeatSocket;
   /** Aborted when the agent must stop the build at once. */
   interrupt: AbortSignal;
 }
@@ -64,7 +69,7 @@ class BuildSession {
   readonly #progress: ProgressReport;
 
   constructor(job: JobAnswer, options: RunJobOptions, control: BuildControl, buffer: LogBuffer) {
-    const { client, folder, user, identity } = options;
+    const { client, folder, user, identity, audience } = options;
     this.#job = job;
     this.#options = options;
     this.#control = control;
@@ -77,6 +82,7 @@ class BuildSession {
       client,
       buildId: job.build.id,
       lease: job.lease,
+      audience,
       signal: control.leaseEnd,
       onError: control.fail,
     });
@@ -100,6 +106,7 @@ class BuildSession {
       return hasEnded;
     } finally {
       control.close();
+      this.#progress.close();
       await heartbeats;
       this.#buffer.dispose();
     }
@@ -120,12 +127,13 @@ class BuildSession {
   }
 
   #keepLease(): Promise<void> {
-    const { client, identity, cancelHint } = this.#options;
+    const { client, identity, cancelHint, heartbeats } = this.#options;
     return keepLease({
       client,
       agentId: identity.id,
       lease: this.#job.lease,
       heartbeatSeconds: identity.heartbeatSeconds,
+      socket: this.#job.heartbeat === "socket" ? heartbeats.allow() : null,
       cancelHint,
       onCancel: this.#control.stop,
       signal: this.#control.leaseEnd,
@@ -138,6 +146,7 @@ class BuildSession {
       buildId: this.#job.build.id,
       lease: this.#job.lease,
       buffer: this.#buffer,
+      audience: this.#options.audience,
       readyToSend: () => started.then(() => this.#progress.masksKnown()),
       signal: this.#control.leaseEnd,
     });

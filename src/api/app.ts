@@ -6,6 +6,7 @@ import { identify } from "../services/core/identify.ts";
 import { checkRate, ratePolicy } from "../services/core/rate-limit.ts";
 import { Refusal } from "../services/core/refusal.ts";
 import type { AppEnv } from "../web/app-env.ts";
+import { linkToNext } from "../web/next-page.ts";
 import { openContext } from "../web/open-context.ts";
 import { describe, problemResponse, refusalOf } from "../web/problems.ts";
 import { requestId } from "../web/request-id.ts";
@@ -55,18 +56,12 @@ const answer = async (c: HonoContext<AppEnv>, route: Route): Promise<Response> =
   const { value, version, nextCursor } = await verb.answer(context, input(c, route));
   if (status === 204) return c.body(null, 204);
   if (version !== null) c.header("ETag", entityTag(version));
-  if (nextCursor !== null) c.header("Link", `<${nextPage(c.req.url, nextCursor)}>; rel="next"`);
+  if (nextCursor !== null) c.header("Link", linkToNext(c.req.url, nextCursor));
   if (route.method === "GET" && version !== null && isKnown(c.req.header("If-None-Match"), version)) {
     return c.body(null, 304);
   }
   if (route.location) c.header("Location", route.location.replace(":id", (value as { id: string }).id));
   return c.json(value as object, status);
-};
-
-const nextPage = (url: string, cursor: string): string => {
-  const next = new URL(url);
-  next.searchParams.set("cursor", cursor);
-  return next.href;
 };
 
 const isKnown = (ifNoneMatch: string | undefined, version: number): boolean =>

@@ -1,13 +1,19 @@
 import { PathId } from "../protocol/common.ts";
 import { Job, LogAccepted, LogQuery, PollQuery } from "../protocol/jobs.ts";
 import { LIMITS } from "../protocol/limits.ts";
+import { ExportQuery, OrganizationRemoval } from "../protocol/organization.ts";
 import type { Context } from "../services/core/context.ts";
 import { Refusal, settled } from "../services/core/refusal.ts";
 import { appendLog } from "../services/logs.ts";
 import { jsonMetrics, prometheusText } from "../services/metrics.ts";
+import { exportOrganization as exportPage } from "../services/organization-export.ts";
+import { removeOrganization } from "../services/organization-removal.ts";
+import { PathOrg } from "../services/organizations.ts";
 import { connectToPool, waitForJob } from "../services/poll.ts";
+import { jsonServiceMetrics, servicePrometheusText } from "../services/service-metrics.ts";
 import type { StreamRoute } from "../web/app-env.ts";
 import { readBytes } from "../web/body.ts";
+import { linkToNext } from "../web/next-page.ts";
 
 /** A WebSocket for hints. @throws Refusal where the pool does not accept it */
 const openHints = async (context: Context, agentId: string): Promise<Response> => {
@@ -31,15 +37,19 @@ export const pollForJob: StreamRoute = {
 };
 
 /** Metrics as JSON, or as Prometheus text for whoever asks for plain text or OpenMetrics. */
-export const readMetrics: StreamRoute = {
-  access: jsonMetrics.access,
-  output: jsonMetrics.output,
-  async stream(c, context, input) {
-    const wantsText = /text\/plain|openmetrics/.test(c.req.header("Accept") ?? "");
-    if (!wantsText) return c.json(await jsonMetrics.run(context, input));
-    return c.body(await prometheusText(context), 200, { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" });
-  },
-};
+const metrics = (json: typeof jsonMetrics | typeof jsonServiceMetrics, text: (context: Context) => Promise<string>) =>
+  ({
+    access: json.access,
+    output: json.output,
+    async stream(c, context, input) {
+      const wantsText = /text\/plain|openmetrics/.test(c.req.header("Accept") ?? "");
+      if (!wantsText) return c.json(await json.run(context, input));
+      return c.body(await text(context), 200, { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" });
+    },
+  }) satisfies StreamRoute;
+
+export const readMetrics: StreamRoute = metrics(jsonMetrics, prometheusText);
+export const readServiceMetrics: StreamRoute = metrics(jsonServiceMetrics, servicePrometheusText);
 
 export const writeLog: StreamRoute = {
   access: { agent: true },
@@ -49,5 +59,32 @@ export const writeLog: StreamRoute = {
   async stream(c, context, { params, query }) {
     const bytes = await readBytes(c.req.raw, LIMITS.logChunkBytes);
     return c.json(await appendLog(context, params.id, { offset: query.offset, final: query.final === "true", bytes }));
+  },
+};
+
+/** Seconds after which a deletion is worth another call. */
+const REMOVAL_RETRY_SECONDS = { closing: 60, builds: 1, archive: 1, rows: 1 } as const;
+
+export const exportOrganization: StreamRoute = {
+  access: { operator: true, role: "admin" },
+  params: PathOrg,
+  query: ExportQuery,
+  async stream(c, context, { params, query }) {
+    const { text, nextCursor } = await exportPage(context, params.id, query);
+    if (nextCursor !== null) c.header("Link", linkToNext(c.req.url, nextCursor));
+    return c.body(text, 200, { "Content-Type": "application/jsonl", "Cache-Control": "no-store" });
+  },
+};
+
+/** 202 with what the deletion is at, and 204 once nothing is left. */
+export const deleteOrganization: StreamRoute = {
+  access: { operator: true },
+  params: PathOrg,
+  output: OrganizationRemoval,
+  async stream(c, context, { params }) {
+    await context.admit();
+    const left = await removeOrganization(context, c.env, params.id);
+    if (!left) return c.body(null, 204);
+    return c.json(left, 202, { "Retry-After": String(REMOVAL_RETRY_SECONDS[left.step]) });
   },
 };

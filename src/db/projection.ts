@@ -4,6 +4,8 @@ import type { Build } from "../protocol/build.ts";
 /** A build in one version of its pool. */
 export interface Projected {
   record: Build;
+  /** The whole name of its branch. */
+  ref: string;
   version: number;
 }
 
@@ -41,17 +43,14 @@ const POOL = `INSERT INTO pool (org_id, sequence, active, at) VALUES (?1, ?2, ?3
 
 const timeOf = (timestamp: string | null): number | null => (timestamp === null ? null : Date.parse(timestamp));
 
-/** The whole name of a branch: `main` is `refs/heads/main`. */
-const refOf = (branch: string): string => (branch.startsWith("refs/") ? branch : `refs/heads/${branch}`);
-
-export const projectBuild = (db: D1Database, { record, version }: Projected): D1PreparedStatement[] => {
-  const { id, orgId, number, repoId, pipelineId, branch, commitSha, trigger, priority, retryOf, createdBy } = record;
+export const projectBuild = (db: D1Database, { record, ref, version }: Projected): D1PreparedStatement[] => {
+  const { id, orgId, number, repoId, pipelineId, commitSha, trigger, priority, retryOf, createdBy } = record;
   const { status, attempt, agentId, exitCode, reason, message, leak, queuedAt, startedAt, finishedAt } = record;
   return [
     db
       .prepare(BUILD)
       .bind(
-        ...[orgId, id, number, repoId, pipelineId, refOf(branch), commitSha, trigger, priority, retryOf],
+        ...[orgId, id, number, repoId, pipelineId, ref, commitSha, trigger, priority, retryOf],
         createdBy && JSON.stringify(createdBy),
         ...[status, attempt, agentId, exitCode, reason, message, Number(leak)],
         ...[timeOf(queuedAt), timeOf(startedAt), timeOf(finishedAt), version],

@@ -10,14 +10,14 @@ const NOTABLE_SECONDS = 30;
 /** Pools with dead letters that are remembered. */
 const DEAD_LETTER_POOLS = 1000;
 
-export interface NamedPool {
+interface NamedPool {
   orgId: string;
   outboxSeconds: number;
   oldestWaitSeconds: number;
   waiting: number;
 }
 
-export interface EndedCount {
+interface EndedCount {
   status: EndedStatus;
   reason: BuildReason | null;
   count: number;
@@ -28,6 +28,8 @@ export interface Totals {
   ended: EndedCount[];
   leasesLost: Record<LossCause, number>;
   requeues: number;
+  handOuts: number;
+  offersIgnored: number;
 }
 
 /** What one run of upkeep found in the pools that it swept. */
@@ -68,6 +70,8 @@ export const NO_TOTALS: Totals = {
   ended: [],
   leasesLost: { expired: 0, removed: 0, restarted: 0, stopped: 0 },
   requeues: 0,
+  handOuts: 0,
+  offersIgnored: 0,
 };
 
 const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0);
@@ -136,6 +140,8 @@ export const addTotals = (before: Totals, pools: SweptPool[]): Totals => {
       stopped: lost("stopped"),
     },
     requeues: before.requeues + sum(pools.map(({ numbers }) => numbers.requeues)),
+    handOuts: before.handOuts + sum(pools.map(({ numbers }) => numbers.handOuts)),
+    offersIgnored: before.offersIgnored + sum(pools.map(({ numbers }) => numbers.offersIgnored)),
   };
 };
 

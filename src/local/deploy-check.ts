@@ -39,6 +39,8 @@ const hasDatabase = (settings: string): boolean => {
   return /[1-9a-f]/.test(id);
 };
 
+const bucketOf = (settings: string): string => /^bucket_name = "([^"]+)"/m.exec(settings)?.[1] ?? "";
+
 const secretNames = ({ isOk, output }: CommandResult): string[] => {
   const [list] = /\[[\s\S]*\]/.exec(output) ?? [];
   return isOk && list ? (JSON.parse(list) as { name: string }[]).map(({ name }) => name) : [];
@@ -63,6 +65,11 @@ export const checkDeployment = async (settings: string, wrangler: Wrangler): Pro
       isOk: hasDatabase(settings),
       fix: "npx wrangler d1 create millrace, then put the database_id it prints into wrangler.toml",
     },
+    {
+      what: "wrangler.toml names a bucket for the archive",
+      isOk: bucketOf(settings) !== "",
+      fix: "put [[r2_buckets]] with binding ARCHIVE back into wrangler.toml",
+    },
   ];
   const bundled = await wrangler("deploy", "--dry-run");
   findings.push({
@@ -74,6 +81,13 @@ export const checkDeployment = async (settings: string, wrangler: Wrangler): Pro
   const isSignedIn = account.isOk && !/not authenticated/i.test(account.output);
   findings.push({ what: "wrangler is signed in", isOk: isSignedIn, fix: "npx wrangler login" });
   if (!isSignedIn || !hasDatabase(settings)) return findings;
+  const bucket = bucketOf(settings);
+  const buckets = await wrangler("r2", "bucket", "list");
+  findings.push({
+    what: `the R2 bucket ${bucket} is there`,
+    isOk: buckets.isOk && new RegExp(`^name:\\s+${bucket}\\s*$`, "m").test(buckets.output),
+    fix: `npx wrangler r2 bucket create ${bucket} (a new account first enables R2 in the dashboard)`,
+  });
   const pending = await wrangler("d1", "migrations", "list", "millrace", "--remote");
   const isMigrated = pending.isOk && /no migrations to apply/i.test(pending.output);
   findings.push({
@@ -86,7 +100,7 @@ export const checkDeployment = async (settings: string, wrangler: Wrangler): Pro
     findings.push({
       what: `the secret ${name} is set`,
       isOk: names.includes(name),
-      fix: `npx wrangler secret put ${name} (npm run keys prints values)`,
+      fix: `npm run --silent keys > .secrets.env, then npx wrangler deploy --secrets-file .secrets.env`,
     });
   }
   return findings;

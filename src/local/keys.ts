@@ -1,5 +1,6 @@
 import { freshKeyset } from "./keyset.ts";
 
-console.log("# New secrets. Set each with `npx wrangler secret put NAME`, and keep a copy in a safe place:");
-console.log("# without SECRETS_KEYS, stored secrets cannot be decrypted.");
+// Standard output is what `wrangler deploy --secrets-file` reads; the advice goes to the person.
+console.error("# New secrets, as a file for `npx wrangler deploy --secrets-file`. Keep a copy in a safe place:");
+console.error("# without SECRETS_KEYS, stored secrets cannot be decrypted.");
 for (const [name, value] of Object.entries(freshKeyset())) console.log(`${name}=${value}`);

@@ -1,3 +1,4 @@
+import { dayOf } from "../archive/keys.ts";
 import { poolTimes } from "../config.ts";
 import { databaseOf } from "../db/database-of.ts";
 import { buildLogName } from "../domain/object-names.ts";
@@ -9,7 +10,9 @@ import { numbersOf, type PoolNumbers } from "../domain/pool/numbers.ts";
 import { RULES } from "../domain/pool/rules.ts";
 import type { PoolState } from "../domain/pool/state.ts";
 import { type Command, decide, type Input, nextDue, nextOfferDue, type Output, step } from "../domain/pool/step.ts";
+import { wake } from "../domain/pool/wake.ts";
 import { Closes } from "./agent-pool-closes.ts";
+import { PoolClosing } from "./agent-pool-closing.ts";
 import type { DeadLetterBody } from "./agent-pool-dead-letters.ts";
 import { Deletions } from "./agent-pool-deletions.ts";
 import { Outbox } from "./agent-pool-outbox.ts";
@@ -38,6 +41,7 @@ const TIDY_SLICES = 12;
 export class PoolEngine {
   readonly storage: PoolStorage;
   readonly sockets: HintSockets;
+  readonly closing: PoolClosing;
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
   readonly #outbox: Outbox;
@@ -62,6 +66,7 @@ export class PoolEngine {
     this.#outbox = new Outbox(db, env.ARCHIVE, this.storage);
     this.#deletions = new Deletions(db, env.ARCHIVE, this.storage.deletions, (jobId) => this.#logOf(jobId).remove());
     this.#closes = new Closes(this.storage, (entry) => this.#closeLog(entry));
+    this.closing = new PoolClosing(ctx.storage);
   }
 
   /** Loads the stored state and the agents with open sockets. Must run before any other method. */
@@ -69,9 +74,9 @@ export class PoolEngine {
     const now = Date.now();
     this.#alarmAt = await this.#ctx.storage.getAlarm();
     this.#state = this.storage.load(now);
-    for (const [agentId, until] of this.sockets.waitDeadlines(now)) {
-      apply(this.#state, [{ kind: "waiter", agentId, waiter: { until, ignored: 0, ignoredAt: 0 } }]);
-    }
+    const changes = wake(this.#state, this.sockets.found(now), this.context);
+    this.#ctx.storage.transactionSync(() => this.storage.store(changes));
+    apply(this.#state, changes);
     this.#scheduleNext();
   }
 
@@ -91,6 +96,8 @@ export class PoolEngine {
 
   /** Runs one step and stores it in one transaction. When that fails, aborts the object: memory and disk may differ. */
   step<C extends Command>(command: C, input: Input<C>): Result<Output<C>> {
+    const refusal = this.closing.refusalOf(command);
+    if (refusal) return refusal;
     const { context } = this;
     const { answer, pushes } = this.#transaction(command, () =>
       step(this.#state, command, input, context, (changes) => this.storage.store(changes)),
@@ -111,7 +118,7 @@ export class PoolEngine {
 
   /** The answer that a command would get now. Changes nothing. */
   preview<C extends Command>(command: C, input: Input<C>): Result<Output<C>> {
-    return decide(this.#state, command, input, this.context).answer;
+    return this.closing.refusalOf(command) ?? decide(this.#state, command, input, this.context).answer;
   }
 
   /** Ends what is overdue, and deletes what is old: in slices, and soon again while old rows are left. */
@@ -155,6 +162,21 @@ export class PoolEngine {
       this.#scheduleNext();
       return taken.length;
     });
+  }
+
+  /** Refuses agents and builds from now on: their organization is being deleted. */
+  close(): void {
+    this.closing.close();
+    this.sockets.closeAll();
+  }
+
+  /** Deletes everything. @throws Error where the pool was not closed */
+  async destroy(): Promise<void> {
+    if (!this.closing.isClosed) throw new Error("This pool is in use: close it first");
+    await Promise.allSettled([this.#flushing, this.#closing]);
+    if (this.#timer) clearTimeout(this.#timer.handle);
+    this.#alarmAt = null;
+    await this.closing.destroy();
   }
 
   /** Waits until the build is in D1, but not longer than FLUSH_WAIT_MS. */
@@ -208,11 +230,13 @@ export class PoolEngine {
   }
 
   #setAlarm(at: number): void {
+    if (this.closing.isDestroyed) return;
     this.#alarmAt = at;
     this.#ctx.storage.setAlarm(at);
   }
 
   #setOfferTimer(): void {
+    if (this.closing.isClosed) return;
     const at = nextOfferDue(this.#state);
     if (at === (this.#timer?.at ?? null)) return;
     if (this.#timer) clearTimeout(this.#timer.handle);
@@ -272,8 +296,9 @@ export class PoolEngine {
     return this.#deleting;
   }
 
-  async #closeLog({ jobId, fence }: LogOutboxEntry): Promise<void> {
-    await this.#logOf(jobId).close({ fence });
+  async #closeLog({ jobId, fence, endedAt }: LogOutboxEntry): Promise<void> {
+    const ended = endedAt === undefined ? null : { day: dayOf(endedAt), orgId: this.orgId, jobId };
+    await this.#logOf(jobId).close({ fence, ended });
   }
 
   #logOf(jobId: string): DurableObjectStub<BuildLog> {
@@ -300,6 +325,6 @@ const retried = (body: Exclude<DeadLetterBody, { kind: "row" }>, at: number): Ch
     case "audit":
       return { kind: "audit", entry: body.entry, variableIds: body.variableIds };
     case "close":
-      return { kind: "close", jobId: body.jobId, fence: body.fence, at };
+      return { ...body, at };
   }
 };

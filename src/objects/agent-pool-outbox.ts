@@ -1,5 +1,6 @@
 import { type BuildRecord as ArchivedBuild, putRecord } from "../archive/records.ts";
 import { projectAudit, projectBuild, projectPool, projectUses, readPool } from "../db/projection.ts";
+import { refOf } from "../domain/git-ref.ts";
 import type { FlushResult } from "../domain/pool/outbox.ts";
 import { toBuild } from "../domain/pool/record.ts";
 import { RULES } from "../domain/pool/rules.ts";
@@ -86,9 +87,10 @@ export class Outbox {
 
   #buildWrite(orgId: string, { build, job, report }: BuildRecord): PendingWrite {
     const { id: buildId, version } = build;
+    const record = toBuild(orgId, build, job, report);
     return {
       name: buildId,
-      statements: projectBuild(this.#db, { record: toBuild(orgId, build, job, report), version }),
+      statements: projectBuild(this.#db, { record, ref: refOf(build.branch), version }),
       isBuild: true,
       markDelivered: (result) => result.builds.push({ buildId, version }),
       deadLetter: { kind: "build", buildId, version },

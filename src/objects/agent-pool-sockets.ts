@@ -1,5 +1,7 @@
 import type { Push } from "../domain/pool/decision.ts";
-import { HINT_PING, HINT_PONG } from "../protocol/jobs.ts";
+import type { KeptLease } from "../domain/pool/facts.ts";
+import type { FoundSockets } from "../domain/pool/wake.ts";
+import { type HeartbeatReply, HINT_PING, HINT_PONG } from "../protocol/jobs.ts";
 import { LIMITS } from "../protocol/limits.ts";
 
 /** Stored with a socket while the object hibernates. `until` is a poll's deadline; null for the agent's own socket. */
@@ -7,13 +9,20 @@ interface Attachment {
   agentId: string;
   until: number | null;
   openedAt: number;
+  /** Absent where an older release accepted the socket: no heartbeat is taken there. */
+  tokenHash?: string;
+  /** The lease that the last heartbeat renewed on one of the agent's own sockets. */
+  kept?: KeptLease;
 }
 
 const POLICY_VIOLATION = 1008;
+const MINUTE_MS = 60_000;
 
 /** Hibernating sockets on which agents, and Workers in a long poll, wait for hints. */
 export class HintSockets {
   readonly #ctx: DurableObjectState;
+  /** Messages of each socket in the present minute. */
+  readonly #received = new WeakMap<WebSocket, { since: number; count: number }>();
 
   constructor(ctx: DurableObjectState) {
     this.#ctx = ctx;
@@ -26,9 +35,10 @@ export class HintSockets {
     others.sort((one, other) => attachmentOf(other).openedAt - attachmentOf(one).openedAt);
     for (const socket of others.slice(LIMITS.agentSockets - 1))
       socket.close(POLICY_VIOLATION, "A newer socket took its place");
+    const kept = attachment.until === null ? this.#keptBy(attachment.agentId) : undefined;
     const { 0: client, 1: server } = new WebSocketPair();
     this.#ctx.acceptWebSocket(server, [attachment.agentId]);
-    server.serializeAttachment(attachment);
+    server.serializeAttachment({ ...attachment, kept });
     return client;
   }
 
@@ -56,14 +66,44 @@ export class HintSockets {
     return others.map((socket) => attachmentOf(socket).until).reduce(later, undefined);
   }
 
-  /** By agent: until when it waits. Read once, after the object woke. */
-  waitDeadlines(now: number): Map<string, number | null> {
-    const ends = new Map<string, number | null>();
+  /** By agent: what is left of its sockets. Read once, after the object woke. */
+  found(now: number): Map<string, FoundSockets> {
+    const all = new Map<string, FoundSockets>();
     for (const socket of this.#ctx.getWebSockets()) {
-      const { agentId, until } = attachmentOf(socket);
-      if (isOpen(socket, until, now)) ends.set(agentId, later(ends.get(agentId), until));
+      const { agentId, until, kept = null } = attachmentOf(socket);
+      const others = all.get(agentId) ?? { until: undefined, hasOwn: false, kept: null };
+      all.set(agentId, {
+        until: isOpen(socket, until, now) ? later(others.until, until) : others.until,
+        hasOwn: others.hasOwn || until === null,
+        kept: kept && (others.kept?.expiresAt ?? 0) < kept.expiresAt ? kept : others.kept,
+      });
     }
-    return ends;
+    return all;
+  }
+
+  /** Remembers the renewed lease with each of the agent's own sockets: any of them may outlive the others. */
+  keep(agentId: string, kept: KeptLease): void {
+    for (const socket of this.#ctx.getWebSockets(agentId)) {
+      const attachment = attachmentOf(socket);
+      if (attachment.until === null) socket.serializeAttachment({ ...attachment, kept });
+    }
+  }
+
+  #keptBy(agentId: string): KeptLease | undefined {
+    const all = this.#ctx.getWebSockets(agentId).flatMap((socket) => attachmentOf(socket).kept ?? []);
+    return all.sort((one, other) => other.expiresAt - one.expiresAt)[0];
+  }
+
+  /** Whether the socket has sent no more messages than an agent needs; a flood of them is refused. */
+  takesMessage(socket: WebSocket, now: number): boolean {
+    const before = this.#received.get(socket);
+    const window = before && now - before.since < MINUTE_MS ? before : { since: now, count: 0 };
+    this.#received.set(socket, { ...window, count: window.count + 1 });
+    return window.count < LIMITS.socketMessagesPerMinute;
+  }
+
+  reply(socket: WebSocket, reply: HeartbeatReply): void {
+    this.#send(socket, JSON.stringify(reply));
   }
 
   /** The last ping on the agent's own sockets, in milliseconds since 1970; 0 where there is none. */
@@ -76,15 +116,15 @@ export class HintSockets {
     return Math.max(0, ...pings);
   }
 
-  /** Closes a socket that sent something other than a ping. @returns whether it was open until then */
+  /** Closes a socket that sent what it may not. @returns whether it was open until then */
   rejectMessage(socket: WebSocket): boolean {
     if (socket.readyState !== WebSocket.OPEN) return false;
-    socket.close(POLICY_VIOLATION, "Only pings are accepted here");
+    socket.close(POLICY_VIOLATION, "Only pings and the agent's heartbeats are accepted here");
     return true;
   }
 
-  /** Closes the sockets of an agent that was removed. */
-  closeAll(agentId: string): void {
+  /** Closes the sockets of an agent that was removed; all sockets where none is named. */
+  closeAll(agentId?: string): void {
     for (const socket of this.#ctx.getWebSockets(agentId)) socket.close(4401, "The agent was removed");
   }
 

@@ -67,12 +67,13 @@ export class PoolStorage implements Records {
     });
     const untold = "SELECT seq, id, ended_at, facts FROM build WHERE ended_at IS NULL ORDER BY seq";
     this.#readRows("build", untold, ({ facts }) => apply(state, changesOf(readBuild(facts!), now)));
-    if (state.pending.audits > 0) apply(state, [{ kind: "flush", at: now, failures: 0 }]);
+    const { audits, closes } = this.pending();
+    if (audits > 0) apply(state, [{ kind: "flush", at: now, failures: 0 }]);
     apply(
       state,
       this.deletions.pending().map((deletion) => ({ kind: "deleted", deletion }) as const),
     );
-    if (state.pending.closes > 0) apply(state, [{ kind: "closing", at: now, failures: 0 }]);
+    if (closes > 0) apply(state, [{ kind: "closing", at: now, failures: 0 }]);
     return state;
   }
 
@@ -194,7 +195,7 @@ export class PoolStorage implements Records {
     const [row] = this.#rows("SELECT facts FROM inputs WHERE build_id = ?", buildId);
     if (row) return JSON.parse(row.facts!) as RunValues;
     const found = this.buildRecord(buildId);
-    if (!found || found.job.inputBytes !== 0) return undefined;
+    if (found?.job.inputBytes !== 0) return undefined;
     const { build, job } = found;
     return { inputs: null, secretKeys: [], requires: build.asked ?? job.requires, priority: build.priority };
   }
@@ -242,8 +243,7 @@ export class PoolStorage implements Records {
 
 /** What a stored build that D1 has to hear of, or that is active, means for the state. */
 const changesOf = ({ build, job }: { build: BuildFacts; job: JobFacts }, now: number): Change[] => {
-  const at = Math.min(now, build.finishedAt ?? build.queuedAt);
-  const dirty: Change = { kind: "dirty", buildId: build.id, at };
+  const dirty: Change = { kind: "dirty", buildId: build.id, at: Math.min(now, build.finishedAt ?? now) };
   if (isEnded(build.status)) return [{ kind: "sequence", sequence: build.version }, dirty];
   const active: Change[] = [
     { kind: "build", build },

@@ -32,6 +32,8 @@ export interface LogOutboxEntry {
   jobId: string;
   fence: number;
   at: number;
+  /** When the build ended; absent where only a lease did. */
+  endedAt?: number | undefined;
 }
 
 export type Write = [query: string, ...bindings: (string | number | null)[]];
@@ -45,6 +47,13 @@ const append = (queue: "audit_outbox" | "log_outbox", entry: AuditOutboxEntry | 
   `INSERT INTO ${queue} (body) VALUES (?)`,
   JSON.stringify(entry),
 ];
+
+const closeOf = ({ jobId, fence, at, endedAt }: Change & { kind: "close" }): LogOutboxEntry => ({
+  jobId,
+  fence,
+  at,
+  endedAt,
+});
 
 const remove = (queue: "audit_outbox" | "log_outbox", entries: number[]): Write => [
   `DELETE FROM ${queue} WHERE seq IN (SELECT value FROM json_each(?))`,
@@ -106,7 +115,7 @@ export const writesOf = (change: Exclude<Change, BuildChange>, newId: (at: numbe
       return [append("audit_outbox", { id: newId(entry.at), entry, variableIds })];
     }
     case "close":
-      return [append("log_outbox", { jobId: change.jobId, fence: change.fence, at: change.at })];
+      return [append("log_outbox", closeOf(change))];
     case "deleted":
     case "deletions-done":
       return deletionWrites(change);
@@ -118,10 +127,13 @@ export const writesOf = (change: Exclude<Change, BuildChange>, newId: (at: numbe
     case "contact":
     case "waiter":
     case "offer":
+    case "renewal":
+    case "stop-told":
     case "flush":
     case "closing":
     case "deleting":
     case "lease-lost":
+    case "offer-ignored":
     case "events-told":
     case "offers-resumed":
     case "matched":

@@ -15,7 +15,7 @@ import type { Agent } from "../protocol/agent.ts";
 import type { Build } from "../protocol/build.ts";
 import type { Explanation } from "../protocol/explain.ts";
 import { HOP_HEADERS } from "../protocol/headers.ts";
-import { BOOT_HEADER, type Heartbeat } from "../protocol/jobs.ts";
+import { BOOT_HEADER, type Heartbeat, type HeartbeatMessage, parseHeartbeat } from "../protocol/jobs.ts";
 import type { Metrics } from "../protocol/metrics.ts";
 import { DETAILS } from "../protocol/problem.ts";
 import type { DeadLetter } from "./agent-pool-dead-letters.ts";
@@ -28,9 +28,14 @@ type Result<T> = commands.Result<T>;
 /** A call that may leave out the agent's id: its token names the agent, which spares the caller a round trip. */
 type ByToken<T extends commands.LeaseHolder> = Omit<T, "agentId"> & { agentId?: string };
 
+/** Milliseconds for which the metrics of a pool with this many agents and builds are remembered. */
+const METRICS_MS = 5_000;
+const LARGE_POOL = 1_000;
+
 /** The agents and active builds of one organization. Its public methods are called by Workers of other releases too. */
 export class AgentPool extends DurableObject<Env> {
   readonly #engine: PoolEngine;
+  #measured: Metrics | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -110,12 +115,16 @@ export class AgentPool extends DurableObject<Env> {
     return { ok: true, value: explain(this.#engine.state, found.build, found.job, this.#engine.context, pingedAt) };
   }
 
-  /** Counts for dashboards and autoscaling. */
+  /** Counts for dashboards and autoscaling. Those of a large pool are counted at most every five seconds. */
   async metrics(): Promise<Metrics> {
-    const deadLetters = this.#engine.storage.deadLetters.count();
-    return measure(this.#engine.state, this.#engine.orgId, this.#engine.context, deadLetters, (agentId) =>
-      this.#engine.sockets.pingedAt(agentId),
-    );
+    const { state, orgId, context, storage, sockets } = this.#engine;
+    const isLarge = state.agents.size + state.builds.size >= LARGE_POOL;
+    const measured = this.#measured;
+    if (isLarge && measured && context.now - Date.parse(measured.at) < METRICS_MS) return measured;
+    const pingedAt = (agentId: string) => sockets.pingedAt(agentId);
+    const metrics = measure(state, orgId, context, storage.deadLetters.count(), pingedAt);
+    this.#measured = metrics;
+    return metrics;
   }
 
   /** Creates the object where it does not exist yet. Callers may use it from the next release on. */
@@ -242,6 +251,22 @@ export class AgentPool extends DurableObject<Env> {
     return this.#engine.retryDeadLetters(seqs);
   }
 
+  /** Answers nobody from now on: the organization is being deleted. May be repeated. */
+  async close(): Promise<void> {
+    this.#engine.close();
+  }
+
+  /** Forgets builds whose logs are purged. @returns the ids of at most `limit` others that it knows */
+  async forgetBuilds(ids: string[], limit: number): Promise<string[]> {
+    if (!this.#engine.closing.isClosed) throw new Error("This pool is in use: close it first");
+    return this.#engine.closing.forgetBuilds(ids, limit);
+  }
+
+  /** Deletes everything that this object holds, after `close`. */
+  async destroy(): Promise<void> {
+    await this.#engine.destroy();
+  }
+
   /** Opens a socket on which an agent, or a Worker in a long poll until a deadline, waits for hints. */
   override async fetch({ headers }: Request): Promise<Response> {
     if (headers.get("Upgrade") !== "websocket") return new Response(null, { status: 426 });
@@ -258,14 +283,26 @@ export class AgentPool extends DurableObject<Env> {
     };
     const preview = this.#engine.preview("wait", call);
     if (!preview.ok) return new Response(null, { status: preview.refusal.kind === "unauthenticated" ? 401 : 409 });
-    const client = sockets.accept({ agentId, until, openedAt: now });
+    const client = sockets.accept({ agentId, until, openedAt: now, tokenHash: call.tokenHash });
     this.#engine.step("wait", call);
     return new Response(null, { status: 101, webSocket: client });
   }
 
-  /** The platform answers pings by itself, so any message that arrives here is outside the protocol. */
-  override webSocketMessage(socket: WebSocket): void {
-    if (this.#engine.sockets.rejectMessage(socket)) this.#leave(socket);
+  /** The platform answers pings by itself. What arrives here is a heartbeat on the agent's own socket, or a violation. */
+  override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
+    const { sockets } = this.#engine;
+    const { agentId, tokenHash, until } = attachmentOf(socket);
+    const beat = until === null && sockets.takesMessage(socket, Date.now()) ? parseHeartbeat(message) : null;
+    const answer = beat && tokenHash ? this.#beat(agentId, tokenHash, beat) : null;
+    if (beat && answer?.ok) sockets.reply(socket, { type: "heartbeat", lease: beat.lease, ...answer.value });
+    else if (sockets.rejectMessage(socket)) this.#leave(socket);
+  }
+
+  #beat(agentId: string, tokenHash: string, { lease: fence, boot: bootId = null }: HeartbeatMessage) {
+    const answer = this.#engine.step("heartbeat", { agentId, tokenHash, bootId, fence, bySocket: true });
+    const deadline = answer.ok ? answer.value.leaseExpiresAt : undefined;
+    if (deadline !== undefined) this.#engine.sockets.keep(agentId, { fence, expiresAt: Date.parse(deadline) });
+    return answer;
   }
 
   override webSocketClose(socket: WebSocket): void {
@@ -283,9 +320,8 @@ export class AgentPool extends DurableObject<Env> {
 
   #leave(socket: WebSocket): void {
     const { agentId } = attachmentOf(socket);
-    if (this.#engine.sockets.reachableUntil(agentId, Date.now(), socket) === undefined) {
-      this.#engine.step("leave", { agentId });
-    }
+    const until = this.#engine.sockets.reachableUntil(agentId, Date.now(), socket);
+    if (until !== null) this.#engine.step("leave", { agentId, until });
   }
 
   /** @throws where a build or agent of another organization was sent to this pool */

@@ -11,7 +11,8 @@ import { CommitSha, CREDENTIAL_KINDS } from "./repository.ts";
  * THE AGENT'S STORY. It registers once (`protocol/agent.ts`) and then repeats:
  *   GET  /buildagent/{id}/poll?wait=50     204, or 200 with a Job. A job names its lease.
  *   POST /build/{id}/start                 confirms that the job arrived. When it is refused, drop the job.
- *   POST /buildagent/{id}/heartbeat        every heartbeatSeconds, with the lease; extends the lease.
+ *   POST /buildagent/{id}/heartbeat        every heartbeatSeconds, with the lease; extends the lease. Or as a message on
+ *                                          the agent's WebSocket, where the job says `heartbeat: "socket"`.
  *   POST /build/{id}/progress              the commit, the steps, values to mask.
  *   PUT  /build/{id}/log?offset=N          the log, masked; `next` is the first byte that is not stored yet.
  *   POST /build/{id}/finish                the result. Or /release: this agent does not fit, cannot fetch the commit
@@ -40,7 +41,10 @@ export const JobCredential = z.object({
 });
 export type JobCredential = z.infer<typeof JobCredential>;
 
-/** What an agent needs for one build. `env` has the composed values; those of `secretKeys` must be masked. */
+/**
+ * What an agent needs for one build. `env` has the composed values; those of `secretKeys` must be masked. `heartbeat`:
+ * the service takes heartbeats on the agent's WebSocket too.
+ */
 export const Job = z.object({
   build: Build,
   lease: Lease,
@@ -53,6 +57,7 @@ export const Job = z.object({
   requires: Requires,
   timeoutSeconds: z.int(),
   mayGoElsewhere: z.optional(z.boolean()),
+  heartbeat: z.optional(z.enum(["socket"])),
 });
 export type Job = z.infer<typeof Job>;
 
@@ -63,6 +68,32 @@ export const Heartbeat = z.object({
   reason: z.optional(z.enum(["canceled", "timeout", "lease-lost"])),
 });
 export type Heartbeat = z.infer<typeof Heartbeat>;
+
+/** Characters of a message on the agent's WebSocket, and of a boot id. */
+const SOCKET_MESSAGE_CHARACTERS = 1_000;
+const BOOT_ID_CHARACTERS = 200;
+
+/** A heartbeat on the agent's own WebSocket: `lease` and `boot` stand in for the headers of the same names. */
+const HeartbeatMessage = z.object({
+  type: z.literal("heartbeat"),
+  lease: Lease,
+  boot: z.nullish(z.string().check(atMost(BOOT_ID_CHARACTERS))),
+});
+export type HeartbeatMessage = z.infer<typeof HeartbeatMessage>;
+
+/** The heartbeat in a message of an agent; null where it is something else. */
+export const parseHeartbeat = (message: string | ArrayBuffer): HeartbeatMessage | null => {
+  if (typeof message !== "string" || message.length > SOCKET_MESSAGE_CHARACTERS) return null;
+  try {
+    return HeartbeatMessage.safeParse(JSON.parse(message)).data ?? null;
+  } catch {
+    return null;
+  }
+};
+
+/** The answer on the same WebSocket, for the lease that the message named. */
+export const HeartbeatReply = z.extend(Heartbeat, { type: z.literal("heartbeat"), lease: Lease });
+export type HeartbeatReply = z.infer<typeof HeartbeatReply>;
 
 export const Progress = z.object({
   commitSha: z.optional(CommitSha),

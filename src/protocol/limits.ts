@@ -94,6 +94,8 @@ const AGENTS = {
   agentVersionCharacters: 100,
   /** Open sockets of one agent, waiting polls included: the one it uses, and one that it lost unnoticed. */
   agentSockets: 2,
+  /** On one socket of an agent, without its pings. */
+  socketMessagesPerMinute: 120,
 } as const;
 
 const TOKENS = {

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { Name, OrgId, Timestamp } from "./common.ts";
+import { cursorOf } from "./page.ts";
 
 /** Location hints of Durable Objects, as Cloudflare names them. */
 export const LocationHint = z.enum(["wnam", "enam", "sam", "weur", "eeur", "apac", "oc", "afr", "me"]);
@@ -11,6 +12,7 @@ export const Organization = z.object({
   name: Name,
   locationHint: z.nullable(LocationHint),
   createdAt: Timestamp,
+  deletingAt: z.nullable(Timestamp),
 });
 export type Organization = z.infer<typeof Organization>;
 
@@ -22,3 +24,32 @@ export const NewOrganization = z.strictObject({
 
 /** The organization with the token of its first admin, which no later answer has. */
 export const CreatedOrganization = z.extend(Organization, { token: z.string() });
+
+/** What a deletion is at. `closing`: requests that began before it still end. `removed` counts what this call deleted. */
+export const OrganizationRemoval = z.object({
+  id: OrgId,
+  deletingAt: Timestamp,
+  step: z.enum(["closing", "builds", "archive", "rows"]),
+  removed: z.int(),
+});
+export type OrganizationRemoval = z.infer<typeof OrganizationRemoval>;
+
+/** What an organization has, in the order in which it is exported. */
+export const NOUNS = [
+  "organization",
+  "token",
+  "repository",
+  "credential",
+  "pipeline",
+  "group",
+  "variable",
+  "build",
+  "audit",
+  "agent",
+] as const;
+export type Noun = (typeof NOUNS)[number];
+
+/** The place of an export: a noun, and the id after which its next page begins. */
+const Place = z.string().check(z.regex(new RegExp(`^(?:${NOUNS.join("|")})/[0-9a-f-]{0,36}$`)));
+
+export const ExportQuery = z.strictObject({ noun: z.optional(z.enum(NOUNS)), cursor: z.optional(cursorOf(Place)) });

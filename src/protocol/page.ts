@@ -12,7 +12,7 @@ const decodeCursor = (text: string): string => {
 };
 
 /** Where the previous page ended: base64url of its last id. Opaque to clients. */
-const cursorOf = (ends: z.ZodMiniType<string>) =>
+export const cursorOf = (ends: z.ZodMiniType<string>) =>
   z
     .pipe(z.string().check(z.maxLength(LIMITS.cursorCharacters)), z.transform(decodeCursor))
     .check(z.refine((end) => ends.safeParse(end).success, "must be one that an earlier page gave"));
@@ -50,3 +50,10 @@ export const BUILDS_PAGE = { ...NEWEST_PAGE, cursor: z.optional(BuildsCursor) };
 export const WHOLE = { ...PAGE, limit: z.optional(Limit) };
 
 export const OrganizationFilter = z.strictObject({ ...PAGE, cursor: z.optional(cursorOf(OrgId)) });
+
+/** Dead letters of one organization, in the order of their numbers. */
+export const DeadLetterFilter = z.strictObject({
+  ...PAGE,
+  orgId: OrgId,
+  cursor: z.optional(cursorOf(z.string().check(z.regex(/^[0-9]{1,15}$/)))),
+});

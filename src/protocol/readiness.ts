@@ -14,6 +14,7 @@ export const Readiness = z.object({
     database: Check,
     migrations: Check,
     objects: Check,
+    archive: Check,
   }),
 });
 export type Readiness = z.infer<typeof Readiness>;

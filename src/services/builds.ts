@@ -10,6 +10,7 @@ import { isOwn } from "./core/record.ts";
 import { notFound, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { viewOf } from "./core/view.ts";
+import { ownerOf } from "./log-places.ts";
 
 /** The build as it was stored when it ended: D1's row with what the archive has of it, or the record of the release before. */
 const storedBuild = async (
@@ -76,7 +77,11 @@ export const cancelBuild = verb({
     const pool = await context.pool();
     const canceled = await pool.cancel({ buildId: params.id, actor: actorOf(context) });
     if (!canceled.ok && canceled.refusal.kind === "not-found") await findBuild(context, params.id);
-    return buildRecord(context, settled(canceled));
+    const build = settled(canceled);
+    // A build that no agent had has no lease whose end closes the log: this ends the streams of those who wait for it.
+    const ended = ownerOf(build);
+    if (ended) context.waitUntil(context.objects.log(context.orgId, build.id).close({ fence: 0, ended }));
+    return buildRecord(context, build);
   },
 });
 

@@ -85,6 +85,7 @@ const jobOf = (grant: Grant, found: Sources, entries: ComposedEntry[]) => ({
   requires: grant.requires,
   timeoutSeconds: grant.timeoutSeconds,
   mayGoElsewhere: grant.mayGoElsewhere,
+  heartbeat: "socket" as const,
 });
 
 /** Steps 2 to 6 of a hand-out, after step 1 granted the lease. */

@@ -1,9 +1,13 @@
+import * as z from "zod/mini";
 import { deleteLogs, type LogOwner, listLogs, readLogText, readLogTimes, shownLog } from "../archive/logs.ts";
 import { isEnded } from "../protocol/build-states.ts";
+import { PathId } from "../protocol/common.ts";
+import { LogFilter, LogTime } from "../protocol/log.ts";
 import { findRecord } from "./builds.ts";
 import type { Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";
 import { logDeleted, notFound, settled } from "./core/refusal.ts";
+import { verb } from "./core/verb.ts";
 import { holderOf } from "./jobs.ts";
 import { isLongEnded, type Logged, ownerOf } from "./log-places.ts";
 
@@ -52,7 +56,7 @@ interface OpenedLog {
 export const openLog = async (context: Context, buildId: string, part: Part): Promise<OpenedLog> =>
   readFound(context, await findRecord(context, buildId), part);
 
-/** The same, for a build that `findBuild` has returned. */
+/** The same, for a build that `findRecord` has returned. */
 export const readFound = async (context: Context, build: Logged, part: Part): Promise<OpenedLog> => {
   if (build.isLogDeleted) throw logDeleted();
   const inObject = () => readFromObject(context, build.id, part);
@@ -108,13 +112,20 @@ export const removeLog = async (context: Context, build: Logged): Promise<void> 
   if (owner) await reaching(deleteLogs(context.archive, owner));
 };
 
-/** When the bytes of a log were stored: each entry holds from its offset on. @throws Refusal not-found */
-export const logTimes = async (context: Context, build: Logged, attempt?: number) => {
-  const inObject = () => context.objects.log(context.orgId, build.id).times({ attempt });
-  const times = await inEitherPlace(context, build, inObject, async (owner) => {
-    const log = shownLog(await listLogs(context.archive, owner), attempt ?? null);
-    return log ? readLogTimes(context.archive, log) : null;
-  });
-  if (!times && attempt !== undefined) throw notFound();
-  return (times ?? []).map(({ offset, at }) => ({ offset, at: new Date(at).toISOString() }));
-};
+/** When the parts of a log were stored, so that each line can be shown with its time. */
+export const listLogTimes = verb({
+  access: { role: "viewer" },
+  params: PathId,
+  query: LogFilter,
+  output: z.array(LogTime),
+  async run(context, { params, query: { attempt } }) {
+    const build = await findRecord(context, params.id);
+    const inObject = () => context.objects.log(context.orgId, build.id).times({ attempt });
+    const times = await inEitherPlace(context, build, inObject, async (owner) => {
+      const log = shownLog(await listLogs(context.archive, owner), attempt ?? null);
+      return log ? readLogTimes(context.archive, log) : null;
+    });
+    if (!times && attempt !== undefined) throw notFound();
+    return (times ?? []).map(({ offset, at }) => ({ offset, at: new Date(at).toISOString() }));
+  },
+});

@@ -1,3 +1,4 @@
+import { comeBackDelay, isAway } from "../protocol/coming-back.ts";
 import { HOP_HEADERS } from "../protocol/headers.ts";
 import { BOOT_HEADER, type Job } from "../protocol/jobs.ts";
 import type { Context } from "./core/context.ts";
@@ -18,18 +19,30 @@ export const connectToPool = ({ caller, headers, objects, orgId }: Context, agen
     },
   });
 
-/** True at the first hint, or when either side closes its connection; false when the time is over. */
-const firstHint = (socket: WebSocket, milliseconds: number, gone: AbortSignal): Promise<boolean> =>
+/** How the wait on a socket ended: `lost` where the pool went away, as with each deploy. */
+type WaitEnd = "hint" | "closed" | "lost" | "over";
+
+const firstHint = (socket: WebSocket, milliseconds: number, gone: AbortSignal): Promise<WaitEnd> =>
   new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(false), milliseconds);
-    const wake = () => {
+    const timer = setTimeout(() => resolve("over"), milliseconds);
+    const end = (how: WaitEnd) => {
       clearTimeout(timer);
-      resolve(true);
+      resolve(how);
     };
-    socket.addEventListener("message", wake);
-    socket.addEventListener("close", wake);
-    socket.addEventListener("error", wake);
-    gone.addEventListener("abort", wake);
+    socket.addEventListener("message", () => end("hint"));
+    socket.addEventListener("close", ({ code }) => end(isAway(code) ? "lost" : "closed"));
+    socket.addEventListener("error", () => end("lost"));
+    gone.addEventListener("abort", () => end("closed"));
+  });
+
+/** Ends after `milliseconds`, or when the agent is gone. */
+const pause = (milliseconds: number, gone: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    gone.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
   });
 
 /**
@@ -48,6 +61,9 @@ export const waitForJob = async (
   const { webSocket: socket } = await connectToPool(context, agentId, deadline);
   if (!socket) return null;
   socket.accept();
-  const isHinted = await firstHint(socket, seconds * 1000, gone).finally(() => socket.close(1000));
-  return isHinted && !gone.aborted ? handOut(context, agentId) : null;
+  const end = await firstHint(socket, seconds * 1000, gone).finally(() => socket.close(1000));
+  if (end === "over") return null;
+  // All polls lose their sockets at once when the pool goes away: they come back one after the other.
+  if (end === "lost") await pause(Math.min(comeBackDelay(Math.random()), deadline - Date.now()), gone);
+  return gone.aborted ? null : handOut(context, agentId);
 };

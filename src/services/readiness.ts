@@ -50,7 +50,7 @@ const checkObjects = async (env: Env): Promise<void> => {
 
 /** Whether every part that the service needs is usable. Names what is not, and quotes no secret. */
 export const readiness = async (env: Env): Promise<Readiness> => {
-  const [settings, operatorToken, tokenKeys, secretsKeys, database, migrations, objects] = await Promise.all([
+  const [settings, operatorToken, tokenKeys, secretsKeys, database, migrations, objects, archive] = await Promise.all([
     check("A setting is missing or wrong.", () => checkSettings(env)),
     check("It cannot be used.", () => checkOperatorToken(env.OPERATOR_TOKEN)),
     check("It cannot be used.", () => usable("TOKEN_KEYS", () => loadMint(env.TOKEN_KEYS))),
@@ -60,7 +60,8 @@ export const readiness = async (env: Env): Promise<Readiness> => {
     check("The database does not answer.", () => sharedDatabase(env).prepare("SELECT 1").run()),
     check("The database does not say which migrations it has.", () => checkMigrations(sharedDatabase(env))),
     check("The Durable Objects do not answer.", () => checkObjects(env)),
+    check("The R2 bucket is not bound or does not answer.", () => env.ARCHIVE.head("-")),
   ]);
-  const checks = { settings, operatorToken, tokenKeys, secretsKeys, database, migrations, objects };
+  const checks = { settings, operatorToken, tokenKeys, secretsKeys, database, migrations, objects, archive };
   return { isReady: Object.values(checks).every(({ isOk }) => isOk), checks };
 };

@@ -1,17 +1,12 @@
 import type { Context as HonoContext } from "hono";
-import * as z from "zod/mini";
-import { queryNumber } from "../protocol/checks.ts";
 import { PathId } from "../protocol/common.ts";
 import { EventId } from "../protocol/follow.ts";
+import { LogFilter } from "../protocol/log.ts";
 import { invalid } from "../services/core/refusal.ts";
 import { followLog } from "../services/log-follow.ts";
 import { openLog } from "../services/logs.ts";
 import type { StreamRoute } from "./app-env.ts";
 import { eventStream } from "./event-stream.ts";
-
-const Query = z.strictObject({
-  attempt: z.optional(queryNumber(0, 1000)),
-});
 
 /** A log may be hostile: a browser must show it as text, and must not guess a type, run scripts or frame it. */
 const INERT = {
@@ -44,7 +39,7 @@ const eventId = (header: string | undefined): string => {
 export const readLog: StreamRoute = {
   access: { role: "viewer" },
   params: PathId,
-  query: Query,
+  query: LogFilter,
   async stream(c, context, { params, query }) {
     if (c.req.header("Accept")?.includes("text/event-stream")) {
       const following = await followLog(context, params.id, query.attempt, eventId(c.req.header("Last-Event-ID")));

@@ -13,6 +13,7 @@ const call = deployedWith({});
 
 /** Who may call a route, said a second time from the contract's table and not from the routes'. */
 const contracted = ({ method, path }: Route): Access => {
+  if (path.endsWith("/export")) return { role: "admin", operator: true };
   if (/^\/(organization|operator)/.test(path)) return { operator: true };
   if (/\/(start|progress|release|finish|heartbeat|poll)$/.test(path) || (method === "PUT" && path.endsWith("/log")))
     return { agent: true };
@@ -127,7 +128,9 @@ describe("the access matrix", () => {
 
   it("lets in whom it names: with an own id, their answer is about the request and no longer about them", async () => {
     let admitted = 0;
-    for (const route of ROUTES.toSorted((a, b) => Number(a.method === "DELETE") - Number(b.method === "DELETE"))) {
+    // What deletes comes last, and of that what deletes all the rest.
+    const order = ({ id, method }: Route) => (id === "deleteOrganization" ? 2 : Number(method === "DELETE"));
+    for (const route of ROUTES.toSorted((a, b) => order(a) - order(b))) {
       for (const caller of callers().filter((one) => mayCall(route, one))) {
         const name = `${caller}: ${route.method} ${route.path}`;
         // A stale tag keeps what the next caller needs: 412 is said to those only who may.

@@ -3,6 +3,7 @@ import type { Build, Step } from "../../src/protocol/build.ts";
 import type { Variable } from "../../src/protocol/variable.ts";
 import { call, created } from "../support/api.ts";
 import { buildOf, newBuildSetup, poll, trigger } from "../support/build-setup.ts";
+import { poolStub } from "../support/deployment.ts";
 
 const step = (over: Partial<Step>): Step => ({
   ...{ id: null, name: "step", status: "succeeded", exitCode: 0, startedAt: null, finishedAt: null, logOffset: null },
@@ -19,7 +20,9 @@ const begun = async () => {
   const headers = { "X-Lease": String((await poll(works.agent)).body.lease) };
   await call(works.agent.token, "POST", `/build/${id}/start`, undefined, headers);
   const tell = (body: object) => call(works.agent.token, "POST", `/build/${id}/progress`, body, headers);
-  return { secret, tell, read: (): Promise<Build> => buildOf(works.admin, id) };
+  const finish = (body: object) => call<Build>(works.agent.token, "POST", `/build/${id}/finish`, body, headers);
+  const closeLog = () => poolStub(works.orgId).flush();
+  return { secret, tell, finish, closeLog, read: (): Promise<Build> => buildOf(works.admin, id) };
 };
 
 describe("what an agent tells of its steps", () => {
@@ -52,5 +55,17 @@ describe("what an agent tells of its steps", () => {
     expect(new TextEncoder().encode(JSON.stringify(record)).length).toBeLessThan(1_500_000);
     expect((await tell({ steps: Array(1000).fill(step({})) })).status).toBe(204);
     expect((await read()).steps).toHaveLength(500);
+  });
+});
+
+describe("a result with a message", () => {
+  it("may be reported again, and another one may not", async () => {
+    const { secret, finish, closeLog, read } = await begun();
+    const result = { status: "failed", exitCode: 1, message: `it printed ${secret}` };
+    expect(await finish(result)).toMatchObject({ status: 200, body: { message: "it printed ***" } });
+    await closeLog();
+    expect((await finish({ ...result, status: "succeeded" })).status).toBe(409);
+    expect(await finish(result)).toMatchObject({ status: 200, body: { status: "failed", message: "it printed ***" } });
+    expect((await read()).message).toBe("it printed ***");
   });
 });

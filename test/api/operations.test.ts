@@ -32,6 +32,7 @@ describe("GET /readyz", () => {
           database: { isOk: true },
           migrations: { isOk: true },
           objects: { isOk: true },
+          archive: { isOk: true },
         },
       },
     });
@@ -71,6 +72,7 @@ describe("GET /readyz", () => {
     ["secretsKeys", { SECRETS_KEYS: `k9:${btoa("canary, too short")}` }, "key k9 is not 32 bytes"],
     ["settings", { POLL_SECONDS: "canary" }, "POLL_SECONDS is missing or wrong"],
     ["settings", { LEASE_SECONDS: "30" }, "LEASE_SECONDS (30) must be more than twice HEARTBEAT_SECONDS (15)"],
+    ["archive", { ARCHIVE: undefined }, "not bound or does not answer"],
     ["database", { DB: { prepare: () => null, withSession: () => env.DB.withSession() } }, "does not answer"],
   ] as const)("names what is wrong with %s %#, and quotes nothing of it", async (name, changed, detail) => {
     const response = await ask(changed, "/readyz");

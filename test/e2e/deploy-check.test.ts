@@ -7,11 +7,16 @@ import { ROOT } from "../../src/local/service.ts";
 const SETTINGS = readFileSync(join(ROOT, "wrangler.toml"), "utf8");
 const READY = SETTINGS.replace(/database_id = "[^"]*"/, 'database_id = "2b8f7c1e-0000-4000-8000-00000000000a"');
 const NAMES = ["OPERATOR_TOKEN", "TOKEN_KEYS", "SECRETS_KEYS"];
+const BUCKETS = "Listing buckets...\nname:           millrace-archive\ncreation_date:  2026-11-22T00:00:00.000Z\n";
 const secrets = (names: string[]) => JSON.stringify(names.map((name) => ({ name, type: "secret_text" })));
 
 /** What wrangler prints to each question, as far as it differs from a deployment where nothing is missing. */
 const missing = async (settings: string, answers: Record<string, Partial<CommandResult>> = {}): Promise<string[]> => {
-  const usual: Record<string, string> = { d1: "✅ No migrations to apply!", secret: `banner\n${secrets(NAMES)}` };
+  const usual: Record<string, string> = {
+    r2: BUCKETS,
+    d1: "✅ No migrations to apply!",
+    secret: `banner\n${secrets(NAMES)}`,
+  };
   const findings = await checkDeployment(settings, async (command = "") => {
     return { isOk: true, output: usual[command] ?? "", ...answers[command] };
   });
@@ -34,13 +39,19 @@ describe("the check before a deployment", () => {
     ["a setting that is left out", READY.replace(/^BUILD_DAYS.*$/m, ""), {}, /BUILD_DAYS is missing or wrong/],
     ["two rate limits that differ", READY.replace("limit = 600", "limit = 700"), {}, /has the same rate limits/],
     ["an account", READY, { whoami: { output: "You are not authenticated." } }, /signed in: npx wrangler login/],
+    [
+      "the bucket",
+      READY,
+      { r2: { output: "name:           another" } },
+      /bucket millrace-archive is there: npx wrangler r2 bucket create/,
+    ],
     ["a bundle", READY, { deploy: { isOk: false } }, /can be bundled/],
     ["a migration", READY, { d1: { output: "Migrations to be applied: 0001" } }, /migrations apply millrace --remote/],
     [
       "one secret",
       READY,
       { secret: { output: secrets(NAMES.slice(1)) } },
-      /OPERATOR_TOKEN is set: npx wrangler secret put/,
+      /OPERATOR_TOKEN is set: npm run --silent keys/,
     ],
     [
       "the Worker's secrets at all",

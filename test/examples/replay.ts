@@ -47,7 +47,7 @@ interface Received {
 const receive = async (response: Response): Promise<Received> => {
   const { status, headers } = response;
   const text = await response.text();
-  const isJson = headers.get("Content-Type")?.includes("json");
+  const isJson = /[/+]json(?:;|$)/.test(headers.get("Content-Type") ?? "");
   return { status, headers, answer: text === "" ? undefined : isJson ? JSON.parse(text) : text };
 };
 

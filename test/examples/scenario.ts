@@ -210,6 +210,7 @@ export const SCENARIO: Step[] = [
   step("listUses", 200, "Which builds were given a secret", { id: "$secret.id", isEventual: true }),
   step("readLog", 200, "The log", { id: "$build.id" }),
   step("readLog", 206, "Its last three bytes", { id: "$build.id", headers: { Range: "bytes=-3" } }),
+  step("listLogTimes", 200, "When its parts were stored", { id: "$build.id" }),
   step("pollForJob", 204, "Nothing to build just now", { as: "agent", id: "$agent.id", query: { wait: "0" } }),
   step("retryBuild", 201, "The same again", { name: "again", id: "$build.id" }),
   step("pollForJob", 200, "The retry", { as: "agent", name: "retried", id: "$agent.id", query: { wait: "50" } }),
@@ -244,6 +245,9 @@ export const SCENARIO: Step[] = [
   step("deleteAgent", 204, "The agent is gone", { id: "$agent.id" }),
   step("countSealed", 200, "Everything is sealed with the current key", { as: "operator" }),
   step("rewrap", 200, "One batch", { as: "operator", body: { limit: 200 } }),
+  step("readServiceMetrics", 200, "The whole deployment", { as: "operator" }),
+  step("listDeadLetters", 200, "Nothing was set aside", { as: "operator", query: { orgId: "acme" } }),
+  step("retryDeadLetters", 200, "Nothing to try again", { as: "operator", body: { orgId: "acme" } }),
   step("createAdminToken", 201, "The last admin token was lost", { as: "operator", id: "acme" }),
 
   step("deleteGroup", 409, "A pipeline still uses it", { id: "$group.id" }),
@@ -252,4 +256,7 @@ export const SCENARIO: Step[] = [
   step("deleteGroup", 204, "Now nothing uses it", { id: "$group.id" }),
   step("deleteCredential", 204, "The repository needs none any more", { id: "$repo.id" }),
   step("deleteRepository", 204, "The repository is disconnected", { id: "$repo.id" }),
+
+  step("exportOrganization", 200, "The tokens that Acme takes along", { id: "acme", query: { noun: "token" } }),
+  step("deleteOrganization", 202, "Acme leaves: its tokens are refused from here on", { as: "operator", id: "acme" }),
 ];

@@ -139,7 +139,7 @@ export class Sequence {
   async #ask(path: string, init: RequestInit): Promise<Received> {
     const response = await fetch(this.#service.url + path, init);
     const text = await response.text();
-    const isJson = response.headers.get("Content-Type")?.includes("json");
+    const isJson = /[/+]json(?:;|$)/.test(response.headers.get("Content-Type") ?? "");
     return {
       status: response.status,
       headers: response.headers,

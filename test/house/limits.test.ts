@@ -35,6 +35,7 @@ const README_LIMITS: Record<string, string> = {
   "queued builds, agents of an organization": `${withCommas(LIMITS.queuedBuilds)}, ${withCommas(LIMITS.agents)}`,
   "agents of one registration token": withCommas(LIMITS.registeredAgents),
   "open sockets and waiting polls of an agent": String(LIMITS.agentSockets),
+  "messages of one socket in a minute, without pings": String(LIMITS.socketMessagesPerMinute),
   "followers of one log by one token": String(LIMITS.followers),
   "steps of a build, characters of a step's name and id": `${LIMITS.steps}, ${LIMITS.stepNameCharacters}`,
 };
@@ -144,9 +145,7 @@ describe("the settings that people read about", () => {
 
   it("have the requests a minute that the platform counts", () => {
     const counted = [...read("wrangler.toml").matchAll(/^simple = \{ limit = (\d+), period = 60 \}$/gm)];
-    expect(counted.map((match) => match[1])).toEqual([
-      setting("TOKEN_REQUESTS_PER_MINUTE"),
-      setting("AGENT_REQUESTS_PER_MINUTE"),
-    ]);
+    const limits = [setting("TOKEN_REQUESTS_PER_MINUTE"), setting("AGENT_REQUESTS_PER_MINUTE")];
+    expect(counted.map((match) => match[1]), "of the deployment, and of staging").toEqual([...limits, ...limits]);
   });
 });

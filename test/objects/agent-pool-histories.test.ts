@@ -15,13 +15,13 @@ import type { SimStorage } from "../simulate/storage.ts";
 
 const SEED = 11;
 const HISTORIES = 25;
-/** Probability of an eviction before a call. While sockets are open, only a crash evicts at once. */
+/** Probability of an eviction before a call. While sockets are open, only a crash of the history evicts at once. */
 const EVICTIONS = 0.25;
-const CRASHES = 0.02;
 
 interface RecordedCall {
   now: number;
-  command: Command;
+  /** Or the object's eviction, in a crash without its sockets. */
+  command: Command | "evict" | "crash";
   input: AnyInput;
   expected: Result<unknown>;
 }
@@ -55,7 +55,7 @@ const objectAnswer = (command: Command, answer: Result<unknown>, storage: SimSto
 };
 
 /** The object's answer without the parts that only the object adds. */
-const comparable = (command: Command, answer: Result<AnyInput>): Result<unknown> => {
+const comparable = (command: RecordedCall["command"], answer: Result<AnyInput>): Result<unknown> => {
   if (!answer.ok || !answer.value) return answer;
   const { value } = answer;
   if (command === "claim") return { ok: true, value: { fence: value.fence, build: value.build } };
@@ -71,6 +71,9 @@ const SIMULATION_ONLY = ["restore", "months of silence"] as const;
 const record = (index: number): { calls: RecordedCall[]; history: History } | undefined => {
   const calls: RecordedCall[] = [];
   const history = new History(SEED, index, RULES, {
+    onWake(now, isCrash) {
+      calls.push({ now, command: isCrash ? "crash" : "evict", input: null, expected: { ok: true, value: null } });
+    },
     onAnswer({ now, command, input, answer }, storage) {
       calls.push({ now, command, input: structuredClone(input), expected: objectAnswer(command, answer, storage) });
     },
@@ -81,7 +84,7 @@ const record = (index: number): { calls: RecordedCall[]; history: History } | un
 };
 
 /** Commands that the object gives itself, or that a closed socket causes. */
-const INTERNAL: Command[] = ["recordFlush", "recordCloses", "tidy", "leave"];
+const INTERNAL: RecordedCall["command"][] = ["recordFlush", "recordCloses", "tidy", "leave"];
 
 const pools = env.AGENT_POOL as DurableObjectNamespace<AgentPool>;
 type Stub = DurableObjectStub<AgentPool>;
@@ -100,7 +103,11 @@ class ObjectUnderTest {
   }
 
   async call({ command, input }: RecordedCall): Promise<Result<unknown> | null> {
-    if (this.#isAwake && this.chance.chance(this.#sockets.size > 0 ? CRASHES : EVICTIONS)) await this.#evict();
+    if (this.#isAwake && this.chance.chance(EVICTIONS)) await this.#evict();
+    if (command === "evict" || command === "crash") {
+      await (command === "crash" ? this.#crash() : this.#evict());
+      return null;
+    }
     this.#isAwake = !INTERNAL.includes(command);
     const { stub } = this;
     if (command === "wait") return this.#wait(input);
@@ -110,6 +117,7 @@ class ObjectUnderTest {
       return null;
     }
     if (!this.#isAwake) return null;
+    if (command === "heartbeat" && input.bySocket) return this.#beat(input);
     if (command === "sweep") {
       await stub.sweep();
       return null;
@@ -120,12 +128,30 @@ class ObjectUnderTest {
   }
 
   async #evict(): Promise<void> {
+    if (!this.#isAwake || this.#sockets.size > 0) return;
     this.evictions++;
     this.#isAwake = false;
-    if (this.#sockets.size === 0) return evictDurableObject(this.stub);
+    await evictDurableObject(this.stub);
+  }
+
+  async #crash(): Promise<void> {
+    this.evictions++;
+    this.#isAwake = false;
     this.#sockets.clear();
     await expect(runInDurableObject(this.stub, (_object, state) => state.abort("a crash"))).rejects.toThrow("a crash");
     this.stub = pools.get(this.#id);
+    await this.stub.touch();
+  }
+
+  async #beat({ agentId, bootId, fence }: AnyInput): Promise<Result<unknown>> {
+    const socket = this.#sockets.get(agentId)!;
+    const answered = new Promise<string>((resolve) =>
+      socket.addEventListener("message", ({ data }) => String(data).includes("heartbeat") && resolve(String(data))),
+    );
+    socket.send(JSON.stringify({ type: "heartbeat", lease: fence, boot: bootId }));
+    const { type, lease, ...value } = JSON.parse(await answered);
+    expect([type, lease]).toEqual(["heartbeat", fence]);
+    return { ok: true, value };
   }
 
   async #wait({ agentId, tokenHash, bootId, until }: AnyInput): Promise<null> {

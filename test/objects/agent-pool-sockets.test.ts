@@ -1,11 +1,16 @@
-import { evictDurableObject } from "cloudflare:test";
-import { describe, expect, it } from "vitest";
-import { HINT_PING, HINT_PONG } from "../../src/protocol/jobs.ts";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { type HeartbeatReply, HINT_PING, HINT_PONG } from "../../src/protocol/jobs.ts";
+import { LIMITS } from "../../src/protocol/limits.ts";
 import { actor, busy, newBuild, type Pool, poolOf, registered, value } from "./agent-pool-support.ts";
 
 type Speaker = { agentId: string; tokenHash: string };
 
 const MINUTE_MS = 60_000;
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 const connect = (pool: Pool, { agentId, tokenHash }: Speaker, until: number | null) => {
   const headers: Record<string, string> = { Upgrade: "websocket", "X-Agent-Id": agentId, "X-Token-Hash": tokenHash };
@@ -36,6 +41,8 @@ const listen = async (pool: Pool, speaker: Speaker, until: number | null = Date.
   };
   return { socket: webSocket, next, closed, heard };
 };
+
+type Listener = Awaited<ReturnType<typeof listen>>;
 
 describe("waiting for a build", () => {
   it("ends with a hint to one agent, and to the next one where the first does not follow it", async () => {
@@ -136,7 +143,145 @@ describe("a socket", () => {
   });
 });
 
+/** Sends a heartbeat as the agent does. @returns the answer */
+const beat = async ({ socket, next }: Listener, lease: number, boot = "b1"): Promise<HeartbeatReply> => {
+  socket.send(JSON.stringify({ type: "heartbeat", lease, boot }));
+  return (await next()) as HeartbeatReply;
+};
+
+const stored = (pool: Pool, buildId: string) =>
+  runInDurableObject(pool, (_object, { storage: { sql } }) => {
+    const [row] = sql.exec<{ facts: string }>("SELECT facts FROM job WHERE build_id = ?", buildId).toArray();
+    return JSON.parse(row!.facts).lease;
+  });
+
+const rowsWrittenBy = (pool: Pool, work: () => Promise<unknown>): Promise<number> => {
+  const changes = () =>
+    runInDurableObject(pool, (_object, { storage: { sql } }) =>
+      Number(sql.exec("SELECT total_changes() AS count").one().count),
+    );
+  return changes().then(async (before) => {
+    await work();
+    return (await changes()) - before;
+  });
+};
+
+describe("a heartbeat on the agent's own socket", () => {
+  it("renews the lease as by HTTP, is answered in the same words, and mostly stores nothing", async () => {
+    const pool = poolOf("beats");
+    const holder = await busy(pool, "beats");
+    const own = await listen(pool, holder, null);
+    const byHttp = value(await pool.heartbeat({ ...holder, bootId: "b1" }));
+    const first = await beat(own, holder.fence);
+    expect(first).toEqual({ ...byHttp, type: "heartbeat", lease: holder.fence, leaseExpiresAt: first.leaseExpiresAt });
+    expect(await stored(pool, holder.buildId)).toMatchObject({ keptBy: "socket", graced: false });
+    let last = first;
+    expect(
+      await rowsWrittenBy(pool, async () => {
+        for (let n = 0; n < 5; n++) last = await beat(own, holder.fence);
+      }),
+    ).toBe(0);
+    expect(last.leaseExpiresAt! >= first.leaseExpiresAt!).toBe(true);
+  });
+
+  it("keeps its deadline while the object hibernates, stored or not", async () => {
+    const pool = poolOf("hibernates");
+    const holder = await busy(pool, "hibernates");
+    const own = await listen(pool, holder, null);
+    await beat(own, holder.fence);
+    const told = Date.parse((await beat(own, holder.fence)).leaseExpiresAt!);
+    await runInDurableObject(pool, (_object, { storage: { sql } }) => {
+      sql.exec("UPDATE job SET facts = json_set(facts, '$.lease.expiresAt', ?)", told - 15_000);
+    });
+    await evictDurableObject(pool, { webSockets: "hibernate" });
+    // The alarm finds the lease under way, although the stored deadline is over.
+    vi.setSystemTime(told - 1);
+    await pool.sweep();
+    expect(value(await pool.getBuild(holder.buildId)).status).toBe("running");
+    vi.setSystemTime(told);
+    await pool.sweep();
+    expect(value(await pool.getBuild(holder.buildId)).status).toBe("queued");
+  });
+
+  it("gets the lease its time once more where the object went down with the socket, once", async () => {
+    const pool = poolOf("down");
+    const holder = await busy(pool, "down");
+    const own = await listen(pool, holder, null);
+    const told = Date.parse((await beat(own, holder.fence)).leaseExpiresAt!);
+    const restart = async () => {
+      await expect(runInDurableObject(pool, (_object, state) => state.abort("a deploy"))).rejects.toThrow("a deploy");
+      return poolOf("down");
+    };
+    const again = await restart();
+    vi.setSystemTime(told - 10);
+    value(await again.getBuild(holder.buildId));
+    expect(await stored(again, holder.buildId)).toMatchObject({ graced: true, keptBy: null });
+    const graced = (await stored(again, holder.buildId)).expiresAt;
+    expect(graced).toBeGreaterThan(told);
+    const third = await restart();
+    value(await third.getBuild(holder.buildId));
+    expect((await stored(third, holder.buildId)).expiresAt).toBe(graced);
+    vi.setSystemTime(graced);
+    await third.sweep();
+    expect(value(await third.getBuild(holder.buildId)).status).toBe("queued");
+  });
+
+  it("is refused to another agent's lease, to an earlier boot, and to the socket of a poll", async () => {
+    const pool = poolOf("foreign");
+    const [holder, other] = [await busy(pool, "foreign"), await registered(pool, "foreign")];
+    const own = await listen(pool, holder, null);
+    const before = await stored(pool, holder.buildId);
+    const lost = { type: "heartbeat", lease: holder.fence, cancel: true, reason: "lease-lost" };
+    expect(await beat(await listen(pool, other, null), holder.fence)).toEqual(lost);
+    const poll = await listen(pool, other);
+    poll.socket.send(JSON.stringify({ type: "heartbeat", lease: holder.fence }));
+    expect(await poll.closed).toBe(1008);
+    expect(await stored(pool, holder.buildId)).toEqual(before);
+    await beat(own, holder.fence, "b2");
+    expect(await beat(own, holder.fence, "b1")).toEqual(lost);
+  });
+
+  it.each([
+    ["no lease", { type: "heartbeat" }],
+    ["a lease that is no number", { type: "heartbeat", lease: "1" }],
+    ["a lease below zero", { type: "heartbeat", lease: -1 }],
+    ["a boot that is no text", { type: "heartbeat", lease: 1, boot: {} }],
+    ["another type", { type: "finish", lease: 1 }],
+    ["too many characters", { type: "heartbeat", lease: 1, padding: "x".repeat(2_000) }],
+  ])("with %s closes the socket", async (what, message) => {
+    const pool = poolOf("malformed");
+    const own = await listen(pool, await registered(pool, "malformed"), null);
+    own.socket.send(JSON.stringify(message));
+    expect(await own.closed, what).toBe(1008);
+  });
+
+  it("is not taken in a flood", async () => {
+    const pool = poolOf("flood");
+    const own = await listen(pool, await registered(pool, "flood"), null);
+    for (let n = 0; n <= LIMITS.socketMessagesPerMinute; n++)
+      own.socket.send(JSON.stringify({ type: "heartbeat", lease: 1 }));
+    expect(await own.closed).toBe(1008);
+  });
+});
+
 describe("a cancel", () => {
+  it("is sent again to each socket that the agent opens, and every 15 s, until a heartbeat carried it", async () => {
+    const pool = poolOf("again");
+    const holder = await busy(pool, "again");
+    value(await pool.cancel({ buildId: holder.buildId, actor }));
+    const hint = { type: "cancel", buildId: holder.buildId };
+    const own = await listen(pool, holder, null);
+    expect(await own.next()).toEqual(hint);
+    vi.setSystemTime(Date.now() + 15_000);
+    await pool.sweep();
+    expect(await own.next()).toEqual(hint);
+    expect(await beat(own, holder.fence)).toMatchObject({ type: "heartbeat", cancel: true, reason: "canceled" });
+    const newer = await listen(pool, holder, null);
+    vi.setSystemTime(Date.now() + 15_000);
+    await pool.sweep();
+    expect([...own.heard, ...newer.heard]).toEqual([]);
+  });
+
   it("is sent to the socket of the working agent", async () => {
     const pool = poolOf("cancel");
     const holder = await busy(pool, "cancel");

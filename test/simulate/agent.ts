@@ -76,8 +76,8 @@ export class SimAgent {
   #crash(): void {
     this.condition = "crashed";
     this.job = null;
-    this.simulator.sockets.delete(this.id);
-    if (this.simulator.random.chance(0.5)) this.simulator.call("leave", { agentId: this.id });
+    if (this.simulator.random.chance(0.5)) this.simulator.closeSocket(this.id);
+    else this.simulator.sockets.breakOff(this.id);
   }
 
   #restart(): void {
@@ -113,7 +113,7 @@ export class SimAgent {
     const { simulator, id } = this;
     const until = simulator.random.chance(0.5) ? null : simulator.now + 50_000;
     const answer = simulator.request("wait", { ...this.caller, bootId: this.boot, until });
-    if (answer?.ok) simulator.sockets.set(id, until);
+    if (answer?.ok) simulator.sockets.open(id, until);
   }
 
   poll(handOuts: HandOut[]): void {
@@ -138,8 +138,10 @@ export class SimAgent {
   receiveJob(buildId: string, fence: number): void {
     if (this.condition !== "up" || this.isUnregistered || this.job?.isStarted) return;
     this.job = { buildId, fence, isStarted: false, mustStop: false, result: null };
-    this.simulator.sockets.delete(this.id);
-    this.simulator.call("leave", { agentId: this.id });
+    // Its own socket may stay open: heartbeats go over it.
+    const { simulator, id } = this;
+    const keepsSocket = simulator.sockets.hasOwn(id) && simulator.random.chance(simulator.hasLongBuilds ? 0.95 : 0.7);
+    if (!keepsSocket) simulator.closeSocket(id);
   }
 
   #leaseOf({ buildId, fence }: CurrentJob) {
@@ -158,12 +160,15 @@ export class SimAgent {
   }
 
   #work(job: CurrentJob): void {
-    const { random } = this.simulator;
-    if (job.mustStop && this.isStubborn) this.#heartbeat(job);
+    const { random, hasLongBuilds, isHealing } = this.simulator;
+    const finishes = random.chance(hasLongBuilds && !isHealing ? 0.04 : 0.25);
+    const isAlone = hasLongBuilds && !this.simulator.sockets.has(this.id);
+    if (random.chance(isAlone ? 0.5 : 0.06)) this.#changeSocket();
+    else if (job.mustStop && this.isStubborn) this.#heartbeat(job);
     else if (!job.result && !job.mustStop && this.simulator.isGitHostRestricted && random.chance(0.6))
       this.#releaseUnfetched(job);
-    else if (job.result || job.mustStop || random.chance(0.25)) this.#finish(job);
-    else if (random.chance(0.7)) this.#heartbeat(job);
+    else if (job.result || job.mustStop || finishes) this.#finish(job);
+    else if (random.chance(hasLongBuilds ? 0.9 : 0.7)) this.#heartbeat(job);
     else if (random.chance(0.85) || this.simulator.isHealing) this.#reportProgress(job);
     else if (random.chance(0.4)) this.#interrupt(job);
     else this.#release(job);
@@ -202,8 +207,21 @@ export class SimAgent {
     this.#crash();
   }
 
+  /** Its own socket closes, or opens again. */
+  #changeSocket(): void {
+    const { simulator, id } = this;
+    const isOpen = simulator.sockets.has(id);
+    if (isOpen) simulator.closeSocket(id);
+    const call = { ...this.caller, bootId: this.boot, until: null };
+    if (!isOpen && simulator.request("wait", call)?.ok) simulator.sockets.open(id, null);
+  }
+
+  /** Over the socket where there is one; by HTTP, also where the socket gave no answer. */
   #heartbeat(job: CurrentJob): void {
-    const answer = this.simulator.request("heartbeat", { ...this.#leaseOf(job), bootId: this.boot });
+    const { simulator } = this;
+    const beat = { ...this.#leaseOf(job), bootId: this.boot };
+    const isByHttp = simulator.random.chance(0.1);
+    const answer = (isByHttp ? undefined : simulator.beat(beat)) ?? simulator.request("heartbeat", beat);
     if (!answer) return;
     if (!answer.ok) this.#dropJob(answer.refusal.kind);
     else if (answer.value.reason === "lease-lost") this.job = null;

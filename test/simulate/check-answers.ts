@@ -2,7 +2,16 @@ import type { JobFacts, Outcome } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { firstEligible, meetsRequirements } from "./check-state.ts";
 import type { AnyInput, Call, CheckContext } from "./observations.ts";
-import { DAY_MS, GRACE_AFTER_STOP_MS, isEnded, isLeased, LEASE_MS, OFFER_MS, OUTAGE_MS } from "./specification.ts";
+import {
+  DAY_MS,
+  GRACE_AFTER_STOP_MS,
+  isEnded,
+  isLeased,
+  LEASE_MS,
+  OFFER_MS,
+  OUTAGE_MS,
+  STORED_AHEAD_MS,
+} from "./specification.ts";
 import { must } from "./violation.ts";
 
 const isOvertime = ({ lease, timeoutSeconds }: JobFacts, now: number) =>
@@ -247,13 +256,17 @@ const checkHeartbeat = (context: CheckContext, state: PoolState, value: AnyInput
     "the heartbeat names another deadline than the lease",
   );
   const lease = state.jobs.get(input.buildId)!.lease!;
+  if (lease.startedAt !== null) seen.unaskedExtensions = 0;
   if (seen.isCanceled)
     must(10, value.cancel && value.reason === "canceled", "the heartbeat does not say that the build is canceled");
   else if (lease.stop)
     must(10, value.cancel && value.reason === "timeout", "the heartbeat does not say that the build timed out");
   else must(10, !value.cancel, "the heartbeat stops a build without a reason");
-  if (lease.startedAt !== null && !lease.stop)
+  if (lease.startedAt !== null && !lease.stop) {
     must(5, until >= now + LEASE_MS, "the heartbeat did not extend the lease");
+    const stored = context.storage.rows.jobs.get(input.buildId)!.lease!.expiresAt;
+    must(5, stored >= now + STORED_AHEAD_MS, "the stored deadline is too old to outlive a missed heartbeat");
+  }
   if (lease.stop) {
     const had = call.job!.lease!.expiresAt;
     const graced = now - had > OUTAGE_MS ? now + LEASE_MS : had;

@@ -1,9 +1,10 @@
 import type { AgentFacts, BuildFacts, Change, JobFacts, Lease } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { firstEligible, meetsRequirements } from "./check-state.ts";
-import type { CheckContext } from "./observations.ts";
+import type { CheckContext, ObservedBuild } from "./observations.ts";
 import {
   AGENT_MS,
+  EPHEMERAL_AWAY_MS,
   FORGET_TOLERANCE,
   isEnded,
   MAX_UNSTARTED,
@@ -42,7 +43,8 @@ const checkAgentRemoved = (context: CheckContext, state: PoolState, id: string):
   if (isRequested || isSpent) return;
   must(15, !state.index.holding.has(id), "an agent with a build was forgotten");
   must(15, !state.waiters.has(id), "a waiting agent was forgotten");
-  must(15, now - seen.seenAt >= AGENT_MS * FORGET_TOLERANCE, "an agent was forgotten soon after a sign of life");
+  const period = state.agents.get(id)!.isEphemeral ? EPHEMERAL_AWAY_MS : AGENT_MS * FORGET_TOLERANCE;
+  must(15, now - seen.seenAt >= period, "an agent was forgotten soon after a sign of life");
 };
 
 const checkBuildChange = (context: CheckContext, id: string, next: BuildFacts, changes: readonly Change[]): void => {
@@ -82,6 +84,7 @@ const checkNewBuild = (context: CheckContext, id: string, build: BuildFacts): vo
     unaskedExtensions: 0,
     unfetchedReleases: 0,
     isCanceled: false,
+    toldToStop: null,
     reported: null,
   });
 };
@@ -106,7 +109,8 @@ const checkJobChange = (
     const isRequestedByAgent = (command === "start" || command === "heartbeat") && input.agentId === next.lease.agentId;
     const seen = context.observed.builds.get(id)!;
     if (isRequestedByAgent) seen.unaskedExtensions = 0;
-    else if (next.lease.expiresAt > before.lease.expiresAt) seen.unaskedExtensions++;
+    else if (next.lease.expiresAt > Math.max(before.lease.expiresAt, seen.promisedUntil))
+      checkGrace(context, next.lease.agentId, seen);
     must(5, seen.unaskedExtensions <= 1, "a lease was extended twice without a call of its agent");
     if (before.lease.startedAt === null && next.lease.startedAt !== null) checkFirstStart(context, id, next);
   }
@@ -118,6 +122,12 @@ const checkJobChange = (
     next.unstarted === seen.unstarted && seen.unstarted <= MAX_UNSTARTED,
     `${next.unstarted} for ${seen.unstarted} unstarted leases`,
   );
+};
+
+/** Without a call of its agent a lease is extended once: after an outage, or when the pool wakes without its socket. */
+const checkGrace = ({ call: { command, input } }: CheckContext, agentId: string, seen: ObservedBuild): void => {
+  seen.unaskedExtensions++;
+  if (command === "wake") must(5, !input.found.has(agentId), "a lease was extended although its socket is open");
 };
 
 /** A build may wait for another agent only if one that meets its requirements is online. */

@@ -2,10 +2,13 @@ import type { Result } from "../../src/domain/pool/commands.ts";
 import type { Push } from "../../src/domain/pool/decision.ts";
 import type { Change } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
+import type { FoundSockets } from "../../src/domain/pool/wake.ts";
 import { checkAccepted, checkOffers, checkRefused } from "./check-answers.ts";
 import { checkCommit } from "./check-commits.ts";
 import { checkState } from "./check-state.ts";
+import { checkStops } from "./check-stops.ts";
 import type { AnyInput, Call, CheckContext, Observations } from "./observations.ts";
+import { LEASE_MS } from "./specification.ts";
 import type { SimStorage } from "./storage.ts";
 import { must } from "./violation.ts";
 
@@ -51,6 +54,24 @@ export class Checker implements CheckContext {
     };
   }
 
+  /** A new object takes up the sockets that it finds. */
+  beforeWake(state: PoolState, found: ReadonlyMap<string, FoundSockets>, now: number): void {
+    this.beforeCall(state, "wake", { found }, now);
+  }
+
+  /**
+   * Each lease has at least the deadline that its agent was told, whatever of it was stored; where the clock was set back
+   * since, a whole lease from now.
+   */
+  afterWake(state: PoolState): void {
+    for (const [id, { lease }] of state.jobs) {
+      if (!lease) continue;
+      const seen = this.observed.builds.get(id)!;
+      seen.promisedUntil = Math.min(seen.promisedUntil, Math.max(lease.expiresAt, this.call.now + LEASE_MS));
+      must(5, lease.expiresAt >= seen.promisedUntil, "a lease that was renewed lost time when the object was evicted");
+    }
+  }
+
   onCommit(state: PoolState, changes: readonly Change[]): void {
     checkCommit(this, state, changes);
   }
@@ -60,6 +81,7 @@ export class Checker implements CheckContext {
     if (answer.ok) checkAccepted(this, state, answer.value as AnyInput, call);
     else checkRefused(this, state, call);
     checkOffers(state, call);
+    checkStops(this, state, answer, pushes);
     if (isSignOfLife(call) && this.isGenuine(call.input)) {
       const agent = this.observed.agents.get(call.input.agentId)!;
       const { bootId } = call.input;

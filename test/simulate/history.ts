@@ -24,11 +24,14 @@ const EVENT_WEIGHTS = [
   ["register", 0.6],
   ["revoke", 0.15],
   ["silence", 0.3],
-  ["evict", 1.5],
+  ["evict", 3],
   ["restore", 2],
   ["clock", 0.4],
 ] as const;
 const TOTAL_WEIGHT = EVENT_WEIGHTS.reduce((sum, [, weight]) => sum + weight, 0);
+/** Milliseconds that may pass at once; few while builds are long, so that leases live through many events. */
+const TIMES = [1, 500, 2_500, 7_000, 16_000, 35_000, 70_000];
+const SHORT_TIMES = [1, 500, 500, 2_500, 2_500, 7_000, 16_000, 35_000];
 const MAX_BUILDS = 9;
 /** Rounds of five seconds without faults after which every build must have ended. */
 const MAX_HEALING_ROUNDS = 600;
@@ -54,7 +57,7 @@ export class History {
   }
 
   /** @throws Violation if an invariant does not hold */
-  run(events = 40 + this.simulator.random.below(80)): void {
+  run(events = (40 + this.simulator.random.below(80)) * (this.simulator.hasLongBuilds ? 4 : 1)): void {
     if (this.simulator.random.chance(0.02)) this.#loseAllAnswers();
     for (let event = 0; event < events; event++) this.#nextEvent();
     this.#heal();
@@ -77,7 +80,7 @@ export class History {
     const events: Record<(typeof EVENT_WEIGHTS)[number][0], () => unknown> = {
       "agent step": () => random.pick(agents).step(this.#handOuts),
       "hand-out": () => this.#continueHandOut(),
-      time: () => simulator.advanceTime(random.pick([1, 500, 2_500, 7_000, 16_000, 35_000, 70_000])),
+      time: () => simulator.advanceTime(random.pick(simulator.hasLongBuilds ? SHORT_TIMES : TIMES)),
       trigger: () => this.#trigger(),
       "late message": () => this.#deliverLateMessage(),
       "hostile call": () => hostileCall(simulator, agents),
@@ -294,7 +297,7 @@ export class History {
     const { pool } = this.simulator;
     const agentIds = () => [...pool.state.agents.keys()].sort().join();
     const before = agentIds();
-    pool.reload([]);
+    pool.reload(this.simulator.now);
     must(16, agentIds() === before, "an eviction loses agents");
     must(16, pool.state.builds.size === 0 && pool.state.dirty.size === 0, "an ended build returns after an eviction");
   }

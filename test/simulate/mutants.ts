@@ -36,6 +36,12 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(18, "a deletion deletes nothing", { deletion: () => [] }),
   mutant(17, "a lease never ends", { leaseIsOver: () => false }),
   mutant(5, "an outage extends a lease again and again", { mayGrace: () => true }),
+  mutant(5, "a lost socket gives no more time", { hasLostSocket: () => false }),
+  mutant(5, "every wake extends leases that sockets keep", {
+    hasLostSocket: ({ keptBy }) => keptBy === "socket",
+  }),
+  mutant(5, "a deadline that only the socket remembers is forgotten", { remembered: (lease) => lease.expiresAt }),
+  mutant(5, "heartbeats over the socket store no deadline", { mustStore: () => false }),
   mutant(6, "attempts have no limit", { hasAttemptLeft: () => true }),
   mutant(6, "there is one attempt too many", { hasAttemptLeft: (job) => job.attempt <= job.maxAttempts }),
   mutant(6, "unstarted leases have no limit", { hasUnstartedLeft: () => true }),
@@ -80,6 +86,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(9, "the same result again is refused", { isSameResult: () => false }),
   mutant(10, "a cancel changes nothing", { mayCancel: () => false }),
   mutant(10, "a leased build cannot be canceled", { mayCancel: (build) => build.status === "queued" }),
+  mutant(10, "an agent is told to stop only once", { tellsAgain: () => false }),
   mutant(17, "heartbeats extend the lease of a stopped build", {
     extended: ({ expiresAt }, now, leaseMs) => Math.max(expiresAt, now + leaseMs),
   }),

@@ -2,7 +2,7 @@ import type { BuildFacts, JobFacts, Offer, Outcome } from "../../src/domain/pool
 import type { SimStorage } from "./storage.ts";
 
 /** A build as its callers saw it. */
-interface ObservedBuild {
+export interface ObservedBuild {
   starts: number;
   unstarted: number;
   /** The latest deadline that the pool promised to its agent. */
@@ -12,6 +12,8 @@ interface ObservedBuild {
   /** How often an agent released it because it could not fetch the repository. */
   unfetchedReleases: number;
   isCanceled: boolean;
+  /** When its agent was last told to stop it, and whether a heartbeat was answered with the stop. */
+  toldToStop: { at: number; isAnswered: boolean } | null;
   reported: Outcome | null;
 }
 interface ObservedAgent {

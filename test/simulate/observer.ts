@@ -20,6 +20,8 @@ export interface Observer {
   /** Before the changes are stored: `storage` still has the old rows. */
   onCommit?(changes: readonly Change[], storage: SimStorage): void;
   onAnswer?(call: AnsweredCall, storage: SimStorage): void;
+  /** The object was evicted and starts again, in a crash without its sockets. */
+  onWake?(now: number, isCrash: boolean): void;
   /** `about` names the agent or the command that the fault hits, if there is one. */
   onFault?(now: number, fault: Fault, about: string): void;
   onNote?(now: number, text: string): void;

@@ -4,6 +4,7 @@ import type { DecisionContext, Push } from "../../src/domain/pool/decision.ts";
 import type { Rules } from "../../src/domain/pool/rules.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { type Command, type Input, nextDue, type Output, step } from "../../src/domain/pool/step.ts";
+import { type FoundSockets, wake } from "../../src/domain/pool/wake.ts";
 import { Checker } from "./checker.ts";
 import type { Observer } from "./observer.ts";
 import { AGENT_MS, LEASE_MS, START_MS } from "./specification.ts";
@@ -47,13 +48,17 @@ export class SimPool {
     return answer;
   }
 
-  /** Starts a new object from what is stored; `sockets` are those that survived the eviction. */
-  reload(sockets: Iterable<[agentId: string, until: number | null]>): void {
-    this.state = this.storage.load();
-    for (const [agentId, until] of sockets) {
-      const waiter = { until, ignored: 0, ignoredAt: 0 };
-      if (this.state.agents.has(agentId)) apply(this.state, [{ kind: "waiter", agentId, waiter }]);
-    }
+  /** Starts a new object from what is stored; `found` are the sockets that survived the eviction. */
+  reload(now: number, found: ReadonlyMap<string, FoundSockets> = new Map()): void {
+    const { storage, checker, context } = this;
+    context.now = now;
+    this.state = storage.load();
+    const changes = wake(this.state, found, context);
+    checker.beforeWake(this.state, found, now);
+    checker.onCommit(this.state, changes);
+    storage.store(changes);
+    apply(this.state, changes);
+    checker.afterWake(this.state);
     this.#scheduleAlarm();
   }
 

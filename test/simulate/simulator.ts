@@ -7,6 +7,7 @@ import type { Fault } from "./faults.ts";
 import type { Observer } from "./observer.ts";
 import { SimPool } from "./pool.ts";
 import { Random } from "./random.ts";
+import { SimSockets } from "./sockets.ts";
 import { OFFER_MS } from "./specification.ts";
 
 export const ORG = "acme";
@@ -42,8 +43,7 @@ export class Simulator {
   readonly hinted = new Set<string>();
   /** Logs that were closed, by job and fence. */
   readonly closedLogs = new Set<string>();
-  /** Open sockets by agent, with the time at which each closes (null: never). */
-  readonly sockets = new Map<string, number | null>();
+  readonly sockets = new SimSockets();
   /** The token that registers agents, until it is revoked with all of them. */
   registrationToken = "t0";
   now = EPOCH;
@@ -51,6 +51,8 @@ export class Simulator {
   isHealing = false;
   /** Few machines can reach the git host. */
   readonly isGitHostRestricted: boolean;
+  /** Builds take many heartbeats, and most agents keep their sockets open meanwhile. */
+  readonly hasLongBuilds: boolean;
   #flushing: Batch | null = null;
   readonly #ids = new Map<string, number>();
   readonly #observer: Observer | undefined;
@@ -60,6 +62,7 @@ export class Simulator {
     this.#observer = observer;
     this.pool = new SimPool(ORG, rules, (push) => this.#pushed(push), observer);
     this.isGitHostRestricted = this.random.chance(0.15);
+    this.hasLongBuilds = this.random.chance(0.15);
     this.pipelines = ["p1", "p2"].map((id) => this.#newPipeline(id));
   }
 
@@ -100,6 +103,25 @@ export class Simulator {
     return this.injectFault("answer lost", 0.04, command) ? undefined : answer;
   }
 
+  /** Sends a heartbeat over the agent's own socket. Returns undefined if no answer arrives. */
+  beat(beat: Input<"heartbeat">): Result<Output<"heartbeat">> | undefined {
+    if (this.injectFault("request lost", 0.05, "heartbeat by socket")) return undefined;
+    if (this.injectFault("message late", 0.05, "heartbeat by socket"))
+      this.delayedMessages.push(() => this.#beatNow(beat));
+    const answer = this.#beatNow(beat);
+    if (this.injectFault("call doubled", 0.05, "heartbeat by socket")) this.#beatNow(beat);
+    return this.injectFault("answer lost", 0.06, "heartbeat by socket") ? undefined : answer;
+  }
+
+  #beatNow(beat: Input<"heartbeat">): Result<Output<"heartbeat">> | undefined {
+    const { agentId, fence } = beat;
+    if (!this.sockets.hasOwn(agentId)) return undefined;
+    const answer = this.call("heartbeat", { ...beat, bySocket: true });
+    const deadline = answer.ok ? answer.value.leaseExpiresAt : undefined;
+    if (deadline) this.sockets.keep(agentId, { fence: fence!, expiresAt: Date.parse(deadline) });
+    return answer;
+  }
+
   #pushed({ agentId, hint }: Push): void {
     if (hint.type !== "look" || this.injectFault("hint lost", 0.15, agentId)) return;
     if (this.sockets.has(agentId)) this.hinted.add(agentId);
@@ -125,11 +147,12 @@ export class Simulator {
     if (this.injectFault("alarm dropped", 0.02)) pool.alarmAt = null;
     while (!isLate && pool.alarmAt !== null && pool.alarmAt <= until) {
       this.now = Math.max(this.now, pool.alarmAt);
+      if (this.injectFault("object evicted", 0.05, "asleep until the alarm")) this.evict(false);
       this.fireAlarm();
     }
     this.now = until;
     this.#withdrawHints();
-    for (const [agentId, end] of this.sockets) if (end !== null && end <= this.now) this.closeSocket(agentId);
+    for (const agentId of this.sockets.overdue(this.now)) this.closeSocket(agentId);
     if (pool.alarmAt === null || isLate) this.fireAlarm();
   }
 
@@ -156,14 +179,15 @@ export class Simulator {
     this.call("leave", { agentId });
   }
 
-  /** Evicts the object and starts it again. Hibernated sockets survive, except in a crash. */
+  /** Evicts the object and starts it again. Hibernated sockets survive, except in a crash or deploy. */
   evict(isCrash = this.random.chance(0.5)): void {
     if (isCrash) {
       this.sockets.clear();
       this.hinted.clear();
     }
     this.#flushing = null;
-    this.pool.reload(this.sockets);
+    this.#observer?.onWake?.(this.now, isCrash);
+    this.pool.reload(this.now, this.sockets.found());
   }
 
   /** The pool writes its outbox to D1, in two parts: other calls may happen between reading and writing. */

@@ -10,6 +10,11 @@ export const START_MS = 30_000;
 export const LEASE_MS = 60_000;
 /** A deadline that is overdue by more was missed by the service, not by the agent. */
 export const OUTAGE_MS = 5_000;
+/** A stored deadline is never closer than this after a heartbeat. */
+export const STORED_AHEAD_MS = 40_000;
+export const STOP_AGAIN_MS = 15_000;
+/** An ephemeral agent that is away is kept for an hour; an eviction can lose its last minute. */
+export const EPHEMERAL_AWAY_MS = 59 * 60_000;
 export const OFFER_MS = 2_000;
 export const GRACE_AFTER_STOP_MS = 5 * 60_000;
 export const UNRESPONSIVE_MS = 10 * 60_000;

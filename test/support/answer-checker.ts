@@ -47,7 +47,7 @@ export const answerChecker = (description: Description): AnswerChecker => {
       .map((name) => `header ${name} is missing`);
     if (!response.content) return answer === undefined ? missing : [...missing, "an answer without body was described"];
     if (!response.content[type]) return [...missing, `media type ${type} is not described`];
-    if (!type.includes("json")) return missing;
+    if (!/[/+]json$/.test(type)) return missing;
     const { type: problem } = (answer ?? {}) as { type?: string };
     if (status >= 400 && !response.description.includes(`(${problem})`)) missing.push(`${problem} is not described`);
     const check = validate(`${pointer}/content/${type.replaceAll("/", "~1")}/schema`);

@@ -13,6 +13,9 @@ export interface Answer<T> {
   text: string;
 }
 
+/** Whether the text of an answer is one JSON value: lines of JSON (`application/jsonl`) are not. */
+export const isJsonText = (contentType: string | null): boolean => /[/+]json(?:;|$)/.test(contentType ?? "");
+
 /** One request to the API, as any client sends it. A text as `body` is sent as it is, anything else as JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look at answers of every shape
 export const call = async <T = any>(
@@ -35,7 +38,7 @@ export const call = async <T = any>(
     }),
   );
   const text = await response.text();
-  const isJson = response.headers.get("Content-Type")?.includes("json") && text !== "";
+  const isJson = isJsonText(response.headers.get("Content-Type")) && text !== "";
   return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text, text };
 };
 

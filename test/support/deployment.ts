@@ -4,7 +4,7 @@ import { buildLogName, poolName } from "../../src/domain/object-names.ts";
 import type { AgentPool } from "../../src/objects/agent-pool.ts";
 import type { BuildLog } from "../../src/objects/build-log.ts";
 import worker from "../../src/worker.ts";
-import type { Answer } from "./api.ts";
+import { type Answer, isJsonText } from "./api.ts";
 
 /** Rate limits are off: a test sends in a second what a caller sends in minutes. */
 const UNLIMITED: RateLimit = { limit: async () => ({ success: true }) };
@@ -32,7 +32,7 @@ export const deployedWith = (change: Partial<Env>) => {
     const response = await worker.fetch(request as Parameters<typeof worker.fetch>[0], deployed, ctx);
     const text = await response.text();
     await waitOnExecutionContext(ctx);
-    const isJson = response.headers.get("Content-Type")?.includes("json") && text !== "";
+    const isJson = isJsonText(response.headers.get("Content-Type")) && text !== "";
     return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text, text };
   };
 };

@@ -33,8 +33,12 @@ export const bundle = (folder: string, entry = join(ROOT, "src/worker.ts")): str
 
 /** Applies the migrations and records them in `d1_migrations`, as wrangler does. */
 const migrate = async (db: D1Database): Promise<void> => {
-  await db.prepare("CREATE TABLE d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE)").run();
-  const names = readdirSync(join(ROOT, "migrations")).filter((name) => name.endsWith(".sql"));
+  const table = "CREATE TABLE IF NOT EXISTS d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE)";
+  await db.prepare(table).run();
+  const applied = (await db.prepare("SELECT name FROM d1_migrations").all<{ name: string }>()).results;
+  const names = readdirSync(join(ROOT, "migrations")).filter(
+    (name) => name.endsWith(".sql") && !applied.some((one) => one.name === name),
+  );
   for (const name of names.sort()) {
     const statements = readFileSync(join(ROOT, "migrations", name), "utf8").split("--> statement-breakpoint");
     for (const statement of statements) await db.prepare(statement).run();
@@ -64,14 +68,20 @@ const settings = (requestsPerMinute: number) => {
   };
 };
 
-/**
- * Serves the bundled Worker with workerd, without the proxy of the development server.
- * @param options.vars settings that replace those of wrangler.toml
- * @param options.entry path of another module to serve instead of the Worker
- */
-export const serveBundled = async (
-  options: { vars?: Record<string, string>; requestsPerMinute?: number; entry?: string } = {},
-): Promise<ServedWorker> => {
+interface ServeOptions {
+  /** Settings that replace those of wrangler.toml. */
+  vars?: Record<string, string>;
+  requestsPerMinute?: number;
+  /** Path of another module to serve instead of the Worker. */
+  entry?: string;
+  /** Folder in which the state is kept for a later service. */
+  stateFolder?: string;
+  inspectorPort?: number;
+}
+
+/** Serves the bundled Worker with workerd, without the proxy of the development server. */
+export const serveBundled = async (options: ServeOptions = {}): Promise<ServedWorker> => {
+  const { stateFolder, inspectorPort } = options;
   const folder = mkdtempSync(join(tmpdir(), "millrace-served-"));
   const script = bundle(join(folder, "bundle"), options.entry);
   const keys = freshKeyset();
@@ -92,6 +102,8 @@ export const serveBundled = async (
       },
       unsafeDirectSockets: [{ host: "127.0.0.1", port }],
       cf: false,
+      ...(stateFolder === undefined ? {} : { resourcePersistencePath: stateFolder }),
+      ...(inspectorPort === undefined ? {} : { inspectorPort }),
       handleStructuredLogs: ({ level, message }) => void (level === "error" && console.error(message)),
     }),
   );

@@ -4,13 +4,16 @@ import { keepUp } from "../../src/services/upkeep/upkeep.ts";
 export const DAY_MS = 86_400_000;
 /** A minute that is neither a tenth nor a fifteenth, so that only what every run does is done. */
 export const NOW = Date.UTC(2026, 10, 22, 5, 7);
-export const RETENTION = { buildDays: 90, auditDays: 400 };
+const RETENTION = { buildDays: 90, auditDays: 400 };
 
 export const upkeep = (change: Partial<Env> = {}, now = NOW) =>
   keepUp({ ...env, ...change } as Env, new Date(now), RETENTION);
 
 /** A namespace in which every call to the objects of these names fails, as it does while the network is broken. */
-export const broken = <N extends DurableObjectNamespace<never>>(real: N, ...names: string[]): N => {
+export const broken = <N extends Pick<Env["AGENT_POOL"] | Env["BUILD_LOG"], "getByName">>(
+  real: N,
+  ...names: string[]
+): N => {
   const lost = new Proxy({}, { get: () => () => Promise.reject(new Error("Network connection lost.")) });
   const getByName = (name: string) => (names.includes(name) ? lost : real.getByName(name));
   return { getByName } as unknown as N;

@@ -2,14 +2,17 @@ import { LogAccepted } from "../../protocol/jobs.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { logger } from "../cli/logger.ts";
 import { LogGapAnswer } from "../wire/answers.ts";
+import type { Audience } from "../wire/audience.ts";
 import { sleep } from "../wire/auto-reset-event.ts";
 import { type BackOff, backOffDelay } from "../wire/back-off.ts";
 import { type Client, describeAnswer } from "../wire/client.ts";
 import type { LogBuffer } from "./log-buffer.ts";
 
 /** Milliseconds between two chunks of a slow log: otherwise each line would cost a request. */
-export const PACE = 1000;
-/** Chunks that are sent without a pause after a silence, so that people see the first lines at once. */
+const PACE = 1000;
+/** The same while nobody follows the log. */
+export const QUIET_PACE = 10_000;
+/** Chunks that are sent without a pause at first and after a silence, so that people see these lines at once. */
 export const BURST = 5;
 /** Bytes that are sent without waiting for the pace. */
 const URGENT_BYTES = 256 * 1024;
@@ -22,8 +25,10 @@ export interface SendLogOptions {
   buffer: LogBuffer;
   /** Resolves when the service has all that must arrive before the next bytes, masks for example. */
   readyToSend: () => Promise<void>;
+  audience: Audience;
   signal: AbortSignal;
   pace?: number;
+  quietPace?: number;
 }
 
 /**
@@ -31,9 +36,10 @@ export interface SendLogOptions {
  * closed and all of it is stored, or when the service accepts no more under this lease.
  */
 export const sendLog = async (options: SendLogOptions): Promise<void> => {
-  const { buffer, readyToSend, signal, pace = PACE } = options;
+  const { buffer, audience, readyToSend, signal, pace = PACE, quietPace = QUIET_PACE } = options;
   const limiter = new PaceLimiter(pace);
   let next = 0;
+  let chunks = 0;
   let sent = 0;
   let stalls = 0;
   for (;;) {
@@ -47,15 +53,27 @@ export const sendLog = async (options: SendLogOptions): Promise<void> => {
     const end = next + bytes.length;
     const isFinal = buffer.closed && end === buffer.size;
     const stored = await sendChunk(options, bytes, next, isFinal);
+    chunks += 1;
     if (stored === null) return;
     stalls = stored === next ? stalls + 1 : 0;
     next = Math.min(stored, buffer.size);
     sent = end;
     const hasMore = next < end && (isFinal || bytes.length === LIMITS.logChunkBytes);
     if (stalls > 0 && hasMore) await sleep(backOffDelay(stalls - 1, STALLED, Math.random()), signal);
-    const wait = limiter.spend();
-    if (wait > 0 && !buffer.closed && buffer.size - sent < URGENT_BYTES) await pause(buffer, wait, signal);
+    const isQuiet = () => chunks >= BURST && !audience.isThere;
+    const wait = Math.max(limiter.spend(), isQuiet() ? quietPace : 0);
+    if (wait === 0 || buffer.closed || buffer.size - sent >= URGENT_BYTES) continue;
+    if (isQuiet()) await quietPause(options, wait);
+    else await pause(buffer, wait, signal);
   }
+};
+
+/** A pause that ends, too, when somebody begins to follow the log. */
+const quietPause = async ({ buffer, audience, signal }: SendLogOptions, milliseconds: number): Promise<void> => {
+  const arrival = new AbortController();
+  const forget = audience.onArrival(() => arrival.abort());
+  await pause(buffer, milliseconds, AbortSignal.any([signal, arrival.signal]));
+  forget();
 };
 
 /** A token bucket of BURST chunks that gains one every `pace` milliseconds. */
@@ -79,7 +97,7 @@ class PaceLimiter {
 
 /** @returns the offset up to which the service has stored the log; null when it accepts no more. */
 const sendChunk = async (
-  { client, buildId, lease, signal }: SendLogOptions,
+  { client, buildId, lease, audience, signal }: SendLogOptions,
   bytes: Uint8Array,
   offset: number,
   isFinal: boolean,
@@ -93,6 +111,7 @@ const sendChunk = async (
     timeout: 60_000,
   });
   const stored = storedOf(answer);
+  if (answer.status === 200) audience.note(LogAccepted.safeParse(answer.body).data?.followed);
   if (stored === null) logger.warn(`the service accepts no more of this build's log: ${describeAnswer(answer)}`);
   return stored;
 };

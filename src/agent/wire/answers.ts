@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { Agent, RegisteredAgent } from "../../protocol/agent.ts";
 import { Build } from "../../protocol/build.ts";
-import { Heartbeat, Hint, Job, JobCredential } from "../../protocol/jobs.ts";
+import { Heartbeat, Hint, Job, JobCredential, HeartbeatReply as Reply } from "../../protocol/jobs.ts";
 import { Problem } from "../../protocol/problem.ts";
 
 /*
@@ -39,6 +39,7 @@ export const JobAnswer = z.extend(
     }),
     runKeys: z._default(Job.shape.runKeys, []),
     mayGoElsewhere: Job.shape.mayGoElsewhere,
+    heartbeat: z.optional(openEnum(Job.shape.heartbeat.def.innerType)),
   },
 );
 export type JobAnswer = z.infer<typeof JobAnswer>;
@@ -46,6 +47,10 @@ export type JobAnswer = z.infer<typeof JobAnswer>;
 export const HeartbeatAnswer = z.extend(z.pick(Heartbeat, { cancel: true }), {
   reason: z.optional(openEnum(Heartbeat.shape.reason.def.innerType)),
 });
+export type HeartbeatAnswer = z.infer<typeof HeartbeatAnswer>;
+
+export const HeartbeatReply = z.extend(z.pick(Reply, { type: true, lease: true }), HeartbeatAnswer.shape);
+export type HeartbeatReply = z.infer<typeof HeartbeatReply>;
 
 export const HintMessage = z.object({ type: openEnum(Hint.shape.type) });
 

@@ -1,3 +1,5 @@
+import { comeBackDelay, spreadRetry } from "../../protocol/coming-back.ts";
+
 /** Seconds: the agent waits no longer, whatever Retry-After says. */
 const MAX_RETRY_AFTER = 600;
 
@@ -19,6 +21,45 @@ export const DEFAULT_BACK_OFF: BackOff = { initial: 1000, max: 60_000 };
  */
 export const backOffDelay = (retry: number, { initial, max }: BackOff, random: number): number =>
   Math.min(max, initial * 2 ** Math.min(retry, 30)) * (0.5 + random / 2);
+
+export interface FailedTry {
+  /** Tries before this one. */
+  retry: number;
+  /** Milliseconds that the service asked for, or null. */
+  retryAfter: number | null;
+  /** It was waiting at the service, and was cut together with all others. */
+  isCut: boolean;
+  backOff: BackOff;
+  /** From 0 to 1. */
+  random: number;
+}
+
+/** Milliseconds before the next try. Agents that failed at the same moment do not try again at the same moment. */
+export const retryDelay = ({ retry, retryAfter, isCut, backOff, random }: FailedTry): number => {
+  if (retryAfter !== null) return spreadRetry(retry, retryAfter, backOff.max, random);
+  return isCut && retry === 0 ? comeBackDelay(random) : backOffDelay(retry, backOff, random);
+};
+
+/** How a socket ended, or why it could not be opened. */
+export interface SocketEnd {
+  opened: boolean;
+  /** The service went away, and cut all sockets at once. */
+  isCut: boolean;
+  /** Of the answer that refused the socket, or null. */
+  status: number | null;
+  retryAfter: number | null;
+}
+
+/** Milliseconds before the next try when the service refuses a WebSocket. */
+const REFUSED_WAIT = 5 * 60_000;
+
+/** Milliseconds before the socket is opened again. `failures`: tries in a row that opened none. */
+export const reopenDelay = (end: SocketEnd & { failures: number; backOff: BackOff; random: number }): number => {
+  const { isCut, status, retryAfter, failures, backOff, random } = end;
+  if (status !== null && status < 500) return REFUSED_WAIT;
+  if (retryAfter !== null) return spreadRetry(failures, retryAfter, backOff.max, random);
+  return isCut ? comeBackDelay(random) : backOffDelay(failures, backOff, random);
+};
 
 /** Milliseconds that a Retry-After header asks for, at most ten minutes; null when absent, malformed or in the past. */
 export const retryAfterOf = (header: string | null, now: number): number | null => {

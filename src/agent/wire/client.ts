@@ -4,7 +4,7 @@ import { Problem } from "../../protocol/problem.ts";
 import { EXIT, ExitError } from "../cli/exit-codes.ts";
 import { logger } from "../cli/logger.ts";
 import { parseJson } from "../parse-json.ts";
-import { type BackOff, backOffDelay, DEFAULT_BACK_OFF, retryAfterOf } from "./back-off.ts";
+import { type BackOff, DEFAULT_BACK_OFF, retryAfterOf, retryDelay } from "./back-off.ts";
 
 export interface ClientRequest {
   method: "GET" | "POST" | "PUT" | "DELETE";
@@ -20,6 +20,8 @@ export interface ClientRequest {
   maxTries?: number;
   /** Replaces the client's own waits between tries. */
   backOff?: BackOff;
+  /** The service may keep the call waiting: when it goes away, it cuts all such calls at once. */
+  isLongPoll?: boolean;
 }
 
 export interface Answer {
@@ -59,6 +61,10 @@ export const describeAnswer = ({ status, body }: Omit<Answer, "failures">): stri
   return [`${status} ${problem.data.title}`, problem.data.detail, ...errors].join("; ");
 };
 
+/** Milliseconds after which a failed try was waiting at the service, and not refused. */
+const WAITED_MS = 1_000;
+const isLong = (started: number): boolean => performance.now() - started >= WAITED_MS;
+
 const isTransient = (status: number): boolean => status === 429 || status === 408 || status >= 500;
 
 /**
@@ -78,6 +84,10 @@ export class Client {
     this.#backOff = backOff;
   }
 
+  get bootId(): string | undefined {
+    return this.#bootId;
+  }
+
   /** Headers that authenticate the agent. The hint socket sends the same. */
   headers(): Record<string, string> {
     return { Authorization: `Bearer ${this.#token}`, ...(this.#bootId && { [BOOT_HEADER]: this.#bootId }) };
@@ -93,7 +103,9 @@ export class Client {
         return { ...outcome.answer, failures: retry };
       }
       if (retry + 1 === call.maxTries) throw new Unreachable(`${this.url}: ${outcome.error}`);
-      const wait = outcome.retryAfter ?? backOffDelay(retry, call.backOff ?? this.#backOff, Math.random());
+      const isCut = outcome.isCut && call.isLongPoll === true;
+      const backOff = call.backOff ?? this.#backOff;
+      const wait = retryDelay({ retry, retryAfter: outcome.retryAfter, isCut, backOff, random: Math.random() });
       if (retry > 0) logger.warn(`${call.method} ${call.path.split("?")[0]}: ${outcome.error}; trying again`);
       await delay(wait, undefined, { signal: call.signal }).catch(() => call.signal?.throwIfAborted());
     }
@@ -101,8 +113,11 @@ export class Client {
 
   async #tryOnce(
     call: ClientRequest,
-  ): Promise<{ error: null; answer: Omit<Answer, "failures"> } | { error: string; retryAfter: number | null }> {
+  ): Promise<
+    { error: null; answer: Omit<Answer, "failures"> } | { error: string; retryAfter: number | null; isCut: boolean }
+  > {
     const limit = AbortSignal.timeout(call.timeout ?? 30_000);
+    const started = performance.now();
     try {
       const response = await fetch(`${this.url}${call.path}`, {
         method: call.method,
@@ -122,10 +137,11 @@ export class Client {
       return {
         error: describeAnswer(answer),
         retryAfter: retryAfterOf(response.headers.get("Retry-After"), Date.now()),
+        isCut: isLong(started),
       };
     } catch (error) {
-      if (limit.aborted) return { error: "no answer in time", retryAfter: null };
-      return { error: `no connection (${causeOf(error)})`, retryAfter: null };
+      if (limit.aborted) return { error: "no answer in time", retryAfter: null, isCut: false };
+      return { error: `no connection (${causeOf(error)})`, retryAfter: null, isCut: isLong(started) };
     }
   }
 }

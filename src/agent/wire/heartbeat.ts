@@ -3,6 +3,7 @@ import { HeartbeatAnswer } from "./answers.ts";
 import type { AutoResetEvent } from "./auto-reset-event.ts";
 import type { BackOff } from "./back-off.ts";
 import type { Client } from "./client.ts";
+import type { HeartbeatSocket } from "./heartbeat-socket.ts";
 
 /** A lease lasts a few heartbeats: after a lost connection several retries must fit before it expires. */
 const retriesOf = (heartbeatSeconds: number): BackOff => ({
@@ -15,30 +16,41 @@ export interface KeepLeaseOptions {
   agentId: string;
   lease: number;
   heartbeatSeconds: number;
+  /** Where heartbeats go first; null where the job does not allow it. */
+  socket: HeartbeatSocket | null;
   /** Set when the next heartbeat must not wait. */
   cancelHint: AutoResetEvent;
   onCancel: (reason: CancelReason) => void;
   signal: AbortSignal;
 }
 
-/** Sends heartbeats, which renew the lease of the active build, until the signal is aborted. Reports a cancel. */
+/**
+ * Sends heartbeats, which renew the lease of the active build, until the signal is aborted: over the socket, and by HTTP
+ * whenever the socket gives no answer. Reports a cancel.
+ */
 export const keepLease = async (options: KeepLeaseOptions): Promise<void> => {
-  const { client, agentId, lease, heartbeatSeconds, cancelHint, onCancel, signal } = options;
+  const { lease, heartbeatSeconds, socket, cancelHint, onCancel, signal } = options;
   while (!signal.aborted) {
     await cancelHint.wait(heartbeatSeconds * 1000, signal);
     if (signal.aborted) return;
-    const answer = await client.send({
-      method: "POST",
-      path: `/buildagent/${agentId}/heartbeat`,
-      lease,
-      signal,
-      timeout: 10_000,
-      backOff: retriesOf(heartbeatSeconds),
-    });
-    const heartbeat = HeartbeatAnswer.safeParse(answer.body).data;
-    if (answer.status === 409) onCancel("lease-lost");
-    else if (answer.status === 200 && heartbeat?.cancel) onCancel(reasonOf(heartbeat.reason));
+    const heartbeat = (await socket?.heartbeat(lease, heartbeatSeconds)) ?? (await sendByHttp(options));
+    if (heartbeat.cancel) onCancel(reasonOf(heartbeat.reason));
   }
+};
+
+const sendByHttp = async (options: KeepLeaseOptions): Promise<HeartbeatAnswer> => {
+  const { client, agentId, lease, heartbeatSeconds, signal } = options;
+  const answer = await client.send({
+    method: "POST",
+    path: `/buildagent/${agentId}/heartbeat`,
+    lease,
+    signal,
+    timeout: 10_000,
+    backOff: retriesOf(heartbeatSeconds),
+  });
+  if (answer.status === 409) return { cancel: true, reason: "lease-lost" };
+  const heartbeat = HeartbeatAnswer.safeParse(answer.body).data;
+  return answer.status === 200 && heartbeat ? heartbeat : { cancel: false };
 };
 
 /** A cancel with an unknown reason still cancels. */

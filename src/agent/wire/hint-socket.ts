@@ -1,14 +1,17 @@
 import { WebSocket } from "ws";
+import { isAway } from "../../protocol/coming-back.ts";
 import { HINT_PING } from "../../protocol/jobs.ts";
 import { logger } from "../cli/logger.ts";
 import { parseJson } from "../parse-json.ts";
-import { HintMessage } from "./answers.ts";
+import { HeartbeatReply, HintMessage } from "./answers.ts";
+import { Audience } from "./audience.ts";
 import { AutoResetEvent, sleep } from "./auto-reset-event.ts";
-import { type BackOff, backOffDelay, DEFAULT_BACK_OFF } from "./back-off.ts";
+import { type BackOff, DEFAULT_BACK_OFF, reopenDelay, retryAfterOf, type SocketEnd } from "./back-off.ts";
 import type { Client } from "./client.ts";
+import { HeartbeatSocket } from "./heartbeat-socket.ts";
 
-/** Milliseconds before the next try when the service refuses a WebSocket. */
-const REFUSED_WAIT = 5 * 60_000;
+/** The close code for what the service does not accept on the socket. */
+const POLICY_VIOLATION = 1008;
 
 export interface HintSocketOptions {
   client: Client;
@@ -27,12 +30,15 @@ export class HintSocket {
   readonly lookHint = new AutoResetEvent();
   /** Set when the agent should ask with a heartbeat whether its build is canceled. */
   readonly cancelHint = new AutoResetEvent();
+  readonly audience = new Audience(() => this.#isOpen);
+  readonly heartbeats: HeartbeatSocket;
   #isOpen = false;
   readonly #attempted = new AutoResetEvent();
   readonly #options: HintSocketOptions;
 
   constructor(options: HintSocketOptions) {
     this.#options = options;
+    this.heartbeats = new HeartbeatSocket(options.client.bootId);
   }
 
   get isOpen(): boolean {
@@ -50,28 +56,30 @@ export class HintSocket {
     for (let failures = 0; !signal.aborted; ) {
       const end = await this.#connection();
       this.#isOpen = false;
-      this.#attempted.set();
-      this.lookHint.set();
       failures = end.opened ? 0 : failures + 1;
       if (end.status !== null && failures === 1)
         logger.info(`no WebSocket for hints (status ${end.status}): polling instead`);
-      const wait =
-        end.status !== null && end.status < 500 ? REFUSED_WAIT : backOffDelay(failures, backOff, Math.random());
-      await sleep(wait, signal);
+      this.#attempted.set();
+      // Without a socket the agent polls, but not at once after it was cut together with all others.
+      if (!end.isCut) this.lookHint.set();
+      await sleep(reopenDelay({ ...end, failures, backOff, random: Math.random() }), signal);
     }
   }
 
-  #connection(): Promise<{ opened: boolean; status: number | null }> {
+  #connection(): Promise<SocketEnd> {
     const { client, agentId, heartbeatSeconds, signal } = this.#options;
     const url = `${client.url.replace(/^http/, "ws")}/buildagent/${agentId}/poll`;
     return new Promise((resolve) => {
       const socket = new WebSocket(url, { headers: client.headers(), handshakeTimeout: 10_000, maxPayload: 65_536 });
       let opened = false;
       let status: number | null = null;
+      let retryAfter: number | null = null;
       let hasAnswered = true;
+      let isGivenUp = false;
       const pinger = setInterval(() => {
         if (!opened) return;
-        if (!hasAnswered) return socket.terminate();
+        isGivenUp = !hasAnswered;
+        if (isGivenUp) return socket.terminate();
         hasAnswered = false;
         socket.send(HINT_PING);
       }, heartbeatSeconds * 1000);
@@ -81,6 +89,7 @@ export class HintSocket {
         opened = true;
         this.#isOpen = true;
         socket.send(HINT_PING);
+        this.heartbeats.opened(socket);
         this.#attempted.set();
         this.lookHint.set();
       });
@@ -90,23 +99,29 @@ export class HintSocket {
       });
       socket.on("unexpected-response", (request, response) => {
         status = response.statusCode ?? null;
+        retryAfter = retryAfterOf(response.headers["retry-after"] ?? null, Date.now());
         request.destroy();
         socket.terminate();
       });
       // A "close" event always follows.
       socket.on("error", () => {});
-      socket.on("close", () => {
+      socket.on("close", (code) => {
         clearInterval(pinger);
         signal.removeEventListener("abort", close);
-        resolve({ opened, status });
+        this.heartbeats.closed({ isRefused: code === POLICY_VIOLATION });
+        resolve({ isCut: opened && !isGivenUp && isAway(code), opened, status, retryAfter });
       });
       if (signal.aborted) close();
     });
   }
 
   #receive(text: string): void {
-    const hint = HintMessage.safeParse(parseJson(text)).data;
+    const message = parseJson(text);
+    const reply = HeartbeatReply.safeParse(message).data;
+    if (reply) this.heartbeats.received(reply);
+    const hint = HintMessage.safeParse(message).data;
     if (hint?.type === "look") this.lookHint.set();
     if (hint?.type === "cancel") this.cancelHint.set();
+    if (hint?.type === "followed") this.audience.note();
   }
 }

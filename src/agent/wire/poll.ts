@@ -32,6 +32,7 @@ export const nextJob = async (options: NextJobOptions): Promise<JobAnswer> => {
       path: `/buildagent/${agentId}/poll?wait=${wait}`,
       signal,
       timeout: (wait + 20) * 1000,
+      isLongPoll: wait > 0,
     });
     if (answer.status === 403 || answer.status === 404) throw new TokenRefused(client.url);
     const job = answer.status === 200 ? JobAnswer.safeParse(answer.body) : null;

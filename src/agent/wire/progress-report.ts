@@ -1,38 +1,66 @@
 import type { Progress } from "../../protocol/jobs.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { logger } from "../cli/logger.ts";
+import type { Audience } from "./audience.ts";
 import { type Client, describeAnswer } from "./client.ts";
+
+/** Milliseconds between two reports of an ordinary change while nobody follows the build. */
+export const QUIET_PACE = 30_000;
+/** Milliseconds that such a report waits at least: the end of a step and the start of the next are one. */
+export const SETTLE = 1000;
 
 export interface ProgressReportOptions {
   client: Client;
   buildId: string;
   lease: number;
+  audience: Audience;
+  quietPace?: number;
   signal: AbortSignal;
   /** Called when a report cannot be sent at all. */
   onError: (error: unknown) => void;
 }
 
-/** Reports the build's progress in order, with one call at a time. Merges what is reported during a call. */
+/**
+ * Reports the build's progress in order, with one call at a time. Merges what is reported during a call, or, while
+ * nobody follows the build, within QUIET_PACE; values to mask and a failed step never wait.
+ */
 export class ProgressReport {
   readonly #options: ProgressReportOptions;
+  readonly #forgetAudience: () => void;
   #pending: Progress | null = null;
   #masks: string[] = [];
+  #isDue = false;
+  #sentAt = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | null = null;
   #sending: Promise<void> | null = null;
   #masksSent: Promise<void> = Promise.resolve();
 
   constructor(options: ProgressReportOptions) {
     this.#options = options;
+    this.#forgetAudience = options.audience.onArrival(() => this.#sendNow());
   }
 
   report({ masks = [], ...change }: Progress): void {
     this.#masks.push(...masks.filter((mask) => mask.length <= LIMITS.maskCharacters));
     this.#pending = { ...this.#pending, ...change };
+    const { audience, quietPace = QUIET_PACE } = this.#options;
+    const hasFailed = change.steps?.some(({ status }) => status === "failed") ?? false;
+    const wait = Math.max(Math.min(SETTLE, quietPace), this.#sentAt + quietPace - performance.now());
+    if (masks.length > 0 || hasFailed || audience.isThere) this.#sendNow();
+    else this.#timer ??= setTimeout(() => this.#sendNow(), wait);
+    if (masks.length > 0) this.#masksSent = this.flushed();
+  }
+
+  #sendNow(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#isDue = true;
     this.#sending ??= this.#send()
       .catch(this.#options.onError)
       .finally(() => {
         this.#sending = null;
+        if (this.#isDue && this.#hasNews) this.#sendNow();
       });
-    if (masks.length > 0) this.#masksSent = this.flushed();
   }
 
   /** Resolves when the service has every mask reported so far. Log bytes after a mask must not be sent earlier. */
@@ -42,12 +70,25 @@ export class ProgressReport {
 
   /** Resolves when everything reported so far is delivered. */
   async flushed(): Promise<void> {
+    if (this.#hasNews) this.#sendNow();
     while (this.#sending) await this.#sending;
+  }
+
+  /** Reports nothing more. */
+  close(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#forgetAudience();
+  }
+
+  get #hasNews(): boolean {
+    return this.#pending !== null || this.#masks.length > 0;
   }
 
   async #send(): Promise<void> {
     const { client, buildId, lease, signal } = this.#options;
-    while (this.#pending || this.#masks.length > 0) {
+    while (this.#hasNews && (this.#isDue || this.#masks.length > 0)) {
+      this.#isDue = false;
+      this.#sentAt = performance.now();
       const masks = this.#masks.splice(0, LIMITS.reportedMasks);
       const body: Progress = { ...this.#pending, ...(masks.length > 0 ? { masks } : {}) };
       this.#pending = null;

@@ -57,7 +57,7 @@ export const problemResponses = (kinds: ProblemKind[], shared: Record<string, Re
   );
 };
 
-const SUCCESS = { 200: "OK", 201: "Created", 204: "No content" } as const;
+const SUCCESS = { 200: "OK", 201: "Created", 202: "Accepted", 204: "No content" } as const;
 
 const contentOf = (
   { documentation: { text } }: DocumentedRoute,

@@ -4,15 +4,18 @@ import * as audit from "../../protocol/audit.ts";
 import * as build from "../../protocol/build.ts";
 import * as buildStates from "../../protocol/build-states.ts";
 import * as common from "../../protocol/common.ts";
+import * as deadLetter from "../../protocol/dead-letter.ts";
 import * as explain from "../../protocol/explain.ts";
 import * as group from "../../protocol/group.ts";
 import * as jobs from "../../protocol/jobs.ts";
+import * as log from "../../protocol/log.ts";
 import * as metrics from "../../protocol/metrics.ts";
 import * as organization from "../../protocol/organization.ts";
 import * as pipeline from "../../protocol/pipeline.ts";
 import * as problem from "../../protocol/problem.ts";
 import * as repository from "../../protocol/repository.ts";
 import * as rewrap from "../../protocol/rewrap.ts";
+import * as serviceMetrics from "../../protocol/service-metrics.ts";
 import * as token from "../../protocol/token.ts";
 import * as variable from "../../protocol/variable.ts";
 import { reach, renameReferences } from "./references.ts";
@@ -33,15 +36,18 @@ const MODULES: Record<string, unknown>[] = [
   audit,
   build,
   buildStates,
+  deadLetter,
   explain,
   group,
   jobs,
+  log,
   metrics,
   organization,
   pipeline,
   problem,
   repository,
   rewrap,
+  serviceMetrics,
   token,
   variable,
 ];

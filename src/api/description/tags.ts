@@ -13,5 +13,6 @@ export const TAGS: Record<Tag, string> = {
     "The calls of an agent program, in order: register once; poll; start; send heartbeats, progress and log while the build runs; finish or release. Each call about a build carries its lease in `X-Lease`.",
   Tokens: "API tokens and registration tokens. A token is shown once, in the answer that creates it.",
   Audit: "Who changed what, and which build received which secrets.",
-  Operator: "For the operator of the service: organizations, and sealing with a new key.",
+  Operator:
+    "For the operator of the service: organizations, sealing with a new key, and the numbers of the whole deployment.",
 };

@@ -1,6 +1,7 @@
 import { listBuilds } from "../../services/build-list.ts";
 import { cancelBuild, deleteBuild, deleteLog, getBuild } from "../../services/builds.ts";
 import { explainBuild } from "../../services/explain.ts";
+import { listLogTimes } from "../../services/logs.ts";
 import { retryBuild, triggerBuild, triggerRepositoryBuild } from "../../services/triggers.ts";
 import { readLog } from "../../web/log.ts";
 import { act, create, describing, get, type Route, remove } from "./route.ts";
@@ -88,6 +89,16 @@ export const BUILD_ROUTES: Route[] = [
       headers: ["Range", "LastEventId"],
       also: { 206: "The bytes of the `Range`", 416: "The log does not have these bytes" },
       text: { types: ["text/plain", "text/event-stream"], alone: true },
+    },
+  ),
+  get(
+    "/build/:id/log/times",
+    { listLogTimes },
+    describing && {
+      tag: "Builds",
+      summary: "List when the parts of a build's log were stored",
+      description:
+        "Each entry holds from its `offset`, a byte of the log, to that of the next one: a line has the time of the part in which it begins. Parts that release 0.3.0 stored have no time.",
     },
   ),
   remove(

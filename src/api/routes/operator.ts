@@ -1,6 +1,8 @@
+import { listDeadLetters, retryDeadLetters } from "../../services/dead-letters.ts";
 import { createAdminToken, createOrganization, listOrganizations } from "../../services/organizations.ts";
 import { countSealed, rewrap } from "../../services/rewrap.ts";
-import { act, create, describing, get, type Route } from "./route.ts";
+import { deleteOrganization, exportOrganization, readServiceMetrics } from "../streams.ts";
+import { act, create, describing, get, type Route, removeInShares } from "./route.ts";
 
 export const OPERATOR_ROUTES: Route[] = [
   get(
@@ -27,6 +29,29 @@ export const OPERATOR_ROUTES: Route[] = [
       tag: "Operator",
       summary: "Create an admin token for an organization",
       description: "Restores access when the last admin token of an organization is lost.",
+      problems: ["conflict"],
+    },
+  ),
+  removeInShares(
+    "/organization/:id",
+    { deleteOrganization },
+    describing && {
+      tag: "Operator",
+      summary: "Delete an organization and everything that it has",
+      description:
+        "With the first request its tokens and agents are refused. A minute later, when what they began has ended, each request deletes a share: repeat it until the answer is 204, or leave the rest to the service, which goes on every minute. Nothing can be restored, and the slug is never used again.",
+      also: { 204: "Nothing of it is left" },
+    },
+  ),
+  get(
+    "/organization/:id/export",
+    { exportOrganization },
+    describing && {
+      tag: "Operator",
+      summary: "Export everything that an organization has",
+      description:
+        "Each line is JSON: the first one of the first page names the version and the nouns, each other one has a `noun` and a `record`, as the API answers it. Contains no secret value and no token. The pages lead through all nouns, or through the one that `noun` names. Logs are not included: read each at `/build/{id}/log`.",
+      text: { types: ["application/jsonl"], alone: true },
     },
   ),
   get(
@@ -46,6 +71,36 @@ export const OPERATOR_ROUTES: Route[] = [
       summary: "Seal one batch of values again with the current key",
       description:
         "Repeat the request until `isComplete` is true. It may be interrupted at any point. Changes at the same time take precedence.",
+    },
+  ),
+  get(
+    "/operator/metrics",
+    { readServiceMetrics },
+    describing && {
+      tag: "Operator",
+      summary: "Get the numbers of the whole deployment",
+      description:
+        "For the people on call: what upkeep found in its last run, across organizations. JSON, or the Prometheus text format with `Accept: text/plain`. No pool is asked.",
+      text: { types: ["text/plain"] },
+    },
+  ),
+  get(
+    "/operator/dead-letter",
+    { listDeadLetters },
+    describing && {
+      tag: "Operator",
+      summary: "List what the pool of an organization could not deliver or read",
+      description: "Sorted by number. Says what each is about and why it was set aside, never what it contains.",
+    },
+  ),
+  act(
+    "/operator/dead-letter/retry",
+    { retryDeadLetters },
+    describing && {
+      tag: "Operator",
+      summary: "Try dead letters again",
+      description:
+        "Those with these numbers, or without `seqs` the first page. What fails again becomes a dead letter again, with a new number.",
     },
   ),
 ];

@@ -46,7 +46,7 @@ export interface Route {
   alias?: Method;
   path: string;
   /** Status of the success. */
-  status: 200 | 201 | 204;
+  status: 200 | 201 | 202 | 204;
   /** Path of the record that the route creates. */
   location?: string;
   // biome-ignore lint/suspicious/noExplicitAny: verbs have different inputs
@@ -79,6 +79,8 @@ export const act = route("POST", 200);
 /** Like `act`, without an answer. */
 export const report = route("POST", 204);
 export const remove = route("DELETE", 204);
+/** Deletes a share of something large at each call. */
+export const removeInShares = route("DELETE", 202);
 
 const post = route("POST", 201);
 /** Creates a record, which is then found at `location`. */

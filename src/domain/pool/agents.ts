@@ -15,6 +15,7 @@ import {
 import type { AgentFacts, Change } from "./facts.ts";
 import { loseLease } from "./lease.ts";
 import type { PoolState } from "./state.ts";
+import { settleLease, withoutSocket } from "./wake.ts";
 
 export const register = (state: PoolState, registration: NewAgent, context: DecisionContext): Decision<string> => {
   const { id, orgId, actor, name, registeredBy = null } = registration;
@@ -132,7 +133,10 @@ export const authenticate = (state: PoolState, { tokenHash }: { tokenHash: strin
   return agentId === undefined ? unknownToken() : decided({ agentId });
 };
 
-/** Records that the agent waits for offers: until `until`, or while its socket is open (null). */
+/**
+ * Records that the agent waits for offers: until `until`, or while its socket is open (null). On a new socket it is told
+ * again to stop its build: the hint may have been lost with the last one.
+ */
 export const wait = (
   state: PoolState,
   call: ClaimRequest & { until: number | null },
@@ -142,22 +146,41 @@ export const wait = (
   if (!agent) return unknownToken();
   if (context.rules.isStale(agent, call.bootId)) return refused("conflict", "This agent was started again since.");
   const { agentId, until } = call;
-  return decided(null, [
-    { kind: "contact", agentId, at: context.now },
-    { kind: "waiter", agentId, waiter: { until, ignored: 0, ignoredAt: 0 } },
-  ]);
+  const isNews = agent.isEphemeral && until === null && !agent.hasSocket;
+  const buildId = state.index.holding.get(agentId) ?? "";
+  const mustStop = until === null && !!state.jobs.get(buildId)?.lease?.stop && state.stopsTold.get(buildId) !== null;
+  return decided(
+    null,
+    [
+      { kind: "contact", agentId, at: context.now },
+      ...(isNews ? [{ kind: "agent", agent: { ...agent, hasSocket: true } } as const] : []),
+      { kind: "waiter", agentId, waiter: { until, ignored: 0, ignoredAt: 0 } },
+      ...(mustStop ? [{ kind: "stop-told", buildId, at: context.now } as const] : []),
+    ],
+    mustStop ? [{ agentId, hint: { type: "cancel", buildId } }] : [],
+  );
 };
 
-/** The last socket of the agent was closed: another agent gets its offer. */
-export const leave = (state: PoolState, { agentId }: { agentId: string }, { now }: DecisionContext): Decision<null> => {
+/**
+ * A socket of the agent was closed. `until`: until when another one waits in a poll; absent where there is none, so that
+ * another agent gets its offer.
+ */
+export const leave = (
+  state: PoolState,
+  { agentId, until }: { agentId: string; until?: number },
+  { now }: DecisionContext,
+): Decision<null> => {
   const waiter = state.waiters.get(agentId);
-  if (!waiter) return decided(null);
-  const offered = state.index.offered.get(agentId);
+  const settled = settleLease(state, agentId);
+  if (!waiter) return decided(null, settled);
   const agent = waiter.until === null ? state.agents.get(agentId) : undefined;
+  const offered = until === undefined ? state.index.offered.get(agentId) : undefined;
+  const rest = until === undefined ? null : { ...waiter, until };
   return decided(null, [
     { kind: "contact", agentId, at: now },
-    ...(agent ? [{ kind: "agent", agent: { ...agent, heardAt: now } } as const] : []),
-    { kind: "waiter", agentId, waiter: null },
+    ...(agent ? [{ kind: "agent", agent: withoutSocket(agent, now) } as const] : []),
+    ...settled,
+    { kind: "waiter", agentId, waiter: rest },
     ...(offered ? [{ kind: "offer", buildId: offered, offer: null } as const] : []),
   ]);
 };

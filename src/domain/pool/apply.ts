@@ -1,7 +1,7 @@
 import { isEnded, isLeased, isQueued } from "../../protocol/build-states.ts";
 import { countEnd, noEvents } from "./events.ts";
 import type { BuildFacts, Change, Deletion, MemoryChange } from "./facts.ts";
-import { forgetAgent, indexAgent, indexBuild, scheduleRetry, setAgent, setOffer } from "./indices.ts";
+import { forgetAgent, indexAgent, indexBuild, scheduleRetry, scheduleStop, setAgent, setOffer } from "./indices.ts";
 import type { PoolState } from "./state.ts";
 
 /** Milliseconds between a change and its write to D1, so that changes close together become one write. */
@@ -65,18 +65,10 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
       state.sequence = Math.max(state.sequence, change.sequence);
       return;
     case "audit":
-      state.pending.audits++;
       flushBy(state, change.entry.at + (change.variableIds ? HAND_OUT_DELAY_MS : FLUSH_DELAY_MS));
       return;
-    case "audits-told":
-      state.pending.audits -= change.entries.length;
-      return;
     case "close":
-      state.pending.closes++;
       closeBy(state, change.at + FLUSH_DELAY_MS);
-      return;
-    case "logs-closed":
-      state.pending.closes -= change.entries.length;
       return;
     case "deleted":
       applyDeletion(state, change.deletion);
@@ -87,6 +79,8 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
     case "forget":
       for (const [tokenId, at] of state.revoked) if (at < change.before) state.revoked.delete(tokenId);
       return;
+    case "audits-told":
+    case "logs-closed":
     case "report":
     case "inputs":
     case "number":
@@ -102,6 +96,7 @@ const countMove = ({ builds, events }: PoolState, { id, status, reason }: BuildF
   if (!before) return;
   if (isEnded(status)) countEnd(events, status, reason);
   else if (isLeased(before.status) && isQueued(status)) events.requeues++;
+  else if (isQueued(before.status) && isLeased(status)) events.handOuts++;
 };
 
 const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<string>): void => {
@@ -118,6 +113,9 @@ const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<s
     case "lease-lost":
       state.events.leasesLost[change.cause]++;
       return;
+    case "offer-ignored":
+      state.events.offersIgnored++;
+      return;
     case "events-told":
       state.events = noEvents();
       return;
@@ -132,6 +130,13 @@ const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<s
       return;
     case "offer":
       setOffer(state, change.buildId, change.offer, agents);
+      return;
+    case "renewal":
+      setDeadline(state, change.buildId, change.expiresAt);
+      return;
+    case "stop-told":
+      state.stopsTold.set(change.buildId, change.at);
+      scheduleStop(state, change.buildId);
       return;
     case "offers-resumed":
       agents.add(change.agentId);
@@ -165,4 +170,10 @@ const flushBy = ({ flush }: PoolState, at: number): void => {
 /** One log that cannot be closed delays no other. */
 const closeBy = ({ closing }: PoolState, at: number): void => {
   if (closing.at === null || at < closing.at) closing.at = at;
+};
+
+/** The deadline only moves back: the queue of deadlines reads it when the old one has passed. */
+const setDeadline = ({ jobs }: PoolState, buildId: string, expiresAt: number): void => {
+  const job = jobs.get(buildId);
+  if (job?.lease) jobs.set(buildId, { ...job, lease: { ...job.lease, expiresAt } });
 };

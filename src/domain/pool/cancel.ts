@@ -32,6 +32,7 @@ export const cancel = (
     ...audited,
     ...patchBuild(build, { status: "canceling" }, context),
     { kind: "job", job: { ...job, lease: { ...lease, stop: { reason: "canceled", at: context.now } } } },
+    { kind: "stop-told", buildId, at: context.now },
   ];
   return decided(buildId, changes, [{ agentId: lease.agentId, hint: { type: "cancel", buildId } }]);
 };

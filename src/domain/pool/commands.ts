@@ -116,6 +116,8 @@ export interface FailClaim {
 export interface HeartbeatRequest extends ClaimRequest {
   buildId?: string | null;
   fence?: number | null;
+  /** Whether it came over the agent's own socket. */
+  bySocket?: boolean;
 }
 
 export type ProgressReport = LeaseHolder & Omit<Progress, "masks">;

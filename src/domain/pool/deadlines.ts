@@ -1,7 +1,7 @@
 import type { DecisionContext } from "./decision.ts";
 import type { JobFacts } from "./facts.ts";
 import { lastHeardAt } from "./record.ts";
-import { IGNORED_LIMIT, UNRESPONSIVE_MS } from "./rules.ts";
+import { EPHEMERAL_MS, IGNORED_LIMIT, STOP_AGAIN_MS, UNRESPONSIVE_MS } from "./rules.ts";
 import { DEADLINE_KINDS, type DeadlineKind, type PoolState } from "./state.ts";
 
 /** Ids of builds or agents whose deadlines may have passed, by kind. */
@@ -19,6 +19,7 @@ const FORGET_LIMIT = 100;
 export const takeDue = ({ deadlines, index }: PoolState, { now, agentMs }: DecisionContext): Due | null => {
   const due: Due = {
     lease: deadlines.lease.takeDue(now),
+    stop: deadlines.stop.takeDue(now),
     delay: deadlines.delay.takeDue(now),
     otherAgent: deadlines.otherAgent.takeDue(now),
     offersResume: deadlines.offersResume.takeDue(now),
@@ -60,6 +61,25 @@ export const leaseDue = ({ lease, timeoutSeconds }: JobFacts): number | null => 
   return Math.min(lease.expiresAt, lease.startedAt + timeoutSeconds * 1000);
 };
 
+/** When the agent is told again to stop the build: while its socket is open, until its heartbeat carried the stop. */
+export const stopDue = ({ jobs, waiters, stopsTold }: PoolState, buildId: string): number | null => {
+  const lease = jobs.get(buildId)?.lease;
+  if (!lease?.stop || waiters.get(lease.agentId)?.until !== null) return null;
+  const told = stopsTold.get(buildId);
+  return told === null ? null : (told ?? lease.stop.at) + STOP_AGAIN_MS;
+};
+
+/** When an ephemeral agent is removed: after its one build, or when it has been away for long without any. */
+export const retirementAt = (state: PoolState, agentId: string): number | null => {
+  const agent = state.agents.get(agentId);
+  if (!agent?.isEphemeral || agent.spentAt !== null) return agent?.spentAt ?? null;
+  return isHere(state, agentId) ? null : lastHeardAt(state, agent) + EPHEMERAL_MS;
+};
+
+/** Whether the agent waits or holds a build. */
+const isHere = (state: PoolState, agentId: string): boolean =>
+  state.waiters.has(agentId) || state.index.holding.has(agentId);
+
 /** When an agent that waits, but ignored its offers, gets offers again. */
 export const offersResumeAt = (state: PoolState, agentId: string): number | null => {
   const agent = state.agents.get(agentId);
@@ -72,8 +92,7 @@ export const offersResumeAt = (state: PoolState, agentId: string): number | null
 /** When an agent last gave a sign of life: one that waits or holds a build gives one now. */
 export const lastContact = (state: PoolState, agentId: string, { now, rules }: DecisionContext): number | null => {
   const agent = state.agents.get(agentId);
-  const isHere = state.waiters.has(agentId) || state.index.holding.has(agentId);
-  return agent ? rules.signOfLife(lastHeardAt(state, agent), isHere, now) : null;
+  return agent ? rules.signOfLife(lastHeardAt(state, agent), isHere(state, agentId), now) : null;
 };
 
 /** The actual time of a deadline, read from the facts; null where it no longer exists. */
@@ -82,6 +101,7 @@ const ACTUAL: Record<DeadlineKind, (state: PoolState, id: string) => number | nu
     const job = jobs.get(id);
     return job ? leaseDue(job) : null;
   },
+  stop: stopDue,
   delay: ({ jobs }, id) => {
     const job = jobs.get(id);
     return !job || job.lease || job.notBefore === 0 ? null : job.notBefore;
@@ -91,5 +111,5 @@ const ACTUAL: Record<DeadlineKind, (state: PoolState, id: string) => number | nu
     return !job || job.lease ? null : (job.passedOver?.until ?? null);
   },
   offersResume: offersResumeAt,
-  retirement: ({ agents }, id) => agents.get(id)?.spentAt ?? null,
+  retirement: retirementAt,
 };

@@ -10,12 +10,17 @@ export interface PoolEvents {
   leasesLost: Record<LossCause, number>;
   /** Builds that went back into the queue. */
   requeues: number;
+  handOuts: number;
+  /** Offers that a waiting agent did not take in time. */
+  offersIgnored: number;
 }
 
 export const noEvents = (): PoolEvents => ({
   ended: [],
   leasesLost: { expired: 0, removed: 0, restarted: 0, stopped: 0 },
   requeues: 0,
+  handOuts: 0,
+  offersIgnored: 0,
 });
 
 export const countEnd = ({ ended }: PoolEvents, status: EndedStatus, reason: BuildReason | null): void => {

@@ -79,8 +79,18 @@ export interface Lease {
   startedAt: number | null;
   /** Set when the agent has to stop: a person canceled the build, or it runs too long. */
   stop: { reason: "canceled" | "timeout"; at: number } | null;
-  /** Renewed once after an outage of this service, without a heartbeat since. */
+  /** Renewed once after an outage of this service or the loss of its socket, without a heartbeat since. */
   graced: boolean;
+  /** The deadline that is stored, where heartbeats over the socket have renewed it in memory since. */
+  writtenUntil?: number;
+  /** The agent's heartbeats come over its socket, and that socket was not closed since. */
+  keptBy?: "socket" | null;
+}
+
+/** What the agent's socket remembers of the last heartbeat on it, also while the pool hibernates. */
+export interface KeptLease {
+  fence: number;
+  expiresAt: number;
 }
 
 /** A build that has not ended, with its job. */
@@ -127,6 +137,8 @@ export interface AgentFacts {
   ignoredAt: number;
   /** When an ephemeral agent is removed, set at the end of its one build. */
   spentAt: number | null;
+  /** Set while an ephemeral agent has a socket of its own: a socket that is lost tells nothing when it goes. */
+  hasSocket?: boolean;
 }
 
 /** An agent that waits for offers: in a poll until its deadline, or on a socket of its own (null). */
@@ -206,7 +218,8 @@ export type Change =
   /** `variableIds` are those of the values that a hand-out contained. */
   | { kind: "audit"; entry: AuditFact; variableIds?: string[] | undefined }
   | { kind: "audits-told"; entries: number[] }
-  | { kind: "close"; jobId: string; fence: number; at: number }
+  /** `endedAt`: the build has ended too, so that its log can move to the archive. */
+  | { kind: "close"; jobId: string; fence: number; at: number; endedAt?: number | undefined }
   | { kind: "logs-closed"; entries: number[] }
   | { kind: "deleted"; deletion: Deletion }
   | { kind: "deletions-done"; buildIds: string[] }
@@ -218,6 +231,10 @@ export type MemoryChange =
   | { kind: "contact"; agentId: string; at: number }
   | { kind: "waiter"; agentId: string; waiter: Waiter | null }
   | { kind: "offer"; buildId: string; offer: Offer | null }
+  /** A heartbeat renewed the lease of the build, and the stored deadline is recent enough. */
+  | { kind: "renewal"; buildId: string; expiresAt: number }
+  /** When the agent was last told to stop the build; null: its heartbeat was answered with the stop. */
+  | { kind: "stop-told"; buildId: string; at: number | null }
   /** An agent that ignored offers gets offers again. */
   | { kind: "offers-resumed"; agentId: string }
   /** Every unmatched build and agent was checked. */
@@ -226,6 +243,7 @@ export type MemoryChange =
   | { kind: "closing"; at: number | null; failures: number }
   | { kind: "deleting"; at: number | null; failures: number }
   | { kind: "lease-lost"; cause: LossCause }
+  | { kind: "offer-ignored" }
   /** A sweep was answered with all events so far. */
   | { kind: "events-told" };
 

@@ -1,5 +1,5 @@
 import { isEnded, isQueued, phaseOf } from "../../protocol/build-states.ts";
-import { leaseDue, offersResumeAt } from "./deadlines.ts";
+import { leaseDue, offersResumeAt, retirementAt, stopDue } from "./deadlines.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Offer } from "./facts.ts";
 import { OFFER_MS } from "./rules.ts";
 import type { PoolState, Position } from "./state.ts";
@@ -61,6 +61,7 @@ export const indexBuild = (state: PoolState, id: string, agents: Set<string>): v
   moveHolder(state, id, before?.holder ?? null, after?.holder ?? null, agents);
   moveLeased(state, before?.leasedIn ?? null, after?.leasedIn ?? null);
   state.runValueCharacters += (after?.inputBytes ?? 0) - (before?.inputBytes ?? 0);
+  if (!job?.lease) state.stopsTold.delete(id);
   if (hasEnded) {
     state.builds.delete(id);
     state.jobs.delete(id);
@@ -69,6 +70,7 @@ export const indexBuild = (state: PoolState, id: string, agents: Set<string>): v
   if (after?.lane) markUnmatched(state, id);
   const due = leaseDue(job);
   if (due !== null) state.deadlines.lease.schedule(id, due);
+  scheduleStop(state, id);
   if (after?.lane && job.notBefore > 0) state.deadlines.delay.schedule(id, job.notBefore);
   const until = job.passedOver?.until ?? null;
   if (after?.lane && until !== null) state.deadlines.otherAgent.schedule(id, until);
@@ -131,13 +133,21 @@ export const scheduleRetry = (state: PoolState, agentId: string): void => {
   if (at !== null) state.deadlines.offersResume.schedule(agentId, at);
 };
 
+/** Schedules when the agent of a build is told again to stop it. */
+export const scheduleStop = (state: PoolState, buildId: string): void => {
+  const at = stopDue(state, buildId);
+  if (at !== null) state.deadlines.stop.schedule(buildId, at);
+};
+
 /** Files the agent under its skills if it can take an offer. */
 export const indexAgent = (state: PoolState, id: string): void => {
   const agent = state.agents.get(id);
   if (!agent) return;
   const { index } = state;
   leaveIdle(state, id);
-  if (agent.spentAt !== null) state.deadlines.retirement.schedule(id, agent.spentAt);
+  const retirement = retirementAt(state, id);
+  if (retirement !== null) state.deadlines.retirement.schedule(id, retirement);
+  scheduleStop(state, index.holding.get(id) ?? "");
   const mayTakeOffer = !index.holding.has(id) && !index.offered.has(id) && !agent.isDraining && agent.spentAt === null;
   if (!mayTakeOffer || !state.waiters.has(id)) return;
   const skills = index.skills.get(id)!;

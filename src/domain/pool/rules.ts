@@ -8,6 +8,7 @@ import type {
   BuildFacts,
   Change,
   JobFacts,
+  KeptLease,
   Lease,
   Outcome,
   Records,
@@ -30,6 +31,12 @@ export const REMEMBER_MS = PERIODS.idempotencyHours * 60 * 60 * 1000;
 const STOP_GRACE_MS = 5 * 60 * 1000;
 /** A deadline overdue by more milliseconds than this was missed by this service, not by the agent. */
 export const OUTAGE_MS = 5_000;
+/** Milliseconds after which an agent that was told to stop its build, and did not answer, is told again. */
+export const STOP_AGAIN_MS = 15_000;
+/** Milliseconds after which an ephemeral agent that is away, and never had a build, is removed. */
+export const EPHEMERAL_MS = 60 * 60 * 1000;
+/** A heartbeat over the socket is stored where less than this part of a lease is left of the stored deadline. */
+const WRITTEN_PART = 2 / 3;
 /** Milliseconds after which an agent that ignored offers gets offers again, even without a heartbeat. */
 export const UNRESPONSIVE_MS = 10 * 60 * 1000;
 /** Offers, or claimed builds, in a row that an agent may ignore before it gets no more. */
@@ -47,8 +54,16 @@ export interface Rules {
   /** Whether this agent and fence are those of the current lease. */
   holdsLease(job: JobFacts, agentId: string, fence: number): boolean;
   leaseIsOver(lease: Lease, now: number): boolean;
-  /** Whether the lease may be renewed after an outage of this service: once. */
+  /** Whether the lease may be renewed after an outage of this service or the loss of its socket: once. */
   mayGrace(lease: Lease): boolean;
+  /** Whether the pool woke without the socket that keeps the lease, and without having seen it close. */
+  hasLostSocket(lease: Lease, hasSocket: boolean): boolean;
+  /** The deadline that the agent's socket remembers, where it is later than the stored one. */
+  remembered(lease: Lease, kept: KeptLease | null): number;
+  /** Whether the stored deadline is so old that two more heartbeats may come after it. */
+  mustStore(lease: Lease, now: number, leaseMs: number): boolean;
+  /** Whether the agent is told once more to stop its build. */
+  tellsAgain(dueAt: number | null, now: number): boolean;
   hasAttemptLeft(job: JobFacts): boolean;
   hasUnstartedLeft(job: JobFacts): boolean;
   /** The count of leases that ended unstarted, after this one. A hand-out that was taken back does not count. */
@@ -125,6 +140,11 @@ export const RULES: Rules = {
   holdsLease: ({ lease }, agentId, fence) => lease?.fence === fence && lease.agentId === agentId,
   leaseIsOver: (lease, now) => now >= lease.expiresAt,
   mayGrace: (lease) => !lease.graced,
+  hasLostSocket: ({ keptBy }, hasSocket) => keptBy === "socket" && !hasSocket,
+  remembered: (lease, kept) =>
+    kept?.fence === lease.fence ? Math.max(lease.expiresAt, kept.expiresAt) : lease.expiresAt,
+  mustStore: ({ expiresAt, writtenUntil }, now, leaseMs) => (writtenUntil ?? expiresAt) - now < leaseMs * WRITTEN_PART,
+  tellsAgain: (dueAt, now) => dueAt !== null && now >= dueAt,
   hasAttemptLeft: (job) => job.attempt < job.maxAttempts,
   hasUnstartedLeft: (job) => job.unstarted < POOL_LIMITS.unstarted,
   unstartedAfter: (job, cause) => job.unstarted + (cause === "lost" ? 1 : 0),

@@ -4,11 +4,11 @@ import type { AgentFacts, BuildFacts, JobFacts, Offer, Records, Waiter } from ".
 import { type Lane, Queue } from "./queue.ts";
 
 /**
- * What the pool waits for. By id of a build: its lease needs attention (`lease`), it may be handed out again (`delay`),
- * or another agent for it is looked for again (`otherAgent`). By id of an agent: it gets offers again (`offersResume`),
- * or it is removed after its one build (`retirement`).
+ * What the pool waits for. By id of a build: its lease needs attention (`lease`), its agent is told again to stop it
+ * (`stop`), it may be handed out again (`delay`), or another agent for it is looked for again (`otherAgent`). By id of an
+ * agent: it gets offers again (`offersResume`), or, being ephemeral, is removed (`retirement`).
  */
-export const DEADLINE_KINDS = ["lease", "delay", "otherAgent", "offersResume", "retirement"] as const;
+export const DEADLINE_KINDS = ["lease", "stop", "delay", "otherAgent", "offersResume", "retirement"] as const;
 export type DeadlineKind = (typeof DEADLINE_KINDS)[number];
 
 /**
@@ -32,14 +32,14 @@ export interface PoolState {
   readonly waiters: Map<string, Waiter>;
   /** Open offers by build. */
   readonly offers: Map<string, Offer>;
+  /** By build that its agent has to stop: when the agent was last told, or null once its heartbeat carried the stop. */
+  readonly stopsTold: Map<string, number | null>;
   /** Characters of the run values of all active builds, sealed. */
   runValueCharacters: number;
   /** Builds that D1 has to be told of, each with the time since when. */
   readonly dirty: Map<string, number>;
   /** The highest version of a build that this pool ever stored. */
   sequence: number;
-  /** How many entries of the audit, and closes of logs, are not delivered yet. */
-  readonly pending: { audits: number; closes: number };
   /** When the next attempt to tell D1 is due, and how many attempts failed in a row. */
   flush: Attempts;
   /** The same for the logs that have to be closed. */
@@ -103,10 +103,10 @@ export const emptyState = (records: Records): PoolState => ({
   lastContacts: new Map(),
   waiters: new Map(),
   offers: new Map(),
+  stopsTold: new Map(),
   runValueCharacters: 0,
   dirty: new Map(),
   sequence: 0,
-  pending: records.pending(),
   flush: { at: null, failures: 0 },
   closing: { at: null, failures: 0 },
   deleting: { at: null, failures: 0 },
@@ -114,6 +114,7 @@ export const emptyState = (records: Records): PoolState => ({
   events: noEvents(),
   deadlines: {
     lease: new DeadlineQueue(),
+    stop: new DeadlineQueue(),
     delay: new DeadlineQueue(),
     otherAgent: new DeadlineQueue(),
     offersResume: new DeadlineQueue(),

@@ -1,14 +1,15 @@
-import { type Due, lastContact } from "./deadlines.ts";
+import { type Due, lastContact, stopDue } from "./deadlines.ts";
 import { activeBuild, audit, type Decision, type DecisionContext, decided, type Push, SYSTEM } from "./decision.ts";
 import { recheckElsewhere } from "./elsewhere.ts";
 import type { Change, JobFacts } from "./facts.ts";
 import { loseLease } from "./lease.ts";
-import { OUTAGE_MS } from "./rules.ts";
+import { EPHEMERAL_MS, OUTAGE_MS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
 /** Ends what is overdue: leases, builds that run too long, delays, offers that nobody followed, agents that are gone. */
 export const sweep = (state: PoolState, due: Due, context: DecisionContext): Decision<null> => {
   const stopped = stopOvertime(state, due.lease, context);
+  const told = tellAgain(state, due.stop, context);
   const ended = missedDeadlines(state, due.lease, context)
     ? extendAllLeases(state, context)
     : endExpired(state, due.lease, context);
@@ -16,6 +17,7 @@ export const sweep = (state: PoolState, due: Due, context: DecisionContext): Dec
     null,
     [
       ...stopped.changes,
+      ...told.changes,
       ...ended,
       ...removeRetired(state, due.retirement, context),
       ...forgetSilent(state, due.silence, context),
@@ -24,7 +26,7 @@ export const sweep = (state: PoolState, due: Due, context: DecisionContext): Dec
       ...recheckElsewhere(state, due.otherAgent, context),
       ...due.offersResume.map((agentId) => ({ kind: "offers-resumed", agentId }) as const),
     ],
-    stopped.pushes,
+    [...stopped.pushes, ...told.pushes],
   );
 };
 
@@ -44,7 +46,9 @@ const extendAllLeases = (state: PoolState, context: DecisionContext): Change[] =
     if (!rules.mayGrace(lease)) return endExpired(state, [id], context);
     const expiresAt = Math.max(lease.expiresAt, now + (lease.startedAt === null ? startMs : leaseMs));
     const stop = overtimeStop(job, context);
-    return [{ kind: "job", job: { ...job, lease: { ...lease, stop, expiresAt, graced: true } } }];
+    return [
+      { kind: "job", job: { ...job, lease: { ...lease, stop, expiresAt, writtenUntil: expiresAt, graced: true } } },
+    ];
   });
 };
 
@@ -72,28 +76,49 @@ const stopOvertime = (
     const job = state.jobs.get(buildId);
     if (!job?.lease || !context.rules.overtime(job, context.now)) continue;
     changes.push({ kind: "job", job: { ...job, lease: { ...job.lease, stop: overtimeStop(job, context) } } });
+    changes.push({ kind: "stop-told", buildId, at: context.now });
     pushes.push({ agentId: job.lease.agentId, hint: { type: "cancel", buildId } });
   }
   return { changes, pushes };
 };
 
-/** Removes ephemeral agents that have worked on their one build. */
+/** Tells agents once more that they have to stop their builds: the first hint may have been lost. */
+const tellAgain = (
+  state: PoolState,
+  buildIds: readonly string[],
+  { now, rules }: DecisionContext,
+): { changes: Change[]; pushes: Push[] } => {
+  const unanswered = buildIds.filter((id) => rules.tellsAgain(stopDue(state, id), now));
+  return {
+    changes: unanswered.map((buildId) => ({ kind: "stop-told", buildId, at: now })),
+    pushes: unanswered.map((buildId) => {
+      const { agentId } = state.jobs.get(buildId)!.lease!;
+      return { agentId, hint: { type: "cancel", buildId } };
+    }),
+  };
+};
+
+/** Removes ephemeral agents that have worked on their one build, or went away without any. */
 const removeRetired = (state: PoolState, agentIds: readonly string[], context: DecisionContext): Change[] =>
   agentIds.flatMap((agentId): Change[] => {
     const agent = state.agents.get(agentId);
-    if (!agent || agent.spentAt === null || context.now < agent.spentAt || state.index.holding.has(agentId)) return [];
+    if (!agent?.isEphemeral && !agent?.spentAt) return [];
+    if (agent.spentAt === null) return forget(state, agentId, EPHEMERAL_MS, context);
+    if (context.now < agent.spentAt || state.index.holding.has(agentId)) return [];
     const removed = { kind: "agent-removed", agentId } as const;
     return [removed, ...audit(SYSTEM, "agent.remove", agentId, { name: agent.name, isEphemeral: true }, context)];
   });
 
 const forgetSilent = (state: PoolState, agentIds: readonly string[], context: DecisionContext): Change[] =>
-  agentIds.flatMap((agentId): Change[] => {
-    const at = lastContact(state, agentId, context);
-    if (at === null || !context.rules.isForgotten(at, context.now, context.agentMs)) return [];
-    const { name } = state.agents.get(agentId)!;
-    const detail = { name, lastHeartbeatAt: new Date(at).toISOString() };
-    return [{ kind: "agent-removed", agentId }, ...audit(SYSTEM, "agent.forget", agentId, detail, context)];
-  });
+  agentIds.flatMap((agentId) => forget(state, agentId, context.agentMs, context));
+
+const forget = (state: PoolState, agentId: string, silenceMs: number, context: DecisionContext): Change[] => {
+  const at = lastContact(state, agentId, context);
+  if (at === null || !context.rules.isForgotten(at, context.now, silenceMs)) return [];
+  const { name } = state.agents.get(agentId)!;
+  const detail = { name, lastHeartbeatAt: new Date(at).toISOString() };
+  return [{ kind: "agent-removed", agentId }, ...audit(SYSTEM, "agent.forget", agentId, detail, context)];
+};
 
 /** Removes delays that are over, so that a clock that is set back cannot bring them back. */
 const endDelays = (state: PoolState, buildIds: readonly string[], { now }: DecisionContext): Change[] =>
@@ -112,5 +137,5 @@ const withdrawOffers = (state: PoolState, buildIds: readonly string[], { now, ru
     const withdrawn: Change = { kind: "offer", buildId, offer: null };
     if (!waiter) return [withdrawn];
     const ignored = { ...waiter, ignored: waiter.ignored + 1, ignoredAt: now };
-    return [withdrawn, { kind: "waiter", agentId, waiter: ignored }];
+    return [withdrawn, { kind: "offer-ignored" }, { kind: "waiter", agentId, waiter: ignored }];
   });

@@ -14,7 +14,7 @@ import {
   verifiedAgent,
 } from "./decision.ts";
 import { releaseElsewhere } from "./elsewhere.ts";
-import type { ActiveBuild, BuildFacts, Change, Lease, Outcome, Report } from "./facts.ts";
+import type { ActiveBuild, BuildFacts, Change, JobFacts, Lease, Outcome, Report } from "./facts.ts";
 import { CANCELED, endBuild, loseLease, overtimeMessage, requeue, retireEphemeral, TIMED_OUT } from "./lease.ts";
 import { POOL_LIMITS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
@@ -43,7 +43,7 @@ export const start = (state: PoolState, holder: LeaseHolder, context: DecisionCo
   if (!context.rules.mayStart(build)) return refused("conflict", "The build was canceled: drop it and poll again.");
   const { now, leaseMs } = context;
   const expiresAt = Math.max(lease.expiresAt, now + leaseMs);
-  const started: Lease = { ...lease, startedAt: now, expiresAt, graced: false };
+  const started: Lease = { ...lease, startedAt: now, expiresAt, writtenUntil: expiresAt, graced: false };
   const attempt = job.attempt + 1;
   const changes: Change[] = [
     ...patchBuild(build, { status: "running", startedAt: now }, context),
@@ -55,25 +55,39 @@ export const start = (state: PoolState, holder: LeaseHolder, context: DecisionCo
   return decided(build.id, changes);
 };
 
+/** The renewed lease: stored, unless the heartbeat came over the socket and the stored deadline is recent. */
+const renewal = (job: JobFacts, { bySocket }: HeartbeatRequest, context: DecisionContext): Change[] => {
+  const { now, leaseMs, rules } = context;
+  const lease = job.lease!;
+  if (lease.startedAt === null) return [];
+  const expiresAt = rules.extended(lease, now, leaseMs);
+  const keptBy = bySocket ? "socket" : null;
+  const isKept = !lease.graced && (lease.keptBy ?? null) === keptBy;
+  if (isKept && expiresAt === lease.expiresAt) return [];
+  if (isKept && bySocket && !rules.mustStore(lease, now, leaseMs))
+    return [{ kind: "renewal", buildId: job.buildId, expiresAt }];
+  const renewed = { ...lease, expiresAt, writtenUntil: expiresAt, graced: false, keptBy } as const;
+  return [{ kind: "job", job: { ...job, lease: renewed } }];
+};
+
 /** Renews the lease, and answers whether the agent has to stop the build. */
 export const heartbeat = (state: PoolState, beat: HeartbeatRequest, context: DecisionContext): Decision<Heartbeat> => {
   const { now, leaseMs, rules } = context;
-  const { agentId, fence = null } = beat;
-  if (!verifiedAgent(state, context, beat)) return unknownToken();
+  const { agentId, bootId, fence = null } = beat;
+  const agent = verifiedAgent(state, context, beat);
+  if (!agent) return unknownToken();
   if (fence === null) return decided({ cancel: false });
   const buildId = beat.buildId ?? state.index.holding.get(agentId);
   const held = buildId === undefined ? undefined : activeBuild(state, buildId);
-  if (!held || !rules.holdsLease(held.job, agentId, fence)) return decided({ cancel: true, reason: "lease-lost" });
-  const { job } = held;
-  const lease = job.lease!;
+  const isHolder = held && rules.holdsLease(held.job, agentId, fence) && !rules.isStale(agent, bootId);
+  if (!isHolder) return decided({ cancel: true, reason: "lease-lost" });
+  const lease = held.job.lease!;
   const expiresAt = lease.startedAt === null ? lease.expiresAt : rules.extended(lease, now, leaseMs);
   const leaseExpiresAt = new Date(expiresAt).toISOString();
-  const changes: Change[] =
-    expiresAt === lease.expiresAt && !lease.graced
-      ? []
-      : [{ kind: "job", job: { ...job, lease: { ...lease, expiresAt, graced: false } } }];
+  const changes = renewal(held.job, beat, context);
   if (!lease.stop) return decided({ cancel: false, leaseExpiresAt }, changes);
-  return decided({ cancel: true, reason: lease.stop.reason, leaseExpiresAt }, changes);
+  const told: Change = { kind: "stop-told", buildId: held.build.id, at: null };
+  return decided({ cancel: true, reason: lease.stop.reason, leaseExpiresAt }, [...changes, told]);
 };
 
 /** The commit to keep for later attempts and retries. An annotated tag has an id of its own: its commit replaces that. */

@@ -96,6 +96,14 @@ export class Context {
     return new Context({ ...this.#parts, headers: { ...this.headers, ifMatch } });
   }
 
+  /** The same request in this organization: for the operator, who has none. */
+  inOrganization(orgId: string): Context {
+    if (orgId === this.orgId) return this;
+    const { env, caller } = this.#parts;
+    const db = new DatabaseSession(databaseOf(env, orgId), "first-primary");
+    return new Context({ ...this.#parts, caller: { ...caller, orgId }, db });
+  }
+
   get orgId(): string {
     return this.caller.orgId;
   }

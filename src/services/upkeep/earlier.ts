@@ -24,10 +24,6 @@ interface EarlierBuild {
   finishedAt: string;
 }
 
-interface Archives {
-  archive(ended: { day: string; orgId: string; jobId: string }): Promise<unknown>;
-}
-
 const logOf = (env: Env, { orgId, id }: { orgId: string; id: string }) =>
   (env.BUILD_LOG as DurableObjectNamespace<BuildLog>).getByName(buildLogName(orgId, id));
 
@@ -36,8 +32,7 @@ const timeOf = (at: number): string => new Date(at).toISOString();
 const archive = async (env: Env, earlier: EarlierBuild): Promise<void> => {
   const { id, orgId, finishedAt } = earlier;
   await putRecord(env.ARCHIVE, { ...(JSON.parse(earlier.record) as BuildRecord), id, orgId, finishedAt });
-  const log = logOf(env, earlier) as unknown as Archives;
-  await log.archive({ day: dayOf(Date.parse(finishedAt)), orgId, jobId: id });
+  await logOf(env, earlier).archive({ day: dayOf(Date.parse(finishedAt)), orgId, jobId: id });
 };
 
 /** Moves ended builds: the record and the log to the archive first, then the row, unless it changed meanwhile. */

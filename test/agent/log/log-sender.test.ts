@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { BuildLog } from "../../../src/agent/log/build-log.ts";
 import { LogBuffer } from "../../../src/agent/log/log-buffer.ts";
 import { sendLog } from "../../../src/agent/log/log-sender.ts";
+import { Audience } from "../../../src/agent/wire/audience.ts";
 import { Client } from "../../../src/agent/wire/client.ts";
 import { testFolder } from "../support/folder.ts";
 import { type ReceivedRequest, type StubResponse, startStubServer } from "../support/stub-server.ts";
@@ -43,6 +44,7 @@ const route = (url: string, buffer: LogBuffer) => ({
   buildId: BUILD,
   lease: 7,
   buffer,
+  audience: new Audience(),
   readyToSend: async () => {},
   signal: new AbortController().signal,
   pace: 1,

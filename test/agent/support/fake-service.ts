@@ -1,6 +1,6 @@
-import { WebSocketServer } from "ws";
+import { type WebSocket, WebSocketServer } from "ws";
 import type { Identity } from "../../../src/agent/cli/identity.ts";
-import type { Job } from "../../../src/protocol/jobs.ts";
+import type { HeartbeatMessage, Job } from "../../../src/protocol/jobs.ts";
 import { type ReceivedRequest, type StubResponse, type StubServer, startStubServer } from "./stub-server.ts";
 
 const AGENT = "01900000-0000-7000-8000-0000000000a1";
@@ -94,6 +94,10 @@ export interface FakeService extends StubServer {
   progress: Record<string, unknown>[];
   /** Response of the next heartbeats. */
   heartbeat: Record<string, unknown>;
+  /** Heartbeats that came over WebSockets. */
+  socketBeats: HeartbeatMessage[];
+  /** What the service does with one: the usual response. */
+  onSocketBeat: (beat: HeartbeatMessage, client: WebSocket) => void;
   /** Replaces the usual response unless it returns null. */
   intercept: (seen: ReceivedRequest) => StubResponse | null;
   hint(message: unknown): void;
@@ -157,7 +161,11 @@ export const startFakeService = async (): Promise<FakeService> => {
     )
       return socket.end("HTTP/1.1 426 Upgrade Required\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
     sockets.handleUpgrade(request, socket, head, (client) => {
-      client.on("message", (data) => String(data) === "ping" && client.send("pong"));
+      client.on("message", (data) => {
+        if (String(data) === "ping") return client.send("pong");
+        service.socketBeats.push(JSON.parse(String(data)));
+        service.onSocketBeat(JSON.parse(String(data)), client);
+      });
     });
   });
   const service: FakeService = {
@@ -167,6 +175,9 @@ export const startFakeService = async (): Promise<FakeService> => {
     results: [],
     progress: [],
     heartbeat: { cancel: false, leaseExpiresAt: NOW },
+    socketBeats: [],
+    onSocketBeat: ({ lease }, client) =>
+      client.send(JSON.stringify({ type: "heartbeat", lease, ...service.heartbeat })),
     intercept: () => null,
     hint: (message) => {
       for (const client of sockets.clients) client.send(JSON.stringify(message));

@@ -142,6 +142,11 @@ export const BY_RULE: Record<string, Provoke> = {
   "createOrganization duplicate": ({ orgId }) =>
     call(env.OPERATOR_TOKEN ?? "", "POST", "/organization", { id: orgId, name: "x" }),
 
+  "createAdminToken conflict": async ({ orgId }) => {
+    await call(env.OPERATOR_TOKEN ?? "", "DELETE", `/organization/${orgId}`);
+    return call(env.OPERATOR_TOKEN ?? "", "POST", `/organization/${orgId}/token`);
+  },
+
   "updateToken conflict": overtaken("PUT", "/token", { name: "x" }),
   "revokeToken conflict": overtaken("DELETE", "/token"),
   "rotateToken conflict": overtaken("POST", "/token", { graceSeconds: 0 }, "/rotate"),

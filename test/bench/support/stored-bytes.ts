@@ -12,9 +12,11 @@ interface Stored {
 const storedIn = (http: KeepAliveClient, binding: string, name: string): Promise<Stored> =>
   http.request("GET", `/stored?binding=${binding}&name=${encodeURIComponent(name)}`);
 
-/** Bytes that the object of a job's log keeps. */
-export const logBytes = async (http: KeepAliveClient, orgId: string, jobId: string): Promise<number> =>
-  (await storedIn(http, "BUILD_LOG", buildLogName(orgId, jobId))).bytes;
+/** Bytes that the object of a job's log keeps, beyond those of one that was never used. */
+export const logBytes = async (http: KeepAliveClient, orgId: string, jobId: string): Promise<number> => {
+  const bytesOf = async (id: string) => (await storedIn(http, "BUILD_LOG", buildLogName(orgId, id))).bytes;
+  return (await bytesOf(jobId)) - (await bytesOf("never used"));
+};
 
 /** Tables of the pool whose rows do not belong to a build. */
 const LASTING = ["meta", "state", "agent", "number"];

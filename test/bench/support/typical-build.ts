@@ -1,5 +1,7 @@
-import { BURST, PACE } from "../../../src/agent/log/log-sender.ts";
+import { BURST, QUIET_PACE } from "../../../src/agent/log/log-sender.ts";
+import { SETTLE, QUIET_PACE as STEPS_PACE } from "../../../src/agent/wire/progress-report.ts";
 import { type Job, LEASE_HEADER } from "../../../src/protocol/jobs.ts";
+import type { AgentSocket } from "./agent-socket.ts";
 import { LOG, type RegisteredAgent } from "./build-requests.ts";
 import { passTime } from "./idle-hour.ts";
 import type { KeepAliveClient } from "./keep-alive.ts";
@@ -12,36 +14,36 @@ const STEPS = 5;
 interface TypicalBuildOptions {
   trigger: { token: string; pipelineId: string };
   agent: RegisteredAgent;
-  /** Milliseconds between two chunks of the log. */
+  socket: AgentSocket;
+  /** Milliseconds between two chunks of the log, after the first few. */
   pace?: number;
 }
 
 /**
- * Runs a build of five minutes by the clock of the counted Worker, as the agent with a socket does: a trigger, a poll,
- * five steps, one minute of log that nobody follows, heartbeats. @returns the build's id
+ * Runs a build of five minutes by the clock of the counted Worker, as the agent with a socket does while nobody follows
+ * it: a trigger, a poll, five steps, one minute of log, heartbeats. @returns the build's id
  */
 export const typicalBuild = async (
   http: KeepAliveClient,
-  { trigger, agent, pace = PACE }: TypicalBuildOptions,
+  { trigger, agent, socket, pace = QUIET_PACE }: TypicalBuildOptions,
 ): Promise<string> => {
   const body = JSON.stringify({ pipelineId: trigger.pipelineId, branch: "main" });
   await http.request("POST", "/build", { token: trigger.token, body });
   const { token } = agent;
   const job = await http.request<Job>("GET", `/buildagent/${agent.id}/poll?wait=0`, { token });
-  const running = new RunningBuild(http, agent, job);
-  await running.tell("start");
+  const running = new RunningBuild(http, agent, job, pace);
+  await running.begin();
   for (let second = 0; second < BUILD_SECONDS; second++) {
-    if (second % (BUILD_SECONDS / STEPS) === 0) await running.beginStep(second / (BUILD_SECONDS / STEPS));
-    const parts = Math.max(1, 1000 / pace);
-    for (let part = 0; second < WRITING_SECONDS && part < parts; part++) {
-      running.write(LOG);
-      if (second < BURST || (second * 1000) % pace < 1000) await running.sendLog();
+    if (second % (BUILD_SECONDS / STEPS) === 0) running.beginStep(second / (BUILD_SECONDS / STEPS), second);
+    for (let part = 0; part < Math.max(1, 1000 / pace); part++) {
+      if (second < WRITING_SECONDS) running.write(LOG);
+      await running.sendLog(second);
     }
-    if (second >= WRITING_SECONDS && running.hasUnsent) await running.sendLog();
+    await running.reportSteps(second);
     await passTime(http, 1);
-    if ((second + 1) % agent.heartbeatSeconds === 0) await running.beat();
+    if ((second + 1) % agent.heartbeatSeconds === 0) await running.beat(socket);
   }
-  await running.tell("finish", { status: "succeeded", exitCode: 0 });
+  await running.finish();
   return job.build.id;
 };
 
@@ -51,51 +53,77 @@ class RunningBuild {
   readonly #agent: RegisteredAgent;
   readonly #job: Job;
   readonly #headers: Record<string, string>;
+  readonly #pace: number;
   #written = "";
   #offset = 0;
+  #chunks = 0;
+  #nextChunkAt = 0;
+  #steps: object[] = [];
+  #stepsDueAt = Number.POSITIVE_INFINITY;
+  #reportedAt = 0;
 
-  constructor(http: KeepAliveClient, agent: RegisteredAgent, job: Job) {
+  constructor(http: KeepAliveClient, agent: RegisteredAgent, job: Job, pace: number) {
     this.#http = http;
     this.#agent = agent;
     this.#job = job;
+    this.#pace = pace;
     this.#headers = { [LEASE_HEADER]: String(job.lease) };
   }
 
-  tell(verb: string, words?: object): Promise<unknown> {
-    return this.#post(`/build/${this.#job.build.id}/${verb}`, words);
+  async begin(): Promise<void> {
+    await this.#tell("start");
+    await this.#tell("progress", { commitSha: "0123456789".repeat(4) });
   }
 
-  beat(): Promise<unknown> {
-    return this.#post(`/buildagent/${this.#agent.id}/heartbeat`);
-  }
-
-  /** Writes the step's title, and reports it. */
-  beginStep(index: number): Promise<unknown> {
-    this.write(`--- step ${index}\n`);
-    const times = { startedAt: new Date().toISOString(), finishedAt: null };
-    const step = { id: null, name: `step ${index}`, status: "running", exitCode: null, ...times, logOffset: null };
-    return this.tell("progress", { steps: [step] });
+  /** Sends a heartbeat as the job allows it: on the socket, or by HTTP. */
+  async beat({ heartbeats }: AgentSocket): Promise<void> {
+    const { id, heartbeatSeconds } = this.#agent;
+    const bySocket =
+      this.#job.heartbeat === "socket" && (await heartbeats.heartbeat(this.#job.lease, heartbeatSeconds));
+    if (!bySocket) await this.#post(`/buildagent/${id}/heartbeat`);
   }
 
   write(text: string): void {
     this.#written += text;
   }
 
-  get hasUnsent(): boolean {
-    return this.#written.length > this.#offset;
+  /** Ends the step before and begins another: writes its title, and reports both soon. */
+  beginStep(index: number, second: number): void {
+    this.write(`--- step ${index}\n`);
+    const times = { startedAt: new Date().toISOString(), finishedAt: null };
+    const step = { id: null, name: `step ${index}`, ...times, logOffset: this.#written.length };
+    const ended = this.#steps.map((one) => ({ ...one, status: "succeeded", exitCode: 0 }));
+    this.#steps = [...ended, { ...step, status: "running", exitCode: null }];
+    this.#stepsDueAt = Math.max(second * 1000 + SETTLE, this.#reportedAt + STEPS_PACE);
   }
 
-  /** Sends what was written since the last chunk. */
-  async sendLog(): Promise<void> {
+  /** Sends what was written since the last chunk, where the pace of the agent allows it in this second. */
+  async sendLog(second: number): Promise<void> {
+    if (this.#written.length === this.#offset || second * 1000 < this.#nextChunkAt) return;
     const path = `/build/${this.#job.build.id}/log?offset=${this.#offset}`;
     const headers = { ...this.#headers, "Content-Type": "application/octet-stream" };
     const body = this.#written.slice(this.#offset);
-    const { next } = await this.#http.request<{ next: number }>("PUT", path, {
-      token: this.#agent.token,
-      headers,
-      body,
-    });
+    const { token } = this.#agent;
+    const { next } = await this.#http.request<{ next: number }>("PUT", path, { token, headers, body });
     this.#offset = next;
+    this.#chunks += 1;
+    this.#nextChunkAt = this.#chunks < BURST ? 0 : second * 1000 + this.#pace;
+  }
+
+  async reportSteps(second: number): Promise<void> {
+    if (second * 1000 < this.#stepsDueAt) return;
+    this.#reportedAt = second * 1000;
+    this.#stepsDueAt = Number.POSITIVE_INFINITY;
+    await this.#tell("progress", { steps: this.#steps });
+  }
+
+  async finish(): Promise<void> {
+    await this.#tell("progress", { steps: this.#steps });
+    await this.#tell("finish", { status: "succeeded", exitCode: 0 });
+  }
+
+  #tell(verb: string, words?: object): Promise<unknown> {
+    return this.#post(`/build/${this.#job.build.id}/${verb}`, words);
   }
 
   #post(path: string, words?: object): Promise<unknown> {

@@ -61,10 +61,64 @@ describe("a silent agent", () => {
       pool.advance(7 * DAY);
       agent.claim();
     }
-    pool.model.reload([]);
+    pool.model.reload(pool.now);
     pool.advance(30 * DAY);
     expect(forgotten(pool)).toEqual([]);
     pool.advance(61 * DAY);
     expect(forgotten(pool)).toEqual([agent.id]);
+  });
+});
+
+describe("an ephemeral agent that never had a build", () => {
+  const MINUTE = 60;
+  const isThere = (pool: TestPool, id: string) => pool.model.state.agents.has(id);
+
+  it("is forgotten after an hour away, also where nobody ever saw it wait", () => {
+    const pool = new TestPool();
+    const [never, polled, lasting] = [
+      pool.agent({ isEphemeral: true }),
+      pool.agent({ isEphemeral: true }),
+      pool.agent(),
+    ];
+    pool.advance(30 * MINUTE);
+    polled.claim();
+    expect(nextDue(pool.model.state, pool.model.context)).toBeLessThanOrEqual(pool.now + 30 * MINUTE * 1000);
+    pool.advance(30 * MINUTE - 1);
+    expect(forgotten(pool)).toEqual([]);
+    pool.advance(1);
+    expect(forgotten(pool)).toEqual([never.id]);
+    pool.advance(30 * MINUTE);
+    expect(forgotten(pool)).toEqual([never.id, polled.id]);
+    expect(isThere(pool, lasting.id)).toBe(true);
+  });
+
+  it("is kept while it waits or builds, and an hour from its leave", () => {
+    const pool = new TestPool();
+    const [waiting, left] = [pool.agent({ isEphemeral: true }), pool.agent({ isEphemeral: true })];
+    waiting.wait();
+    left.wait();
+    pool.advance(5 * 60 * MINUTE);
+    pool.ok("leave", { agentId: left.id });
+    pool.advance(59 * MINUTE);
+    expect(forgotten(pool)).toEqual([]);
+    pool.advance(MINUTE);
+    expect(forgotten(pool)).toEqual([left.id]);
+    expect(isThere(pool, waiting.id)).toBe(true);
+  });
+
+  it("has an hour from the wake where its socket was lost with the object, and all its time where it was not", () => {
+    const pool = new TestPool();
+    const [lost, kept] = [pool.agent({ isEphemeral: true }), pool.agent({ isEphemeral: true })];
+    lost.wait();
+    kept.wait();
+    pool.advance(5 * 60 * MINUTE);
+    const sockets = new Map([[kept.id, { until: null, hasOwn: true, kept: null }]]);
+    pool.model.reload(pool.now, sockets);
+    pool.advance(59 * MINUTE);
+    expect(forgotten(pool)).toEqual([]);
+    pool.model.reload(pool.now, sockets);
+    pool.advance(MINUTE);
+    expect(forgotten(pool)).toEqual([lost.id]);
+    expect(isThere(pool, kept.id)).toBe(true);
   });
 });

@@ -115,6 +115,8 @@ export const AGENTS: Words = {
       runKeys:
         "Names in env that come from the envVariables of the build. They take precedence over the env of the file.",
       requires: "What the pipeline and the trigger require of an agent.",
+      heartbeat:
+        "socket: heartbeats may also be sent as messages on the agent's WebSocket. Ignore values that you do not know.",
       mayGoElsewhere: "true: the agent may release the build with elsewhere if it cannot fetch the source.",
       timeoutSeconds: "Maximum duration of the build, in seconds.",
     },
@@ -158,6 +160,10 @@ export const AGENTS: Words = {
   },
   LogAccepted: {
     is: "How much of the log is stored.",
-    fields: { next: "Number of bytes of this lease that are stored durably: continue from here." },
+    fields: {
+      next: "Number of bytes of this lease that are stored durably: continue from here.",
+      followed:
+        "Whether anybody follows the log. While nobody does, a chunk every ten seconds is enough; the hint followed says that somebody began to.",
+    },
   },
 };

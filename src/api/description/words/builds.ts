@@ -39,6 +39,10 @@ export const BUILDS: Words = {
       finishedAt: "When the build ended; null until then.",
     },
   },
+  LogTime: {
+    is: "When a part of a log was stored.",
+    fields: { offset: "The byte of the log at which the part begins.", at: "When it was stored." },
+  },
   Creator: {
     is: "The creator of a build.",
     fields: {

@@ -46,6 +46,16 @@ export const SERVICE: Words = {
       name: "Name of the organization, for people.",
       locationHint: "Where most of its agents are; null: the place of the first request.",
       createdAt: "Time of creation.",
+      deletingAt: "Since when it is being deleted; null if it is not.",
+    },
+  },
+  OrganizationRemoval: {
+    is: "What the deletion of an organization is at.",
+    like: "Organization",
+    fields: {
+      deletingAt: "When the deletion began.",
+      step: "What is deleted now, in this order: closing (nothing yet: earlier requests still end), builds with their logs, archive, rows.",
+      removed: "How much this request deleted: logs, objects of the archive or rows.",
     },
   },
   NewOrganization: { is: "An organization to create.", like: "Organization" },

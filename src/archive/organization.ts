@@ -1,0 +1,34 @@
+import { ARCHIVED } from "./keys.ts";
+
+/** Keys that R2 deletes in one call. */
+const PAGE = 1000;
+
+/** The folders of all days of one kind: `record/2026-11-22/`. */
+const daysOf = async function* (archive: R2Bucket, kind: string): AsyncGenerator<string> {
+  let cursor: string | undefined;
+  do {
+    const page = await archive.list({ prefix: `${kind}/`, delimiter: "/", cursor });
+    yield* page.delimitedPrefixes;
+    cursor = page.truncated ? page.cursor : undefined;
+  } while (cursor !== undefined);
+};
+
+/**
+ * Deletes the records and logs of an organization, whether a list knows them or not.
+ * @returns how many objects were deleted; as many as `limit`, or more, means that some may be left
+ */
+export const deleteOrganizationFrom = async (archive: R2Bucket, orgId: string, limit: number): Promise<number> => {
+  let deleted = 0;
+  for (const kind of ARCHIVED) {
+    for await (const day of daysOf(archive, kind)) {
+      for (;;) {
+        const { objects } = await archive.list({ prefix: `${day}${orgId}/`, limit: PAGE });
+        if (objects.length === 0) break;
+        await archive.delete(objects.map(({ key }) => key));
+        deleted += objects.length;
+        if (deleted >= limit) return deleted;
+      }
+    }
+  }
+  return deleted;
+};

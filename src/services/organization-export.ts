@@ -1,0 +1,119 @@
+import { and, asc, eq, gt } from "drizzle-orm";
+import type * as z from "zod/mini";
+import { credential, organization } from "../db/schema.ts";
+import { type ExportQuery, NOUNS, type Noun, Organization } from "../protocol/organization.ts";
+import { encodeCursor } from "../protocol/page.ts";
+import { Credential } from "../protocol/repository.ts";
+import { VERSION } from "../protocol/version.ts";
+import { listAgents } from "./agents.ts";
+import { listAudit } from "./audit.ts";
+import { listBuilds } from "./build-list.ts";
+import { getBuild } from "./builds.ts";
+import { auditRow } from "./core/commit.ts";
+import type { Context } from "./core/context.ts";
+import { notFound } from "./core/refusal.ts";
+import { viewOf } from "./core/view.ts";
+import { listGroups } from "./groups.ts";
+import { listPipelines } from "./pipelines.ts";
+import { listRepositories } from "./repositories.ts";
+import { listTokens } from "./tokens.ts";
+import { listVariables } from "./variables.ts";
+
+/** Records of one page. Fewer where one may be large: a page must fit into memory. */
+const PAGE = 100;
+const LARGE_PAGE = 20;
+
+interface Page {
+  records: object[];
+  /** The id after which the next page begins; null on the last one. */
+  after: string | null;
+}
+type Read = (context: Context, cursor: string | undefined) => Promise<Page>;
+
+interface Listed {
+  value: { id: string }[];
+  nextCursor: string | null;
+}
+
+/** The page of a list, by the verb that answers it to clients: so it has what they may see, and no more. */
+const listed = async (list: Promise<Listed>): Promise<Page> => {
+  const { value, nextCursor } = await list;
+  return { records: value, after: nextCursor === null ? null : (value.at(-1)?.id ?? null) };
+};
+
+const input = <Q>(query: Q) => ({ params: undefined, query, body: undefined });
+
+/** Each with what only its own page shows, such as its steps. */
+const builds: Read = async (context, cursor) => {
+  const after = cursor === undefined ? undefined : { id: cursor, isPastLive: false };
+  const page = await listBuilds.answer(context, input({ limit: LARGE_PAGE, cursor: after }));
+  const whole = page.value.map(({ id }) => getBuild.run(context, { ...input(undefined), params: { id } }));
+  return { ...(await listed(Promise.resolve(page))), records: await Promise.all(whole) };
+};
+
+const credentialRecord = viewOf(Credential);
+
+const credentials: Read = async ({ db, orgId }, cursor = "") => {
+  const isNext = and(eq(credential.orgId, orgId), gt(credential.repoId, cursor));
+  const rows = db.sql.select().from(credential).where(isNext).orderBy(asc(credential.repoId)).limit(PAGE);
+  const [found] = await db.run(rows);
+  return { records: found.map(credentialRecord), after: found.length < PAGE ? null : (found.at(-1)?.repoId ?? null) };
+};
+
+const organizationRecord = viewOf(Organization);
+
+const READS: Record<Noun, Read> = {
+  async organization({ db, orgId }) {
+    const [rows] = await db.run(db.sql.select().from(organization).where(eq(organization.id, orgId)));
+    return { records: rows.map(organizationRecord), after: null };
+  },
+  token: (context, cursor) => listed(listTokens.answer(context, input({ limit: PAGE, cursor }))),
+  repository: (context, cursor) => listed(listRepositories.answer(context, input({ limit: PAGE, cursor }))),
+  credential: credentials,
+  pipeline: (context, cursor) => listed(listPipelines.answer(context, input({ limit: LARGE_PAGE, cursor }))),
+  group: (context, cursor) =>
+    listed(listGroups.answer(context, input({ limit: PAGE, cursor, includeVariables: false }))),
+  variable: (context, cursor) =>
+    listed(listVariables.answer(context, input({ limit: PAGE, cursor, includeInactive: true }))),
+  build: builds,
+  audit: (context, cursor) => listed(listAudit.answer(context, input({ limit: PAGE, cursor }))),
+  agent: (context, cursor) => listed(listAgents.answer(context, input({ limit: PAGE, cursor }))),
+};
+
+const lineOf = (value: object): string => `${JSON.stringify(value)}\n`;
+
+/** The organization that the export is of. @throws Refusal not-found, also for another one than the caller's */
+const exported = async (context: Context, id: string): Promise<Context> => {
+  const { kind } = await context.admit();
+  if (kind !== "operator" && id !== context.orgId) throw notFound();
+  const within = context.inOrganization(id);
+  const { sql: db } = within.db;
+  const [[found]] = await within.db.run(db.select().from(organization).where(eq(organization.id, id)));
+  if (!found) throw notFound();
+  return within;
+};
+
+/**
+ * One page of everything that an organization has, as lines of JSON: its first line names the version and the nouns,
+ * each other one has a noun and a record. Without a noun, the pages lead through all of them.
+ */
+export const exportOrganization = async (
+  context: Context,
+  id: string,
+  { noun: only, cursor }: z.infer<typeof ExportQuery>,
+): Promise<{ text: string; nextCursor: string | null }> => {
+  const within = await exported(context, id);
+  const [noun = NOUNS[0], after] = (cursor?.split("/") ?? [only]) as [Noun | undefined, string | undefined];
+  const lines: string[] = [];
+  if (cursor === undefined) {
+    await within.db.run(
+      auditRow(within, { action: "organization.export", subject: id, detail: { noun: only ?? null } }),
+    );
+    lines.push(lineOf({ version: VERSION, organization: id, exportedAt: context.at, nouns: only ? [only] : NOUNS }));
+  }
+  const page = await READS[noun](within, after || undefined);
+  lines.push(...page.records.map((record) => lineOf({ noun, record })));
+  const next = only ? undefined : NOUNS[NOUNS.indexOf(noun) + 1];
+  const begin = page.after === null ? next && `${next}/` : `${noun}/${page.after}`;
+  return { text: lines.join(""), nextCursor: begin ? encodeCursor(begin) : null };
+};

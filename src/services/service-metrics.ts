@@ -1,0 +1,80 @@
+import { sql } from "drizzle-orm";
+import { mergeGauges, NO_TOTALS, type ServiceNumbers } from "../domain/service-numbers.ts";
+import { toServicePrometheus } from "../domain/service-prometheus.ts";
+import { DATABASE_LIMIT_BYTES, ServiceMetrics } from "../protocol/service-metrics.ts";
+import type { Context } from "./core/context.ts";
+import { verb } from "./core/verb.ts";
+
+/** Seconds without a run of upkeep after which the service does not count as up. */
+const UP_SECONDS = 300;
+/** The part of the database's limit from which on it is nearly full. */
+const NEARLY_FULL = 0.7;
+
+type SetAside = ServiceMetrics["upkeep"]["setAside"][number];
+
+/** The newest numbers of every pool: with many pools, those of several runs. */
+const NEWEST = sql`SELECT facts FROM service_metric WHERE minute > (
+  SELECT minute - json_extract(facts, '$.rounds') FROM service_metric ORDER BY minute DESC LIMIT 1
+) ORDER BY minute DESC`;
+
+const measure = async ({ db, now }: Context): Promise<ServiceMetrics> => {
+  const [rows, setAside] = await db.run(
+    db.statement<{ facts: string }>(NEWEST),
+    db.statement<SetAside>(
+      sql`SELECT kind, count(*) AS count, max(tries) AS mostTries FROM upkeep_failure GROUP BY kind ORDER BY kind`,
+    ),
+  );
+  const runs = rows.results.map(({ facts }) => JSON.parse(facts) as ServiceNumbers);
+  const [newest] = runs;
+  const gauges = mergeGauges(runs.map((run) => run.gauges));
+  const { leasesLost, ...totals } = newest?.totals ?? NO_TOTALS;
+  const ageSeconds = newest ? Math.max(0, (now.getTime() - newest.at) / 1000) : null;
+  const bytes = rows.meta.size_after;
+  return {
+    isUp: ageSeconds !== null && ageSeconds < UP_SECONDS,
+    upkeep: { lastRunAt: timeOf(newest?.at), ageSeconds, setAside: setAside.results },
+    pools: {
+      swept: gauges.swept,
+      failed: gauges.failed,
+      largestBytes: gauges.largestPoolBytes,
+      notable: gauges.named,
+    },
+    builds: {
+      active: gauges.active,
+      waiting: gauges.waiting,
+      oldestWaitSeconds: gauges.oldestWaitSeconds,
+      ...totals,
+    },
+    leasesLost,
+    outbox: {
+      ageSeconds: gauges.outboxSeconds,
+      failures: gauges.outboxFailures,
+      deadLetters: newest?.deadLetters ?? {},
+    },
+    database: {
+      bytes,
+      limitBytes: DATABASE_LIMIT_BYTES,
+      isNearlyFull: bytes >= NEARLY_FULL * DATABASE_LIMIT_BYTES,
+      rowsCountedAt: timeOf(newest?.rows?.at),
+      rows: newest?.rows?.tables ?? {},
+    },
+  };
+};
+
+const timeOf = (at: number | undefined): string | null => (at === undefined ? null : new Date(at).toISOString());
+
+/** Reads what upkeep wrote: to ask each pool would wake it. */
+export const jsonServiceMetrics = verb({
+  access: { operator: true },
+  output: ServiceMetrics,
+  async run(context) {
+    await context.admit();
+    return measure(context);
+  },
+});
+
+/** The same as text for Prometheus. */
+export const servicePrometheusText = async (context: Context): Promise<string> => {
+  await context.admit();
+  return toServicePrometheus(await measure(context));
+};

@@ -1,0 +1,158 @@
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { LogBuffer } from "../../../src/agent/log/log-buffer.ts";
+import { sendLog } from "../../../src/agent/log/log-sender.ts";
+import { Audience } from "../../../src/agent/wire/audience.ts";
+import { Client } from "../../../src/agent/wire/client.ts";
+import { ProgressReport } from "../../../src/agent/wire/progress-report.ts";
+import type { Step } from "../../../src/protocol/build.ts";
+import { testFolder } from "../support/folder.ts";
+import { type ReceivedRequest, type StubServer, startStubServer } from "../support/stub-server.ts";
+import { waitUntil } from "../support/wait-until.ts";
+
+/** Longer than any test: what waits for it does not happen. */
+const NEVER = 3_600_000;
+const ROUTE = { buildId: "01900000-0000-7000-8000-000000000001", lease: 7 };
+
+let service: StubServer;
+afterEach(() => service.close());
+
+const clientOf = () => new Client({ url: service.url, token: "t", backOff: { initial: 1, max: 5 } });
+
+/** A log that is being sent, and what arrived of it. */
+const sending = async (answer: { followed?: boolean }, audience = new Audience(() => true)) => {
+  let stored = "";
+  service = await startStubServer(({ query, body }) => {
+    stored = stored.slice(0, Number(query.get("offset"))) + body.toString();
+    return { body: { next: stored.length, ...answer } };
+  });
+  const buffer = new LogBuffer(join(testFolder(), "log"));
+  const end = new AbortController();
+  const done = sendLog({
+    ...ROUTE,
+    client: clientOf(),
+    buffer,
+    audience,
+    readyToSend: async () => {},
+    signal: end.signal,
+    pace: 1,
+    quietPace: NEVER,
+  });
+  const write = (text: string) => buffer.write(Buffer.from(text));
+  const arrived = (text: string) => waitUntil(() => stored.endsWith(text));
+  return { audience, write, arrived, done, close: () => buffer.close(), stored: () => stored };
+};
+
+/** Sends five lines, and one more that waits. */
+const untilQuiet = async (log: Awaited<ReturnType<typeof sending>>) => {
+  for (let line = 1; line <= 5; line++) {
+    log.write(`line ${line}\n`);
+    await log.arrived(`line ${line}\n`);
+  }
+  log.write("line 6\n");
+  await new Promise(setImmediate);
+};
+
+describe("a log that nobody follows", () => {
+  it("is sent line by line five times, then waits until it is closed", async () => {
+    const log = await sending({ followed: false });
+    await untilQuiet(log);
+    expect(service.requests).toHaveLength(5);
+    log.close();
+    await log.done;
+    expect(log.stored()).toContain("line 6");
+    expect(service.requests).toHaveLength(6);
+  });
+
+  it("is sent at once when somebody begins to follow it", async () => {
+    const log = await sending({ followed: false });
+    await untilQuiet(log);
+    log.audience.note();
+    await log.arrived("line 6\n");
+    log.close();
+    await log.done;
+  });
+
+  it("is sent when 256 KB wait", async () => {
+    const log = await sending({ followed: false });
+    await untilQuiet(log);
+    const much = `${"x".repeat(300_000)}\n`;
+    log.write(much);
+    await log.arrived(much);
+    log.close();
+    await log.done;
+  });
+});
+
+describe("a log whose followers the agent cannot be told of", () => {
+  it.each([
+    ["no socket for hints is open", { followed: false }, new Audience(() => false)],
+    ["the service is older and does not say", {}, new Audience(() => true)],
+  ])("is sent line by line, because %s", async (_, answer, audience) => {
+    const log = await sending(answer, audience);
+    await untilQuiet(log);
+    await log.arrived("line 6\n");
+    log.close();
+    await log.done;
+  });
+});
+
+const step = (status: Step["status"]): Step => ({
+  ...{ id: null, name: "step", status, exitCode: null, startedAt: null, finishedAt: null, logOffset: null },
+});
+
+const reporting = async (audience: Audience) => {
+  service = await startStubServer(() => ({ status: 204 }));
+  const progress = new ProgressReport({
+    ...ROUTE,
+    client: clientOf(),
+    audience,
+    quietPace: NEVER,
+    signal: new AbortController().signal,
+    onError: (error) => {
+      throw error;
+    },
+  });
+  progress.report({ commitSha: "a".repeat(40) });
+  await waitUntil(() => service.requests.length === 1);
+  const bodies = () => service.requests.map((request: ReceivedRequest) => JSON.parse(request.body.toString()));
+  const arrived = (count: number) => waitUntil(() => service.requests.length === count);
+  return { progress, bodies, arrived };
+};
+
+describe("the progress of a build that nobody follows", () => {
+  const alone = () => {
+    const audience = new Audience(() => true);
+    audience.note(false);
+    return audience;
+  };
+
+  it("is merged into one report, which its end sends", async () => {
+    const { progress, bodies } = await reporting(alone());
+    progress.report({ steps: [step("running")] });
+    progress.report({ steps: [step("succeeded")], summary: "done" });
+    await new Promise(setImmediate);
+    expect(bodies()).toHaveLength(1);
+    await progress.flushed();
+    expect(bodies()[1]).toEqual({ steps: [step("succeeded")], summary: "done" });
+    progress.close();
+  });
+
+  it("does not wait with values to mask, with a failed step, or when somebody comes", async () => {
+    const audience = alone();
+    const { progress, bodies, arrived } = await reporting(audience);
+    progress.report({ steps: [step("running")] });
+    progress.report({ masks: ["secret"] });
+    await progress.masksKnown();
+    expect(bodies()[1]).toEqual({ masks: ["secret"], steps: [step("running")] });
+    progress.report({ steps: [step("failed")] });
+    await arrived(3);
+    await progress.flushed();
+    progress.report({ steps: [step("running")] });
+    audience.note();
+    await arrived(4);
+    progress.report({ steps: [step("succeeded")] });
+    await arrived(5);
+    progress.close();
+  });
+});

@@ -1,0 +1,113 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { NOUNS } from "../../src/protocol/organization.ts";
+import { VERSION } from "../../src/protocol/version.ts";
+import { call, created, expectProblem, newOrganization, newToken } from "../support/api.ts";
+import { type BuildSetup, newBuildSetup, takeNewJob } from "../support/build-setup.ts";
+import { poolStub } from "../support/deployment.ts";
+
+const operator = env.OPERATOR_TOKEN ?? "";
+const SECRET = "a value that no export has";
+
+interface Line {
+  noun: string;
+  record: Record<string, unknown>;
+}
+
+/** Follows the pages from an address. @returns the first line, the others, and how many pages there were */
+const follow = async (token: string, path: string) => {
+  const lines: Line[] = [];
+  let pages = 0;
+  for (let next: string | null = path; next !== null; pages++) {
+    const { status, headers, text }: { status: number; headers: Headers; text: string } = await call(
+      token,
+      "GET",
+      next,
+    );
+    expect([status, headers.get("Content-Type")], text).toEqual([200, "application/jsonl"]);
+    lines.push(
+      ...text
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => JSON.parse(line)),
+    );
+    const [, url]: (string | undefined)[] = /<(.*)>; rel="next"/.exec(headers.get("Link") ?? "") ?? [];
+    next = url ? url.slice(new URL(url).origin.length) : null;
+  }
+  return { head: lines[0] as unknown, lines: lines.slice(1), pages };
+};
+
+const furnish = async ({ orgId, admin, repository }: BuildSetup) => {
+  await env.DB.prepare(
+    `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 230)
+     INSERT INTO variable_group (id, org_id, name, created_at, updated_at)
+     SELECT printf('0198c5d2-0000-7000-8000-%012d', n), ?1, 'group ' || n, '', '' FROM numbers`,
+  )
+    .bind(orgId)
+    .run();
+  const secret = { value: SECRET, isSecret: true, scope: "organization", orgId };
+  await created(admin, "/secrets/variables", { ...secret, key: "SECRET" });
+  await created(admin, "/secrets/variables", { ...secret, key: "PLAIN", value: "to see", isSecret: false });
+  const credential = { kind: "token", username: "builder", value: SECRET };
+  await call(admin, "PUT", `/repository/${repository.id}/credential`, credential);
+};
+
+describe("GET /organization/{id}/export", () => {
+  it("leads through everything that the organization has, without a secret, a token or its hash", async () => {
+    const setup = await newBuildSetup();
+    const { orgId, admin, agent } = setup;
+    await furnish(setup);
+    const { build } = await takeNewJob(setup, { envVariables: { RUN: SECRET } });
+    await poolStub(orgId).flush();
+    for (const token of [admin, operator]) {
+      const { head, lines, pages } = await follow(token, `/organization/${orgId}/export`);
+      expect(head).toEqual({ version: VERSION, organization: orgId, exportedAt: expect.any(String), nouns: NOUNS });
+      const count = (noun: string) => lines.filter((line) => line.noun === noun).length;
+      expect(NOUNS.map((noun) => [noun, count(noun)])).toEqual([
+        ...[
+          ["organization", 1],
+          ["token", 1],
+          ["repository", 1],
+          ["credential", 1],
+          ["pipeline", 1],
+          ["group", 230],
+        ],
+        ...[
+          ["variable", 2],
+          ["build", 1],
+          ["audit", expect.any(Number)],
+          ["agent", 1],
+        ],
+      ]);
+      expect(new Set(lines.map(({ record }) => JSON.stringify(record))).size).toBe(lines.length);
+      expect(pages).toBe(NOUNS.length + 2);
+      const recordOf = (noun: string) => lines.find((line) => line.noun === noun)?.record;
+      expect(recordOf("build")).toMatchObject({ id: build.id, status: "succeeded", environment: expect.any(Array) });
+      const text = JSON.stringify(lines);
+      for (const secret of [SECRET, admin, agent.token]) expect(text).not.toContain(secret);
+      expect(text).not.toMatch(/[0-9a-f]{64}|sealed|hash/i);
+      expect(text).toContain("to see");
+    }
+    const { body } = await call(admin, "GET", "/audit?action=organization.export");
+    expect(body.map(({ actor }: { actor: string }) => actor.split(":")[0])).toEqual(["operator", "token"]);
+  });
+
+  it("leads through one noun where one is named", async () => {
+    const setup = await newBuildSetup();
+    await furnish(setup);
+    const { lines, pages } = await follow(setup.admin, `/organization/${setup.orgId}/export?noun=group`);
+    expect([lines.length, pages]).toEqual([230, 3]);
+    expect(lines.every(({ noun }) => noun === "group")).toBe(true);
+  });
+
+  it("is for an admin of the organization and the operator, and for no other", async () => {
+    const [own, other] = [await newOrganization(), await newOrganization()];
+    const path = `/organization/${own.orgId}/export`;
+    expectProblem(await call(await newToken(own.admin, "maintainer"), "GET", path), 403, "forbidden");
+    expectProblem(await call(other.admin, "GET", path), 404, "not-found");
+    expectProblem(await call(operator, "GET", "/organization/never-there/export"), 404, "not-found");
+    for (const query of ["noun=password", `cursor=${btoa("token/'--")}`, `cursor=${btoa("guard/")}`]) {
+      expectProblem(await call(own.admin, "GET", `${path}?${query}`), 422, "invalid");
+    }
+  });
+});

@@ -1,0 +1,32 @@
+import type { Result } from "../../src/domain/pool/commands.ts";
+import type { Push } from "../../src/domain/pool/decision.ts";
+import type { PoolState } from "../../src/domain/pool/state.ts";
+import type { AnyInput, CheckContext } from "./observations.ts";
+import { STOP_AGAIN_MS } from "./specification.ts";
+import { must } from "./violation.ts";
+
+/** An agent with a socket is told to stop its build again and again, until its heartbeat was answered with the stop. */
+export const checkStops = (
+  { observed, call }: CheckContext,
+  state: PoolState,
+  answer: Result<AnyInput>,
+  pushes: readonly Push[],
+): void => {
+  const { command, input, now } = call;
+  for (const [id, { lease }] of state.jobs) {
+    const seen = observed.builds.get(id)!;
+    if (!lease?.stop) {
+      seen.toldToStop = null;
+      continue;
+    }
+    const isTold = pushes.some(({ agentId, hint }) => hint.type === "cancel" && agentId === lease.agentId);
+    if (isTold || !seen.toldToStop) seen.toldToStop = { at: isTold ? now : lease.stop.at, isAnswered: false };
+    const isByHolder = input?.agentId === lease.agentId && answer.ok;
+    if (command === "heartbeat" && isByHolder && answer.value.reason === lease.stop.reason)
+      seen.toldToStop.isAnswered = true;
+    if (seen.toldToStop.isAnswered || state.waiters.get(lease.agentId)?.until !== null) continue;
+    const opensSocket = command === "wait" && isByHolder && input.until === null;
+    must(10, isTold || !opensSocket, "an agent opened a socket and was not told to stop its build");
+    must(10, now < seen.toldToStop.at + STOP_AGAIN_MS, "an agent that did not answer was not told again to stop");
+  }
+};

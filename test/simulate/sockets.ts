@@ -1,0 +1,61 @@
+import type { KeptLease } from "../../src/domain/pool/facts.ts";
+import type { FoundSockets } from "../../src/domain/pool/wake.ts";
+
+interface SimSocket {
+  /** When a poll's socket closes; null for the agent's own. */
+  until: number | null;
+  kept: KeptLease | null;
+  /** The agent is gone, and the pool does not know. */
+  isHalfOpen: boolean;
+}
+
+/** The newest socket of each agent, as the pool sees it: it survives the eviction of the object, except in a crash. */
+export class SimSockets {
+  readonly #sockets = new Map<string, SimSocket>();
+
+  open(agentId: string, until: number | null): void {
+    const kept = until === null ? (this.#sockets.get(agentId)?.kept ?? null) : null;
+    this.#sockets.set(agentId, { until, kept, isHalfOpen: false });
+  }
+
+  /** Whether the agent has an open socket. */
+  has(agentId: string): boolean {
+    return this.#sockets.get(agentId)?.isHalfOpen === false;
+  }
+
+  /** Whether the agent has an open socket of its own, on which it may send heartbeats. */
+  hasOwn(agentId: string): boolean {
+    return this.has(agentId) && this.#sockets.get(agentId)!.until === null;
+  }
+
+  /** The agent's machine dies without a word. */
+  breakOff(agentId: string): void {
+    const socket = this.#sockets.get(agentId);
+    if (socket) socket.isHalfOpen = true;
+  }
+
+  /** The socket is closed. @returns whether there was one */
+  delete(agentId: string): boolean {
+    return this.#sockets.delete(agentId);
+  }
+
+  clear(): void {
+    this.#sockets.clear();
+  }
+
+  /** The pool remembers the lease that a heartbeat on the agent's own socket renewed. */
+  keep(agentId: string, kept: KeptLease): void {
+    const socket = this.#sockets.get(agentId);
+    if (socket?.until === null) socket.kept = kept;
+  }
+
+  /** Agents whose polls are over. */
+  overdue(now: number): string[] {
+    return [...this.#sockets].flatMap(([id, { until }]) => (until !== null && until <= now ? [id] : []));
+  }
+
+  /** What an object finds when it wakes. */
+  found(): Map<string, FoundSockets> {
+    return new Map([...this.#sockets].map(([id, { until, kept }]) => [id, { until, hasOwn: until === null, kept }]));
+  }
+}
