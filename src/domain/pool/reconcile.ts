@@ -63,7 +63,9 @@ const tellAgain = (state: PoolState, sequence: number, { now }: DecisionContext)
   { kind: "told", sequence },
   { kind: "tell-again", after: 0 },
   ...[...state.builds.keys()].map((buildId): Change => ({ kind: "untold", buildId, at: now })),
-  ...state.records.rememberedDeletions().map((deletion): Change => ({ kind: "deleted", deletion: { ...deletion, at: now } })),
+  ...state.records
+    .rememberedDeletions()
+    .map((deletion): Change => ({ kind: "deleted", deletion: { ...deletion, at: now } })),
   { kind: "flush", at: now, failures: 0 },
 ];
 
