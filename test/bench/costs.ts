@@ -3,7 +3,7 @@ import { unstable_readConfig as readWranglerConfig } from "wrangler";
 import { ROOT } from "../../src/local/service.ts";
 import { countCosts, heldPolls } from "./support/cost-run.ts";
 import { RELEASE_BEFORE } from "./support/costs-before.ts";
-import { billedCalls, type Counts, invocationsOf, rowsOf, sum, times } from "./support/counts.ts";
+import { billedCalls, type Counts, invocationsOf, sum, times, totalOf } from "./support/counts.ts";
 import { POLLS_AN_HOUR } from "./support/idle-hour.ts";
 import { dollars, rounded, table } from "./support/markdown-table.ts";
 import { bill, dollarsStored, HOURS_A_MONTH, objectAwake, total } from "./support/prices.ts";
@@ -63,10 +63,10 @@ const COUNTED: [name: string, of: (counts: Counts) => number][] = [
   ["requests to the Worker", ({ requests }) => requests],
   ["calls of objects", billedCalls],
   ["rows read in objects", ({ objectRowsRead }) => objectRowsRead],
-  ["rows written in objects", ({ objectRowsWritten }) => rowsOf(objectRowsWritten)],
+  ["rows written in objects", ({ objectRowsWritten }) => totalOf(objectRowsWritten)],
   ["rounds to D1", ({ d1Rounds }) => d1Rounds],
   ["rows read in D1", ({ d1RowsRead }) => d1RowsRead],
-  ["rows written in D1", ({ d1RowsWritten }) => rowsOf(d1RowsWritten)],
+  ["rows written in D1", ({ d1RowsWritten }) => totalOf(d1RowsWritten)],
   ["writes to R2", ({ archiveWrites }) => archiveWrites],
   ["reads from R2", ({ archiveReads }) => archiveReads],
   ["bytes to R2", ({ archiveBytes }) => archiveBytes],
@@ -106,9 +106,9 @@ print(
 const now: Record<keyof typeof RELEASE_BEFORE.figures, number> = {
   "requests to the Worker": run.build.counts.requests,
   "calls of objects": billedCalls(run.build.counts),
-  "rows written in objects": rowsOf(run.build.counts.objectRowsWritten),
-  "rows written in D1, no variables": rowsOf(run.build.counts.d1RowsWritten),
-  "rows written in D1, 30 variables": rowsOf(d1RowsWritten),
+  "rows written in objects": totalOf(run.build.counts.objectRowsWritten),
+  "rows written in D1, no variables": totalOf(run.build.counts.d1RowsWritten),
+  "rows written in D1, 30 variables": totalOf(d1RowsWritten),
   "events of the platform's log": events(run.build.counts),
   "bytes of D1, 30 variables": run.databaseBytes,
   "bytes in the object of its log, in the end": run.build.objectBytes,

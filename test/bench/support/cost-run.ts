@@ -53,6 +53,6 @@ export const countCosts = async (): Promise<CostRun> => {
 export const heldPolls = (longPoll: Counts, polls: number): Counts => ({
   ...nothing(),
   requests: polls,
-  objectCalls: polls,
+  objectCalls: { wait: polls },
   objectRowsWritten: longPoll.objectRowsWritten,
 });

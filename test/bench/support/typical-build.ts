@@ -1,6 +1,7 @@
 import { BURST, QUIET_PACE } from "../../../src/agent/log/log-sender.ts";
 import { SETTLE, QUIET_PACE as STEPS_PACE } from "../../../src/agent/wire/progress-report.ts";
 import { type Job, LEASE_HEADER } from "../../../src/protocol/jobs.ts";
+import type { AgentSocket } from "./agent-socket.ts";
 import { LOG, type RegisteredAgent } from "./build-requests.ts";
 import { passTime } from "./idle-hour.ts";
 import type { KeepAliveClient } from "./keep-alive.ts";
@@ -13,6 +14,7 @@ const STEPS = 5;
 interface TypicalBuildOptions {
   trigger: { token: string; pipelineId: string };
   agent: RegisteredAgent;
+  socket: AgentSocket;
   /** Milliseconds between two chunks of the log, after the first few. */
   pace?: number;
 }
@@ -23,7 +25,7 @@ interface TypicalBuildOptions {
  */
 export const typicalBuild = async (
   http: KeepAliveClient,
-  { trigger, agent, pace = QUIET_PACE }: TypicalBuildOptions,
+  { trigger, agent, socket, pace = QUIET_PACE }: TypicalBuildOptions,
 ): Promise<string> => {
   const body = JSON.stringify({ pipelineId: trigger.pipelineId, branch: "main" });
   await http.request("POST", "/build", { token: trigger.token, body });
@@ -39,7 +41,7 @@ export const typicalBuild = async (
     }
     await running.reportSteps(second);
     await passTime(http, 1);
-    if ((second + 1) % agent.heartbeatSeconds === 0) await running.beat();
+    if ((second + 1) % agent.heartbeatSeconds === 0) await running.beat(socket);
   }
   await running.finish();
   return job.build.id;
@@ -73,8 +75,12 @@ class RunningBuild {
     await this.#tell("progress", { commitSha: "0123456789".repeat(4) });
   }
 
-  beat(): Promise<unknown> {
-    return this.#post(`/buildagent/${this.#agent.id}/heartbeat`);
+  /** Sends a heartbeat as the job allows it: on the socket, or by HTTP. */
+  async beat({ heartbeats }: AgentSocket): Promise<void> {
+    const { id, heartbeatSeconds } = this.#agent;
+    const bySocket =
+      this.#job.heartbeat === "socket" && (await heartbeats.heartbeat(this.#job.lease, heartbeatSeconds));
+    if (!bySocket) await this.#post(`/buildagent/${id}/heartbeat`);
   }
 
   write(text: string): void {
