@@ -97,6 +97,10 @@ describe("the audit", () => {
     };
 
     await create(`/organization/${orgId}/token`, "token.create", undefined, operator);
+    await step({
+      ...{ route: "POST /operator/dead-letter/retry", action: "dead-letter.retry", token: operator },
+      ...{ path: "/operator/dead-letter/retry", body: { orgId } },
+    });
     const registration = await create("/token", "token.create", { name: "r", kind: "registration" });
     const spare = await create("/token", "token.create", { name: "spare", kind: "api", role: "viewer" });
     await change("POST /token/:id/rotate", "token.rotate", spare.id, {});

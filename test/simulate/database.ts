@@ -19,6 +19,8 @@ export class SimDatabase {
   readonly records = new Map<string, number>();
   /** Builds of which D1 has a version that the pool lost in a restore. */
   readonly aheadOfPool = new Set<string>();
+  /** Builds that were deleted here. */
+  readonly erased = new Set<string>();
   #wasRestored = false;
 
   /** What the pool tells next: it has put the records of ended builds, unless the archive is away. */
@@ -53,12 +55,22 @@ export class SimDatabase {
     }
   }
 
+  /** Takes a deleted build out. */
+  erase(buildId: string): void {
+    this.builds.delete(buildId);
+    this.records.delete(buildId);
+    this.erased.add(buildId);
+  }
+
   /** Once every build has ended and the outbox is empty, D1 and the pool must be equal. */
   compare(storage: SimStorage): void {
     for (const [buildId, { version, status }] of storage.rows.builds) {
       const known = this.builds.get(buildId);
-      if (this.aheadOfPool.has(buildId)) continue;
+      if (this.aheadOfPool.has(buildId) || (this.#wasRestored && this.erased.has(buildId))) continue;
       must(16, known?.version === version && known.status === status, `D1 says ${known?.status}, the pool ${status}`);
+    }
+    for (const [buildId, { deletion }] of storage.rows.deletions) {
+      must(18, deletion.deleted === "log" || !this.builds.has(buildId), "D1 has a build that was deleted");
     }
     must(16, storage.rows.audits.size === 0, "the outbox still has entries");
     must(16, storage.rows.closes.size === 0, "a log was not closed");

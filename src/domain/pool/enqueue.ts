@@ -17,7 +17,7 @@ export const enqueue = (state: PoolState, request: NewBuild, context: DecisionCo
   if (state.orgId !== null && state.orgId !== orgId) return unknownId();
   const earlier = idempotency && state.records.keyed(idempotency.caller, idempotency.key);
   if (earlier && rules.keyStands(earlier.at, now)) {
-    if (earlier.bodyHash === idempotency.bodyHash) return decided({ buildId: earlier.buildId, isNew: false });
+    if (earlier.bodyHash === idempotency.bodyHash) return repeated(state, earlier.buildId);
     return refused("idempotency-mismatch", "This Idempotency-Key was used for another request: use a new one.");
   }
   if (state.builds.has(id) || state.records.ended(id)) return decided({ buildId: id, isNew: false });
@@ -49,6 +49,11 @@ export const enqueue = (state: PoolState, request: NewBuild, context: DecisionCo
   }
   return decided({ buildId: id, isNew: true }, changes);
 };
+
+const repeated = (state: PoolState, buildId: string): Decision<Enqueued> =>
+  state.records.deletion(buildId)?.deleted === "build"
+    ? refused("conflict", "The build of this Idempotency-Key was deleted: use a new key.")
+    : decided({ buildId, isNew: false });
 
 /** A run without values and keys of its own needs no row: a retry finds the rest in the build. */
 const runValuesOf = (request: NewBuild, at: number): Change[] => {

@@ -40,12 +40,13 @@ export interface PoolState {
   readonly dirty: Map<string, number>;
   /** The highest version of a build that this pool ever stored. */
   sequence: number;
-  /** How many entries of the audit, and closes of logs, are not delivered yet. */
-  readonly pending: { audits: number; closes: number };
   /** When the next attempt to tell D1 is due, and how many attempts failed in a row. */
   flush: Attempts;
   /** The same for the logs that have to be closed. */
   closing: Attempts;
+  /** The same for deletions, and the builds that they are about. */
+  deleting: Attempts;
+  readonly pendingDeletions: Set<string>;
   /** What happened since the last sweep that was answered. */
   events: PoolEvents;
   readonly deadlines: Record<DeadlineKind, DeadlineQueue>;
@@ -106,9 +107,10 @@ export const emptyState = (records: Records): PoolState => ({
   runValueCharacters: 0,
   dirty: new Map(),
   sequence: 0,
-  pending: records.pending(),
   flush: { at: null, failures: 0 },
   closing: { at: null, failures: 0 },
+  deleting: { at: null, failures: 0 },
+  pendingDeletions: new Set(),
   events: noEvents(),
   deadlines: {
     lease: new DeadlineQueue(),
