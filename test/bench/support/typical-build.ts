@@ -10,6 +10,8 @@ export const BUILD_SECONDS = 300;
 /** Seconds in which its steps write output, from the first on. */
 const WRITING_SECONDS = 60;
 const STEPS = 5;
+/** The agent's reports are merged, so each may have it. */
+const COMMIT = "0123456789".repeat(4);
 
 interface TypicalBuilds {
   trigger: { token: string; pipelineId: string };
@@ -56,7 +58,7 @@ class RunningBuild {
   #nextChunkAt = 0;
   #steps: object[] = [];
   #stepsDueAt = Number.POSITIVE_INFINITY;
-  #reportedAt = 0;
+  #reportedAt = Number.NEGATIVE_INFINITY;
 
   private constructor(http: KeepAliveClient, run: Run, job: Job) {
     this.#http = http;
@@ -75,7 +77,6 @@ class RunningBuild {
       await http.request<Job>("GET", `/buildagent/${id}/poll?wait=0`, { token }),
     );
     await build.#tell("start");
-    await build.#tell("progress", { commitSha: "0123456789".repeat(4) });
     return build;
   }
 
@@ -134,7 +135,7 @@ class RunningBuild {
     if (at < this.#stepsDueAt) return;
     this.#reportedAt = at;
     this.#stepsDueAt = Number.POSITIVE_INFINITY;
-    await this.#tell("progress", { steps: this.#steps });
+    await this.#tell("progress", { commitSha: COMMIT, steps: this.#steps });
   }
 
   async #finish(): Promise<void> {
