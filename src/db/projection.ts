@@ -38,7 +38,9 @@ const LAST_USE = `UPDATE variable SET last_used_at = ?3, last_used_by = ?4
   WHERE id IN (SELECT value FROM json_each(?1)) AND org_id = ?2
   AND (last_used_at IS NULL OR substr(last_used_at, 1, 10) < substr(?3, 1, 10))`;
 
-const POOL = `INSERT INTO pool (org_id, sequence, active, at) VALUES (?1, ?2, ?3, ?4)
+/* A sequence outside of what the pool knows stays: it shows that D1 or the pool was restored. */
+const POOL = `INSERT INTO pool (org_id, sequence, active, at) SELECT ?1, ?2, ?3, ?4
+  WHERE coalesce((SELECT sequence FROM pool WHERE org_id = ?1), 0) BETWEEN ?5 AND ?2
   ON CONFLICT (org_id) DO UPDATE SET sequence = excluded.sequence, active = excluded.active, at = excluded.at`;
 
 const timeOf = (timestamp: string | null): number | null => (timestamp === null ? null : Date.parse(timestamp));
@@ -88,5 +90,17 @@ export const readPool = (db: D1Database, orgId: string): D1PreparedStatement =>
 
 export const projectPool = (
   db: D1Database,
-  pool: { orgId: string; sequence: number; active: number; at: number },
-): D1PreparedStatement => db.prepare(POOL).bind(pool.orgId, pool.sequence, pool.active, pool.at);
+  pool: { orgId: string; sequence: number; told: number; active: number; at: number },
+): D1PreparedStatement => db.prepare(POOL).bind(pool.orgId, pool.sequence, pool.active, pool.at, pool.told);
+
+/** Deletes tokens of the organization, by their ids or by the hashes of their secrets. */
+export const projectRevocations = (db: D1Database, orgId: string, names: string[]): D1PreparedStatement[] =>
+  names.length === 0
+    ? []
+    : [
+        db
+          .prepare(
+            "DELETE FROM token WHERE org_id = ?1 AND (id IN (SELECT value FROM json_each(?2)) OR hash IN (SELECT value FROM json_each(?2)))",
+          )
+          .bind(orgId, JSON.stringify(names)),
+      ];

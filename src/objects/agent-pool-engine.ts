@@ -7,6 +7,7 @@ import type { Result } from "../domain/pool/commands.ts";
 import type { DecisionContext } from "../domain/pool/decision.ts";
 import type { Change } from "../domain/pool/facts.ts";
 import { numbersOf, type PoolNumbers } from "../domain/pool/numbers.ts";
+import type { Reconciled } from "../domain/pool/reconcile.ts";
 import { RULES } from "../domain/pool/rules.ts";
 import type { PoolState } from "../domain/pool/state.ts";
 import { type Command, decide, type Input, nextDue, nextOfferDue, type Output, step } from "../domain/pool/step.ts";
@@ -16,6 +17,7 @@ import { PoolClosing } from "./agent-pool-closing.ts";
 import type { DeadLetterBody } from "./agent-pool-dead-letters.ts";
 import { Deletions } from "./agent-pool-deletions.ts";
 import { Outbox } from "./agent-pool-outbox.ts";
+import { Reconciler } from "./agent-pool-reconciler.ts";
 import { HintSockets } from "./agent-pool-sockets.ts";
 import { PoolStorage } from "./agent-pool-storage.ts";
 import type { LogOutboxEntry } from "./agent-pool-tables.ts";
@@ -47,12 +49,14 @@ export class PoolEngine {
   readonly #outbox: Outbox;
   readonly #closes: Closes;
   readonly #deletions: Deletions;
+  readonly #reconciler: Reconciler;
   #state!: PoolState;
   #alarmAt: number | null = null;
   #timer: { at: number; handle: ReturnType<typeof setTimeout> } | null = null;
   #flushing: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
   #deleting: Promise<void> | null = null;
+  #comparing: Promise<void> | null = null;
   #tidyAt = 0;
   /** The alarm is firing: it is set once, when everything that was due has been done. */
   #isFiring = false;
@@ -65,6 +69,7 @@ export class PoolEngine {
     const db = databaseOf(env, ctx.id.name ?? "");
     this.#outbox = new Outbox(db, env.ARCHIVE, this.storage);
     this.#deletions = new Deletions(db, env.ARCHIVE, this.storage.deletions, (jobId) => this.#logOf(jobId).remove());
+    this.#reconciler = new Reconciler(db, this);
     this.#closes = new Closes(this.storage, (entry) => this.#closeLog(entry));
     this.closing = new PoolClosing(ctx.storage);
   }
@@ -170,6 +175,19 @@ export class PoolEngine {
     this.sockets.closeAll();
   }
 
+  /** Takes over what D1 knows of these builds, which it has under way. */
+  async reconcile(ids: string[]): Promise<Result<Reconciled>> {
+    await this.compared();
+    return this.#reconciler.reconcile(ids);
+  }
+
+  /** An operator says what was restored. */
+  async restored(what: "database" | "pools"): Promise<Result<Reconciled>> {
+    const done = await this.#reconciler.restored(what);
+    await this.#deliverOutbox();
+    return done;
+  }
+
   /** Deletes everything. @throws Error where the pool was not closed */
   async destroy(): Promise<void> {
     if (!this.closing.isClosed) throw new Error("This pool is in use: close it first");
@@ -197,6 +215,7 @@ export class PoolEngine {
     if (isRetry) this.#setAlarm(Date.now() + ALARM_RETRY_MS);
     this.#isFiring = true;
     try {
+      if (this.#state.builds.size > 0) await this.comparedSoon();
       this.sweep();
       const { flush, closing, deleting } = this.#state;
       const now = Date.now();
@@ -257,8 +276,25 @@ export class PoolEngine {
     return this.#flushing;
   }
 
+  /** D1 is compared with the pool since this object was loaded. @throws where D1 does not answer */
+  async compared(): Promise<void> {
+    if (this.#state.unchecked === null) return;
+    this.#comparing ??= this.#reconciler.compare().finally(() => {
+      this.#comparing = null;
+    });
+    await this.#comparing;
+  }
+
+  /** The same, but not for longer than FLUSH_WAIT_MS, and without a comparison where D1 is away. */
+  async comparedSoon(): Promise<void> {
+    if (this.#state.unchecked === null) return;
+    const tried = this.compared().catch((error) => console.error("pool: D1 could not be compared", error));
+    await within(FLUSH_WAIT_MS, tried);
+  }
+
   async #deliverOnce(): Promise<void> {
-    this.step("recordFlush", await this.#outbox.deliver(this.orgId, this.#state));
+    await this.compared();
+    this.step("recordFlush", await this.#outbox.deliver(this.orgId, this.#state, this.context));
   }
 
   #closeLogs(): Promise<void> {

@@ -1,7 +1,16 @@
 import { type BuildRecord as ArchivedBuild, putRecord } from "../archive/records.ts";
-import { projectAudit, projectBuild, projectPool, projectUses, readPool } from "../db/projection.ts";
+import {
+  projectAudit,
+  projectBuild,
+  projectPool,
+  projectRevocations,
+  projectUses,
+  readPool,
+} from "../db/projection.ts";
 import { refOf } from "../domain/git-ref.ts";
+import type { DecisionContext } from "../domain/pool/decision.ts";
 import type { FlushResult } from "../domain/pool/outbox.ts";
+import { revocationsToTell } from "../domain/pool/reconcile.ts";
 import { toBuild } from "../domain/pool/record.ts";
 import { RULES } from "../domain/pool/rules.ts";
 import type { PoolState } from "../domain/pool/state.ts";
@@ -21,7 +30,8 @@ const INVALID_ROW = /constraint|too big|too large|too long|mismatch/i;
 interface PendingWrite {
   name: string;
   statements: D1PreparedStatement[];
-  isBuild: boolean;
+  /** Whether it raises the pool's sequence in D1: everything but a hand-out. */
+  raises: boolean;
   markDelivered(result: FlushResult): void;
   deadLetter: DeadLetterBody;
 }
@@ -42,9 +52,11 @@ export class Outbox {
   }
 
   /** One attempt with the oldest entries and builds. @returns what was delivered */
-  async deliver(orgId: string, state: Readonly<PoolState>): Promise<FlushResult> {
+  async deliver(orgId: string, state: Readonly<PoolState>, context: DecisionContext): Promise<FlushResult> {
     const result: FlushResult = { builds: [], entries: [], sequence: null, failed: false };
-    const pool = { orgId, sequence: state.sequence, active: state.builds.size };
+    const revoked = revocationsToTell(state, context);
+    const isDue = revoked.length > 0 || state.tellAgainAfter !== null;
+    const pool = { orgId, sequence: state.sequence, told: state.told, active: state.builds.size, revoked, isDue };
     const audits = this.#storage.auditEntries(BATCH_SIZE).map((queued) => this.#auditWrite(orgId, queued));
     const found = this.#storage.buildRecords(this.#nextBuilds(state));
     const recorded = await Promise.all(found.map((record) => this.#record(orgId, record, result)));
@@ -91,7 +103,7 @@ export class Outbox {
     return {
       name: buildId,
       statements: projectBuild(this.#db, { record, ref: refOf(build.branch), version }),
-      isBuild: true,
+      raises: true,
       markDelivered: (result) => result.builds.push({ buildId, version }),
       deadLetter: { kind: "build", buildId, version },
     };
@@ -106,7 +118,7 @@ export class Outbox {
     return {
       name: id,
       statements: [...projectAudit(this.#db, { ...entry, id, orgId, at }), ...uses],
-      isBuild: false,
+      raises: variableIds.length === 0 && entry.action !== "build.deliver",
       markDelivered: (result) => result.entries.push(seq),
       deadLetter: { kind: "audit", ...queued },
     };
@@ -114,12 +126,18 @@ export class Outbox {
 
   /** Sends a batch. Halves it only where its error says that a row is wrong: any other trouble is the whole batch's. */
   async #send(pool: Told, writes: PendingWrite[], result: FlushResult): Promise<void> {
-    if (writes.length === 0) return;
-    const hasBuild = writes.some(({ isBuild }) => isBuild);
+    const { orgId, revoked, isDue } = pool;
+    const raises = isDue || writes.some((write) => write.raises);
+    if (writes.length === 0 && !raises) return;
     const statements = writes.flatMap((write) => write.statements);
-    const told = [readPool(this.#db, pool.orgId), projectPool(this.#db, { ...pool, at: Date.now() })];
+    const before = [readPool(this.#db, orgId), ...projectRevocations(this.#db, orgId, revoked)];
+    const told = projectPool(this.#db, { ...pool, at: Date.now() });
+    let found: number | null = null;
     try {
-      await this.#db.batch(hasBuild ? [told[0]!, ...statements, told[1]!] : statements);
+      const [first] = await this.#db.batch<{ sequence: number }>(
+        raises ? [...before, ...statements, told] : statements,
+      );
+      if (raises) found = first?.results[0]?.sequence ?? null;
     } catch (error) {
       const reason = error instanceof Error ? error.message : "unknown";
       const middle = writes.length >> 1;
@@ -132,7 +150,7 @@ export class Outbox {
       } else this.#countRejection(writes[0]!, reason, result);
       return;
     }
-    if (hasBuild) result.sequence = pool.sequence;
+    if (raises) result.sequence ??= { found, written: pool.sequence };
     for (const write of writes) write.markDelivered(result);
   }
 
@@ -152,5 +170,9 @@ export class Outbox {
 interface Told {
   orgId: string;
   sequence: number;
+  told: number;
   active: number;
+  revoked: string[];
+  /** The sequence is told although there may be nothing else to tell. */
+  isDue: boolean;
 }

@@ -9,7 +9,11 @@ export const ACTIVE = "SELECT id FROM build WHERE ended_at IS NULL";
  * Deletes one slice of what no request may read any more, the oldest first. A build of which D1 was not told is kept.
  * @returns whether more may be left
  */
-export const forgetSlice = (sql: SqlStorage, before: number, runValuesMs: number): boolean => {
+export const forgetSlice = (
+  sql: SqlStorage,
+  { before, revokedBefore }: { before: number; revokedBefore: number },
+  runValuesMs: number,
+): boolean => {
   const old = [...sql.exec<{ id: string }>("SELECT id FROM build WHERE ended_at < ? LIMIT ?", before, SLICE)];
   const ids = JSON.stringify(old.map(({ id }) => id));
   sql.exec("DELETE FROM report WHERE build_id IN (SELECT value FROM json_each(?))", ids);
@@ -20,7 +24,7 @@ export const forgetSlice = (sql: SqlStorage, before: number, runValuesMs: number
       ...[SLICE, before],
     )
     .toArray().length;
-  sql.exec("DELETE FROM meta WHERE name LIKE ? AND CAST(value AS INTEGER) < ?", `${REVOKED}%`, before);
+  sql.exec("DELETE FROM meta WHERE name LIKE ? AND CAST(value AS INTEGER) < ?", `${REVOKED}%`, revokedBefore);
   const oldest = `SELECT rowid FROM inputs WHERE build_id NOT IN (${ACTIVE}) ORDER BY rowid LIMIT ?`;
   const inputs = sql
     .exec(`DELETE FROM inputs WHERE rowid IN (${oldest}) AND at < ? RETURNING 1`, ...[SLICE, before - runValuesMs])

@@ -59,7 +59,9 @@ export class PoolStorage implements Records {
       const [, tokenId] = name!.split(REVOKED);
       if (name === "org") apply(state, [{ kind: "org", orgId: value! }]);
       if (name === "fence") apply(state, [{ kind: "fence", fence: Number(value) }]);
-      if (name === "sequence") apply(state, [{ kind: "sequence", sequence: Number(value) }]);
+      if (name === "told") apply(state, [{ kind: "told", sequence: Number(value) }]);
+      if (name === "unchecked") apply(state, [{ kind: "unchecked", sequence: Number(value) }]);
+      if (name === "tell-again") apply(state, [{ kind: "tell-again", after: Number(value) }]);
       if (tokenId) apply(state, [{ kind: "revoked", tokenId, at: Number(value) }]);
     }
     this.#readRows("agent", "SELECT id, facts FROM agent ORDER BY id", ({ facts }) => {
@@ -67,6 +69,7 @@ export class PoolStorage implements Records {
     });
     const untold = "SELECT seq, id, ended_at, facts FROM build WHERE ended_at IS NULL ORDER BY seq";
     this.#readRows("build", untold, ({ facts }) => apply(state, changesOf(readBuild(facts!), now)));
+    apply(state, [{ kind: "loaded" }]);
     const { audits, closes } = this.pending();
     if (audits > 0) apply(state, [{ kind: "flush", at: now, failures: 0 }]);
     apply(
@@ -101,7 +104,7 @@ export class PoolStorage implements Records {
     for (const [id, { build, job }] of touched) this.#storeBuild(id, build, job);
     for (const change of changes) {
       if (change.kind === "forget") this.deletions.forgetOld(change.before);
-      if (change.kind === "forget") this.hasOldRows = forgetSlice(this.#sql, change.before, this.#runValuesMs());
+      if (change.kind === "forget") this.hasOldRows = forgetSlice(this.#sql, change, this.#runValuesMs());
       else if (change.kind === "report") this.#reports.store(change.buildId, change.report, change.at);
       else if (!isBuildChange(change))
         for (const [query, ...bindings] of writesOf(change, this.#newId)) this.#write(query, ...bindings);
@@ -150,6 +153,12 @@ export class PoolStorage implements Records {
   lastNumber(repoId: string): number {
     const [row] = this.#rows("SELECT last FROM number WHERE repo_id = ?", repoId);
     return Number(row?.last ?? 0);
+  }
+
+  endedAfter(seq: number, limit: number): { id: string; seq: number }[] {
+    const query = "SELECT id, seq FROM build WHERE ended_at IS NOT NULL AND seq > ? ORDER BY seq LIMIT ?";
+    const most = Number.isFinite(limit) ? limit : -1;
+    return this.#rows(query, seq, most).map((row) => ({ id: row.id!, seq: Number(row.seq) }));
   }
 
   lastSeq(): number {

@@ -93,8 +93,6 @@ export const writesOf = (change: Exclude<Change, BuildChange>, newId: (at: numbe
       return [replace("meta", "org", change.orgId)];
     case "fence":
       return [replace("meta", "fence", String(change.fence))];
-    case "sequence":
-      return [replace("meta", "sequence", String(change.sequence))];
     case "inputs":
       return [replace("inputs", change.buildId, change.at, JSON.stringify(change.runValues))];
     case "number":
@@ -107,6 +105,18 @@ export const writesOf = (change: Exclude<Change, BuildChange>, newId: (at: numbe
       return [["DELETE FROM agent WHERE id = ?", change.agentId]];
     case "revoked":
       return [replace("meta", REVOKED + change.tokenId, String(change.at))];
+    case "told":
+      return [replace("meta", "told", String(change.sequence))];
+    case "unchecked":
+      return [replace("meta", "unchecked", String(change.sequence))];
+    case "compared":
+      return [["DELETE FROM meta WHERE name = 'unchecked'"]];
+    case "tell-again":
+      return change.after === null
+        ? [["DELETE FROM meta WHERE name = 'tell-again'"]]
+        : [replace("meta", "tell-again", String(change.after))];
+    case "untold":
+      return [["UPDATE build SET ended_at = NULL WHERE id = ?", change.buildId]];
     case "clean":
       if (change.endedAt === null) return [];
       return [["UPDATE build SET ended_at = ? WHERE id = ?", change.endedAt, change.buildId]];
@@ -135,6 +145,8 @@ export const writesOf = (change: Exclude<Change, BuildChange>, newId: (at: numbe
     case "lease-lost":
     case "offer-ignored":
     case "events-told":
+    case "sequence":
+    case "loaded":
     case "offers-resumed":
     case "matched":
       return [];

@@ -10,6 +10,7 @@ import type { Deleted } from "../domain/pool/facts.ts";
 import { type LiveQuery, liveIds } from "../domain/pool/live.ts";
 import { measure } from "../domain/pool/metrics.ts";
 import type { PoolNumbers } from "../domain/pool/numbers.ts";
+import type { Reconciled } from "../domain/pool/reconcile.ts";
 import { toAgent, toBuild, toGrant } from "../domain/pool/record.ts";
 import type { Agent } from "../protocol/agent.ts";
 import type { Build } from "../protocol/build.ts";
@@ -46,6 +47,7 @@ export class AgentPool extends DurableObject<Env> {
   /** Makes a build, once for each idempotency key. Waits up to a second until lists in D1 show it. */
   async enqueue(build: commands.NewBuild): Promise<Result<Build>> {
     this.#checkOrg(build.orgId);
+    await this.#engine.comparedSoon();
     const answer = this.#engine.step("enqueue", build);
     if (!answer.ok) return answer;
     await this.#engine.waitUntilWritten(answer.value.buildId);
@@ -179,6 +181,7 @@ export class AgentPool extends DurableObject<Env> {
 
   /** Leases the next build to the agent: the same one again until it has started it; null where there is none. */
   async claim(request: commands.ClaimRequest): Promise<Result<commands.Grant | null>> {
+    if (this.#engine.state.builds.size > 0) await this.#engine.comparedSoon();
     const answer = this.#engine.step("claim", request);
     return answer.ok && answer.value ? { ok: true, value: this.#grantOf(answer.value) } : (answer as Result<null>);
   }
@@ -265,6 +268,32 @@ export class AgentPool extends DurableObject<Env> {
   /** Deletes everything that this object holds, after `close`. */
   async destroy(): Promise<void> {
     await this.#engine.destroy();
+  }
+
+  /** Takes over what D1 knows of these builds, which it has under way. */
+  async reconcile(buildIds: string[]): Promise<Result<Reconciled>> {
+    return this.#engine.reconcile(buildIds);
+  }
+
+  /** An operator says that D1, or the pools, were restored to an earlier time. */
+  async restored(what: "database" | "pools"): Promise<Result<Reconciled>> {
+    return this.#engine.restored(what);
+  }
+
+  /** Sets this pool back to a time (milliseconds since 1970) at its next start. @returns how to undo that */
+  async restoreTo(at: number): Promise<string> {
+    const bookmark = await this.ctx.storage.getBookmarkForTime(at);
+    return this.ctx.storage.onNextSessionRestoreBookmark(bookmark);
+  }
+
+  /** Starts anew with the next call. @throws always: nothing is answered */
+  async restart(): Promise<void> {
+    this.ctx.abort("The operator sets this pool back");
+  }
+
+  /** Remembers tokens, and hashes of their replaced secrets, that are no longer valid. */
+  async revoke(names: string[]): Promise<Result<null>> {
+    return this.#engine.step("revoke", { names });
   }
 
   /** Opens a socket on which an agent, or a Worker in a long poll until a deadline, waits for hints. */

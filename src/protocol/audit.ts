@@ -31,6 +31,7 @@ export const AUDIT_ACTIONS = [
   "log.delete",
   "organization.create",
   "organization.export",
+  "organization.restore",
   "pipeline.create",
   "pipeline.delete",
   "pipeline.update",

@@ -102,6 +102,8 @@ const TOKENS = {
   graceSeconds: 604_800,
   /** At least. */
   operatorTokenCharacters: 32,
+  /** Organizations of one batch of a reconciliation: each is a call of its pool. */
+  restoreBatch: 200,
   rewrapBatch: 500,
 } as const;
 
@@ -124,6 +126,7 @@ export const DEFAULTS = {
   newestPageLength: 50,
   graceSeconds: 3600,
   unusedDays: 90,
+  restoreBatch: 50,
   rewrapBatch: 200,
 } as const;
 

@@ -248,6 +248,11 @@ export const SCENARIO: Step[] = [
   step("readServiceMetrics", 200, "The whole deployment", { as: "operator" }),
   step("listDeadLetters", 200, "Nothing was set aside", { as: "operator", query: { orgId: "acme" } }),
   step("retryDeadLetters", 200, "Nothing to try again", { as: "operator", body: { orgId: "acme" } }),
+  step("reconcileRestored", 200, "The database was restored", { as: "operator", body: { what: "database" } }),
+  step("restorePool", 409, "Only Cloudflare can set a pool back", {
+    as: "operator",
+    body: { orgId: "acme", at: "2026-01-01T00:00:00Z" },
+  }),
   step("createAdminToken", 201, "The last admin token was lost", { as: "operator", id: "acme" }),
 
   step("deleteGroup", 409, "A pipeline still uses it", { id: "$group.id" }),

@@ -181,7 +181,7 @@ describe("the object", () => {
       const recorded = record(index);
       if (!recorded) continue;
       histories++;
-      await env.DB.prepare("DELETE FROM build_summary").run();
+      await env.DB.batch([env.DB.prepare("DELETE FROM build_summary"), env.DB.prepare("DELETE FROM pool")]);
       const object = new ObjectUnderTest(index);
       for (const call of recorded.calls) {
         vi.setSystemTime(call.now);

@@ -20,11 +20,18 @@ const auditsOf = async (subject: string) => {
 const fails = () => Promise.reject(new Error("D1_ERROR: Network connection lost."));
 const silent = () => new Promise<never>(() => {});
 
-/** The same pool on the same disk, in front of a database that does not do its part. */
-const withDatabase = <T>(pool: Pool, call: () => Promise<never>, act: (broken: AgentPool) => Promise<T>): Promise<T> =>
+/** The same pool on the same disk, in front of a database that does not do its part, at once or after the comparison. */
+const withDatabase = <T>(
+  pool: Pool,
+  call: () => Promise<never>,
+  act: (broken: AgentPool) => Promise<T>,
+  isCompared = true,
+): Promise<T> =>
   runInDurableObject(pool, async (_object, state) => {
     const statement = { bind: () => statement, run: call, all: call, first: call };
-    const DB = { prepare: () => statement, batch: call } as unknown as D1Database;
+    const prepare = (query: string) =>
+      isCompared && query.startsWith("SELECT sequence") ? env.DB.prepare(query) : statement;
+    const DB = { prepare, batch: call } as unknown as D1Database;
     const broken = new AgentPool(state, { ...env, DB });
     await state.blockConcurrencyWhile(async () => {});
     return act(broken);
@@ -76,6 +83,34 @@ describe("D1", () => {
     const made = await withDatabase(pool, silent, (broken) => broken.enqueue(newBuild("silent")));
     expect(value(made).status).toBe("queued");
   });
+
+  it.each([
+    ["fail", fails],
+    ["not answer", silent],
+  ])(
+    "may %s before a pool is compared with it: nothing is numbered or leased, and the caller told to repeat",
+    async (_, call) => {
+      const pool = poolOf("uncompared");
+      const speaker = await registered(pool, "uncompared");
+      const waiting = value(await pool.enqueue(newBuild("uncompared")));
+      const refused = { ok: false, refusal: { kind: "unavailable", retryAfterSeconds: 5 } };
+      await evictDurableObject(pool);
+      await withDatabase(
+        pool,
+        call,
+        async (broken) => {
+          expect(await broken.enqueue(newBuild("uncompared"))).toMatchObject(refused);
+          expect(await broken.claim({ ...speaker, bootId: "b1" })).toMatchObject(refused);
+        },
+        false,
+      );
+      await evictDurableObject(pool);
+      expect(value(await pool.claim({ ...speaker, bootId: "b1" }))).toMatchObject({ buildId: waiting.id });
+      value(await pool.cancel({ buildId: waiting.id, actor }));
+      await pool.removeAgent(speaker.agentId, actor);
+      await pool.flush();
+    },
+  );
 
   it("never goes back to an older version, however late that arrives", async () => {
     const pool = poolOf("versions");

@@ -184,7 +184,7 @@ const recordPromise = (context: CheckContext, buildId: string, until: number): v
 const checkEnqueue = (
   context: CheckContext,
   { buildId, isNew }: { buildId: string; isNew: boolean },
-  { input, now }: Call,
+  { input, now, build }: Call,
 ): void => {
   must(14, input.orgId === context.orgId, "a build of another organization was enqueued");
   if (!input.idempotency) return;
@@ -194,8 +194,8 @@ const checkEnqueue = (
     must(7, !isNew && buildId === known.buildId, "one key made two builds");
     must(7, known.bodyHash === input.idempotency.bodyHash, "one key was accepted for two different requests");
   } else {
-    must(7, isNew, "a new key made no build");
-    context.observed.keys.set(key, { buildId, at: now, bodyHash: input.idempotency.bodyHash });
+    must(7, isNew || context.storage.rows.builds.get(buildId) === build, "a new key made no build");
+    if (isNew) context.observed.keys.set(key, { buildId, at: now, bodyHash: input.idempotency.bodyHash });
   }
 };
 

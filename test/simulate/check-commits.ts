@@ -1,4 +1,4 @@
-import type { AgentFacts, BuildFacts, Change, JobFacts, Lease } from "../../src/domain/pool/facts.ts";
+import type { AgentFacts, BuildFacts, Change, JobFacts, Lease, Outcome, Stored } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { firstEligible, meetsRequirements } from "./check-state.ts";
 import type { CheckContext, ObservedBuild } from "./observations.ts";
@@ -36,6 +36,7 @@ const checkAgentRemoved = (context: CheckContext, state: PoolState, id: string):
   const { command, input, now } = context.call;
   const seen = context.observed.agents.get(id)!;
   const isRequested =
+    (command === "reconcile" && input.removedAgents.includes(id)) ||
     (command === "removeAgent" && input.agentId === id) ||
     (command === "removeAgentsOf" && input.tokenId === seen.tokenId);
   const isSpent = state.agents.get(id)!.spentAt !== null;
@@ -49,6 +50,10 @@ const checkAgentRemoved = (context: CheckContext, state: PoolState, id: string):
 
 const checkBuildChange = (context: CheckContext, id: string, next: BuildFacts, changes: readonly Change[]): void => {
   const before = context.storage.rows.builds.get(id);
+  if (isTakenOver(context, next, before)) {
+    checkReconciled(context, next, before);
+    return;
+  }
   must(
     16,
     (before && !isEnded(next.status)) || changes.some((change) => change.kind === "dirty" && change.buildId === id),
@@ -72,21 +77,44 @@ const checkBuildChange = (context: CheckContext, id: string, next: BuildFacts, c
     must(10, next.status === "canceled" || next.status === "canceling", `a canceled build became ${next.status}`);
 };
 
+/** Whether a restored pool ends the build by D1's word. One whose agent is removed again ends as at any removal. */
+const isTakenOver = ({ call }: CheckContext, next: BuildFacts, before: BuildFacts | undefined): boolean => {
+  if (call.command !== "reconcile" || !isEnded(next.status)) return false;
+  const stored = (call.input as Stored).builds.find(({ id }) => id === next.id);
+  return !before || !stored || isEnded(stored.status);
+};
+
+/** A restored pool may only end a build: as D1 says, or because nothing but its row is left. */
+const checkReconciled = ({ call, observed }: CheckContext, next: BuildFacts, before: BuildFacts | undefined): void => {
+  const stored = (call.input as Stored).builds.find(({ id }) => id === next.id);
+  must(16, stored !== undefined, "a restore ended a build that D1 does not know");
+  const isAsStored = isEnded(stored.status) && stored.status === next.status && stored.version === next.version;
+  const isLost = !before && !isEnded(stored.status) && next.reason === "agent-lost" && next.version > stored.version;
+  must(16, isAsStored || isLost, `D1 says ${stored.status}, and the restored pool ${next.status}`);
+  const seen = observed.builds.get(next.id) ?? newObservation();
+  const reported = { status: stored.status, exitCode: stored.exitCode, reason: stored.reason } as Outcome;
+  observed.builds.set(next.id, { ...seen, starts: stored.attempt, ...(isAsStored ? { reported } : {}) });
+};
+
+const newObservation = (): ObservedBuild => ({
+  starts: 0,
+  unstarted: 0,
+  promisedUntil: 0,
+  unaskedExtensions: 0,
+  unfetchedReleases: 0,
+  isCanceled: false,
+  toldToStop: null,
+  reported: null,
+});
+
 const checkNewBuild = (context: CheckContext, id: string, build: BuildFacts): void => {
   must(7, context.call.command === "enqueue" && build.status === "queued", "a build appeared without being enqueued");
   const last = context.observed.numbers.get(build.repoId) ?? 0;
   must(7, build.number === last + 1, `build number ${build.number} follows ${last}`);
   context.observed.numbers.set(build.repoId, build.number);
-  context.observed.builds.set(id, {
-    starts: 0,
-    unstarted: 0,
-    promisedUntil: 0,
-    unaskedExtensions: 0,
-    unfetchedReleases: 0,
-    isCanceled: false,
-    toldToStop: null,
-    reported: null,
-  });
+  context.observed.builds.set(id, newObservation());
+  // A trigger that arrives once more, long after a restore forgot it, is another build.
+  context.observed.ended.delete(id);
 };
 
 const checkJobChange = (
@@ -101,7 +129,8 @@ const checkJobChange = (
   if (next.passedOver?.until && next.passedOver.until !== before.passedOver?.until)
     checkPassedOver(context, state, next);
   if (!before.lease && next.lease) checkGrant(context, state, id, next, next.lease);
-  if (before.lease && !next.lease) checkLeaseEnd(context, id, before, next, before.lease, build);
+  const isOver = build !== undefined && isTakenOver(context, build, context.storage.rows.builds.get(id));
+  if (before.lease && !next.lease && !isOver) checkLeaseEnd(context, id, before, next, before.lease, build);
   if (before.lease && next.lease) {
     must(1, before.lease.fence === next.lease.fence, "a lease changed its fence");
     must(5, next.lease.expiresAt >= before.lease.expiresAt, "the deadline of a lease moved closer");
@@ -147,6 +176,7 @@ const lastContact = (state: PoolState, id: string): number =>
 
 const checkGrant = (context: CheckContext, state: PoolState, id: string, job: JobFacts, lease: Lease): void => {
   const { command, input, now } = context.call;
+  must(4, !context.observed.ended.has(id), "a build that ended before the restore was leased");
   must(2, lease.fence > context.maxFence, `fence ${lease.fence} follows ${context.maxFence}`);
   context.maxFence = lease.fence;
   context.observed.builds.get(id)!.unaskedExtensions = 0;
@@ -197,7 +227,9 @@ const checkLeaseEnd = (
   const byAgent = namesLease && isHolder && (command === "finish" || command === "release");
   const byService = namesLease && (command === "unclaim" || command === "failClaim") && lease.startedAt === null;
   const isOfRevokedToken = input?.tokenId === context.observed.agents.get(lease.agentId)?.tokenId;
-  const isRemoval = (command === "removeAgent" && isHolder) || (command === "removeAgentsOf" && isOfRevokedToken);
+  const isReconciled = command === "reconcile" && input.removedAgents.includes(lease.agentId);
+  const isRemoval =
+    isReconciled || (command === "removeAgent" && isHolder) || (command === "removeAgentsOf" && isOfRevokedToken);
   must(
     5,
     isExpired || isRestart || isIdleAgain || byAgent || byService || isRemoval,

@@ -1,6 +1,6 @@
 import type { Result } from "../../src/domain/pool/commands.ts";
 import type { Push } from "../../src/domain/pool/decision.ts";
-import type { Change } from "../../src/domain/pool/facts.ts";
+import type { Change, Stored } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import type { FoundSockets } from "../../src/domain/pool/wake.ts";
 import { checkAccepted, checkOffers, checkRefused } from "./check-answers.ts";
@@ -8,7 +8,7 @@ import { checkCommit } from "./check-commits.ts";
 import { checkState } from "./check-state.ts";
 import { checkStops } from "./check-stops.ts";
 import type { AnyInput, Call, CheckContext, Observations } from "./observations.ts";
-import { LEASE_MS } from "./specification.ts";
+import { isEnded, LEASE_MS } from "./specification.ts";
 import type { SimStorage } from "./storage.ts";
 import { must } from "./violation.ts";
 
@@ -26,6 +26,7 @@ export class Checker implements CheckContext {
     builds: new Map(),
     agents: new Map(),
     revoked: new Set(),
+    ended: new Set(),
     keys: new Map(),
     numbers: new Map(),
   };
@@ -103,6 +104,33 @@ export class Checker implements CheckContext {
   isGenuine({ agentId, tokenHash }: AnyInput): boolean {
     const agent = this.observed.agents.get(agentId);
     return !!agent && !agent.isRemoved && tokenHash === `hash of ${agentId}`;
+  }
+
+  /** Callers saw what D1 has, also where the restored observations lack it. */
+  poolWasRestored({ builds, numbers }: Stored): void {
+    for (const { id, status } of builds) if (isEnded(status)) this.observed.ended.add(id);
+    this.#numbersWereGiven(numbers);
+  }
+
+  #numbersWereGiven(numbers: Stored["numbers"]): void {
+    const last = this.observed.numbers;
+    for (const { repoId, number } of numbers) last.set(repoId, Math.max(number, last.get(repoId) ?? 0));
+  }
+
+  /** From now on the pool knows the removals that D1 has. */
+  poolIsReconciled({ numbers, removedAgents, revoked }: Stored): void {
+    const { observed } = this;
+    this.#numbersWereGiven(numbers);
+    for (const id of removedAgents) {
+      const agent = observed.agents.get(id);
+      if (agent) agent.isRemoved = true;
+    }
+    for (const token of revoked) observed.revoked.add(token);
+  }
+
+  /** Once both sides have spoken, D1 holds no token valid that was revoked. */
+  checkRevocations(valid: ReadonlySet<string>): void {
+    for (const token of this.observed.revoked) must(15, !valid.has(token), "a revoked token is valid again");
   }
 
   /** The observations as they are now, to restore them together with the pool. */

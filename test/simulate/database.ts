@@ -1,58 +1,124 @@
-import type { AuditFact, BuildFacts } from "../../src/domain/pool/facts.ts";
-import type { Rules } from "../../src/domain/pool/rules.ts";
-import { isEnded } from "../../src/protocol/build-states.ts";
+import type { AuditFact, BuildFacts, JobFacts, Stored } from "../../src/domain/pool/facts.ts";
+import { revocationsToTell } from "../../src/domain/pool/reconcile.ts";
+import type { SimPool } from "./pool.ts";
+import { isEnded } from "./specification.ts";
 import type { SimStorage } from "./storage.ts";
 import { must } from "./violation.ts";
 
 export interface Batch {
-  builds: BuildFacts[];
+  builds: { buildId: string; version: number; build: BuildFacts; job: JobFacts }[];
   audits: [seq: number, audit: AuditFact][];
+  /** Tokens that are deleted again, after D1 was restored. */
+  revoked: string[];
+  isDue: boolean;
+  /** The pool's sequence, and the range in which D1's must be to be replaced. */
+  sequence: { written: number; from: number; to: number };
+  /** Nothing is written where D1's sequence is higher: the pool was restored. */
+  atMost: number | null;
 }
 
 const BATCH_SIZE = 20;
 
+interface Row {
+  version: number;
+  build: BuildFacts;
+  job: JobFacts;
+}
+
 /** D1 and the archive as the pool writes to them: a batch is atomic, and an older version never replaces a newer one. */
 export class SimDatabase {
-  readonly builds = new Map<string, { version: number; status: string }>();
-  readonly audits = new Set<number>();
+  builds = new Map<string, Row>();
+  audits = new Set<AuditFact>();
   /** The version of each build's record in the archive. */
   readonly records = new Map<string, number>();
-  /** Builds of which D1 has a version that the pool lost in a restore. */
-  readonly aheadOfPool = new Set<string>();
   /** Builds that were deleted here. */
   readonly erased = new Set<string>();
+  /** Tokens that D1 holds valid. */
+  tokens = new Set<string>(["t0"]);
+  sequence: number | null = null;
+  /** One of both was restored: D1 may know a later version of a build than the pool. */
   #wasRestored = false;
 
   /** What the pool tells next: it has put the records of ended builds, unless the archive is away. */
-  read(storage: SimStorage, dirty: Iterable<string>, rules: Rules, isArchiveAway: boolean): Batch {
-    const builds = [...dirty].slice(0, BATCH_SIZE).flatMap((buildId) => {
+  read({ storage, state, context }: Pick<SimPool, "storage" | "state" | "context">, isArchiveAway: boolean): Batch {
+    const { rules } = context;
+    const builds = [...state.dirty.keys()].slice(0, BATCH_SIZE).flatMap((buildId) => {
       const build = storage.rows.builds.get(buildId)!;
       const isRecorded = isEnded(build.status) && !isArchiveAway;
       if (isRecorded) this.records.set(buildId, build.version);
-      return rules.mayTell(build, isRecorded) ? [build] : [];
+      const { version } = build;
+      return rules.mayTell(build, isRecorded)
+        ? [{ buildId, version, build, job: storage.rows.jobs.get(buildId)! }]
+        : [];
     });
-    return { builds, audits: [...storage.rows.audits].slice(0, BATCH_SIZE) };
+    const revoked = revocationsToTell(state, context);
+    const { told, sequence: written, unchecked } = state;
+    return {
+      builds,
+      audits: [...storage.rows.audits].slice(0, BATCH_SIZE),
+      revoked,
+      isDue: revoked.length > 0 || state.tellAgainAfter !== null,
+      sequence: { written, from: told, to: unchecked ?? written },
+      atMost: unchecked,
+    };
   }
 
-  write({ builds, audits }: Batch, storage: SimStorage): void {
-    for (const { id, version, status } of builds) {
-      must(16, !isEnded(status) || this.records.has(id), "D1 heard of an end without a record");
-      if ((this.builds.get(id)?.version ?? -1) < version) this.builds.set(id, { version, status });
-      const known = storage.rows.builds.get(id);
-      if (!known) continue;
-      if (known.version >= this.builds.get(id)!.version) this.aheadOfPool.delete(id);
-      else if (this.#wasRestored) this.aheadOfPool.add(id);
-      else must(16, false, "D1 is newer than the pool");
+  /** @returns the sequence that D1 had before; null where it had none */
+  write({ builds, audits, revoked, sequence, atMost }: Batch, storage: SimStorage): number | null {
+    const found = this.sequence;
+    if (atMost !== null && (found ?? 0) > atMost) return found;
+    for (const row of builds) {
+      const { buildId, version } = row;
+      must(16, !isEnded(row.build.status) || this.records.has(buildId), "D1 heard of an end without a record");
+      if ((this.builds.get(buildId)?.version ?? -1) < version) this.builds.set(buildId, row);
+      const known = storage.rows.builds.get(buildId);
+      const isNewer = known && known.version < this.builds.get(buildId)!.version;
+      must(16, !isNewer || this.#wasRestored, "D1 is newer than the pool");
     }
-    for (const [seq] of audits) this.audits.add(seq);
+    for (const [, audit] of audits) this.audits.add(audit);
+    for (const token of revoked) this.tokens.delete(token);
+    if ((found ?? 0) >= sequence.from && (found ?? 0) <= sequence.to) this.sequence = sequence.written;
+    return found;
   }
 
-  /** Notes the builds that D1 knows in a newer version than the restored pool, until the pool overtakes it. */
-  poolWasRestored(storage: SimStorage): void {
+  /** The service revokes a token: D1 deletes it, and has it in the audit. */
+  revokeToken(at: number, subject: string): void {
+    this.tokens.delete(subject);
+    this.audits.add({ at, actor: "token:t", action: "token.revoke", subject, requestId: null, detail: {} });
+  }
+
+  /** What a restored pool reads. */
+  stored(): Stored {
+    const audits = [...this.audits];
+    const subjects = (...actions: string[]) =>
+      audits.filter(({ action }) => actions.includes(action)).map(({ subject }) => subject);
+    const numbers = new Map<string, number>();
+    for (const { build } of this.builds.values())
+      numbers.set(build.repoId, Math.max(build.number, numbers.get(build.repoId) ?? 0));
+    return {
+      sequence: this.sequence,
+      builds: [...this.builds.values()].map(({ build, job }) => {
+        const { seq: _, pipelineVersion: __, isTold: ___, ...known } = build;
+        return { ...known, agentId: job.agentId, attempt: job.attempt };
+      }),
+      numbers: [...numbers].map(([repoId, number]) => ({ repoId, number })),
+      removedAgents: subjects("agent.remove", "agent.forget"),
+      revoked: subjects("token.revoke"),
+    };
+  }
+
+  /** The rows as they are now; the function restores them. */
+  snapshot(): () => void {
+    const { builds, audits, tokens, sequence } = this;
+    const copy = { builds: new Map(builds), audits: new Set(audits), tokens: new Set(tokens), sequence };
+    return () => {
+      Object.assign(this, copy);
+      this.#wasRestored = true;
+    };
+  }
+
+  poolWasRestored(): void {
     this.#wasRestored = true;
-    for (const [buildId, { version }] of this.builds) {
-      if (version > (storage.rows.builds.get(buildId)?.version ?? -1)) this.aheadOfPool.add(buildId);
-    }
   }
 
   /** Takes a deleted build out. */
@@ -66,8 +132,14 @@ export class SimDatabase {
   compare(storage: SimStorage): void {
     for (const [buildId, { version, status }] of storage.rows.builds) {
       const known = this.builds.get(buildId);
-      if (this.aheadOfPool.has(buildId) || (this.#wasRestored && this.erased.has(buildId))) continue;
-      must(16, known?.version === version && known.status === status, `D1 says ${known?.status}, the pool ${status}`);
+      if (this.#wasRestored && this.erased.has(buildId)) continue;
+      const stored = known?.build.status;
+      must(16, stored === status, `D1 says ${stored}, the pool ${status}`);
+      must(16, this.#wasRestored || known?.version === version, "D1 has another version than the pool");
+    }
+    for (const [buildId, { build }] of this.builds) {
+      const isKnown = storage.rows.builds.has(buildId) || build.finishedAt !== null;
+      must(16, isKnown, "D1 has a build under way that the pool does not know");
     }
     for (const [buildId, { deletion }] of storage.rows.deletions) {
       must(18, deletion.deleted === "log" || !this.builds.has(buildId), "D1 has a build that was deleted");

@@ -9,7 +9,7 @@ export const FAULTS = {
   "agent freeze": "the agent stops, and may continue when its lease is over",
   zombie: "a frozen agent continues with its old lease",
   "object evicted": "the Durable Object loses its memory, in half of the cases also its sockets",
-  restore: "the pool's storage returns to an earlier point",
+  restore: "the pool's storage, D1 or both return to an earlier point",
   "D1 away": "D1 cannot be reached",
   "D1 outcome unknown": "a write to D1 succeeds, the pool gets an error",
   "archive away": "the archive does not take the records of ended builds",

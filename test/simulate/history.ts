@@ -227,6 +227,7 @@ export class History {
     const revocation = { tokenId: simulator.registrationToken, wasThere: true, actor: ACTOR };
     const answer = simulator.call("removeAgentsOf", revocation);
     if (answer.ok) for (const id of answer.value.removed) simulator.sockets.delete(id);
+    simulator.database.revokeToken(simulator.now, simulator.registrationToken);
     simulator.registrationToken = simulator.newId("t");
     this.#register();
   }
@@ -241,14 +242,21 @@ export class History {
       return;
     }
     simulator.note("restore point: a later restore returns to here");
+    simulator.now += 1_000; // Versions may be ahead of the clock: what happens afterwards is later than all of them.
+    const restoreDatabase = simulator.database.snapshot();
     const rows = pool.storage.snapshot();
     const observed = pool.checker.snapshot();
+    const side = simulator.random.pick(["pool", "database", "both"]);
     this.#restorePoint = () => {
+      simulator.note(`restored: ${side}`);
+      simulator.now += 5_000;
+      if (side !== "pool") restoreDatabase();
+      if (side === "database") return;
       pool.storage.rows = rows;
       pool.checker.observed = observed;
-      simulator.now += 5_000;
+      simulator.database.poolWasRestored();
+      pool.checker.poolWasRestored(simulator.database.stored());
       simulator.evict(true);
-      simulator.database.poolWasRestored(pool.storage);
     };
   }
 
@@ -267,6 +275,7 @@ export class History {
       for (const agent of this.agents) agent.step(this.#handOuts);
       simulator.advanceTime(5_000);
     }
+    simulator.hearAgain();
     for (
       let round = 0;
       [pool.state.flush, pool.state.closing, pool.state.deleting].some(({ at }) => at !== null);
@@ -278,6 +287,7 @@ export class History {
     for (const build of pool.storage.rows.builds.values())
       must(17, isEnded(build.status), "a stored build has not ended");
     simulator.database.compare(pool.storage);
+    pool.checker.checkRevocations(simulator.database.tokens);
   }
 
   /** Two agents that meet every requirement, and no agent that drains. */

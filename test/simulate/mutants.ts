@@ -115,5 +115,18 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(7, "builds of a repository share a number", {
     nextNumber: (records, repoId) => Math.max(1, records.lastNumber(repoId)),
   }),
+  mutant(7, "a restored pool numbers builds before it was compared with D1", { mayNumber: () => true }),
+  mutant(7, "a restored pool uses numbers again", { lastNumber: (own) => own }),
+  mutant(4, "a restored pool leases builds before it was compared with D1", { mayGrant: () => true }),
+  mutant(4, "a restored pool does not take over how builds ended", {
+    believed: (builds) => builds.filter(({ finishedAt }) => finishedAt === null),
+  }),
+  mutant(16, "a restored pool does not end what it lost", {
+    believed: (builds) => builds.filter(({ finishedAt }) => finishedAt !== null),
+  }),
+  mutant(15, "a restore revives removed agents", { stayRemoved: () => [] }),
+  mutant(15, "a restored D1 is not told of revoked tokens", { replayed: () => [] }),
+  mutant(16, "a restored D1 goes unnoticed", { databaseWasRestored: () => false }),
+  mutant(7, "a restored pool goes unnoticed", { poolWasRestored: () => false }),
   mutant(7, "idempotency keys are ignored", { keyStands: () => false }),
 ];

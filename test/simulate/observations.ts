@@ -31,6 +31,8 @@ export interface Observations {
   builds: Map<string, ObservedBuild>;
   agents: Map<string, ObservedAgent>;
   revoked: Set<string>;
+  /** Builds of which D1 said that they had ended, when the pool was restored. */
+  ended: Set<string>;
   keys: Map<string, { buildId: string; at: number; bodyHash: string }>;
   numbers: Map<string, number>;
 }

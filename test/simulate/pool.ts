@@ -24,7 +24,7 @@ export class SimPool {
   constructor(orgId: string, rules: Rules, push: (push: Push) => void, observer?: Observer) {
     this.checker = new Checker(orgId, this.storage);
     this.context = { now: 0, startMs: START_MS, leaseMs: LEASE_MS, agentMs: AGENT_MS, rules };
-    this.state = this.storage.load();
+    this.state = this.storage.load(true);
     this.#push = push;
     this.#observer = observer;
   }

@@ -8,7 +8,7 @@ import type { Observer } from "./observer.ts";
 import { SimPool } from "./pool.ts";
 import { Random } from "./random.ts";
 import { SimSockets } from "./sockets.ts";
-import { OFFER_MS } from "./specification.ts";
+import { isEnded, OFFER_MS } from "./specification.ts";
 
 export const ORG = "acme";
 export const ACTOR = { actor: "token:t", requestId: null };
@@ -89,8 +89,9 @@ export class Simulator {
     this.#observer?.onNote?.(this.now, text);
   }
 
-  /** Calls the pool directly, without the network's faults. */
+  /** Calls the pool directly, without the network's faults. The first grant or number since a load awaits D1. */
   call<C extends Command>(command: C, input: Input<C>): Result<Output<C>> {
+    if (command === "claim" || command === "enqueue") this.#compare();
     return this.pool.call(this.now, command, input);
   }
 
@@ -159,6 +160,7 @@ export class Simulator {
   /** The alarm fires, or the cron trigger replaces a lost one. */
   fireAlarm(): void {
     this.pool.alarmAt = null;
+    this.#compare();
     this.call("sweep", null);
     if (this.injectFault("alarm doubled", 0.05)) this.call("sweep", null);
     const { flush, closing, deleting } = this.pool.state;
@@ -197,38 +199,63 @@ export class Simulator {
       this.#completeFlush(this.#flushing);
       return;
     }
+    this.#compare();
+    if (pool.state.unchecked !== null) {
+      this.call("recordFlush", { builds: [], entries: [], sequence: null, failed: true });
+      return;
+    }
     const isArchiveAway = this.injectFault("archive away", 0.1, "recordFlush");
-    const { rules } = pool.context;
-    const batch = database.read(pool.storage, pool.state.dirty.keys(), rules, isArchiveAway);
-    if (batch.builds.length === 0 && batch.audits.length === 0) {
+    const batch = database.read(pool, isArchiveAway);
+    if (batch.builds.length === 0 && batch.audits.length === 0 && !batch.isDue) {
       this.call("recordFlush", { builds: [], entries: [], sequence: null, failed: isArchiveAway });
       return;
     }
     this.#flushing = batch;
-    if (this.injectFault("D1 write late", 0.05)) {
+    if (this.injectFault("D1 write late", 0.15)) {
       const { now } = this;
       this.delayedMessages.push(() => {
         const isLost = this.now > now + LATE_WRITE_MS;
-        const builds = batch.builds.filter(({ id }) => !isLost || !database.erased.has(id));
+        const builds = batch.builds.filter(({ buildId }) => !isLost || !database.erased.has(buildId));
         database.write({ ...batch, builds }, pool.storage);
       });
     }
     if (this.isHealing || this.random.chance(0.5)) this.#completeFlush(batch);
   }
 
+  /** Compares D1 with the pool, where that was not done since the object was loaded. */
+  #compare(): void {
+    const { database, pool, now } = this;
+    if (pool.state.unchecked === null || this.injectFault("D1 away", 0.4, "compare")) return;
+    const compared = pool.call(now, "compare", { found: database.sequence });
+    if (!compared.ok || compared.value !== "pool") return;
+    const stored = database.stored();
+    pool.checker.poolIsReconciled(stored);
+    pool.call(now, "reconcile", stored);
+  }
+
+  /** D1 and the pool are compared once more, and upkeep asks the pool about builds that D1 has under way. */
+  hearAgain(): void {
+    const { database, pool } = this;
+    pool.state.unchecked === null && this.call("compare", { found: database.sequence });
+    this.#compare();
+    const builds = database.stored().builds.filter(({ status }) => !isEnded(status));
+    this.call("reconcile", { sequence: null, builds, numbers: [], removedAgents: [], revoked: [] });
+  }
+
   #completeFlush(batch: Batch): void {
     const { database, pool } = this;
     this.#flushing = null;
     const isAway = this.injectFault("D1 away", 0.1, "recordFlush");
-    if (!isAway) database.write(batch, pool.storage);
+    const found = isAway ? null : database.write(batch, pool.storage);
+    const isRefused = batch.atMost !== null && (found ?? 0) > batch.atMost;
     if (this.injectFault("object evicted", 0.02, "before flushed")) {
       this.evict();
       return;
     }
-    const failed = isAway || this.injectFault("D1 outcome unknown", 0.05, "recordFlush");
-    const builds = failed ? [] : batch.builds.map(({ id, version }) => ({ buildId: id, version }));
+    const failed = isAway || isRefused || this.injectFault("D1 outcome unknown", 0.05, "recordFlush");
+    const builds = failed ? [] : batch.builds.map(({ buildId, version }) => ({ buildId, version }));
     const entries = failed ? [] : batch.audits.map(([seq]) => seq);
-    const sequence = builds.length > 0 ? Math.max(...batch.builds.map(({ version }) => version)) : null;
+    const sequence = isAway || (failed && !isRefused) ? null : { found, written: batch.sequence.written };
     this.call("recordFlush", { builds, entries, sequence, failed });
   }
 

@@ -28,7 +28,10 @@ interface Rows {
   told: Set<string>;
   /** Builds that were deleted, and whether D1 was told. */
   deletions: Map<string, { deletion: Deletion; isDone: boolean }>;
+  /** The highest sequence that D1 was told. */
   sequence: number;
+  unchecked: number | null;
+  tellAgainAfter: number | null;
   audits: Map<number, AuditFact>;
   closes: Map<number, { jobId: string; fence: number }>;
   appended: number;
@@ -47,6 +50,8 @@ const emptyRows = (): Rows => ({
   told: new Set(),
   deletions: new Map(),
   sequence: 0,
+  unchecked: null,
+  tellAgainAfter: null,
   audits: new Map(),
   closes: new Map(),
   appended: 0,
@@ -104,8 +109,20 @@ export class SimStorage implements Records {
         case "deletions-done":
           for (const id of change.buildIds) rows.deletions.set(id, { ...rows.deletions.get(id)!, isDone: true });
           break;
-        case "sequence":
+        case "untold":
+          rows.told.delete(change.buildId);
+          break;
+        case "told":
           rows.sequence = change.sequence;
+          break;
+        case "unchecked":
+          rows.unchecked = change.sequence;
+          break;
+        case "compared":
+          rows.unchecked = null;
+          break;
+        case "tell-again":
+          rows.tellAgainAfter = change.after;
           break;
         case "audit":
           rows.audits.set(++rows.appended, change.entry);
@@ -124,13 +141,16 @@ export class SimStorage implements Records {
   }
 
   /** The state with which a new object starts. */
-  load(): PoolState {
+  load(isNew = false): PoolState {
     const { orgId, fence, agents, revoked, builds, jobs, told, deletions, sequence, audits, closes } = this.rows;
+    const { unchecked, tellAgainAfter } = this.rows;
     const state = emptyState(this);
     const changes: Change[] = [
       { kind: "fence", fence },
-      { kind: "sequence", sequence },
+      { kind: "told", sequence },
+      { kind: "tell-again", after: tellAgainAfter },
     ];
+    if (unchecked !== null) changes.push({ kind: "unchecked", sequence: unchecked });
     if (orgId !== null) changes.push({ kind: "org", orgId });
     for (const agent of agents.values()) changes.push({ kind: "agent", agent });
     for (const [tokenId, at] of revoked) changes.push({ kind: "revoked", tokenId, at });
@@ -138,11 +158,12 @@ export class SimStorage implements Records {
       const hasEnded = isEnded(build.status);
       if (!hasEnded) changes.push({ kind: "build", build }, { kind: "job", job: jobs.get(build.id)! });
       if (hasEnded ? !told.has(build.id) : !build.isTold) changes.push({ kind: "dirty", buildId: build.id, at: 0 });
-      if (hasEnded) changes.push({ kind: "sequence", sequence: build.version });
+      if (hasEnded && !told.has(build.id)) changes.push({ kind: "sequence", sequence: build.version });
     }
     for (const { deletion, isDone } of deletions.values()) if (!isDone) changes.push({ kind: "deleted", deletion });
     if (audits.size > 0) changes.push({ kind: "flush", at: 0, failures: 0 });
     if (closes.size > 0) changes.push({ kind: "closing", at: 0, failures: 0 });
+    if (!isNew) changes.push({ kind: "loaded" });
     apply(state, changes);
     return state;
   }
@@ -173,6 +194,11 @@ export class SimStorage implements Records {
 
   deletion(buildId: string) {
     return this.rows.deletions.get(buildId)?.deletion;
+  }
+
+  endedAfter(seq: number, limit: number) {
+    const ended = [...this.rows.builds.values()].filter(({ id, seq: own }) => this.rows.told.has(id) && own > seq);
+    return ended.sort((left, right) => left.seq - right.seq).slice(0, limit);
   }
 
   keyed(caller: string, key: string) {

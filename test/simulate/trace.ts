@@ -74,7 +74,7 @@ export class Trace implements Observer {
   }
 
   #fenceName(fence: number): string {
-    return this.#fences.get(fence) ?? `#?${fence}`;
+    return this.#fences.get(fence) ?? `#?${fence % 1_000_000}`;
   }
 }
 

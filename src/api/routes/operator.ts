@@ -1,5 +1,6 @@
 import { listDeadLetters, retryDeadLetters } from "../../services/dead-letters.ts";
 import { createAdminToken, createOrganization, listOrganizations } from "../../services/organizations.ts";
+import { reconcileRestored, restorePool } from "../../services/restores.ts";
 import { countSealed, rewrap } from "../../services/rewrap.ts";
 import { deleteOrganization, exportOrganization, readServiceMetrics } from "../streams.ts";
 import { act, create, describing, get, type Route, removeInShares } from "./route.ts";
@@ -52,6 +53,27 @@ export const OPERATOR_ROUTES: Route[] = [
       description:
         "Each line is JSON: the first one of the first page names the version and the nouns, each other one has a `noun` and a `record`, as the API answers it. Contains no secret value and no token. The pages lead through all nouns, or through the one that `noun` names. Logs are not included: read each at `/build/{id}/log`.",
       text: { types: ["application/jsonl"], alone: true },
+    },
+  ),
+  act(
+    "/operator/restored",
+    { reconcileRestored },
+    describing && {
+      tag: "Operator",
+      summary: "Reconcile the pools with the database after a restore",
+      description:
+        "Send it after the database, or pools, were restored to an earlier time: each pool tells the database again what it knows, or takes over what the database knows. Repeat the request with `after` of the answer until that is null. It may be interrupted and repeated.",
+    },
+  ),
+  act(
+    "/operator/pool/restore",
+    { restorePool },
+    describing && {
+      tag: "Operator",
+      summary: "Set the pool of one organization back to an earlier time",
+      description:
+        "By the point-in-time recovery of Durable Objects, which reaches back 30 days and exists on Cloudflare only: elsewhere the answer is 409. The pool reconciles itself with the database before it hands out anything. docs/recovery.md says what is lost.",
+      problems: ["conflict"],
     },
   ),
   get(

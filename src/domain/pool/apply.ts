@@ -35,7 +35,7 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
       countMove(state, change.build);
       state.builds.set(change.build.id, change.build);
       state.seq = Math.max(state.seq, change.build.seq);
-      state.sequence = Math.max(state.sequence, change.build.version);
+      reach(state, change.build.version);
       builds.add(change.build.id);
       return;
     case "job":
@@ -52,19 +52,22 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
       return;
     case "revoked":
       state.revoked.set(change.tokenId, change.at);
+      reach(state, change.at);
+      flushBy(state, change.at + FLUSH_DELAY_MS);
+      return;
+    case "untold":
+      reach(state, change.at);
+      markUntold(state, change);
       return;
     case "dirty":
-      state.dirty.set(change.buildId, change.at);
-      flushBy(state, change.at + FLUSH_DELAY_MS);
+      markUntold(state, change);
       return;
     case "clean":
       state.dirty.delete(change.buildId);
       markTold(state, change.buildId);
       return;
-    case "sequence":
-      state.sequence = Math.max(state.sequence, change.sequence);
-      return;
     case "audit":
+      if (!change.variableIds) reach(state, change.entry.at);
       flushBy(state, change.entry.at + (change.variableIds ? HAND_OUT_DELAY_MS : FLUSH_DELAY_MS));
       return;
     case "close":
@@ -77,7 +80,22 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
       for (const buildId of change.buildIds) state.pendingDeletions.delete(buildId);
       return;
     case "forget":
-      for (const [tokenId, at] of state.revoked) if (at < change.before) state.revoked.delete(tokenId);
+      for (const [tokenId, at] of state.revoked) if (at < change.revokedBefore) state.revoked.delete(tokenId);
+      return;
+    case "told":
+      state.told = change.sequence;
+      reach(state, change.sequence);
+      return;
+    case "unchecked":
+      state.unchecked = change.sequence;
+      state.isUncheckedStored = true;
+      return;
+    case "compared":
+      state.unchecked = null;
+      state.isUncheckedStored = false;
+      return;
+    case "tell-again":
+      state.tellAgainAfter = change.after;
       return;
     case "audits-told":
     case "logs-closed":
@@ -141,6 +159,12 @@ const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<s
     case "offers-resumed":
       agents.add(change.agentId);
       return;
+    case "sequence":
+      reach(state, change.sequence);
+      return;
+    case "loaded":
+      state.unchecked ??= state.sequence;
+      return;
     case "matched":
       state.index.unmatched.lanes.clear();
       state.index.unmatched.agents.clear();
@@ -148,6 +172,15 @@ const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<s
     default:
       change satisfies never;
   }
+};
+
+const reach = (state: PoolState, sequence: number): void => {
+  state.sequence = Math.max(state.sequence, sequence);
+};
+
+const markUntold = (state: PoolState, { buildId, at }: { buildId: string; at: number }): void => {
+  state.dirty.set(buildId, at);
+  flushBy(state, at + FLUSH_DELAY_MS);
 };
 
 /** Remembered with the build, and stored when the build is stored for another reason. */

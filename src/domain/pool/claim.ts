@@ -8,6 +8,7 @@ import {
   type DecisionContext,
   decided,
   leaseLost,
+  notCompared,
   patchBuild,
   refused,
   unknownToken,
@@ -38,12 +39,14 @@ export const claim = (state: PoolState, request: ClaimRequest, context: Decision
   const followed = closeOffer(state, agent);
   if (rules.isStale(agent, request.bootId)) return decided(null);
   const held = buildHeldBy(state, agent.id);
+  if (held && !rules.mayGrant(state.unchecked)) return notCompared();
   if (held) {
     const { build, job } = held;
     return decided(rules.handsOutAgain(build) ? granted(build.id, job.lease!) : null, followed);
   }
   const next = rules.takesBuilds(agent, now) ? firstBuildFor(state, agent, NO_RESERVATIONS, context) : undefined;
   if (!next) return decided(null, followed);
+  if (!rules.mayGrant(state.unchecked)) return notCompared();
   const { changes, lease } = grant(state, activeBuild(state, next.id)!, agent, context);
   return decided(granted(next.id, lease), [...followed, ...changes]);
 };

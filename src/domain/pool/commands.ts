@@ -10,9 +10,16 @@ export type { AgentChange } from "../../protocol/agent.ts";
 export interface Refusal {
   kind: Extract<
     ProblemKind,
-    "unauthenticated" | "not-found" | "conflict" | "lease-lost" | "limit-reached" | "idempotency-mismatch"
+    | "unauthenticated"
+    | "not-found"
+    | "conflict"
+    | "lease-lost"
+    | "limit-reached"
+    | "idempotency-mismatch"
+    | "unavailable"
   >;
   detail: string;
+  retryAfterSeconds?: number;
 }
 export type Result<T> = { ok: true; value: T } | { ok: false; refusal: Refusal };
 

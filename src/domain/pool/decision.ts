@@ -48,6 +48,15 @@ export const refused = (kind: Refusal["kind"], detail: string): Decision<never> 
 
 export const unknownId = () => refused("not-found", DETAILS["not-found"]);
 export const unknownToken = () => refused("unauthenticated", DETAILS.unauthenticated);
+/** Nothing is leased or numbered before D1 was compared with the pool. */
+export const notCompared = (): Decision<never> => {
+  const detail = "The queue could not be compared with the database yet: repeat the request.";
+  return {
+    answer: { ok: false, refusal: { kind: "unavailable", detail, retryAfterSeconds: 5 } },
+    changes: [],
+    pushes: [],
+  };
+};
 export const leaseLost = () => refused("lease-lost", DETAILS["lease-lost"]);
 
 /** The agent, if it is registered and the token is its own. */

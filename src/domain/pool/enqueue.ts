@@ -1,6 +1,15 @@
 import { LIMITS, withCommas } from "../../protocol/limits.ts";
 import type { NewBuild } from "./commands.ts";
-import { audit, type Decision, type DecisionContext, decided, refused, unknownId } from "./decision.ts";
+import {
+  audit,
+  type Decision,
+  type DecisionContext,
+  decided,
+  notCompared,
+  refused,
+  unknownId,
+  unknownToken,
+} from "./decision.ts";
 import type { BuildFacts, Change, JobFacts } from "./facts.ts";
 import type { PoolState } from "./state.ts";
 
@@ -15,6 +24,7 @@ export const enqueue = (state: PoolState, request: NewBuild, context: DecisionCo
   const { now, rules } = context;
   const { idempotency, id, orgId, actor } = request;
   if (state.orgId !== null && state.orgId !== orgId) return unknownId();
+  if (request.createdBy && !rules.mayRegister(state.revoked, request.createdBy.id)) return unknownToken();
   const earlier = idempotency && state.records.keyed(idempotency.caller, idempotency.key);
   if (earlier && rules.keyStands(earlier.at, now)) {
     if (earlier.bodyHash === idempotency.bodyHash) return repeated(state, earlier.buildId);
@@ -33,6 +43,7 @@ export const enqueue = (state: PoolState, request: NewBuild, context: DecisionCo
       "The active builds have too many values of their own: wait until some of them have run.",
     );
   }
+  if (!rules.mayNumber(state.unchecked)) return notCompared();
   const build = newBuild(state, request, context);
   const changes: Change[] = [
     { kind: "build", build },

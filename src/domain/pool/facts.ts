@@ -167,6 +167,8 @@ export interface Records {
   ended(buildId: string): { build: BuildFacts; job: JobFacts } | undefined;
   keyed(caller: string, key: string): KeyedBuild | undefined;
   lastNumber(repoId: string): number;
+  /** Builds that ended and are remembered, in the order of their sequence numbers. */
+  endedAfter(seq: number, limit: number): { id: string; seq: number }[];
   lastSeq(): number;
   /** How many entries of the audit, and closes of logs, are not delivered yet. */
   pending(): { audits: number; closes: number };
@@ -207,14 +209,14 @@ export type Change =
   | { kind: "key"; caller: string; key: string; keyed: KeyedBuild }
   | { kind: "agent"; agent: AgentFacts }
   | { kind: "agent-removed"; agentId: string }
-  /** A token was revoked with its agents: a registration with it that arrives later is refused. */
+  /** A token, or the hash of a secret that it had, is no longer valid: what arrives with it later is refused. */
   | { kind: "revoked"; tokenId: string; at: number }
   /** D1 has to be told of the build. Its row on disk says so by itself. */
   | { kind: "dirty"; buildId: string; at: number }
+  /** A build of which D1 was told has to be told again. */
+  | { kind: "untold"; buildId: string; at: number }
   /** D1 was told: of an active build that it exists, of one that has ended how it ended. */
   | { kind: "clean"; buildId: string; endedAt: number | null }
-  /** The highest version of a build that D1 was told, which outlives the builds. */
-  | { kind: "sequence"; sequence: number }
   /** `variableIds` are those of the values that a hand-out contained. */
   | { kind: "audit"; entry: AuditFact; variableIds?: string[] | undefined }
   | { kind: "audits-told"; entries: number[] }
@@ -223,7 +225,14 @@ export type Change =
   | { kind: "logs-closed"; entries: number[] }
   | { kind: "deleted"; deletion: Deletion }
   | { kind: "deletions-done"; buildIds: string[] }
-  | { kind: "forget"; before: number }
+  | { kind: "forget"; before: number; revokedBefore: number }
+  /** The pool changed before D1 was compared with it: its sequence as it was loaded is kept for the comparison. */
+  | { kind: "unchecked"; sequence: number }
+  | { kind: "compared" }
+  /** The highest sequence that D1 has, as far as the pool knows. */
+  | { kind: "told"; sequence: number }
+  /** D1 is told again of the builds that ended, after this one; null: of none. */
+  | { kind: "tell-again"; after: number | null }
   | MemoryChange;
 
 /** Changes of memory only: lost with the object, and then rebuilt or not needed. */
@@ -245,6 +254,49 @@ export type MemoryChange =
   | { kind: "lease-lost"; cause: LossCause }
   | { kind: "offer-ignored" }
   /** A sweep was answered with all events so far. */
-  | { kind: "events-told" };
+  | { kind: "events-told" }
+  /** The version of a stored build that is not in memory. */
+  | { kind: "sequence"; sequence: number }
+  /** The object was loaded, and D1 was not compared with it since. */
+  | { kind: "loaded" };
+
+/** A build as D1 has it. */
+export interface StoredBuild
+  extends Pick<
+    BuildFacts,
+    | "id"
+    | "number"
+    | "repoId"
+    | "pipelineId"
+    | "branch"
+    | "commitSha"
+    | "trigger"
+    | "priority"
+    | "retryOf"
+    | "createdBy"
+    | "status"
+    | "exitCode"
+    | "reason"
+    | "message"
+    | "leak"
+    | "queuedAt"
+    | "startedAt"
+    | "finishedAt"
+    | "version"
+  > {
+  agentId: string | null;
+  attempt: number;
+}
+
+/** What D1 knows that a restored pool may have forgotten. */
+export interface Stored {
+  /** The pool's sequence as it told D1 last; null where only some builds were read. */
+  sequence: number | null;
+  /** Builds that are under way in D1, and those that the pool asked for. */
+  builds: StoredBuild[];
+  numbers: { repoId: string; number: number }[];
+  removedAgents: string[];
+  revoked: string[];
+}
 
 export const NO_REPORT: Report = { environment: null, steps: [], summary: null };

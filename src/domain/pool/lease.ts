@@ -32,7 +32,7 @@ const closeForGood = ({ id, fence }: JobFacts, { now }: DecisionContext): Change
   fence > 0 ? [{ kind: "close", jobId: id, fence, at: now, endedAt: now }] : [];
 
 /** Closes the log for the lease that is over: nothing more is written under it. */
-const closeLog = ({ id, lease }: JobFacts, { now }: DecisionContext): Change[] =>
+export const closeLog = ({ id, lease }: JobFacts, { now }: DecisionContext): Change[] =>
   lease ? [{ kind: "close", jobId: id, fence: lease.fence, at: now }] : [];
 
 /** Retires an ephemeral agent that has worked on its one build. */

@@ -1,6 +1,7 @@
 import { FLUSH_DELAY_MS } from "./apply.ts";
 import { type Decision, type DecisionContext, decided } from "./decision.ts";
 import type { Change } from "./facts.ts";
+import { hasToldRevocations, recordSequence, type ToldSequence } from "./reconcile.ts";
 import type { PoolState } from "./state.ts";
 
 const MAX_BACKOFF_MS = 60_000;
@@ -11,8 +12,8 @@ export interface FlushResult {
   builds: { buildId: string; version: number }[];
   /** Sequence numbers of the audit entries that were delivered. */
   entries: number[];
-  /** The pool's sequence that D1 has now; null where nothing of a build was told. */
-  sequence: number | null;
+  /** The pool's sequence in D1; null where nothing was told that raises it, or D1 did not answer. */
+  sequence: ToldSequence | null;
   /** Something could not be delivered. */
   failed: boolean;
 }
@@ -31,19 +32,25 @@ export const nextAttempt = (now: number, failures: number): number =>
  * Records what an attempt told. A build that has ended since it was read has to be told again; any other change of an
  * active build is told at its end.
  */
-export const recordFlush = (state: PoolState, result: FlushResult, { now, rules }: DecisionContext): Decision<null> => {
+export const recordFlush = (state: PoolState, result: FlushResult, context: DecisionContext): Decision<null> => {
+  const { now, rules } = context;
   const changes = result.builds.flatMap(({ buildId, version }): Change[] => {
     const build = state.builds.get(buildId) ?? state.records.ended(buildId)?.build;
     if (build && !rules.isHeard(build, version)) return [];
     return [{ kind: "clean", buildId, endedAt: build?.finishedAt ?? null }];
   });
   const isEmpty = state.dirty.size <= changes.length && state.records.pending().audits <= result.entries.length;
+  const isTold = isEmpty && state.tellAgainAfter === null && hasToldRevocations(state, result.sequence);
   const failures = result.failed ? state.flush.failures + 1 : 0;
   const endsTold = changes.some((change) => change.kind === "clean" && change.endedAt !== null);
-  if (endsTold && result.sequence !== null) changes.push({ kind: "sequence", sequence: result.sequence });
+  const isStored = endsTold || result.builds.length === 0;
   if (result.entries.length > 0) changes.push({ kind: "audits-told", entries: result.entries });
-  const at = isEmpty && !result.failed ? null : nextAttempt(now, failures);
-  return decided(null, [...changes, { kind: "flush", at, failures }]);
+  const at = isTold && !result.failed ? null : nextAttempt(now, failures);
+  return decided(null, [
+    ...changes,
+    { kind: "flush", at, failures },
+    ...recordSequence(state, result, isStored, context),
+  ]);
 };
 
 /** Records which logs were closed. */

@@ -12,6 +12,7 @@ import type {
   Lease,
   Outcome,
   Records,
+  StoredBuild,
   Waiter,
 } from "./facts.ts";
 import { byQueueOrder, type QueuedBuild } from "./queue.ts";
@@ -27,6 +28,8 @@ export const POOL_LIMITS = {
 export const OFFER_MS = 2_000;
 /** Milliseconds for which the pool keeps idempotency keys and ended builds. */
 export const REMEMBER_MS = PERIODS.idempotencyHours * 60 * 60 * 1000;
+/** Milliseconds for which the pool keeps revocations: D1 can be restored to any of the last 30 days. */
+export const REVOKED_MS = 31 * 24 * 60 * 60 * 1000;
 /** Milliseconds for which heartbeats still renew the lease of a build that has to stop. */
 const STOP_GRACE_MS = 5 * 60 * 1000;
 /** A deadline overdue by more milliseconds than this was missed by this service, not by the agent. */
@@ -91,7 +94,7 @@ export interface Rules {
   mayFinish(build: BuildFacts): boolean;
   /** The outcome of a build whose agent reported a result. */
   ending(build: BuildFacts, job: JobFacts, reported: Outcome): Outcome;
-  isSameResult(recorded: Outcome, reported: Outcome): boolean;
+  isSameResult(recorded: Pick<BuildFacts, keyof Outcome>, reported: Pick<BuildFacts, keyof Outcome>): boolean;
   mayCancel(build: BuildFacts): boolean;
   /** What is stored of a deletion: all else follows from it. */
   deletion(change: Change & { kind: "deleted" }): Change[];
@@ -119,6 +122,21 @@ export interface Rules {
   /** The build that the removal of its agent releases. */
   freedByRemoval(held: ActiveBuild | undefined): ActiveBuild | undefined;
   nextNumber(records: Records, repoId: string): number;
+  /** Whether D1 knows less of this pool than it was told. */
+  databaseWasRestored(told: number, found: number): boolean;
+  /** Whether D1 was told more than the pool remembered when it was loaded. */
+  poolWasRestored(loaded: number, found: number): boolean;
+  /** Whether builds may be leased: once D1 was compared with the pool since it was loaded. */
+  mayGrant(unchecked: number | null): boolean;
+  mayNumber(unchecked: number | null): boolean;
+  /** Builds of D1 that a pool takes over. */
+  believed(builds: StoredBuild[]): StoredBuild[];
+  /** The last number of a repository, by the pool and by D1. */
+  lastNumber(own: number, stored: number): number;
+  /** Agents that the audit says were removed. */
+  stayRemoved(agentIds: string[]): string[];
+  /** Revocations of which D1 is told: those since then. */
+  replayed(revoked: ReadonlyMap<string, number>, since: number): string[];
   keyStands(at: number, now: number): boolean;
 }
 
@@ -197,5 +215,13 @@ export const RULES: Rules = {
   mayRegister: (revoked, tokenId) => !revoked.has(tokenId),
   freedByRemoval: (held) => held,
   nextNumber: (records, repoId) => records.lastNumber(repoId) + 1,
+  databaseWasRestored: (told, found) => found < told,
+  poolWasRestored: (loaded, found) => found > loaded,
+  mayGrant: (unchecked) => unchecked === null,
+  mayNumber: (unchecked) => unchecked === null,
+  believed: (builds) => builds,
+  lastNumber: (own, stored) => Math.max(own, stored),
+  stayRemoved: (agentIds) => agentIds,
+  replayed: (revoked, since) => [...revoked].filter(([, at]) => at > since).map(([tokenId]) => tokenId),
   keyStands: (at, now) => now < at + REMEMBER_MS,
 };

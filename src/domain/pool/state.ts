@@ -22,7 +22,7 @@ export interface PoolState {
   fence: number;
   seq: number;
   readonly agents: Map<string, AgentFacts>;
-  /** Tokens that were revoked with their agents in the last 24 hours, and when. */
+  /** Tokens that were revoked lately, and hashes of their replaced secrets, and when. */
   readonly revoked: Map<string, number>;
   readonly builds: Map<string, BuildFacts>;
   readonly jobs: Map<string, JobFacts>;
@@ -38,8 +38,16 @@ export interface PoolState {
   runValueCharacters: number;
   /** Builds that D1 has to be told of, each with the time since when. */
   readonly dirty: Map<string, number>;
-  /** The highest version of a build that this pool ever stored. */
+  /** The highest version or time of what D1 is told of. */
   sequence: number;
+  /** The sequence that D1 had last; a lower one there shows that D1 was restored. */
+  told: number;
+  /** The sequence at the last load, until D1 was compared with it; null afterwards. */
+  unchecked: number | null;
+  /** Whether `unchecked` is stored. */
+  isUncheckedStored: boolean;
+  /** After D1 was restored: it has been told again of the ended builds up to this sequence number. */
+  tellAgainAfter: number | null;
   /** When the next attempt to tell D1 is due, and how many attempts failed in a row. */
   flush: Attempts;
   /** The same for the logs that have to be closed. */
@@ -107,6 +115,10 @@ export const emptyState = (records: Records): PoolState => ({
   runValueCharacters: 0,
   dirty: new Map(),
   sequence: 0,
+  told: 0,
+  unchecked: null,
+  isUncheckedStored: false,
+  tellAgainAfter: null,
   flush: { at: null, failures: 0 },
   closing: { at: null, failures: 0 },
   deleting: { at: null, failures: 0 },

@@ -11,7 +11,8 @@ import { enqueue } from "./enqueue.ts";
 import type { Change } from "./facts.ts";
 import { offerBuilds } from "./offers.ts";
 import { recordCloses, recordFlush } from "./outbox.ts";
-import { REMEMBER_MS } from "./rules.ts";
+import { compare, databaseRestored, keepUnchecked, reconcile, revoke } from "./reconcile.ts";
+import { REMEMBER_MS, REVOKED_MS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 import { sweep } from "./sweep.ts";
 import { finish, heartbeat, progress, release, start } from "./work.ts";
@@ -39,6 +40,10 @@ const COMMANDS = {
   deleteBuild: { decide: deleteBuild },
   recordDeletions: { decide: recordDeletions },
   recordFlush: { decide: recordFlush },
+  compare: { decide: compare },
+  reconcile: { decide: reconcile },
+  databaseRestored: { decide: databaseRestored },
+  revoke: { decide: revoke },
   recordCloses: { decide: recordCloses },
   registerAgent: { decide: agents.register },
   updateAgent: { decide: agents.update },
@@ -52,7 +57,7 @@ const COMMANDS = {
   /** Forgets builds and idempotency keys that nobody may ask for any more. */
   tidy: {
     decide: (_state: PoolState, _: null, { now }: DecisionContext) =>
-      decided(null, [{ kind: "forget", before: now - REMEMBER_MS }]),
+      decided(null, [{ kind: "forget", before: now - REMEMBER_MS, revokedBefore: now - REVOKED_MS }]),
   },
 } as const satisfies Record<string, CommandRow>;
 
@@ -86,9 +91,10 @@ export const step = <C extends Command>(
 ): { answer: Result<Output<C>>; pushes: Push[] } => {
   const pushes: Push[] = [];
   const enact = <T>(decision: Decision<T>): Result<T> => {
-    if (decision.changes.length > 0) {
-      commit(decision.changes);
-      apply(state, decision.changes);
+    const changes = [...keepUnchecked(state, decision.changes), ...decision.changes];
+    if (changes.length > 0) {
+      commit(changes);
+      apply(state, changes);
     }
     pushes.push(...decision.pushes);
     return decision.answer;

@@ -168,7 +168,8 @@ const finishAgain = (
   const ended = state.records.ended(report.buildId);
   if (!ended) return unknownId();
   const { fence, agentId, result } = ended.job;
-  if (!result || fence !== report.fence || agentId !== report.agentId) return leaseLost();
+  const isItsLease = fence === 0 || fence === report.fence;
+  if (!result || !isItsLease || agentId !== report.agentId) return leaseLost();
   if (rules.isSameResult(result, reported)) return decided(report.buildId);
   return refused("conflict", "The build has ended already, with another result.");
 };

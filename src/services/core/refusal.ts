@@ -34,7 +34,16 @@ export const invalid = (pointer: string, detail: string) => invalidFields([{ poi
 /** The result of a call to a Durable Object. */
 export type Outcome<T> =
   | { ok: true; value: T }
-  | { ok: false; refusal: { kind: ProblemKind; detail?: string; existingId?: string; expectedOffset?: number } };
+  | {
+      ok: false;
+      refusal: {
+        kind: ProblemKind;
+        detail?: string;
+        existingId?: string;
+        expectedOffset?: number;
+        retryAfterSeconds?: number;
+      };
+    };
 
 /** The detail of an object's refusal that has none. */
 const detailOf = (kind: ProblemKind): string => {

@@ -8,7 +8,7 @@ const everythingPending = (pool: TestPool) => {
     buildId,
     version: builds.get(buildId)!.version,
   }));
-  return { builds: known, entries: [...audits.keys()], sequence: 1, failed: false };
+  return { builds: known, entries: [...audits.keys()], sequence: null, failed: false };
 };
 
 const flushAt = (pool: TestPool) => pool.model.state.flush.at;

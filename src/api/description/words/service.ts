@@ -117,4 +117,33 @@ export const SERVICE: Words = {
       unopenable: "Ids of values that no known key opens. They are left unchanged.",
     },
   },
+  Restore: {
+    is: "What was restored to an earlier time.",
+    fields: {
+      what: "database: D1. pools: the agents and active builds of organizations.",
+      orgId: "Reconciles this organization only. Default: all.",
+      after: "Goes on after this organization: `after` of the answer before.",
+      limit: `Maximum number of organizations in this batch: 1 to ${LIMITS.restoreBatch}.`,
+    },
+  },
+  Restored: {
+    is: "What one batch did.",
+    fields: {
+      organizations: "Number of organizations that are reconciled.",
+      ended: "Number of builds that had ended already, by the database.",
+      lost: "Number of builds that have failed because nothing but their row in the database was left.",
+      told: "Number of builds of which the database is told again.",
+      agentsRemoved: "Number of agents that were removed again.",
+      failed: "Organizations whose pool did not answer: repeat the request.",
+      after: "Send it as `after` of the next request; null: that was the last batch.",
+    },
+  },
+  PoolRestore: {
+    is: "The time to which a pool is set back.",
+    fields: { orgId: "Slug of the organization.", at: "A time of the last 30 days." },
+  },
+  PoolRestored: {
+    is: "The pool is set back at its next call.",
+    fields: { orgId: "Slug of the organization.", undo: "Bookmark of the state before." },
+  },
 };

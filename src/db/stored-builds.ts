@@ -1,0 +1,70 @@
+import type { Stored, StoredBuild } from "../domain/pool/facts.ts";
+import { ACTIVE } from "../protocol/build-states.ts";
+
+/** Milliseconds by which ids may be older than the change that made them known. */
+const MARGIN_MS = 60 * 60 * 1000;
+
+const COLUMNS = `id, number, repo_id AS repoId, pipeline_id AS pipelineId, ref, commit_sha AS commitSha, "trigger",
+  priority, retry_of AS retryOf, created_by AS createdBy, status, attempt, agent_id AS agentId, exit_code AS exitCode,
+  reason, message, leak, queued_at AS queuedAt, started_at AS startedAt, finished_at AS finishedAt,
+  pool_version AS version`;
+const IS_ACTIVE = `status IN (${ACTIVE.map((status) => `'${status}'`).join(", ")})`;
+
+type Row = Omit<StoredBuild, "branch" | "createdBy" | "leak"> & { ref: string; createdBy: string | null; leak: number };
+
+const buildOf = ({ ref, createdBy, leak, ...row }: Row): StoredBuild => ({
+  ...row,
+  branch: ref.startsWith("refs/heads/") ? ref.slice("refs/heads/".length) : ref,
+  createdBy: createdBy && JSON.parse(createdBy),
+  leak: leak === 1,
+});
+
+/** The least id (UUID version 7, RFC 9562) of this time in milliseconds since 1970. */
+const firstIdOf = (at: number): string => {
+  const time = Math.max(0, at).toString(16).padStart(12, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
+};
+
+const NO_BUILDS: Omit<Stored, "builds"> = { sequence: null, numbers: [], removedAgents: [], revoked: [] };
+
+/** The builds with these ids. */
+export const readBuilds = async (db: D1Database, orgId: string, ids: string[]): Promise<Stored> => {
+  const query = `SELECT ${COLUMNS} FROM build_list WHERE org_id = ?1 AND id IN (SELECT value FROM json_each(?2))`;
+  const { results } = await db.prepare(query).bind(orgId, JSON.stringify(ids)).all<Row>();
+  return { ...NO_BUILDS, builds: results.map(buildOf) };
+};
+
+/**
+ * What D1 knows that a pool may have forgotten which was restored to the time `since` (milliseconds since 1970):
+ * builds that are under way, the builds with these ids, numbers, removals and revocations.
+ */
+export const readSince = async (db: D1Database, orgId: string, since: number, ids: string[]): Promise<Stored> => {
+  const first = firstIdOf(since - MARGIN_MS);
+  const newer = "org_id = ?1 AND id >= ?2";
+  const audited = (actions: string): D1PreparedStatement => {
+    const indexed = "action NOT IN ('build.create', 'build.deliver')";
+    return db.prepare(`SELECT subject FROM audit_list WHERE ${newer} AND ${indexed} AND action IN (${actions})`);
+  };
+  const [pool, under, known, numbers, removed, revoked] = await db.batch([
+    db.prepare("SELECT sequence FROM pool WHERE org_id = ?1").bind(orgId),
+    db.prepare(`SELECT ${COLUMNS} FROM build_list WHERE ${newer} AND ${IS_ACTIVE}`).bind(orgId, first),
+    db
+      .prepare(`SELECT ${COLUMNS} FROM build_list WHERE org_id = ?1 AND id IN (SELECT value FROM json_each(?2))`)
+      .bind(orgId, JSON.stringify(ids)),
+    db
+      .prepare(`SELECT repo_id AS repoId, max(number) AS number FROM build_list WHERE ${newer} GROUP BY repo_id`)
+      .bind(orgId, first),
+    audited("'agent.remove', 'agent.forget'").bind(orgId, first),
+    audited("'token.revoke'").bind(orgId, first),
+  ]);
+  const subjects = (found: D1Result | undefined) =>
+    ((found?.results ?? []) as { subject: string }[]).map(({ subject }) => subject);
+  const builds = [...((under?.results ?? []) as Row[]), ...((known?.results ?? []) as Row[])].map(buildOf);
+  return {
+    sequence: (pool?.results[0] as { sequence: number } | undefined)?.sequence ?? null,
+    builds: [...new Map(builds.map((build) => [build.id, build])).values()],
+    numbers: (numbers?.results ?? []) as Stored["numbers"],
+    removedAgents: subjects(removed),
+    revoked: subjects(revoked),
+  };
+};

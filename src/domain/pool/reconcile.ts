@@ -1,0 +1,211 @@
+import { isEnded } from "../../protocol/build-states.ts";
+import { type Decision, type DecisionContext, decided, patchBuild } from "./decision.ts";
+import type { AgentFacts, BuildFacts, Change, JobFacts, Stored, StoredBuild } from "./facts.ts";
+import { closeLog, endBuild, loseLease } from "./lease.ts";
+import type { PoolState } from "./state.ts";
+
+/* After a restore D1 and the pool remember different pasts. Each flush tells D1 the pool's sequence, so that the side
+   that remembers less shows itself: D1 with a lower one than it was told, or the pool with a lower one than it told. */
+
+/** Which side was restored to an earlier time, as far as a comparison of the sequences shows. */
+export type Restored = "none" | "database" | "pool";
+
+/** The pool's sequence as D1 had it (null: not at all), and as the flush wrote it. */
+export interface ToldSequence {
+  found: number | null;
+  written: number;
+}
+
+/** Keeps the sequence at the load, where the first change since then would hide that the pool was restored. */
+export const keepUnchecked = ({ unchecked, isUncheckedStored }: PoolState, changes: readonly Change[]): Change[] =>
+  unchecked !== null && !isUncheckedStored && changes.some(({ kind }) => RAISING.has(kind))
+    ? [{ kind: "unchecked", sequence: unchecked }]
+    : [];
+
+const RAISING: ReadonlySet<Change["kind"]> = new Set(["build", "audit", "revoked"]);
+
+/** What a pool did about a restore. */
+export interface Reconciled {
+  /** Builds that D1 knew to have ended. */
+  ended: number;
+  /** Builds that were lost, and have ended for that reason. */
+  lost: number;
+  /** Builds that D1 is told again. */
+  told: number;
+  agentsRemoved: number;
+}
+
+const LOST = { status: "failed", exitCode: null, reason: "agent-lost" } as const;
+export const LOST_MESSAGE = "The service was restored to a time before this build: retry it.";
+
+/** How many ended builds one flush adds to what D1 is told again. */
+const TELL_AGAIN_LIMIT = 200;
+
+/** Compares the sequence in D1 (null: it has none) with the pool's. Until that agrees, the pool grants nothing. */
+export const compare = (
+  state: PoolState,
+  { found }: { found: number | null },
+  context: DecisionContext,
+): Decision<Restored> => {
+  const restored = restoredSide(state, found, context);
+  if (restored === "pool") return decided(restored);
+  const compared: Change = { kind: "compared" };
+  return decided(restored, restored === "none" ? [compared] : [compared, ...tellAgain(state, found ?? 0, context)]);
+};
+
+const restoredSide = (state: PoolState, found: number | null, { rules }: DecisionContext): Restored => {
+  if (state.unchecked !== null && rules.poolWasRestored(state.unchecked, found ?? 0)) return "pool";
+  return rules.databaseWasRestored(state.told, found ?? 0) ? "database" : "none";
+};
+
+/** D1 was restored: it is told of every active build now, and of the ended ones part by part. */
+const tellAgain = (state: PoolState, sequence: number, { now }: DecisionContext): Change[] => [
+  { kind: "told", sequence },
+  { kind: "tell-again", after: 0 },
+  ...[...state.builds.keys()].map((buildId): Change => ({ kind: "untold", buildId, at: now })),
+  { kind: "flush", at: now, failures: 0 },
+];
+
+/** An operator says that D1 was restored, so that an idle pool tells it again too. */
+export const databaseRestored = (state: PoolState, _: null, context: DecisionContext): Decision<Reconciled> => {
+  const told = state.builds.size + state.records.endedAfter(0, Number.POSITIVE_INFINITY).length;
+  return decided({ ended: 0, lost: 0, told, agentsRemoved: 0 }, tellAgain(state, state.told, context));
+};
+
+/** What follows from the sequence that a flush found in D1, and from the one that it wrote there. */
+export const recordSequence = (
+  state: PoolState,
+  { sequence, failed }: { sequence: ToldSequence | null; failed: boolean },
+  isStored: boolean,
+  context: DecisionContext,
+): Change[] => {
+  if (!sequence) return [];
+  const { found, written } = sequence;
+  const restored = restoredSide(state, found, context);
+  if (restored === "pool") return [];
+  if (restored === "database") return [{ kind: "compared" }, ...tellAgain(state, found ?? 0, context)];
+  const next = state.tellAgainAfter !== null && !failed ? tellNext(state, context) : [];
+  const told: Change[] = isStored && written > state.told ? [{ kind: "told", sequence: written }] : [];
+  return [...(state.unchecked === null ? [] : [{ kind: "compared" } as const]), ...told, ...next];
+};
+
+/** Whether D1 has heard of every revocation. */
+export const hasToldRevocations = ({ revoked, told }: PoolState, sequence: ToldSequence | null): boolean =>
+  [...revoked.values()].every((at) => at <= Math.max(told, sequence?.written ?? 0));
+
+/** The tokens, by id or by the hash of a replaced secret, that the next flush deletes from D1. */
+export const revocationsToTell = (state: PoolState, { rules }: DecisionContext): string[] =>
+  rules.replayed(state.revoked, state.tellAgainAfter === null ? state.told : 0);
+
+/** The next ended builds that D1 is told again. The revocations of tokens went with the flush before. */
+const tellNext = (state: PoolState, { now }: DecisionContext): Change[] => {
+  const ended = state.records.endedAfter(state.tellAgainAfter ?? 0, TELL_AGAIN_LIMIT);
+  const last = ended.at(-1);
+  return [
+    { kind: "tell-again", after: last?.seq ?? null },
+    ...ended.map(({ id }): Change => ({ kind: "untold", buildId: id, at: now })),
+  ];
+};
+
+/** Takes over what D1 knows and the pool does not: after the pool was restored, or for builds that D1 has under way. */
+export const reconcile = (state: PoolState, stored: Stored, context: DecisionContext): Decision<Reconciled> => {
+  const { rules } = context;
+  const done: Reconciled = { ended: 0, lost: 0, told: 0, agentsRemoved: 0 };
+  const changes = rules.believed(stored.builds).flatMap((build) => reconcileBuild(state, build, done, context));
+  for (const { repoId, number } of stored.numbers) {
+    const last = rules.lastNumber(state.records.lastNumber(repoId), number);
+    if (last > state.records.lastNumber(repoId)) changes.push({ kind: "number", repoId, number: last });
+  }
+  const changed = new Map(
+    changes.flatMap((change) => (change.kind === "build" ? [[change.build.id, change.build]] : [])),
+  );
+  for (const agentId of rules.stayRemoved(stored.removedAgents)) {
+    const agent = state.agents.get(agentId);
+    if (agent) changes.push(...removeAgain(state, agent, changed, context));
+    if (agent) done.agentsRemoved++;
+  }
+  for (const tokenId of stored.revoked) {
+    if (!state.revoked.has(tokenId)) changes.push({ kind: "revoked", tokenId, at: context.now });
+  }
+  if (stored.sequence !== null) changes.push({ kind: "told", sequence: stored.sequence }, { kind: "compared" });
+  return decided(done, changes);
+};
+
+const reconcileBuild = (
+  state: PoolState,
+  stored: StoredBuild,
+  done: Reconciled,
+  context: DecisionContext,
+): Change[] => {
+  const { id } = stored;
+  const job = state.jobs.get(id);
+  const build = job ? state.builds.get(id) : undefined;
+  if (build && job) {
+    if (!isEnded(stored.status)) return stored.version > build.version ? tellNewer(build, stored, context) : [];
+    done.ended++;
+    return endAsStored(build, job, stored, context);
+  }
+  const remembered = state.records.ended(id);
+  if (remembered && isEnded(stored.status)) {
+    const isLater = state.dirty.has(id) && stored.version > (state.unchecked ?? stored.version);
+    return isLater && !context.rules.isSameResult(remembered.build, stored)
+      ? endAsStored(remembered.build, remembered.job, stored, context)
+      : [];
+  }
+  if (remembered) {
+    done.told++;
+    return [{ kind: "untold", buildId: id, at: context.now }];
+  }
+  if (isEnded(stored.status)) return [];
+  done.lost++;
+  return endLost(state, stored, done.lost, context);
+};
+
+/** A version above that of D1, which the pool forgot. */
+const tellNewer = (build: BuildFacts, { version }: StoredBuild, context: DecisionContext): Change[] =>
+  patchBuild({ ...build, version }, {}, context);
+
+/** Ends the build as it ended before the restore. D1 does not know the fence: the agent's id and result must do. */
+const endAsStored = (build: BuildFacts, job: JobFacts, stored: StoredBuild, context: DecisionContext): Change[] => {
+  const { agentId, attempt, ...known } = stored;
+  const { status, finishedAt, exitCode, reason } = known;
+  const result = isEnded(status) ? { status, exitCode, reason } : null;
+  return [
+    { kind: "build", build: { ...build, ...known, seq: build.seq } },
+    { kind: "job", job: { ...job, lease: null, fence: 0, agentId, attempt, result } },
+    ...closeLog(job, context),
+    { kind: "clean", buildId: build.id, endedAt: finishedAt },
+  ];
+};
+
+/** Nothing but its row in D1 is left of the build: its values and its lease are gone, so it can only end. */
+const endLost = (state: PoolState, stored: StoredBuild, nth: number, context: DecisionContext): Change[] => {
+  const { agentId, attempt, createdBy = null, ...known } = stored;
+  const build: BuildFacts = { ...known, createdBy, pipelineVersion: null, seq: state.seq + nth };
+  const job: JobFacts = {
+    ...{ id: stored.id, buildId: stored.id, requires: {}, timeoutSeconds: 0, maxParallel: null, maxAttempts: attempt },
+    ...{ attempt, unstarted: 0, releasedBy: [], notBefore: 0, lease: null, fence: 0, agentId, result: null },
+  };
+  return endBuild({ build, job }, LOST, LOST_MESSAGE, context);
+};
+
+/** The audit has the removal already. */
+const removeAgain = (
+  state: PoolState,
+  { id }: AgentFacts,
+  changed: ReadonlyMap<string, BuildFacts>,
+  context: DecisionContext,
+): Change[] => {
+  const buildId = state.index.holding.get(id);
+  const build = buildId === undefined ? undefined : (changed.get(buildId) ?? state.builds.get(buildId));
+  const job = buildId === undefined ? undefined : state.jobs.get(buildId);
+  const freed = build && job && !isEnded(build.status) ? loseLease({ build, job }, undefined, "removed", context) : [];
+  return [...freed, { kind: "agent-removed", agentId: id }];
+};
+
+/** Remembers that tokens, or replaced secrets of tokens by their hashes, are no longer valid. */
+export const revoke = (state: PoolState, { names }: { names: string[] }, { now }: DecisionContext): Decision<null> =>
+  decided(
+    null,
+    names.filter((name) => !state.revoked.has(name)).map((tokenId): Change => ({ kind: "revoked", tokenId, at: now })),
+  );
