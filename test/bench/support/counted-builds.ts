@@ -7,7 +7,8 @@ import { type Counts, difference, times } from "./counts.ts";
 import { countedWhile, countsOf, passTime, waitUntilIdle } from "./idle-hour.ts";
 import { KeepAliveClient } from "./keep-alive.ts";
 import { buildRows, bytesOfABuild, logBytes } from "./stored-bytes.ts";
-import { typicalBuild } from "./typical-build.ts";
+import { typicalBuilds } from "./typical-build.ts";
+import { inParallel } from "./waiters.ts";
 
 /** Seconds after which a build's log is in the archive, and its object gone. */
 const ARCHIVED_AFTER = 3 * 3600;
@@ -75,16 +76,32 @@ export class CountedService {
 
   /** The cost of the second of two builds: the first of an organization pays for what lasts. */
   async buildCost({ orgId, trigger, agent, socket }: CountedTenant, pace?: number): Promise<BuildCost> {
-    await typicalBuild(this.http, { trigger, agent, socket, pace });
+    await typicalBuilds(this.http, { trigger, crowd: [{ agent, socket }], pace });
     await this.settle(ARCHIVED_AFTER);
     // The last use of a token is written once in a while, not for each build.
     await this.http.request("GET", "/token/self", { token: trigger.token });
     await waitUntilIdle(this.http);
     const before = await countsOf(this.http);
-    const buildId = await typicalBuild(this.http, { trigger, agent, socket, pace });
+    const [buildId = ""] = await typicalBuilds(this.http, { trigger, crowd: [{ agent, socket }], pace });
     await this.settle(ARCHIVED_AFTER);
     const counts = difference(await countsOf(this.http), before);
     return { counts, objectBytes: await logBytes(this.http, orgId, buildId) };
+  }
+
+  /** What each build costs where so many agents of one organization build at once, and share its alarms. */
+  async crowdCost({ trigger, register }: CountedTenant, builds: number): Promise<Counts> {
+    const crowd = await inParallel(builds, builds, async (n) => {
+      const agent = await register(`crowd-${n}`);
+      return { agent, socket: await this.openSocket(agent) };
+    });
+    await this.settle(ARCHIVED_AFTER);
+    await this.http.request("GET", "/token/self", { token: trigger.token });
+    const counts = await countedWhile(this.http, async () => {
+      await typicalBuilds(this.http, { trigger, crowd });
+      await this.settle(ARCHIVED_AFTER);
+    });
+    for (const { socket } of crowd) socket.close();
+    return times(counts, 1 / builds);
   }
 
   /** Rows that the pool keeps of builds. */
