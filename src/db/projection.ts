@@ -78,6 +78,12 @@ export const projectUses = (
   return [db.prepare(FIRST_OF_DAY).bind(...bindings, use.agentId), db.prepare(LAST_USE).bind(...bindings)];
 };
 
+/** Deletes a build, wherever it is stored. May be repeated. */
+export const eraseBuild = (db: D1Database, orgId: string, buildId: string): D1PreparedStatement[] =>
+  ["build_summary", "build"].map((table) =>
+    db.prepare(`DELETE FROM ${table} WHERE org_id = ?1 AND id = ?2`).bind(orgId, buildId),
+  );
+
 /** What D1 heard last of the pool's sequence. */
 export const readPool = (db: D1Database, orgId: string): D1PreparedStatement =>
   db.prepare("SELECT sequence FROM pool WHERE org_id = ?1").bind(orgId);

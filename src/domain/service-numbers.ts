@@ -10,14 +10,14 @@ const NOTABLE_SECONDS = 30;
 /** Pools with dead letters that are remembered. */
 const DEAD_LETTER_POOLS = 1000;
 
-export interface NamedPool {
+interface NamedPool {
   orgId: string;
   outboxSeconds: number;
   oldestWaitSeconds: number;
   waiting: number;
 }
 
-export interface EndedCount {
+interface EndedCount {
   status: EndedStatus;
   reason: BuildReason | null;
   count: number;

@@ -1,5 +1,5 @@
 import { readAgent, readBuild } from "./agent-pool-rows.ts";
-import type { AuditOutboxEntry } from "./agent-pool-tables.ts";
+import type { AuditOutboxEntry, LogOutboxEntry } from "./agent-pool-tables.ts";
 
 /** A table whose damaged rows are set aside, with the column that names a row. */
 const ROWS = {
@@ -13,7 +13,7 @@ const ROWS = {
 export type DeadLetterBody =
   | { kind: "build"; buildId: string; version: number }
   | ({ kind: "audit" } & AuditOutboxEntry)
-  | { kind: "close"; jobId: string; fence: number; at: number }
+  | ({ kind: "close" } & LogOutboxEntry)
   | { kind: "row"; table: keyof typeof ROWS; row: Record<string, string | number | null> };
 
 /** One dead letter, for the operator. Says what it is about and has nothing of its content. */

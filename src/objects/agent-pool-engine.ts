@@ -1,3 +1,4 @@
+import { dayOf } from "../archive/keys.ts";
 import { poolTimes } from "../config.ts";
 import { databaseOf } from "../db/database-of.ts";
 import { buildLogName } from "../domain/object-names.ts";
@@ -14,6 +15,7 @@ import { wake } from "../domain/pool/wake.ts";
 import { Closes } from "./agent-pool-closes.ts";
 import { PoolClosing } from "./agent-pool-closing.ts";
 import type { DeadLetterBody } from "./agent-pool-dead-letters.ts";
+import { Deletions } from "./agent-pool-deletions.ts";
 import { Outbox } from "./agent-pool-outbox.ts";
 import { Reconciler } from "./agent-pool-reconciler.ts";
 import { HintSockets } from "./agent-pool-sockets.ts";
@@ -46,12 +48,14 @@ export class PoolEngine {
   readonly #env: Env;
   readonly #outbox: Outbox;
   readonly #closes: Closes;
+  readonly #deletions: Deletions;
   readonly #reconciler: Reconciler;
   #state!: PoolState;
   #alarmAt: number | null = null;
   #timer: { at: number; handle: ReturnType<typeof setTimeout> } | null = null;
   #flushing: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
+  #deleting: Promise<void> | null = null;
   #comparing: Promise<void> | null = null;
   #tidyAt = 0;
   /** The alarm is firing: it is set once, when everything that was due has been done. */
@@ -62,9 +66,10 @@ export class PoolEngine {
     this.#env = env;
     this.storage = new PoolStorage(ctx.storage.sql, monotonicUuids(), () => poolTimes(env).runValuesMs);
     this.sockets = new HintSockets(ctx);
-    const database = databaseOf(env, ctx.id.name ?? "");
-    this.#outbox = new Outbox(database, env.ARCHIVE, this.storage);
-    this.#reconciler = new Reconciler(database, this);
+    const db = databaseOf(env, ctx.id.name ?? "");
+    this.#outbox = new Outbox(db, env.ARCHIVE, this.storage);
+    this.#deletions = new Deletions(db, env.ARCHIVE, this.storage.deletions, (jobId) => this.#logOf(jobId).remove());
+    this.#reconciler = new Reconciler(db, this);
     this.#closes = new Closes(this.storage, (entry) => this.#closeLog(entry));
     this.closing = new PoolClosing(ctx.storage);
   }
@@ -148,6 +153,7 @@ export class PoolEngine {
     await Promise.all([
       this.#state.flush.at === null ? null : this.#deliverOutbox(),
       this.#state.closing.at === null ? null : this.#closeLogs(),
+      this.#state.deleting.at === null ? null : this.#deliverDeletions(),
     ]);
   }
 
@@ -211,11 +217,12 @@ export class PoolEngine {
     try {
       if (this.#state.builds.size > 0) await this.comparedSoon();
       this.sweep();
-      const { flush, closing } = this.#state;
+      const { flush, closing, deleting } = this.#state;
       const now = Date.now();
       const delivered = Promise.all([
         flush.at !== null && flush.at <= now ? this.#deliverOutbox() : null,
         closing.at !== null && closing.at <= now ? this.#closeLogs() : null,
+        deleting.at !== null && deleting.at <= now ? this.#deliverDeletions() : null,
       ]);
       await within(ALARM_WAIT_MS, delivered);
     } catch (error) {
@@ -302,9 +309,37 @@ export class PoolEngine {
     return this.#closing;
   }
 
-  async #closeLog({ jobId, fence }: LogOutboxEntry): Promise<void> {
+  /** Waits until the pending deletions are carried out, but not longer than FLUSH_WAIT_MS. */
+  async waitUntilDeleted(): Promise<void> {
+    const delivered = async () => {
+      await this.#deleting;
+      if (this.#state.pendingDeletions.size > 0) await this.#deliverDeletions();
+    };
+    await within(FLUSH_WAIT_MS, delivered());
+  }
+
+  /** Not while D1 is told: that attempt may have read a build before it was deleted. */
+  #deliverDeletions(): Promise<void> {
+    this.#deleting ??= Promise.resolve(this.#flushing)
+      .catch(() => undefined)
+      .then(() => this.#deletions.deliver(this.orgId))
+      .then((result) => {
+        this.step("recordDeletions", result);
+      })
+      .finally(() => {
+        this.#deleting = null;
+      });
+    return this.#deleting;
+  }
+
+  async #closeLog({ jobId, fence, endedAt }: LogOutboxEntry): Promise<void> {
+    const ended = endedAt === undefined ? null : { day: dayOf(endedAt), orgId: this.orgId, jobId };
+    await this.#logOf(jobId).close({ fence, ended });
+  }
+
+  #logOf(jobId: string): DurableObjectStub<BuildLog> {
     const logs = this.#env.BUILD_LOG as DurableObjectNamespace<BuildLog>;
-    await logs.getByName(buildLogName(this.orgId, jobId)).close({ fence });
+    return logs.getByName(buildLogName(this.orgId, jobId));
   }
 }
 
@@ -326,6 +361,6 @@ const retried = (body: Exclude<DeadLetterBody, { kind: "row" }>, at: number): Ch
     case "audit":
       return { kind: "audit", entry: body.entry, variableIds: body.variableIds };
     case "close":
-      return { kind: "close", jobId: body.jobId, fence: body.fence, at };
+      return { ...body, at };
   }
 };

@@ -1,11 +1,12 @@
 import { apply } from "../domain/pool/apply.ts";
 import type { RunValues } from "../domain/pool/commands.ts";
-import type { BuildFacts, Change, JobFacts, KeyedBuild, Records, Report } from "../domain/pool/facts.ts";
+import type { BuildFacts, Change, Deletion, JobFacts, KeyedBuild, Records, Report } from "../domain/pool/facts.ts";
 import type { DiskNumbers } from "../domain/pool/numbers.ts";
 import { emptyState, type PoolState } from "../domain/pool/state.ts";
 import { isEnded } from "../protocol/build-states.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { DeadLetters } from "./agent-pool-dead-letters.ts";
+import { DeletionRows } from "./agent-pool-deletion-rows.ts";
 import { foldReleaseBefore } from "./agent-pool-release-before.ts";
 import { Reports } from "./agent-pool-reports.ts";
 import { ACTIVE, forgetSlice } from "./agent-pool-retention.ts";
@@ -31,6 +32,7 @@ type Queue = "audit_outbox" | "log_outbox";
 /** The pool's tables in its SQLite database: facts as JSON, one row each. */
 export class PoolStorage implements Records {
   readonly deadLetters: DeadLetters;
+  readonly deletions: DeletionRows;
   readonly #sql: SqlStorage;
   readonly #newId: (at: number) => string;
   readonly #runValuesMs: () => number;
@@ -45,6 +47,7 @@ export class PoolStorage implements Records {
     this.#runValuesMs = runValuesMs;
     sql.exec(TABLES);
     this.deadLetters = new DeadLetters(sql);
+    this.deletions = new DeletionRows(sql);
     foldReleaseBefore(sql);
     this.#reports = new Reports(sql);
   }
@@ -67,8 +70,13 @@ export class PoolStorage implements Records {
     const untold = "SELECT seq, id, ended_at, facts FROM build WHERE ended_at IS NULL ORDER BY seq";
     this.#readRows("build", untold, ({ facts }) => apply(state, changesOf(readBuild(facts!), now)));
     apply(state, [{ kind: "loaded" }]);
-    if (state.pending.audits > 0) apply(state, [{ kind: "flush", at: now, failures: 0 }]);
-    if (state.pending.closes > 0) apply(state, [{ kind: "closing", at: now, failures: 0 }]);
+    const { audits, closes } = this.pending();
+    if (audits > 0) apply(state, [{ kind: "flush", at: now, failures: 0 }]);
+    apply(
+      state,
+      this.deletions.pending().map((deletion) => ({ kind: "deleted", deletion }) as const),
+    );
+    if (closes > 0) apply(state, [{ kind: "closing", at: now, failures: 0 }]);
     return state;
   }
 
@@ -95,6 +103,7 @@ export class PoolStorage implements Records {
     }
     for (const [id, { build, job }] of touched) this.#storeBuild(id, build, job);
     for (const change of changes) {
+      if (change.kind === "forget") this.deletions.forgetOld(change.before);
       if (change.kind === "forget") this.hasOldRows = forgetSlice(this.#sql, change, this.#runValuesMs());
       else if (change.kind === "report") this.#reports.store(change.buildId, change.report, change.at);
       else if (!isBuildChange(change))
@@ -130,6 +139,14 @@ export class PoolStorage implements Records {
   ended(buildId: string): { build: BuildFacts; job: JobFacts } | undefined {
     const found = this.buildRecord(buildId);
     return found && isEnded(found.build.status) ? found : undefined;
+  }
+
+  deletion(buildId: string): Deletion | undefined {
+    return this.deletions.find(buildId);
+  }
+
+  rememberedDeletions(): Deletion[] {
+    return this.deletions.all();
   }
 
   keyed(caller: string, key: string): KeyedBuild | undefined {
@@ -191,7 +208,7 @@ export class PoolStorage implements Records {
     const [row] = this.#rows("SELECT facts FROM inputs WHERE build_id = ?", buildId);
     if (row) return JSON.parse(row.facts!) as RunValues;
     const found = this.buildRecord(buildId);
-    if (!found || found.job.inputBytes !== 0) return undefined;
+    if (found?.job.inputBytes !== 0) return undefined;
     const { build, job } = found;
     return { inputs: null, secretKeys: [], requires: build.asked ?? job.requires, priority: build.priority };
   }
@@ -239,8 +256,7 @@ export class PoolStorage implements Records {
 
 /** What a stored build that D1 has to hear of, or that is active, means for the state. */
 const changesOf = ({ build, job }: { build: BuildFacts; job: JobFacts }, now: number): Change[] => {
-  const at = Math.min(now, build.finishedAt ?? build.queuedAt);
-  const dirty: Change = { kind: "dirty", buildId: build.id, at };
+  const dirty: Change = { kind: "dirty", buildId: build.id, at: Math.min(now, build.finishedAt ?? now) };
   if (isEnded(build.status)) return [{ kind: "sequence", sequence: build.version }, dirty];
   const active: Change[] = [
     { kind: "build", build },

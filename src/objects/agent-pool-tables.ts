@@ -32,6 +32,8 @@ export interface LogOutboxEntry {
   jobId: string;
   fence: number;
   at: number;
+  /** When the build ended; absent where only a lease did. */
+  endedAt?: number | undefined;
 }
 
 export type Write = [query: string, ...bindings: (string | number | null)[]];
@@ -46,10 +48,37 @@ const append = (queue: "audit_outbox" | "log_outbox", entry: AuditOutboxEntry | 
   JSON.stringify(entry),
 ];
 
+const closeOf = ({ jobId, fence, at, endedAt }: Change & { kind: "close" }): LogOutboxEntry => ({
+  jobId,
+  fence,
+  at,
+  endedAt,
+});
+
 const remove = (queue: "audit_outbox" | "log_outbox", entries: number[]): Write => [
   `DELETE FROM ${queue} WHERE seq IN (SELECT value FROM json_each(?))`,
   JSON.stringify(entries),
 ];
+
+type DeletionChange = Extract<Change, { kind: "deleted" | "deletions-done" }>;
+
+/** The SQL statements that store a deletion, or that it was carried out. */
+const deletionWrites = (change: DeletionChange): Write[] => {
+  if (change.kind === "deletions-done") {
+    const done = "UPDATE deletion SET is_done = 1 WHERE build_id IN (SELECT value FROM json_each(?))";
+    return [[done, JSON.stringify(change.buildIds)]];
+  }
+  const { deletion } = change;
+  const { buildId, deleted, at } = deletion;
+  const row: Write = ["INSERT OR REPLACE INTO deletion VALUES (?, ?, 0, ?)", buildId, at, JSON.stringify(deletion)];
+  if (deleted === "log") return [row];
+  return [
+    row,
+    ["DELETE FROM build WHERE id = ?", buildId],
+    ["DELETE FROM report WHERE build_id = ?", buildId],
+    ["DELETE FROM inputs WHERE build_id = ?", buildId],
+  ];
+};
 
 /** A change of a build's row or its report, which take more than one statement. */
 type BuildChange = Extract<Change, { kind: "build" | "job" | "report" | "forget" }>;
@@ -96,7 +125,10 @@ export const writesOf = (change: Exclude<Change, BuildChange>, newId: (at: numbe
       return [append("audit_outbox", { id: newId(entry.at), entry, variableIds })];
     }
     case "close":
-      return [append("log_outbox", { jobId: change.jobId, fence: change.fence, at: change.at })];
+      return [append("log_outbox", closeOf(change))];
+    case "deleted":
+    case "deletions-done":
+      return deletionWrites(change);
     case "audits-told":
       return [remove("audit_outbox", change.entries)];
     case "logs-closed":
@@ -109,6 +141,7 @@ export const writesOf = (change: Exclude<Change, BuildChange>, newId: (at: numbe
     case "stop-told":
     case "flush":
     case "closing":
+    case "deleting":
     case "lease-lost":
     case "offer-ignored":
     case "events-told":

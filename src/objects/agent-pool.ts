@@ -4,7 +4,9 @@ import { poolName } from "../domain/object-names.ts";
 import type { Granted } from "../domain/pool/claim.ts";
 import type * as commands from "../domain/pool/commands.ts";
 import { activeBuild } from "../domain/pool/decision.ts";
+import type { DeleteRequest } from "../domain/pool/delete.ts";
 import { explain } from "../domain/pool/explain.ts";
+import type { Deleted } from "../domain/pool/facts.ts";
 import { type LiveQuery, liveIds } from "../domain/pool/live.ts";
 import { measure } from "../domain/pool/metrics.ts";
 import type { PoolNumbers } from "../domain/pool/numbers.ts";
@@ -27,9 +29,14 @@ type Result<T> = commands.Result<T>;
 /** A call that may leave out the agent's id: its token names the agent, which spares the caller a round trip. */
 type ByToken<T extends commands.LeaseHolder> = Omit<T, "agentId"> & { agentId?: string };
 
+/** Milliseconds for which the metrics of a pool with this many agents and builds are remembered. */
+const METRICS_MS = 5_000;
+const LARGE_POOL = 1_000;
+
 /** The agents and active builds of one organization. Its public methods are called by Workers of other releases too. */
 export class AgentPool extends DurableObject<Env> {
   readonly #engine: PoolEngine;
+  #measured: Metrics | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -47,9 +54,19 @@ export class AgentPool extends DurableObject<Env> {
     return this.getBuild(answer.value.buildId);
   }
 
-  async getBuild(buildId: string): Promise<Result<Build>> {
-    const found = this.#engine.storage.buildRecord(buildId);
-    return found ? { ok: true, value: this.#toBuild(found) } : unknownId();
+  /** `deleted` is what was deleted of the build, also where the pool has forgotten the build. */
+  async getBuild(buildId: string): Promise<Result<Build> & { deleted?: Deleted | undefined }> {
+    const { storage } = this.#engine;
+    const found = storage.buildRecord(buildId);
+    const deleted = storage.deletion(buildId)?.deleted;
+    return found ? { ok: true, value: this.#toBuild(found), deleted } : { ...unknownId(), deleted };
+  }
+
+  /** Deletes an ended build, or its log. Waits up to a second until nothing of it is left. */
+  async deleteBuild(request: DeleteRequest): Promise<Result<null>> {
+    const answer = this.#engine.step("deleteBuild", request);
+    if (answer.ok) await this.#engine.waitUntilDeleted();
+    return answer;
   }
 
   /** Active builds (queued or leased), the oldest first; or, for a page of a list, what `LiveQuery` asks for. */
@@ -100,12 +117,16 @@ export class AgentPool extends DurableObject<Env> {
     return { ok: true, value: explain(this.#engine.state, found.build, found.job, this.#engine.context, pingedAt) };
   }
 
-  /** Counts for dashboards and autoscaling. */
+  /** Counts for dashboards and autoscaling. Those of a large pool are counted at most every five seconds. */
   async metrics(): Promise<Metrics> {
-    const deadLetters = this.#engine.storage.deadLetters.count();
-    return measure(this.#engine.state, this.#engine.orgId, this.#engine.context, deadLetters, (agentId) =>
-      this.#engine.sockets.pingedAt(agentId),
-    );
+    const { state, orgId, context, storage, sockets } = this.#engine;
+    const isLarge = state.agents.size + state.builds.size >= LARGE_POOL;
+    const measured = this.#measured;
+    if (isLarge && measured && context.now - Date.parse(measured.at) < METRICS_MS) return measured;
+    const pingedAt = (agentId: string) => sockets.pingedAt(agentId);
+    const metrics = measure(state, orgId, context, storage.deadLetters.count(), pingedAt);
+    this.#measured = metrics;
+    return metrics;
   }
 
   /** Creates the object where it does not exist yet. Callers may use it from the next release on. */

@@ -1,13 +1,14 @@
 import { DurableObject } from "cloudflare:workers";
-import { type Keyring, KeyUnknown, loadKeyring, SealBroken } from "../crypto/keyring.ts";
+import { KeyUnknown, SealBroken } from "../crypto/keyring.ts";
 import { KeysUnusable } from "../crypto/keys.ts";
 import { keyIdOf } from "../crypto/seal-format.ts";
-import { compile, Masker, maskText, type Needles } from "../domain/mask/mask.ts";
+import { Masker, maskText } from "../domain/mask/mask.ts";
 import { EventId } from "../protocol/follow.ts";
 import { HOP_HEADERS } from "../protocol/headers.ts";
 import type { ProblemKind } from "../protocol/problem.ts";
 import { LogText } from "./build-log-archive.ts";
 import { BuildLogFollowers, isComplete, shownSegment } from "./build-log-followers.ts";
+import { LogMasking, type Masking } from "./build-log-masking.ts";
 import { tellOfFollower } from "./build-log-pool.ts";
 import { BuildLogStore, type Ended, type PieceTime, type Segment } from "./build-log-store.ts";
 
@@ -36,14 +37,6 @@ export interface Writer {
 /** The day (UTC) on which the build ended; whose log it is where the object's name does not say it. */
 type EndedBuild = Pick<Ended, "day"> & Partial<Ended>;
 
-/** An active masker, and how many bytes of the lease it has received: it may hold some of them back. */
-interface Masking {
-  fence: number;
-  needles: Needles;
-  masker: Masker;
-  received: number;
-}
-
 const success = <T>(value: T): LogResult<T> => ({ ok: true, value });
 const refused = (kind: LogRefusal["kind"], detail: string, expectedOffset?: number): LogResult<never> => ({
   ok: false,
@@ -66,7 +59,7 @@ export class BuildLog extends DurableObject<Env> {
   readonly #store: BuildLogStore;
   readonly #followers: BuildLogFollowers;
   readonly #text: LogText;
-  #masking: Masking | null = null;
+  readonly #masking: LogMasking;
   #turn: Promise<unknown> = Promise.resolve();
   #moving: Promise<void> | null = null;
 
@@ -74,6 +67,7 @@ export class BuildLog extends DurableObject<Env> {
     super(ctx, env);
     this.#store = new BuildLogStore(ctx.storage);
     this.#followers = new BuildLogFollowers(ctx, this.#store);
+    this.#masking = new LogMasking(ctx.id.toString(), () => this.env);
     this.#text = new LogText(this.#store, () => this.env.ARCHIVE);
   }
 
@@ -85,10 +79,10 @@ export class BuildLog extends DurableObject<Env> {
       if (fence <= this.#store.closedFence || fence < (current?.fence ?? 0)) return LEASE_LOST;
       const existing = current?.fence === fence ? current : undefined;
       if (existing && existing.tokenHash !== tokenHash) return LEASE_LOST;
-      const sealed = await this.#keyring.seal(JSON.stringify(secrets), this.#context(fence));
+      const sealed = await this.#masking.seal(fence, JSON.stringify(secrets));
       const position = new Masker([]).position;
       const empty = { fence, tokenHash, attempt, position, size: 0, isFull: false, leakedTo: 0 };
-      this.#masking = null;
+      this.#masking.forget();
       this.#store.save({ ...(existing ?? empty), sealed });
       this.#store.forgetSecretsBefore(fence);
       this.#followers.sendNews();
@@ -108,7 +102,7 @@ export class BuildLog extends DurableObject<Env> {
     return this.#exclusively(async () => {
       const segment = this.#writable(chunk);
       if (!segment) return LEASE_LOST;
-      const masking = segment.isFull ? null : await this.#maskingOf(segment);
+      const masking = segment.isFull ? null : await this.#masking.of(segment);
       const end = offset + bytes.length;
       const received = masking?.received ?? segment.position.offset;
       if (offset > received) return refused("log-gap", "Bytes before this chunk are missing.", segment.position.offset);
@@ -128,11 +122,11 @@ export class BuildLog extends DurableObject<Env> {
     return this.#exclusively(async () => {
       const segment = this.#writable(masks);
       if (!segment) return LEASE_LOST;
-      const earlier = await this.#secretsOf(segment);
+      const earlier = await this.#masking.secretsOf(segment);
       const secrets = JSON.stringify([...new Set([...earlier, ...masks.values])]);
       if (secrets.length > MASKS_LIMIT) return refused("too-large", "There are too many values to mask.");
-      segment.sealed = await this.#keyring.seal(secrets, this.#context(segment.fence));
-      this.#masking = null;
+      segment.sealed = await this.#masking.seal(segment.fence, secrets);
+      this.#masking.forget();
       this.#store.save(segment);
       return success(null);
     });
@@ -143,7 +137,7 @@ export class BuildLog extends DurableObject<Env> {
     return this.#exclusively(async () => {
       const segment = this.#writable(request);
       if (!segment) return LEASE_LOST;
-      const { needles } = await this.#maskingOf(segment);
+      const { needles } = await this.#masking.of(segment);
       return success(request.texts.map((text) => maskText(needles, text)));
     });
   }
@@ -156,7 +150,7 @@ export class BuildLog extends DurableObject<Env> {
     await this.#exclusively(async () => {
       const isNews = fence > this.#store.closedFence;
       if (isNews && (fence > 0 || this.#store.isLaid)) this.#store.close(fence);
-      this.#masking = null;
+      this.#masking.forget();
       const isEnd = ended !== null && this.#store.end(this.#ownerOf(ended));
       const isTombstone = isNews && this.#store.isLaid && !this.#store.current();
       if (isEnd || isTombstone) await this.ctx.storage.setAlarm(Date.now() + MOVE_AFTER);
@@ -261,13 +255,9 @@ export class BuildLog extends DurableObject<Env> {
       let keyId: string | null = null;
       for (const segment of this.#store.segments()) {
         if (segment.sealed === null) continue;
-        keyId = this.#keyring.current;
+        keyId = this.#masking.keyring.current;
         if (keyIdOf(segment.sealed) === keyId) continue;
-        const context = this.#context(segment.fence);
-        this.#store.save({
-          ...segment,
-          sealed: await this.#keyring.seal(await this.#keyring.open(segment.sealed, context), context),
-        });
+        this.#store.save({ ...segment, sealed: await this.#masking.sealAgain(segment.fence, segment.sealed) });
         isChanged = true;
       }
       return success({ keyId, isChanged });
@@ -295,7 +285,7 @@ export class BuildLog extends DurableObject<Env> {
   }
 
   async #deleteAll(): Promise<void> {
-    this.#masking = null;
+    this.#masking.forget();
     this.#followers.closeAll();
     await this.#store.deleteAll();
   }
@@ -313,7 +303,7 @@ export class BuildLog extends DurableObject<Env> {
     if (ended) await this.#text.copy(ended);
     await this.#exclusively(async () => {
       if (!this.#store.isLaid || (this.#store.current() && !this.#store.ended)) return success(null);
-      this.#masking = null;
+      this.#masking.forget();
       this.#followers.sendMoved();
       await this.#store.deleteAll();
       return success(null);
@@ -342,7 +332,7 @@ export class BuildLog extends DurableObject<Env> {
       segment.leakedTo = masking.received;
       this.#store.save(segment);
     }
-    if (segment.isFull) this.#masking = null;
+    if (segment.isFull) this.#masking.forget();
   }
 
   /** Acknowledges bytes that a full log does not keep. */
@@ -359,33 +349,13 @@ export class BuildLog extends DurableObject<Env> {
     return current;
   }
 
-  async #maskingOf(segment: Segment): Promise<Masking> {
-    if (this.#masking?.fence === segment.fence) return this.#masking;
-    const needles = compile(await this.#secretsOf(segment));
-    const masker = new Masker(needles, segment.position);
-    this.#masking = { fence: segment.fence, needles, masker, received: segment.position.offset };
-    return this.#masking;
-  }
-
-  async #secretsOf({ sealed, fence }: Segment): Promise<string[]> {
-    return sealed === null ? [] : JSON.parse(await this.#keyring.openText(sealed, this.#context(fence)));
-  }
-
-  get #keyring(): Keyring {
-    return loadKeyring(this.env.SECRETS_KEYS);
-  }
-
-  #context(fence: number): string[] {
-    return ["build-log", this.ctx.id.toString(), String(fence)];
-  }
-
   /** Runs one call after the other. After an error, drops the masker: it may be ahead of the disk. */
   #exclusively<T>(work: () => Promise<LogResult<T>>): Promise<LogResult<T>> {
     const result = this.#turn.then(async () => {
       try {
         return await work();
       } catch (error) {
-        this.#masking = null;
+        this.#masking.forget();
         if (error instanceof KeyUnknown || error instanceof SealBroken || error instanceof KeysUnusable) {
           return refused("keyring-unavailable", "The secrets of this log cannot be opened: a key is missing or wrong.");
         }

@@ -29,9 +29,10 @@ export type ProblemKind = keyof typeof PROBLEMS;
 export const DETAILS = {
   unauthenticated: "The token is invalid or has expired.",
   "not-found": "Nothing with this id exists here.",
+  "log-deleted": "The log of this build was deleted.",
   "lease-lost": "This lease is no longer current: drop the build and poll again.",
   invalid: "The request is invalid: see errors.",
-} as const satisfies Partial<Record<ProblemKind, string>>;
+} as const satisfies Partial<Record<ProblemKind | "log-deleted", string>>;
 
 /** RFC 9457. `type` is the URI reference of the page that explains it. */
 export const Problem = z.object({

@@ -1,5 +1,6 @@
 import { type BuildRecord, getRecord } from "../archive/records.ts";
 import { build, buildSummary } from "../db/schema.ts";
+import type { Deleted } from "../domain/pool/facts.ts";
 import { Build } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
 import { type BuildRow, buildOfRow, buildRecord } from "./build-rows.ts";
@@ -23,12 +24,18 @@ const storedBuild = async (
   const { finishedAt } = summary;
   const record = finishedAt && (await reaching(getRecord(context.archive, { ...summary, finishedAt })));
   if (!record) return summary;
-  const { environment, steps, requires } = record;
-  return { ...summary, environment, steps, summary: record.summary, requires };
+  const { environment, steps, requires, hasRunValues } = record;
+  return { ...summary, environment, steps, summary: record.summary, requires, hasRunValues };
 };
 
+/** A build with what only the service looks at. */
+interface FoundBuild extends BuildRecord {
+  /** Whether a person deleted its log. */
+  isLogDeleted: boolean;
+}
+
 /** The build from its pool, or all that is stored of it once the pool has dropped it. @throws Refusal not-found */
-export const findRecord = async (context: Context, id: string): Promise<BuildRecord> => {
+export const findRecord = async (context: Context, id: string): Promise<FoundBuild> => {
   const { db } = context;
   const [[row], [earlier]] = await db.run(
     db.sql
@@ -41,10 +48,12 @@ export const findRecord = async (context: Context, id: string): Promise<BuildRec
       .where(isOwn(context, build, id)),
   );
   const inPool = await (await context.pool()).getBuild(id);
-  if (inPool.ok) return buildRecord(context, inPool.value);
+  if (inPool.deleted === "build") throw notFound();
+  const isLogDeleted = inPool.deleted === "log";
+  if (inPool.ok) return { ...buildRecord(context, inPool.value), isLogDeleted };
   const stored = await storedBuild(context, row, earlier);
   if (!stored) throw notFound();
-  return buildRecord(context, stored);
+  return { ...buildRecord(context, stored), isLogDeleted };
 };
 
 const viewOfBuild = viewOf(Build);
@@ -75,3 +84,19 @@ export const cancelBuild = verb({
     return buildRecord(context, build);
   },
 });
+
+/** Deletes an ended build, or its log, everywhere. @throws Refusal not-found; conflict where the build has not ended */
+const deleteOf = (deleted: Deleted) =>
+  verb({
+    access: { role: "maintainer" },
+    params: PathId,
+    async run(context, { params }) {
+      const { id: buildId, finishedAt } = await findRecord(context, params.id);
+      const endedAt = finishedAt === null ? null : Date.parse(finishedAt);
+      const pool = await context.pool();
+      settled(await pool.deleteBuild({ buildId, deleted, finishedAt: endedAt, actor: actorOf(context) }));
+    },
+  });
+
+export const deleteBuild = deleteOf("build");
+export const deleteLog = deleteOf("log");

@@ -2,10 +2,10 @@ import { type ArchivedLog, listLogs, readLogText, shownLog } from "../archive/lo
 import { wholeCharacters } from "../domain/whole-characters.ts";
 import { EventId, FollowMessage, MORE } from "../protocol/follow.ts";
 import { HOP_HEADERS } from "../protocol/headers.ts";
-import { findBuild } from "./builds.ts";
+import { findBuild, findRecord } from "./builds.ts";
 import type { Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";
-import { Refusal } from "./core/refusal.ts";
+import { logDeleted, Refusal } from "./core/refusal.ts";
 import { isLongEnded, ownerOf } from "./log-places.ts";
 
 type Messages = AsyncGenerator<FollowMessage, void>;
@@ -29,7 +29,8 @@ export const followLog = async (
   attempt: number | undefined,
   from: string,
 ): Promise<Following> => {
-  const build = await findBuild(context, buildId);
+  const build = await findRecord(context, buildId);
+  if (build.isLogDeleted) throw logDeleted();
   const position = EventId.parse(from);
   const owner = ownerOf(build);
   const inArchive = (logs: ArchivedLog[]) => stored(archivedMessages(context.archive, logs, position, attempt));
@@ -39,7 +40,9 @@ export const followLog = async (
   }
   const socket = await openSocket(context, buildId, { attempt, from, hasEnded: owner !== null });
   if (socket) return acrossTheMove(followed(socket), position, (at) => rest(context, buildId, at, attempt));
-  return inArchive(owner ? await reaching(listLogs(context.archive, owner)) : []);
+  const logs = owner ? await reaching(listLogs(context.archive, owner)) : [];
+  if (logs.length === 0 && build.attempt > 0) throw logDeleted();
+  return inArchive(logs);
 };
 
 /** The follower's socket of the log's object; null where the object has no log and will never have one. */

@@ -7,7 +7,7 @@ import type { Context } from "./core/context.ts";
 const MOVED_AFTER = 60 * 60_000;
 
 /** What of a build says where its log is. */
-export type Logged = Pick<Build, "id" | "orgId" | "status" | "finishedAt">;
+export type Logged = Pick<Build, "id" | "orgId" | "status" | "finishedAt" | "attempt"> & { isLogDeleted?: boolean };
 
 /** Whose log it is in the archive; null for a build that has not ended. */
 export const ownerOf = ({ id, orgId, finishedAt }: Logged): LogOwner | null =>

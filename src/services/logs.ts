@@ -1,12 +1,12 @@
 import * as z from "zod/mini";
-import { deleteLogs, type LogOwner, listLogs, readLogText, readLogTimes, shownLog } from "../archive/logs.ts";
+import { type LogOwner, listLogs, readLogText, readLogTimes, shownLog } from "../archive/logs.ts";
 import { isEnded } from "../protocol/build-states.ts";
 import { PathId } from "../protocol/common.ts";
 import { LogFilter, LogTime } from "../protocol/log.ts";
-import { findBuild } from "./builds.ts";
+import { findRecord } from "./builds.ts";
 import type { Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";
-import { notFound, settled } from "./core/refusal.ts";
+import { logDeleted, notFound, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { holderOf } from "./jobs.ts";
 import { isLongEnded, type Logged, ownerOf } from "./log-places.ts";
@@ -54,14 +54,16 @@ interface OpenedLog {
 
 /** Stored bytes of a build's log, as a stream. @throws Refusal not-found */
 export const openLog = async (context: Context, buildId: string, part: Part): Promise<OpenedLog> =>
-  readFound(context, await findBuild(context, buildId), part);
+  readFound(context, await findRecord(context, buildId), part);
 
-/** The same, for a build that `findBuild` has returned. */
+/** The same, for a build that `findRecord` has returned. */
 export const readFound = async (context: Context, build: Logged, part: Part): Promise<OpenedLog> => {
+  if (build.isLogDeleted) throw logDeleted();
   const inObject = () => readFromObject(context, build.id, part);
   const found = await inEitherPlace(context, build, inObject, (owner) => readFromArchive(context, owner, part));
   if (found) return found;
   if (part.attempt !== undefined) throw notFound();
+  if (isEnded(build.status) && build.attempt > 0) throw logDeleted();
   return { size: 0, isComplete: isEnded(build.status), start: 0, end: 0, body: new Blob([]).stream() };
 };
 
@@ -103,13 +105,6 @@ const readFromArchive = async (context: Context, owner: LogOwner, part: Part): P
   return { size, isComplete: true, start, end, body: await readLogText(context.archive, key, start, end) };
 };
 
-/** Deletes the log of an ended build in both places. May be repeated. */
-export const removeLog = async (context: Context, build: Logged): Promise<void> => {
-  await context.objects.log(build.orgId, build.id).remove();
-  const owner = ownerOf(build);
-  if (owner) await reaching(deleteLogs(context.archive, owner));
-};
-
 /** When the parts of a log were stored, so that each line can be shown with its time. */
 export const listLogTimes = verb({
   access: { role: "viewer" },
@@ -117,7 +112,7 @@ export const listLogTimes = verb({
   query: LogFilter,
   output: z.array(LogTime),
   async run(context, { params, query: { attempt } }) {
-    const build = await findBuild(context, params.id);
+    const build = await findRecord(context, params.id);
     const inObject = () => context.objects.log(context.orgId, build.id).times({ attempt });
     const times = await inEitherPlace(context, build, inObject, async (owner) => {
       const log = shownLog(await listLogs(context.archive, owner), attempt ?? null);

@@ -1,9 +1,11 @@
 import { and, eq, inArray } from "drizzle-orm";
 import type * as z from "zod/mini";
+import type { BuildRecord } from "../archive/records.ts";
 import { pipeline, repository } from "../db/schema.ts";
 import { overridesRefused } from "../domain/compose.ts";
 import { refusedInRun } from "../domain/env-names.ts";
 import { branchProblem } from "../domain/git-ref.ts";
+import type { RunValues } from "../domain/pool/commands.ts";
 import { mergeRequires } from "../domain/requires.ts";
 import { inputsContext } from "../domain/seal-context.ts";
 import { Build, BuildTrigger, RepositoryTrigger } from "../protocol/build.ts";
@@ -12,7 +14,7 @@ import { PathId } from "../protocol/common.ts";
 import { byteSize, LIMITS } from "../protocol/limits.ts";
 import { PIPELINE_DEFAULTS } from "../protocol/pipeline.ts";
 import { buildRecord } from "./build-rows.ts";
-import { findBuild } from "./builds.ts";
+import { findRecord } from "./builds.ts";
 import { actorOf, type Context } from "./core/context.ts";
 import { type FieldError, invalid, invalidFields, notFound, Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
@@ -153,11 +155,19 @@ const trigger = async (context: Context, wanted: Trigger, origin: Origin = {}): 
   return buildRecord(context, build);
 };
 
-/** The inputs of an earlier build's run. @throws Refusal conflict where they are no longer kept */
-const inputsOf = async (context: Context, build: Build): Promise<Trigger> => {
+/** What the pool keeps of a run; of one without values and keys of its own, the archive has the rest. */
+const runValuesOf = async (context: Context, build: BuildRecord): Promise<RunValues | null> => {
   const kept = await (await context.pool()).inputsOf(build.id);
-  if (!kept.ok) throw new Refusal("conflict", "The inputs of this run are no longer kept: trigger a new build.");
-  const { inputs, secretKeys, requires, priority } = kept.value;
+  if (kept.ok) return kept.value;
+  const { requires, hasRunValues, priority } = build;
+  return requires && hasRunValues === false ? { inputs: null, secretKeys: [], requires, priority } : null;
+};
+
+/** The inputs of an earlier build's run. @throws Refusal conflict where they are no longer kept */
+const inputsOf = async (context: Context, build: BuildRecord): Promise<Trigger> => {
+  const kept = await runValuesOf(context, build);
+  if (!kept) throw new Refusal("conflict", "The inputs of this run are no longer kept: trigger a new build.");
+  const { inputs, secretKeys, requires, priority } = kept;
   const text = inputs && (await context.keys.open(inputs, inputsContext(context.orgId, build.id)));
   return {
     repoId: build.repoId,
@@ -176,7 +186,7 @@ export const retryBuild = verb({
   params: PathId,
   output: Build,
   async run(context, { params }) {
-    const build = await findBuild(context, params.id);
+    const build = await findRecord(context, params.id);
     if (!isEnded(build.status)) {
       throw new Refusal("conflict", "The build has not ended: cancel it first, or wait.");
     }

@@ -97,6 +97,10 @@ describe("the audit", () => {
     };
 
     await create(`/organization/${orgId}/token`, "token.create", undefined, operator);
+    await step({
+      ...{ route: "POST /operator/dead-letter/retry", action: "dead-letter.retry", token: operator },
+      ...{ path: "/operator/dead-letter/retry", body: { orgId } },
+    });
     const registration = await create("/token", "token.create", { name: "r", kind: "registration" });
     const spare = await create("/token", "token.create", { name: "spare", kind: "api", role: "viewer" });
     await change("POST /token/:id/rotate", "token.rotate", spare.id, {});
@@ -169,9 +173,7 @@ describe("the audit", () => {
     expect(job.env).toMatchObject({ SECRET: CANARY, RUN: CANARY });
     await poolStub(orgId).flush();
     const { body } = await call<AuditEntry[]>(admin, "GET", `/audit?subject=${job.build.id}&action=build.deliver`);
-    expect(body).toMatchObject([
-      { actor: `agent:${agent.id}`, detail: { agentId: agent.id, keys: ["RUN", "SECRET"] } },
-    ]);
+    expect(body).toMatchObject([{ actor: `agent:${agent.id}`, detail: { variables: 2 } }]);
     expect(body[0]!.requestId).not.toBeNull();
     expect(JSON.stringify(body)).not.toContain(CANARY);
     expect((await call<AuditEntry[]>(admin, "GET", `/audit?subject=${id}&action=build.deliver`)).body).toEqual([]);
@@ -344,7 +346,7 @@ describe("where a secret was used", () => {
       expectProblem(await call(admin, "GET", `/secrets/unused?days=${days}`), 422, "invalid");
     }
     const deliveries = (await call(admin, "GET", "/audit?action=build.deliver")).body as AuditEntry[];
-    expect(deliveries.map(({ detail }) => detail)).toMatchObject([{ keys: ["WON"] }, { keys: ["WON"] }]);
+    expect(deliveries.map(({ detail }) => detail)).toMatchObject([{ variables: 1 }, { variables: 1 }]);
   });
 
   it("is forgotten with the audit, and no sooner", async () => {

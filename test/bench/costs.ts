@@ -3,7 +3,7 @@ import { unstable_readConfig as readWranglerConfig } from "wrangler";
 import { ROOT } from "../../src/local/service.ts";
 import { countCosts, heldPolls } from "./support/cost-run.ts";
 import { RELEASE_BEFORE } from "./support/costs-before.ts";
-import { billedCalls, type Counts, invocationsOf, rowsOf, sum, times } from "./support/counts.ts";
+import { billedCalls, type Counts, invocationsOf, sum, times, totalOf } from "./support/counts.ts";
 import { POLLS_AN_HOUR } from "./support/idle-hour.ts";
 import { dollars, rounded, table } from "./support/markdown-table.ts";
 import { bill, dollarsStored, HOURS_A_MONTH, objectAwake, total } from "./support/prices.ts";
@@ -47,6 +47,7 @@ const WAYS: [name: string, dollars: (agents: number) => number][] = [
   ["idle, if it asked every 3 s", monthly(everyThreeSeconds)],
   ["busy without a pause", busy(run.build.counts)],
   ["busy, 30 variables", busy(run.withVariables.counts)],
+  ["busy, 30 variables, 20 agents of an organization at once", busy(run.inACrowd)],
   ["busy, if a log were sent four times a second", busy(run.oftenLogged)],
 ];
 
@@ -63,23 +64,33 @@ const COUNTED: [name: string, of: (counts: Counts) => number][] = [
   ["requests to the Worker", ({ requests }) => requests],
   ["calls of objects", billedCalls],
   ["rows read in objects", ({ objectRowsRead }) => objectRowsRead],
-  ["rows written in objects", ({ objectRowsWritten }) => rowsOf(objectRowsWritten)],
+  ["rows written in objects", ({ objectRowsWritten }) => totalOf(objectRowsWritten)],
   ["rounds to D1", ({ d1Rounds }) => d1Rounds],
   ["rows read in D1", ({ d1RowsRead }) => d1RowsRead],
-  ["rows written in D1", ({ d1RowsWritten }) => rowsOf(d1RowsWritten)],
+  ["rows written in D1", ({ d1RowsWritten }) => totalOf(d1RowsWritten)],
   ["writes to R2", ({ archiveWrites }) => archiveWrites],
   ["reads from R2", ({ archiveReads }) => archiveReads],
   ["bytes to R2", ({ archiveBytes }) => archiveBytes],
   ["lines of the service's log", ({ lines }) => lines],
 ];
-const columns = [longPoll, socket, everyThreeSeconds, run.build.counts, run.withVariables.counts, run.removal];
+const { build, withVariables, inACrowd, removal } = run;
+const columns = [longPoll, socket, everyThreeSeconds, build.counts, withVariables.counts, inACrowd, removal];
 print(
   "Counted",
-  ["", "hour by long poll", "hour by WebSocket", "hour of asking every 3 s", "a build", "30 variables", "its removal"],
+  [
+    "",
+    "hour by long poll",
+    "hour by WebSocket",
+    "hour of asking every 3 s",
+    "a build",
+    "30 variables",
+    "of 20 at once",
+    "its removal",
+  ],
   COUNTED.map(([name, of]) => [name, ...columns.map((counts) => rounded(of(counts)))]),
 );
 
-const { objectRowsWritten, d1RowsWritten } = run.withVariables.counts;
+const { objectRowsWritten, d1RowsWritten } = withVariables.counts;
 const written = {
   ...objectRowsWritten,
   ...Object.fromEntries(Object.entries(d1RowsWritten).map(([name, rows]) => [`D1 ${name}`, rows])),
@@ -93,28 +104,32 @@ print(
 
 const events = (counts: Counts) => counts.lines + (hasInvocationLogs ? invocationsOf(counts) : 0);
 const month = busyMonth(run.build.counts);
-const monthWithVariables = busyMonth(run.withVariables.counts);
+const monthWithVariables = busyMonth(withVariables.counts);
+const crowdedMonth = busyMonth(inACrowd);
 print(
   "Dollars a month for 1,000 busy agents, by what is paid",
-  ["", "no variables", "30 variables"],
+  ["", "no variables", "30 variables", "30 variables, 20 at once"],
   [...Object.keys(month), "sum"].map((name) => {
     const of = (items: Record<string, number>) => dollars(1_000 * (name === "sum" ? total(items) : items[name]!));
-    return [name, of(month), of(monthWithVariables)];
+    return [name, of(month), of(monthWithVariables), of(crowdedMonth)];
   }),
 );
 
 const now: Record<keyof typeof RELEASE_BEFORE.figures, number> = {
   "requests to the Worker": run.build.counts.requests,
   "calls of objects": billedCalls(run.build.counts),
-  "rows written in objects": rowsOf(run.build.counts.objectRowsWritten),
-  "rows written in D1, no variables": rowsOf(run.build.counts.d1RowsWritten),
-  "rows written in D1, 30 variables": rowsOf(d1RowsWritten),
+  "rows written in objects": totalOf(run.build.counts.objectRowsWritten),
+  "calls of objects, 20 at once": billedCalls(inACrowd),
+  "rows written in objects, 20 at once": totalOf(inACrowd.objectRowsWritten),
+  "rows written in D1, no variables": totalOf(run.build.counts.d1RowsWritten),
+  "rows written in D1, 30 variables": totalOf(d1RowsWritten),
   "events of the platform's log": events(run.build.counts),
   "bytes of D1, 30 variables": run.databaseBytes,
   "bytes in the object of its log, in the end": run.build.objectBytes,
   "rows in the pool, in the end": run.rowsLeft,
   "dollars a month, 1,000 busy agents": busy(run.build.counts)(1_000),
   "dollars a month, 1,000 busy agents, 30 variables": busy(run.withVariables.counts)(1_000),
+  "dollars a month, 1,000 busy agents, 30 variables, 20 at once": busy(inACrowd)(1_000),
   "dollars a month, 1,000 idle agents": monthly(socket)(1_000),
 };
 print(
@@ -122,7 +137,7 @@ print(
   ["", RELEASE_BEFORE.version, "now", "goal"],
   Object.entries(RELEASE_BEFORE.figures).map(([name, { before, goal }]) => [
     name,
-    rounded(before),
+    before === null ? "" : rounded(before),
     rounded(now[name as keyof typeof now]),
     goal === null ? "" : `<= ${rounded(goal)}`,
   ]),

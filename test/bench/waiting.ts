@@ -7,7 +7,7 @@ import { serveBundled } from "../support/served-worker.ts";
 import { withStorageIn } from "../support/storage-in.ts";
 import { makePipeline, type RegisteredAgent, registerAgent } from "./support/build-requests.ts";
 import { type Comparison, describeComparison } from "./support/comparison.ts";
-import { rowsOf } from "./support/counts.ts";
+import { totalOf } from "./support/counts.ts";
 import { serveFloor } from "./support/floor.ts";
 import { countedWhile, countsOf, idleHour, POLLS_AN_HOUR, waitUntilIdle } from "./support/idle-hour.ts";
 import { KeepAliveClient } from "./support/keep-alive.ts";
@@ -78,13 +78,13 @@ const show = (what: string, pair: Comparison): void => console.log(`    ${what}\
 const byLongPoll = async (agents: RegisteredAgent[]): Promise<void> => {
   const waiters = new Waiters();
   const floorWaiters = new Waiters();
-  const { objectCalls } = await countsOf(http);
+  const before = totalOf((await countsOf(http)).objectCalls);
   const open = agents.map((agent, index) =>
     waiters.poll(index, http, `/buildagent/${agent.id}/poll?wait=60`, agent.token, (text) =>
       complete(JSON.parse(text), agent),
     ),
   );
-  await until(async () => (await countsOf(http)).objectCalls >= objectCalls + 2 * AGENTS);
+  await until(async () => totalOf((await countsOf(http)).objectCalls) >= before + 2 * AGENTS);
   const bareOpen = agents.map((_, index) => floorWaiters.poll(index, bare, `/wait?id=${index}`));
   await until(async () => (await bare.request<number>("GET", "/waiting")) === AGENTS);
   console.log(`  by long poll: ${perWaiter()}`);
@@ -116,7 +116,7 @@ const byWebSocket = async (agents: RegisteredAgent[]): Promise<void> => {
   await sleep(SLEEP);
   const pings = await countedWhile(http, () => waiters.ping("ping"));
   console.log(
-    `    a ping of each: ${pings.objectCalls} requests to objects, ${rowsOf(pings.objectRowsWritten)} rows written`,
+    `    a ping of each: ${totalOf(pings.objectCalls)} requests to objects, ${totalOf(pings.objectRowsWritten)} rows written`,
   );
   const { wakes } = await countsOf(http);
   const coldPush = await wakeUp(floorWaiters, () => bare.request("POST", "/push?id=1"));
@@ -149,7 +149,7 @@ await waitUntilIdle(http);
 const hour = await idleHour(http, agents.slice(0, 50), 1);
 console.log(`  an idle agent's hour of ${POLLS_AN_HOUR} long polls: ${hour.d1Statements} queries to D1 (goal 0), `);
 console.log(
-  `    ${rowsOf(hour.objectRowsWritten).toFixed(0)} rows written (goal 75), ${hour.objectCalls.toFixed(0)} requests to objects`,
+  `    ${totalOf(hour.objectRowsWritten).toFixed(0)} rows written (goal 75), ${totalOf(hour.objectCalls).toFixed(0)} requests to objects`,
 );
 http.close();
 bare.close();

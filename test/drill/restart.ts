@@ -104,7 +104,7 @@ export const restartUnder = async (agentCount: number, buildCount: number): Prom
       const registered = await registerAgent(member, http, `mill-${n}`);
       return new LightAgent(registered, url, n % POLLER === POLLER - 1, end.signal);
     });
-    const running = await startAll(agents, end.signal);
+    const running = await startAll(agents, proxy);
     const { id: pipelineId } = await makePipeline(member);
     for (let n = 0; n < buildCount; n++) await member.call("POST", "/build", { pipelineId, branch: "main" });
     await until(() => agents.filter(({ job }) => job).length === buildCount);
@@ -140,12 +140,13 @@ export const restartUnder = async (agentCount: number, buildCount: number): Prom
 };
 
 /** Starts agents a few at a time, so that the first wait is no herd. */
-const startAll = async (agents: LightAgent[], signal: AbortSignal): Promise<Promise<void>[]> => {
+const startAll = async (agents: LightAgent[], proxy: CountingProxy): Promise<Promise<void>[]> => {
   const running: Promise<void>[] = [];
-  for (const agent of agents) {
+  await inParallel(agents.length, AT_ONCE, async (n) => {
+    const agent = agents[n]!;
     running.push(agent.run().catch(() => {}));
-    if (running.length % AT_ONCE === 0 && !signal.aborted) await sleep(100);
-  }
+    await until(() => agent.hints.isOpen || (agent.isPoller && proxy.pendingPolls > 0));
+  });
   return running;
 };
 

@@ -12,7 +12,11 @@ const secrets = (names: string[]) => JSON.stringify(names.map((name) => ({ name,
 
 /** What wrangler prints to each question, as far as it differs from a deployment where nothing is missing. */
 const missing = async (settings: string, answers: Record<string, Partial<CommandResult>> = {}): Promise<string[]> => {
-  const usual: Record<string, string> = { r2: BUCKETS, d1: "✅ No migrations to apply!", secret: `banner\n${secrets(NAMES)}` };
+  const usual: Record<string, string> = {
+    r2: BUCKETS,
+    d1: "✅ No migrations to apply!",
+    secret: `banner\n${secrets(NAMES)}`,
+  };
   const findings = await checkDeployment(settings, async (command = "") => {
     return { isOk: true, output: usual[command] ?? "", ...answers[command] };
   });
@@ -35,7 +39,12 @@ describe("the check before a deployment", () => {
     ["a setting that is left out", READY.replace(/^BUILD_DAYS.*$/m, ""), {}, /BUILD_DAYS is missing or wrong/],
     ["two rate limits that differ", READY.replace("limit = 600", "limit = 700"), {}, /has the same rate limits/],
     ["an account", READY, { whoami: { output: "You are not authenticated." } }, /signed in: npx wrangler login/],
-    ["the bucket", READY, { r2: { output: "name:           another" } }, /bucket millrace-archive is there: npx wrangler r2 bucket create/],
+    [
+      "the bucket",
+      READY,
+      { r2: { output: "name:           another" } },
+      /bucket millrace-archive is there: npx wrangler r2 bucket create/,
+    ],
     ["a bundle", READY, { deploy: { isOk: false } }, /can be bundled/],
     ["a migration", READY, { d1: { output: "Migrations to be applied: 0001" } }, /migrations apply millrace --remote/],
     [

@@ -150,6 +150,7 @@ export const SCENARIO: Step[] = [
     body: { branch: "trunk" },
   }),
   step("explainBuild", 200, "Why it waits", { id: "$build.id" }),
+  step("deleteBuild", 409, "It has not ended", { id: "$second.id" }),
   step("cancelBuild", 200, "The second build is not wanted", { id: "$second.id" }),
   step("cancelBuild", 409, "It has ended already", { id: "$second.id" }),
 
@@ -229,6 +230,10 @@ export const SCENARIO: Step[] = [
     query: { branch: "trunk", status: "succeeded", limit: "1" },
     isEventual: true,
   }),
+  step("listBuilds", 200, "The builds of a commit", { query: { commitSha: COMMIT.slice(0, 7), limit: "1" } }),
+  step("deleteLog", 204, "The log shows what it should not", { id: "$build.id" }),
+  step("readLog", 404, "The log is gone", { id: "$build.id" }),
+  step("deleteBuild", 204, "Nobody needs it", { id: "$second.id" }),
   step("listAudit", 200, "Who made variables", { query: { action: "variable.create", limit: "1" } }),
 
   step("listAgents", 200, "All agents"),

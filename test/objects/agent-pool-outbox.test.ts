@@ -1,7 +1,10 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { dayOf, logPrefix } from "../../src/archive/keys.ts";
+import { buildLogName } from "../../src/domain/object-names.ts";
 import { AgentPool } from "../../src/objects/agent-pool.ts";
+import type { BuildLog } from "../../src/objects/build-log.ts";
 import { actor, busy, newBuild, type Pool, poolOf, registered, value } from "./agent-pool-support.ts";
 
 const statusInD1 = async (id: string) => {
@@ -33,6 +36,21 @@ const withDatabase = <T>(
     await state.blockConcurrencyWhile(async () => {});
     return act(broken);
   });
+
+describe("the log of a build", () => {
+  it("is closed for good by whatever ends the build, so that it moves to the archive", async () => {
+    const pool = poolOf("closing");
+    const { agentId, buildId, fence } = await busy(pool, "closing", { maxAttempts: 1 });
+    const log = env.BUILD_LOG.getByName(buildLogName("closing", buildId)) as DurableObjectStub<BuildLog>;
+    await log.open({ fence, tokenHash: "t".repeat(64), attempt: 1, secrets: [] });
+    value(await pool.removeAgent(agentId, actor));
+    await pool.flush();
+    expect(await log.info()).toMatchObject({ isComplete: true });
+    expect(await runDurableObjectAlarm(log)).toBe(true);
+    const { objects } = await env.ARCHIVE.list({ prefix: logPrefix(dayOf(Date.now()), "closing", buildId) });
+    expect(objects).toHaveLength(1);
+  });
+});
 
 describe("D1", () => {
   it("has a build before its trigger is answered, and its end after the alarm", async () => {

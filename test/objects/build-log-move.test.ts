@@ -19,6 +19,8 @@ import {
   value,
 } from "./build-log-support.ts";
 
+/* Asserts invariant 11 (docs/invariants.md). */
+
 const ended = () => ({ day: "2026-01-02", orgId: "org", jobId: crypto.randomUUID() });
 const alarmOf = (log: Log) => runInDurableObject(log, (_, { storage }) => storage.getAlarm());
 const textIn = async (owner: ReturnType<typeof ended>) => {

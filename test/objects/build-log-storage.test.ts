@@ -18,6 +18,8 @@ import {
   value,
 } from "./build-log-support.ts";
 
+/* Asserts invariant 11 (docs/invariants.md). */
+
 const rows = (log: Log, query: string) =>
   runInDurableObject(log, (_, { storage }) => storage.sql.exec(query).toArray());
 const alarmOf = (log: Log) => runInDurableObject(log, (_, { storage }) => storage.getAlarm());

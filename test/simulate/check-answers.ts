@@ -34,6 +34,7 @@ export const checkAccepted = (context: CheckContext, state: PoolState, value: An
     enqueue: () => checkEnqueue(context, value, call),
     claim: () => checkClaim(context, state, value, call),
     cancel: () => checkCancel(context, state, input),
+    deleteBuild: () => checkDeletion(context, call),
     heartbeat: () => checkHeartbeat(context, state, value, call),
     start: () => checkStart(context, state, call),
     progress: () => mustHoldLease(state, call),
@@ -42,6 +43,12 @@ export const checkAccepted = (context: CheckContext, state: PoolState, value: An
     finish: () => checkFinish(context, call),
   };
   checks[command]?.();
+};
+
+const checkDeletion = ({ storage, observed }: CheckContext, { build, input }: Call): void => {
+  must(18, !!build && isEnded(build.status), "a build that has not ended was deleted");
+  must(18, input.deleted === "log" || !storage.rows.builds.has(input.buildId), "a build stays though it was deleted");
+  if (input.deleted === "build") observed.builds.delete(input.buildId);
 };
 
 const checkRegistration = (context: CheckContext, { input, now }: Call): void => {

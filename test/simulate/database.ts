@@ -31,6 +31,8 @@ export class SimDatabase {
   audits = new Set<AuditFact>();
   /** The version of each build's record in the archive. */
   readonly records = new Map<string, number>();
+  /** Builds that were deleted here. */
+  readonly erased = new Set<string>();
   /** Tokens that D1 holds valid. */
   tokens = new Set<string>(["t0"]);
   sequence: number | null = null;
@@ -69,7 +71,8 @@ export class SimDatabase {
     if (atMost !== null && (found ?? 0) > atMost) return found;
     for (const row of builds) {
       const { buildId, version } = row;
-      must(16, !isEnded(row.build.status) || this.records.has(buildId), "D1 heard of an end without a record");
+      const isRecorded = this.records.has(buildId) || this.erased.has(buildId);
+      must(16, isRecorded || !isEnded(row.build.status), "D1 heard of an end without a record");
       if ((this.builds.get(buildId)?.version ?? -1) < version) this.builds.set(buildId, row);
       const known = storage.rows.builds.get(buildId);
       const isNewer = known && known.version < this.builds.get(buildId)!.version;
@@ -122,10 +125,18 @@ export class SimDatabase {
     this.wasRestored = true;
   }
 
+  /** Takes a deleted build out. */
+  erase(buildId: string): void {
+    this.builds.delete(buildId);
+    this.records.delete(buildId);
+    this.erased.add(buildId);
+  }
+
   /** Once every build has ended and the outbox is empty, D1 and the pool must be equal. */
   compare(storage: SimStorage): void {
     for (const [buildId, { version, status }] of storage.rows.builds) {
       const known = this.builds.get(buildId);
+      if (this.#wasRestored && this.erased.has(buildId)) continue;
       const stored = known?.build.status;
       must(16, stored === status, `D1 says ${stored}, the pool ${status}`);
       must(16, this.wasRestored || known?.version === version, "D1 has another version than the pool");
@@ -133,6 +144,9 @@ export class SimDatabase {
     for (const [buildId, { build }] of this.builds) {
       const isKnown = storage.rows.builds.has(buildId) || build.finishedAt !== null;
       must(16, isKnown, "D1 has a build under way that the pool does not know");
+    }
+    for (const [buildId, { deletion }] of storage.rows.deletions) {
+      must(18, deletion.deleted === "log" || !this.builds.has(buildId), "D1 has a build that was deleted");
     }
     must(16, storage.rows.audits.size === 0, "the outbox still has entries");
     must(16, storage.rows.closes.size === 0, "a log was not closed");

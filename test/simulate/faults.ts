@@ -22,6 +22,7 @@ export const FAULTS = {
   "clock jump": "the clock jumps, forward or back",
   "hostile call": "somebody calls with another's build, an old fence or invented values",
   cancel: "a person cancels a build",
+  deletion: "a person deletes a build that has ended, or its log",
   removal: "a person removes an agent",
   "token revoked": "a registration token is revoked with all its agents",
   "months of silence": "50 or 95 days pass without a call",

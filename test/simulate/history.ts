@@ -17,6 +17,7 @@ const EVENT_WEIGHTS = [
   ["late message", 4],
   ["hostile call", 4],
   ["cancel", 2],
+  ["delete", 1],
   ["flush", 2],
   ["drain", 1],
   ["remove", 0.6],
@@ -84,6 +85,7 @@ export class History {
       "late message": () => this.#deliverLateMessage(),
       "hostile call": () => hostileCall(simulator, agents),
       cancel: () => this.#cancel(),
+      delete: () => this.#delete(),
       flush: () => simulator.flush(),
       drain: () => this.#drain(random.chance(0.5)),
       remove: () => this.#remove(),
@@ -189,6 +191,14 @@ export class History {
     simulator.request("cancel", { buildId: simulator.random.pick(simulator.builds), actor: ACTOR });
   }
 
+  #delete(): void {
+    const { simulator } = this;
+    if (simulator.builds.length === 0 || !simulator.injectFault("deletion", 1)) return;
+    const deleted = simulator.random.chance(0.7) ? "build" : "log";
+    const buildId = simulator.random.pick(simulator.builds);
+    simulator.request("deleteBuild", { buildId, deleted, finishedAt: null, actor: ACTOR });
+  }
+
   #drain(isDraining: boolean): void {
     const agent = this.simulator.random.pick(this.agents);
     this.simulator.call("updateAgent", { agentId: agent.id, change: { isDraining }, actor: ACTOR });
@@ -277,7 +287,8 @@ export class History {
 
   #emptyOutbox(): void {
     const { pool } = this.simulator;
-    for (let round = 0; pool.state.flush.at !== null || pool.state.closing.at !== null; round++) {
+    const queues = () => [pool.state.flush, pool.state.closing, pool.state.deleting];
+    for (let round = 0; queues().some(({ at }) => at !== null); round++) {
       must(17, round < MAX_HEALING_ROUNDS, "the outbox never becomes empty");
       this.simulator.advanceTime(60_000);
     }

@@ -20,6 +20,7 @@ export const INVARIANTS = {
   15: "A removed agent is obeyed no more",
   16: "No build is lost, and D1 catches up",
   17: "Every build ends once faults stop",
+  18: "What is deleted stays deleted",
 } as const;
 
 export type Invariant = keyof typeof INVARIANTS;

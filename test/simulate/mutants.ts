@@ -33,6 +33,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(2, "fences are the time only", { nextFence: (_last, now) => now }),
   mutant(16, "versions count on from the stored one only", { nextVersion: (last) => last + 1 }),
   mutant(5, "a lease ends ten seconds early", { leaseIsOver: (lease, now) => now >= lease.expiresAt - 10_000 }),
+  mutant(18, "a deletion deletes nothing", { deletion: () => [] }),
   mutant(17, "a lease never ends", { leaseIsOver: () => false }),
   mutant(5, "an outage extends a lease again and again", { mayGrace: () => true }),
   mutant(5, "a lost socket gives no more time", { hasLostSocket: () => false }),

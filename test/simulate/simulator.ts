@@ -26,6 +26,9 @@ export interface Pipeline {
   platform: "macos" | "linux" | null;
 }
 
+/** A write to D1 that was under way when its build was deleted arrives within these milliseconds. */
+const LATE_WRITE_MS = 60_000;
+
 /** One organization's pool with its clock, network, alarm and database, in which faults happen. */
 export class Simulator {
   readonly random: Random;
@@ -161,9 +164,10 @@ export class Simulator {
     this.#compare();
     this.call("sweep", null);
     if (this.injectFault("alarm doubled", 0.05)) this.call("sweep", null);
-    const { flush, closing } = this.pool.state;
+    const { flush, closing, deleting } = this.pool.state;
     if (flush.at !== null && flush.at <= this.now) this.flush();
     if (closing.at !== null && closing.at <= this.now) this.closeLogs();
+    if (deleting.at !== null && deleting.at <= this.now) this.carryOutDeletions();
   }
 
   /** The object's own timer, which withdraws hints that no agent followed. */
@@ -209,8 +213,13 @@ export class Simulator {
     }
     this.#flushing = batch;
     if (this.injectFault("D1 write late", 0.15)) {
+      const { now } = this;
       const { restores } = database;
-      this.delayedMessages.push(() => restores === database.restores && database.write(batch, pool.storage));
+      this.delayedMessages.push(() => {
+        const isLost = this.now > now + LATE_WRITE_MS;
+        const builds = batch.builds.filter(({ buildId }) => !isLost || !database.erased.has(buildId));
+        if (restores === database.restores) database.write({ ...batch, builds }, pool.storage);
+      });
     }
     if (this.isHealing || this.random.chance(0.5)) this.#completeFlush(batch);
   }
@@ -256,6 +265,21 @@ export class Simulator {
     const entries = failed ? [] : batch.audits.map(([seq]) => seq);
     const sequence = isAway || (failed && !isRefused) ? null : { found, written: batch.sequence.written };
     this.call("recordFlush", { builds, entries, sequence, failed });
+  }
+
+  /** The pool takes deleted builds out of D1 and the archive, not while it tells them of others. */
+  carryOutDeletions(): void {
+    const { database, pool } = this;
+    if (this.#flushing) this.#completeFlush(this.#flushing);
+    const pending = [...pool.storage.rows.deletions.values()].filter(({ isDone }) => !isDone);
+    const done = pending.filter(() => !this.injectFault("archive away", 0.1, "recordDeletions"));
+    for (const { deletion } of done) if (deletion.deleted === "build") database.erase(deletion.buildId);
+    if (this.injectFault("object evicted", 0.02, "before deletions were recorded")) {
+      this.evict();
+      return;
+    }
+    const failed = done.length < pending.length;
+    this.call("recordDeletions", { done: done.map(({ deletion }) => deletion), failed });
   }
 
   /** The pool closes the logs of leases that are over; some do not answer. */

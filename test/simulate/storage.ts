@@ -4,6 +4,7 @@ import {
   type AuditFact,
   type BuildFacts,
   type Change,
+  type Deletion,
   type JobFacts,
   type KeyedBuild,
   NO_REPORT,
@@ -25,6 +26,8 @@ interface Rows {
   keys: Map<string, KeyedBuild>;
   /** Ended builds of which D1 has been told. */
   told: Set<string>;
+  /** Builds that were deleted, and whether D1 was told. */
+  deletions: Map<string, { deletion: Deletion; isDone: boolean }>;
   /** The highest sequence that D1 was told. */
   sequence: number;
   unchecked: number | null;
@@ -45,6 +48,7 @@ const emptyRows = (): Rows => ({
   numbers: new Map(),
   keys: new Map(),
   told: new Set(),
+  deletions: new Map(),
   sequence: 0,
   unchecked: null,
   tellAgain: { after: null, at: 0 },
@@ -95,6 +99,16 @@ export class SimStorage implements Records {
         case "clean":
           if (change.endedAt !== null) rows.told.add(change.buildId);
           break;
+        case "deleted": {
+          const { deletion } = change;
+          rows.deletions.set(deletion.buildId, { deletion, isDone: false });
+          if (deletion.deleted === "log") break;
+          for (const table of [rows.builds, rows.jobs, rows.reports]) table.delete(deletion.buildId);
+          break;
+        }
+        case "deletions-done":
+          for (const id of change.buildIds) rows.deletions.set(id, { ...rows.deletions.get(id)!, isDone: true });
+          break;
         case "untold":
           rows.told.delete(change.buildId);
           break;
@@ -128,7 +142,7 @@ export class SimStorage implements Records {
 
   /** The state with which a new object starts. */
   load(isNew = false): PoolState {
-    const { orgId, fence, agents, revoked, builds, jobs, told, sequence, audits, closes } = this.rows;
+    const { orgId, fence, agents, revoked, builds, jobs, told, deletions, sequence, audits, closes } = this.rows;
     const { unchecked, tellAgain } = this.rows;
     const state = emptyState(this);
     const changes: Change[] = [
@@ -146,6 +160,7 @@ export class SimStorage implements Records {
       if (hasEnded ? !told.has(build.id) : !build.isTold) changes.push({ kind: "dirty", buildId: build.id, at: 0 });
       if (hasEnded && !told.has(build.id)) changes.push({ kind: "sequence", sequence: build.version });
     }
+    for (const { deletion, isDone } of deletions.values()) if (!isDone) changes.push({ kind: "deleted", deletion });
     if (audits.size > 0) changes.push({ kind: "flush", at: 0, failures: 0 });
     if (closes.size > 0) changes.push({ kind: "closing", at: 0, failures: 0 });
     if (!isNew) changes.push({ kind: "loaded" });
@@ -155,12 +170,13 @@ export class SimStorage implements Records {
 
   /** The rows as they are now, to restore them later. */
   snapshot(): Rows {
-    const { agents, revoked, builds, jobs, reports, numbers, keys, told, audits, closes } = this.rows;
+    const { agents, revoked, builds, jobs, reports, numbers, keys, told, deletions, audits, closes } = this.rows;
     return {
       ...this.rows,
       agents: new Map(agents),
       revoked: new Map(revoked),
       builds: new Map(builds),
+      deletions: new Map(deletions),
       jobs: new Map(jobs),
       reports: new Map(reports),
       numbers: new Map(numbers),
@@ -174,6 +190,14 @@ export class SimStorage implements Records {
   ended(buildId: string) {
     const build = this.rows.builds.get(buildId);
     return build && isEnded(build.status) ? { build, job: this.rows.jobs.get(buildId)! } : undefined;
+  }
+
+  deletion(buildId: string) {
+    return this.rows.deletions.get(buildId)?.deletion;
+  }
+
+  rememberedDeletions() {
+    return [...this.rows.deletions.values()].map(({ deletion }) => deletion);
   }
 
   endedAfter(seq: number, limit: number) {

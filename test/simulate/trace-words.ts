@@ -19,7 +19,14 @@ export const clock = (now: number): string => {
 const seconds = (milliseconds: number): string => `${milliseconds / 1000} s`;
 
 const BY_WORKER: ReadonlySet<Command> = new Set(["deliver", "unclaim", "failClaim", "flagLeak"]);
-const BY_PERSON: ReadonlySet<Command> = new Set(["enqueue", "cancel", "updateAgent", "removeAgent", "removeAgentsOf"]);
+const BY_PERSON: ReadonlySet<Command> = new Set([
+  "enqueue",
+  "cancel",
+  "deleteBuild",
+  "updateAgent",
+  "removeAgent",
+  "removeAgentsOf",
+]);
 
 /** The agent that calls, or the part of the service that calls in its place. */
 export const callerOf = (command: Command, input: AnyInput): string => {

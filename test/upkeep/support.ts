@@ -4,7 +4,7 @@ import { keepUp } from "../../src/services/upkeep/upkeep.ts";
 export const DAY_MS = 86_400_000;
 /** A minute that is neither a tenth nor a fifteenth, so that only what every run does is done. */
 export const NOW = Date.UTC(2026, 10, 22, 5, 7);
-export const RETENTION = { buildDays: 90, auditDays: 400 };
+const RETENTION = { buildDays: 90, auditDays: 400 };
 
 export const upkeep = (change: Partial<Env> = {}, now = NOW) =>
   keepUp({ ...env, ...change } as Env, new Date(now), RETENTION);

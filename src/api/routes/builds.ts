@@ -1,10 +1,10 @@
 import { listBuilds } from "../../services/build-list.ts";
-import { cancelBuild, getBuild } from "../../services/builds.ts";
+import { cancelBuild, deleteBuild, deleteLog, getBuild } from "../../services/builds.ts";
 import { explainBuild } from "../../services/explain.ts";
 import { listLogTimes } from "../../services/logs.ts";
 import { retryBuild, triggerBuild, triggerRepositoryBuild } from "../../services/triggers.ts";
 import { readLog } from "../../web/log.ts";
-import { act, create, describing, get, type Route } from "./route.ts";
+import { act, create, describing, get, type Route, remove } from "./route.ts";
 
 export const BUILD_ROUTES: Route[] = [
   create(
@@ -42,6 +42,16 @@ export const BUILD_ROUTES: Route[] = [
     },
   ),
   get("/build/:id", { getBuild }, describing && { tag: "Builds", summary: "Get a build" }),
+  remove(
+    "/build/:id",
+    { deleteBuild },
+    describing && {
+      tag: "Builds",
+      summary: "Delete a build that has ended, with its log",
+      description: "It cannot be undone. Its number is not used again, and the audit log keeps who deleted it.",
+      problems: ["conflict"],
+    },
+  ),
   act(
     "/build/:id/cancel",
     { cancelBuild },
@@ -89,6 +99,16 @@ export const BUILD_ROUTES: Route[] = [
       summary: "List when the parts of a build's log were stored",
       description:
         "Each entry holds from its `offset`, a byte of the log, to that of the next one: a line has the time of the part in which it begins. Parts that release 0.3.0 stored have no time.",
+    },
+  ),
+  remove(
+    "/build/:id/log",
+    { deleteLog },
+    describing && {
+      tag: "Builds",
+      summary: "Delete the log of a build that has ended",
+      description: "The log of every attempt. The build stays. It cannot be undone.",
+      problems: ["conflict"],
     },
   ),
 ];

@@ -1,6 +1,6 @@
 import { isEnded, isLeased, isQueued } from "../../protocol/build-states.ts";
 import { countEnd, noEvents } from "./events.ts";
-import type { BuildFacts, Change, MemoryChange } from "./facts.ts";
+import type { BuildFacts, Change, Deletion, MemoryChange } from "./facts.ts";
 import { forgetAgent, indexAgent, indexBuild, scheduleRetry, scheduleStop, setAgent, setOffer } from "./indices.ts";
 import type { PoolState } from "./state.ts";
 
@@ -67,19 +67,17 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
       markTold(state, change.buildId);
       return;
     case "audit":
-      state.pending.audits++;
       if (!change.variableIds) reach(state, change.entry.at);
       flushBy(state, change.entry.at + (change.variableIds ? HAND_OUT_DELAY_MS : FLUSH_DELAY_MS));
       return;
-    case "audits-told":
-      state.pending.audits -= change.entries.length;
-      return;
     case "close":
-      state.pending.closes++;
       closeBy(state, change.at + FLUSH_DELAY_MS);
       return;
-    case "logs-closed":
-      state.pending.closes -= change.entries.length;
+    case "deleted":
+      applyDeletion(state, change.deletion);
+      return;
+    case "deletions-done":
+      for (const buildId of change.buildIds) state.pendingDeletions.delete(buildId);
       return;
     case "forget":
       for (const [tokenId, at] of state.revoked) if (at < change.revokedBefore) state.revoked.delete(tokenId);
@@ -100,6 +98,8 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
       state.tellAgainAfter = change.after;
       if (change.after !== null) reach(state, change.at);
       return;
+    case "audits-told":
+    case "logs-closed":
     case "report":
     case "inputs":
     case "number":
@@ -125,6 +125,9 @@ const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<s
       return;
     case "closing":
       state.closing = { at: change.at, failures: change.failures };
+      return;
+    case "deleting":
+      state.deleting = { at: change.at, failures: change.failures };
       return;
     case "lease-lost":
       state.events.leasesLost[change.cause]++;
@@ -185,6 +188,12 @@ const markUntold = (state: PoolState, { buildId, at }: { buildId: string; at: nu
 const markTold = ({ builds }: PoolState, id: string): void => {
   const build = builds.get(id);
   if (build) builds.set(id, { ...build, isTold: true });
+};
+
+const applyDeletion = ({ dirty, deleting, pendingDeletions }: PoolState, { buildId, deleted, at }: Deletion): void => {
+  pendingDeletions.add(buildId);
+  deleting.at = at;
+  if (deleted === "build") dirty.delete(buildId);
 };
 
 /** After a failure the back-off stands. */

@@ -44,11 +44,15 @@ export const rescheduleEarly = (state: PoolState, due: Due, context: DecisionCon
   }
 };
 
-/** The earliest time at which a deadline of any kind may pass. */
+/** Leases are looked after at multiples of this, so that those of many agents share an alarm, which costs a row. */
+const LEASE_GRID_MS = 5000;
+
+/** The earliest time at which the pool looks after its deadlines. */
 export const nextDeadline = ({ deadlines }: PoolState): number | null => {
   let earliest: number | null = null;
   for (const kind of DEADLINE_KINDS) {
-    const at = deadlines[kind].next();
+    const due = deadlines[kind].next();
+    const at = due !== null && kind === "lease" ? Math.ceil(due / LEASE_GRID_MS) * LEASE_GRID_MS : due;
     if (at !== null && (earliest === null || at < earliest)) earliest = at;
   }
   return earliest;

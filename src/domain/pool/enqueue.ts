@@ -27,10 +27,10 @@ export const enqueue = (state: PoolState, request: NewBuild, context: DecisionCo
   if (request.createdBy && !rules.mayRegister(state.revoked, request.createdBy.id)) return unknownToken();
   const earlier = idempotency && state.records.keyed(idempotency.caller, idempotency.key);
   if (earlier && rules.keyStands(earlier.at, now)) {
-    if (earlier.bodyHash === idempotency.bodyHash) return decided({ buildId: earlier.buildId, isNew: false });
+    if (earlier.bodyHash === idempotency.bodyHash) return repeated(state, earlier.buildId);
     return refused("idempotency-mismatch", "This Idempotency-Key was used for another request: use a new one.");
   }
-  if (state.builds.has(id) || state.records.ended(id)) return decided({ buildId: id, isNew: false });
+  if (state.builds.has(id) || state.records.ended(id) || state.records.deletion(id)) return repeated(state, id);
   if (state.queue.size >= LIMITS.queuedBuilds) {
     return refused(
       "limit-reached",
@@ -60,6 +60,11 @@ export const enqueue = (state: PoolState, request: NewBuild, context: DecisionCo
   }
   return decided({ buildId: id, isNew: true }, changes);
 };
+
+const repeated = (state: PoolState, buildId: string): Decision<Enqueued> =>
+  state.records.deletion(buildId)?.deleted === "build"
+    ? refused("conflict", "The build of this request was deleted: trigger a new one, with another Idempotency-Key.")
+    : decided({ buildId, isNew: false });
 
 /** A run without values and keys of its own needs no row: a retry finds the rest in the build. */
 const runValuesOf = (request: NewBuild, at: number): Change[] => {

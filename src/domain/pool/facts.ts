@@ -172,6 +172,22 @@ export interface Records {
   lastSeq(): number;
   /** How many entries of the audit, and closes of logs, are not delivered yet. */
   pending(): { audits: number; closes: number };
+  /** What was deleted of the build. Remembered until nothing can tell it again. */
+  deletion(buildId: string): Deletion | undefined;
+  /** Every deletion that is remembered. */
+  rememberedDeletions(): Deletion[];
+}
+
+/** What a person deletes of an ended build. */
+export type Deleted = "build" | "log";
+
+/** A deletion: to be carried out in D1, in the archive and in the log, and remembered after that. */
+export interface Deletion {
+  buildId: string;
+  deleted: Deleted;
+  /** Milliseconds since 1970. The end of the build is part of its keys in the archive. */
+  finishedAt: number;
+  at: number;
 }
 
 export interface AuditFact {
@@ -206,8 +222,11 @@ export type Change =
   /** `variableIds` are those of the values that a hand-out contained. */
   | { kind: "audit"; entry: AuditFact; variableIds?: string[] | undefined }
   | { kind: "audits-told"; entries: number[] }
-  | { kind: "close"; jobId: string; fence: number; at: number }
+  /** `endedAt`: the build has ended too, so that its log can move to the archive. */
+  | { kind: "close"; jobId: string; fence: number; at: number; endedAt?: number | undefined }
   | { kind: "logs-closed"; entries: number[] }
+  | { kind: "deleted"; deletion: Deletion }
+  | { kind: "deletions-done"; buildIds: string[] }
   | { kind: "forget"; before: number; revokedBefore: number }
   /** The pool changed before D1 was compared with it: its sequence as it was loaded is kept for the comparison. */
   | { kind: "unchecked"; sequence: number }
@@ -233,6 +252,7 @@ export type MemoryChange =
   | { kind: "matched" }
   | { kind: "flush"; at: number | null; failures: number }
   | { kind: "closing"; at: number | null; failures: number }
+  | { kind: "deleting"; at: number | null; failures: number }
   | { kind: "lease-lost"; cause: LossCause }
   | { kind: "offer-ignored" }
   /** A sweep was answered with all events so far. */

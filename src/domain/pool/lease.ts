@@ -12,7 +12,7 @@ export const endBuild = (
 ): Change[] => [
   ...patchBuild(build, { ...outcome, message, finishedAt: context.now }, context),
   { kind: "job", job: { ...job, lease: null } },
-  ...closeLog(job, context),
+  ...closeForGood(job, context),
 ];
 
 /** Puts the build back into the queue. It keeps its age, and so its place. */
@@ -26,6 +26,10 @@ export const requeue = (
   { kind: "job", job: { ...job, ...patch, lease: null } },
   ...closeLog(job, context),
 ];
+
+/** Closes the log of an ended build that had a lease, now or earlier, so that it moves to the archive. */
+const closeForGood = ({ id, fence }: JobFacts, { now }: DecisionContext): Change[] =>
+  fence > 0 ? [{ kind: "close", jobId: id, fence, at: now, endedAt: now }] : [];
 
 /** Closes the log for the lease that is over: nothing more is written under it. */
 export const closeLog = ({ id, lease }: JobFacts, { now }: DecisionContext): Change[] =>

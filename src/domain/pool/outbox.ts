@@ -25,7 +25,7 @@ export interface CloseResult {
 }
 
 /** Exponential backoff, at most 60 s. */
-const nextAttempt = (now: number, failures: number): number =>
+export const nextAttempt = (now: number, failures: number): number =>
   now + Math.min(FLUSH_DELAY_MS * 2 ** failures, MAX_BACKOFF_MS);
 
 /**
@@ -39,7 +39,7 @@ export const recordFlush = (state: PoolState, result: FlushResult, context: Deci
     if (build && !rules.isHeard(build, version)) return [];
     return [{ kind: "clean", buildId, endedAt: build?.finishedAt ?? null }];
   });
-  const isEmpty = state.dirty.size <= changes.length && state.pending.audits <= result.entries.length;
+  const isEmpty = state.dirty.size <= changes.length && state.records.pending().audits <= result.entries.length;
   const isTold = isEmpty && state.tellAgainAfter === null && hasToldRevocations(state, result.sequence);
   const failures = result.failed ? state.flush.failures + 1 : 0;
   const endsTold = changes.some((change) => change.kind === "clean" && change.endedAt !== null);
@@ -57,7 +57,7 @@ export const recordFlush = (state: PoolState, result: FlushResult, context: Deci
 export const recordCloses = (state: PoolState, result: CloseResult, { now }: DecisionContext): Decision<null> => {
   const { entries, failed } = result;
   const failures = failed ? state.closing.failures + 1 : 0;
-  const at = state.pending.closes <= entries.length && !failed ? null : nextAttempt(now, failures);
+  const at = state.records.pending().closes <= entries.length && !failed ? null : nextAttempt(now, failures);
   const changes: Change[] = entries.length > 0 ? [{ kind: "logs-closed", entries }] : [];
   return decided(null, [...changes, { kind: "closing", at, failures }]);
 };

@@ -96,6 +96,8 @@ export interface Rules {
   ending(build: BuildFacts, job: JobFacts, reported: Outcome): Outcome;
   isSameResult(recorded: Pick<BuildFacts, keyof Outcome>, reported: Pick<BuildFacts, keyof Outcome>): boolean;
   mayCancel(build: BuildFacts): boolean;
+  /** What is stored of a deletion: all else follows from it. */
+  deletion(change: Change & { kind: "deleted" }): Change[];
   extended(lease: Lease, now: number, leaseMs: number): number;
   overtime(job: JobFacts, now: number): boolean;
   /** Whether D1 hears of the change: when a build is created and has ended, and when an ended one changes. */
@@ -195,6 +197,7 @@ export const RULES: Rules = {
     recorded.exitCode === reported.exitCode &&
     recorded.reason === reported.reason,
   mayCancel: (build) => isAllowed("cancel", build),
+  deletion: (change) => [change],
   extended: ({ expiresAt, stop }, now, leaseMs) =>
     Math.max(expiresAt, stop ? Math.min(now + leaseMs, stop.at + STOP_GRACE_MS) : now + leaseMs),
   overtime: ({ lease, timeoutSeconds }, now) =>

@@ -48,12 +48,13 @@ export interface PoolState {
   isUncheckedStored: boolean;
   /** After D1 was restored: it has been told again of the ended builds up to this sequence number. */
   tellAgainAfter: number | null;
-  /** How many entries of the audit, and closes of logs, are not delivered yet. */
-  readonly pending: { audits: number; closes: number };
   /** When the next attempt to tell D1 is due, and how many attempts failed in a row. */
   flush: Attempts;
   /** The same for the logs that have to be closed. */
   closing: Attempts;
+  /** The same for deletions, and the builds that they are about. */
+  deleting: Attempts;
+  readonly pendingDeletions: Set<string>;
   /** What happened since the last sweep that was answered. */
   events: PoolEvents;
   readonly deadlines: Record<DeadlineKind, DeadlineQueue>;
@@ -118,9 +119,10 @@ export const emptyState = (records: Records): PoolState => ({
   unchecked: null,
   isUncheckedStored: false,
   tellAgainAfter: null,
-  pending: records.pending(),
   flush: { at: null, failures: 0 },
   closing: { at: null, failures: 0 },
+  deleting: { at: null, failures: 0 },
+  pendingDeletions: new Set(),
   events: noEvents(),
   deadlines: {
     lease: new DeadlineQueue(),

@@ -6,6 +6,7 @@ import type { ClaimRequest, Result } from "./commands.ts";
 import { type ContactKind, recordContact } from "./contact.ts";
 import { nextDeadline, rescheduleEarly, takeDue } from "./deadlines.ts";
 import { type Decision, type DecisionContext, decided, type Push } from "./decision.ts";
+import { deleteBuild, recordDeletions } from "./delete.ts";
 import { enqueue } from "./enqueue.ts";
 import type { Change } from "./facts.ts";
 import { offerBuilds } from "./offers.ts";
@@ -36,6 +37,8 @@ const COMMANDS = {
   finish: { decide: finish },
   cancel: { decide: cancel },
   flagLeak: { decide: flagLeak },
+  deleteBuild: { decide: deleteBuild },
+  recordDeletions: { decide: recordDeletions },
   recordFlush: { decide: recordFlush },
   compare: { decide: compare },
   reconcile: { decide: reconcile },
@@ -112,7 +115,9 @@ export const step = <C extends Command>(
 export const nextDue = (state: PoolState, { agentMs }: Pick<DecisionContext, "agentMs">): number | null => {
   const silence = state.index.contacts.next();
   const forgetting = silence === null ? null : silence + agentMs;
-  const times = [nextDeadline(state), state.flush.at, state.closing.at, forgetting].filter((at) => at !== null);
+  const times = [nextDeadline(state), state.flush.at, state.closing.at, state.deleting.at, forgetting].filter(
+    (at) => at !== null,
+  );
   return times.length > 0 ? Math.min(...times) : null;
 };
 

@@ -20,6 +20,9 @@ export class Refusal extends Error {
 
 export const notFound = () => new Refusal("not-found", DETAILS["not-found"]);
 
+/** The build is there, and its log is not. */
+export const logDeleted = () => new Refusal("not-found", DETAILS["log-deleted"]);
+
 export const tokenInvalid = () => new Refusal("unauthenticated", DETAILS.unauthenticated);
 
 /** Fields of the body or query are wrong; each pointer is a JSON pointer (RFC 6901). */

@@ -33,7 +33,7 @@ const within = async <T>(ms: number, work: Promise<T>): Promise<T> => {
 };
 
 /** Why something failed, without values: a parser quotes what it read, and a message what it was given. */
-export const reasonOf = (error: unknown): string => {
+const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return "It failed without a reason.";
   if (error.name === "SyntaxError" || /\bJSON\b/.test(error.message)) return "What is stored does not parse.";
   const message = error.message.replaceAll(/"[^"]*"|'[^']*'|`[^`]*`/g, "...");

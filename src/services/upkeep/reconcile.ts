@@ -5,12 +5,13 @@ import { type Chore, minuteOf, NOTHING } from "./run.ts";
 /** A build that is under way for so long is asked for, each so many minutes. */
 const UNDER_WAY_MS = 60 * 60_000;
 const EVERY_MINUTES = 15;
-/** Builds of one run, those that were queued first. */
+/** Builds of one run, those that were queued first, and pools that are asked about them. */
 const ASKED = 5000;
+const POOLS = 100;
 const RECONCILE_MS = 30_000;
 
 interface Reconciles {
-  reconcile(buildIds: string[]): Promise<unknown>;
+  reconcile(buildIds: string[]): Promise<{ ok: boolean }>;
 }
 
 /** Asks the pools about builds that D1 calls under way for an hour: what a pool does not know has ended. */
@@ -21,12 +22,13 @@ export const reconcileBuilds: Chore = async ({ env, db, now, failures }) => {
       WHERE finished_at IS NULL AND queued_at < ${now - UNDER_WAY_MS}
         AND ${failures.isDue("reconcile", sql`build_summary.org_id`)} ORDER BY queued_at LIMIT ${ASKED}`),
   );
-  const byOrg = [...Map.groupBy(found, ({ orgId }) => orgId)];
+  const byOrg = [...Map.groupBy(found, ({ orgId }) => orgId)].slice(0, POOLS);
   await Promise.all(
     byOrg.map(([orgId, builds]) =>
-      failures.attempt({ kind: "reconcile", subject: orgId, orgId }, RECONCILE_MS, () => {
+      failures.attempt({ kind: "reconcile", subject: orgId, orgId }, RECONCILE_MS, async () => {
         const pool = env.AGENT_POOL.getByName(poolName(orgId)) as unknown as Reconciles;
-        return pool.reconcile(builds.map(({ id }) => id));
+        const { ok } = await pool.reconcile(builds.map(({ id }) => id));
+        if (!ok) throw new Error("The pool could not read the database.");
       }),
     ),
   );

@@ -241,6 +241,8 @@ export const BY_RULE: Record<string, Provoke> = {
     )(at);
   },
   "retryBuild conflict": post(({ ids }) => `/build/${ids["/build"]}/retry`),
+  "deleteBuild conflict": ({ admin, ids }) => call(admin, "DELETE", `/build/${ids["/build"]}`),
+  "deleteLog conflict": ({ admin, ids }) => call(admin, "DELETE", `/build/${ids["/build"]}/log`),
   "cancelBuild conflict": async (at) => call(at.admin, "POST", `/build/${await canceledBuild(at)}/cancel`),
 
   "registerAgent limit-reached": limited(

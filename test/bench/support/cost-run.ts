@@ -8,12 +8,16 @@ const SAMPLE = 20;
 const LOOK_SECONDS = 600;
 /** Builds over which the bytes in D1 are measured: one page of it is shared by several. */
 const STORED_SAMPLE = 300;
+/** Builds that run at once in one organization. */
+const CROWD = 20;
 const BUILD_DAYS = 90;
 
 /** What one run of the bench counted. */
 export interface CostRun {
   build: BuildCost;
   withVariables: BuildCost;
+  /** One of many builds of an organization that run at once, with 30 variables. */
+  inACrowd: Counts;
   /** A build whose log was sent four times a second. */
   oftenLogged: Counts;
   /** What retention costs for each build. */
@@ -32,6 +36,7 @@ export const countCosts = async (): Promise<CostRun> => {
     const full = await service.tenant("full", 30);
     const build = await service.buildCost(bare);
     const withVariables = await service.buildCost(full);
+    const inACrowd = await service.crowdCost(full, CROWD);
     const { counts: oftenLogged } = await service.buildCost(bare, 250);
     const idle = await inParallel(SAMPLE, SAMPLE, (n) => bare.register(`idle-${n}`));
     await service.settle(3_600);
@@ -43,7 +48,7 @@ export const countCosts = async (): Promise<CostRun> => {
     const removal = await service.removalCost(BUILD_DAYS, STORED_SAMPLE);
     const rowsLeft = await service.rowsOfBuilds(full);
     const hours = { longPoll, socket, everyThreeSeconds };
-    return { build, withVariables, oftenLogged, removal, databaseBytes, rowsLeft, hours };
+    return { build, withVariables, inACrowd, oftenLogged, removal, databaseBytes, rowsLeft, hours };
   } finally {
     await service.stop();
   }
@@ -53,6 +58,6 @@ export const countCosts = async (): Promise<CostRun> => {
 export const heldPolls = (longPoll: Counts, polls: number): Counts => ({
   ...nothing(),
   requests: polls,
-  objectCalls: polls,
+  objectCalls: { wait: polls },
   objectRowsWritten: longPoll.objectRowsWritten,
 });

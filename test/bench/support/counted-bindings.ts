@@ -1,4 +1,4 @@
-import { type Counts, nothing, type Tables } from "./counts.ts";
+import { type Counts, nothing, type Tally } from "./counts.ts";
 
 export const counts: Counts = nothing();
 
@@ -6,10 +6,14 @@ export const counts: Counts = nothing();
 const tableOf = (sql: string): string =>
   /\b(?:INTO|UPDATE(?: OR \w+)?|DELETE FROM|TABLE(?: IF NOT EXISTS)?)\s+["`]?(\w+)/i.exec(sql)?.[1] ?? "?";
 
-export const addRows = (tables: Tables, sql: string, rows: number, prefix = ""): void => {
+export const add = (tally: Tally, name: string, count = 1): void => {
+  tally[name] = (tally[name] ?? 0) + count;
+};
+
+export const addRows = (tally: Tally, sql: string, rows: number, prefix = ""): void => {
   if (rows === 0) return;
   const name = /^\s*CREATE/i.test(sql) ? "tables" : tableOf(sql);
-  tables[prefix + name] = (tables[prefix + name] ?? 0) + rows;
+  add(tally, prefix + name, rows);
 };
 
 const bound = (target: object, name: string | symbol): unknown => {
@@ -20,7 +24,7 @@ const bound = (target: object, name: string | symbol): unknown => {
 /** Statements by what `prepare` and `bind` returned, with their words. */
 const words = new WeakMap<D1PreparedStatement, string>();
 
-const tally = (sql: string, meta: D1Meta): void => {
+const countRows = (sql: string, meta: D1Meta): void => {
   counts.d1RowsRead += meta.rows_read;
   addRows(counts.d1RowsWritten, sql, meta.rows_written);
 };
@@ -33,7 +37,7 @@ const countedStatement = (statement: D1PreparedStatement, sql: string): D1Prepar
   const alone = async () => {
     counts.d1Rounds += 1;
     const result = await all();
-    tally(sql, result.meta);
+    countRows(sql, result.meta);
     return result;
   };
   return Object.assign(statement, {
@@ -62,7 +66,7 @@ export const countedDatabase = <D extends D1Database | D1DatabaseSession>(db: D)
         counts.d1Rounds += 1;
         const results = await target.batch(statements);
         results.forEach(({ meta }, index) => {
-          tally(words.get(statements[index]!) ?? "?", meta);
+          countRows(words.get(statements[index]!) ?? "?", meta);
         });
         return results;
       };
@@ -70,7 +74,7 @@ export const countedDatabase = <D extends D1Database | D1DatabaseSession>(db: D)
   });
 
 /** Cloudflare bills each call of an object's method, and each socket to it, as a request. */
-export const countedObjects = <N extends DurableObjectNamespace>(objects: N): N =>
+export const countedObjects = <N extends DurableObjectNamespace>(objects: N, kind: string): N =>
   new Proxy(objects, {
     get(target, name) {
       if (name !== "getByName" && name !== "get") return bound(target, name);
@@ -80,7 +84,7 @@ export const countedObjects = <N extends DurableObjectNamespace>(objects: N): N 
             if (typeof Reflect.get(stub, method) !== "function") return undefined;
             const callable = stub as unknown as Record<string | symbol, (...words: unknown[]) => unknown>;
             return (...words: unknown[]) => {
-              counts.objectCalls += 1;
+              add(counts.objectCalls, `${kind} ${String(method)}`);
               return callable[method]!(...words);
             };
           },

@@ -1,13 +1,14 @@
 import { join } from "node:path";
 import { serveBundled } from "../../support/served-worker.ts";
 import { withStorageIn } from "../../support/storage-in.ts";
+import { AgentSocket } from "./agent-socket.ts";
 import { makePipeline, type RegisteredAgent, registerAgent } from "./build-requests.ts";
 import { type Counts, difference, times } from "./counts.ts";
 import { countedWhile, countsOf, passTime, waitUntilIdle } from "./idle-hour.ts";
 import { KeepAliveClient } from "./keep-alive.ts";
 import { buildRows, bytesOfABuild, logBytes } from "./stored-bytes.ts";
-import { typicalBuild } from "./typical-build.ts";
-import { Waiters } from "./waiters.ts";
+import { typicalBuilds } from "./typical-build.ts";
+import { inParallel } from "./waiters.ts";
 
 /** Seconds after which a build's log is in the archive, and its object gone. */
 const ARCHIVED_AFTER = 3 * 3600;
@@ -19,6 +20,7 @@ export interface CountedTenant {
   orgId: string;
   trigger: { token: string; pipelineId: string };
   agent: RegisteredAgent;
+  socket: AgentSocket;
   register(name: string): Promise<RegisteredAgent>;
 }
 
@@ -34,7 +36,7 @@ export interface BuildCost {
 export class CountedService {
   readonly http: KeepAliveClient;
   readonly #service: Awaited<ReturnType<typeof serveBundled>>;
-  readonly #sockets = new Waiters();
+  readonly #sockets: AgentSocket[] = [];
 
   constructor(service: Awaited<ReturnType<typeof serveBundled>>) {
     this.#service = service;
@@ -62,23 +64,44 @@ export class CountedService {
     const { id: pipelineId } = await makePipeline(client);
     const register = (name: string) => registerAgent(client, this.http, name);
     const agent = await register("mill");
-    await this.openSocket(agent);
-    return { orgId, trigger: { token: client.token, pipelineId }, agent, register };
+    const socket = await this.openSocket(agent);
+    return { orgId, trigger: { token: client.token, pipelineId }, agent, socket, register };
   }
 
-  async openSocket({ id, token }: RegisteredAgent): Promise<void> {
-    await this.#sockets.openSocket(0, `${this.#service.url}/buildagent/${id}/poll`, token);
+  async openSocket(agent: RegisteredAgent): Promise<AgentSocket> {
+    const socket = await AgentSocket.open(this.#service.url, agent);
+    this.#sockets.push(socket);
+    return socket;
   }
 
   /** The cost of the second of two builds: the first of an organization pays for what lasts. */
-  async buildCost({ orgId, trigger, agent }: CountedTenant, pace?: number): Promise<BuildCost> {
-    await typicalBuild(this.http, { trigger, agent, pace });
+  async buildCost({ orgId, trigger, agent, socket }: CountedTenant, pace?: number): Promise<BuildCost> {
+    await typicalBuilds(this.http, { trigger, crowd: [{ agent, socket }], pace });
     await this.settle(ARCHIVED_AFTER);
+    // The last use of a token is written once in a while, not for each build.
+    await this.http.request("GET", "/token/self", { token: trigger.token });
+    await waitUntilIdle(this.http);
     const before = await countsOf(this.http);
-    const buildId = await typicalBuild(this.http, { trigger, agent, pace });
+    const [buildId = ""] = await typicalBuilds(this.http, { trigger, crowd: [{ agent, socket }], pace });
     await this.settle(ARCHIVED_AFTER);
     const counts = difference(await countsOf(this.http), before);
     return { counts, objectBytes: await logBytes(this.http, orgId, buildId) };
+  }
+
+  /** What each build costs where so many agents of one organization build at once, and share its alarms. */
+  async crowdCost({ trigger, register }: CountedTenant, builds: number): Promise<Counts> {
+    const crowd = await inParallel(builds, builds, async (n) => {
+      const agent = await register(`crowd-${n}`);
+      return { agent, socket: await this.openSocket(agent) };
+    });
+    await this.settle(ARCHIVED_AFTER);
+    await this.http.request("GET", "/token/self", { token: trigger.token });
+    const counts = await countedWhile(this.http, async () => {
+      await typicalBuilds(this.http, { trigger, crowd });
+      await this.settle(ARCHIVED_AFTER);
+    });
+    for (const { socket } of crowd) socket.close();
+    return times(counts, 1 / builds);
   }
 
   /** Rows that the pool keeps of builds. */
@@ -110,7 +133,7 @@ export class CountedService {
   }
 
   async stop(): Promise<void> {
-    this.#sockets.close();
+    for (const socket of this.#sockets) socket.close();
     this.http.close();
     await this.#service.stop();
   }

@@ -1,7 +1,15 @@
 import { poolName } from "../../../src/domain/object-names.ts";
 import type { NewBuild } from "../../../src/domain/pool/commands.ts";
 import worker, { BuildLog as Log, AgentPool as Pool } from "../../../src/worker.ts";
-import { addRows, countedArchive, countedDatabase, countedObjects, countLines, counts } from "./counted-bindings.ts";
+import {
+  add,
+  addRows,
+  countedArchive,
+  countedDatabase,
+  countedObjects,
+  countLines,
+  counts,
+} from "./counted-bindings.ts";
 import { type Alarm, alarmOf, clearAlarm, passTime, setAlarm, toRealTime } from "./counted-clock.ts";
 
 /**
@@ -18,8 +26,8 @@ const counted = (env: Env): Env => {
   const seen = known.get(env) ?? {
     ...env,
     DB: countedDatabase(env.DB),
-    AGENT_POOL: countedObjects(env.AGENT_POOL),
-    BUILD_LOG: countedObjects(env.BUILD_LOG),
+    AGENT_POOL: countedObjects(env.AGENT_POOL, "pool"),
+    BUILD_LOG: countedObjects(env.BUILD_LOG, "log"),
     ARCHIVE: countedArchive(env.ARCHIVE),
   };
   known.set(env, seen);
@@ -28,10 +36,12 @@ const counted = (env: Env): Env => {
 
 type AlarmOwner = Pick<Alarm, "binding" | "name">;
 
+const kindOf = ({ binding }: AlarmOwner): string => (binding === "AGENT_POOL" ? "pool" : "log");
+
 /** Counts each alarm that is set as a row, and the rows of each statement after its cursor was read, in the same turn. */
 const countStorage = ({ storage }: DurableObjectState, owner: AlarmOwner): void => {
   const { sql } = storage;
-  const kind = owner.binding === "AGENT_POOL" ? "pool " : "log ";
+  const kind = `${kindOf(owner)} `;
   const written = (name: string) => addRows(counts.objectRowsWritten, `INTO ${name}`, 1, kind);
   const exec = sql.exec.bind(sql);
   const realSetAlarm = storage.setAlarm.bind(storage);
@@ -66,7 +76,7 @@ const takeAlarm = (owner: AlarmOwner): boolean => {
   const isDue = (alarmOf(owner)?.at ?? Number.POSITIVE_INFINITY) <= Date.now();
   if (!isDue) return false;
   clearAlarm(owner);
-  counts.objectCalls += 1;
+  add(counts.objectCalls, `${kindOf(owner)} alarm`);
   return true;
 };
 

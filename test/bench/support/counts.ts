@@ -1,19 +1,19 @@
-/** Rows by their table. */
-export type Tables = Record<string, number>;
+/** Counts by what was called or written: a method, or a table. */
+export type Tally = Record<string, number>;
 
 /** What Cloudflare bills, as far as it can be counted. */
 export interface Counts {
   requests: number;
   /** Calls of objects' methods, sockets to them, and alarms. */
-  objectCalls: number;
+  objectCalls: Tally;
   /** Messages on sockets to objects. Twenty are billed as one call. */
   socketMessages: number;
   objectRowsRead: number;
-  objectRowsWritten: Tables;
+  objectRowsWritten: Tally;
   d1Statements: number;
   d1Rounds: number;
   d1RowsRead: number;
-  d1RowsWritten: Tables;
+  d1RowsWritten: Tally;
   /** Writes and lists of R2, which it calls class A. */
   archiveWrites: number;
   /** Reads of R2, which it calls class B. */
@@ -27,7 +27,7 @@ export interface Counts {
 
 export const nothing = (): Counts => ({
   requests: 0,
-  objectCalls: 0,
+  objectCalls: {},
   socketMessages: 0,
   objectRowsRead: 0,
   objectRowsWritten: {},
@@ -44,27 +44,27 @@ export const nothing = (): Counts => ({
 
 const MESSAGES_A_CALL = 20;
 
+export const totalOf = (tally: Tally): number => Object.values(tally).reduce((sum, count) => sum + count, 0);
+
 /** Calls of objects, as they are billed. */
 export const billedCalls = ({ objectCalls, socketMessages }: Counts): number =>
-  objectCalls + socketMessages / MESSAGES_A_CALL;
-
-export const rowsOf = (tables: Tables): number => Object.values(tables).reduce((sum, rows) => sum + rows, 0);
+  totalOf(objectCalls) + socketMessages / MESSAGES_A_CALL;
 
 /** A line for the request, and one for each call of an object. */
 export const invocationsOf = ({ requests, objectCalls, socketMessages }: Counts): number =>
-  requests + objectCalls + socketMessages;
+  requests + totalOf(objectCalls) + socketMessages;
 
 const combined = (one: Counts, other: Counts, combine: (one: number, other: number) => number): Counts => {
-  const inTables = (left: Tables, right: Tables): Tables => {
+  const inTally = (left: Tally, right: Tally): Tally => {
     const names = [...new Set([...Object.keys(left), ...Object.keys(right)])].sort();
     const rows = names.map((name): [string, number] => [name, combine(left[name] ?? 0, right[name] ?? 0)]);
     return Object.fromEntries(rows.filter(([, count]) => count !== 0));
   };
-  const kinds = Object.entries(one) as [keyof Counts, number | Tables][];
+  const kinds = Object.entries(one) as [keyof Counts, number | Tally][];
   return Object.fromEntries(
     kinds.map(([kind, value]) => [
       kind,
-      typeof value === "number" ? combine(value, other[kind] as number) : inTables(value, other[kind] as Tables),
+      typeof value === "number" ? combine(value, other[kind] as number) : inTally(value, other[kind] as Tally),
     ]),
   ) as unknown as Counts;
 };

@@ -1,5 +1,5 @@
 import type { RegisteredAgent } from "./build-requests.ts";
-import { type Counts, difference, times } from "./counts.ts";
+import { type Counts, difference, times, totalOf } from "./counts.ts";
 import type { KeepAliveClient } from "./keep-alive.ts";
 
 const POLL_SECONDS = 50;
@@ -50,4 +50,4 @@ export const waitUntilIdle = async (http: KeepAliveClient): Promise<void> => {
 };
 
 const busyWith = ({ objectCalls, d1Rounds, archiveWrites }: Counts): boolean =>
-  objectCalls + d1Rounds + archiveWrites > 0;
+  totalOf(objectCalls) + d1Rounds + archiveWrites > 0;

@@ -1,4 +1,4 @@
-import { billedCalls, type Counts, invocationsOf, rowsOf } from "./counts.ts";
+import { billedCalls, type Counts, invocationsOf, totalOf } from "./counts.ts";
 
 /** Cloudflare's list prices, in dollars, beyond what the paid plan includes. */
 const MILLION = 1e6;
@@ -29,14 +29,14 @@ export const objectAwake = (seconds: number): number => seconds * OBJECT_GIGABYT
 
 /** Dollars by what is paid. */
 export const bill = (counts: Counts, hasInvocationLogs: boolean): Record<string, number> => {
-  const calls = counts.objectCalls + counts.socketMessages;
+  const calls = totalOf(counts.objectCalls) + counts.socketMessages;
   const events = counts.lines + (hasInvocationLogs ? invocationsOf(counts) : 0);
   return {
     "requests and CPU": counts.requests * (PRICES.request + CPU_MS * PRICES.cpuMs),
     "calls of objects": billedCalls(counts) * PRICES.objectCall + objectAwake((calls * AWAKE_MS) / 1000),
     "rows read": (counts.objectRowsRead + counts.d1RowsRead) * PRICES.rowRead,
-    "rows written in objects": rowsOf(counts.objectRowsWritten) * PRICES.rowWritten,
-    "rows written in D1": rowsOf(counts.d1RowsWritten) * PRICES.rowWritten,
+    "rows written in objects": totalOf(counts.objectRowsWritten) * PRICES.rowWritten,
+    "rows written in D1": totalOf(counts.d1RowsWritten) * PRICES.rowWritten,
     "R2, writes and reads": counts.archiveWrites * PRICES.archiveWrite + counts.archiveReads * PRICES.archiveRead,
     "the platform's logs": events * PRICES.logEvent,
   };

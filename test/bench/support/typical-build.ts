@@ -1,6 +1,7 @@
 import { BURST, QUIET_PACE } from "../../../src/agent/log/log-sender.ts";
 import { SETTLE, QUIET_PACE as STEPS_PACE } from "../../../src/agent/wire/progress-report.ts";
 import { type Job, LEASE_HEADER } from "../../../src/protocol/jobs.ts";
+import type { AgentSocket } from "./agent-socket.ts";
 import { LOG, type RegisteredAgent } from "./build-requests.ts";
 import { passTime } from "./idle-hour.ts";
 import type { KeepAliveClient } from "./keep-alive.ts";
@@ -9,119 +10,145 @@ export const BUILD_SECONDS = 300;
 /** Seconds in which its steps write output, from the first on. */
 const WRITING_SECONDS = 60;
 const STEPS = 5;
+/** The agent's reports are merged, so each may have it. */
+const COMMIT = "0123456789".repeat(4);
 
-interface TypicalBuildOptions {
+interface TypicalBuilds {
   trigger: { token: string; pipelineId: string };
-  agent: RegisteredAgent;
-  /** Milliseconds between two chunks of the log, after the first few. */
+  /** The agents that build at once, with their sockets. */
+  crowd: { agent: RegisteredAgent; socket: AgentSocket }[];
+  /** Milliseconds between two chunks of a log, after the first few. */
   pace?: number;
 }
 
 /**
- * Runs a build of five minutes by the clock of the counted Worker, as the agent with a socket does while nobody follows
- * it: a trigger, a poll, five steps, one minute of log, heartbeats. @returns the build's id
+ * Runs builds of five minutes by the clock of the counted Worker, as agents with a socket do while nobody follows them:
+ * a trigger, a poll, five steps, one minute of log, heartbeats. They begin a second apart. @returns the builds' ids
  */
-export const typicalBuild = async (
+export const typicalBuilds = async (
   http: KeepAliveClient,
-  { trigger, agent, pace = QUIET_PACE }: TypicalBuildOptions,
-): Promise<string> => {
-  const body = JSON.stringify({ pipelineId: trigger.pipelineId, branch: "main" });
-  await http.request("POST", "/build", { token: trigger.token, body });
-  const { token } = agent;
-  const job = await http.request<Job>("GET", `/buildagent/${agent.id}/poll?wait=0`, { token });
-  const running = new RunningBuild(http, agent, job, pace);
-  await running.begin();
-  for (let second = 0; second < BUILD_SECONDS; second++) {
-    if (second % (BUILD_SECONDS / STEPS) === 0) running.beginStep(second / (BUILD_SECONDS / STEPS), second);
-    for (let part = 0; part < Math.max(1, 1000 / pace); part++) {
-      if (second < WRITING_SECONDS) running.write(LOG);
-      await running.sendLog(second);
-    }
-    await running.reportSteps(second);
+  { trigger, crowd, pace = QUIET_PACE }: TypicalBuilds,
+): Promise<string[]> => {
+  const running: RunningBuild[] = [];
+  for (let second = 0; second <= BUILD_SECONDS + crowd.length; second++) {
+    const next = crowd[second];
+    if (next) running.push(await RunningBuild.begin(http, trigger, { ...next, pace, begunAt: second }));
+    for (const build of running) await build.live(second);
     await passTime(http, 1);
-    if ((second + 1) % agent.heartbeatSeconds === 0) await running.beat();
   }
-  await running.finish();
-  return job.build.id;
+  return running.map(({ id }) => id);
 };
 
-/** A build under way, as its agent sees it. */
+interface Run {
+  agent: RegisteredAgent;
+  socket: AgentSocket;
+  pace: number;
+  begunAt: number;
+}
+
+/** A build under way, as its agent sees it. Its times are milliseconds since its start. */
 class RunningBuild {
   readonly #http: KeepAliveClient;
-  readonly #agent: RegisteredAgent;
+  readonly #run: Run;
   readonly #job: Job;
   readonly #headers: Record<string, string>;
-  readonly #pace: number;
   #written = "";
   #offset = 0;
   #chunks = 0;
   #nextChunkAt = 0;
   #steps: object[] = [];
   #stepsDueAt = Number.POSITIVE_INFINITY;
-  #reportedAt = 0;
+  #reportedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(http: KeepAliveClient, agent: RegisteredAgent, job: Job, pace: number) {
+  private constructor(http: KeepAliveClient, run: Run, job: Job) {
     this.#http = http;
-    this.#agent = agent;
+    this.#run = run;
     this.#job = job;
-    this.#pace = pace;
     this.#headers = { [LEASE_HEADER]: String(job.lease) };
   }
 
-  async begin(): Promise<void> {
-    await this.#tell("start");
-    await this.#tell("progress", { commitSha: "0123456789".repeat(4) });
+  static async begin(http: KeepAliveClient, trigger: TypicalBuilds["trigger"], run: Run): Promise<RunningBuild> {
+    const body = JSON.stringify({ pipelineId: trigger.pipelineId, branch: "main" });
+    await http.request("POST", "/build", { token: trigger.token, body });
+    const { id, token } = run.agent;
+    const build = new RunningBuild(
+      http,
+      run,
+      await http.request<Job>("GET", `/buildagent/${id}/poll?wait=0`, { token }),
+    );
+    await build.#tell("start");
+    return build;
   }
 
-  beat(): Promise<unknown> {
-    return this.#post(`/buildagent/${this.#agent.id}/heartbeat`);
+  get id(): string {
+    return this.#job.build.id;
   }
 
-  write(text: string): void {
-    this.#written += text;
+  /** Does what the agent does in this second. */
+  async live(second: number): Promise<void> {
+    const { agent, pace, begunAt } = this.#run;
+    const age = second - begunAt;
+    if (age > 0 && age <= BUILD_SECONDS && age % agent.heartbeatSeconds === 0) await this.#beat();
+    if (age === BUILD_SECONDS) await this.#finish();
+    if (age >= BUILD_SECONDS) return;
+    if (age % (BUILD_SECONDS / STEPS) === 0) this.#beginStep(age / (BUILD_SECONDS / STEPS), age * 1000);
+    for (let part = 0; part < Math.max(1, 1000 / pace); part++) {
+      if (age < WRITING_SECONDS) this.#written += LOG;
+      await this.#sendLog(age * 1000);
+    }
+    await this.#reportSteps(age * 1000);
+  }
+
+  /** Sends a heartbeat as the job allows it: on the socket, or by HTTP. */
+  async #beat(): Promise<void> {
+    const { id, heartbeatSeconds } = this.#run.agent;
+    const { heartbeats } = this.#run.socket;
+    const bySocket =
+      this.#job.heartbeat === "socket" && (await heartbeats.heartbeat(this.#job.lease, heartbeatSeconds));
+    if (!bySocket) await this.#post(`/buildagent/${id}/heartbeat`);
   }
 
   /** Ends the step before and begins another: writes its title, and reports both soon. */
-  beginStep(index: number, second: number): void {
-    this.write(`--- step ${index}\n`);
+  #beginStep(index: number, at: number): void {
+    this.#written += `--- step ${index}\n`;
     const times = { startedAt: new Date().toISOString(), finishedAt: null };
     const step = { id: null, name: `step ${index}`, ...times, logOffset: this.#written.length };
     const ended = this.#steps.map((one) => ({ ...one, status: "succeeded", exitCode: 0 }));
     this.#steps = [...ended, { ...step, status: "running", exitCode: null }];
-    this.#stepsDueAt = Math.max(second * 1000 + SETTLE, this.#reportedAt + STEPS_PACE);
+    this.#stepsDueAt = Math.max(at + SETTLE, this.#reportedAt + STEPS_PACE);
   }
 
-  /** Sends what was written since the last chunk, where the pace of the agent allows it in this second. */
-  async sendLog(second: number): Promise<void> {
-    if (this.#written.length === this.#offset || second * 1000 < this.#nextChunkAt) return;
-    const path = `/build/${this.#job.build.id}/log?offset=${this.#offset}`;
+  /** Sends what was written since the last chunk, where the pace of the agent allows it at this time. */
+  async #sendLog(at: number): Promise<void> {
+    if (this.#written.length === this.#offset || at < this.#nextChunkAt) return;
+    const path = `/build/${this.id}/log?offset=${this.#offset}`;
     const headers = { ...this.#headers, "Content-Type": "application/octet-stream" };
     const body = this.#written.slice(this.#offset);
-    const { token } = this.#agent;
+    const { token } = this.#run.agent;
     const { next } = await this.#http.request<{ next: number }>("PUT", path, { token, headers, body });
     this.#offset = next;
     this.#chunks += 1;
-    this.#nextChunkAt = this.#chunks < BURST ? 0 : second * 1000 + this.#pace;
+    this.#nextChunkAt = this.#chunks < BURST ? 0 : at + this.#run.pace;
   }
 
-  async reportSteps(second: number): Promise<void> {
-    if (second * 1000 < this.#stepsDueAt) return;
-    this.#reportedAt = second * 1000;
+  async #reportSteps(at: number): Promise<void> {
+    if (at < this.#stepsDueAt) return;
+    this.#reportedAt = at;
     this.#stepsDueAt = Number.POSITIVE_INFINITY;
-    await this.#tell("progress", { steps: this.#steps });
+    await this.#tell("progress", { commitSha: COMMIT, steps: this.#steps });
   }
 
-  async finish(): Promise<void> {
+  async #finish(): Promise<void> {
     await this.#tell("progress", { steps: this.#steps });
     await this.#tell("finish", { status: "succeeded", exitCode: 0 });
   }
 
   #tell(verb: string, words?: object): Promise<unknown> {
-    return this.#post(`/build/${this.#job.build.id}/${verb}`, words);
+    return this.#post(`/build/${this.id}/${verb}`, words);
   }
 
   #post(path: string, words?: object): Promise<unknown> {
     const body = words && JSON.stringify(words);
-    return this.#http.request("POST", path, { token: this.#agent.token, headers: this.#headers, body });
+    return this.#http.request("POST", path, { token: this.#run.agent.token, headers: this.#headers, body });
   }
 }

@@ -1,0 +1,50 @@
+import { dayOf } from "../archive/keys.ts";
+import { deleteLogs } from "../archive/logs.ts";
+import { deleteRecord } from "../archive/records.ts";
+import { eraseBuild } from "../db/projection.ts";
+import type { DeletionResult } from "../domain/pool/delete.ts";
+import type { Deletion } from "../domain/pool/facts.ts";
+import type { DeletionRows } from "./agent-pool-deletion-rows.ts";
+
+/** Deletions that one attempt carries out at most. */
+const BATCH_SIZE = 50;
+/** Carries out deletions: in the log, in the archive, then in D1. Each may be repeated, and holds up no other. */
+export class Deletions {
+  readonly #db: D1Database;
+  readonly #archive: R2Bucket;
+  readonly #rows: DeletionRows;
+  readonly #removeLog: (jobId: string) => Promise<void>;
+
+  constructor(db: D1Database, archive: R2Bucket, rows: DeletionRows, removeLog: (jobId: string) => Promise<void>) {
+    this.#db = db;
+    this.#archive = archive;
+    this.#rows = rows;
+    this.#removeLog = removeLog;
+  }
+
+  /** One attempt with the oldest. @returns which are done */
+  async deliver(orgId: string): Promise<DeletionResult> {
+    const result: DeletionResult = { done: [], failed: false };
+    await Promise.all(this.#rows.pending(BATCH_SIZE).map((deletion) => this.#deliverOne(orgId, deletion, result)));
+    return result;
+  }
+
+  async #deliverOne(orgId: string, deletion: Deletion, result: DeletionResult): Promise<void> {
+    const { buildId } = deletion;
+    try {
+      await this.#erase(orgId, deletion);
+      result.done.push(deletion);
+    } catch (error) {
+      result.failed = true;
+      console.error("pool: a deletion could not be carried out; the next attempt will try again", buildId, error);
+    }
+  }
+
+  async #erase(orgId: string, { buildId, deleted, finishedAt }: Deletion): Promise<void> {
+    await this.#removeLog(buildId);
+    await deleteLogs(this.#archive, { day: dayOf(finishedAt), orgId, jobId: buildId });
+    if (deleted === "log") return;
+    await deleteRecord(this.#archive, { orgId, id: buildId, finishedAt: new Date(finishedAt).toISOString() });
+    await this.#db.batch(eraseBuild(this.#db, orgId, buildId));
+  }
+}

@@ -1,0 +1,31 @@
+import { once } from "node:events";
+import { WebSocket } from "ws";
+import { HeartbeatReply } from "../../../src/agent/wire/answers.ts";
+import { HeartbeatSocket } from "../../../src/agent/wire/heartbeat-socket.ts";
+import type { RegisteredAgent } from "./build-requests.ts";
+
+/** The open socket of an agent, on which its heartbeats go. */
+export class AgentSocket {
+  readonly heartbeats = new HeartbeatSocket(undefined);
+  readonly #socket: WebSocket;
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    this.heartbeats.opened(socket);
+    socket.on("message", (data) => {
+      const reply = HeartbeatReply.safeParse(JSON.parse(String(data)));
+      if (reply.success) this.heartbeats.received(reply.data);
+    });
+  }
+
+  static async open(url: string, { id, token }: RegisteredAgent): Promise<AgentSocket> {
+    const headers = { Authorization: `Bearer ${token}` };
+    const socket = new WebSocket(`${url.replace(/^http/, "ws")}/buildagent/${id}/poll`, { headers });
+    await once(socket, "open");
+    return new AgentSocket(socket);
+  }
+
+  close(): void {
+    this.#socket.terminate();
+  }
+}

@@ -1,0 +1,156 @@
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, expect, it, vi } from "vitest";
+import { getRecord } from "../../src/archive/records.ts";
+import { AgentPool } from "../../src/objects/agent-pool.ts";
+import { actor, busy, newBuild, type Pool, poolOf, registered, value } from "./agent-pool-support.ts";
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const sqlOf = <T>(pool: Pool, work: (sql: SqlStorage) => T): Promise<T> =>
+  runInDurableObject(pool, (_object, { storage }) => work(storage.sql));
+
+const count = (pool: Pool, table: string): Promise<number> =>
+  sqlOf(pool, (sql) => sql.exec<{ count: number }>(`SELECT count(*) AS count FROM ${table}`).one().count);
+
+/** The same pool on the same disk, bound to something that fails. */
+const boundTo = <T>(pool: Pool, faults: Partial<Env>, act: (object: AgentPool) => Promise<T>): Promise<T> =>
+  runInDurableObject(pool, async (_object, state) => {
+    const object = new AgentPool(state, { ...env, ...faults });
+    await state.blockConcurrencyWhile(async () => {});
+    return act(object);
+  });
+
+const inD1 = async (id: string): Promise<string | undefined> => {
+  const query = env.DB.prepare("SELECT status FROM build_list WHERE id = ?").bind(id);
+  return (await query.first<{ status: string }>())?.status;
+};
+
+it("forgets 50,000 old builds within ten rounds of upkeep", { timeout: 60_000 }, async () => {
+  const pool = poolOf("crowded");
+  const { id } = value(await pool.enqueue(newBuild("crowded", { inputs: null, secretKeys: [] })));
+  value(await pool.cancel({ buildId: id, actor }));
+  await pool.flush();
+  await sqlOf(pool, (sql) => {
+    sql.exec("UPDATE build SET ended_at = 1");
+    const many = "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)";
+    sql.exec(`INSERT INTO build ${many} SELECT i, 'b' || i, 1, build.facts FROM n, build`);
+    sql.exec("INSERT INTO report SELECT id, '{}' FROM build");
+  });
+  expect(await count(pool, "build")).toBe(50_000);
+  let rounds = 0;
+  for (let hasOldRows = true; hasOldRows; rounds++) {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
+    ({ hasOldRows } = await pool.sweep());
+  }
+  expect(rounds).toBeLessThanOrEqual(10);
+  expect([await count(pool, "build"), await count(pool, "report")]).toEqual([0, 0]);
+});
+
+it("asks a D1 that fails but answers once, however much there is to tell", async () => {
+  const pool = poolOf("ailing");
+  for (let made = 0; made < 60; made++) await registered(pool, "ailing");
+  const batch = vi.fn(() => Promise.reject(new Error("D1_ERROR: internal error; reference = 1")));
+  const DB = { prepare: (sql: string) => env.DB.prepare(sql), batch } as unknown as D1Database;
+  await boundTo(pool, { DB }, (object) => object.flush());
+  expect(batch).toHaveBeenCalledTimes(1);
+  expect(await count(pool, "audit_outbox")).toBe(60);
+  await pool.flush();
+  expect(await count(pool, "audit_outbox")).toBe(0);
+});
+
+it("tells D1 of an end only when the archive has the record, and of all else meanwhile", async () => {
+  const pool = poolOf("unrecorded");
+  const holder = await busy(pool, "unrecorded", { inputs: null, secretKeys: [] });
+  await pool.flush();
+  value(await pool.finish({ ...holder, status: "succeeded", exitCode: 0 }));
+  const ARCHIVE = { put: () => Promise.reject(new Error("R2 is away")) } as unknown as R2Bucket;
+  const other = newBuild("unrecorded");
+  await boundTo(pool, { ARCHIVE }, async (object) => {
+    await object.enqueue(other);
+    await object.flush();
+  });
+  expect([await inD1(holder.buildId), await inD1(other.id)]).toEqual(["queued", "queued"]);
+  await evictDurableObject(pool);
+  await pool.flush();
+  expect(await inD1(holder.buildId)).toBe("succeeded");
+  const ended = value(await pool.getBuild(holder.buildId));
+  const record = await getRecord(env.ARCHIVE, { ...ended, finishedAt: ended.finishedAt! });
+  expect(record).toEqual({ ...ended, requires: {}, hasRunValues: false });
+});
+
+it("sets aside rows that it cannot read, says which, and takes them back once they can be read", async () => {
+  const pool = poolOf("damaged");
+  const lost = await registered(pool, "damaged");
+  const kept = await registered(pool, "damaged");
+  const { id } = value(await pool.enqueue(newBuild("damaged")));
+  await pool.flush();
+  await sqlOf(pool, (sql) => {
+    sql.exec("UPDATE agent SET facts = '{\"tokenHash\":' WHERE id = ?", lost.agentId);
+    sql.exec("INSERT INTO audit_outbox (body) VALUES ('secret')");
+  });
+  await evictDurableObject(pool);
+  expect(value(await pool.claim({ ...kept, bootId: "b1" }))?.buildId).toBe(id);
+  await pool.flush();
+  const letters = await pool.deadLetters(0, 10);
+  expect(letters.map(({ what, reason }) => [what, reason])).toEqual([
+    [`a row of agent: ${lost.agentId}`, "it is not JSON"],
+    ["a row of audit_outbox: 1", "it is not JSON"],
+  ]);
+  expect(await pool.deadLetters(letters[0]!.seq, 10)).toHaveLength(1);
+  expect(await pool.retryDeadLetters(letters.map(({ seq }) => seq))).toBe(0);
+  expect(await pool.sweep()).toMatchObject({ deadLetters: 2 });
+  await pool.flush();
+  expect(await pool.sweep()).toMatchObject({ outboxSeconds: 0, outboxFailures: 0 });
+});
+
+it("tries what D1 rejected again when the operator says so", async () => {
+  const pool = poolOf("mended");
+  const refusal = "CREATE TRIGGER refuse_mended BEFORE INSERT ON audit_log WHEN NEW.org_id = 'mended'";
+  await env.DB.prepare(`${refusal} BEGIN SELECT RAISE(ABORT, 'CHECK constraint failed'); END`).run();
+  const { agentId } = await registered(pool, "mended");
+  for (let attempt = 0; attempt < 5; attempt++) await pool.flush();
+  await env.DB.prepare("DROP TRIGGER refuse_mended").run();
+  const [letter] = await pool.deadLetters(0, 10);
+  expect(letter).toMatchObject({ what: `audit agent.register of ${agentId}` });
+  expect(await pool.retryDeadLetters([letter!.seq])).toBe(1);
+  await pool.flush();
+  const found = env.DB.prepare("SELECT action FROM audit_list WHERE subject = ?").bind(agentId);
+  expect(await found.first()).toEqual({ action: "agent.register" });
+  expect(await pool.deadLetters(0, 10)).toEqual([]);
+});
+
+it("writes the steps of a build at most every half minute, and all of them at its end", async () => {
+  const pool = poolOf("steps");
+  const holder = await busy(pool, "steps");
+  const step = (name: string) => {
+    const times = { startedAt: null, finishedAt: null, logOffset: null };
+    return { id: null, name, status: "running" as const, exitCode: null, ...times };
+  };
+  const written = () =>
+    sqlOf(pool, (sql) => sql.exec<{ steps: string }>("SELECT facts ->> '$.steps' AS steps FROM report").one().steps);
+  for (const name of ["one", "two", "three"]) value(await pool.progress({ ...holder, steps: [step(name)] }));
+  expect(await written()).toContain("one");
+  expect(value(await pool.getBuild(holder.buildId)).steps).toMatchObject([{ name: "three" }]);
+  value(await pool.finish({ ...holder, status: "succeeded", exitCode: 0 }));
+  expect(await written()).toContain("three");
+});
+
+it("starts again after an alarm that failed, and needs one row for one that did not", async () => {
+  const pool = poolOf("alarmed");
+  await busy(pool, "alarmed");
+  await pool.flush();
+  await runInDurableObject(pool, async (object: AgentPool, { storage }) => {
+    await storage.deleteAlarm();
+    const fire = (isRetry: boolean) =>
+      object.alarm({ isRetry, retryCount: Number(isRetry), scheduledTime: Date.now() });
+    const setAlarm = vi.spyOn(storage, "setAlarm");
+    await fire(false);
+    expect(setAlarm).toHaveBeenCalledTimes(1);
+    await storage.deleteAlarm();
+    await fire(true);
+    expect(await storage.getAlarm()).not.toBeNull();
+  });
+});
