@@ -23,6 +23,11 @@ export class DeletionRows {
     return row && (JSON.parse(row.facts) as Deletion);
   }
 
+  /** Every deletion of the last month. */
+  all(): Deletion[] {
+    return [...this.#sql.exec<{ facts: string }>("SELECT facts FROM deletion")].map(({ facts }) => JSON.parse(facts));
+  }
+
   /** Deletions that are not carried out yet, the oldest first. */
   pending(limit = Number.MAX_SAFE_INTEGER): Deletion[] {
     const query = "SELECT facts FROM deletion WHERE is_done = 0 ORDER BY at LIMIT ?";

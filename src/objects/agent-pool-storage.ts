@@ -145,6 +145,10 @@ export class PoolStorage implements Records {
     return this.deletions.find(buildId);
   }
 
+  rememberedDeletions(): Deletion[] {
+    return this.deletions.all();
+  }
+
   keyed(caller: string, key: string): KeyedBuild | undefined {
     const [row] = this.#rows("SELECT facts FROM idempotency WHERE caller = ? AND name = ?", caller, key);
     return row && (JSON.parse(row.facts!) as KeyedBuild);

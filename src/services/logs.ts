@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { deleteLogs, type LogOwner, listLogs, readLogText, readLogTimes, shownLog } from "../archive/logs.ts";
+import { type LogOwner, listLogs, readLogText, readLogTimes, shownLog } from "../archive/logs.ts";
 import { isEnded } from "../protocol/build-states.ts";
 import { PathId } from "../protocol/common.ts";
 import { LogFilter, LogTime } from "../protocol/log.ts";
@@ -103,13 +103,6 @@ const readFromArchive = async (context: Context, owner: LogOwner, part: Part): P
   const end = Math.min(part.end ?? size, size);
   const start = Math.min(from, end);
   return { size, isComplete: true, start, end, body: await readLogText(context.archive, key, start, end) };
-};
-
-/** Deletes the log of an ended build in both places. May be repeated. */
-export const removeLog = async (context: Context, build: Logged): Promise<void> => {
-  await context.objects.log(build.orgId, build.id).remove();
-  const owner = ownerOf(build);
-  if (owner) await reaching(deleteLogs(context.archive, owner));
 };
 
 /** When the parts of a log were stored, so that each line can be shown with its time. */

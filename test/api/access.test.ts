@@ -147,14 +147,14 @@ describe("the access matrix", () => {
   });
 
   it("sees a thing of one's own change where the caller may: the comparison of what is stored can fail", async () => {
-    const before = await storedRows(own.orgId, foreign.orgId);
-    await created(own.admin, "/secrets/groups", { name: "another" });
-    expect(await storedRows(own.orgId, foreign.orgId)).not.toBe(before);
+    const before = await storedRows(foreign.orgId);
+    await created(foreign.admin, "/secrets/groups", { name: "another" });
+    expect(await storedRows(foreign.orgId)).not.toBe(before);
     const { admin } = await newOrganization();
-    const renewed = await storedRows(own.orgId);
+    const renewed = await storedRows(foreign.orgId);
     await newAgent(admin);
-    expect(await storedRows(own.orgId)).toBe(renewed);
-    await newAgent(own.admin);
-    expect(await storedRows(own.orgId)).not.toBe(renewed);
+    expect(await storedRows(foreign.orgId)).toBe(renewed);
+    await newAgent(foreign.admin);
+    expect(await storedRows(foreign.orgId)).not.toBe(renewed);
   });
 });

@@ -41,9 +41,9 @@ const furnish = async ({ orgId, admin, repository }: BuildSetup) => {
   await env.DB.prepare(
     `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 230)
      INSERT INTO variable_group (id, org_id, name, created_at, updated_at)
-     SELECT printf('0198c5d2-0000-7000-8000-%012d', n), ?1, 'group ' || n, '', '' FROM numbers`,
+     SELECT printf('0198c5d2-%04d-7000-8000-', n) || ?2, ?1, 'group ' || n, '', '' FROM numbers`,
   )
-    .bind(orgId)
+    .bind(orgId, crypto.randomUUID().slice(-12))
     .run();
   const secret = { value: SECRET, isSecret: true, scope: "organization", orgId };
   await created(admin, "/secrets/variables", { ...secret, key: "SECRET" });

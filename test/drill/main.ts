@@ -15,6 +15,11 @@ const DRILLS: Record<string, Drill> = {
     description: "wakes a pool of 5,000 agents and 15,000 builds, and asks the inspector for its heap",
     load: () => import("./heap.ts"),
   },
+  leave: {
+    description:
+      "deletes an organization with a build under way, ends the service meanwhile, and searches what is left",
+    load: () => import("./leave.ts"),
+  },
   nodes: {
     description: "runs the bundled agent on the oldest Node that it supports, the newest of each line, and one too old",
     load: () => import("./nodes.ts"),

@@ -145,10 +145,20 @@ describe("the settings that people read about", () => {
 
   it("have the requests a minute that the platform counts", () => {
     const counted = [...read("wrangler.toml").matchAll(/^simple = \{ limit = (\d+), period = 60 \}$/gm)];
-    const limits = [setting("TOKEN_REQUESTS_PER_MINUTE"), setting("AGENT_REQUESTS_PER_MINUTE")];
-    expect(
-      counted.map((match) => match[1]),
-      "of the deployment, and of staging",
-    ).toEqual([...limits, ...limits]);
+    const told = [setting("TOKEN_REQUESTS_PER_MINUTE"), setting("AGENT_REQUESTS_PER_MINUTE")];
+    expect(counted.map((match) => match[1])).toEqual([...told, ...told]);
+  });
+
+  it("are the same on staging, which shares neither database, bucket nor rate limits with production", () => {
+    const text = read("wrangler.toml");
+    const varsOf = (name: string) => new RegExp(`^\\[${name}\\]\n((?:\\w.*\n|#.*\n)*)`, "m").exec(text)?.[1] ?? "";
+    const settings = (name: string) =>
+      varsOf(name)
+        .split("\n")
+        .filter((line) => line && !line.startsWith("#"));
+    expect(settings("vars").length).toBeGreaterThan(9);
+    expect(settings("env.staging.vars")).toEqual(settings("vars"));
+    const own = [...text.matchAll(/^(?:namespace_id|bucket_name|database_name) = "([^"]*)"$/gm)].map(([, id]) => id);
+    expect(new Set(own).size).toBe(own.length);
   });
 });

@@ -196,6 +196,10 @@ export class SimStorage implements Records {
     return this.rows.deletions.get(buildId)?.deletion;
   }
 
+  rememberedDeletions() {
+    return [...this.rows.deletions.values()].map(({ deletion }) => deletion);
+  }
+
   endedAfter(seq: number, limit: number) {
     const ended = [...this.rows.builds.values()].filter(({ id, seq: own }) => this.rows.told.has(id) && own > seq);
     return ended.sort((left, right) => left.seq - right.seq).slice(0, limit);

@@ -5,7 +5,7 @@ import { firstIdAt } from "../../src/domain/id-range.ts";
 export type SummaryRow = Record<string, string | number | null> & { id: string; queued_at: number };
 
 /** The id of a build that was triggered at this time. */
-export const idAt = (at: number): string => firstIdAt(at).slice(0, 24) + crypto.randomUUID().slice(24);
+const idAt = (at: number): string => firstIdAt(at).slice(0, 24) + crypto.randomUUID().slice(24);
 
 /** Writes the row of a build that ended, unless `more` says something else. */
 export const writeSummary = async (orgId: string, more: Record<string, string | number | null> = {}) => {

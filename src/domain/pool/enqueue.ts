@@ -30,7 +30,7 @@ export const enqueue = (state: PoolState, request: NewBuild, context: DecisionCo
     if (earlier.bodyHash === idempotency.bodyHash) return repeated(state, earlier.buildId);
     return refused("idempotency-mismatch", "This Idempotency-Key was used for another request: use a new one.");
   }
-  if (state.builds.has(id) || state.records.ended(id)) return decided({ buildId: id, isNew: false });
+  if (state.builds.has(id) || state.records.ended(id) || state.records.deletion(id)) return repeated(state, id);
   if (state.queue.size >= LIMITS.queuedBuilds) {
     return refused(
       "limit-reached",
@@ -63,7 +63,7 @@ export const enqueue = (state: PoolState, request: NewBuild, context: DecisionCo
 
 const repeated = (state: PoolState, buildId: string): Decision<Enqueued> =>
   state.records.deletion(buildId)?.deleted === "build"
-    ? refused("conflict", "The build of this Idempotency-Key was deleted: use a new key.")
+    ? refused("conflict", "The build of this request was deleted: trigger a new one, with another Idempotency-Key.")
     : decided({ buildId, isNew: false });
 
 /** A run without values and keys of its own needs no row: a retry finds the rest in the build. */

@@ -174,6 +174,8 @@ export interface Records {
   pending(): { audits: number; closes: number };
   /** What was deleted of the build. Remembered until nothing can tell it again. */
   deletion(buildId: string): Deletion | undefined;
+  /** Every deletion that is remembered. */
+  rememberedDeletions(): Deletion[];
 }
 
 /** What a person deletes of an ended build. */

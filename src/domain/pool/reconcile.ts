@@ -58,11 +58,14 @@ const restoredSide = (state: PoolState, found: number | null, { rules }: Decisio
   return rules.databaseWasRestored(state.told, found ?? 0) ? "database" : "none";
 };
 
-/** D1 was restored: it is told of every active build now, and of the ended ones part by part. */
+/** D1 was restored: it is told of every active build and every deletion now, and of the ended builds part by part. */
 const tellAgain = (state: PoolState, sequence: number, { now }: DecisionContext): Change[] => [
   { kind: "told", sequence },
   { kind: "tell-again", after: 0 },
   ...[...state.builds.keys()].map((buildId): Change => ({ kind: "untold", buildId, at: now })),
+  ...state.records
+    .rememberedDeletions()
+    .map((deletion): Change => ({ kind: "deleted", deletion: { ...deletion, at: now } })),
   { kind: "flush", at: now, failures: 0 },
 ];
 
