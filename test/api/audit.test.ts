@@ -173,7 +173,9 @@ describe("the audit", () => {
     expect(job.env).toMatchObject({ SECRET: CANARY, RUN: CANARY });
     await poolStub(orgId).flush();
     const { body } = await call<AuditEntry[]>(admin, "GET", `/audit?subject=${job.build.id}&action=build.deliver`);
-    expect(body).toMatchObject([{ actor: `agent:${agent.id}`, detail: { variables: 2 } }]);
+    expect(body).toMatchObject([
+      { actor: `agent:${agent.id}`, detail: { agentId: agent.id, keys: ["RUN", "SECRET"] } },
+    ]);
     expect(body[0]!.requestId).not.toBeNull();
     expect(JSON.stringify(body)).not.toContain(CANARY);
     expect((await call<AuditEntry[]>(admin, "GET", `/audit?subject=${id}&action=build.deliver`)).body).toEqual([]);
@@ -346,7 +348,7 @@ describe("where a secret was used", () => {
       expectProblem(await call(admin, "GET", `/secrets/unused?days=${days}`), 422, "invalid");
     }
     const deliveries = (await call(admin, "GET", "/audit?action=build.deliver")).body as AuditEntry[];
-    expect(deliveries.map(({ detail }) => detail)).toMatchObject([{ variables: 1 }, { variables: 1 }]);
+    expect(deliveries.map(({ detail }) => detail)).toMatchObject([{ keys: ["WON"] }, { keys: ["WON"] }]);
   });
 
   it("is forgotten with the audit, and no sooner", async () => {
