@@ -136,7 +136,7 @@ export class SimDatabase {
   compare(storage: SimStorage): void {
     for (const [buildId, { version, status }] of storage.rows.builds) {
       const known = this.builds.get(buildId);
-      if (this.#wasRestored && this.erased.has(buildId)) continue;
+      if (this.wasRestored && this.erased.has(buildId)) continue;
       const stored = known?.build.status;
       must(16, stored === status, `D1 says ${stored}, the pool ${status}`);
       must(16, this.wasRestored || known?.version === version, "D1 has another version than the pool");
