@@ -42,15 +42,15 @@ describe("the page of a build", () => {
     expect(await read(page)).toContain(`href="/app${page}/log/delete"`);
     expect(await read(`${page}/log/delete`)).toContain(`the log of #${number} of ${setup.repository.fullName}`);
     const logGone = await send(`${page}/log/delete`);
-    expect([logGone.status, logGone.headers.get("Location")]).toEqual([303, `/app${page}?notice=removed`]);
+    expect([logGone.status, logGone.headers.get("Location")]).toEqual([303, `/app${page}?done=removed`]);
     const without = await read(page);
     expect(without).toContain("The log of this build was deleted.");
     expect(without).not.toContain(WORDS);
     expect(without).not.toContain("/log/delete");
     const gone = await send(`${page}/delete`);
-    expect([gone.status, gone.headers.get("Location")]).toEqual([303, "/app/builds?notice=removed"]);
+    expect([gone.status, gone.headers.get("Location")]).toEqual([303, "/app/builds?done=removed"]);
     expect((await call(setup.admin, "GET", `/build/${id}`)).status).toBe(404);
-    expect(await read("/builds?notice=removed")).toContain("Removed.");
+    expect(await read("/builds?done=removed")).toContain("Removed.");
   });
 
   it("offers it to nobody else, and not before the build has ended", async () => {
