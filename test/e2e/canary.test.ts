@@ -8,6 +8,7 @@ import type { Client } from "../../src/local/client.ts";
 import { waitForEnd } from "../../src/local/demo.ts";
 import type { Build } from "../../src/protocol/build.ts";
 import type { Group } from "../../src/protocol/group.ts";
+import { NOUNS } from "../../src/protocol/organization.ts";
 import type { Pipeline } from "../../src/protocol/pipeline.ts";
 import type { Repository } from "../../src/protocol/repository.ts";
 import { type RunningAgent, startAgent } from "../support/local/agent.ts";
@@ -251,6 +252,9 @@ describe("after builds that print, fail and are canceled", () => {
     shown.push(id);
 
     const answers = await everyAnswer();
+    const archive = join(service.stateFolder, "v3", "r2");
+    const logsWithControl = () => filesOf(archive).filter(([, bytes]) => bytes.includes(CONTROL.control));
+    await expect.poll(() => logsWithControl().length, { timeout: 30_000 }).toBeGreaterThan(0);
     await agent.stop();
     await service.stop();
     const folders = { storage: service.stateFolder, "agent's state": agent.state, "agent's work": work };
@@ -261,11 +265,10 @@ describe("after builds that print, fail and are canceled", () => {
         place,
       ).toEqual([]);
       if (place === "storage") {
-        const objects = files.filter(([path]) => path.includes("BuildLog") || path.includes("/do/"));
-        for (const part of [files.filter(([path]) => path.includes("d1")), objects]) {
-          expect([...new Set(part.flatMap(([, bytes]) => findEncoded(bytes, CONTROL)))].sort()).toEqual(
-            [...ALL_FOUND].sort(),
-          );
+        for (const part of ["d1", "do", "r2"]) {
+          const within = files.filter(([path]) => path.startsWith(join(folder, "v3", part)));
+          const found = within.flatMap(([, bytes]) => findEncoded(bytes, CONTROL));
+          expect([...new Set(found)].sort(), part).toEqual([...ALL_FOUND].sort());
         }
       } else {
         writeFileSync(join(folder, "control"), CONTROL_TEXT);
@@ -283,7 +286,7 @@ describe("after builds that print, fail and are canceled", () => {
   });
 });
 
-/** What an administrator gets from each GET of the API, about each thing there is. */
+/** What an administrator gets from each GET of the API, about each thing there is, with all pages of the export. */
 const everyAnswer = async (): Promise<[route: string, text: string][]> => {
   const idsOf = async (path: string): Promise<string[]> =>
     (await client.call<{ id: string }[]>("GET", path)).map(({ id }) => id);
@@ -298,18 +301,26 @@ const everyAnswer = async (): Promise<[route: string, text: string][]> => {
   ];
   const ids = Object.fromEntries(await Promise.all(nouns.map(async (noun) => [noun, await idsOf(noun)] as const)));
   expect(ids["/build"]).toEqual(expect.arrayContaining(shown));
+  ids["/organization"] = [orgId];
   const answers: [string, string][] = [];
   for (const { path, verb } of ROUTES.filter(({ method }) => method === "GET")) {
     if (!verb.access.role) continue;
-    const noun = nouns.find((prefix) => path.startsWith(`${prefix}/:id`));
+    const noun = Object.keys(ids).find((prefix) => path.startsWith(`${prefix}/:id`));
     for (const id of noun ? (ids[noun] ?? []) : [""]) {
       const query = { "/secrets/groups": "?includeVariables=true", "/audit": "?limit=200" }[path] ?? "";
-      const url = client.url + path.replace(":id", id) + query;
-      const response = await fetch(url, { headers: { Authorization: `Bearer ${client.token}` } });
-      expect(response.status, path).toBe(200);
-      answers.push([path, JSON.stringify([...response.headers]) + (await response.text())]);
+      const isExport = path.endsWith("/export");
+      let url: string | undefined = client.url + path.replace(":id", id) + query;
+      while (url) {
+        const response: Response = await fetch(url, { headers: { Authorization: `Bearer ${client.token}` } });
+        expect(response.status, path).toBe(200);
+        answers.push([path, JSON.stringify([...response.headers]) + (await response.text())]);
+        const [, next]: string[] = /<([^>]+)>; rel="next"/.exec(response.headers.get("Link") ?? "") ?? [];
+        url = isExport && next ? new URL(next, url).href : undefined;
+      }
     }
   }
+  const exported = answers.filter(([path]) => path === "/organization/:id/export").map(([, text]) => text);
+  for (const noun of NOUNS) expect(exported.join(), noun).toContain(`{"noun":"${noun}"`);
   expect(answers.length).toBeGreaterThan(40);
   return answers;
 };
