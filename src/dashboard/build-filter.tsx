@@ -72,7 +72,7 @@ export const BuildFilterForm = ({
 }) => {
   const states = STATUSES.map((status): [string, string] => [status, wordOf(status)]);
   return (
-    <form method="get" action="/app/builds" class="filter">
+    <form method="get" action="/app/builds" class="filter build-filter">
       <Choice query={query} name="repoId" label="Repository" all="All repositories" options={[...repositories]} />
       <Choice query={query} name="status" label="State" all="Any state" options={states} />
       <Choice query={query} name="trigger" label="Trigger" all="Any trigger" options={Object.entries(TRIGGERS)} />
