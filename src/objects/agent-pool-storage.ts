@@ -61,7 +61,7 @@ export class PoolStorage implements Records {
       if (name === "fence") apply(state, [{ kind: "fence", fence: Number(value) }]);
       if (name === "told") apply(state, [{ kind: "told", sequence: Number(value) }]);
       if (name === "unchecked") apply(state, [{ kind: "unchecked", sequence: Number(value) }]);
-      if (name === "tell-again") apply(state, [{ kind: "tell-again", after: Number(value) }]);
+      if (name === "tell-again") apply(state, [{ kind: "tell-again", ...JSON.parse(value!) }]);
       if (tokenId) apply(state, [{ kind: "revoked", tokenId, at: Number(value) }]);
     }
     this.#readRows("agent", "SELECT id, facts FROM agent ORDER BY id", ({ facts }) => {

@@ -114,7 +114,7 @@ export const writesOf = (change: Exclude<Change, BuildChange>, newId: (at: numbe
     case "tell-again":
       return change.after === null
         ? [["DELETE FROM meta WHERE name = 'tell-again'"]]
-        : [replace("meta", "tell-again", String(change.after))];
+        : [replace("meta", "tell-again", JSON.stringify({ after: change.after, at: change.at }))];
     case "untold":
       return [["UPDATE build SET ended_at = NULL WHERE id = ?", change.buildId]];
     case "clean":

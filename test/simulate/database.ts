@@ -36,8 +36,10 @@ export class SimDatabase {
   /** Tokens that D1 holds valid. */
   tokens = new Set<string>(["t0"]);
   sequence: number | null = null;
+  /** How often D1 was restored. Writes that were on their way are lost. */
+  restores = 0;
   /** One of both was restored: D1 may know a later version of a build than the pool. */
-  #wasRestored = false;
+  wasRestored = false;
 
   /** What the pool tells next: it has put the records of ended builds, unless the archive is away. */
   read({ storage, state, context }: Pick<SimPool, "storage" | "state" | "context">, isArchiveAway: boolean): Batch {
@@ -74,7 +76,7 @@ export class SimDatabase {
       if ((this.builds.get(buildId)?.version ?? -1) < version) this.builds.set(buildId, row);
       const known = storage.rows.builds.get(buildId);
       const isNewer = known && known.version < this.builds.get(buildId)!.version;
-      must(16, !isNewer || this.#wasRestored, "D1 is newer than the pool");
+      must(16, !isNewer || this.wasRestored, "D1 is newer than the pool");
     }
     for (const [, audit] of audits) this.audits.add(audit);
     for (const token of revoked) this.tokens.delete(token);
@@ -114,12 +116,13 @@ export class SimDatabase {
     const copy = { builds: new Map(builds), audits: new Set(audits), tokens: new Set(tokens), sequence };
     return () => {
       Object.assign(this, copy);
-      this.#wasRestored = true;
+      this.restores++;
+      this.wasRestored = true;
     };
   }
 
   poolWasRestored(): void {
-    this.#wasRestored = true;
+    this.wasRestored = true;
   }
 
   /** Takes a deleted build out. */
@@ -133,10 +136,10 @@ export class SimDatabase {
   compare(storage: SimStorage): void {
     for (const [buildId, { version, status }] of storage.rows.builds) {
       const known = this.builds.get(buildId);
-      if (this.#wasRestored && this.erased.has(buildId)) continue;
+      if (this.wasRestored && this.erased.has(buildId)) continue;
       const stored = known?.build.status;
       must(16, stored === status, `D1 says ${stored}, the pool ${status}`);
-      must(16, this.#wasRestored || known?.version === version, "D1 has another version than the pool");
+      must(16, this.wasRestored || known?.version === version, "D1 has another version than the pool");
     }
     for (const [buildId, { build }] of this.builds) {
       const isKnown = storage.rows.builds.has(buildId) || build.finishedAt !== null;

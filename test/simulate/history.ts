@@ -275,19 +275,23 @@ export class History {
       for (const agent of this.agents) agent.step(this.#handOuts);
       simulator.advanceTime(5_000);
     }
-    simulator.hearAgain();
-    for (
-      let round = 0;
-      [pool.state.flush, pool.state.closing, pool.state.deleting].some(({ at }) => at !== null);
-      round++
-    ) {
-      must(17, round < MAX_HEALING_ROUNDS, "the outbox never becomes empty");
-      simulator.advanceTime(60_000);
-    }
+    simulator.compareAgain();
+    this.#emptyOutbox();
+    simulator.askAboutActive();
+    this.#emptyOutbox();
     for (const build of pool.storage.rows.builds.values())
       must(17, isEnded(build.status), "a stored build has not ended");
     simulator.database.compare(pool.storage);
     pool.checker.checkRevocations(simulator.database.tokens);
+  }
+
+  #emptyOutbox(): void {
+    const { pool } = this.simulator;
+    const queues = () => [pool.state.flush, pool.state.closing, pool.state.deleting];
+    for (let round = 0; queues().some(({ at }) => at !== null); round++) {
+      must(17, round < MAX_HEALING_ROUNDS, "the outbox never becomes empty");
+      this.simulator.advanceTime(60_000);
+    }
   }
 
   /** Two agents that meet every requirement, and no agent that drains. */

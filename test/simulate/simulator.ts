@@ -9,6 +9,7 @@ import { SimPool } from "./pool.ts";
 import { Random } from "./random.ts";
 import { SimSockets } from "./sockets.ts";
 import { isEnded, OFFER_MS } from "./specification.ts";
+import { must } from "./violation.ts";
 
 export const ORG = "acme";
 export const ACTOR = { actor: "token:t", requestId: null };
@@ -213,10 +214,11 @@ export class Simulator {
     this.#flushing = batch;
     if (this.injectFault("D1 write late", 0.15)) {
       const { now } = this;
+      const { restores } = database;
       this.delayedMessages.push(() => {
         const isLost = this.now > now + LATE_WRITE_MS;
         const builds = batch.builds.filter(({ buildId }) => !isLost || !database.erased.has(buildId));
-        database.write({ ...batch, builds }, pool.storage);
+        if (restores === database.restores) database.write({ ...batch, builds }, pool.storage);
       });
     }
     if (this.isHealing || this.random.chance(0.5)) this.#completeFlush(batch);
@@ -233,13 +235,19 @@ export class Simulator {
     pool.call(now, "reconcile", stored);
   }
 
-  /** D1 and the pool are compared once more, and upkeep asks the pool about builds that D1 has under way. */
-  hearAgain(): void {
+  /** An operator says that something was restored: D1 and the pool are compared once more. */
+  compareAgain(): void {
     const { database, pool } = this;
-    pool.state.unchecked === null && this.call("compare", { found: database.sequence });
-    this.#compare();
+    if (pool.state.unchecked === null) this.call("compare", { found: database.sequence });
+    else this.#compare();
+  }
+
+  /** Upkeep asks the pool about the builds that D1 has under way. Only a restore leaves any. */
+  askAboutActive(): void {
+    const { database } = this;
     const builds = database.stored().builds.filter(({ status }) => !isEnded(status));
-    this.call("reconcile", { sequence: null, builds, numbers: [], removedAgents: [], revoked: [] });
+    const done = this.call("reconcile", { sequence: null, builds, numbers: [], removedAgents: [], revoked: [] });
+    must(16, database.wasRestored || (done.ok && done.value.told === 0), "D1 was told too little of a build");
   }
 
   #completeFlush(batch: Batch): void {

@@ -31,7 +31,7 @@ interface Rows {
   /** The highest sequence that D1 was told. */
   sequence: number;
   unchecked: number | null;
-  tellAgainAfter: number | null;
+  tellAgain: { after: number | null; at: number };
   audits: Map<number, AuditFact>;
   closes: Map<number, { jobId: string; fence: number }>;
   appended: number;
@@ -51,7 +51,7 @@ const emptyRows = (): Rows => ({
   deletions: new Map(),
   sequence: 0,
   unchecked: null,
-  tellAgainAfter: null,
+  tellAgain: { after: null, at: 0 },
   audits: new Map(),
   closes: new Map(),
   appended: 0,
@@ -122,7 +122,7 @@ export class SimStorage implements Records {
           rows.unchecked = null;
           break;
         case "tell-again":
-          rows.tellAgainAfter = change.after;
+          rows.tellAgain = change;
           break;
         case "audit":
           rows.audits.set(++rows.appended, change.entry);
@@ -143,12 +143,12 @@ export class SimStorage implements Records {
   /** The state with which a new object starts. */
   load(isNew = false): PoolState {
     const { orgId, fence, agents, revoked, builds, jobs, told, deletions, sequence, audits, closes } = this.rows;
-    const { unchecked, tellAgainAfter } = this.rows;
+    const { unchecked, tellAgain } = this.rows;
     const state = emptyState(this);
     const changes: Change[] = [
       { kind: "fence", fence },
       { kind: "told", sequence },
-      { kind: "tell-again", after: tellAgainAfter },
+      { ...tellAgain, kind: "tell-again" },
     ];
     if (unchecked !== null) changes.push({ kind: "unchecked", sequence: unchecked });
     if (orgId !== null) changes.push({ kind: "org", orgId });

@@ -96,6 +96,7 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
       return;
     case "tell-again":
       state.tellAgainAfter = change.after;
+      if (change.after !== null) reach(state, change.at);
       return;
     case "audits-told":
     case "logs-closed":

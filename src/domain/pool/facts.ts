@@ -234,7 +234,7 @@ export type Change =
   /** The highest sequence that D1 has, as far as the pool knows. */
   | { kind: "told"; sequence: number }
   /** D1 is told again of the builds that ended, after this one; null: of none. */
-  | { kind: "tell-again"; after: number | null }
+  | { kind: "tell-again"; after: number | null; at: number }
   | MemoryChange;
 
 /** Changes of memory only: lost with the object, and then rebuilt or not needed. */

@@ -36,7 +36,7 @@ export interface Reconciled {
 }
 
 const LOST = { status: "failed", exitCode: null, reason: "agent-lost" } as const;
-export const LOST_MESSAGE = "The service was restored to a time before this build: retry it.";
+const LOST_MESSAGE = "The service was restored to a time before this build: retry it.";
 
 /** How many ended builds one flush adds to what D1 is told again. */
 const TELL_AGAIN_LIMIT = 200;
@@ -58,11 +58,14 @@ const restoredSide = (state: PoolState, found: number | null, { rules }: Decisio
   return rules.databaseWasRestored(state.told, found ?? 0) ? "database" : "none";
 };
 
+/** What D1 is told again raises the sequence, so that a second restore shows itself too. */
+const later = ({ sequence }: PoolState, now: number): number => Math.max(sequence + 1, now);
+
 /** D1 was restored: it is told of every active build and every deletion now, and of the ended builds part by part. */
 const tellAgain = (state: PoolState, sequence: number, { now }: DecisionContext): Change[] => [
   { kind: "told", sequence },
-  { kind: "tell-again", after: 0 },
-  ...[...state.builds.keys()].map((buildId): Change => ({ kind: "untold", buildId, at: now })),
+  { kind: "tell-again", after: 0, at: later(state, now) },
+  ...[...state.builds.keys()].map((buildId): Change => ({ kind: "untold", buildId, at: later(state, now) })),
   ...state.records
     .rememberedDeletions()
     .map((deletion): Change => ({ kind: "deleted", deletion: { ...deletion, at: now } })),
@@ -105,8 +108,8 @@ const tellNext = (state: PoolState, { now }: DecisionContext): Change[] => {
   const ended = state.records.endedAfter(state.tellAgainAfter ?? 0, TELL_AGAIN_LIMIT);
   const last = ended.at(-1);
   return [
-    { kind: "tell-again", after: last?.seq ?? null },
-    ...ended.map(({ id }): Change => ({ kind: "untold", buildId: id, at: now })),
+    { kind: "tell-again", after: last?.seq ?? null, at: later(state, now) },
+    ...ended.map(({ id }): Change => ({ kind: "untold", buildId: id, at: later(state, now) })),
   ];
 };
 
@@ -130,7 +133,11 @@ export const reconcile = (state: PoolState, stored: Stored, context: DecisionCon
   for (const tokenId of stored.revoked) {
     if (!state.revoked.has(tokenId)) changes.push({ kind: "revoked", tokenId, at: context.now });
   }
-  if (stored.sequence !== null) changes.push({ kind: "told", sequence: stored.sequence }, { kind: "compared" });
+  if (stored.sequence !== null) {
+    changes.push({ kind: "told", sequence: stored.sequence }, { kind: "compared" });
+    // D1 may have been restored too, and the pool have forgotten that it was telling it again.
+    changes.push({ kind: "tell-again", after: 0, at: context.now }, { kind: "flush", at: context.now, failures: 0 });
+  }
   return decided(done, changes);
 };
 
