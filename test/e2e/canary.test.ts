@@ -53,7 +53,7 @@ const PRINT = `show() {
 MADE=$(echo "$EDAM" | LC_ALL=C.UTF-8 rev)
 echo "$MADE" >> "$MILLRACE_MASK"
 for name in ORG GROUP REPO PIPELINE RUN MADE; do show "\${!name}"; done
-echo "summary: $ORG" >> "$MILLRACE_SUMMARY"
+{ echo "summary: $ORG"; cat control.txt; } >> "$MILLRACE_SUMMARY"
 echo "out=$REPO" >> "$MILLRACE_OUTPUT"
 echo "KEPT=$PIPELINE" >> "$MILLRACE_ENV"
 `;
@@ -82,6 +82,8 @@ let pipeline: Pipeline;
 const work = mkdtempSync(join(tmpdir(), "millrace-work-"));
 const temporary = join(work, "tmp");
 const evidence = join(work, "evidence");
+/** Written before there is an agent: no file that has not changed since can have its token. */
+const begun = join(work, "begun");
 
 const shown: string[] = [];
 const logOf = async (id: string): Promise<string> => {
@@ -112,6 +114,7 @@ const filesOf = (folder: string): [string, Buffer][] =>
 
 beforeAll(async () => {
   for (const folder of [temporary, evidence]) mkdirSync(folder);
+  writeFileSync(begun, "");
   chmodSync(work, 0o711);
   for (const folder of [temporary, evidence]) chmodSync(folder, 0o777);
   if (isRoot) execFileSync("useradd", ["--create-home", "--home-dir", join(work, "home"), user]);
@@ -221,7 +224,7 @@ describe("a step that runs as another user", () => {
       sleep 0.2
       {
         cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' || true
-        find ${places} -xdev -type f -size -4M -readable -exec cat {} + 2>/dev/null || true
+        find ${places} -xdev -type f -cnewer ${begun} -size -4M -readable -exec cat {} + 2>/dev/null || true
       } | grep -aoE 'mra_${orgId}_[A-Za-z0-9]{42}' | sort -u | sed 's/^/found: /'
       cat ${agent.state}/identity.json 2>&1 | head -1
       kill %1
@@ -252,9 +255,6 @@ describe("after builds that print, fail and are canceled", () => {
     shown.push(id);
 
     const answers = await everyAnswer();
-    const archive = join(service.stateFolder, "v3", "r2");
-    const logsWithControl = () => filesOf(archive).filter(([, bytes]) => bytes.includes(CONTROL.control));
-    await expect.poll(() => logsWithControl().length, { timeout: 30_000 }).toBeGreaterThan(0);
     await agent.stop();
     await service.stop();
     const folders = { storage: service.stateFolder, "agent's state": agent.state, "agent's work": work };
@@ -265,10 +265,12 @@ describe("after builds that print, fail and are canceled", () => {
         place,
       ).toEqual([]);
       if (place === "storage") {
-        for (const part of ["d1", "do", "r2"]) {
+        // The archive has the records of builds, which are JSON: the raw form has its quotes escaped there.
+        const ofRecords = ALL_FOUND.filter((hit) => hit !== "control raw");
+        for (const [part, all] of Object.entries({ d1: ALL_FOUND, do: ALL_FOUND, r2: ofRecords })) {
           const within = files.filter(([path]) => path.startsWith(join(folder, "v3", part)));
           const found = within.flatMap(([, bytes]) => findEncoded(bytes, CONTROL));
-          expect([...new Set(found)].sort(), part).toEqual([...ALL_FOUND].sort());
+          expect([...new Set(found)].sort(), part).toEqual([...all].sort());
         }
       } else {
         writeFileSync(join(folder, "control"), CONTROL_TEXT);

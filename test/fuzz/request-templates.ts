@@ -32,7 +32,7 @@ const HEADERS: Record<string, string[]> = {
   "If-Match": ['"v1"', '"v2"', "*", "x"],
   "If-None-Match": ['"v1"', "*"],
   "Idempotency-Key": ["a", "b", "c", "a b"],
-  "Millrace-Bookmark": ["first-primary", "x"],
+  "Millrace-Bookmark": ["0-0-0-0", "0-0-0-0", "first-primary", "x"],
   Range: ["bytes=0-3", "bytes=-5", "bytes=9-", "x"],
   "Last-Event-ID": ["0", "x"],
   "X-Boot-Id": ["boot-1"],
