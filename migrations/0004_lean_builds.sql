@@ -50,7 +50,7 @@ CREATE INDEX `build_summary_by_repo` ON `build_summary` (`org_id`,`repo_id`,`id`
 CREATE INDEX `build_summary_by_pipeline` ON `build_summary` (`org_id`,`pipeline_id`,`id`);--> statement-breakpoint
 CREATE INDEX `build_summary_by_ref` ON `build_summary` (`org_id`,`ref`,`id`);--> statement-breakpoint
 CREATE INDEX `build_summary_by_commit` ON `build_summary` (`org_id`,`commit_sha`,`id`) WHERE commit_sha IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `build_summary_by_end` ON `build_summary` (`finished_at`);--> statement-breakpoint
+CREATE INDEX `build_summary_by_end` ON `build_summary` (`finished_at`) WHERE finished_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `former_organization` (
 	`id` text PRIMARY KEY NOT NULL,
 	`deleted_at` text NOT NULL

@@ -2,7 +2,7 @@ import type * as z from "zod/mini";
 import { type FieldError, Refusal } from "../services/core/refusal.ts";
 import { parseBody } from "./verb-input.ts";
 
-interface ListFilter<T> {
+export interface ListFilter<T> {
   /** The filters whose values are valid. */
   filter: T;
   /** What is wrong with the others. */

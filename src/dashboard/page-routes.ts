@@ -3,6 +3,7 @@ import { agentForms, agentPages } from "./pages/agents.tsx";
 import { auditPages } from "./pages/audit.tsx";
 import { buildPage, cancelForm, retryForm } from "./pages/build.tsx";
 import { buildsPage } from "./pages/builds.tsx";
+import { deleteBuildForms, deleteBuildPages } from "./pages/delete-build.tsx";
 import { groupForms, groupPages } from "./pages/groups.tsx";
 import { newAgentForms, newAgentPages } from "./pages/new-agent.tsx";
 import { pipelineForms, pipelinePages } from "./pages/pipeline.tsx";
@@ -18,6 +19,7 @@ export const PAGES: Page[] = [
   buildsPage,
   ...runBuildPages,
   buildPage,
+  ...deleteBuildPages,
   ...newAgentPages,
   ...agentPages,
   ...repositoriesPages,
@@ -35,6 +37,7 @@ export const FORMS: Form[] = [
   ...runBuildForms,
   cancelForm,
   retryForm,
+  ...deleteBuildForms,
   ...newAgentForms,
   ...agentForms,
   ...repositoriesForms,

@@ -112,7 +112,7 @@ export class Outbox {
   #auditWrite(orgId: string, { seq, entry: queued }: { seq: number; entry: AuditOutboxEntry }): PendingWrite {
     const { id, entry, variableIds = [] } = queued;
     const at = new Date(entry.at).toISOString();
-    const agentId = entry.actor.replace(/^agent:/, "");
+    const agentId = String(entry.detail.agentId);
     const use = { orgId, buildId: entry.subject, agentId, at, variableIds };
     const uses = variableIds.length > 0 ? projectUses(this.#db, use) : [];
     return {

@@ -1,9 +1,9 @@
 import { readPool } from "../db/projection.ts";
-import { readBuilds, readSince } from "../db/stored-builds.ts";
 import type { Result } from "../domain/pool/commands.ts";
 import type { Reconciled } from "../domain/pool/reconcile.ts";
 import type { PoolState } from "../domain/pool/state.ts";
 import type { Command, Input, Output } from "../domain/pool/step.ts";
+import { readBuilds, readSince } from "./agent-pool-stored-builds.ts";
 
 interface Engine {
   readonly orgId: string;

@@ -30,9 +30,9 @@ export const reconcileRestored = verb({
     const done = { organizations: 0, ended: 0, lost: 0, told: 0, agentsRemoved: 0, failed: [] as string[] };
     const reconcileOne = async (orgId: string): Promise<void> => {
       try {
-        const { ended, lost, told, agentsRemoved } = settled(await context.objects.pool(orgId).restored(body.what));
-        const detail = { what: body.what, ended, lost, told, agentsRemoved };
+        const detail = { what: body.what };
         await context.db.run(auditRow(context, { action: "organization.restore", subject: orgId, orgId, detail }));
+        const { ended, lost, told, agentsRemoved } = settled(await context.objects.pool(orgId).restored(body.what));
         done.organizations++;
         done.ended += ended;
         done.lost += lost;
@@ -60,12 +60,12 @@ export const restorePool = verb({
     await context.admit();
     if (Date.parse(at) >= context.now.getTime()) throw invalid("/at", "must lie in the past");
     await organizationsOf(context, { what: "pools", orgId, after: null, limit: 1 });
+    const detail = { what: "pool", at };
+    await context.db.run(auditRow(context, { action: "organization.restore", subject: orgId, orgId, detail }));
     const pool = context.objects.pool(orgId);
     const undo = await pool.restoreTo(Date.parse(at)).catch((error: unknown) => {
       throw new Refusal("conflict", "This pool cannot be set back to that time.", { cause: error });
     });
-    const detail = { what: "pool", at };
-    await context.db.run(auditRow(context, { action: "organization.restore", subject: orgId, orgId, detail }));
     await pool.restart().catch(() => undefined);
     return { orgId, undo };
   },

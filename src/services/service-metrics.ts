@@ -14,7 +14,8 @@ type SetAside = ServiceMetrics["upkeep"]["setAside"][number];
 
 /** The newest numbers of every pool: with many pools, those of several runs. */
 const NEWEST = sql`SELECT facts FROM service_metric WHERE minute > (
-  SELECT minute - json_extract(facts, '$.rounds') FROM service_metric ORDER BY minute DESC LIMIT 1
+  SELECT minute - json_extract(facts, '$.rounds') FROM service_metric
+  WHERE minute = (SELECT max(minute) FROM service_metric)
 ) ORDER BY minute DESC`;
 
 const measure = async ({ db, now }: Context): Promise<ServiceMetrics> => {

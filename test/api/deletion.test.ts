@@ -1,3 +1,4 @@
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { putLog } from "../../src/archive/logs.ts";
@@ -5,7 +6,7 @@ import { putRecord } from "../../src/archive/records.ts";
 import type { Build } from "../../src/protocol/build.ts";
 import { expectProblem, newOrganization, newRepository, newToken } from "../support/api.ts";
 import { type BuildSetup, newBuildSetup, poll, trigger } from "../support/build-setup.ts";
-import { deployedWith, poolStub } from "../support/deployment.ts";
+import { deployedWith, logStub, poolStub } from "../support/deployment.ts";
 import { writeSummary } from "../support/summary-row.ts";
 
 const call = deployedWith({});
@@ -42,6 +43,13 @@ const tracesOf = async ({ id }: { id: string }): Promise<unknown[]> => {
     ...rows.flatMap(({ results }) => results),
   ];
 };
+
+/** Tables of the log's object, and its next alarm. */
+const heldBy = (log: ReturnType<typeof logStub>) =>
+  runInDurableObject(log as unknown as DurableObjectStub, async (_, { storage }) => {
+    const tables = storage.sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_cf%' ESCAPE '\\'");
+    return { tables: tables.toArray(), alarm: await storage.getAlarm() };
+  });
 
 const READS = [
   ["GET", ""],
@@ -163,4 +171,26 @@ describe("a log that is deleted", () => {
     expect((await call(admin, "DELETE", `/build/${build.id}`)).status).toBe(204);
     expect(await tracesOf(build)).toEqual([]);
   });
+
+  it.each(["", "/log"])(
+    "ends for who follows it, and its object is empty after its hour: DELETE /build/{id}%s",
+    async (path) => {
+      const setup = await newBuildSetup();
+      const { admin, orgId } = setup;
+      const build = await ranBuild(setup);
+      const log = logStub(orgId, build.id);
+      const follow = () => call(admin, "GET", `/build/${build.id}/log`, undefined, { Accept: "text/event-stream" });
+      const read = await follow();
+      expect(read.text).toContain(CANARY);
+      expect(read.text).toContain("event: end");
+      expect((await call(admin, "DELETE", `/build/${build.id}${path}`)).status).toBe(204);
+      expectProblem(await follow(), 404, "not-found");
+      await poolStub(orgId).flush();
+      expect((await heldBy(log)).alarm).toBeGreaterThan(Date.now() + 55 * 60_000);
+      await runDurableObjectAlarm(log);
+      expect(await heldBy(log)).toEqual({ tables: [], alarm: null });
+      const { objects } = await env.ARCHIVE.list({ prefix: "log/" });
+      expect(objects.filter(({ key }) => key.includes(build.id))).toEqual([]);
+    },
+  );
 });

@@ -21,9 +21,12 @@ const costOf = (headers: Headers): Cost => {
   return { rounds: Number(rounds), read: Number(read), written: Number(written) };
 };
 
-/** Operations that look at every row because that is what is asked of them, and a table with a row for each key. */
+/** Operations that look at every row because that is what is asked of them. */
 const WHOLE = /operator\/rewrap|GET \/organization$/;
-const SMALL = ["key_check"];
+/** A row for each key, and one for each thing that upkeep could not do lately. */
+const SMALL = ["key_check", "upkeep_failure"];
+/** An export is rare, and first asks who may have it and whether the organization exists, and writes the audit. */
+const ROUNDS: Record<string, number> = { exportOrganization: 4 };
 
 /** Steps of a plan that read a table from its beginning to its end. */
 const scansIn = (plan: string[]): string[] =>
@@ -66,7 +69,8 @@ describe("every operation", () => {
   it("asks D1 once for a read, and twice at most to make something", () => {
     const tooMany = exchanges.flatMap(({ operation, status, method, responseHeaders }) => {
       const { rounds } = costOf(responseHeaders);
-      const limit = method === "GET" ? 1 : status === 201 ? 2 : Number.POSITIVE_INFINITY;
+      const usual = method === "GET" ? 1 : status === 201 ? 2 : Number.POSITIVE_INFINITY;
+      const limit = ROUNDS[operation] ?? usual;
       return rounds > limit ? [`${operation}: ${rounds}`] : [];
     });
     expect(tooMany).toEqual([]);

@@ -1,6 +1,45 @@
 import { describe, expect, it } from "vitest";
-import { created, newOrganization } from "../support/api.ts";
+import { call, created, newOrganization } from "../support/api.ts";
+import { newBuildSetup, poll, trigger } from "../support/build-setup.ts";
+import { poolStub } from "../support/deployment.ts";
 import { requestPage, signIn } from "./page-requests.ts";
+
+describe("the filters of the builds", () => {
+  it("find builds by branch, ref, commit, agent and trigger, and keep what was typed", async () => {
+    const { admin, agent, pipeline, orgId } = await newBuildSetup();
+    const cookie = (await signIn(admin)).split(";")[0] ?? "";
+    const commitSha = "c".repeat(40);
+    const first = await trigger(admin, pipeline.id, { branch: "next", commitSha });
+    await poll(agent);
+    const { id: second } = await trigger(admin, pipeline.id);
+    await call(admin, "POST", `/build/${second}/cancel`);
+    await poolStub(orgId).flush();
+    const third = await created(admin, `/build/${second}/retry`, {});
+    const text = async (search: string) => (await requestPage(`/builds?${search}`, { cookie })).text();
+    const rows = (page: string) => [...page.matchAll(/<li id="b-([^"]+)"/g)].map(([, id]) => id);
+    for (const [search, found] of [
+      ["", [third.id, second, first.id]],
+      ["branch=next", [first.id]],
+      ["branch=refs/heads/next", [first.id]],
+      ["branch=refs/tags/next", []],
+      ["commitSha=CCCCCCC", [first.id]],
+      [`agent=${agent.name}`, [first.id]],
+      [`agent=${agent.name}&branch=main`, []],
+      ["trigger=retry", [third.id]],
+      ["trigger=api&status=canceled", [second]],
+    ] as const) {
+      expect(rows(await text(search)), search).toEqual(found);
+    }
+    const typed = await text("branch=next&commitSha=ccccccc&trigger=api");
+    for (const field of [/name="branch"[^>]* value="next"/, /name="commitSha"[^>]* value="ccccccc"/])
+      expect(typed).toMatch(field);
+    expect(typed).toContain('<option value="api" selected="">');
+    const wrong = await text("agent=<b>&commitSha=ccc&branch=next");
+    expect(rows(wrong)).toEqual([first.id]);
+    expect(wrong).toMatch(/2 filters were not applied\..*<code>agent<\/code> is not the name of an agent/s);
+    expect(wrong).not.toContain("<b>");
+  });
+});
 
 describe("a filter with a wrong value", () => {
   it("is named with the reason, and the other filters of the builds still apply", async () => {

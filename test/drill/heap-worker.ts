@@ -4,7 +4,7 @@ import { DEFAULT_BUILD } from "../support/default-build.ts";
 
 /**
  * The Worker with a pool that fills itself: `/fill?agents=` makes a few agents by commands, each with a build that it
- * works on and two that wait, and copies their rows. `/load` says how long the pool took to wake, and what it holds.
+ * works on and two that wait, and copies their rows. `/wake` wakes it, and `/load` says what it holds.
  */
 
 const ORGANIZATION = "heap";
@@ -32,14 +32,6 @@ const buildOf = (n: number): NewBuild => ({
 });
 
 export class AgentPool extends Pool {
-  readonly #loadMs: number;
-
-  constructor(ctx: DurableObjectState, env: Env) {
-    const begun = Date.now();
-    super(ctx, env);
-    this.#loadMs = Date.now() - begun;
-  }
-
   async fill(agents: number): Promise<void> {
     const numbers = Array.from({ length: TEMPLATES }, (_, n) => n);
     const builds = Array.from({ length: TEMPLATES * BUILDS_OF_AN_AGENT }, (_, n) => n);
@@ -85,8 +77,8 @@ export class AgentPool extends Pool {
     await this.start({ buildId, fence, agentId, tokenHash });
   }
 
-  async loaded(): Promise<{ loadMs: number; agents: number; builds: number }> {
-    return { loadMs: this.#loadMs, agents: (await this.listAgents()).length, builds: (await this.liveBuilds()).length };
+  async loaded(): Promise<{ agents: number; builds: number }> {
+    return { agents: (await this.listAgents()).length, builds: (await this.liveBuilds()).length };
   }
 }
 

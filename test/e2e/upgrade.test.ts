@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Client } from "../../src/local/client.ts";
 import { waitForEnd } from "../../src/local/demo.ts";
+import type { AuditEntry } from "../../src/protocol/audit.ts";
 import type { Build } from "../../src/protocol/build.ts";
 import type { Pipeline } from "../../src/protocol/pipeline.ts";
 import type { Repository } from "../../src/protocol/repository.ts";
@@ -112,10 +113,19 @@ it("takes over what the release before has under way, and can be rolled back onc
     expect(await waitForEnd(client, id)).toMatchObject({ status: "succeeded", attempt: 1 });
     await expectWhole(id);
   }
-  const listed = async () => (await client.call<Build[]>("GET", "/build")).map(({ status }) => status);
-  await expect.poll(listed, { timeout: 30_000 }).toEqual(Array(6).fill("succeeded"));
+  const listed = async () => (await client.call<Build[]>("GET", "/build")).map(({ id }) => id).sort();
+  const ofItsOwn = [done, ...acrossRollback, waiting].map(({ id }) => id).sort();
+  await expect.poll(listed, { timeout: 30_000 }).toEqual(ofItsOwn);
 
   await service.deploy();
-  expect(await client.call<Build[]>("GET", "/build")).toHaveLength(6);
-  for (const { id } of acrossRollback) await expectWhole(id);
+  const all = [...ofItsOwn, acrossUpgrade.id, queued.id].sort();
+  await expect.poll(listed, { timeout: 30_000 }).toEqual(all);
+  for (const { id } of [done, acrossUpgrade, queued, ...acrossRollback, waiting]) {
+    expect(await get(id)).toMatchObject({ status: "succeeded", attempt: 1 });
+    await expectWhole(id);
+  }
+  const created = await client.call<AuditEntry[]>("GET", "/audit?action=build.create");
+  expect(created.map(({ subject }) => subject).sort()).toEqual(all);
+  const retried = await client.call<Build>("POST", `/build/${waiting.id}/retry`);
+  expect(await waitForEnd(client, retried.id)).toMatchObject({ status: "succeeded", retryOf: waiting.id });
 });

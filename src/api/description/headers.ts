@@ -1,4 +1,4 @@
-import { BOOKMARK_HEADER } from "../../protocol/headers.ts";
+import { BOOKMARK, BOOKMARK_HEADER } from "../../protocol/headers.ts";
 import { BOOT_HEADER, LEASE_HEADER } from "../../protocol/jobs.ts";
 import type { RequestHeader } from "../routes/route.ts";
 import type { DocumentedRoute } from "./documented-route.ts";
@@ -19,6 +19,7 @@ export const REQUEST_HEADERS: Record<RequestHeader | ImpliedHeader, Parameter> =
   Bookmark: parameter(
     BOOKMARK_HEADER,
     "The value of an earlier answer: this read then includes every write that the earlier request saw or made.",
+    { type: "string", pattern: BOOKMARK.source },
   ),
   BootId: parameter(
     BOOT_HEADER,
@@ -85,12 +86,16 @@ export const responseHeaders = (ids: AnswerHeader[]): Record<string, Reference> 
 export const takesIfMatch = ({ method, status, documentation }: DocumentedRoute): boolean =>
   documentation.versioned === true && method !== "GET" && status !== 201;
 
+/** Whether the route reads D1 from the caller's bookmark. */
+export const takesBookmark = ({ method, verb }: DocumentedRoute): boolean =>
+  method === "GET" && verb.access.role !== undefined;
+
 /** The headers that the route reads. */
 export const requestHeaders = (route: DocumentedRoute): Reference[] => {
-  const { method, verb, documentation } = route;
+  const { method, documentation } = route;
   const isRead = method === "GET";
   const ids: (RequestHeader | ImpliedHeader)[] = [
-    ...(isRead && verb.access.role ? (["Bookmark"] as const) : []),
+    ...(takesBookmark(route) ? (["Bookmark"] as const) : []),
     ...(isRead && documentation.versioned ? (["IfNoneMatch"] as const) : []),
     ...(takesIfMatch(route) ? (["IfMatch"] as const) : []),
     ...(documentation.headers ?? []),

@@ -1,7 +1,7 @@
 import { PROBLEMS, type ProblemKind } from "../../protocol/problem.ts";
 import type { RequestHeader } from "../routes/route.ts";
 import type { DocumentedRoute } from "./documented-route.ts";
-import { type AnswerHeader, responseHeaders, takesIfMatch } from "./headers.ts";
+import { type AnswerHeader, responseHeaders, takesBookmark, takesIfMatch } from "./headers.ts";
 import type { Media, Reference, Response } from "./openapi.ts";
 import { REMEDIES } from "./remedies.ts";
 import type { JsonSchema } from "./schemas.ts";
@@ -17,7 +17,8 @@ const CHECKED_HEADERS: RequestHeader[] = ["HeldLease", "IdempotencyKey", "Lease"
 export const problemsOf = (route: DocumentedRoute): ProblemKind[] => {
   const { verb } = route;
   const { headers = [], problems = [] } = route.documentation;
-  const isChecked = verb.body || verb.query || headers.some((name) => CHECKED_HEADERS.includes(name));
+  const hasCheckedHeader = takesBookmark(route) || headers.some((name) => CHECKED_HEADERS.includes(name));
+  const isChecked = verb.body || verb.query || hasCheckedHeader;
   return [
     ...(verb.body ? (["malformed-body"] as const) : []),
     ...(["unauthenticated", "forbidden"] as const),

@@ -14,6 +14,7 @@ import * as organization from "../../protocol/organization.ts";
 import * as pipeline from "../../protocol/pipeline.ts";
 import * as problem from "../../protocol/problem.ts";
 import * as repository from "../../protocol/repository.ts";
+import * as restore from "../../protocol/restore.ts";
 import * as rewrap from "../../protocol/rewrap.ts";
 import * as serviceMetrics from "../../protocol/service-metrics.ts";
 import * as token from "../../protocol/token.ts";
@@ -46,6 +47,7 @@ const MODULES: Record<string, unknown>[] = [
   pipeline,
   problem,
   repository,
+  restore,
   rewrap,
   serviceMetrics,
   token,

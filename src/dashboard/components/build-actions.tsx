@@ -23,15 +23,44 @@ const Cancel = ({ build, name }: { build: Build; name: string }) => (
   </>
 );
 
-/** The button that retries an ended build, or cancels another one. */
-export const BuildActions = ({ build, name }: { build: Build; name: string }) => (
+/** The links to the pages that ask before they delete. */
+const Delete = ({ build, hasLog }: { build: Build; hasLog: boolean }) => (
+  <>
+    {hasLog && (
+      <a class="button danger" href={`/app/builds/${build.id}/log/delete`}>
+        Delete log
+      </a>
+    )}
+    <a class="button danger" href={`/app/builds/${build.id}/delete`}>
+      Delete build
+    </a>
+  </>
+);
+
+const Retry = ({ build }: { build: Build }) => (
+  <form method="post" action={`/app/builds/${build.id}/retry`}>
+    <button type="submit" data-key="r">
+      Retry
+    </button>
+  </form>
+);
+
+interface BuildActionsProps {
+  build: Build;
+  /** The name of its repository. */
+  name: string;
+  canDelete: boolean;
+  hasLog: boolean;
+}
+
+/** What a member may do with the build: retry or delete an ended one, cancel another one. */
+export const BuildActions = ({ build, name, canDelete, hasLog }: BuildActionsProps) => (
   <div class="actions">
     {isEnded(build.status) ? (
-      <form method="post" action={`/app/builds/${build.id}/retry`}>
-        <button type="submit" data-key="r">
-          Retry
-        </button>
-      </form>
+      <>
+        <Retry build={build} />
+        {canDelete && <Delete build={build} hasLog={hasLog} />}
+      </>
     ) : (
       <Cancel build={build} name={name} />
     )}

@@ -19,7 +19,8 @@ export const LostAttempts = ({ build: { id, status, attempt } }: { build: Build 
 };
 
 /** The log. The page's script replaces `tail`, the end of the log as text, with a view of the whole log. */
-export const BuildLog = ({ build, tail }: { build: Build; tail: string }) => {
+export const BuildLog = ({ build, tail }: { build: Build; tail: string | null }) => {
+  if (tail === null) return <p class="empty">The log of this build was deleted.</p>;
   const source = `/app/builds/${build.id}/log`;
   return (
     <div

@@ -5,7 +5,7 @@ import type { Explanation } from "../../protocol/explain.ts";
 import type { Pipeline } from "../../protocol/pipeline.ts";
 import type { Repository } from "../../protocol/repository.ts";
 import { getAgent } from "../../services/agents.ts";
-import { cancelBuild, getBuild } from "../../services/builds.ts";
+import { cancelBuild, findRecord } from "../../services/builds.ts";
 import type { Context } from "../../services/core/context.ts";
 import { explainBuild } from "../../services/explain.ts";
 import { listPipelines } from "../../services/pipelines.ts";
@@ -53,13 +53,13 @@ interface BuildDetails {
   agent: Agent | null;
   /** Why a queued build waits. */
   explanation: Explanation | null;
-  /** The end of the log, for a browser without scripts. */
-  logTail: string;
+  /** The end of the log, for a browser without scripts; null when the log was deleted. */
+  logTail: string | null;
 }
 
 const readDetails = async (context: Context, id: string | undefined): Promise<BuildDetails> => {
   const [build, repositories, pipelines] = await Promise.all([
-    getBuild.run(context, byId(id)),
+    findRecord(context, id ?? ""),
     listRepositories.run(context, noInput),
     listPipelines.run(context, noInput),
   ]);
@@ -121,10 +121,10 @@ const Facts = ({ build, now, agent }: BuildDetails) => {
   );
 };
 
-const Messages = ({ build }: { build: Build }) => (
+const Messages = ({ build, logTail }: BuildDetails) => (
   <>
     {build.message && <p class="message">{build.message}</p>}
-    <LostAttempts build={build} />
+    {logTail !== null && <LostAttempts build={build} />}
     {build.leak && (
       <p class="message">The agent's masker missed a secret. The service masked it before the log was stored.</p>
     )}
@@ -138,6 +138,8 @@ export const buildPage: Page = {
     const details = await readDetails(context, params.id);
     const { build, now, explanation } = details;
     const name = nameOf(details);
+    const canDelete = hasRole(context, "maintainer");
+    const hasLog = build.attempt > 0 && details.logTail !== null;
     return {
       title: `#${build.number} ${name}`,
       section: "builds",
@@ -149,10 +151,12 @@ export const buildPage: Page = {
           <ProblemNotice request={{ problem, form: null }} />
           <div class="head">
             <Heading {...details} />
-            {hasRole(context, "member") && <BuildActions build={build} name={name} />}
+            {hasRole(context, "member") && (
+              <BuildActions build={build} name={name} canDelete={canDelete} hasLog={hasLog} />
+            )}
           </div>
           <Facts {...details} />
-          <Messages build={build} />
+          <Messages {...details} />
           {explanation && <WhyWaiting why={explanation} canAdd={hasRole(context, "maintainer")} />}
           <BuildSteps build={build} now={now} />
           {!isWaiting(build.status) && <BuildLog build={build} tail={details.logTail} />}

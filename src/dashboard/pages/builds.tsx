@@ -1,5 +1,5 @@
-import { type Build, BuildFilter } from "../../protocol/build.ts";
-import { type EndedStatus, isEnded, STATUSES } from "../../protocol/build-states.ts";
+import type { Build } from "../../protocol/build.ts";
+import { type EndedStatus, isEnded } from "../../protocol/build-states.ts";
 import type { Explanation } from "../../protocol/explain.ts";
 import { listAgents } from "../../services/agents.ts";
 import { listBuilds } from "../../services/build-list.ts";
@@ -7,12 +7,12 @@ import type { Context } from "../../services/core/context.ts";
 import { explainBuild } from "../../services/explain.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { listRepositories } from "../../services/repositories.ts";
+import { BuildFilterForm, readBuildFilter } from "../build-filter.tsx";
 import { outcomeOf } from "../build-outcome.ts";
 import { FilterNotice } from "../components/filter-notice.tsx";
 import { FirstSteps } from "../components/first-steps.tsx";
 import { isWaiting, StateIcon, wordOf } from "../components/state.tsx";
 import { Elapsed, RelativeTime } from "../components/time.tsx";
-import { filledFields, readFilter } from "../list-filter.ts";
 import type { Page } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { byId, namesById, noInput } from "../verb-input.ts";
@@ -20,7 +20,6 @@ import { byId, namesById, noInput } from "../verb-input.ts";
 /** Queued builds that this page explains. Each one's own page explains it too. */
 const EXPLAINED = 5;
 const REFRESH_SECONDS = { active: 2, idle: 15 };
-const FILTERS = ["repoId", "pipelineId", "branch", "status", "cursor"];
 
 /** Names by id, and why builds wait by the id of the build. */
 interface BuildDetails {
@@ -104,43 +103,11 @@ const explain = async (context: Context, builds: Build[]): Promise<Map<string, E
   return new Map(explanations.map((explanation) => [explanation.buildId, explanation]));
 };
 
-const Filter = ({ query, repositories }: { query: URLSearchParams; repositories: Map<string, string> }) => (
-  <form method="get" action="/app/builds" class="filter">
-    <label>
-      <span class="sr">Repository</span>
-      <select name="repoId">
-        <option value="">All repositories</option>
-        {[...repositories].map(([id, name]) => (
-          <option value={id} selected={query.get("repoId") === id}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
-    <label>
-      <span class="sr">State</span>
-      <select name="status">
-        <option value="">Any state</option>
-        {STATUSES.map((status) => (
-          <option value={status} selected={query.get("status") === status}>
-            {wordOf(status)}
-          </option>
-        ))}
-      </select>
-    </label>
-    <label>
-      <span class="sr">Branch</span>
-      <input name="branch" placeholder="Branch" value={query.get("branch") ?? ""} data-key="/" />
-    </label>
-    <button type="submit">Filter</button>
-  </form>
-);
-
 export const buildsPage: Page = {
   path: "/builds",
   role: "viewer",
   async show(context, { query }) {
-    const { filter, errors } = readFilter(BuildFilter, filledFields(query, FILTERS));
+    const { filter, errors } = await readBuildFilter(context, query);
     const [{ value: builds, nextCursor }, repositories, pipelines, agents] = await Promise.all([
       listBuilds.answer(context, { ...noInput, query: filter }),
       listRepositories.run(context, noInput),
@@ -154,7 +121,7 @@ export const buildsPage: Page = {
       agents: namesById(agents, ({ name }) => name),
       explanations: await explain(context, builds),
     };
-    const isFiltered = FILTERS.some((name) => name in filter);
+    const isFiltered = Object.keys(filter).length > 0;
     const older = new URLSearchParams(query);
     if (nextCursor) older.set("cursor", nextCursor);
     return {
@@ -166,7 +133,7 @@ export const buildsPage: Page = {
           <FilterNotice errors={errors} />
           <div class="head">
             <h1>Builds</h1>
-            <Filter query={query} repositories={details.repositories} />
+            <BuildFilterForm query={query} repositories={details.repositories} />
             {hasRole(context, "member") && repositories.length > 0 && (
               <a class="button primary" href="/app/builds/new">
                 Run build

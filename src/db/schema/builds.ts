@@ -56,7 +56,7 @@ export const buildSummary = sqliteTable("build_summary", BUILD_SUMMARY, (table) 
   index("build_summary_by_pipeline").on(table.orgId, table.pipelineId, table.id),
   index("build_summary_by_ref").on(table.orgId, table.ref, table.id),
   index("build_summary_by_commit").on(table.orgId, table.commitSha, table.id).where(sql`commit_sha IS NOT NULL`),
-  index("build_summary_by_end").on(table.finishedAt),
+  index("build_summary_by_end").on(table.finishedAt).where(sql`finished_at IS NOT NULL`),
 ]);
 
 /** The builds of the release before, with the columns of `buildSummary`. */

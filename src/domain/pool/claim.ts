@@ -79,17 +79,18 @@ const grant = (state: PoolState, { build, job }: ActiveBuild, agent: AgentFacts,
 
 /**
  * The last check before the service sends secrets: the lease is current, the build is not canceled, and the agent still
- * exists. The audit entry is stored before anything is answered; the build's record names the keys.
+ * exists. The audit entry names the keys, and is stored before anything is answered.
  */
 export const deliver = (state: PoolState, delivery: Delivery, context: DecisionContext): Decision<Granted> => {
   const { buildId, fence, agentId, environment, variableIds = [], requestId = null } = delivery;
   const held = activeBuild(state, buildId);
   if (!held || !context.rules.holdsLease(held.job, agentId, fence) || !state.agents.has(agentId)) return leaseLost();
   if (!context.rules.mayDeliver(held.build)) return leaseLost();
+  const keys = environment.map(({ key }) => key);
   const actor = { ...agentActor(agentId), requestId };
   return decided(granted(buildId, held.job.lease!), [
     { kind: "report", buildId, report: { environment }, at: context.now },
-    ...audit(actor, "build.deliver", buildId, { variables: environment.length }, context, variableIds),
+    ...audit(actor, "build.deliver", buildId, { agentId, keys }, context, variableIds),
   ]);
 };
 

@@ -36,7 +36,7 @@ export interface Reconciled {
 }
 
 const LOST = { status: "failed", exitCode: null, reason: "agent-lost" } as const;
-export const LOST_MESSAGE = "The service was restored to a time before this build: retry it.";
+const LOST_MESSAGE = "The service was restored to a time before this build: retry it.";
 
 /** How many ended builds one flush adds to what D1 is told again. */
 const TELL_AGAIN_LIMIT = 200;

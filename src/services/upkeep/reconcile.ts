@@ -1,11 +1,15 @@
 import { sql } from "drizzle-orm";
+import { isActiveBuild } from "../../db/schema.ts";
+import { firstIdAt } from "../../domain/id-range.ts";
 import { poolName } from "../../domain/object-names.ts";
 import { type Chore, minuteOf, NOTHING } from "./run.ts";
 
-/** A build that is under way for so long is asked for, each so many minutes. */
-const UNDER_WAY_MS = 60 * 60_000;
-const EVERY_MINUTES = 15;
-/** Builds of one run, those that were queued first, and pools that are asked about them. */
+const HOUR_MS = 60 * 60_000;
+/** A build that D1 calls active is asked for when it is an hour old, and each hour until it is two days old. */
+const YOUNGEST_MS = HOUR_MS;
+const OLDEST_MS = 49 * HOUR_MS;
+const EVERY_MINUTES = 60;
+/** Builds of one run, and pools that are asked about them. */
 const ASKED = 5000;
 const POOLS = 100;
 const RECONCILE_MS = 30_000;
@@ -14,13 +18,20 @@ interface Reconciles {
   reconcile(buildIds: string[]): Promise<{ ok: boolean }>;
 }
 
-/** Asks the pools about builds that D1 calls under way for an hour: what a pool does not know has ended. */
+/**
+ * Asks the pools about builds that D1 calls active: what a pool does not know has ended. A range of ids instead of an
+ * index of active builds, which would cost two rows a build. The rows of the release before have one.
+ */
 export const reconcileBuilds: Chore = async ({ env, db, now, failures }) => {
   if (minuteOf(now) % EVERY_MINUTES !== 0) return NOTHING;
   const [{ results: found }] = await db.run(
-    db.statement<{ orgId: string; id: string }>(sql`SELECT org_id AS orgId, id FROM build_summary
-      WHERE finished_at IS NULL AND queued_at < ${now - UNDER_WAY_MS}
-        AND ${failures.isDue("reconcile", sql`build_summary.org_id`)} ORDER BY queued_at LIMIT ${ASKED}`),
+    db.statement<{ orgId: string; id: string }>(sql`SELECT pool.org_id AS orgId, build_summary.id FROM pool
+      CROSS JOIN build_summary ON build_summary.org_id = pool.org_id
+        AND build_summary.id >= ${firstIdAt(now - OLDEST_MS)} AND build_summary.id < ${firstIdAt(now - YOUNGEST_MS)}
+      WHERE finished_at IS NULL AND ${failures.isDue("reconcile", sql`pool.org_id`)}
+      UNION ALL SELECT org_id AS orgId, id FROM build
+      WHERE ${isActiveBuild} AND id < ${firstIdAt(now - YOUNGEST_MS)} AND ${failures.isDue("reconcile", sql`build.org_id`)}
+      LIMIT ${ASKED}`),
   );
   const byOrg = [...Map.groupBy(found, ({ orgId }) => orgId)].slice(0, POOLS);
   await Promise.all(

@@ -150,7 +150,7 @@ describe("a hand-out", () => {
     expect(pool.refusal("deliver", { buildId: build, fence, agentId: other.id, environment })).toBe("lease-lost");
     pool.ok("deliver", { buildId: build, fence, agentId: agent.id, environment });
     const audited = [...pool.model.storage.rows.audits.values()];
-    expect(audited.at(-1)).toMatchObject({ action: "build.deliver", subject: build, detail: { variables: 1 } });
+    expect(audited.at(-1)).toMatchObject({ action: "build.deliver", subject: build, detail: { keys: ["TOKEN"] } });
   });
 
   it("whose environment cannot be composed fails the build with a message", () => {

@@ -28,6 +28,24 @@ export const withoutScript = (stage: Stage) => {
     await page.getByRole("button", { name: "Retry" }).click();
     await page.getByText("The build is in the queue.").waitFor();
 
+    await page.goto(`${service.url}/app/builds/${build.id}`);
+    await page.getByRole("link", { name: "Delete log" }).click();
+    await page.getByRole("link", { name: "Keep it" }).click();
+    await page.getByText("plain words").waitFor();
+    await page.getByRole("link", { name: "Delete log" }).click();
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByText("The log of this build was deleted.").waitFor();
+    await page.getByRole("link", { name: "Delete build" }).click();
+    await page.getByRole("heading", { name: `Delete #${build.number} of ${repository.fullName}?` }).waitFor();
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByText("Removed.").waitFor();
+    await page.getByLabel("Repository").selectOption({ label: repository.fullName });
+    await page.getByLabel("Agent").fill("one");
+    await page.getByRole("button", { name: "Filter" }).click();
+    await page.locator("h1", { hasText: "Builds" }).waitFor();
+    expect(new URL(page.url()).searchParams.get("agent")).toBe("one");
+    expect(await page.locator(`#b-${build.id}`).count()).toBe(0);
+
     await page.goto(`${service.url}/app/pipelines/${pipeline.id}`);
     for (const { name } of groups) await page.getByRole("checkbox", { name }).check();
     await page.getByRole("button", { name: `Move ${groups[1]?.name} up` }).click();

@@ -1,3 +1,5 @@
+import { quoted } from "../db/quoted.ts";
+import { firstIdAt } from "../domain/id-range.ts";
 import type { Stored, StoredBuild } from "../domain/pool/facts.ts";
 import { ACTIVE } from "../protocol/build-states.ts";
 
@@ -8,7 +10,7 @@ const COLUMNS = `id, number, repo_id AS repoId, pipeline_id AS pipelineId, ref, 
   priority, retry_of AS retryOf, created_by AS createdBy, status, attempt, agent_id AS agentId, exit_code AS exitCode,
   reason, message, leak, queued_at AS queuedAt, started_at AS startedAt, finished_at AS finishedAt,
   pool_version AS version`;
-const IS_ACTIVE = `status IN (${ACTIVE.map((status) => `'${status}'`).join(", ")})`;
+const IS_ACTIVE = `status IN (${quoted(ACTIVE)})`;
 
 type Row = Omit<StoredBuild, "branch" | "createdBy" | "leak"> & { ref: string; createdBy: string | null; leak: number };
 
@@ -18,12 +20,6 @@ const buildOf = ({ ref, createdBy, leak, ...row }: Row): StoredBuild => ({
   createdBy: createdBy && JSON.parse(createdBy),
   leak: leak === 1,
 });
-
-/** The least id (UUID version 7, RFC 9562) of this time in milliseconds since 1970. */
-const firstIdOf = (at: number): string => {
-  const time = Math.max(0, at).toString(16).padStart(12, "0");
-  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
-};
 
 const NO_BUILDS: Omit<Stored, "builds"> = { sequence: null, numbers: [], removedAgents: [], revoked: [] };
 
@@ -39,7 +35,7 @@ export const readBuilds = async (db: D1Database, orgId: string, ids: string[]): 
  * builds that are under way, the builds with these ids, numbers, removals and revocations.
  */
 export const readSince = async (db: D1Database, orgId: string, since: number, ids: string[]): Promise<Stored> => {
-  const first = firstIdOf(since - MARGIN_MS);
+  const first = firstIdAt(since - MARGIN_MS);
   const newer = "org_id = ?1 AND id >= ?2";
   const audited = (actions: string): D1PreparedStatement => {
     const indexed = "action NOT IN ('build.create', 'build.deliver')";

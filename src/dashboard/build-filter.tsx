@@ -1,0 +1,85 @@
+import type * as z from "zod/mini";
+import { type Build, BuildFilter } from "../protocol/build.ts";
+import { STATUSES } from "../protocol/build-states.ts";
+import { listAgents } from "../services/agents.ts";
+import type { Context } from "../services/core/context.ts";
+import { wordOf } from "./components/state.tsx";
+import { filledFields, type ListFilter, readFilter } from "./list-filter.ts";
+import { noInput } from "./verb-input.ts";
+
+const FILTERS = ["repoId", "pipelineId", "branch", "status", "commitSha", "trigger", "cursor"];
+
+/** What made a build, in the words of the form. */
+const TRIGGERS: Record<Build["trigger"], string> = { api: "request", retry: "retry" };
+
+/** Reads the filters of the builds from the page's address, which names an agent as people do. */
+export const readBuildFilter = async (
+  context: Context,
+  query: URLSearchParams,
+): Promise<ListFilter<z.output<typeof BuildFilter>>> => {
+  const { filter, errors } = readFilter(BuildFilter, filledFields(query, FILTERS));
+  const { agent: name } = filledFields(query, ["agent"]);
+  if (!name) return { filter, errors };
+  const [agent] = await listAgents.run(context, { ...noInput, query: { name } });
+  if (!agent) return { filter, errors: [...errors, { pointer: "/agent", detail: "is not the name of an agent" }] };
+  return { filter: { ...filter, agentId: agent.id }, errors };
+};
+
+interface ChoiceProps {
+  query: URLSearchParams;
+  name: string;
+  label: string;
+  /** The words of the choice that filters nothing. */
+  all: string;
+  /** The values with their words. */
+  options: [string, string][];
+}
+
+const Choice = ({ query, name, label, all, options }: ChoiceProps) => (
+  <label>
+    <span class="sr">{label}</span>
+    <select name={name}>
+      <option value="">{all}</option>
+      {options.map(([value, word]) => (
+        <option value={value} selected={query.get(name) === value}>
+          {word}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
+const Text = ({ query, name, label }: { query: URLSearchParams; name: string; label: string }) => (
+  <label>
+    <span class="sr">{label}</span>
+    <input
+      name={name}
+      placeholder={label}
+      value={query.get(name) ?? ""}
+      data-key={name === "branch" ? "/" : undefined}
+      spellcheck={false}
+    />
+  </label>
+);
+
+/** The form that filters the list of builds. */
+export const BuildFilterForm = ({
+  query,
+  repositories,
+}: {
+  query: URLSearchParams;
+  repositories: Map<string, string>;
+}) => {
+  const states = STATUSES.map((status): [string, string] => [status, wordOf(status)]);
+  return (
+    <form method="get" action="/app/builds" class="filter build-filter">
+      <Choice query={query} name="repoId" label="Repository" all="All repositories" options={[...repositories]} />
+      <Choice query={query} name="status" label="State" all="Any state" options={states} />
+      <Choice query={query} name="trigger" label="Trigger" all="Any trigger" options={Object.entries(TRIGGERS)} />
+      <Text query={query} name="branch" label="Branch or ref" />
+      <Text query={query} name="commitSha" label="Commit" />
+      <Text query={query} name="agent" label="Agent" />
+      <button type="submit">Filter</button>
+    </form>
+  );
+};
