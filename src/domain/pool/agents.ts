@@ -7,6 +7,7 @@ import {
   type Decision,
   type DecisionContext,
   decided,
+  later,
   refused,
   unknownId,
   unknownToken,
@@ -120,7 +121,7 @@ export const removeRegistered = (
   const agents = agentsRegisteredBy(state, tokenId);
   const removed = agents.slice(0, REMOVE_LIMIT);
   const isNews = (wasThere || agents.length > 0) && context.rules.mayRegister(state.revoked, tokenId);
-  const revoked: Change[] = isNews ? [{ kind: "revoked", tokenId, at: context.now }] : [];
+  const revoked: Change[] = isNews ? [{ kind: "revoked", tokenId, at: later(state, context.now) }] : [];
   return decided({ removed: removed.map(({ id }) => id), left: agents.length - removed.length }, [
     ...revoked,
     ...removed.flatMap((agent) => removalOf(state, agent, actor, context)),

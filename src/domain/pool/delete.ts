@@ -63,5 +63,6 @@ export const recordDeletions = (
   const isEmpty = state.pendingDeletions.size <= buildIds.length;
   const at = failed ? nextAttempt(now, failures) : isEmpty ? null : now + SETTLE_MS;
   const changes: Change[] = buildIds.length > 0 ? [{ kind: "deletions-done", buildIds }] : [];
+  if (buildIds.length > 0 && !state.isToldStored) changes.push({ kind: "told", sequence: state.told });
   return decided(null, [...changes, { kind: "deleting", at, failures }]);
 };

@@ -1,5 +1,5 @@
 import { isEnded } from "../../protocol/build-states.ts";
-import { activeBuild, type Decision, type DecisionContext, decided, patchBuild } from "./decision.ts";
+import { activeBuild, type Decision, type DecisionContext, decided, later, patchBuild } from "./decision.ts";
 import type { AgentFacts, BuildFacts, Change, Deletion, JobFacts, Stored, StoredBuild } from "./facts.ts";
 import { closeLog, endBuild, loseLease } from "./lease.ts";
 import type { PoolState } from "./state.ts";
@@ -57,9 +57,6 @@ const restoredSide = (state: PoolState, found: number | null, { rules }: Decisio
   if (state.unchecked !== null && rules.poolWasRestored(state.unchecked, found ?? 0)) return "pool";
   return rules.databaseWasRestored(state.told, found ?? 0) ? "database" : "none";
 };
-
-/** What D1 is told again raises the sequence, so that a second restore shows itself too. */
-const later = ({ sequence }: PoolState, now: number): number => Math.max(sequence + 1, now);
 
 /** D1 was restored: it is told of every active build and every deletion now, and of the ended builds part by part. */
 const tellAgain = (state: PoolState, sequence: number, { now }: DecisionContext): Change[] => [
@@ -237,5 +234,7 @@ const removeAgain = (
 export const revoke = (state: PoolState, { names }: { names: string[] }, { now }: DecisionContext): Decision<null> =>
   decided(
     null,
-    names.filter((name) => !state.revoked.has(name)).map((tokenId): Change => ({ kind: "revoked", tokenId, at: now })),
+    names
+      .filter((name) => !state.revoked.has(name))
+      .map((tokenId): Change => ({ kind: "revoked", tokenId, at: later(state, now) })),
   );
