@@ -24,6 +24,11 @@ const DRILLS: Record<string, Drill> = {
     description: "runs the bundled agent on the oldest Node that it supports, the newest of each line, and one too old",
     load: () => import("./nodes.ts"),
   },
+  restore: {
+    description:
+      "puts older files of D1, of the pool and of both back under a running service, and checks what then holds",
+    load: () => import("./restore.ts"),
+  },
   restart: {
     description: "restarts a service under 2,000 agents (--agents N), and counts their calls and the lost leases",
     load: () => import("./restart.ts"),
