@@ -81,7 +81,7 @@ export class RestoreScenario {
     await this.#client.call("DELETE", `/token/${revoked.id}`);
     await this.#client.call("DELETE", `/buildagent/${removed.id}`);
     const live = await this.#running("live");
-        await this.#settled();
+    await this.#settled();
 
     this.#print(`-- the older files of: ${this.side}`);
     await service.stop();
@@ -102,10 +102,12 @@ export class RestoreScenario {
     }
   }
 
-  async #look(known: Record<"before" | "across" | "after" | "live", Build> & {
-    revoked: string;
-    removed: { id: string; token: string };
-  }) {
+  async #look(
+    known: Record<"before" | "across" | "after" | "live", Build> & {
+      revoked: string;
+      removed: { id: string; token: string };
+    },
+  ) {
     const isForgotten = this.side === "both";
     const { before, across, after, live } = known;
     const status = (token: string) => this.#statusOf("GET", "/token/self", token);
