@@ -21,7 +21,7 @@ const buildOf = ({ ref, createdBy, leak, ...row }: Row): StoredBuild => ({
   leak: leak === 1,
 });
 
-const NO_BUILDS: Omit<Stored, "builds"> = { sequence: null, numbers: [], removedAgents: [], revoked: [] };
+const NO_BUILDS: Omit<Stored, "builds"> = { sequence: null, numbers: [], removedAgents: [], revoked: [], deleted: [] };
 
 /** The builds with these ids. */
 export const readBuilds = async (db: D1Database, orgId: string, ids: string[]): Promise<Stored> => {
@@ -41,7 +41,7 @@ export const readSince = async (db: D1Database, orgId: string, since: number, id
     const indexed = "action NOT IN ('build.create', 'build.deliver')";
     return db.prepare(`SELECT subject FROM audit_list WHERE ${newer} AND ${indexed} AND action IN (${actions})`);
   };
-  const [pool, under, known, numbers, removed, revoked] = await db.batch([
+  const [pool, under, known, numbers, removed, revoked, deletedBuilds, deletedLogs] = await db.batch([
     db.prepare("SELECT sequence FROM pool WHERE org_id = ?1").bind(orgId),
     db.prepare(`SELECT ${COLUMNS} FROM build_list WHERE ${newer} AND ${IS_ACTIVE}`).bind(orgId, first),
     db
@@ -52,6 +52,8 @@ export const readSince = async (db: D1Database, orgId: string, since: number, id
       .bind(orgId, first),
     audited("'agent.remove', 'agent.forget'").bind(orgId, first),
     audited("'token.revoke'").bind(orgId, first),
+    audited("'build.delete'").bind(orgId, first),
+    audited("'log.delete'").bind(orgId, first),
   ]);
   const subjects = (found: D1Result | undefined) =>
     ((found?.results ?? []) as { subject: string }[]).map(({ subject }) => subject);
@@ -62,5 +64,9 @@ export const readSince = async (db: D1Database, orgId: string, since: number, id
     numbers: (numbers?.results ?? []) as Stored["numbers"],
     removedAgents: subjects(removed),
     revoked: subjects(revoked),
+    deleted: [
+      ...subjects(deletedBuilds).map((buildId) => ({ buildId, deleted: "build" as const })),
+      ...subjects(deletedLogs).map((buildId) => ({ buildId, deleted: "log" as const })),
+    ],
   };
 };

@@ -106,7 +106,7 @@ export const writesOf = (change: Exclude<Change, BuildChange>, newId: (at: numbe
     case "revoked":
       return [replace("meta", REVOKED + change.tokenId, String(change.at))];
     case "told":
-      return [replace("meta", "told", String(change.sequence))];
+      return change.isInMemory ? [] : [replace("meta", "told", String(change.sequence))];
     case "unchecked":
       return [replace("meta", "unchecked", String(change.sequence))];
     case "compared":

@@ -77,15 +77,19 @@ const checkBuildChange = (context: CheckContext, id: string, next: BuildFacts, c
     must(10, next.status === "canceled" || next.status === "canceling", `a canceled build became ${next.status}`);
 };
 
+const isDeleted = ({ deleted }: Stored, id: string): boolean =>
+  deleted.some((deletion) => deletion.buildId === id && deletion.deleted === "build");
+
 /** Whether a restored pool ends the build by D1's word. One whose agent is removed again ends as at any removal. */
 const isTakenOver = ({ call }: CheckContext, next: BuildFacts, before: BuildFacts | undefined): boolean => {
   if (call.command !== "reconcile" || !isEnded(next.status)) return false;
   const stored = (call.input as Stored).builds.find(({ id }) => id === next.id);
-  return !before || !stored || isEnded(stored.status);
+  return !before || (stored ? isEnded(stored.status) : isDeleted(call.input, next.id));
 };
 
 /** A restored pool may only end a build: as D1 says, or because nothing but its row is left. */
 const checkReconciled = ({ call, observed }: CheckContext, next: BuildFacts, before: BuildFacts | undefined): void => {
+  if (isDeleted(call.input, next.id)) return;
   const stored = (call.input as Stored).builds.find(({ id }) => id === next.id);
   must(16, stored !== undefined, "a restore ended a build that D1 does not know");
   const isAsStored = isEnded(stored.status) && stored.status === next.status && stored.version === next.version;

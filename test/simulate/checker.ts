@@ -96,6 +96,7 @@ export class Checker implements CheckContext {
         agent.ignored = 0;
       }
     }
+    if (call.command === "reconcile") this.#forgetDeleted(call.input);
     must(16, this.storage.rows.builds.size === this.observed.builds.size, "stored builds differ from the builds made");
     this.#latest = Math.max(this.#latest, call.now);
     checkState(state, this.storage, call.now, this.#latest, pushes);
@@ -110,6 +111,11 @@ export class Checker implements CheckContext {
   poolWasRestored({ builds, numbers }: Stored): void {
     for (const { id, status } of builds) if (isEnded(status)) this.observed.ended.add(id);
     this.#numbersWereGiven(numbers);
+  }
+
+  /** A restored pool deletes again what D1 says was deleted. */
+  #forgetDeleted({ deleted }: Stored): void {
+    for (const { buildId } of deleted) if (!this.storage.rows.builds.has(buildId)) this.observed.builds.delete(buildId);
   }
 
   #numbersWereGiven(numbers: Stored["numbers"]): void {

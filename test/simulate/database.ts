@@ -107,6 +107,10 @@ export class SimDatabase {
       numbers: [...numbers].map(([repoId, number]) => ({ repoId, number })),
       removedAgents: subjects("agent.remove", "agent.forget"),
       revoked: subjects("token.revoke"),
+      deleted: [
+        ...subjects("build.delete").map((buildId) => ({ buildId, deleted: "build" as const })),
+        ...subjects("log.delete").map((buildId) => ({ buildId, deleted: "log" as const })),
+      ],
     };
   }
 

@@ -25,7 +25,7 @@ const EVENT_WEIGHTS = [
   ["revoke", 0.15],
   ["silence", 0.3],
   ["evict", 3],
-  ["restore", 2],
+  ["restore", 3],
   ["clock", 0.4],
 ] as const;
 const TOTAL_WEIGHT = EVENT_WEIGHTS.reduce((sum, [, weight]) => sum + weight, 0);

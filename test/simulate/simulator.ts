@@ -227,7 +227,7 @@ export class Simulator {
   /** Compares D1 with the pool, where that was not done since the object was loaded. */
   #compare(): void {
     const { database, pool, now } = this;
-    if (pool.state.unchecked === null || this.injectFault("D1 away", 0.4, "compare")) return;
+    if (pool.state.unchecked === null || this.injectFault("D1 away", 0.5, "compare")) return;
     const compared = pool.call(now, "compare", { found: database.sequence });
     if (!compared.ok || compared.value !== "pool") return;
     const stored = database.stored();
@@ -246,7 +246,14 @@ export class Simulator {
   askAboutActive(): void {
     const { database } = this;
     const builds = database.stored().builds.filter(({ status }) => !isEnded(status));
-    const done = this.call("reconcile", { sequence: null, builds, numbers: [], removedAgents: [], revoked: [] });
+    const done = this.call("reconcile", {
+      sequence: null,
+      builds,
+      numbers: [],
+      removedAgents: [],
+      revoked: [],
+      deleted: [],
+    });
     must(16, database.wasRestored || (done.ok && done.value.told === 0), "D1 was told too little of a build");
   }
 

@@ -113,7 +113,7 @@ export class SimStorage implements Records {
           rows.told.delete(change.buildId);
           break;
         case "told":
-          rows.sequence = change.sequence;
+          if (!change.isInMemory) rows.sequence = change.sequence;
           break;
         case "unchecked":
           rows.unchecked = change.sequence;

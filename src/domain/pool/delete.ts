@@ -44,7 +44,10 @@ export interface DeletionResult {
   failed: boolean;
 }
 
-/** Records which deletions were carried out for good. A build may have followed its log meanwhile. */
+/**
+ * Records which deletions were carried out for good. A build may have followed its log meanwhile; and before D1 was
+ * told a later sequence, a restore of D1 to before the deletion would not be noticed.
+ */
 export const recordDeletions = (
   state: PoolState,
   { done, failed }: DeletionResult,
@@ -52,7 +55,10 @@ export const recordDeletions = (
 ): Decision<null> => {
   const failures = failed ? state.deleting.failures + 1 : 0;
   const buildIds = done
-    .filter(({ buildId, deleted, at }) => state.records.deletion(buildId)?.deleted === deleted && now >= at + SETTLE_MS)
+    .filter(
+      ({ buildId, deleted, at }) =>
+        state.records.deletion(buildId)?.deleted === deleted && now >= at + SETTLE_MS && state.told >= at,
+    )
     .map(({ buildId }) => buildId);
   const isEmpty = state.pendingDeletions.size <= buildIds.length;
   const at = failed ? nextAttempt(now, failures) : isEmpty ? null : now + SETTLE_MS;

@@ -232,7 +232,7 @@ export type Change =
   | { kind: "unchecked"; sequence: number }
   | { kind: "compared" }
   /** The highest sequence that D1 has, as far as the pool knows. */
-  | { kind: "told"; sequence: number }
+  | { kind: "told"; sequence: number; isInMemory?: boolean }
   /** D1 is told again of the builds that ended, after this one; null: of none. */
   | { kind: "tell-again"; after: number | null; at: number }
   | MemoryChange;
@@ -299,6 +299,8 @@ export interface Stored {
   numbers: { repoId: string; number: number }[];
   removedAgents: string[];
   revoked: string[];
+  /** What people deleted. */
+  deleted: Pick<Deletion, "buildId" | "deleted">[];
 }
 
 export const NO_REPORT: Report = { environment: null, steps: [], summary: null };

@@ -1,6 +1,6 @@
 import { isEnded } from "../../protocol/build-states.ts";
-import { type Decision, type DecisionContext, decided, patchBuild } from "./decision.ts";
-import type { AgentFacts, BuildFacts, Change, JobFacts, Stored, StoredBuild } from "./facts.ts";
+import { activeBuild, type Decision, type DecisionContext, decided, patchBuild } from "./decision.ts";
+import type { AgentFacts, BuildFacts, Change, Deletion, JobFacts, Stored, StoredBuild } from "./facts.ts";
 import { closeLog, endBuild, loseLease } from "./lease.ts";
 import type { PoolState } from "./state.ts";
 
@@ -66,11 +66,23 @@ const tellAgain = (state: PoolState, sequence: number, { now }: DecisionContext)
   { kind: "told", sequence },
   { kind: "tell-again", after: 0, at: later(state, now) },
   ...[...state.builds.keys()].map((buildId): Change => ({ kind: "untold", buildId, at: later(state, now) })),
-  ...state.records
-    .rememberedDeletions()
-    .map((deletion): Change => ({ kind: "deleted", deletion: { ...deletion, at: now } })),
+  ...deleteAgain(state.records.rememberedDeletions(), now),
   { kind: "flush", at: now, failures: 0 },
 ];
+
+const deleteAgain = (deletions: Deletion[], now: number): Change[] =>
+  deletions.map((deletion) => ({ kind: "deleted", deletion: { ...deletion, at: now } }));
+
+/** Deletions that a restored pool forgot: of builds that it remembers again, which may be under way again. */
+const forgottenDeletions = (state: PoolState, { deleted: stored }: Stored, context: DecisionContext): Change[] =>
+  stored.flatMap(({ buildId, deleted }): Change[] => {
+    const { now } = context;
+    const active = activeBuild(state, buildId);
+    const finishedAt = active ? now : state.records.ended(buildId)?.build.finishedAt;
+    if (!finishedAt || state.records.deletion(buildId) || (active && deleted === "log")) return [];
+    const ending = active ? endBuild(active, LOST, LOST_MESSAGE, context) : [];
+    return [...ending, { kind: "deleted", deletion: { buildId, deleted, finishedAt, at: now } }];
+  });
 
 /** An operator says that D1 was restored, so that an idle pool tells it again too. */
 export const databaseRestored = (state: PoolState, _: null, context: DecisionContext): Decision<Reconciled> => {
@@ -91,7 +103,8 @@ export const recordSequence = (
   if (restored === "pool") return [];
   if (restored === "database") return [{ kind: "compared" }, ...tellAgain(state, found ?? 0, context)];
   const next = state.tellAgainAfter !== null && !failed ? tellNext(state, context) : [];
-  const told: Change[] = isStored && written > state.told ? [{ kind: "told", sequence: written }] : [];
+  const told: Change[] =
+    written > state.told ? [{ kind: "told", sequence: written, ...(isStored ? {} : { isInMemory: true }) }] : [];
   return [...(state.unchecked === null ? [] : [{ kind: "compared" } as const]), ...told, ...next];
 };
 
@@ -136,7 +149,10 @@ export const reconcile = (state: PoolState, stored: Stored, context: DecisionCon
   if (stored.sequence !== null) {
     changes.push({ kind: "told", sequence: stored.sequence }, { kind: "compared" });
     // D1 may have been restored too, and the pool have forgotten that it was telling it again.
-    changes.push({ kind: "tell-again", after: 0, at: context.now }, { kind: "flush", at: context.now, failures: 0 });
+    const { now } = context;
+    changes.push({ kind: "tell-again", after: 0, at: now }, ...forgottenDeletions(state, stored, context));
+    changes.push(...deleteAgain(state.records.rememberedDeletions(), now));
+    changes.push({ kind: "flush", at: now, failures: 0 });
   }
   return decided(done, changes);
 };
@@ -166,6 +182,8 @@ const reconcileBuild = (
     done.told++;
     return [{ kind: "untold", buildId: id, at: context.now }];
   }
+  const deletion = state.records.deletion(id);
+  if (deletion?.deleted === "build") return [{ kind: "deleted", deletion: { ...deletion, at: context.now } }];
   if (isEnded(stored.status)) return [];
   done.lost++;
   return endLost(state, stored, done.lost, context);
