@@ -109,8 +109,11 @@ export class History {
 
   #jumpClock(): void {
     const { simulator } = this;
-    if (simulator.injectFault("clock jump", 1))
+    if (simulator.injectFault("clock jump", 1)) {
       simulator.now += simulator.random.pick([-90_000, -3_000, 40_000, 200_000]);
+      // The pool counts the time of a jump as passed: nothing that was on its way arrives later.
+      simulator.elapsed += 200_000;
+    }
   }
 
   #register(): void {

@@ -48,6 +48,8 @@ export class Simulator {
   /** The token that registers agents, until it is revoked with all of them. */
   registrationToken = "t0";
   now = EPOCH;
+  /** Milliseconds since the start, without regard to jumps of the clock. */
+  elapsed = 0;
   /** The last phase of a history: no fault is injected any more. */
   isHealing = false;
   /** Few machines can reach the git host. */
@@ -144,6 +146,7 @@ export class Simulator {
   /** Advances the clock and fires the alarms on the way, unless a fault prevents it. */
   advanceTime(milliseconds: number): void {
     const until = this.now + milliseconds;
+    this.elapsed += milliseconds;
     const { pool } = this;
     const isLate = this.injectFault("alarm late", 0.06);
     if (this.injectFault("alarm dropped", 0.02)) pool.alarmAt = null;
@@ -213,10 +216,10 @@ export class Simulator {
     }
     this.#flushing = batch;
     if (this.injectFault("D1 write late", 0.15)) {
-      const { now } = this;
+      const { elapsed } = this;
       const { restores } = database;
       this.delayedMessages.push(() => {
-        const isLost = this.now > now + LATE_WRITE_MS;
+        const isLost = this.elapsed > elapsed + LATE_WRITE_MS;
         const builds = batch.builds.filter(({ buildId }) => !isLost || !database.erased.has(buildId));
         if (restores === database.restores) database.write({ ...batch, builds }, pool.storage);
       });

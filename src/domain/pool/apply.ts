@@ -84,6 +84,7 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
       return;
     case "told":
       state.told = change.sequence;
+      state.isToldStored = !change.isInMemory;
       reach(state, change.sequence);
       return;
     case "unchecked":

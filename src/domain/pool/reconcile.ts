@@ -104,7 +104,9 @@ export const recordSequence = (
   if (restored === "database") return [{ kind: "compared" }, ...tellAgain(state, found ?? 0, context)];
   const next = state.tellAgainAfter !== null && !failed ? tellNext(state, context) : [];
   const told: Change[] =
-    written > state.told ? [{ kind: "told", sequence: written, ...(isStored ? {} : { isInMemory: true }) }] : [];
+    written > state.told || (isStored && !state.isToldStored)
+      ? [{ kind: "told", sequence: written, ...(isStored ? {} : { isInMemory: true }) }]
+      : [];
   return [...(state.unchecked === null ? [] : [{ kind: "compared" } as const]), ...told, ...next];
 };
 

@@ -42,6 +42,8 @@ export interface PoolState {
   sequence: number;
   /** The sequence that D1 had last; a lower one there shows that D1 was restored. */
   told: number;
+  /** Whether `told` is stored. */
+  isToldStored: boolean;
   /** The sequence at the last load, until D1 was compared with it; null afterwards. */
   unchecked: number | null;
   /** Whether `unchecked` is stored. */
@@ -116,6 +118,7 @@ export const emptyState = (records: Records): PoolState => ({
   dirty: new Map(),
   sequence: 0,
   told: 0,
+  isToldStored: true,
   unchecked: null,
   isUncheckedStored: false,
   tellAgainAfter: null,
