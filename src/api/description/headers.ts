@@ -1,4 +1,4 @@
-import { BOOKMARK, BOOKMARK_HEADER } from "../../protocol/headers.ts";
+import { BOOKMARK_HEADER } from "../../protocol/headers.ts";
 import { BOOT_HEADER, LEASE_HEADER } from "../../protocol/jobs.ts";
 import type { RequestHeader } from "../routes/route.ts";
 import type { DocumentedRoute } from "./documented-route.ts";
@@ -19,7 +19,6 @@ export const REQUEST_HEADERS: Record<RequestHeader | ImpliedHeader, Parameter> =
   Bookmark: parameter(
     BOOKMARK_HEADER,
     "The value of an earlier answer: this read then includes every write that the earlier request saw or made.",
-    { type: "string", pattern: BOOKMARK.source },
   ),
   BootId: parameter(
     BOOT_HEADER,

@@ -63,6 +63,7 @@ export const OPERATOR_ROUTES: Route[] = [
       summary: "Reconcile the pools with the database after a restore",
       description:
         "Send it after the database, or pools, were restored to an earlier time: each pool tells the database again what it knows, or takes over what the database knows. Repeat the request with `after` of the answer until that is null. It may be interrupted and repeated.",
+      problems: ["not-found"],
     },
   ),
   act(
@@ -73,7 +74,7 @@ export const OPERATOR_ROUTES: Route[] = [
       summary: "Set the pool of one organization back to an earlier time",
       description:
         "By the point-in-time recovery of Durable Objects, which reaches back 30 days and exists on Cloudflare only: elsewhere the answer is 409. The pool reconciles itself with the database before it hands out anything. docs/recovery.md says what is lost.",
-      problems: ["conflict"],
+      problems: ["not-found", "conflict"],
     },
   ),
   get(
@@ -113,6 +114,7 @@ export const OPERATOR_ROUTES: Route[] = [
       tag: "Operator",
       summary: "List what the pool of an organization could not deliver or read",
       description: "Sorted by number. Says what each is about and why it was set aside, never what it contains.",
+      problems: ["not-found"],
     },
   ),
   act(
@@ -123,6 +125,7 @@ export const OPERATOR_ROUTES: Route[] = [
       summary: "Try dead letters again",
       description:
         "Those with these numbers, or without `seqs` the first page. What fails again becomes a dead letter again, with a new number.",
+      problems: ["not-found"],
     },
   ),
 ];

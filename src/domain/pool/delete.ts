@@ -44,6 +44,9 @@ export interface DeletionResult {
   failed: boolean;
 }
 
+/** Whether D1 was told of a time after the deletion, or there is none to tell. */
+const hasPassedInD1 = ({ told, sequence }: PoolState, at: number): boolean => told >= Math.min(at, sequence);
+
 /**
  * Records which deletions were carried out for good. A build may have followed its log meanwhile; and before D1 was
  * told a later sequence, a restore of D1 to before the deletion would not be noticed.
@@ -57,7 +60,7 @@ export const recordDeletions = (
   const buildIds = done
     .filter(
       ({ buildId, deleted, at }) =>
-        state.records.deletion(buildId)?.deleted === deleted && now >= at + SETTLE_MS && state.told >= at,
+        state.records.deletion(buildId)?.deleted === deleted && now >= at + SETTLE_MS && hasPassedInD1(state, at),
     )
     .map(({ buildId }) => buildId);
   const isEmpty = state.pendingDeletions.size <= buildIds.length;
