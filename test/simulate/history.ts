@@ -47,7 +47,6 @@ export class History {
   /** A history has restores or clock jumps, never both: across the two no fence could grow. */
   readonly #canRestore: boolean;
   #restorePoint: (() => void) | null = null;
-  #isRestored = false;
 
   constructor(seed: number, index: number, rules: Rules, observer?: Observer) {
     this.simulator = new Simulator(seed, index, rules, observer);
@@ -236,15 +235,13 @@ export class History {
     this.#register();
   }
 
-  /** One restore a history: a second one before the first was reconciled is not survived yet. */
   #saveOrRestore(): void {
     const { simulator } = this;
     const { pool } = simulator;
-    if (this.#isRestored) return;
     if (this.#restorePoint) {
       if (!simulator.injectFault("restore", 1)) return;
       this.#restorePoint();
-      this.#isRestored = true;
+      this.#restorePoint = null;
       return;
     }
     simulator.note("restore point: a later restore returns to here");
