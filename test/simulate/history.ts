@@ -47,6 +47,7 @@ export class History {
   /** A history has restores or clock jumps, never both: across the two no fence could grow. */
   readonly #canRestore: boolean;
   #restorePoint: (() => void) | null = null;
+  #isRestored = false;
 
   constructor(seed: number, index: number, rules: Rules, observer?: Observer) {
     this.simulator = new Simulator(seed, index, rules, observer);
@@ -235,13 +236,15 @@ export class History {
     this.#register();
   }
 
+  /** One restore a history: a second one before the first was reconciled is not survived yet. */
   #saveOrRestore(): void {
     const { simulator } = this;
     const { pool } = simulator;
+    if (this.#isRestored) return;
     if (this.#restorePoint) {
       if (!simulator.injectFault("restore", 1)) return;
       this.#restorePoint();
-      this.#restorePoint = null;
+      this.#isRestored = true;
       return;
     }
     simulator.note("restore point: a later restore returns to here");
@@ -260,6 +263,7 @@ export class History {
       simulator.database.poolWasRestored();
       pool.checker.poolWasRestored(simulator.database.stored());
       simulator.evict(true);
+      simulator.awayAfterRestore = simulator.random.pick([0, 0, 5, 20]);
     };
   }
 
