@@ -10,7 +10,7 @@ import {
 import { refOf } from "../domain/git-ref.ts";
 import type { DecisionContext } from "../domain/pool/decision.ts";
 import type { FlushResult } from "../domain/pool/outbox.ts";
-import { revocationsToTell } from "../domain/pool/reconcile.ts";
+import { isSequenceDue, revocationsToTell } from "../domain/pool/reconcile.ts";
 import { toBuild } from "../domain/pool/record.ts";
 import { RULES } from "../domain/pool/rules.ts";
 import type { PoolState } from "../domain/pool/state.ts";
@@ -55,7 +55,7 @@ export class Outbox {
   async deliver(orgId: string, state: Readonly<PoolState>, context: DecisionContext): Promise<FlushResult> {
     const result: FlushResult = { builds: [], entries: [], sequence: null, failed: false };
     const revoked = revocationsToTell(state, context);
-    const isDue = revoked.length > 0 || state.tellAgainAfter !== null;
+    const isDue = isSequenceDue(state, revoked);
     const pool = { orgId, sequence: state.sequence, told: state.told, active: state.builds.size, revoked, isDue };
     const audits = this.#storage.auditEntries(BATCH_SIZE).map((queued) => this.#auditWrite(orgId, queued));
     const found = this.#storage.buildRecords(this.#nextBuilds(state));

@@ -45,10 +45,8 @@ export const checkAccepted = (context: CheckContext, state: PoolState, value: An
   checks[command]?.();
 };
 
-const checkDeletion = ({ storage, observed }: CheckContext, { build, input }: Call): void => {
-  // The sweep before the command may have ended one whose lease was over.
-  const hasEnded = build && (isEnded(build.status) || build.status === "canceling");
-  must(18, !!hasEnded, "a build that has not ended was deleted");
+const checkDeletion = ({ storage, observed }: CheckContext, { build, input, ended }: Call): void => {
+  must(18, ended.has(input.buildId) || (!!build && isEnded(build.status)), "a build that has not ended was deleted");
   must(18, input.deleted === "log" || !storage.rows.builds.has(input.buildId), "a build stays though it was deleted");
   if (input.deleted === "build") observed.builds.delete(input.buildId);
 };

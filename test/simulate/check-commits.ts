@@ -23,6 +23,7 @@ export const checkCommit = (context: CheckContext, state: PoolState, changes: re
   for (const change of changes) {
     if (change.kind === "audit") audits.push(`${change.entry.action} ${change.entry.subject}`);
     if (change.kind === "build") builds.set(change.build.id, change.build);
+    if (change.kind === "build" && isEnded(change.build.status)) context.call.ended.add(change.build.id);
     if (change.kind === "job") jobs.set(change.job.id, change.job);
     if (change.kind === "agent-removed") checkAgentRemoved(context, state, change.agentId);
   }

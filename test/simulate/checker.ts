@@ -52,6 +52,7 @@ export class Checker implements CheckContext {
       heldBuild: state.index.holding.get(input?.agentId),
       offers: [...state.offers],
       audits: [],
+      ended: new Set(),
     };
   }
 

@@ -1,5 +1,5 @@
 import type { AuditFact, BuildFacts, JobFacts, Stored } from "../../src/domain/pool/facts.ts";
-import { revocationsToTell } from "../../src/domain/pool/reconcile.ts";
+import { isSequenceDue, revocationsToTell } from "../../src/domain/pool/reconcile.ts";
 import type { SimPool } from "./pool.ts";
 import { isEnded } from "./specification.ts";
 import type { SimStorage } from "./storage.ts";
@@ -59,7 +59,7 @@ export class SimDatabase {
       builds,
       audits: [...storage.rows.audits].slice(0, BATCH_SIZE),
       revoked,
-      isDue: revoked.length > 0 || state.tellAgainAfter !== null,
+      isDue: isSequenceDue(state, revoked),
       sequence: { written, from: told, to: unchecked ?? written },
       atMost: unchecked,
     };

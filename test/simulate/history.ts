@@ -260,6 +260,7 @@ export class History {
       simulator.database.poolWasRestored();
       pool.checker.poolWasRestored(simulator.database.stored());
       simulator.evict(true);
+      simulator.awayAfterRestore = simulator.random.pick([0, 0, 5, 20]);
     };
   }
 

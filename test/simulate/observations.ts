@@ -50,6 +50,8 @@ export interface Call {
   heldBuild: string | undefined;
   offers: [buildId: string, offer: Offer][];
   audits: string[];
+  /** Builds that ended in this call. */
+  ended: Set<string>;
 }
 
 /** What the checks of a call may look at: what callers saw before it, the call itself and the storage. */

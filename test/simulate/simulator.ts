@@ -50,6 +50,8 @@ export class Simulator {
   now = EPOCH;
   /** Milliseconds since the start, without regard to jumps of the clock. */
   elapsed = 0;
+  /** Comparisons after a restore for which D1 is away. */
+  awayAfterRestore = 0;
   /** The last phase of a history: no fault is injected any more. */
   isHealing = false;
   /** Few machines can reach the git host. */
@@ -230,7 +232,11 @@ export class Simulator {
   /** Compares D1 with the pool, where that was not done since the object was loaded. */
   #compare(): void {
     const { database, pool, now } = this;
-    if (pool.state.unchecked === null || this.injectFault("D1 away", 0.5, "compare")) return;
+    if (pool.state.unchecked === null) return;
+    if (this.injectFault("D1 away", this.awayAfterRestore > 0 ? 1 : 0.4, "compare")) {
+      this.awayAfterRestore--;
+      return;
+    }
     const compared = pool.call(now, "compare", { found: database.sequence });
     if (!compared.ok || compared.value !== "pool") return;
     const stored = database.stored();

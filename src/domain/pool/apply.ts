@@ -191,10 +191,13 @@ const markTold = ({ builds }: PoolState, id: string): void => {
   if (build) builds.set(id, { ...build, isTold: true });
 };
 
-const applyDeletion = ({ dirty, deleting, pendingDeletions }: PoolState, { buildId, deleted, at }: Deletion): void => {
-  pendingDeletions.add(buildId);
-  deleting.at = at;
-  if (deleted === "build") dirty.delete(buildId);
+/** D1 is told a later sequence, so that it shows if it is restored to before the deletion. */
+const applyDeletion = (state: PoolState, { buildId, deleted, at }: Deletion): void => {
+  state.pendingDeletions.add(buildId);
+  state.deleting.at = at;
+  if (deleted === "build") state.dirty.delete(buildId);
+  reach(state, at);
+  flushBy(state, at + FLUSH_DELAY_MS);
 };
 
 /** After a failure the back-off stands. */

@@ -71,11 +71,13 @@ const deleteAgain = (deletions: Deletion[], now: number): Change[] =>
   deletions.map((deletion) => ({ kind: "deleted", deletion: { ...deletion, at: now } }));
 
 /** Deletions that a restored pool forgot: of builds that it remembers again, which may be under way again. */
-const forgottenDeletions = (state: PoolState, { deleted: stored }: Stored, context: DecisionContext): Change[] =>
-  stored.flatMap(({ buildId, deleted }): Change[] => {
+const forgottenDeletions = (state: PoolState, stored: Stored, context: DecisionContext): Change[] =>
+  stored.deleted.flatMap(({ buildId, deleted }): Change[] => {
     const { now } = context;
+    const row = stored.builds.find(({ id }) => id === buildId);
     const active = activeBuild(state, buildId);
-    const finishedAt = active ? now : state.records.ended(buildId)?.build.finishedAt;
+    const known = state.records.ended(buildId)?.build ?? row;
+    const finishedAt = active || known ? (known?.finishedAt ?? now) : null;
     if (!finishedAt || state.records.deletion(buildId) || (active && deleted === "log")) return [];
     const ending = active ? endBuild(active, LOST, LOST_MESSAGE, context) : [];
     return [...ending, { kind: "deleted", deletion: { buildId, deleted, finishedAt, at: now } }];
@@ -111,6 +113,10 @@ export const recordSequence = (
 export const hasToldRevocations = ({ revoked, told }: PoolState, sequence: ToldSequence | null): boolean =>
   [...revoked.values()].every((at) => at <= Math.max(told, sequence?.written ?? 0));
 
+/** Whether D1 is told the sequence even where there is no build and no entry to tell. */
+export const isSequenceDue = (state: PoolState, revoked: string[]): boolean =>
+  revoked.length > 0 || state.tellAgainAfter !== null || state.pendingDeletions.size > 0;
+
 /** The tokens, by id or by the hash of a replaced secret, that the next flush deletes from D1. */
 export const revocationsToTell = (state: PoolState, { rules }: DecisionContext): string[] =>
   rules.replayed(state.revoked, state.tellAgainAfter === null ? state.told : 0);
@@ -129,7 +135,9 @@ const tellNext = (state: PoolState, { now }: DecisionContext): Change[] => {
 export const reconcile = (state: PoolState, stored: Stored, context: DecisionContext): Decision<Reconciled> => {
   const { rules } = context;
   const done: Reconciled = { ended: 0, lost: 0, told: 0, agentsRemoved: 0 };
-  const changes = rules.believed(stored.builds).flatMap((build) => reconcileBuild(state, build, done, context));
+  const deleted = new Set(stored.deleted.filter((one) => one.deleted === "build").map(({ buildId }) => buildId));
+  const builds = rules.believed(stored.builds).filter(({ id }) => !deleted.has(id));
+  const changes = builds.flatMap((build) => reconcileBuild(state, build, done, context));
   for (const { repoId, number } of stored.numbers) {
     const last = rules.lastNumber(state.records.lastNumber(repoId), number);
     if (last > state.records.lastNumber(repoId)) changes.push({ kind: "number", repoId, number: last });
