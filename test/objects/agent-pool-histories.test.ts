@@ -86,7 +86,15 @@ const record = (index: number): { calls: RecordedCall[]; history: History } | un
 };
 
 /** Commands that the object gives itself, or that a closed socket causes. */
-const INTERNAL: RecordedCall["command"][] = ["recordFlush", "recordCloses", "compare", "reconcile", "tidy", "leave"];
+const INTERNAL: RecordedCall["command"][] = [
+  "recordFlush",
+  "recordCloses",
+  "recordDeletions",
+  "compare",
+  "reconcile",
+  "tidy",
+  "leave",
+];
 
 const pools = env.AGENT_POOL as DurableObjectNamespace<AgentPool>;
 type Stub = DurableObjectStub<AgentPool>;
