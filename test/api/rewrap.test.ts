@@ -197,7 +197,7 @@ describe("POST /operator/rewrap", () => {
     await call(agent.token, "POST", `/build/${job.build.id}/start`, undefined, lease);
     const bytes = new TextEncoder().encode("it is of the run\n");
     const log = await call(agent.token, "PUT", `/build/${job.build.id}/log?offset=0&final=true`, bytes, lease);
-    expect(log.body).toEqual({ next: bytes.length });
+    expect(log.body).toEqual({ next: bytes.length, followed: false });
     expect((await call(admin, "GET", `/build/${job.build.id}/log`)).text).toBe("it is ***\n");
     await completeJob(agent, job);
     const second = (await removed(agent.token, "GET", `/buildagent/${agent.id}/poll`)).body;

@@ -29,6 +29,11 @@ const overtaken =
     return between(() => call(admin, "PUT", path, change))(admin, method, path + rest, body);
   };
 
+const byOperator =
+  (method: string, path: string, body?: unknown): Provoke =>
+  () =>
+    call(env.OPERATOR_TOKEN ?? "", method, path, body);
+
 /** The same record is created twice. */
 const twice =
   (path: string, body: (at: Furnished) => unknown): Provoke =>
@@ -146,6 +151,18 @@ export const BY_RULE: Record<string, Provoke> = {
     await call(env.OPERATOR_TOKEN ?? "", "DELETE", `/organization/${orgId}`);
     return call(env.OPERATOR_TOKEN ?? "", "POST", `/organization/${orgId}/token`);
   },
+
+  "listDeadLetters not-found": byOperator("GET", "/operator/dead-letter?orgId=nobody"),
+  "retryDeadLetters not-found": byOperator("POST", "/operator/dead-letter/retry", { orgId: "nobody" }),
+  "reconcileRestored not-found": byOperator("POST", "/operator/restored", { what: "database", orgId: "nobody" }),
+  "restorePool not-found": byOperator("POST", "/operator/pool/restore", {
+    orgId: "nobody",
+    at: "2026-11-01T00:00:00Z",
+  }),
+
+  // workerd has no point-in-time recovery: no time can be had.
+  "restorePool conflict": ({ orgId }) =>
+    call(env.OPERATOR_TOKEN ?? "", "POST", "/operator/pool/restore", { orgId, at: "2026-11-01T00:00:00Z" }),
 
   "updateToken conflict": overtaken("PUT", "/token", { name: "x" }),
   "revokeToken conflict": overtaken("DELETE", "/token"),
