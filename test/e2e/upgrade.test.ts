@@ -50,6 +50,28 @@ const trigger = (pipelineId: string, go: string): Promise<Build> => {
   return client.call("POST", "/build", { pipelineId, branch: "main", envVariables });
 };
 
+const SKILLS = { platform: 1, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: false };
+
+/** A token that the release before made, and an agent that it registered; `end` ends both. */
+const intruders = async () => {
+  const token = await client.call<{ id: string; token: string }>("POST", "/token", {
+    ...{ name: "revoked", kind: "api", role: "viewer" },
+  });
+  const agent = await client.call<{ id: string; token: string }>("POST", "/buildagent/register", {
+    ...{ name: "removed", ...SKILLS },
+  });
+  const statusOf = async (path: string, bearer: string) =>
+    (await fetch(client.url + path, { headers: { Authorization: `Bearer ${bearer}` } })).status;
+  return {
+    end: async () => {
+      await client.call("DELETE", `/token/${token.id}`);
+      await client.call("DELETE", `/buildagent/${agent.id}`);
+    },
+    statuses: () =>
+      Promise.all([statusOf("/token/self", token.token), statusOf(`/buildagent/${agent.id}`, agent.token)]),
+  };
+};
+
 const release = (go: string): void => writeFileSync(join(service.folder, go), "");
 
 const hasLines = (id: string, from: number) =>
@@ -81,6 +103,7 @@ it("takes over what the release before has under way, and can be rolled back onc
     ...{ scope: "repository", repoId: repository.id },
   });
 
+  const { end, statuses } = await intruders();
   await start("of-before", before.agent);
   release("go-ended");
   const done = await trigger(pipeline.id, "go-ended");
@@ -90,6 +113,9 @@ it("takes over what the release before has under way, and can be rolled back onc
   const queued = await trigger(pipeline.id, "go-upgrade");
 
   await service.deploy();
+  expect(await statuses()).toEqual([200, 200]);
+  await end();
+  expect(await statuses()).toEqual([401, 401]);
   await start("of-now");
   const known = [...(await logOf(acrossUpgrade.id)).matchAll(/^line /gm)].length;
   await hasLines(acrossUpgrade.id, known);
@@ -107,6 +133,7 @@ it("takes over what the release before has under way, and can be rolled back onc
   for (const { id } of acrossRollback) await hasLines(id, 3);
   const waiting = await trigger(pipeline.id, "go-rollback");
   await service.deploy(before.config);
+  expect(await statuses()).toEqual([401, 401]);
   for (const { id } of acrossRollback) await hasLines(id, 10);
   release("go-rollback");
   for (const { id } of [...acrossRollback, waiting]) {
@@ -118,6 +145,7 @@ it("takes over what the release before has under way, and can be rolled back onc
   await expect.poll(listed, { timeout: 30_000 }).toEqual(ofItsOwn);
 
   await service.deploy();
+  expect(await statuses()).toEqual([401, 401]);
   const all = [...ofItsOwn, acrossUpgrade.id, queued.id].sort();
   await expect.poll(listed, { timeout: 30_000 }).toEqual(all);
   for (const { id } of [done, acrossUpgrade, queued, ...acrossRollback, waiting]) {
