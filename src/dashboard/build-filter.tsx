@@ -12,17 +12,21 @@ const FILTERS = ["repoId", "pipelineId", "branch", "status", "commitSha", "trigg
 /** What made a build, in the words of the form. */
 const TRIGGERS: Record<Build["trigger"], string> = { api: "request", retry: "retry" };
 
+interface ReadFilter extends ListFilter<z.output<typeof BuildFilter>> {
+  /** The page shows a part of the builds only. */
+  isFiltered: boolean;
+}
+
 /** Reads the filters of the builds from the page's address, which names an agent as people do. */
-export const readBuildFilter = async (
-  context: Context,
-  query: URLSearchParams,
-): Promise<ListFilter<z.output<typeof BuildFilter>>> => {
-  const { filter, errors } = readFilter(BuildFilter, filledFields(query, FILTERS));
-  const { agent: name } = filledFields(query, ["agent"]);
-  if (!name) return { filter, errors };
+export const readBuildFilter = async (context: Context, query: URLSearchParams): Promise<ReadFilter> => {
+  const { agent: name, ...fields } = filledFields(query, [...FILTERS, "agent"]);
+  const { filter, errors } = readFilter(BuildFilter, fields);
+  const isFiltered = name !== undefined || Object.keys(fields).length > errors.length;
+  if (!name) return { filter, errors, isFiltered };
   const [agent] = await listAgents.run(context, { ...noInput, query: { name } });
-  if (!agent) return { filter, errors: [...errors, { pointer: "/agent", detail: "is not the name of an agent" }] };
-  return { filter: { ...filter, agentId: agent.id }, errors };
+  const unknown = { pointer: "/agent", detail: "is not the name of an agent" };
+  if (!agent) return { filter, errors: [...errors, unknown], isFiltered };
+  return { filter: { ...filter, agentId: agent.id }, errors, isFiltered };
 };
 
 interface ChoiceProps {

@@ -107,7 +107,7 @@ export const buildsPage: Page = {
   path: "/builds",
   role: "viewer",
   async show(context, { query }) {
-    const { filter, errors } = await readBuildFilter(context, query);
+    const { filter, errors, isFiltered } = await readBuildFilter(context, query);
     const [{ value: builds, nextCursor }, repositories, pipelines, agents] = await Promise.all([
       listBuilds.answer(context, { ...noInput, query: filter }),
       listRepositories.run(context, noInput),
@@ -121,7 +121,6 @@ export const buildsPage: Page = {
       agents: namesById(agents, ({ name }) => name),
       explanations: await explain(context, builds),
     };
-    const isFiltered = Object.keys(filter).length > 0;
     const older = new URLSearchParams(query);
     if (nextCursor) older.set("cursor", nextCursor);
     return {
