@@ -68,6 +68,7 @@ CREATE INDEX `job_by_end` ON `job` (`finished_at`);--> statement-breakpoint
 CREATE TABLE `pool` (
 	`org_id` text PRIMARY KEY NOT NULL,
 	`sequence` integer NOT NULL,
+	`complete` integer NOT NULL,
 	`active` integer NOT NULL,
 	`at` integer NOT NULL
 ) WITHOUT ROWID;

@@ -38,10 +38,13 @@ const LAST_USE = `UPDATE variable SET last_used_at = ?3, last_used_by = ?4
   WHERE id IN (SELECT value FROM json_each(?1)) AND org_id = ?2
   AND (last_used_at IS NULL OR substr(last_used_at, 1, 10) < substr(?3, 1, 10))`;
 
-/* A sequence outside of what the pool knows stays: it shows that D1 or the pool was restored. */
-const POOL = `INSERT INTO pool (org_id, sequence, active, at) SELECT ?1, ?2, ?3, ?4
-  WHERE coalesce((SELECT sequence FROM pool WHERE org_id = ?1), 0) BETWEEN ?5 AND ?2
-  ON CONFLICT (org_id) DO UPDATE SET sequence = excluded.sequence, active = excluded.active, at = excluded.at`;
+/* The sequence covers every row that was ever told, so that it shows when the pool was restored. `complete` stays where
+   it lies before what the pool told (?5), so that it shows when D1 was. */
+const POOL = `INSERT INTO pool (org_id, sequence, complete, active, at)
+  VALUES (?1, ?2, CASE WHEN ?5 = 0 THEN ?2 ELSE 0 END, ?3, ?4)
+  ON CONFLICT (org_id) DO UPDATE SET sequence = max(sequence, excluded.sequence),
+    complete = CASE WHEN complete < ?5 THEN complete ELSE max(complete, excluded.sequence) END,
+    active = excluded.active, at = excluded.at`;
 
 const timeOf = (timestamp: string | null): number | null => (timestamp === null ? null : Date.parse(timestamp));
 
@@ -84,9 +87,9 @@ export const eraseBuild = (db: D1Database, orgId: string, buildId: string): D1Pr
     db.prepare(`DELETE FROM ${table} WHERE org_id = ?1 AND id = ?2`).bind(orgId, buildId),
   );
 
-/** What D1 heard last of the pool's sequence. */
+/** What D1 heard of the pool's sequence. */
 export const readPool = (db: D1Database, orgId: string): D1PreparedStatement =>
-  db.prepare("SELECT sequence FROM pool WHERE org_id = ?1").bind(orgId);
+  db.prepare("SELECT sequence, complete FROM pool WHERE org_id = ?1").bind(orgId);
 
 export const projectPool = (
   db: D1Database,

@@ -9,8 +9,9 @@ import {
 } from "../db/projection.ts";
 import { refOf } from "../domain/git-ref.ts";
 import type { DecisionContext } from "../domain/pool/decision.ts";
+import { type HeardSequence, NOTHING_HEARD } from "../domain/pool/facts.ts";
 import type { FlushResult } from "../domain/pool/outbox.ts";
-import { isSequenceDue, revocationsToTell } from "../domain/pool/reconcile.ts";
+import { isSequenceDue, nextTold, revocationsToTell } from "../domain/pool/reconcile.ts";
 import { toBuild } from "../domain/pool/record.ts";
 import { RULES } from "../domain/pool/rules.ts";
 import type { PoolState } from "../domain/pool/state.ts";
@@ -56,7 +57,7 @@ export class Outbox {
     const result: FlushResult = { builds: [], entries: [], sequence: null, failed: false };
     const revoked = revocationsToTell(state, context);
     const isDue = isSequenceDue(state, revoked);
-    const pool = { orgId, sequence: state.sequence, told: state.told, active: state.builds.size, revoked, isDue };
+    const pool = { orgId, sequence: nextTold(state), told: state.told, active: state.builds.size, revoked, isDue };
     const audits = this.#storage.auditEntries(BATCH_SIZE).map((queued) => this.#auditWrite(orgId, queued));
     const found = this.#storage.buildRecords(this.#nextBuilds(state));
     const recorded = await Promise.all(found.map((record) => this.#record(orgId, record, result)));
@@ -132,12 +133,10 @@ export class Outbox {
     const statements = writes.flatMap((write) => write.statements);
     const before = [readPool(this.#db, orgId), ...projectRevocations(this.#db, orgId, revoked)];
     const told = projectPool(this.#db, { ...pool, at: Date.now() });
-    let found: number | null = null;
+    let found = NOTHING_HEARD;
     try {
-      const [first] = await this.#db.batch<{ sequence: number }>(
-        raises ? [...before, ...statements, told] : statements,
-      );
-      if (raises) found = first?.results[0]?.sequence ?? null;
+      const [first] = await this.#db.batch<HeardSequence>(raises ? [...before, ...statements, told] : statements);
+      if (raises) found = first?.results[0] ?? NOTHING_HEARD;
     } catch (error) {
       const reason = error instanceof Error ? error.message : "unknown";
       const middle = writes.length >> 1;

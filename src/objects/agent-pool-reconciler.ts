@@ -1,5 +1,6 @@
 import { readPool } from "../db/projection.ts";
 import type { Result } from "../domain/pool/commands.ts";
+import { type HeardSequence, NOTHING_HEARD } from "../domain/pool/facts.ts";
 import type { Reconciled } from "../domain/pool/reconcile.ts";
 import type { PoolState } from "../domain/pool/state.ts";
 import type { Command, Input, Output } from "../domain/pool/step.ts";
@@ -23,8 +24,8 @@ export class Reconciler {
 
   /** Compares the sequences, and reads the rest where the pool was restored. @throws where D1 does not answer */
   async compare(): Promise<void> {
-    const { results } = await readPool(this.#db, this.#engine.orgId).all<{ sequence: number }>();
-    const compared = this.#engine.step("compare", { found: results[0]?.sequence ?? null });
+    const { results } = await readPool(this.#db, this.#engine.orgId).all<HeardSequence>();
+    const compared = this.#engine.step("compare", { found: results[0] ?? NOTHING_HEARD });
     if (!compared.ok) throw new Error(compared.refusal.detail);
     if (compared.value === "pool") await this.#readAgain();
   }

@@ -1,6 +1,7 @@
+import { readPool } from "../db/projection.ts";
 import { quoted } from "../db/quoted.ts";
 import { firstIdAt } from "../domain/id-range.ts";
-import type { Stored, StoredBuild } from "../domain/pool/facts.ts";
+import { type HeardSequence, NOTHING_HEARD, type Stored, type StoredBuild } from "../domain/pool/facts.ts";
 import { ACTIVE } from "../protocol/build-states.ts";
 
 /** Milliseconds by which ids may be older than the change that made them known. */
@@ -21,7 +22,7 @@ const buildOf = ({ ref, createdBy, leak, ...row }: Row): StoredBuild => ({
   leak: leak === 1,
 });
 
-const NO_BUILDS: Omit<Stored, "builds"> = { sequence: null, numbers: [], removedAgents: [], revoked: [], deleted: [] };
+const NO_BUILDS: Omit<Stored, "builds"> = { heard: null, numbers: [], removedAgents: [], revoked: [], deleted: [] };
 
 /** The builds with these ids. */
 export const readBuilds = async (db: D1Database, orgId: string, ids: string[]): Promise<Stored> => {
@@ -42,7 +43,7 @@ export const readSince = async (db: D1Database, orgId: string, since: number, id
     return db.prepare(`SELECT subject FROM audit_list WHERE ${newer} AND ${indexed} AND action IN (${actions})`);
   };
   const [pool, under, known, numbers, removed, revoked, deletedBuilds, deletedLogs] = await db.batch([
-    db.prepare("SELECT sequence FROM pool WHERE org_id = ?1").bind(orgId),
+    readPool(db, orgId),
     db.prepare(`SELECT ${COLUMNS} FROM build_list WHERE ${newer} AND ${IS_ACTIVE}`).bind(orgId, first),
     db
       .prepare(`SELECT ${COLUMNS} FROM build_list WHERE org_id = ?1 AND id IN (SELECT value FROM json_each(?2))`)
@@ -59,7 +60,7 @@ export const readSince = async (db: D1Database, orgId: string, since: number, id
     ((found?.results ?? []) as { subject: string }[]).map(({ subject }) => subject);
   const builds = [...((under?.results ?? []) as Row[]), ...((known?.results ?? []) as Row[])].map(buildOf);
   return {
-    sequence: (pool?.results[0] as { sequence: number } | undefined)?.sequence ?? null,
+    heard: (pool?.results[0] as HeardSequence | undefined) ?? NOTHING_HEARD,
     builds: [...new Map(builds.map((build) => [build.id, build])).values()],
     numbers: (numbers?.results ?? []) as Stored["numbers"],
     removedAgents: subjects(removed),

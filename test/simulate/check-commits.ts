@@ -135,7 +135,7 @@ const checkJobChange = (
     checkPassedOver(context, state, next);
   if (!before.lease && next.lease) checkGrant(context, state, id, next, next.lease);
   const isOver = build !== undefined && isTakenOver(context, build, context.storage.rows.builds.get(id));
-  if (before.lease && !next.lease && !isOver) checkLeaseEnd(context, id, before, next, before.lease, build);
+  if (before.lease && !next.lease && !isOver) checkLeaseEnd(context, state, id, next, before.lease, build);
   if (before.lease && next.lease) {
     must(1, before.lease.fence === next.lease.fence, "a lease changed its fence");
     must(5, next.lease.expiresAt >= before.lease.expiresAt, "the deadline of a lease moved closer");
@@ -215,8 +215,8 @@ const checkFirstStart = (context: CheckContext, id: string, job: JobFacts): void
 
 const checkLeaseEnd = (
   context: CheckContext,
+  state: PoolState,
   id: string,
-  before: JobFacts,
   next: JobFacts,
   lease: Lease,
   build: BuildFacts | undefined,
@@ -240,10 +240,11 @@ const checkLeaseEnd = (
     isExpired || isRestart || isIdleAgain || byAgent || byService || isRemoval,
     `a lease ended early at ${command}`,
   );
-  const isRelease = byAgent && command === "release";
+  // A lease that is overdue ends before its release is looked at.
+  const isRelease = byAgent && command === "release" && state.jobs.get(id)!.lease!.expiresAt > now;
   const isForAnother = isRelease && !input.interrupted;
   if (isForAnother && build?.status === "queued" && lease.startedAt !== null) seen.starts--;
-  if (lease.startedAt === null && next.unstarted !== before.unstarted) {
+  if (lease.startedAt === null && next.unstarted !== state.jobs.get(id)!.unstarted) {
     must(6, !byService || isExpired, "a withdrawn hand-out was counted as unstarted");
     seen.unstarted++;
   } else if (lease.startedAt === null && build?.status === "queued")

@@ -1,5 +1,12 @@
-import type { AuditFact, BuildFacts, JobFacts, Stored } from "../../src/domain/pool/facts.ts";
-import { isSequenceDue, revocationsToTell } from "../../src/domain/pool/reconcile.ts";
+import {
+  type AuditFact,
+  type BuildFacts,
+  type HeardSequence,
+  type JobFacts,
+  NOTHING_HEARD,
+  type Stored,
+} from "../../src/domain/pool/facts.ts";
+import { isSequenceDue, nextTold, revocationsToTell } from "../../src/domain/pool/reconcile.ts";
 import type { SimPool } from "./pool.ts";
 import { isEnded } from "./specification.ts";
 import type { SimStorage } from "./storage.ts";
@@ -11,10 +18,8 @@ export interface Batch {
   /** Tokens that are deleted again, after D1 was restored. */
   revoked: string[];
   isDue: boolean;
-  /** The pool's sequence, and the range in which D1's must be to be replaced. */
-  sequence: { written: number; from: number; to: number };
-  /** Nothing is written where D1's sequence is higher: the pool was restored. */
-  atMost: number | null;
+  /** The pool's sequence, and the one up to which D1 must be complete to be complete up to it. */
+  sequence: { written: number; from: number };
 }
 
 const BATCH_SIZE = 20;
@@ -35,7 +40,7 @@ export class SimDatabase {
   readonly erased = new Set<string>();
   /** Tokens that D1 holds valid. */
   tokens = new Set<string>(["t0"]);
-  sequence: number | null = null;
+  heard: HeardSequence = NOTHING_HEARD;
   /** How often D1 was restored. Writes that were on their way are lost. */
   restores = 0;
   /** One of both was restored: D1 may know a later version of a build than the pool. */
@@ -54,21 +59,19 @@ export class SimDatabase {
         : [];
     });
     const revoked = revocationsToTell(state, context);
-    const { told, sequence: written, unchecked } = state;
     return {
       builds,
       audits: [...storage.rows.audits].slice(0, BATCH_SIZE),
       revoked,
       isDue: isSequenceDue(state, revoked),
-      sequence: { written, from: told, to: unchecked ?? written },
-      atMost: unchecked,
+      sequence: { written: nextTold(state), from: state.told },
     };
   }
 
-  /** @returns the sequence that D1 had before; null where it had none */
-  write({ builds, audits, revoked, sequence, atMost }: Batch, storage: SimStorage): number | null {
-    const found = this.sequence;
-    if (atMost !== null && (found ?? 0) > atMost) return found;
+  /** @returns what D1 had heard before */
+  write({ builds, audits, revoked, sequence }: Batch, storage: SimStorage): HeardSequence {
+    const found = this.heard;
+    const { written, from } = sequence;
     for (const row of builds) {
       const { buildId, version } = row;
       const isRecorded = this.records.has(buildId) || this.erased.has(buildId);
@@ -80,7 +83,10 @@ export class SimDatabase {
     }
     for (const [, audit] of audits) this.audits.add(audit);
     for (const token of revoked) this.tokens.delete(token);
-    if ((found ?? 0) >= sequence.from && (found ?? 0) <= sequence.to) this.sequence = sequence.written;
+    this.heard = {
+      sequence: Math.max(found.sequence, written),
+      complete: found.complete < from ? found.complete : Math.max(found.complete, written),
+    };
     return found;
   }
 
@@ -99,7 +105,7 @@ export class SimDatabase {
     for (const { build } of this.builds.values())
       numbers.set(build.repoId, Math.max(build.number, numbers.get(build.repoId) ?? 0));
     return {
-      sequence: this.sequence,
+      heard: this.heard,
       builds: [...this.builds.values()].map(({ build, job }) => {
         const { seq: _, pipelineVersion: __, isTold: ___, ...known } = build;
         return { ...known, agentId: job.agentId, attempt: job.attempt };
@@ -116,8 +122,8 @@ export class SimDatabase {
 
   /** The rows as they are now; the function restores them. */
   snapshot(): () => void {
-    const { builds, audits, tokens, sequence } = this;
-    const copy = { builds: new Map(builds), audits: new Set(audits), tokens: new Set(tokens), sequence };
+    const { builds, audits, tokens, heard } = this;
+    const copy = { builds: new Map(builds), audits: new Set(audits), tokens: new Set(tokens), heard };
     return () => {
       Object.assign(this, copy);
       this.restores++;

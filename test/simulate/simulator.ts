@@ -237,7 +237,7 @@ export class Simulator {
       this.awayAfterRestore--;
       return;
     }
-    const compared = pool.call(now, "compare", { found: database.sequence });
+    const compared = pool.call(now, "compare", { found: database.heard });
     if (!compared.ok || compared.value !== "pool") return;
     const stored = database.stored();
     pool.checker.poolIsReconciled(stored);
@@ -247,7 +247,7 @@ export class Simulator {
   /** An operator says that something was restored: D1 and the pool are compared once more. */
   compareAgain(): void {
     const { database, pool } = this;
-    if (pool.state.unchecked === null) this.call("compare", { found: database.sequence });
+    if (pool.state.unchecked === null) this.call("compare", { found: database.heard });
     else this.#compare();
   }
 
@@ -256,7 +256,7 @@ export class Simulator {
     const { database } = this;
     const builds = database.stored().builds.filter(({ status }) => !isEnded(status));
     const done = this.call("reconcile", {
-      sequence: null,
+      heard: null,
       builds,
       numbers: [],
       removedAgents: [],
@@ -271,15 +271,14 @@ export class Simulator {
     this.#flushing = null;
     const isAway = this.injectFault("D1 away", 0.1, "recordFlush");
     const found = isAway ? null : database.write(batch, pool.storage);
-    const isRefused = batch.atMost !== null && (found ?? 0) > batch.atMost;
     if (this.injectFault("object evicted", 0.02, "before flushed")) {
       this.evict();
       return;
     }
-    const failed = isAway || isRefused || this.injectFault("D1 outcome unknown", 0.05, "recordFlush");
+    const failed = isAway || this.injectFault("D1 outcome unknown", 0.05, "recordFlush");
     const builds = failed ? [] : batch.builds.map(({ buildId, version }) => ({ buildId, version }));
     const entries = failed ? [] : batch.audits.map(([seq]) => seq);
-    const sequence = isAway || (failed && !isRefused) ? null : { found, written: batch.sequence.written };
+    const sequence = found === null || failed ? null : { found, written: batch.sequence.written };
     this.call("recordFlush", { builds, entries, sequence, failed });
   }
 

@@ -1,10 +1,11 @@
 import { sql } from "drizzle-orm";
 import { check, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-/** What each pool told last. A sequence that is not the one that the pool remembers shows that one was restored. */
+/** What each pool told: the highest sequence, and the one up to which nothing is missing. They show a restore. */
 export const pool = sqliteTable("pool", {
   orgId: text("org_id").primaryKey(),
   sequence: integer().notNull(),
+  complete: integer().notNull(),
   /** Builds that had not ended. */
   active: integer().notNull(),
   /** Milliseconds since 1970. */

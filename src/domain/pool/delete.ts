@@ -1,6 +1,15 @@
 import { DETAILS } from "../../protocol/problem.ts";
 import type { Actor } from "./commands.ts";
-import { activeBuild, audit, type Decision, type DecisionContext, decided, refused, unknownId } from "./decision.ts";
+import {
+  activeBuild,
+  audit,
+  type Decision,
+  type DecisionContext,
+  decided,
+  later,
+  refused,
+  unknownId,
+} from "./decision.ts";
 import type { Change, Deleted, Deletion } from "./facts.ts";
 import { nextAttempt } from "./outbox.ts";
 import type { PoolState } from "./state.ts";
@@ -44,12 +53,9 @@ export interface DeletionResult {
   failed: boolean;
 }
 
-/** Whether D1 was told of a time after the deletion, or there is none to tell. */
-const hasPassedInD1 = ({ told, sequence }: PoolState, at: number): boolean => told >= Math.min(at, sequence);
-
 /**
- * Records which deletions were carried out for good. A build may have followed its log meanwhile; and before D1 was
- * told a later sequence, a restore of D1 to before the deletion would not be noticed.
+ * Records which deletions were carried out for good: when no late write can undo them, and D1 has heard a later sequence
+ * since, without which nobody would notice a restore of D1 to before that. A build may have followed its log meanwhile.
  */
 export const recordDeletions = (
   state: PoolState,
@@ -57,15 +63,15 @@ export const recordDeletions = (
   { now }: DecisionContext,
 ): Decision<null> => {
   const failures = failed ? state.deleting.failures + 1 : 0;
-  const buildIds = done
-    .filter(
-      ({ buildId, deleted, at }) =>
-        state.records.deletion(buildId)?.deleted === deleted && now >= at + SETTLE_MS && hasPassedInD1(state, at),
-    )
-    .map(({ buildId }) => buildId);
+  const current = done.filter(({ buildId, deleted }) => state.records.deletion(buildId)?.deleted === deleted);
+  const buildIds = current.filter((one) => one.isSettled && state.told >= one.at).map(({ buildId }) => buildId);
+  const settled = current.filter((one) => !one.isSettled && now >= one.at + SETTLE_MS);
   const isEmpty = state.pendingDeletions.size <= buildIds.length;
   const at = failed ? nextAttempt(now, failures) : isEmpty ? null : now + SETTLE_MS;
-  const changes: Change[] = buildIds.length > 0 ? [{ kind: "deletions-done", buildIds }] : [];
+  const changes = settled.map((deletion): Change => {
+    return { kind: "deleted", deletion: { ...deletion, at: later(state, now), isSettled: true } };
+  });
+  if (buildIds.length > 0) changes.push({ kind: "deletions-done", buildIds });
   if (buildIds.length > 0 && !state.isToldStored) changes.push({ kind: "told", sequence: state.told });
   return decided(null, [...changes, { kind: "deleting", at, failures }]);
 };

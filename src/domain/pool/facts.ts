@@ -188,6 +188,8 @@ export interface Deletion {
   /** Milliseconds since 1970. The end of the build is part of its keys in the archive. */
   finishedAt: number;
   at: number;
+  /** It was carried out at a time after which no late write can undo it; D1 has to hear a sequence since `at`. */
+  isSettled?: boolean;
 }
 
 export interface AuditFact {
@@ -290,10 +292,18 @@ export interface StoredBuild
   attempt: number;
 }
 
+/** What D1 heard of the pool's sequence: the highest, and the one up to which nothing is missing. */
+export interface HeardSequence {
+  sequence: number;
+  complete: number;
+}
+
+export const NOTHING_HEARD: HeardSequence = { sequence: 0, complete: 0 };
+
 /** What D1 knows that a restored pool may have forgotten. */
 export interface Stored {
-  /** The pool's sequence as it told D1 last; null where only some builds were read. */
-  sequence: number | null;
+  /** Null where only some builds were read. */
+  heard: HeardSequence | null;
   /** Builds that are under way in D1, and those that the pool asked for. */
   builds: StoredBuild[];
   numbers: { repoId: string; number: number }[];

@@ -12,7 +12,7 @@ export interface FlushResult {
   builds: { buildId: string; version: number }[];
   /** Sequence numbers of the audit entries that were delivered. */
   entries: number[];
-  /** The pool's sequence in D1; null where nothing was told that raises it, or D1 did not answer. */
+  /** Null where nothing was told that raises the pool's sequence in D1, or D1 did not answer. */
   sequence: ToldSequence | null;
   /** Something could not be delivered. */
   failed: boolean;

@@ -1,18 +1,27 @@
 import { isEnded } from "../../protocol/build-states.ts";
 import { activeBuild, type Decision, type DecisionContext, decided, later, patchBuild } from "./decision.ts";
-import type { AgentFacts, BuildFacts, Change, Deletion, JobFacts, Stored, StoredBuild } from "./facts.ts";
+import type {
+  AgentFacts,
+  BuildFacts,
+  Change,
+  Deletion,
+  HeardSequence,
+  JobFacts,
+  Stored,
+  StoredBuild,
+} from "./facts.ts";
 import { closeLog, endBuild, loseLease } from "./lease.ts";
 import type { PoolState } from "./state.ts";
 
 /* After a restore D1 and the pool remember different pasts. Each flush tells D1 the pool's sequence, so that the side
-   that remembers less shows itself: D1 with a lower one than it was told, or the pool with a lower one than it told. */
+   that remembers less shows itself: D1 is complete up to a lower one than it was told, or the pool is at a lower one. */
 
 /** Which side was restored to an earlier time, as far as a comparison of the sequences shows. */
 export type Restored = "none" | "database" | "pool";
 
-/** The pool's sequence as D1 had it (null: not at all), and as the flush wrote it. */
+/** What D1 had heard before a flush, and the pool's sequence that the flush wrote. */
 export interface ToldSequence {
-  found: number | null;
+  found: HeardSequence;
   written: number;
 }
 
@@ -22,7 +31,7 @@ export const keepUnchecked = ({ unchecked, isUncheckedStored }: PoolState, chang
     ? [{ kind: "unchecked", sequence: unchecked }]
     : [];
 
-const RAISING: ReadonlySet<Change["kind"]> = new Set(["build", "audit", "revoked"]);
+const RAISING: ReadonlySet<Change["kind"]> = new Set(["build", "audit", "revoked", "deleted", "tell-again"]);
 
 /** What a pool did about a restore. */
 export interface Reconciled {
@@ -41,21 +50,26 @@ const LOST_MESSAGE = "The service was restored to a time before this build: retr
 /** How many ended builds one flush adds to what D1 is told again. */
 const TELL_AGAIN_LIMIT = 200;
 
-/** Compares the sequence in D1 (null: it has none) with the pool's. Until that agrees, the pool grants nothing. */
+/** Compares what D1 heard with the pool's sequence. Until that agrees, the pool grants nothing. */
 export const compare = (
   state: PoolState,
-  { found }: { found: number | null },
+  { found }: { found: HeardSequence },
   context: DecisionContext,
 ): Decision<Restored> => {
-  const restored = restoredSide(state, found, context);
+  const restored = restoredSide(state, found, state.unchecked, context);
   if (restored === "pool") return decided(restored);
   const compared: Change = { kind: "compared" };
-  return decided(restored, restored === "none" ? [compared] : [compared, ...tellAgain(state, found ?? 0, context)]);
+  return decided(restored, restored === "none" ? [compared] : [compared, ...tellAgain(state, found.complete, context)]);
 };
 
-const restoredSide = (state: PoolState, found: number | null, { rules }: DecisionContext): Restored => {
-  if (state.unchecked !== null && rules.poolWasRestored(state.unchecked, found ?? 0)) return "pool";
-  return rules.databaseWasRestored(state.told, found ?? 0) ? "database" : "none";
+const restoredSide = (
+  { told }: PoolState,
+  { sequence, complete }: HeardSequence,
+  own: number | null,
+  { rules }: DecisionContext,
+): Restored => {
+  if (own !== null && rules.poolWasRestored(own, sequence)) return "pool";
+  return rules.databaseWasRestored(told, complete) ? "database" : "none";
 };
 
 /** D1 was restored: it is told of every active build and every deletion now, and of the ended builds part by part. */
@@ -68,7 +82,7 @@ const tellAgain = (state: PoolState, sequence: number, { now }: DecisionContext)
 ];
 
 const deleteAgain = (deletions: Deletion[], now: number): Change[] =>
-  deletions.map((deletion) => ({ kind: "deleted", deletion: { ...deletion, at: now } }));
+  deletions.map((deletion) => ({ kind: "deleted", deletion: { ...deletion, at: now, isSettled: false } }));
 
 /** Deletions that a restored pool forgot: of builds that it remembers again, which may be under way again. */
 const forgottenDeletions = (state: PoolState, stored: Stored, context: DecisionContext): Change[] =>
@@ -98,16 +112,20 @@ export const recordSequence = (
 ): Change[] => {
   if (!sequence) return [];
   const { found, written } = sequence;
-  const restored = restoredSide(state, found, context);
-  if (restored === "pool") return [];
-  if (restored === "database") return [{ kind: "compared" }, ...tellAgain(state, found ?? 0, context)];
+  const restored = restoredSide(state, found, written, context);
+  if (restored === "pool") return [{ kind: "unchecked", sequence: written }];
+  if (restored === "database") return tellAgain(state, found.complete, context);
   const next = state.tellAgainAfter !== null && !failed ? tellNext(state, context) : [];
+  const mustStore = isStored || written > state.sequence;
   const told: Change[] =
-    written > state.told || (isStored && !state.isToldStored)
-      ? [{ kind: "told", sequence: written, ...(isStored ? {} : { isInMemory: true }) }]
+    written > state.told || (mustStore && !state.isToldStored)
+      ? [{ kind: "told", sequence: written, ...(mustStore ? {} : { isInMemory: true }) }]
       : [];
-  return [...(state.unchecked === null ? [] : [{ kind: "compared" } as const]), ...told, ...next];
+  return [...told, ...next];
 };
+
+/** What a flush tells: more than the one before, so that D1 shows a restore to between the two. */
+export const nextTold = ({ sequence, told }: PoolState): number => Math.max(sequence, told + 1);
 
 /** Whether D1 has heard of every revocation. */
 export const hasToldRevocations = ({ revoked, told }: PoolState, sequence: ToldSequence | null): boolean =>
@@ -126,7 +144,7 @@ const tellNext = (state: PoolState, { now }: DecisionContext): Change[] => {
   const ended = state.records.endedAfter(state.tellAgainAfter ?? 0, TELL_AGAIN_LIMIT);
   const last = ended.at(-1);
   return [
-    { kind: "tell-again", after: last?.seq ?? null, at: later(state, now) },
+    last ? { kind: "tell-again", after: last.seq, at: later(state, now) } : { kind: "tell-again", after: null, at: 0 },
     ...ended.map(({ id }): Change => ({ kind: "untold", buildId: id, at: later(state, now) })),
   ];
 };
@@ -153,11 +171,13 @@ export const reconcile = (state: PoolState, stored: Stored, context: DecisionCon
   for (const tokenId of stored.revoked) {
     if (!state.revoked.has(tokenId)) changes.push({ kind: "revoked", tokenId, at: context.now });
   }
-  if (stored.sequence !== null) {
-    changes.push({ kind: "told", sequence: stored.sequence }, { kind: "compared" });
-    // D1 may have been restored too, and the pool have forgotten that it was telling it again.
+  if (stored.heard) {
+    const { sequence, complete } = stored.heard;
     const { now } = context;
-    changes.push({ kind: "tell-again", after: 0, at: now }, ...forgottenDeletions(state, stored, context));
+    changes.push({ kind: "told", sequence: complete }, { kind: "compared" });
+    // D1 may have been restored too, and the pool have forgotten that it was telling it again.
+    const at = Math.max(sequence + 1, later(state, now));
+    changes.push({ kind: "tell-again", after: 0, at }, ...forgottenDeletions(state, stored, context));
     changes.push(...deleteAgain(state.records.rememberedDeletions(), now));
     changes.push({ kind: "flush", at: now, failures: 0 });
   }
@@ -190,7 +210,7 @@ const reconcileBuild = (
     return [{ kind: "untold", buildId: id, at: context.now }];
   }
   const deletion = state.records.deletion(id);
-  if (deletion?.deleted === "build") return [{ kind: "deleted", deletion: { ...deletion, at: context.now } }];
+  if (deletion?.deleted === "build") return deleteAgain([deletion], context.now);
   if (isEnded(stored.status)) return [];
   done.lost++;
   return endLost(state, stored, done.lost, context);
