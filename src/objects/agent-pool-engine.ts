@@ -188,10 +188,15 @@ export class PoolEngine {
     return done;
   }
 
+  /** Waits for what is being told elsewhere. */
+  async settled(): Promise<void> {
+    await Promise.allSettled([this.#flushing, this.#closing, this.#deleting]);
+  }
+
   /** Deletes everything. @throws Error where the pool was not closed */
   async destroy(): Promise<void> {
     if (!this.closing.isClosed) throw new Error("This pool is in use: close it first");
-    await Promise.allSettled([this.#flushing, this.#closing]);
+    await this.settled();
     if (this.#timer) clearTimeout(this.#timer.handle);
     this.#alarmAt = null;
     await this.closing.destroy();

@@ -13,6 +13,7 @@ const COLUMNS = `id, number, repo_id AS repoId, pipeline_id AS pipelineId, ref, 
   pool_version AS version`;
 const IS_ACTIVE = `status IN (${quoted(ACTIVE)})`;
 
+type Numbers = Stored["numbers"];
 type Row = Omit<StoredBuild, "branch" | "createdBy" | "leak"> & { ref: string; createdBy: string | null; leak: number };
 
 const buildOf = ({ ref, createdBy, leak, ...row }: Row): StoredBuild => ({
@@ -21,6 +22,9 @@ const buildOf = ({ ref, createdBy, leak, ...row }: Row): StoredBuild => ({
   createdBy: createdBy && JSON.parse(createdBy),
   leak: leak === 1,
 });
+
+/** A build that was deleted: its number was given, though no row has it any more. */
+const DELETED_BUILD = `subject, json_extract(detail, '$.repoId') AS repoId, json_extract(detail, '$.number') AS number`;
 
 const NO_BUILDS: Omit<Stored, "builds"> = { heard: null, numbers: [], removedAgents: [], revoked: [], deleted: [] };
 
@@ -38,9 +42,9 @@ export const readBuilds = async (db: D1Database, orgId: string, ids: string[]): 
 export const readSince = async (db: D1Database, orgId: string, since: number, ids: string[]): Promise<Stored> => {
   const first = firstIdAt(since - MARGIN_MS);
   const newer = "org_id = ?1 AND id >= ?2";
-  const audited = (actions: string): D1PreparedStatement => {
+  const audited = (actions: string, columns = "subject"): D1PreparedStatement => {
     const indexed = "action NOT IN ('build.create', 'build.deliver')";
-    return db.prepare(`SELECT subject FROM audit_list WHERE ${newer} AND ${indexed} AND action IN (${actions})`);
+    return db.prepare(`SELECT ${columns} FROM audit_list WHERE ${newer} AND ${indexed} AND action IN (${actions})`);
   };
   const [pool, under, known, numbers, removed, revoked, deletedBuilds, deletedLogs] = await db.batch([
     readPool(db, orgId),
@@ -53,7 +57,7 @@ export const readSince = async (db: D1Database, orgId: string, since: number, id
       .bind(orgId, first),
     audited("'agent.remove', 'agent.forget'").bind(orgId, first),
     audited("'token.revoke'").bind(orgId, first),
-    audited("'build.delete'").bind(orgId, first),
+    audited("'build.delete'", DELETED_BUILD).bind(orgId, first),
     audited("'log.delete'").bind(orgId, first),
   ]);
   const subjects = (found: D1Result | undefined) =>
@@ -62,7 +66,7 @@ export const readSince = async (db: D1Database, orgId: string, since: number, id
   return {
     heard: (pool?.results[0] as HeardSequence | undefined) ?? NOTHING_HEARD,
     builds: [...new Map(builds.map((build) => [build.id, build])).values()],
-    numbers: (numbers?.results ?? []) as Stored["numbers"],
+    numbers: [...((numbers?.results ?? []) as Numbers), ...((deletedBuilds?.results ?? []) as Numbers)],
     removedAgents: subjects(removed),
     revoked: subjects(revoked),
     deleted: [

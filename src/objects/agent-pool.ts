@@ -286,8 +286,9 @@ export class AgentPool extends DurableObject<Env> {
     return this.ctx.storage.onNextSessionRestoreBookmark(bookmark);
   }
 
-  /** Starts anew with the next call. @throws always: nothing is answered */
+  /** Starts anew with the next call, after what it told D1 has arrived. @throws always: nothing is answered */
   async restart(): Promise<void> {
+    await this.#engine.settled();
     this.ctx.abort("The operator sets this pool back");
   }
 

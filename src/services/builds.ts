@@ -91,10 +91,10 @@ const deleteOf = (deleted: Deleted) =>
     access: { role: "maintainer" },
     params: PathId,
     async run(context, { params }) {
-      const { id: buildId, finishedAt } = await findRecord(context, params.id);
-      const endedAt = finishedAt === null ? null : Date.parse(finishedAt);
+      const { id: buildId, repoId, number, finishedAt } = await findRecord(context, params.id);
+      const seen = { repoId, number, finishedAt: finishedAt === null ? null : Date.parse(finishedAt) };
       const pool = await context.pool();
-      settled(await pool.deleteBuild({ buildId, deleted, finishedAt: endedAt, actor: actorOf(context) }));
+      settled(await pool.deleteBuild({ buildId, deleted, seen, actor: actorOf(context) }));
     },
   });
 

@@ -41,7 +41,7 @@ export class SimDatabase {
   /** Tokens that D1 holds valid. */
   tokens = new Set<string>(["t0"]);
   heard: HeardSequence = NOTHING_HEARD;
-  /** How often D1 was restored. Writes that were on their way are lost. */
+  /** How often D1 or the pool was restored. Writes that were on their way are lost. */
   restores = 0;
   /** One of both was restored: D1 may know a later version of a build than the pool. */
   wasRestored = false;
@@ -104,6 +104,11 @@ export class SimDatabase {
     const numbers = new Map<string, number>();
     for (const { build } of this.builds.values())
       numbers.set(build.repoId, Math.max(build.number, numbers.get(build.repoId) ?? 0));
+    for (const { action, detail } of audits) {
+      if (action !== "build.delete") continue;
+      const { repoId, number } = detail as { repoId: string; number: number };
+      numbers.set(repoId, Math.max(number, numbers.get(repoId) ?? 0));
+    }
     return {
       heard: this.heard,
       builds: [...this.builds.values()].map(({ build, job }) => {
@@ -131,7 +136,9 @@ export class SimDatabase {
     };
   }
 
+  /** What the pool told before it was set back has arrived by then. */
   poolWasRestored(): void {
+    this.restores++;
     this.wasRestored = true;
   }
 

@@ -199,7 +199,12 @@ export class History {
     if (simulator.builds.length === 0 || !simulator.injectFault("deletion", 1)) return;
     const deleted = simulator.random.chance(0.7) ? "build" : "log";
     const buildId = simulator.random.pick(simulator.builds);
-    simulator.request("deleteBuild", { buildId, deleted, finishedAt: null, actor: ACTOR });
+    const { database, pool } = simulator;
+    const found = database.builds.get(buildId)?.build ?? pool.storage.rows.builds.get(buildId);
+    if (!found) return;
+    const { repoId, number } = found;
+    const seen = { repoId, number, finishedAt: null };
+    simulator.request("deleteBuild", { buildId, deleted, seen, actor: ACTOR });
   }
 
   #drain(isDraining: boolean): void {

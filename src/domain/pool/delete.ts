@@ -10,15 +10,15 @@ import {
   refused,
   unknownId,
 } from "./decision.ts";
-import type { Change, Deleted, Deletion } from "./facts.ts";
+import type { BuildFacts, Change, Deleted, Deletion } from "./facts.ts";
 import { nextAttempt } from "./outbox.ts";
 import type { PoolState } from "./state.ts";
 
 export interface DeleteRequest {
   buildId: string;
   deleted: Deleted;
-  /** The end of the build as D1 has it, for one that the pool has forgotten; null where D1 does not know one. */
-  finishedAt: number | null;
+  /** The build as readers see it: the pool may have forgotten it. */
+  seen: Pick<BuildFacts, "repoId" | "number" | "finishedAt">;
   actor: Actor;
 }
 
@@ -30,20 +30,22 @@ const AUDITED = { build: "build.delete", log: "log.delete" } as const;
 /** Deletes an ended build, or its log. The pool forgets the build at once, so that nothing tells it again. */
 export const deleteBuild = (
   state: PoolState,
-  { buildId, deleted, finishedAt, actor }: DeleteRequest,
+  { buildId, deleted, seen, actor }: DeleteRequest,
   context: DecisionContext,
 ): Decision<null> => {
   const earlier = state.records.deletion(buildId);
   if (earlier?.deleted === "build") return unknownId();
   if (earlier?.deleted === deleted) return refused("not-found", DETAILS["log-deleted"]);
-  const endedAt = state.records.ended(buildId)?.build.finishedAt ?? finishedAt;
-  if (activeBuild(state, buildId) || endedAt === null) {
+  const finishedAt = state.records.ended(buildId)?.build.finishedAt ?? seen.finishedAt;
+  if (activeBuild(state, buildId) || finishedAt === null) {
     return refused("conflict", "The build has not ended: cancel it first, or wait.");
   }
-  const deletion: Deletion = { buildId, deleted, finishedAt: endedAt, at: context.now };
+  const deletion: Deletion = { buildId, deleted, finishedAt, at: context.now };
+  // A pool that is set back to before the build learns from the audit that its number was given.
+  const { repoId, number } = seen;
   return decided(null, [
     ...context.rules.deletion({ kind: "deleted", deletion }),
-    ...audit(actor, AUDITED[deleted], buildId, {}, context),
+    ...audit(actor, AUDITED[deleted], buildId, { repoId, number }, context),
   ]);
 };
 
