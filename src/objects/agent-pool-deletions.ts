@@ -2,8 +2,9 @@ import { dayOf } from "../archive/keys.ts";
 import { deleteLogs } from "../archive/logs.ts";
 import { deleteRecord } from "../archive/records.ts";
 import { eraseBuild } from "../db/projection.ts";
-import type { DeletionResult } from "../domain/pool/delete.ts";
+import { type DeletionResult, mayCarryOut } from "../domain/pool/delete.ts";
 import type { Deletion } from "../domain/pool/facts.ts";
+import type { PoolState } from "../domain/pool/state.ts";
 import type { DeletionRows } from "./agent-pool-deletion-rows.ts";
 
 /** Deletions that one attempt carries out at most. */
@@ -23,9 +24,11 @@ export class Deletions {
   }
 
   /** One attempt with the oldest. @returns which are done */
-  async deliver(orgId: string): Promise<DeletionResult> {
-    const result: DeletionResult = { done: [], failed: false };
-    await Promise.all(this.#rows.pending(BATCH_SIZE).map((deletion) => this.#deliverOne(orgId, deletion, result)));
+  async deliver(orgId: string, state: Readonly<PoolState>): Promise<DeletionResult> {
+    const pending = this.#rows.pending(BATCH_SIZE);
+    const told = pending.filter((deletion) => mayCarryOut(state, deletion));
+    const result: DeletionResult = { done: [], failed: told.length < pending.length };
+    await Promise.all(told.map((deletion) => this.#deliverOne(orgId, deletion, result)));
     return result;
   }
 

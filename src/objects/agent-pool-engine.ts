@@ -323,18 +323,18 @@ export class PoolEngine {
     await within(FLUSH_WAIT_MS, delivered());
   }
 
-  /** Not while D1 is told: that attempt may have read a build before it was deleted. */
   #deliverDeletions(): Promise<void> {
-    this.#deleting ??= Promise.resolve(this.#flushing)
-      .catch(() => undefined)
-      .then(() => this.#deletions.deliver(this.orgId))
-      .then((result) => {
-        this.step("recordDeletions", result);
-      })
-      .finally(() => {
-        this.#deleting = null;
-      });
+    this.#deleting ??= this.#deleteOnce().finally(() => {
+      this.#deleting = null;
+    });
     return this.#deleting;
+  }
+
+  /** After D1 was told: an attempt that is under way may have read a build before it was deleted. */
+  async #deleteOnce(): Promise<void> {
+    await Promise.allSettled([this.#flushing]);
+    if (this.#state.flush.at !== null) await Promise.allSettled([this.#deliverOutbox()]);
+    this.step("recordDeletions", await this.#deletions.deliver(this.orgId, this.#state));
   }
 
   async #closeLog({ jobId, fence, endedAt }: LogOutboxEntry): Promise<void> {

@@ -85,7 +85,7 @@ const isDeleted = ({ deleted }: Stored, id: string): boolean =>
 const isTakenOver = ({ call }: CheckContext, next: BuildFacts, before: BuildFacts | undefined): boolean => {
   if (call.command !== "reconcile" || !isEnded(next.status)) return false;
   const stored = (call.input as Stored).builds.find(({ id }) => id === next.id);
-  return !before || (stored ? isEnded(stored.status) : isDeleted(call.input, next.id));
+  return !before || (!!stored && isEnded(stored.status)) || isDeleted(call.input, next.id);
 };
 
 /** A restored pool may only end a build: as D1 says, or because nothing but its row is left. */

@@ -25,7 +25,7 @@ const EVENT_WEIGHTS = [
   ["revoke", 0.15],
   ["silence", 0.3],
   ["evict", 3],
-  ["restore", 3],
+  ["restore", 6],
   ["clock", 0.4],
 ] as const;
 const TOTAL_WEIGHT = EVENT_WEIGHTS.reduce((sum, [, weight]) => sum + weight, 0);
@@ -262,6 +262,7 @@ export class History {
       if (side === "database") return;
       pool.storage.rows = rows;
       pool.checker.observed = observed;
+      simulator.poolRestores++;
       simulator.database.poolWasRestored();
       pool.checker.poolWasRestored(simulator.database.stored());
       simulator.evict(true);

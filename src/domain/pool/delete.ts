@@ -56,8 +56,14 @@ export interface DeletionResult {
 }
 
 /**
- * Records which deletions were carried out for good: when no late write can undo them, and D1 has heard a later sequence
- * since, without which nobody would notice a restore of D1 to before that. A build may have followed its log meanwhile.
+ * Whether D1 has heard of the deletion, which must come first: a pool that is set back to before it finds it there. The
+ * second time, when it is settled, D1 shows a restore to before the first.
+ */
+export const mayCarryOut = ({ told }: PoolState, { at }: Deletion): boolean => told >= at;
+
+/**
+ * Records which deletions were carried out for good: when no late write can undo them, and once more after D1 heard of
+ * that. A build may have followed its log meanwhile.
  */
 export const recordDeletions = (
   state: PoolState,
@@ -65,8 +71,8 @@ export const recordDeletions = (
   { now }: DecisionContext,
 ): Decision<null> => {
   const failures = failed ? state.deleting.failures + 1 : 0;
-  const current = done.filter(({ buildId, deleted }) => state.records.deletion(buildId)?.deleted === deleted);
-  const buildIds = current.filter((one) => one.isSettled && state.told >= one.at).map(({ buildId }) => buildId);
+  const current = done.filter(({ buildId, at }) => state.records.deletion(buildId)?.at === at);
+  const buildIds = current.filter((one) => one.isSettled).map(({ buildId }) => buildId);
   const settled = current.filter((one) => !one.isSettled && now >= one.at + SETTLE_MS);
   const isEmpty = state.pendingDeletions.size <= buildIds.length;
   const at = failed ? nextAttempt(now, failures) : isEmpty ? null : now + SETTLE_MS;

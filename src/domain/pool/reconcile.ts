@@ -59,7 +59,12 @@ export const compare = (
   const restored = restoredSide(state, found, state.unchecked, context);
   if (restored === "pool") return decided(restored);
   const compared: Change = { kind: "compared" };
-  return decided(restored, restored === "none" ? [compared] : [compared, ...tellAgain(state, found.complete, context)]);
+  if (restored === "database") return decided(restored, [compared, ...tellAgain(state, found.complete, context)]);
+  const isKnown = found.complete === state.told;
+  return decided(
+    restored,
+    isKnown ? [compared] : [compared, { kind: "told", sequence: found.complete, isInMemory: true }],
+  );
 };
 
 const restoredSide = (
