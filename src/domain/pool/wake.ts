@@ -59,5 +59,5 @@ export const settleLease = (state: PoolState, agentId: string): Change[] => {
 /** An agent that was heard of just now, and has no socket of its own any more. */
 export const withoutSocket = (agent: AgentFacts, now: number): AgentFacts => {
   const { hasSocket: _, ...rest } = agent;
-  return { ...rest, heardAt: now };
+  return { ...rest, heardAt: Math.max(agent.heardAt, now) };
 };
