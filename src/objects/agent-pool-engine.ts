@@ -13,11 +13,11 @@ import type { PoolState } from "../domain/pool/state.ts";
 import { type Command, decide, type Input, nextDue, nextOfferDue, type Output, step } from "../domain/pool/step.ts";
 import { wake } from "../domain/pool/wake.ts";
 import { Closes } from "./agent-pool-closes.ts";
-import { PoolClosing } from "./agent-pool-closing.ts";
 import type { DeadLetterBody } from "./agent-pool-dead-letters.ts";
 import { Deletions } from "./agent-pool-deletions.ts";
 import { Outbox } from "./agent-pool-outbox.ts";
 import { Reconciler } from "./agent-pool-reconciler.ts";
+import { PoolRemoval } from "./agent-pool-removal.ts";
 import { HintSockets } from "./agent-pool-sockets.ts";
 import { PoolStorage } from "./agent-pool-storage.ts";
 import type { LogOutboxEntry } from "./agent-pool-tables.ts";
@@ -43,7 +43,7 @@ const TIDY_SLICES = 12;
 export class PoolEngine {
   readonly storage: PoolStorage;
   readonly sockets: HintSockets;
-  readonly closing: PoolClosing;
+  readonly removal: PoolRemoval;
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
   readonly #outbox: Outbox;
@@ -71,7 +71,7 @@ export class PoolEngine {
     this.#deletions = new Deletions(db, env.ARCHIVE, this.storage.deletions, (jobId) => this.#logOf(jobId).remove());
     this.#reconciler = new Reconciler(db, this);
     this.#closes = new Closes(this.storage, (entry) => this.#closeLog(entry));
-    this.closing = new PoolClosing(ctx.storage);
+    this.removal = new PoolRemoval(ctx.storage);
   }
 
   /** Loads the stored state and the agents with open sockets. Must run before any other method. */
@@ -101,7 +101,7 @@ export class PoolEngine {
 
   /** Runs one step and stores it in one transaction. When that fails, aborts the object: memory and disk may differ. */
   step<C extends Command>(command: C, input: Input<C>): Result<Output<C>> {
-    const refusal = this.closing.refusalOf(command);
+    const refusal = this.removal.refusalOf(command);
     if (refusal) return refusal;
     const { context } = this;
     const { answer, pushes } = this.#transaction(command, () =>
@@ -123,7 +123,7 @@ export class PoolEngine {
 
   /** The answer that a command would get now. Changes nothing. */
   preview<C extends Command>(command: C, input: Input<C>): Result<Output<C>> {
-    return this.closing.refusalOf(command) ?? decide(this.#state, command, input, this.context).answer;
+    return this.removal.refusalOf(command) ?? decide(this.#state, command, input, this.context).answer;
   }
 
   /** Ends what is overdue, and deletes what is old: in slices, and soon again while old rows are left. */
@@ -171,7 +171,7 @@ export class PoolEngine {
 
   /** Refuses agents and builds from now on: their organization is being deleted. */
   close(): void {
-    this.closing.close();
+    this.removal.close();
     this.sockets.closeAll();
   }
 
@@ -195,11 +195,11 @@ export class PoolEngine {
 
   /** Deletes everything. @throws Error where the pool was not closed */
   async destroy(): Promise<void> {
-    if (!this.closing.isClosed) throw new Error("This pool is in use: close it first");
+    if (!this.removal.isClosed) throw new Error("This pool is in use: close it first");
     await this.settled();
     if (this.#timer) clearTimeout(this.#timer.handle);
     this.#alarmAt = null;
-    await this.closing.destroy();
+    await this.removal.destroy();
   }
 
   /** Waits until the build is in D1, but not longer than FLUSH_WAIT_MS. */
@@ -254,13 +254,13 @@ export class PoolEngine {
   }
 
   #setAlarm(at: number): void {
-    if (this.closing.isDestroyed) return;
+    if (this.removal.isDestroyed) return;
     this.#alarmAt = at;
     this.#ctx.storage.setAlarm(at);
   }
 
   #setOfferTimer(): void {
-    if (this.closing.isClosed) return;
+    if (this.removal.isClosed) return;
     const at = nextOfferDue(this.#state);
     if (at === (this.#timer?.at ?? null)) return;
     if (this.#timer) clearTimeout(this.#timer.handle);

@@ -261,8 +261,8 @@ export class AgentPool extends DurableObject<Env> {
 
   /** Forgets builds whose logs are purged. @returns the ids of at most `limit` others that it knows */
   async forgetBuilds(ids: string[], limit: number): Promise<string[]> {
-    if (!this.#engine.closing.isClosed) throw new Error("This pool is in use: close it first");
-    return this.#engine.closing.forgetBuilds(ids, limit);
+    if (!this.#engine.removal.isClosed) throw new Error("This pool is in use: close it first");
+    return this.#engine.removal.forgetBuilds(ids, limit);
   }
 
   /** Deletes everything that this object holds, after `close`. */

@@ -8,7 +8,7 @@ const CLOSED = "closed";
 const GOES_ON: readonly Command[] = ["sweep", "tidy", "recordFlush", "recordCloses", "leave"];
 
 /** The end of a pool whose organization is being deleted: first it answers nobody, then nothing of it is left. */
-export class PoolClosing {
+export class PoolRemoval {
   readonly #storage: DurableObjectStorage;
   #state: "open" | "closed" | "destroyed";
 
