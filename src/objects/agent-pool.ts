@@ -47,10 +47,10 @@ export class AgentPool extends DurableObject<Env> {
   /** Makes a build, once for each idempotency key. Waits up to a second until lists in D1 show it. */
   async enqueue(build: commands.NewBuild): Promise<Result<Build>> {
     this.#checkOrg(build.orgId);
-    await this.#engine.comparedSoon();
+    await this.#engine.reconciler.comparedSoon();
     const answer = this.#engine.step("enqueue", build);
     if (!answer.ok) return answer;
-    await this.#engine.waitUntilWritten(answer.value.buildId);
+    await this.#engine.deliveries.waitUntilWritten(answer.value.buildId);
     return this.getBuild(answer.value.buildId);
   }
 
@@ -65,7 +65,7 @@ export class AgentPool extends DurableObject<Env> {
   /** Deletes an ended build, or its log. Waits up to a second until nothing of it is left. */
   async deleteBuild(request: DeleteRequest): Promise<Result<null>> {
     const answer = this.#engine.step("deleteBuild", request);
-    if (answer.ok) await this.#engine.waitUntilDeleted();
+    if (answer.ok) await this.#engine.deliveries.waitUntilDeleted();
     return answer;
   }
 
@@ -181,7 +181,7 @@ export class AgentPool extends DurableObject<Env> {
 
   /** Leases the next build to the agent: the same one again until it has started it; null where there is none. */
   async claim(request: commands.ClaimRequest): Promise<Result<commands.Grant | null>> {
-    if (this.#engine.state.builds.size > 0) await this.#engine.comparedSoon();
+    if (this.#engine.state.builds.size > 0) await this.#engine.reconciler.comparedSoon();
     const answer = this.#engine.step("claim", request);
     return answer.ok && answer.value ? { ok: true, value: this.#grantOf(answer.value) } : (answer as Result<null>);
   }
@@ -241,7 +241,7 @@ export class AgentPool extends DurableObject<Env> {
 
   /** Delivers the outbox to D1 and the logs. */
   async flush(): Promise<void> {
-    await this.#engine.flush();
+    await this.#engine.deliveries.deliverAll();
   }
 
   /** What could not be delivered or read, after `after` in the order in which it was set aside. */
@@ -272,12 +272,14 @@ export class AgentPool extends DurableObject<Env> {
 
   /** Takes over what D1 knows of these builds, which it has under way. */
   async reconcile(buildIds: string[]): Promise<Result<Reconciled>> {
-    return this.#engine.reconcile(buildIds);
+    return this.#engine.reconciler.reconcile(buildIds);
   }
 
   /** An operator says that D1, or the pools, were restored to an earlier time. */
   async restored(what: "database" | "pools"): Promise<Result<Reconciled>> {
-    return this.#engine.restored(what);
+    const done = await this.#engine.reconciler.restored(what);
+    await this.#engine.deliveries.tell();
+    return done;
   }
 
   /** Sets this pool back to a time (milliseconds since 1970) at its next start. @returns how to undo that */
@@ -288,7 +290,7 @@ export class AgentPool extends DurableObject<Env> {
 
   /** Starts anew with the next call, after what it told D1 has arrived. @throws always: nothing is answered */
   async restart(): Promise<void> {
-    await this.#engine.settled();
+    await this.#engine.deliveries.settled();
     this.ctx.abort("The operator sets this pool back");
   }
 
