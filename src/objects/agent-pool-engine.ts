@@ -151,7 +151,7 @@ export class PoolEngine {
 
   /** Deletes everything. @throws Error where the pool was not closed */
   async destroy(): Promise<void> {
-    if (!this.removal.isClosed) throw new Error("This pool is in use: close it first");
+    this.removal.mustBeClosed();
     await this.deliveries.settled();
     if (this.#timer) clearTimeout(this.#timer.handle);
     this.#alarmAt = null;

@@ -25,6 +25,11 @@ export class PoolRemoval {
     return this.#state === "destroyed";
   }
 
+  /** @throws where the pool is in use */
+  mustBeClosed(): void {
+    if (!this.isClosed) throw new Error("This pool is in use: close it first");
+  }
+
   /** The refusal of a command, as if its caller's token had been removed; null where the command may run. */
   refusalOf(command: Command): Result<never> | null {
     if (this.#state === "open" || (this.#state === "closed" && GOES_ON.includes(command))) return null;
@@ -38,10 +43,11 @@ export class PoolRemoval {
   }
 
   /**
-   * Forgets these builds, whose logs are purged.
+   * Forgets these builds, whose logs are purged. @throws where the pool is in use
    * @returns the ids of the next builds that the pool knows, at most `limit`
    */
   forgetBuilds(ids: readonly string[], limit: number): string[] {
+    this.mustBeClosed();
     if (this.isDestroyed) return [];
     const { sql } = this.#storage;
     sql.exec("DELETE FROM build WHERE id IN (SELECT value FROM json_each(?))", JSON.stringify(ids));
