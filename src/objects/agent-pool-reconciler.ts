@@ -1,9 +1,9 @@
 import { readPool } from "../db/projection.ts";
 import type { Result } from "../domain/pool/commands.ts";
-import { type HeardSequence, NOTHING_HEARD } from "../domain/pool/facts.ts";
 import type { Reconciled } from "../domain/pool/reconcile.ts";
 import type { PoolState } from "../domain/pool/state.ts";
 import type { Command, Input, Output } from "../domain/pool/step.ts";
+import { type HeardSequence, NOTHING_HEARD } from "../domain/pool/stored.ts";
 import { readBuilds, readSince } from "./agent-pool-stored-builds.ts";
 import { SingleFlight } from "./single-flight.ts";
 import { CALLER_WAIT_MS, within } from "./within.ts";

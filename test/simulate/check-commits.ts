@@ -1,5 +1,6 @@
-import type { AgentFacts, BuildFacts, Change, JobFacts, Lease, Outcome, Stored } from "../../src/domain/pool/facts.ts";
+import type { AgentFacts, BuildFacts, Change, JobFacts, Lease, Outcome } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
+import type { Stored } from "../../src/domain/pool/stored.ts";
 import { firstEligible, meetsRequirements } from "./check-state.ts";
 import type { CheckContext, ObservedBuild } from "./observations.ts";
 import {

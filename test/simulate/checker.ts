@@ -1,7 +1,8 @@
 import type { Result } from "../../src/domain/pool/commands.ts";
 import type { Push } from "../../src/domain/pool/decision.ts";
-import type { Change, Stored } from "../../src/domain/pool/facts.ts";
+import type { Change } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
+import type { Stored } from "../../src/domain/pool/stored.ts";
 import type { FoundSockets } from "../../src/domain/pool/wake.ts";
 import { checkAccepted, checkOffers, checkRefused } from "./check-answers.ts";
 import { checkCommit } from "./check-commits.ts";

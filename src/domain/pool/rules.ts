@@ -12,10 +12,10 @@ import type {
   Lease,
   Outcome,
   Records,
-  StoredBuild,
   Waiter,
 } from "./facts.ts";
 import { byQueueOrder, type QueuedBuild } from "./queue.ts";
+import type { StoredBuild } from "./stored.ts";
 
 /** Limits that only the pool knows; `protocol/limits.ts` has those that a client meets. */
 export const POOL_LIMITS = {
