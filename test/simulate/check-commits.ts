@@ -185,6 +185,7 @@ const checkGrant = (context: CheckContext, state: PoolState, id: string, job: Jo
   must(4, !context.observed.ended.has(id), "a build that ended before the restore was leased");
   must(2, lease.fence > context.maxFence, `fence ${lease.fence} follows ${context.maxFence}`);
   context.maxFence = lease.fence;
+  context.observed.leases.add(`${id} ${lease.fence}`);
   context.observed.builds.get(id)!.unaskedExtensions = 0;
   must(12, command === "claim" && lease.agentId === input.agentId, "a lease was granted without a poll of its agent");
   must(5, lease.expiresAt >= now + START_MS, "the new lease is too short");

@@ -26,6 +26,7 @@ export class Checker implements CheckContext {
   observed: Observations = {
     builds: new Map(),
     agents: new Map(),
+    leases: new Set(),
     revoked: new Set(),
     ended: new Set(),
     keys: new Map(),
@@ -139,6 +140,11 @@ export class Checker implements CheckContext {
   /** Once both sides have spoken, D1 holds no token valid that was revoked. */
   checkRevocations(valid: ReadonlySet<string>): void {
     for (const token of this.observed.revoked) must(15, !valid.has(token), "a revoked token is valid again");
+  }
+
+  /** Once every build has ended and nothing waits, nobody can write to a log any more. */
+  checkCloses(closed: ReadonlySet<string>): void {
+    for (const lease of this.observed.leases) must(3, closed.has(lease), `the log of lease ${lease} is still open`);
   }
 
   /** The observations as they are now, to restore them together with the pool. */

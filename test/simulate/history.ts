@@ -292,6 +292,7 @@ export class History {
     for (const build of pool.storage.rows.builds.values())
       must(17, isEnded(build.status), "a stored build has not ended");
     simulator.database.compare(pool.storage);
+    pool.checker.checkCloses(simulator.closedLogs);
     pool.checker.checkRevocations(simulator.database.tokens);
   }
 

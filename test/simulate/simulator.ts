@@ -43,7 +43,7 @@ export class Simulator {
   readonly delayedMessages: (() => void)[] = [];
   /** Ids of agents that got a hint and have not polled since. */
   readonly hinted = new Set<string>();
-  /** Logs that were closed, by job and fence. */
+  /** Leases whose logs were closed, each as its job and its fence. */
   readonly closedLogs = new Set<string>();
   readonly sockets = new SimSockets();
   /** The token that registers agents, until it is revoked with all of them. */
