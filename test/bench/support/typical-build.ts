@@ -1,4 +1,4 @@
-import { BURST, QUIET_PACE } from "../../../src/agent/log/log-sender.ts";
+import { QUIET_PACE, quietPauseAfter } from "../../../src/agent/log/log-sender.ts";
 import { SETTLE, QUIET_PACE as STEPS_PACE } from "../../../src/agent/wire/progress-report.ts";
 import { type Job, LEASE_HEADER } from "../../../src/protocol/jobs.ts";
 import type { AgentSocket } from "./agent-socket.ts";
@@ -17,7 +17,7 @@ interface TypicalBuilds {
   trigger: { token: string; pipelineId: string };
   /** The agents that build at once, with their sockets. */
   crowd: { agent: RegisteredAgent; socket: AgentSocket }[];
-  /** Milliseconds between two chunks of a log, after the first few. */
+  /** Milliseconds between two chunks of a log at most, after the first few. */
   pace?: number;
 }
 
@@ -128,7 +128,7 @@ class RunningBuild {
     const { next } = await this.#http.request<{ next: number }>("PUT", path, { token, headers, body });
     this.#offset = next;
     this.#chunks += 1;
-    this.#nextChunkAt = this.#chunks < BURST ? 0 : at + this.#run.pace;
+    this.#nextChunkAt = at + quietPauseAfter(this.#chunks, this.#run.pace);
   }
 
   async #reportSteps(at: number): Promise<void> {
