@@ -8,7 +8,7 @@ import type { DecisionContext } from "../domain/pool/decision.ts";
 import type { Change } from "../domain/pool/facts.ts";
 import { numbersOf, type PoolNumbers } from "../domain/pool/numbers.ts";
 import type { Reconciled } from "../domain/pool/reconcile.ts";
-import { RULES } from "../domain/pool/rules.ts";
+import { RULES, STORED_FOR_MS } from "../domain/pool/rules.ts";
 import type { PoolState } from "../domain/pool/state.ts";
 import { type Command, decide, type Input, nextDue, nextOfferDue, type Output, step } from "../domain/pool/step.ts";
 import { wake } from "../domain/pool/wake.ts";
@@ -92,7 +92,7 @@ export class PoolEngine {
 
   get context(): DecisionContext {
     const { startMs, leaseMs, agentMs } = poolTimes(this.#env);
-    return { now: Date.now(), startMs, leaseMs, agentMs, rules: RULES };
+    return { now: Date.now(), startMs, leaseMs, agentMs, storedForMs: STORED_FOR_MS, rules: RULES };
   }
 
   get orgId(): string {

@@ -10,7 +10,7 @@ import {
   LEASE_MS,
   OFFER_MS,
   OUTAGE_MS,
-  STORED_AHEAD_MS,
+  STORED_FOR_MS,
 } from "./specification.ts";
 import { must } from "./violation.ts";
 
@@ -265,7 +265,7 @@ const checkHeartbeat = (context: CheckContext, state: PoolState, value: AnyInput
   if (lease.startedAt !== null && !lease.stop) {
     must(5, until >= now + LEASE_MS, "the heartbeat did not extend the lease");
     const stored = context.storage.rows.jobs.get(input.buildId)!.lease!.expiresAt;
-    must(5, stored >= now + STORED_AHEAD_MS, "the stored deadline is too old to outlive a missed heartbeat");
+    must(5, stored + STORED_FOR_MS >= until, "the stored deadline is too old");
   }
   if (lease.stop) {
     const had = call.job!.lease!.expiresAt;

@@ -57,14 +57,14 @@ export const start = (state: PoolState, holder: LeaseHolder, context: DecisionCo
 
 /** The renewed lease: stored, unless the heartbeat came over the socket and the stored deadline is recent. */
 const renewal = (job: JobFacts, { bySocket }: HeartbeatRequest, context: DecisionContext): Change[] => {
-  const { now, leaseMs, rules } = context;
+  const { now, leaseMs, storedForMs, rules } = context;
   const lease = job.lease!;
   if (lease.startedAt === null) return [];
   const expiresAt = rules.extended(lease, now, leaseMs);
   const keptBy = bySocket ? "socket" : null;
   const isKept = !lease.graced && (lease.keptBy ?? null) === keptBy;
   if (isKept && expiresAt === lease.expiresAt) return [];
-  if (isKept && bySocket && !rules.mustStore(lease, now, leaseMs))
+  if (isKept && bySocket && !rules.mustStore(lease, expiresAt, storedForMs))
     return [{ kind: "renewal", buildId: job.buildId, expiresAt }];
   const renewed = { ...lease, expiresAt, writtenUntil: expiresAt, graced: false, keptBy } as const;
   return [{ kind: "job", job: { ...job, lease: renewed } }];
