@@ -203,6 +203,11 @@ export class PoolStorage implements Records {
     return found;
   }
 
+  /** Texts of the build's steps that are masked. */
+  maskedTexts(buildId: string): Set<string> {
+    return this.#reports.texts(buildId);
+  }
+
   /** What a retry takes over: from the row of its own where the run had values or keys of its own. */
   runValues(buildId: string): RunValues | undefined {
     const [row] = this.#rows("SELECT facts FROM inputs WHERE build_id = ?", buildId);

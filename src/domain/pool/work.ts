@@ -106,6 +106,7 @@ export const progress = (
   if (!context.rules.mayFinish(build)) return refused("conflict", "The build was not started.");
   const report: Partial<Report> = {};
   if (progressReport.steps) report.steps = progressReport.steps;
+  else if (progressReport.masksCame) report.masksCame = true;
   if (progressReport.summary !== undefined) report.summary = progressReport.summary;
   const commitSha = commitBuilt(build, progressReport.commitSha);
   if (commitSha === build.commitSha && Object.keys(report).length === 0) return decided(null);
