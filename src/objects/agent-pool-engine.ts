@@ -314,6 +314,11 @@ export class PoolEngine {
     return this.#closing;
   }
 
+  /** Closes the logs of builds that have just ended at once, so that those who follow them hear of it. */
+  closeEnded(): void {
+    if (this.#state.closing.at !== null) this.#ctx.waitUntil(this.#closeLogs());
+  }
+
   /** Waits until the pending deletions are carried out, but not longer than FLUSH_WAIT_MS. */
   async waitUntilDeleted(): Promise<void> {
     const delivered = async () => {

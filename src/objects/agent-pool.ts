@@ -231,7 +231,9 @@ export class AgentPool extends DurableObject<Env> {
   }
 
   async finish(report: ByToken<commands.FinishReport>): Promise<Result<Build>> {
-    return this.#buildOf(this.#engine.step("finish", this.#withAgentId(report)));
+    const answer = this.#engine.step("finish", this.#withAgentId(report));
+    this.#engine.closeEnded();
+    return this.#buildOf(answer);
   }
 
   /** Tells the agent of the build that somebody began to follow its log. */

@@ -8,7 +8,6 @@ import type { Context } from "./core/context.ts";
 import { isOfOlderObject } from "./core/outage.ts";
 import { invalid, Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
-import { ownerOf } from "./log-places.ts";
 
 /**
  * The lease that the caller claims to hold. Pool and log check the claim by the agent's token.
@@ -121,9 +120,6 @@ export const finishBuild = verb({
     const build = settled(
       await context.objects.pool(context.orgId).finish({ ...holder, status, exitCode, reason, message }),
     );
-    // The pool closes the log too, about a second later; this ends the followers' streams at once.
-    const log = context.objects.log(context.orgId, params.id);
-    context.waitUntil(log.close({ fence: holder.fence, ended: ownerOf(build) }));
     return buildRecord(context, build);
   },
 });
