@@ -44,7 +44,7 @@ export class Deliveries {
     const isDue = ({ at }: { at: number | null }) => at !== null && at <= by;
     await Promise.all([
       isDue(flush) ? this.tell() : null,
-      isDue(closing) ? this.#closing.run() : null,
+      isDue(closing) ? this.closeLogs() : null,
       isDue(deleting) ? this.#deleting.run() : null,
     ]);
   }
@@ -58,6 +58,11 @@ export class Deliveries {
   /** Tells the archive and D1 what they have to hear. */
   tell(): Promise<void> {
     return this.#telling.run();
+  }
+
+  /** Closes the logs that have to be closed. */
+  closeLogs(): Promise<void> {
+    return this.#closing.run();
   }
 
   /** Waits until the build is in D1, but not longer than a second. */

@@ -5,7 +5,7 @@ import type { Result } from "../domain/pool/commands.ts";
 import type { DecisionContext } from "../domain/pool/decision.ts";
 import type { Change } from "../domain/pool/facts.ts";
 import { numbersOf, type PoolNumbers } from "../domain/pool/numbers.ts";
-import { RULES } from "../domain/pool/rules.ts";
+import { RULES, STORED_FOR_MS } from "../domain/pool/rules.ts";
 import type { PoolState } from "../domain/pool/state.ts";
 import { type Command, decide, type Input, nextDue, nextOfferDue, type Output, step } from "../domain/pool/step.ts";
 import { wake } from "../domain/pool/wake.ts";
@@ -76,7 +76,7 @@ export class PoolEngine {
 
   get context(): DecisionContext {
     const { startMs, leaseMs, agentMs } = poolTimes(this.#env);
-    return { now: Date.now(), startMs, leaseMs, agentMs, rules: RULES };
+    return { now: Date.now(), startMs, leaseMs, agentMs, storedForMs: STORED_FOR_MS, rules: RULES };
   }
 
   get orgId(): string {
@@ -211,6 +211,11 @@ export class PoolEngine {
       this.step("sweep", null);
     };
     this.#timer = { at, handle: setTimeout(onTimer, Math.max(0, at - Date.now())) };
+  }
+
+  /** Closes the logs of builds that have just ended at once, so that those who follow them hear of it. */
+  closeEnded(): void {
+    if (this.#state.closing.at !== null) this.#ctx.waitUntil(this.deliveries.closeLogs());
   }
 }
 

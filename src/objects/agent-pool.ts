@@ -188,12 +188,26 @@ export class AgentPool extends DurableObject<Env> {
     return this.#engine.step("progress", this.#withAgentId(report));
   }
 
+  /**
+   * Stores a report of steps whose texts it has already, masked. @returns false where it has another text, or values to
+   * mask came since: then the log masks first
+   */
+  async repeatSteps(report: ByToken<commands.ProgressReport>): Promise<Result<boolean>> {
+    const masked = this.#engine.storage.maskedTexts(report.buildId);
+    const isMasked = report.steps?.every(({ id, name }) => masked.has(name) && masked.has(id ?? name));
+    if (!isMasked || report.summary !== undefined) return { ok: true, value: false };
+    const answer = this.#engine.step("progress", this.#withAgentId(report));
+    return answer.ok ? { ok: true, value: true } : answer;
+  }
+
   async release(request: ByToken<commands.ReleaseRequest>): Promise<Result<Build>> {
     return this.#records.buildOf(this.#engine.step("release", this.#withAgentId(request)));
   }
 
   async finish(report: ByToken<commands.FinishReport>): Promise<Result<Build>> {
-    return this.#records.buildOf(this.#engine.step("finish", this.#withAgentId(report)));
+    const answer = this.#engine.step("finish", this.#withAgentId(report));
+    this.#engine.closeEnded();
+    return this.#records.buildOf(answer);
   }
 
   /** Tells the agent of the build that somebody began to follow its log. */

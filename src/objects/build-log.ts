@@ -132,9 +132,9 @@ export class BuildLog extends DurableObject<Env> {
   async close({ fence, ended = null }: { fence: number; ended?: EndedBuild | null }): Promise<void> {
     await this.#turns.take(async () => {
       const isNews = fence > this.#store.closedFence;
+      const isEnd = ended !== null && this.#store.end(this.#ownerOf(ended), fence);
       if (isNews && (fence > 0 || this.#store.isLaid)) this.#store.close(fence);
       this.#masking.forget();
-      const isEnd = ended !== null && this.#store.end(this.#ownerOf(ended));
       const isTombstone = isNews && this.#store.isLaid && !this.#store.current();
       if (isEnd || isTombstone) await this.#move.schedule();
       this.#followers.sendNews();

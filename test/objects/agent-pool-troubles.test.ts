@@ -2,6 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it, vi } from "vitest";
 import { getRecord } from "../../src/archive/records.ts";
+import { buildLogName } from "../../src/domain/object-names.ts";
 import { AgentPool } from "../../src/objects/agent-pool.ts";
 import { actor, busy, newBuild, type Pool, poolOf, registered, value } from "./agent-pool-support.ts";
 
@@ -174,4 +175,43 @@ it("tells D1 and deletes also after it was closed and evicted, and its alarm com
   await runDurableObjectAlarm(pool);
   const alarm = await runInDurableObject(pool, (_object, { storage }) => storage.getAlarm());
   expect(alarm).toBeGreaterThan(firedAt + 10_000);
+});
+
+const closedFence = ({ orgId, buildId }: { orgId: string; buildId: string }): Promise<unknown> =>
+  runInDurableObject(env.BUILD_LOG.getByName(buildLogName(orgId, buildId)), (_object, { storage }) => {
+    const [table] = storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'closed'").toArray();
+    return table ? storage.sql.exec("SELECT max(fence) AS fence FROM closed").one().fence : null;
+  });
+
+const close = () => Promise.reject(new Error("the log is away"));
+const BUILD_LOG = { getByName: () => ({ close }) } as unknown as Env["BUILD_LOG"];
+
+it("closes the log of a build at once when it ends, and needs no row for that", async () => {
+  const pool = poolOf("ends");
+  const holder = { ...(await busy(pool, "ends")), orgId: "ends" };
+  value(await pool.finish({ ...holder, status: "succeeded", exitCode: 0 }));
+  expect(await count(pool, "log_outbox")).toBe(0);
+  await vi.waitFor(async () => expect(await closedFence(holder)).toBe(holder.fence));
+  await pool.flush();
+  expect(await count(pool, "log_outbox")).toBe(0);
+});
+
+it("closes the log of an ended build after a crash, be D1 told of the end or not", async () => {
+  const pool = poolOf("close-again");
+  const holders = [await busy(pool, "close-again"), await busy(pool, "close-again")];
+  const DB = { prepare: (sql: string) => env.DB.prepare(sql), batch: close } as unknown as D1Database;
+  const end = (index: number, faults: Partial<Env>) =>
+    boundTo(pool, faults, async (object) => {
+      value(await object.finish({ ...holders[index]!, status: "succeeded", exitCode: 0 }));
+      await object.flush();
+    });
+  await end(0, { DB, BUILD_LOG });
+  expect(await count(pool, "log_outbox")).toBe(0);
+  await end(1, { BUILD_LOG });
+  expect(await count(pool, "log_outbox")).toBeGreaterThan(0);
+  await evictDurableObject(pool);
+  await pool.flush();
+  for (const holder of holders) expect(await closedFence({ ...holder, orgId: "close-again" })).toBe(holder.fence);
+  await pool.flush();
+  expect(await count(pool, "log_outbox")).toBe(0);
 });

@@ -2,7 +2,7 @@ import type { JobFacts, Outcome } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { firstEligible } from "./check-state.ts";
 import type { AnyInput, Call, CheckContext } from "./observations.ts";
-import { GRACE_AFTER_STOP_MS, isEnded, isLeased, LEASE_MS, OUTAGE_MS, STORED_AHEAD_MS } from "./specification.ts";
+import { GRACE_AFTER_STOP_MS, isEnded, isLeased, LEASE_MS, OUTAGE_MS, STORED_FOR_MS } from "./specification.ts";
 import { must } from "./violation.ts";
 
 const isOvertime = ({ lease, timeoutSeconds }: JobFacts, now: number) =>
@@ -120,7 +120,7 @@ export const checkHeartbeat = (context: CheckContext, state: PoolState, value: A
   if (lease.startedAt !== null && !lease.stop) {
     must(5, until >= now + LEASE_MS, "the heartbeat did not extend the lease");
     const stored = context.storage.rows.jobs.get(input.buildId)!.lease!.expiresAt;
-    must(5, stored >= now + STORED_AHEAD_MS, "the stored deadline is too old to outlive a missed heartbeat");
+    must(5, stored >= now + STORED_FOR_MS, "the stored deadline is too old to outlive a missed heartbeat");
   }
   if (lease.stop) {
     const had = call.job!.lease!.expiresAt;

@@ -110,6 +110,8 @@ export interface Report {
   environment: EnvironmentKey[] | null;
   steps: Step[];
   summary: string | null;
+  /** There are values to mask that came after these steps. */
+  masksCame?: boolean;
 }
 
 export interface AgentFacts {

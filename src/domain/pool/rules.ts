@@ -38,8 +38,11 @@ export const OUTAGE_MS = 5_000;
 export const STOP_AGAIN_MS = 15_000;
 /** Milliseconds after which an ephemeral agent that is away, and never had a build, is removed. */
 export const EPHEMERAL_MS = 60 * 60 * 1000;
-/** A heartbeat over the socket is stored where less than this part of a lease is left of the stored deadline. */
-const WRITTEN_PART = 2 / 3;
+/**
+ * Milliseconds by which a stored deadline may be older than the one that a socket keeps: the socket remembers it, and a
+ * lease that lost its socket gets its time once more. What release 0.3.0 reads is later by as much.
+ */
+export const STORED_FOR_MS = 5 * 60 * 1000;
 /** Milliseconds after which an agent that ignored offers gets offers again, even without a heartbeat. */
 export const UNRESPONSIVE_MS = 10 * 60 * 1000;
 /** Offers, or claimed builds, in a row that an agent may ignore before it gets no more. */
@@ -63,8 +66,8 @@ export interface Rules {
   hasLostSocket(lease: Lease, hasSocket: boolean): boolean;
   /** The deadline that the agent's socket remembers, where it is later than the stored one. */
   remembered(lease: Lease, kept: KeptLease | null): number;
-  /** Whether the stored deadline is so old that two more heartbeats may come after it. */
-  mustStore(lease: Lease, now: number, leaseMs: number): boolean;
+  /** Whether the new deadline is later than the stored one by more than this. */
+  mustStore(lease: Lease, expiresAt: number, storedForMs: number): boolean;
   /** Whether the agent is told once more to stop its build. */
   tellsAgain(dueAt: number | null, now: number): boolean;
   hasAttemptLeft(job: JobFacts): boolean;
@@ -163,7 +166,7 @@ export const RULES: Rules = {
   hasLostSocket: ({ keptBy }, hasSocket) => keptBy === "socket" && !hasSocket,
   remembered: (lease, kept) =>
     kept?.fence === lease.fence ? Math.max(lease.expiresAt, kept.expiresAt) : lease.expiresAt,
-  mustStore: ({ expiresAt, writtenUntil }, now, leaseMs) => (writtenUntil ?? expiresAt) - now < leaseMs * WRITTEN_PART,
+  mustStore: (lease, expiresAt, storedForMs) => expiresAt > (lease.writtenUntil ?? lease.expiresAt) + storedForMs,
   tellsAgain: (dueAt, now) => dueAt !== null && now >= dueAt,
   hasAttemptLeft: (job) => job.attempt < job.maxAttempts,
   hasUnstartedLeft: (job) => job.unstarted < POOL_LIMITS.unstarted,
