@@ -30,6 +30,8 @@ const FLUSH_WAIT_MS = 1_000;
 const ALARM_RETRY_MS = 60_000;
 /** Milliseconds that the alarm waits for D1 and the logs: deadlines that pass meanwhile need it again. */
 const ALARM_WAIT_MS = 10_000;
+/** Milliseconds by which an alarm does what is due later, so that it needs no alarm of its own. */
+const ALARM_AHEAD_MS = 5_000;
 /** Milliseconds between two cleanups of old rows, and until the next slices while some are left. */
 const TIDY_MS = 60 * 60 * 1000;
 const TIDY_ON_MS = 1_000;
@@ -223,11 +225,11 @@ export class PoolEngine {
       if (this.#state.builds.size > 0) await this.comparedSoon();
       this.sweep();
       const { flush, closing, deleting } = this.#state;
-      const now = Date.now();
+      const until = Date.now() + ALARM_AHEAD_MS;
       const delivered = Promise.all([
-        flush.at !== null && flush.at <= now ? this.#deliverOutbox() : null,
-        closing.at !== null && closing.at <= now ? this.#closeLogs() : null,
-        deleting.at !== null && deleting.at <= now ? this.#deliverDeletions() : null,
+        flush.at !== null && flush.at <= until ? this.#deliverOutbox() : null,
+        closing.at !== null && closing.at <= until ? this.#closeLogs() : null,
+        deleting.at !== null && deleting.at <= until ? this.#deliverDeletions() : null,
       ]);
       await within(ALARM_WAIT_MS, delivered);
     } catch (error) {
