@@ -36,7 +36,7 @@ export const drill = async (): Promise<boolean> => {
     const [lost] = await writeOldRows(db, { orgId: "old", until: now - 500 * DAY_MS, ...ROWS });
     await ask(`/fill?builds=${POOL_BUILDS}`);
     for (const orgId of ["old", "stuck"]) {
-      await db.prepare("INSERT INTO pool VALUES (?, 1, 1, ?)").bind(orgId, now).run();
+      await db.prepare("INSERT INTO pool VALUES (?, 1, 1, 1, ?)").bind(orgId, now).run();
     }
     console.log(`${await countRows(db)} old rows in D1, ${await ask<number>("/left")} in the pool`);
     const minute = Math.floor(now / 60_000);

@@ -1,4 +1,4 @@
-import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it, vi } from "vitest";
 import { getRecord } from "../../src/archive/records.ts";
@@ -154,6 +154,27 @@ it("starts again after an alarm that failed, and needs one row for one that did 
     await fire(true);
     expect(await storage.getAlarm()).not.toBeNull();
   });
+});
+
+it("tells D1 and deletes also after it was closed and evicted, and its alarm comes to rest", async () => {
+  const pool = poolOf("leaving");
+  const { id, number, repoId } = value(await pool.enqueue(newBuild("leaving")));
+  value(await pool.cancel({ buildId: id, actor }));
+  await pool.flush();
+  const last = value(await pool.enqueue(newBuild("leaving")));
+  value(await pool.cancel({ buildId: last.id, actor }));
+  const away = () => Promise.reject(new Error("R2 is away"));
+  const ARCHIVE = { list: away, put: away } as unknown as R2Bucket;
+  const seen = { repoId, number, finishedAt: null };
+  await boundTo(pool, { ARCHIVE }, (object) => object.deleteBuild({ buildId: id, deleted: "build", seen, actor }));
+  await pool.close();
+  await evictDurableObject(pool);
+  await pool.flush();
+  expect([await inD1(id), await inD1(last.id)]).toEqual([undefined, "canceled"]);
+  const firedAt = Date.now();
+  await runDurableObjectAlarm(pool);
+  const alarm = await runInDurableObject(pool, (_object, { storage }) => storage.getAlarm());
+  expect(alarm).toBeGreaterThan(firedAt + 10_000);
 });
 
 const closedFence = ({ orgId, buildId }: { orgId: string; buildId: string }): Promise<unknown> =>

@@ -71,7 +71,7 @@ describe("GET /operator/metrics", () => {
   it("counts a pool that fails, and goes on with the others", async () => {
     const { orgId } = await newBuildSetup();
     const later = Date.now() + 3_600_000;
-    await env.DB.prepare("INSERT OR REPLACE INTO pool VALUES (?, 1, 1, ?)").bind(orgId, later).run();
+    await env.DB.prepare("INSERT OR REPLACE INTO pool VALUES (?, 1, 1, 1, ?)").bind(orgId, later).run();
     await upkeep({ AGENT_POOL: broken(env.AGENT_POOL, poolName(orgId)) }, later);
     const found = await read();
     expect(found.pools).toMatchObject({ failed: 1 });

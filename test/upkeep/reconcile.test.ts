@@ -15,7 +15,7 @@ it("ends what D1 calls active and no pool knows, and leaves what is younger than
   const active = { status: "running", finished_at: null, pool_version: 1 };
   const lost = await writeSummary("lost", { ...active, queued_at: NOW - 2 * HOUR_MS });
   const young = await writeSummary("lost", { ...active, queued_at: NOW - HOUR_MS / 2 });
-  await env.DB.prepare("INSERT INTO pool VALUES ('lost', 0, 0, ?)").bind(NOW).run();
+  await env.DB.prepare("INSERT INTO pool VALUES ('lost', 0, 0, 0, ?)").bind(NOW).run();
   await upkeep({}, NOW);
   await poolStub("lost").flush();
   expect(await rowOf(lost.id)).toMatchObject({ status: "failed", reason: "agent-lost" });

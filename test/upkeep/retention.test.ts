@@ -14,7 +14,7 @@ it("removes what is past its retention within ten rounds, though one pool and on
     ...{ orgId: "old", until, builds: 3000, earlierBuilds: 130 },
     ...{ audit: 1500, earlierAudit: 1500, uses: 1500, earlierUses: 1500 },
   });
-  await env.DB.prepare("INSERT INTO pool VALUES ('stuck', 1, 1, ?)").bind(NOW).run();
+  await env.DB.prepare("INSERT INTO pool VALUES ('stuck', 1, 1, 1, ?)").bind(NOW).run();
   const faults = {
     BUILD_LOG: broken(env.BUILD_LOG, buildLogName("old", lost)),
     AGENT_POOL: broken(env.AGENT_POOL, poolName("stuck")),

@@ -61,8 +61,8 @@ export const notCompared = (): Decision<never> => {
 };
 export const leaseLost = () => refused("lease-lost", DETAILS["lease-lost"]);
 
-/** A sequence above all that D1 can have been told of. */
-export const later = ({ sequence }: PoolState, now: number): number => Math.max(sequence + 1, now);
+/** A sequence above all that D1 was told of, and above what a flush is telling it now. */
+export const later = ({ sequence, told }: PoolState, now: number): number => Math.max(sequence + 1, told + 2, now);
 
 /** The agent, if it is registered and the token is its own. */
 export const verifiedAgent = (

@@ -40,7 +40,7 @@ export const deleteBuild = (
   if (activeBuild(state, buildId) || finishedAt === null) {
     return refused("conflict", "The build has not ended: cancel it first, or wait.");
   }
-  const deletion: Deletion = { buildId, deleted, finishedAt, at: context.now };
+  const deletion: Deletion = { buildId, deleted, finishedAt, at: later(state, context.now) };
   // A pool that is set back to before the build learns from the audit that its number was given.
   const { repoId, number } = seen;
   return decided(null, [

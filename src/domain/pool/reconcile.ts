@@ -1,17 +1,9 @@
 import { isEnded } from "../../protocol/build-states.ts";
 import { activeBuild, type Decision, type DecisionContext, decided, later, patchBuild } from "./decision.ts";
-import type {
-  AgentFacts,
-  BuildFacts,
-  Change,
-  Deletion,
-  HeardSequence,
-  JobFacts,
-  Stored,
-  StoredBuild,
-} from "./facts.ts";
+import type { AgentFacts, BuildFacts, Change, Deletion, JobFacts } from "./facts.ts";
 import { closeLog, endBuild, loseLease } from "./lease.ts";
 import type { PoolState } from "./state.ts";
+import type { HeardSequence, Stored, StoredBuild } from "./stored.ts";
 
 /* After a restore D1 and the pool remember different pasts. Each flush tells D1 the pool's sequence, so that the side
    that remembers less shows itself: D1 is complete up to a lower one than it was told, or the pool is at a lower one. */
@@ -78,16 +70,18 @@ const restoredSide = (
 };
 
 /** D1 was restored: it is told of every active build and every deletion now, and of the ended builds part by part. */
-const tellAgain = (state: PoolState, sequence: number, { now }: DecisionContext): Change[] => [
+const tellAgain = (state: PoolState, sequence: number, context: DecisionContext): Change[] => [
   { kind: "told", sequence },
-  { kind: "tell-again", after: 0, at: later(state, now) },
-  ...[...state.builds.keys()].map((buildId): Change => ({ kind: "untold", buildId, at: later(state, now) })),
-  ...deleteAgain(state.records.rememberedDeletions(), now),
-  { kind: "flush", at: now, failures: 0 },
+  { kind: "tell-again", after: 0, at: later(state, context.now) },
+  ...[...state.builds.keys()].map((buildId): Change => ({ kind: "untold", buildId, at: later(state, context.now) })),
+  ...deleteAgain(state, state.records.rememberedDeletions(), context),
+  { kind: "flush", at: context.now, failures: 0 },
 ];
 
-const deleteAgain = (deletions: Deletion[], now: number): Change[] =>
-  deletions.map((deletion) => ({ kind: "deleted", deletion: { ...deletion, at: now, isSettled: false } }));
+const deleteAgain = (state: PoolState, deletions: Deletion[], { now }: DecisionContext): Change[] => {
+  const at = later(state, now);
+  return deletions.map((deletion) => ({ kind: "deleted", deletion: { ...deletion, at, isSettled: false } }));
+};
 
 /** Deletions that a restored pool forgot: of builds that it remembers again, which may be under way again. */
 const forgottenDeletions = (state: PoolState, stored: Stored, context: DecisionContext): Change[] =>
@@ -99,7 +93,7 @@ const forgottenDeletions = (state: PoolState, stored: Stored, context: DecisionC
     const finishedAt = active || known ? (known?.finishedAt ?? now) : null;
     if (!finishedAt || state.records.deletion(buildId) || (active && deleted === "log")) return [];
     const ending = active ? endBuild(active, LOST, LOST_MESSAGE, context) : [];
-    return [...ending, { kind: "deleted", deletion: { buildId, deleted, finishedAt, at: now } }];
+    return [...ending, { kind: "deleted", deletion: { buildId, deleted, finishedAt, at: later(state, now) } }];
   });
 
 /** An operator says that D1 was restored, so that an idle pool tells it again too. */
@@ -183,7 +177,7 @@ export const reconcile = (state: PoolState, stored: Stored, context: DecisionCon
     // D1 may have been restored too, and the pool have forgotten that it was telling it again.
     const at = Math.max(sequence + 1, later(state, now));
     changes.push({ kind: "tell-again", after: 0, at }, ...forgottenDeletions(state, stored, context));
-    changes.push(...deleteAgain(state.records.rememberedDeletions(), now));
+    changes.push(...deleteAgain(state, state.records.rememberedDeletions(), context));
     changes.push({ kind: "flush", at: now, failures: 0 });
   }
   return decided(done, changes);
@@ -215,7 +209,7 @@ const reconcileBuild = (
     return [{ kind: "untold", buildId: id, at: context.now }];
   }
   const deletion = state.records.deletion(id);
-  if (deletion?.deleted === "build") return deleteAgain([deletion], context.now);
+  if (deletion?.deleted === "build") return deleteAgain(state, [deletion], context);
   if (isEnded(stored.status)) return [];
   done.lost++;
   return endLost(state, stored, done.lost, context);

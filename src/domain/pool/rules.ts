@@ -12,10 +12,10 @@ import type {
   Lease,
   Outcome,
   Records,
-  StoredBuild,
   Waiter,
 } from "./facts.ts";
 import { byQueueOrder, type QueuedBuild } from "./queue.ts";
+import type { StoredBuild } from "./stored.ts";
 
 /** Limits that only the pool knows; `protocol/limits.ts` has those that a client meets. */
 export const POOL_LIMITS = {
@@ -110,6 +110,8 @@ export interface Rules {
   /** Whether D1 knows enough of a build of which it has this version. */
   isHeard(build: BuildFacts, version: number): boolean;
   audited(change: Change & { kind: "audit" }): Change[];
+  /** What is stored of a lease that is over, or of a build that has ended: its log is closed. */
+  closes(change: Change & { kind: "close" }): Change[];
   /** Whether the agent may not have the build, which it released before. */
   isNotFor(job: JobFacts, agentId: string): boolean;
   /** Whether the build may be released for another agent to try: once. */
@@ -209,6 +211,7 @@ export const RULES: Rules = {
   mayTell: (build, isRecorded) => !isEnded(build.status) || isRecorded,
   isHeard: (build, version) => !isEnded(build.status) || build.version === version,
   audited: (change) => [change],
+  closes: (change) => [change],
   isNotFor: ({ releasedBy, passedOver }, agentId) =>
     releasedBy.includes(agentId) || (passedOver?.agentId === agentId && passedOver.until !== null),
   mayGoElsewhere: ({ passedOver }) => !passedOver,
