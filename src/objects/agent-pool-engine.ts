@@ -22,6 +22,8 @@ import { within } from "./within.ts";
 const ALARM_RETRY_MS = 60_000;
 /** Milliseconds that the alarm waits for D1 and the logs: deadlines that pass meanwhile need it again. */
 const ALARM_WAIT_MS = 10_000;
+/** Milliseconds by which an alarm does what is due later, so that it needs no alarm of its own. */
+const ALARM_AHEAD_MS = 5_000;
 /** Milliseconds between two cleanups of old rows, and until the next slices while some are left. */
 const TIDY_MS = 60 * 60 * 1000;
 const TIDY_ON_MS = 1_000;
@@ -169,7 +171,7 @@ export class PoolEngine {
     try {
       if (this.#state.builds.size > 0) await this.reconciler.comparedSoon();
       this.sweep();
-      await within(ALARM_WAIT_MS, this.deliveries.deliverDue(Date.now()));
+      await within(ALARM_WAIT_MS, this.deliveries.deliverDue(Date.now() + ALARM_AHEAD_MS));
     } catch (error) {
       console.error("pool: the alarm failed and will be tried again", error);
       this.#setAlarm(Date.now() + ALARM_RETRY_MS);

@@ -144,14 +144,17 @@ export class PoolStorage implements Records {
     if (!build) {
       this.#write("UPDATE build SET facts = json_set(facts, '$.job', json(?)) WHERE id = ?", JSON.stringify(job), id);
     } else if (!job) {
-      const update = "UPDATE build SET ended_at = NULL, facts = json_set(?, '$.job', facts -> '$.job') WHERE seq = ?";
+      const update = "UPDATE build SET facts = json_set(?, '$.job', facts -> '$.job') WHERE seq = ?";
       this.#write(update, JSON.stringify(build), build.seq);
     } else {
       const facts = writeBuild(build, job);
-      const update = "UPDATE build SET ended_at = NULL, facts = ? WHERE seq = ? AND id = ? RETURNING 1";
+      const update = "UPDATE build SET facts = ? WHERE seq = ? AND id = ? RETURNING 1";
       const isKnown = this.#rows(update, facts, build.seq, id).length > 0;
       if (!isKnown) this.#write("INSERT INTO build VALUES (?, ?, NULL, ?)", build.seq, id, facts);
     }
+    // Apart from the facts: to set it also writes the index of builds under way.
+    if (build && isEnded(build.status))
+      this.#write("UPDATE build SET ended_at = NULL WHERE seq = ? AND ended_at IS NOT NULL", build.seq);
   }
 
   /** Deletes the large run values of the oldest ended builds, so that they never fill the disk. */

@@ -18,8 +18,8 @@ describe("a build of five minutes with 30 variables", () => {
   it("costs no more requests, calls and rows than it does today", () => {
     const { counts } = build;
     expect(counts.requests).toBeLessThanOrEqual(21);
-    expect(Math.round(billedCalls(counts))).toBeLessThanOrEqual(38);
-    expect(totalOf(counts.objectRowsWritten)).toBeLessThanOrEqual(60);
+    expect(Math.round(billedCalls(counts))).toBeLessThanOrEqual(34);
+    expect(totalOf(counts.objectRowsWritten)).toBeLessThanOrEqual(49);
     expect(totalOf(counts.d1RowsWritten)).toBeLessThanOrEqual(15);
     expect(counts.archiveWrites).toBe(2);
     expect(counts.lines).toBeLessThanOrEqual(2);

@@ -189,7 +189,7 @@ export class Simulator {
   }
 
   /** Evicts the object and starts it again. Hibernated sockets survive, except in a crash or deploy. */
-  evict(isCrash = this.random.chance(0.5)): void {
+  evict(isCrash = this.random.chance(0.7)): void {
     if (isCrash) {
       this.sockets.clear();
       this.hinted.clear();
