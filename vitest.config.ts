@@ -16,7 +16,7 @@ export default defineConfig(async () => ({
   test: {
     silent: "passed-only" as const,
     // Much of what these tests do is to wait for processes of their own.
-    maxWorkers: 3,
+    maxWorkers: 4,
     projects: [
       { test: { name: "plain", include: PLAIN, testTimeout: 180_000 } },
       {
