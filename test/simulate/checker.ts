@@ -45,6 +45,8 @@ export class Checker implements CheckContext {
     const buildId = input?.buildId ?? input?.id;
     const build = this.storage.rows.builds.get(buildId);
     const job = this.storage.rows.jobs.get(buildId);
+    // Where the clock was set back, nobody was seen later than now.
+    for (const agent of this.observed.agents.values()) agent.seenAt = Math.min(agent.seenAt, now);
     this.call = {
       command,
       input,
