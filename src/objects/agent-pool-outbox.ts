@@ -8,9 +8,9 @@ import {
   readPool,
 } from "../db/projection.ts";
 import { refOf } from "../domain/git-ref.ts";
-import type { DecisionContext } from "../domain/pool/decision.ts";
+import { type DecisionContext, nextTold } from "../domain/pool/decision.ts";
 import type { FlushResult } from "../domain/pool/outbox.ts";
-import { isSequenceDue, nextTold, revocationsToTell } from "../domain/pool/reconcile.ts";
+import { isSequenceDue, revocationsToTell } from "../domain/pool/reconcile.ts";
 import { toBuild } from "../domain/pool/record.ts";
 import { RULES } from "../domain/pool/rules.ts";
 import type { PoolState } from "../domain/pool/state.ts";

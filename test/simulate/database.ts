@@ -1,5 +1,6 @@
+import { nextTold } from "../../src/domain/pool/decision.ts";
 import type { AuditFact, BuildFacts, JobFacts } from "../../src/domain/pool/facts.ts";
-import { isSequenceDue, nextTold, revocationsToTell } from "../../src/domain/pool/reconcile.ts";
+import { isSequenceDue, revocationsToTell } from "../../src/domain/pool/reconcile.ts";
 import { type HeardSequence, NOTHING_HEARD, type Stored } from "../../src/domain/pool/stored.ts";
 import type { SimPool } from "./pool.ts";
 import { isEnded } from "./specification.ts";

@@ -61,8 +61,11 @@ export const notCompared = (): Decision<never> => {
 };
 export const leaseLost = () => refused("lease-lost", DETAILS["lease-lost"]);
 
+/** What a flush tells: more than each attempt before, so that D1 shows a restore to between two of them. */
+export const nextTold = ({ sequence, told, flush }: PoolState): number => Math.max(sequence + flush.failures, told + 1);
+
 /** A sequence above all that D1 was told of, and above what a flush is telling it now. */
-export const later = ({ sequence, told }: PoolState, now: number): number => Math.max(sequence + 1, told + 2, now);
+export const later = (state: PoolState, now: number): number => Math.max(nextTold(state) + 1, now);
 
 /** The agent, if it is registered and the token is its own. */
 export const verifiedAgent = (

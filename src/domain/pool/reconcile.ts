@@ -123,9 +123,6 @@ export const recordSequence = (
   return [...told, ...next];
 };
 
-/** What a flush tells: more than the one before, so that D1 shows a restore to between the two. */
-export const nextTold = ({ sequence, told }: PoolState): number => Math.max(sequence, told + 1);
-
 /** Whether D1 has heard of every revocation. */
 export const hasToldRevocations = ({ revoked, told }: PoolState, sequence: ToldSequence | null): boolean =>
   [...revoked.values()].every((at) => at <= Math.max(told, sequence?.written ?? 0));
