@@ -70,7 +70,7 @@ export interface PlannedBuild {
 }
 
 /** Builds of a pipeline and ref that are of no use any more: all of them, or those for one pull request. */
-export interface EndedRef {
+interface EndedRef {
   pipelineId: string;
   ref: string;
   pull: number | null;
