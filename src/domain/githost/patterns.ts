@@ -68,6 +68,26 @@ const matches = (tokens: Token[], text: string): boolean => {
   return reached.has(tokens.length);
 };
 
+/** The texts between the signs: a name without all of them, in this order, needs no closer look. */
+const plainTextsOf = (pattern: string): string[] =>
+  pattern.split(/(?<=^|\/)\*{2,}\/|[*?]+/).filter((text) => text !== "");
+
+const hasInOrder = (texts: string[], name: string): boolean => {
+  let from = 0;
+  return texts.every((text) => {
+    const at = name.indexOf(text, from);
+    from = at + text.length;
+    return at >= 0;
+  });
+};
+
+/** A test for names by one pattern without `!`. */
+const matcherOfOne = (pattern: string): ((name: string) => boolean) => {
+  const tokens = tokensOf(pattern);
+  const texts = plainTextsOf(pattern);
+  return (name) => hasInOrder(texts, name) && matches(tokens, name);
+};
+
 /**
  * A test for names: of the patterns that match, the last one decides. `*` is any characters but `/`, `**` any at all,
  * `?` one that is not `/`. A whole part `**` before a `/` may be no folder at all.
@@ -75,7 +95,7 @@ const matches = (tokens: Token[], text: string): boolean => {
 export const matcherOf = (patterns: readonly string[]): ((name: string) => boolean) => {
   const read = patterns.map((pattern) => {
     const isTaking = pattern.startsWith("!");
-    return { isTaking, tokens: tokensOf(isTaking ? pattern.slice(1) : pattern) };
+    return { isTaking, isMatch: matcherOfOne(isTaking ? pattern.slice(1) : pattern) };
   });
-  return (name) => read.findLast(({ tokens }) => matches(tokens, name))?.isTaking === false;
+  return (name) => read.findLast(({ isMatch }) => isMatch(name))?.isTaking === false;
 };

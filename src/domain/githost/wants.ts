@@ -11,7 +11,7 @@ const YES: Answer = { isWanted: true, undecidedPaths: null };
 const no = (near: number, reason: string): Answer => ({ isWanted: false, near, reason });
 
 /** Characters of the files times those of the patterns: above it no list is judged, as if it were not whole. */
-const MOST_WORK = 200_000_000;
+const MOST_WORK = 50_000_000;
 
 const charactersOf = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0);
 
