@@ -81,21 +81,33 @@ const hasInOrder = (texts: string[], name: string): boolean => {
   });
 };
 
+/** Steps, of a character by a token, that may still be made. Below zero no name matches any more. */
+interface Work {
+  left: number;
+}
+
 /** A test for names by one pattern without `!`. */
-const matcherOfOne = (pattern: string): ((name: string) => boolean) => {
+const matcherOfOne = (pattern: string, work: Work): ((name: string) => boolean) => {
   const tokens = tokensOf(pattern);
   const texts = plainTextsOf(pattern);
-  return (name) => hasInOrder(texts, name) && matches(tokens, name);
+  return (name) => {
+    if (!hasInOrder(texts, name)) return false;
+    work.left -= name.length * tokens.length;
+    return work.left >= 0 && matches(tokens, name);
+  };
 };
 
 /**
  * A test for names: of the patterns that match, the last one decides. `*` is any characters but `/`, `**` any at all,
  * `?` one that is not `/`. A whole part `**` before a `/` may be no folder at all.
  */
-export const matcherOf = (patterns: readonly string[]): ((name: string) => boolean) => {
+export const matcherOf = (
+  patterns: readonly string[],
+  work: Work = { left: Number.POSITIVE_INFINITY },
+): ((name: string) => boolean) => {
   const read = patterns.map((pattern) => {
     const isTaking = pattern.startsWith("!");
-    return { isTaking, isMatch: matcherOfOne(isTaking ? pattern.slice(1) : pattern) };
+    return { isTaking, isMatch: matcherOfOne(isTaking ? pattern.slice(1) : pattern, work) };
   });
   return (name) => read.findLast(({ isMatch }) => isMatch(name))?.isTaking === false;
 };

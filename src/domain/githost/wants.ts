@@ -10,10 +10,15 @@ export type Answer =
 const YES: Answer = { isWanted: true, undecidedPaths: null };
 const no = (near: number, reason: string): Answer => ({ isWanted: false, near, reason });
 
-/** Characters of the files times those of the patterns: above it no list is judged, as if it were not whole. */
-const MOST_WORK = 50_000_000;
+/** Steps of comparing files with patterns, half a second's worth: a list that needs more is judged as one not whole. */
+const MOST_WORK = 5_000_000;
 
-const charactersOf = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0);
+/** Whether a file matches; null when that is not known. */
+const isTouched = (paths: string[], files: readonly string[] | null): boolean | null => {
+  const work = { left: MOST_WORK };
+  const isFound = files?.some(matcherOf(paths, work)) ?? null;
+  return work.left < 0 ? null : isFound;
+};
 
 /** The first patterns, to be read in one line. */
 const shown = (patterns: string[]): string =>
@@ -23,10 +28,9 @@ const shown = (patterns: string[]): string =>
     .join(", ")}${patterns.length > 3 ? " ..." : ""}`;
 
 const byPaths = (paths: string[] | null, files: readonly string[] | null): Answer => {
-  if (paths === null) return YES;
-  if (files === null || charactersOf(files) * charactersOf(paths) > MOST_WORK)
-    return { isWanted: true, undecidedPaths: paths };
-  return files.some(matcherOf(paths)) ? YES : no(4, `no file of ${shown(paths)} changed`);
+  const touched = paths === null || isTouched(paths, files);
+  if (touched === null) return { isWanted: true, undecidedPaths: paths };
+  return touched ? YES : no(4, `no file of ${shown(paths ?? [])} changed`);
 };
 
 const isOneOf = (patterns: string[] | null, name: string): boolean => patterns === null || matcherOf(patterns)(name);
