@@ -10,13 +10,14 @@ export interface OpenPull {
   sha: string;
   isDraft: boolean;
   labels: string[];
-  author: string;
+  /** Null where the host did not tell it. */
+  author: string | null;
   title: string;
 }
 
 /**
- * What a delivery tells of one ref. `before` is the head before it: zeros for a new branch, null where the host does
- * not tell it. `files` are all files that the pushed commits changed, null when the list is not whole.
+ * What a delivery tells of one ref. `before` is the head before it: zeros or null for a new branch, null also where
+ * the host does not tell it. `files` are all files that the pushed commits changed, null when the list is not whole.
  */
 export type Arrived =
   | {
