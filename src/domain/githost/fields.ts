@@ -30,17 +30,22 @@ export const Sha = z.pipe(
   z.transform((sha) => (/^0+$/.test(sha) ? null : sha)),
 );
 
-const RefName = z.string().check(
+const NAME_CHECKS = [
   atMost(LIMITS.branchCharacters),
   visible(),
-  z.check((context) => {
+  z.check<string>((context) => {
     const problem = branchProblem(context.value);
     if (problem !== null) context.issues.push({ code: "custom", message: problem, input: context.value });
   }),
-);
+];
+
+const RefName = z.string().check(...NAME_CHECKS);
 
 /** A branch as a build may name it: what begins like a full ref would be taken for that ref. */
-export const BranchName = RefName.check(z.refine((name) => !name.startsWith("refs/"), "must not begin with refs/"));
+export const BranchName = z.string().check(
+  z.refine((name) => !name.startsWith("refs/"), "must not begin with refs/"),
+  ...NAME_CHECKS,
+);
 
 /** What a pull request comes from: a branch, or a full ref where Gitea made it without one. */
 export const HeadName = RefName;

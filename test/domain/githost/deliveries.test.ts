@@ -1,4 +1,5 @@
-import examples from "@octokit/webhooks-examples/api.github.com/index.json";
+import { createRequire } from "node:module";
+import cloud from "@octokit/webhooks-examples/api.github.com/index.json";
 import { describe, expect, it } from "vitest";
 import { proves } from "../../../src/crypto/delivery-proof.ts";
 import type { Arrival } from "../../../src/domain/githost/arrival.ts";
@@ -83,6 +84,15 @@ const expected = (id: string, facts: Facts): object => {
   }
 };
 
+const matches = (delivery: object, arrival: object): boolean => {
+  try {
+    expect(delivery).toMatchObject({ arrival });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
 describe("the sample of deliveries", () => {
   it("has 40", () => {
     expect(deliveries).toHaveLength(40);
@@ -98,6 +108,19 @@ describe("the sample of deliveries", () => {
       return "arrival" in body && body.arrival.kind === "ignored" && delivery.facts.build !== "none";
     });
     expect(lost.map(({ id }) => id)).toEqual(["github-octokit-merge-group-checks-requested-payload"]);
+  });
+
+  it.each<[string, (body: Record<string, unknown>) => object, number]>([
+    ["before and after are swapped", (body) => ({ before: body.after, after: body.before }), 9],
+    ["only `after` tells of the commit", () => ({ head_commit: null, checkout_sha: null }), 2],
+    ["what an update changed is not told", () => ({ changes: {} }), 1],
+  ])("would be seen to be misread where %s", (_, change, count) => {
+    const misread = deliveries.filter(({ id, facts, payload, ...delivery }) => {
+      const body = JSON.parse(payload);
+      const arrival = read({ ...delivery, id, facts, payload: JSON.stringify({ ...body, ...change(body) }) });
+      return !matches(arrival, expected(id, facts));
+    });
+    expect(misread).toHaveLength(count);
   });
 
   it.each(deliveries.map((delivery) => [delivery.id, delivery] as const))("has a proof: %s", async (_, delivery) => {
@@ -119,7 +142,12 @@ describe("the sample of deliveries", () => {
 });
 
 describe("GitHub's examples", () => {
-  const all = (examples as { name: string; examples: Record<string, unknown>[] }[]).flatMap(({ name, examples }) =>
+  type Described = { name: string; examples: Record<string, unknown>[] };
+  const require = createRequire(import.meta.url);
+  const servers = ["31", "32", "33", "34", "35"].flatMap(
+    (release) => require(`@octokit/webhooks-examples/ghes-${release}/index.json`) as Described[],
+  );
+  const all = [...(cloud as Described[]), ...servers].flatMap(({ name, examples }) =>
     examples.map((body) => [name, body] as const),
   );
   const kinds = (wanted: (arrival: Arrival) => boolean) =>
@@ -131,7 +159,7 @@ describe("GitHub's examples", () => {
     Object.fromEntries([...groups].map(([name, list]) => [name, list.length]));
 
   it("are each understood, or ignored with a reason", () => {
-    expect(all).toHaveLength(329);
+    expect(all).toHaveLength(726);
     for (const [event, body] of all) {
       const headers = new Headers({ "X-GitHub-Event": event, "X-GitHub-Delivery": "d" });
       const delivery = readDelivery("github", headers, new TextEncoder().encode(JSON.stringify(body)));
@@ -145,16 +173,16 @@ describe("GitHub's examples", () => {
   it("are understood where they are for us", () => {
     expect(counted(kinds(({ kind }) => kind !== "ignored"))).toMatchInlineSnapshot(`
       {
-        "ping": 4,
-        "pull_request.closed": 2,
+        "ping": 11,
+        "pull_request.closed": 4,
         "pull_request.converted_to_draft": 3,
-        "pull_request.labeled": 2,
-        "pull_request.opened": 4,
+        "pull_request.labeled": 4,
+        "pull_request.opened": 11,
         "pull_request.ready_for_review": 3,
         "pull_request.reopened": 2,
         "pull_request.synchronize": 1,
-        "pull_request.unlabeled": 2,
-        "push": 7,
+        "pull_request.unlabeled": 4,
+        "push": 14,
         "repository.renamed": 1,
         "repository.transferred": 3,
       }
