@@ -61,7 +61,6 @@ export const scanObject = (bytes: Uint8Array): { commits: Span[] } | { problem: 
       if (from >= 0 && depth === 1) {
         commits.push([from, at + 1]);
         from = -1;
-        isCommits = false;
       }
     }
   }
