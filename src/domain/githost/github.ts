@@ -29,12 +29,12 @@ const isWhole = (commits: CommitPaths[]): boolean =>
 const push = (fields: Fields): Arrival => {
   const facts = factsOf(Push, fields);
   if ("kind" in facts) return facts;
-  const { head_commit: head = null, commits } = facts;
+  const { head_commit: head = null, forced, commits } = facts;
   return pushArrival({
     ...facts,
     commitSha: head?.id ?? null,
     head,
-    commits: commits && isWhole(commits) ? commits : null,
+    commits: forced === false && commits && isWhole(commits) ? commits : null,
   });
 };
 

@@ -193,11 +193,11 @@ describe("a push", () => {
     });
   });
 
-  it("that was forced has no whole list of paths", () => {
-    const forced = sample("github-wp-hookpush", (push) => {
-      push.forced = true;
-    });
-    expect(githubArrival("push", forced)).toMatchObject({ forced: true, changedPaths: null });
+  it("has no whole list of paths where GitHub says that it was forced, or does not say", () => {
+    for (const forced of [true, undefined, "no"]) {
+      const body = sample("github-wp-hookpush", (push) => Object.assign(push, { forced }));
+      expect(githubArrival("push", body)).toMatchObject({ kind: "push", changedPaths: null });
+    }
   });
 
   it("whose list the host cut has no whole list of paths", () => {
