@@ -17,10 +17,10 @@ export default {
     return (isPage ? dashboard : app).fetch(request, env, ctx);
   },
   async scheduled(_, env) {
-    const { BUILD_DAYS: buildDays, AUDIT_DAYS: auditDays } = readConfig(env);
     const now = new Date();
+    if (await finishRemovals(env, now)) return;
+    const { BUILD_DAYS: buildDays, AUDIT_DAYS: auditDays } = readConfig(env);
     const done = await keepUp(env, now, { buildDays, auditDays });
     console.log(JSON.stringify({ upkeep: done }));
-    await finishRemovals(env, now);
   },
 } satisfies ExportedHandler<Env>;

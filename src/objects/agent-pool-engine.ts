@@ -1,35 +1,29 @@
-import { dayOf } from "../archive/keys.ts";
 import { poolTimes } from "../config.ts";
 import { databaseOf } from "../db/database-of.ts";
-import { buildLogName } from "../domain/object-names.ts";
 import { apply } from "../domain/pool/apply.ts";
 import type { Result } from "../domain/pool/commands.ts";
 import type { DecisionContext } from "../domain/pool/decision.ts";
 import type { Change } from "../domain/pool/facts.ts";
 import { numbersOf, type PoolNumbers } from "../domain/pool/numbers.ts";
-import type { Reconciled } from "../domain/pool/reconcile.ts";
-import { RULES } from "../domain/pool/rules.ts";
+import { RULES, STORED_FOR_MS } from "../domain/pool/rules.ts";
 import type { PoolState } from "../domain/pool/state.ts";
 import { type Command, decide, type Input, nextDue, nextOfferDue, type Output, step } from "../domain/pool/step.ts";
 import { wake } from "../domain/pool/wake.ts";
-import { Closes } from "./agent-pool-closes.ts";
-import { PoolClosing } from "./agent-pool-closing.ts";
 import type { DeadLetterBody } from "./agent-pool-dead-letters.ts";
-import { Deletions } from "./agent-pool-deletions.ts";
-import { Outbox } from "./agent-pool-outbox.ts";
+import { Deliveries } from "./agent-pool-deliveries.ts";
 import { Reconciler } from "./agent-pool-reconciler.ts";
+import { PoolRemoval } from "./agent-pool-removal.ts";
 import { HintSockets } from "./agent-pool-sockets.ts";
 import { PoolStorage } from "./agent-pool-storage.ts";
-import type { LogOutboxEntry } from "./agent-pool-tables.ts";
-import type { BuildLog } from "./build-log.ts";
 import { monotonicUuids } from "./uuid.ts";
+import { within } from "./within.ts";
 
-/** Milliseconds that a trigger waits until its build is in D1; after that the alarm delivers it. */
-const FLUSH_WAIT_MS = 1_000;
 /** Milliseconds after which the alarm runs again, should the present run fail. */
 const ALARM_RETRY_MS = 60_000;
 /** Milliseconds that the alarm waits for D1 and the logs: deadlines that pass meanwhile need it again. */
 const ALARM_WAIT_MS = 10_000;
+/** Milliseconds by which an alarm does what is due later, so that it needs no alarm of its own. */
+const ALARM_AHEAD_MS = 5_000;
 /** Milliseconds between two cleanups of old rows, and until the next slices while some are left. */
 const TIDY_MS = 60 * 60 * 1000;
 const TIDY_ON_MS = 1_000;
@@ -43,20 +37,14 @@ const TIDY_SLICES = 12;
 export class PoolEngine {
   readonly storage: PoolStorage;
   readonly sockets: HintSockets;
-  readonly closing: PoolClosing;
+  readonly removal: PoolRemoval;
+  readonly reconciler: Reconciler;
+  readonly deliveries: Deliveries;
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
-  readonly #outbox: Outbox;
-  readonly #closes: Closes;
-  readonly #deletions: Deletions;
-  readonly #reconciler: Reconciler;
   #state!: PoolState;
   #alarmAt: number | null = null;
   #timer: { at: number; handle: ReturnType<typeof setTimeout> } | null = null;
-  #flushing: Promise<void> | null = null;
-  #closing: Promise<void> | null = null;
-  #deleting: Promise<void> | null = null;
-  #comparing: Promise<void> | null = null;
   #tidyAt = 0;
   /** The alarm is firing: it is set once, when everything that was due has been done. */
   #isFiring = false;
@@ -67,11 +55,9 @@ export class PoolEngine {
     this.storage = new PoolStorage(ctx.storage.sql, monotonicUuids(), () => poolTimes(env).runValuesMs);
     this.sockets = new HintSockets(ctx);
     const db = databaseOf(env, ctx.id.name ?? "");
-    this.#outbox = new Outbox(db, env.ARCHIVE, this.storage);
-    this.#deletions = new Deletions(db, env.ARCHIVE, this.storage.deletions, (jobId) => this.#logOf(jobId).remove());
-    this.#reconciler = new Reconciler(db, this);
-    this.#closes = new Closes(this.storage, (entry) => this.#closeLog(entry));
-    this.closing = new PoolClosing(ctx.storage);
+    this.reconciler = new Reconciler(db, this);
+    this.deliveries = new Deliveries(env, db, this, this.reconciler);
+    this.removal = new PoolRemoval(ctx.storage);
   }
 
   /** Loads the stored state and the agents with open sockets. Must run before any other method. */
@@ -92,7 +78,7 @@ export class PoolEngine {
 
   get context(): DecisionContext {
     const { startMs, leaseMs, agentMs } = poolTimes(this.#env);
-    return { now: Date.now(), startMs, leaseMs, agentMs, rules: RULES };
+    return { now: Date.now(), startMs, leaseMs, agentMs, storedForMs: STORED_FOR_MS, rules: RULES };
   }
 
   get orgId(): string {
@@ -101,7 +87,7 @@ export class PoolEngine {
 
   /** Runs one step and stores it in one transaction. When that fails, aborts the object: memory and disk may differ. */
   step<C extends Command>(command: C, input: Input<C>): Result<Output<C>> {
-    const refusal = this.closing.refusalOf(command);
+    const refusal = this.removal.refusalOf(command);
     if (refusal) return refusal;
     const { context } = this;
     const { answer, pushes } = this.#transaction(command, () =>
@@ -123,7 +109,7 @@ export class PoolEngine {
 
   /** The answer that a command would get now. Changes nothing. */
   preview<C extends Command>(command: C, input: Input<C>): Result<Output<C>> {
-    return this.closing.refusalOf(command) ?? decide(this.#state, command, input, this.context).answer;
+    return this.removal.refusalOf(command) ?? decide(this.#state, command, input, this.context).answer;
   }
 
   /** Ends what is overdue, and deletes what is old: in slices, and soon again while old rows are left. */
@@ -147,16 +133,6 @@ export class PoolEngine {
     return numbers;
   }
 
-  /** Tells the archive and D1 what they have to hear, and closes logs. */
-  async flush(): Promise<void> {
-    await Promise.all([this.#flushing, this.#closing]);
-    await Promise.all([
-      this.#state.flush.at === null ? null : this.#deliverOutbox(),
-      this.#state.closing.at === null ? null : this.#closeLogs(),
-      this.#state.deleting.at === null ? null : this.#deliverDeletions(),
-    ]);
-  }
-
   /** Puts dead letters back to where they came from. @returns how many */
   retryDeadLetters(seqs: number[]): number {
     return this.#ctx.storage.transactionSync(() => {
@@ -171,44 +147,17 @@ export class PoolEngine {
 
   /** Refuses agents and builds from now on: their organization is being deleted. */
   close(): void {
-    this.closing.close();
+    this.removal.close();
     this.sockets.closeAll();
-  }
-
-  /** Takes over what D1 knows of these builds, which it has under way. */
-  async reconcile(ids: string[]): Promise<Result<Reconciled>> {
-    await this.compared();
-    return this.#reconciler.reconcile(ids);
-  }
-
-  /** An operator says what was restored. */
-  async restored(what: "database" | "pools"): Promise<Result<Reconciled>> {
-    const done = await this.#reconciler.restored(what);
-    await this.#deliverOutbox();
-    return done;
-  }
-
-  /** Waits for what is being told elsewhere. */
-  async settled(): Promise<void> {
-    await Promise.allSettled([this.#flushing, this.#closing, this.#deleting]);
   }
 
   /** Deletes everything. @throws Error where the pool was not closed */
   async destroy(): Promise<void> {
-    if (!this.closing.isClosed) throw new Error("This pool is in use: close it first");
-    await this.settled();
+    this.removal.mustBeClosed();
+    await this.deliveries.settled();
     if (this.#timer) clearTimeout(this.#timer.handle);
     this.#alarmAt = null;
-    await this.closing.destroy();
-  }
-
-  /** Waits until the build is in D1, but not longer than FLUSH_WAIT_MS. */
-  async waitUntilWritten(buildId: string): Promise<void> {
-    const written = async () => {
-      await this.#flushing;
-      if (this.#state.dirty.has(buildId)) await this.#deliverOutbox();
-    };
-    await within(FLUSH_WAIT_MS, written());
+    await this.removal.destroy();
   }
 
   /**
@@ -220,16 +169,9 @@ export class PoolEngine {
     if (isRetry) this.#setAlarm(Date.now() + ALARM_RETRY_MS);
     this.#isFiring = true;
     try {
-      if (this.#state.builds.size > 0) await this.comparedSoon();
+      if (this.#state.builds.size > 0) await this.reconciler.comparedSoon();
       this.sweep();
-      const { flush, closing, deleting } = this.#state;
-      const now = Date.now();
-      const delivered = Promise.all([
-        flush.at !== null && flush.at <= now ? this.#deliverOutbox() : null,
-        closing.at !== null && closing.at <= now ? this.#closeLogs() : null,
-        deleting.at !== null && deleting.at <= now ? this.#deliverDeletions() : null,
-      ]);
-      await within(ALARM_WAIT_MS, delivered);
+      await within(ALARM_WAIT_MS, this.deliveries.deliverDue(Date.now() + ALARM_AHEAD_MS));
     } catch (error) {
       console.error("pool: the alarm failed and will be tried again", error);
       this.#setAlarm(Date.now() + ALARM_RETRY_MS);
@@ -254,13 +196,13 @@ export class PoolEngine {
   }
 
   #setAlarm(at: number): void {
-    if (this.closing.isDestroyed) return;
+    if (this.removal.isDestroyed) return;
     this.#alarmAt = at;
     this.#ctx.storage.setAlarm(at);
   }
 
   #setOfferTimer(): void {
-    if (this.closing.isClosed) return;
+    if (this.removal.isClosed) return;
     const at = nextOfferDue(this.#state);
     if (at === (this.#timer?.at ?? null)) return;
     if (this.#timer) clearTimeout(this.#timer.handle);
@@ -273,90 +215,11 @@ export class PoolEngine {
     this.#timer = { at, handle: setTimeout(onTimer, Math.max(0, at - Date.now())) };
   }
 
-  /** Runs one attempt at a time. A second caller waits for the same attempt. */
-  #deliverOutbox(): Promise<void> {
-    this.#flushing ??= this.#deliverOnce().finally(() => {
-      this.#flushing = null;
-    });
-    return this.#flushing;
-  }
-
-  /** D1 is compared with the pool since this object was loaded. @throws where D1 does not answer */
-  async compared(): Promise<void> {
-    if (this.#state.unchecked === null) return;
-    this.#comparing ??= this.#reconciler.compare().finally(() => {
-      this.#comparing = null;
-    });
-    await this.#comparing;
-  }
-
-  /** The same, but not for longer than FLUSH_WAIT_MS, and without a comparison where D1 is away. */
-  async comparedSoon(): Promise<void> {
-    if (this.#state.unchecked === null) return;
-    const tried = this.compared().catch((error) => console.error("pool: D1 could not be compared", error));
-    await within(FLUSH_WAIT_MS, tried);
-  }
-
-  async #deliverOnce(): Promise<void> {
-    await this.compared();
-    this.step("recordFlush", await this.#outbox.deliver(this.orgId, this.#state, this.context));
-  }
-
-  #closeLogs(): Promise<void> {
-    this.#closing ??= this.#closes
-      .deliver()
-      .then((result) => {
-        this.step("recordCloses", result);
-      })
-      .finally(() => {
-        this.#closing = null;
-      });
-    return this.#closing;
-  }
-
-  /** Waits until the pending deletions are carried out, but not longer than FLUSH_WAIT_MS. */
-  async waitUntilDeleted(): Promise<void> {
-    const delivered = async () => {
-      await this.#deleting;
-      if (this.#state.pendingDeletions.size > 0) await this.#deliverDeletions();
-    };
-    await within(FLUSH_WAIT_MS, delivered());
-  }
-
-  #deliverDeletions(): Promise<void> {
-    this.#deleting ??= this.#deleteOnce().finally(() => {
-      this.#deleting = null;
-    });
-    return this.#deleting;
-  }
-
-  /** After D1 was told: an attempt that is under way may have read a build before it was deleted. */
-  async #deleteOnce(): Promise<void> {
-    await Promise.allSettled([this.#flushing]);
-    if (this.#state.flush.at !== null) await Promise.allSettled([this.#deliverOutbox()]);
-    this.step("recordDeletions", await this.#deletions.deliver(this.orgId, this.#state));
-  }
-
-  async #closeLog({ jobId, fence, endedAt }: LogOutboxEntry): Promise<void> {
-    const ended = endedAt === undefined ? null : { day: dayOf(endedAt), orgId: this.orgId, jobId };
-    await this.#logOf(jobId).close({ fence, ended });
-  }
-
-  #logOf(jobId: string): DurableObjectStub<BuildLog> {
-    const logs = this.#env.BUILD_LOG as DurableObjectNamespace<BuildLog>;
-    return logs.getByName(buildLogName(this.orgId, jobId));
+  /** Closes the logs of builds that have just ended at once, so that those who follow them hear of it. */
+  closeEnded(): void {
+    if (this.#state.closing.at !== null) this.#ctx.waitUntil(this.deliveries.closeLogs());
   }
 }
-
-/** Waits for the promise, but not longer than this. */
-const within = async (milliseconds: number, promise: Promise<unknown>): Promise<void> => {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds);
-  });
-  await Promise.race([promise, timeout]);
-  clearTimeout(timer);
-};
 
 /** The change with which a dead letter is on its way again. */
 const retried = (body: Exclude<DeadLetterBody, { kind: "row" }>, at: number): Change => {

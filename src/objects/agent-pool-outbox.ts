@@ -9,12 +9,12 @@ import {
 } from "../db/projection.ts";
 import { refOf } from "../domain/git-ref.ts";
 import type { DecisionContext } from "../domain/pool/decision.ts";
-import { type HeardSequence, NOTHING_HEARD } from "../domain/pool/facts.ts";
 import type { FlushResult } from "../domain/pool/outbox.ts";
 import { isSequenceDue, nextTold, revocationsToTell } from "../domain/pool/reconcile.ts";
 import { toBuild } from "../domain/pool/record.ts";
 import { RULES } from "../domain/pool/rules.ts";
 import type { PoolState } from "../domain/pool/state.ts";
+import { type HeardSequence, NOTHING_HEARD } from "../domain/pool/stored.ts";
 import { isEnded } from "../protocol/build-states.ts";
 import type { DeadLetterBody } from "./agent-pool-dead-letters.ts";
 import type { BuildRecord, PoolStorage } from "./agent-pool-storage.ts";

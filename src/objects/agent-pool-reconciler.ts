@@ -1,12 +1,15 @@
 import { readPool } from "../db/projection.ts";
 import type { Result } from "../domain/pool/commands.ts";
-import { type HeardSequence, NOTHING_HEARD } from "../domain/pool/facts.ts";
 import type { Reconciled } from "../domain/pool/reconcile.ts";
 import type { PoolState } from "../domain/pool/state.ts";
 import type { Command, Input, Output } from "../domain/pool/step.ts";
+import { type HeardSequence, NOTHING_HEARD } from "../domain/pool/stored.ts";
 import { readBuilds, readSince } from "./agent-pool-stored-builds.ts";
+import { SingleFlight } from "./single-flight.ts";
+import { CALLER_WAIT_MS, within } from "./within.ts";
 
-interface Engine {
+/** What decides in the pool, as those see it that work with D1. */
+export interface Machine {
   readonly orgId: string;
   readonly state: Readonly<PoolState>;
   step<C extends Command>(command: C, input: Input<C>): Result<Output<C>>;
@@ -15,33 +18,49 @@ interface Engine {
 /** Reads from D1 what a restore of D1 or of this pool made one of them forget. */
 export class Reconciler {
   readonly #db: D1Database;
-  readonly #engine: Engine;
+  readonly #machine: Machine;
+  readonly #comparing = new SingleFlight(() => this.#compare());
 
-  constructor(db: D1Database, engine: Engine) {
+  constructor(db: D1Database, machine: Machine) {
     this.#db = db;
-    this.#engine = engine;
+    this.#machine = machine;
   }
 
-  /** Compares the sequences, and reads the rest where the pool was restored. @throws where D1 does not answer */
-  async compare(): Promise<void> {
-    const { results } = await readPool(this.#db, this.#engine.orgId).all<HeardSequence>();
-    const compared = this.#engine.step("compare", { found: results[0] ?? NOTHING_HEARD });
+  /** D1 is compared with the pool since this object was loaded. @throws where D1 does not answer */
+  async compared(): Promise<void> {
+    if (this.#machine.state.unchecked !== null) await this.#comparing.run();
+  }
+
+  /** The same, but not for longer than a second, and without a comparison where D1 is away. */
+  async comparedSoon(): Promise<void> {
+    if (this.#machine.state.unchecked === null) return;
+    const tried = this.compared().catch((error) => console.error("pool: D1 could not be compared", error));
+    await within(CALLER_WAIT_MS, tried);
+  }
+
+  /** Takes over what D1 knows of these builds, which it has under way. @throws where D1 does not answer */
+  async reconcile(ids: string[]): Promise<Result<Reconciled>> {
+    await this.compared();
+    return this.#machine.step("reconcile", await readBuilds(this.#db, this.#machine.orgId, ids));
+  }
+
+  /** An operator says what was restored. @throws where D1 does not answer */
+  async restored(what: "database" | "pools"): Promise<Result<Reconciled>> {
+    return what === "pools" ? this.#readAgain() : this.#machine.step("databaseRestored", null);
+  }
+
+  /** Compares the sequences, and reads the rest where the pool was restored. */
+  async #compare(): Promise<void> {
+    const { results } = await readPool(this.#db, this.#machine.orgId).all<HeardSequence>();
+    const compared = this.#machine.step("compare", { found: results[0] ?? NOTHING_HEARD });
     if (!compared.ok) throw new Error(compared.refusal.detail);
     if (compared.value === "pool") await this.#readAgain();
   }
 
-  async reconcile(ids: string[]): Promise<Result<Reconciled>> {
-    return this.#engine.step("reconcile", await readBuilds(this.#db, this.#engine.orgId, ids));
-  }
-
-  async restored(what: "database" | "pools"): Promise<Result<Reconciled>> {
-    return what === "pools" ? this.#readAgain() : this.#engine.step("databaseRestored", null);
-  }
-
   async #readAgain(): Promise<Result<Reconciled>> {
-    const { orgId, state } = this.#engine;
+    const { orgId, state } = this.#machine;
     const ids = [...state.builds.keys(), ...state.dirty.keys()];
     const stored = await readSince(this.#db, orgId, state.unchecked ?? state.told, ids);
-    return this.#engine.step("reconcile", stored);
+    return this.#machine.step("reconcile", stored);
   }
 }

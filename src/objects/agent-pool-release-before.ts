@@ -1,15 +1,22 @@
+import { STORED_FOR_MS } from "../domain/pool/rules.ts";
+
 /* Folds what release 0.3.0 stored into today's rows, and lets it read and write them after a rollback. It keeps a
    table `job` beside `build`, and the tables `dirty` and `letter`. Goes with the release after this one. */
+
+/** What 0.3.0 reads of a lease that a socket keeps: its stored deadline may be older than what the agent was promised. */
+const READ_LEASE = `iif(facts ->> '$.job.lease.keptBy' = 'socket',
+  json_set(facts -> '$.job', '$.lease.expiresAt', (facts ->> '$.job.lease.expiresAt') + ${STORED_FOR_MS}),
+  facts -> '$.job')`;
 
 /** What 0.3.0 wrote of a build carries the job and the message of the time when it read them: the newer ones stay. */
 const KEPT = `
 CREATE VIEW IF NOT EXISTS job (build_id, facts) AS
-  SELECT id, json_extract(facts, '$.job') FROM build WHERE json_valid(facts);
+  SELECT id, ${READ_LEASE} FROM build WHERE json_valid(facts);
 CREATE TRIGGER IF NOT EXISTS job_insert INSTEAD OF INSERT ON job BEGIN
-  UPDATE build SET facts = json_set(facts, '$.job', json(NEW.facts)) WHERE id = NEW.build_id;
+  UPDATE build SET facts = json_set(facts, '$.job', json_remove(NEW.facts, '$.lease.keptBy')) WHERE id = NEW.build_id;
 END;
 CREATE TRIGGER IF NOT EXISTS job_update INSTEAD OF UPDATE ON job BEGIN
-  UPDATE build SET facts = json_set(facts, '$.job', json(NEW.facts)) WHERE id = NEW.build_id;
+  UPDATE build SET facts = json_set(facts, '$.job', json_remove(NEW.facts, '$.lease.keptBy')) WHERE id = NEW.build_id;
 END;
 CREATE TRIGGER IF NOT EXISTS job_delete INSTEAD OF DELETE ON job BEGIN
   SELECT 1;

@@ -6,8 +6,8 @@ const STEPS_MS = 30_000;
 /* A report arrives in parts. A part that is null counts as absent. */
 const PATCH =
   "INSERT INTO report VALUES (?, ?) ON CONFLICT (build_id) DO UPDATE SET facts = json_patch(facts, excluded.facts)";
-const RESET = `UPDATE report SET facts = json_remove(facts, '$.steps', '$.summary') WHERE build_id = ?
-  AND (json_array_length(facts, '$.steps') > 0 OR json_type(facts, '$.summary') = 'text')`;
+const RESET = `UPDATE report SET facts = json_remove(facts, '$.steps', '$.summary', '$.masksCame')
+  WHERE build_id = ? AND (json_array_length(facts, '$.steps') > 0 OR json_type(facts, '$.summary') = 'text')`;
 
 /**
  * What readers see of builds besides their facts. Steps change often: they wait in memory, and an eviction loses those
@@ -35,7 +35,7 @@ export class Reports {
       return;
     }
     const steps = report.steps ?? waiting?.steps;
-    this.#sql.exec(PATCH, buildId, JSON.stringify(steps ? { ...report, steps } : report));
+    this.#sql.exec(PATCH, buildId, JSON.stringify(steps ? { masksCame: null, ...report, steps } : report));
     this.#waiting.set(buildId, { steps: null, writtenAt: at });
   }
 
@@ -44,6 +44,14 @@ export class Reports {
     const steps = this.#waiting.get(buildId)?.steps;
     if (steps) this.#sql.exec(PATCH, buildId, JSON.stringify({ steps }));
     this.#waiting.delete(buildId);
+  }
+
+  /** Names and ids of the present attempt's steps, as its log masked them; none where values to mask came since. */
+  texts(buildId: string): Set<string> {
+    const [row] = this.#sql.exec<{ facts: string }>("SELECT facts FROM report WHERE build_id = ?", buildId).toArray();
+    const { steps = [], masksCame } = JSON.parse(row?.facts ?? "{}") as Partial<Report>;
+    const known = this.#waiting.get(buildId)?.steps ?? (masksCame ? [] : steps);
+    return new Set(known.flatMap(({ id, name }) => [name, id ?? ""]));
   }
 
   /** The whole report, of which `stored` is the text on disk. */

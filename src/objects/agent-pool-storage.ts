@@ -7,12 +7,15 @@ import { isEnded } from "../protocol/build-states.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { DeadLetters } from "./agent-pool-dead-letters.ts";
 import { DeletionRows } from "./agent-pool-deletion-rows.ts";
+import { EndCloses, type PendingClose } from "./agent-pool-end-closes.ts";
 import { foldReleaseBefore } from "./agent-pool-release-before.ts";
 import { Reports } from "./agent-pool-reports.ts";
 import { ACTIVE, forgetSlice } from "./agent-pool-retention.ts";
 import { readAgent, readBuild, writeBuild } from "./agent-pool-rows.ts";
 import {
   type AuditOutboxEntry,
+  append,
+  closeOf,
   isBuildChange,
   type LogOutboxEntry,
   REVOKED,
@@ -37,6 +40,7 @@ export class PoolStorage implements Records {
   readonly #newId: (at: number) => string;
   readonly #runValuesMs: () => number;
   readonly #reports: Reports;
+  readonly #endCloses = new EndCloses();
   /** Whether the last cleanup may have left rows that are too old. */
   hasOldRows = false;
 
@@ -68,7 +72,11 @@ export class PoolStorage implements Records {
       apply(state, [{ kind: "agent", agent: readAgent(facts!) }]);
     });
     const untold = "SELECT seq, id, ended_at, facts FROM build WHERE ended_at IS NULL ORDER BY seq";
-    this.#readRows("build", untold, ({ facts }) => apply(state, changesOf(readBuild(facts!), now)));
+    this.#readRows("build", untold, ({ facts }) => {
+      const found = readBuild(facts!);
+      apply(state, changesOf(found, now));
+      if (isEnded(found.build.status)) this.#endCloses.addLoaded(found.build, found.job, now);
+    });
     apply(state, [{ kind: "loaded" }]);
     const { audits, closes } = this.pending();
     if (audits > 0) apply(state, [{ kind: "flush", at: now, failures: 0 }]);
@@ -106,8 +114,9 @@ export class PoolStorage implements Records {
       if (change.kind === "forget") this.deletions.forgetOld(change.before);
       if (change.kind === "forget") this.hasOldRows = forgetSlice(this.#sql, change, this.#runValuesMs());
       else if (change.kind === "report") this.#reports.store(change.buildId, change.report, change.at);
-      else if (!isBuildChange(change))
+      else if (!isBuildChange(change) && !this.#isKept(change, touched))
         for (const [query, ...bindings] of writesOf(change, this.#newId)) this.#write(query, ...bindings);
+      if (change.kind === "clean" && change.endedAt !== null) this.#keepClose(change.buildId);
       if (change.kind === "inputs" && JSON.stringify(change.runValues).length > LIMITS.largeInputsCharacters) {
         this.#deleteLargeRunValues();
       }
@@ -115,19 +124,37 @@ export class PoolStorage implements Records {
     for (const [id, { build }] of touched) if (build && isEnded(build.status)) this.#reports.complete(id);
   }
 
+  /** Whether the close of a log is kept by the row of its build, which ends with it. */
+  #isKept(change: Change, touched: ReadonlyMap<string, { build?: BuildFacts }>): boolean {
+    if (change.kind === "logs-closed") this.#endCloses.done(change.entries);
+    if (change.kind !== "close" || change.endedAt === undefined) return false;
+    const build = touched.get(change.jobId)?.build;
+    if (build) this.#endCloses.add(build, closeOf(change));
+    return build !== undefined;
+  }
+
+  /** Writes down a close that is still to be done, once the build's row does not say so any more. */
+  #keepClose(buildId: string): void {
+    const entry = this.#endCloses.told(buildId);
+    if (entry) this.#write(...append("log_outbox", entry));
+  }
+
   /** One row, whatever of it changed. What D1 heard of an ended build is out of date once that changes. */
   #storeBuild(id: string, build: BuildFacts | undefined, job: JobFacts | undefined): void {
     if (!build) {
       this.#write("UPDATE build SET facts = json_set(facts, '$.job', json(?)) WHERE id = ?", JSON.stringify(job), id);
     } else if (!job) {
-      const update = "UPDATE build SET ended_at = NULL, facts = json_set(?, '$.job', facts -> '$.job') WHERE seq = ?";
+      const update = "UPDATE build SET facts = json_set(?, '$.job', facts -> '$.job') WHERE seq = ?";
       this.#write(update, JSON.stringify(build), build.seq);
     } else {
       const facts = writeBuild(build, job);
-      const update = "UPDATE build SET ended_at = NULL, facts = ? WHERE seq = ? AND id = ? RETURNING 1";
+      const update = "UPDATE build SET facts = ? WHERE seq = ? AND id = ? RETURNING 1";
       const isKnown = this.#rows(update, facts, build.seq, id).length > 0;
       if (!isKnown) this.#write("INSERT INTO build VALUES (?, ?, NULL, ?)", build.seq, id, facts);
     }
+    // Apart from the facts: to set it also writes the index of builds under way.
+    if (build && isEnded(build.status))
+      this.#write("UPDATE build SET ended_at = NULL WHERE seq = ? AND ended_at IS NOT NULL", build.seq);
   }
 
   /** Deletes the large run values of the oldest ended builds, so that they never fill the disk. */
@@ -172,7 +199,7 @@ export class PoolStorage implements Records {
 
   pending(): { audits: number; closes: number } {
     const count = (queue: Queue) => Number(this.#rows(`SELECT count(*) AS count FROM ${queue}`)[0]?.count ?? 0);
-    return { audits: count("audit_outbox"), closes: count("log_outbox") };
+    return { audits: count("audit_outbox"), closes: count("log_outbox") + this.#endCloses.all.length };
   }
 
   /** A build that is active, or that ended within 24 hours. */
@@ -203,6 +230,11 @@ export class PoolStorage implements Records {
     return found;
   }
 
+  /** Texts of the build's steps that are masked. */
+  maskedTexts(buildId: string): Set<string> {
+    return this.#reports.texts(buildId);
+  }
+
   /** What a retry takes over: from the row of its own where the run had values or keys of its own. */
   runValues(buildId: string): RunValues | undefined {
     const [row] = this.#rows("SELECT facts FROM inputs WHERE build_id = ?", buildId);
@@ -219,8 +251,8 @@ export class PoolStorage implements Records {
   }
 
   /** Logs that are not closed yet, the oldest first. */
-  logEntries(limit: number): { seq: number; entry: LogOutboxEntry }[] {
-    return this.#queued<LogOutboxEntry>("log_outbox", limit);
+  logEntries(limit: number): PendingClose[] {
+    return [...this.#queued<LogOutboxEntry>("log_outbox", limit), ...this.#endCloses.all].slice(0, limit);
   }
 
   #queued<T>(queue: Queue, limit: number): { seq: number; entry: T }[] {

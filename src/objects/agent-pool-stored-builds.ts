@@ -1,7 +1,7 @@
 import { readPool } from "../db/projection.ts";
 import { quoted } from "../db/quoted.ts";
 import { firstIdAt } from "../domain/id-range.ts";
-import { type HeardSequence, NOTHING_HEARD, type Stored, type StoredBuild } from "../domain/pool/facts.ts";
+import { type HeardSequence, NOTHING_HEARD, type Stored, type StoredBuild } from "../domain/pool/stored.ts";
 import { ACTIVE } from "../protocol/build-states.ts";
 
 /** Milliseconds by which ids may be older than the change that made them known. */

@@ -43,12 +43,12 @@ const replace = (table: string, ...values: (string | number | null)[]): Write =>
   ...values,
 ];
 
-const append = (queue: "audit_outbox" | "log_outbox", entry: AuditOutboxEntry | LogOutboxEntry): Write => [
+export const append = (queue: "audit_outbox" | "log_outbox", entry: AuditOutboxEntry | LogOutboxEntry): Write => [
   `INSERT INTO ${queue} (body) VALUES (?)`,
   JSON.stringify(entry),
 ];
 
-const closeOf = ({ jobId, fence, at, endedAt }: Change & { kind: "close" }): LogOutboxEntry => ({
+export const closeOf = ({ jobId, fence, at, endedAt }: Change & { kind: "close" }): LogOutboxEntry => ({
   jobId,
   fence,
   at,

@@ -1,90 +1,77 @@
 import { DurableObject } from "cloudflare:workers";
 import { loadKeyring } from "../crypto/keyring.ts";
 import { poolName } from "../domain/object-names.ts";
-import type { Granted } from "../domain/pool/claim.ts";
 import type * as commands from "../domain/pool/commands.ts";
 import { activeBuild } from "../domain/pool/decision.ts";
 import type { DeleteRequest } from "../domain/pool/delete.ts";
-import { explain } from "../domain/pool/explain.ts";
 import type { Deleted } from "../domain/pool/facts.ts";
-import { type LiveQuery, liveIds } from "../domain/pool/live.ts";
-import { measure } from "../domain/pool/metrics.ts";
+import type { LiveQuery } from "../domain/pool/live.ts";
 import type { PoolNumbers } from "../domain/pool/numbers.ts";
 import type { Reconciled } from "../domain/pool/reconcile.ts";
-import { toAgent, toBuild, toGrant } from "../domain/pool/record.ts";
 import type { Agent } from "../protocol/agent.ts";
 import type { Build } from "../protocol/build.ts";
 import type { Explanation } from "../protocol/explain.ts";
-import { HOP_HEADERS } from "../protocol/headers.ts";
-import { BOOT_HEADER, type Heartbeat, type HeartbeatMessage, parseHeartbeat } from "../protocol/jobs.ts";
+import type { Heartbeat } from "../protocol/jobs.ts";
 import type { Metrics } from "../protocol/metrics.ts";
-import { DETAILS } from "../protocol/problem.ts";
 import type { DeadLetter } from "./agent-pool-dead-letters.ts";
 import { PoolEngine } from "./agent-pool-engine.ts";
+import { PoolRecords } from "./agent-pool-records.ts";
 import { countRunValues, rewrapRunValues } from "./agent-pool-run-values.ts";
-import { attachmentOf } from "./agent-pool-sockets.ts";
-import type { BuildRecord } from "./agent-pool-storage.ts";
+import { Waiting } from "./agent-pool-waiting.ts";
 
 type Result<T> = commands.Result<T>;
 /** A call that may leave out the agent's id: its token names the agent, which spares the caller a round trip. */
 type ByToken<T extends commands.LeaseHolder> = Omit<T, "agentId"> & { agentId?: string };
 
-/** Milliseconds for which the metrics of a pool with this many agents and builds are remembered. */
-const METRICS_MS = 5_000;
-const LARGE_POOL = 1_000;
-
 /** The agents and active builds of one organization. Its public methods are called by Workers of other releases too. */
 export class AgentPool extends DurableObject<Env> {
   readonly #engine: PoolEngine;
-  #measured: Metrics | null = null;
+  readonly #records: PoolRecords;
+  readonly #waiting: Waiting;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#engine = new PoolEngine(ctx, env);
+    this.#records = new PoolRecords(this.#engine);
+    this.#waiting = new Waiting(this.#engine);
     ctx.blockConcurrencyWhile(() => this.#engine.load());
   }
 
   /** Makes a build, once for each idempotency key. Waits up to a second until lists in D1 show it. */
   async enqueue(build: commands.NewBuild): Promise<Result<Build>> {
     this.#checkOrg(build.orgId);
-    await this.#engine.comparedSoon();
+    await this.#engine.reconciler.comparedSoon();
     const answer = this.#engine.step("enqueue", build);
     if (!answer.ok) return answer;
-    await this.#engine.waitUntilWritten(answer.value.buildId);
+    await this.#engine.deliveries.waitUntilWritten(answer.value.buildId);
     return this.getBuild(answer.value.buildId);
   }
 
   /** `deleted` is what was deleted of the build, also where the pool has forgotten the build. */
   async getBuild(buildId: string): Promise<Result<Build> & { deleted?: Deleted | undefined }> {
-    const { storage } = this.#engine;
-    const found = storage.buildRecord(buildId);
-    const deleted = storage.deletion(buildId)?.deleted;
-    return found ? { ok: true, value: this.#toBuild(found), deleted } : { ...unknownId(), deleted };
+    return this.#records.findBuild(buildId);
   }
 
   /** Deletes an ended build, or its log. Waits up to a second until nothing of it is left. */
   async deleteBuild(request: DeleteRequest): Promise<Result<null>> {
     const answer = this.#engine.step("deleteBuild", request);
-    if (answer.ok) await this.#engine.waitUntilDeleted();
+    if (answer.ok) await this.#engine.deliveries.waitUntilDeleted();
     return answer;
   }
 
   /** Active builds (queued or leased), the oldest first; or, for a page of a list, what `LiveQuery` asks for. */
   async liveBuilds(query?: LiveQuery): Promise<Build[]> {
-    const { storage, state } = this.#engine;
-    const found = query ? storage.buildRecords(liveIds(state, query)) : storage.activeBuildRecords();
-    return found.map((record) => this.#toBuild(record));
+    return this.#records.liveBuilds(query);
   }
 
   /** Ids of active builds that may have been handed out: only their logs may hold sealed values. */
   async handedOutBuilds(): Promise<string[]> {
-    return [...this.#engine.state.jobs.values()].filter(({ fence }) => fence > 0).map(({ buildId }) => buildId);
+    return this.#records.leasedBuilds();
   }
 
   /** What a retry takes over from the build. */
   async inputsOf(buildId: string): Promise<Result<commands.RunValues>> {
-    const inputs = this.#engine.storage.runValues(buildId);
-    return inputs ? { ok: true, value: inputs } : unknownId();
+    return this.#records.runValues(buildId);
   }
 
   /** Counts the stored run values by the id of the key that sealed them. */
@@ -98,35 +85,21 @@ export class AgentPool extends DurableObject<Env> {
 
   /** Whether an active build belongs to the repository, or to the pipeline. */
   async hasLiveBuilds(of: { repoId?: string; pipelineId?: string }): Promise<boolean> {
-    return [...this.#engine.state.builds.values()].some(
-      ({ repoId, pipelineId }) =>
-        (of.repoId !== undefined && repoId === of.repoId) ||
-        (of.pipelineId !== undefined && pipelineId === of.pipelineId),
-    );
+    return this.#records.hasLiveBuilds(of);
   }
 
   async cancel(request: { buildId: string; actor: commands.Actor }): Promise<Result<Build>> {
-    return this.#buildOf(this.#engine.step("cancel", request));
+    return this.#records.buildOf(this.#engine.step("cancel", request));
   }
 
   /** Why a build waits, with the reasons for each agent. */
   async explain(buildId: string): Promise<Result<Explanation>> {
-    const found = this.#engine.storage.buildRecord(buildId);
-    if (!found) return unknownId();
-    const pingedAt = (agentId: string) => this.#engine.sockets.pingedAt(agentId);
-    return { ok: true, value: explain(this.#engine.state, found.build, found.job, this.#engine.context, pingedAt) };
+    return this.#records.explanation(buildId);
   }
 
   /** Counts for dashboards and autoscaling. Those of a large pool are counted at most every five seconds. */
   async metrics(): Promise<Metrics> {
-    const { state, orgId, context, storage, sockets } = this.#engine;
-    const isLarge = state.agents.size + state.builds.size >= LARGE_POOL;
-    const measured = this.#measured;
-    if (isLarge && measured && context.now - Date.parse(measured.at) < METRICS_MS) return measured;
-    const pingedAt = (agentId: string) => sockets.pingedAt(agentId);
-    const metrics = measure(state, orgId, context, storage.deadLetters.count(), pingedAt);
-    this.#measured = metrics;
-    return metrics;
+    return this.#records.metrics();
   }
 
   /** Creates the object where it does not exist yet. Callers may use it from the next release on. */
@@ -134,24 +107,20 @@ export class AgentPool extends DurableObject<Env> {
 
   async registerAgent(agent: commands.NewAgent): Promise<Result<Agent>> {
     this.#checkOrg(agent.orgId);
-    return this.#agentOf(this.#engine.step("registerAgent", agent));
+    return this.#records.agentOf(this.#engine.step("registerAgent", agent));
   }
 
   /** Agents in the order of their ids, so that pages stay right while agents are added and removed. */
   async listAgents(after = "", limit = Number.POSITIVE_INFINITY, name?: string): Promise<Agent[]> {
-    const found = [...this.#engine.state.agents.values()].filter(
-      (agent) => agent.id > after && (name === undefined || agent.name === name),
-    );
-    const ids = found.map(({ id }) => id).sort();
-    return ids.slice(0, limit).map((id) => this.#toAgent(id));
+    return this.#records.agents(after, limit, name);
   }
 
   async getAgent(agentId: string): Promise<Result<Agent>> {
-    return this.#engine.state.agents.has(agentId) ? { ok: true, value: this.#toAgent(agentId) } : unknownId();
+    return this.#records.findAgent(agentId);
   }
 
   async updateAgent(agentId: string, change: commands.AgentChange, actor: commands.Actor): Promise<Result<Agent>> {
-    return this.#agentOf(this.#engine.step("updateAgent", { agentId, change, actor }));
+    return this.#records.agentOf(this.#engine.step("updateAgent", { agentId, change, actor }));
   }
 
   async removeAgent(agentId: string, actor: commands.Actor): Promise<Result<null>> {
@@ -181,9 +150,11 @@ export class AgentPool extends DurableObject<Env> {
 
   /** Leases the next build to the agent: the same one again until it has started it; null where there is none. */
   async claim(request: commands.ClaimRequest): Promise<Result<commands.Grant | null>> {
-    if (this.#engine.state.builds.size > 0) await this.#engine.comparedSoon();
+    if (this.#engine.state.builds.size > 0) await this.#engine.reconciler.comparedSoon();
     const answer = this.#engine.step("claim", request);
-    return answer.ok && answer.value ? { ok: true, value: this.#grantOf(answer.value) } : (answer as Result<null>);
+    return answer.ok && answer.value
+      ? { ok: true, value: this.#records.grant(answer.value) }
+      : (answer as Result<null>);
   }
 
   /** The last check before the Worker sends secrets. @returns the build as the agent receives it */
@@ -191,7 +162,10 @@ export class AgentPool extends DurableObject<Env> {
     const answer = this.#engine.step("deliver", delivery);
     if (!answer.ok) return answer;
     const { buildId, expiresAt } = answer.value;
-    return { ok: true, value: { build: this.#build(buildId), leaseExpiresAt: new Date(expiresAt).toISOString() } };
+    return {
+      ok: true,
+      value: { build: this.#records.build(buildId), leaseExpiresAt: new Date(expiresAt).toISOString() },
+    };
   }
 
   async unclaim(request: commands.Unclaim): Promise<Result<null>> {
@@ -199,11 +173,11 @@ export class AgentPool extends DurableObject<Env> {
   }
 
   async failClaim(request: commands.FailClaim): Promise<Result<Build>> {
-    return this.#buildOf(this.#engine.step("failClaim", request));
+    return this.#records.buildOf(this.#engine.step("failClaim", request));
   }
 
   async start(holder: ByToken<commands.LeaseHolder>): Promise<Result<Build>> {
-    return this.#buildOf(this.#engine.step("start", this.#withAgentId(holder)));
+    return this.#records.buildOf(this.#engine.step("start", this.#withAgentId(holder)));
   }
 
   async heartbeat(request: commands.HeartbeatRequest): Promise<Result<Heartbeat>> {
@@ -214,12 +188,26 @@ export class AgentPool extends DurableObject<Env> {
     return this.#engine.step("progress", this.#withAgentId(report));
   }
 
+  /**
+   * Stores a report of steps whose texts it has already, masked. @returns false where it has another text, or values to
+   * mask came since: then the log masks first
+   */
+  async repeatSteps(report: ByToken<commands.ProgressReport>): Promise<Result<boolean>> {
+    const masked = this.#engine.storage.maskedTexts(report.buildId);
+    const isMasked = report.steps?.every(({ id, name }) => masked.has(name) && masked.has(id ?? name));
+    if (!isMasked || report.summary !== undefined) return { ok: true, value: false };
+    const answer = this.#engine.step("progress", this.#withAgentId(report));
+    return answer.ok ? { ok: true, value: true } : answer;
+  }
+
   async release(request: ByToken<commands.ReleaseRequest>): Promise<Result<Build>> {
-    return this.#buildOf(this.#engine.step("release", this.#withAgentId(request)));
+    return this.#records.buildOf(this.#engine.step("release", this.#withAgentId(request)));
   }
 
   async finish(report: ByToken<commands.FinishReport>): Promise<Result<Build>> {
-    return this.#buildOf(this.#engine.step("finish", this.#withAgentId(report)));
+    const answer = this.#engine.step("finish", this.#withAgentId(report));
+    this.#engine.closeEnded();
+    return this.#records.buildOf(answer);
   }
 
   /** Tells the agent of the build that somebody began to follow its log. */
@@ -241,7 +229,7 @@ export class AgentPool extends DurableObject<Env> {
 
   /** Delivers the outbox to D1 and the logs. */
   async flush(): Promise<void> {
-    await this.#engine.flush();
+    await this.#engine.deliveries.deliverAll();
   }
 
   /** What could not be delivered or read, after `after` in the order in which it was set aside. */
@@ -261,8 +249,7 @@ export class AgentPool extends DurableObject<Env> {
 
   /** Forgets builds whose logs are purged. @returns the ids of at most `limit` others that it knows */
   async forgetBuilds(ids: string[], limit: number): Promise<string[]> {
-    if (!this.#engine.closing.isClosed) throw new Error("This pool is in use: close it first");
-    return this.#engine.closing.forgetBuilds(ids, limit);
+    return this.#engine.removal.forgetBuilds(ids, limit);
   }
 
   /** Deletes everything that this object holds, after `close`. */
@@ -272,12 +259,14 @@ export class AgentPool extends DurableObject<Env> {
 
   /** Takes over what D1 knows of these builds, which it has under way. */
   async reconcile(buildIds: string[]): Promise<Result<Reconciled>> {
-    return this.#engine.reconcile(buildIds);
+    return this.#engine.reconciler.reconcile(buildIds);
   }
 
   /** An operator says that D1, or the pools, were restored to an earlier time. */
   async restored(what: "database" | "pools"): Promise<Result<Reconciled>> {
-    return this.#engine.restored(what);
+    const done = await this.#engine.reconciler.restored(what);
+    await this.#engine.deliveries.tell();
+    return done;
   }
 
   /** Sets this pool back to a time (milliseconds since 1970) at its next start. @returns how to undo that */
@@ -288,7 +277,7 @@ export class AgentPool extends DurableObject<Env> {
 
   /** Starts anew with the next call, after what it told D1 has arrived. @throws always: nothing is answered */
   async restart(): Promise<void> {
-    await this.#engine.settled();
+    await this.#engine.deliveries.settled();
     this.ctx.abort("The operator sets this pool back");
   }
 
@@ -299,59 +288,24 @@ export class AgentPool extends DurableObject<Env> {
 
   /** Opens a socket on which an agent, or a Worker in a long poll until a deadline, waits for hints. */
   override async fetch({ headers }: Request): Promise<Response> {
-    if (headers.get("Upgrade") !== "websocket") return new Response(null, { status: 426 });
-    const { sockets } = this.#engine;
-    const now = Date.now();
-    const agentId = headers.get(HOP_HEADERS.agentId) ?? "";
-    const deadline = headers.get(HOP_HEADERS.deadline);
-    const until = deadline === null ? null : Number(deadline);
-    const call = {
-      agentId,
-      tokenHash: headers.get(HOP_HEADERS.tokenHash) ?? "",
-      bootId: headers.get(BOOT_HEADER),
-      until: sockets.reachableUntil(agentId, now) === null ? null : until,
-    };
-    const preview = this.#engine.preview("wait", call);
-    if (!preview.ok) return new Response(null, { status: preview.refusal.kind === "unauthenticated" ? 401 : 409 });
-    const client = sockets.accept({ agentId, until, openedAt: now, tokenHash: call.tokenHash });
-    this.#engine.step("wait", call);
-    return new Response(null, { status: 101, webSocket: client });
+    return this.#waiting.open(headers);
   }
 
-  /** The platform answers pings by itself. What arrives here is a heartbeat on the agent's own socket, or a violation. */
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
-    const { sockets } = this.#engine;
-    const { agentId, tokenHash, until } = attachmentOf(socket);
-    const beat = until === null && sockets.takesMessage(socket, Date.now()) ? parseHeartbeat(message) : null;
-    const answer = beat && tokenHash ? this.#beat(agentId, tokenHash, beat) : null;
-    if (beat && answer?.ok) sockets.reply(socket, { type: "heartbeat", lease: beat.lease, ...answer.value });
-    else if (sockets.rejectMessage(socket)) this.#leave(socket);
-  }
-
-  #beat(agentId: string, tokenHash: string, { lease: fence, boot: bootId = null }: HeartbeatMessage) {
-    const answer = this.#engine.step("heartbeat", { agentId, tokenHash, bootId, fence, bySocket: true });
-    const deadline = answer.ok ? answer.value.leaseExpiresAt : undefined;
-    if (deadline !== undefined) this.#engine.sockets.keep(agentId, { fence, expiresAt: Date.parse(deadline) });
-    return answer;
+    this.#waiting.receive(socket, message);
   }
 
   override webSocketClose(socket: WebSocket): void {
     socket.close();
-    this.#leave(socket);
+    this.#waiting.leave(socket);
   }
 
   override webSocketError(socket: WebSocket): void {
-    this.#leave(socket);
+    this.#waiting.leave(socket);
   }
 
   override async alarm(info?: AlarmInvocationInfo): Promise<void> {
     await this.#engine.onAlarm(info?.isRetry ?? false);
-  }
-
-  #leave(socket: WebSocket): void {
-    const { agentId } = attachmentOf(socket);
-    const until = this.#engine.sockets.reachableUntil(agentId, Date.now(), socket);
-    if (until !== null) this.#engine.step("leave", { agentId, until });
   }
 
   /** @throws where a build or agent of another organization was sent to this pool */
@@ -363,35 +317,4 @@ export class AgentPool extends DurableObject<Env> {
   #withAgentId<T extends { agentId?: string; tokenHash: string }>(call: T): T & { agentId: string } {
     return { ...call, agentId: call.agentId ?? this.#engine.state.index.agentByToken.get(call.tokenHash) ?? "" };
   }
-
-  #toBuild({ build, job, report }: BuildRecord): Build {
-    return toBuild(this.#engine.orgId, build, job, report);
-  }
-
-  #build(buildId: string): Build {
-    return this.#toBuild(this.#engine.storage.buildRecord(buildId)!);
-  }
-
-  #buildOf(answer: Result<string>): Result<Build> {
-    return answer.ok ? { ok: true, value: this.#build(answer.value) } : answer;
-  }
-
-  #toAgent(agentId: string): Agent {
-    const agent = this.#engine.state.agents.get(agentId)!;
-    return toAgent(this.#engine.state, this.#engine.orgId, agent, Date.now(), this.#engine.sockets.pingedAt(agentId));
-  }
-
-  #agentOf(answer: Result<string>): Result<Agent> {
-    return answer.ok ? { ok: true, value: this.#toAgent(answer.value) } : answer;
-  }
-
-  #grantOf(granted: Granted): commands.Grant {
-    const { storage, orgId } = this.#engine;
-    return toGrant(orgId, granted, storage.buildRecord(granted.buildId)!, storage.runValues(granted.buildId));
-  }
 }
-
-const unknownId = (): Result<never> => ({
-  ok: false,
-  refusal: { kind: "not-found", detail: DETAILS["not-found"] },
-});

@@ -118,12 +118,12 @@ export class BuildLogStore {
     return last?.ended ? JSON.parse(last.ended) : null;
   }
 
-  /** Remembers the end of the build with its last lease. @returns whether that is news */
-  end(ended: Ended): boolean {
+  /** Remembers the end of the build with its last lease, and closes it up to this fence. @returns whether that is news */
+  end(ended: Ended, fence: number): boolean {
     if (!this.current() || this.ended) return false;
     this.#storage.sql.exec(
-      "UPDATE lease SET ended = ? WHERE fence = (SELECT max(fence) FROM lease)",
-      JSON.stringify(ended),
+      `UPDATE lease SET ended = ?, sealed = iif(fence <= ?, NULL, sealed) WHERE fence = (SELECT max(fence) FROM lease)`,
+      ...[JSON.stringify(ended), fence],
     );
     return true;
   }

@@ -1,33 +1,18 @@
 import { DurableObject } from "cloudflare:workers";
-import { KeyUnknown, SealBroken } from "../crypto/keyring.ts";
-import { KeysUnusable } from "../crypto/keys.ts";
 import { keyIdOf } from "../crypto/seal-format.ts";
 import { Masker, maskText } from "../domain/mask/mask.ts";
 import { EventId } from "../protocol/follow.ts";
 import { HOP_HEADERS } from "../protocol/headers.ts";
-import type { ProblemKind } from "../protocol/problem.ts";
 import { LogText } from "./build-log-archive.ts";
 import { BuildLogFollowers, isComplete, shownSegment } from "./build-log-followers.ts";
 import { LogMasking, type Masking } from "./build-log-masking.ts";
+import { LogMove } from "./build-log-move.ts";
 import { tellOfFollower } from "./build-log-pool.ts";
 import { BuildLogStore, type Ended, type PieceTime, type Segment } from "./build-log-store.ts";
+import { type LogResult, LogTurns, refused, success } from "./build-log-turns.ts";
 
 /** Characters of all values to mask of one lease, as JSON: sealed they must fit into one row. */
 const MASKS_LIMIT = 1024 * 1024;
-/** Milliseconds from the close of an ended build's log until it moves to the archive. Until then its object answers. */
-const MOVE_AFTER = 60 * 60_000;
-/** Milliseconds until the next try, when the archive is away. */
-const MOVE_RETRY = 5 * 60_000;
-/** Higher than every lease: for a log that was deleted. */
-const NO_LEASE = Number.MAX_SAFE_INTEGER;
-
-interface LogRefusal {
-  kind: Extract<ProblemKind, "lease-lost" | "log-gap" | "not-found" | "too-large" | "keyring-unavailable">;
-  detail: string;
-  expectedOffset?: number;
-}
-export type LogResult<T> = { ok: true; value: T } | { ok: false; refusal: LogRefusal };
-
 /** The agent that writes: the fence of its lease, and the SHA-256 of its token. */
 export interface Writer {
   fence: number;
@@ -37,11 +22,6 @@ export interface Writer {
 /** The day (UTC) on which the build ended; whose log it is where the object's name does not say it. */
 type EndedBuild = Pick<Ended, "day"> & Partial<Ended>;
 
-const success = <T>(value: T): LogResult<T> => ({ ok: true, value });
-const refused = (kind: LogRefusal["kind"], detail: string, expectedOffset?: number): LogResult<never> => ({
-  ok: false,
-  refusal: { kind, detail, expectedOffset },
-});
 const joined = ([first = new Uint8Array(), second = new Uint8Array()]: Uint8Array[]): Uint8Array => {
   if (second.length === 0) return first;
   const whole = new Uint8Array(first.length + second.length);
@@ -60,8 +40,8 @@ export class BuildLog extends DurableObject<Env> {
   readonly #followers: BuildLogFollowers;
   readonly #text: LogText;
   readonly #masking: LogMasking;
-  #turn: Promise<unknown> = Promise.resolve();
-  #moving: Promise<void> | null = null;
+  readonly #turns: LogTurns;
+  readonly #move: LogMove;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -69,12 +49,15 @@ export class BuildLog extends DurableObject<Env> {
     this.#followers = new BuildLogFollowers(ctx, this.#store);
     this.#masking = new LogMasking(ctx.id.toString(), () => this.env);
     this.#text = new LogText(this.#store, () => this.env.ARCHIVE);
+    this.#turns = new LogTurns(this.#masking);
+    const parts = { store: this.#store, text: this.#text, masking: this.#masking, followers: this.#followers };
+    this.#move = new LogMove({ storage: ctx.storage, turns: this.#turns, ...parts });
   }
 
   /** Opens the log for a lease, and closes it for earlier ones. The same lease again only replaces the secrets. */
   async open(lease: Writer & { attempt: number; secrets: string[] }): Promise<LogResult<null>> {
     const { fence, tokenHash, attempt, secrets } = lease;
-    return this.#exclusively(async () => {
+    return this.#turns.take(async () => {
       const current = this.#store.current();
       if (fence <= this.#store.closedFence || fence < (current?.fence ?? 0)) return LEASE_LOST;
       const existing = current?.fence === fence ? current : undefined;
@@ -99,7 +82,7 @@ export class BuildLog extends DurableObject<Env> {
     chunk: Writer & { offset: number; bytes: Uint8Array; final: boolean },
   ): Promise<LogResult<{ next: number; leaked: boolean; followed: boolean }>> {
     const { offset, bytes, final } = chunk;
-    return this.#exclusively(async () => {
+    return this.#turns.take(async () => {
       const segment = this.#writable(chunk);
       if (!segment) return LEASE_LOST;
       const masking = segment.isFull ? null : await this.#masking.of(segment);
@@ -119,7 +102,7 @@ export class BuildLog extends DurableObject<Env> {
 
   /** Adds values to mask in all bytes that are not acknowledged yet. */
   async addMasks(masks: Writer & { values: string[] }): Promise<LogResult<null>> {
-    return this.#exclusively(async () => {
+    return this.#turns.take(async () => {
       const segment = this.#writable(masks);
       if (!segment) return LEASE_LOST;
       const earlier = await this.#masking.secretsOf(segment);
@@ -134,7 +117,7 @@ export class BuildLog extends DurableObject<Env> {
 
   /** Masks texts that the agent sent, such as names of steps, like its log. */
   async maskTexts(request: Writer & { texts: string[] }): Promise<LogResult<string[]>> {
-    return this.#exclusively(async () => {
+    return this.#turns.take(async () => {
       const segment = this.#writable(request);
       if (!segment) return LEASE_LOST;
       const { needles } = await this.#masking.of(segment);
@@ -147,13 +130,13 @@ export class BuildLog extends DurableObject<Env> {
    * that the build has ended, too, and on which day (UTC): an hour later the log moves to the archive.
    */
   async close({ fence, ended = null }: { fence: number; ended?: EndedBuild | null }): Promise<void> {
-    await this.#exclusively(async () => {
+    await this.#turns.take(async () => {
       const isNews = fence > this.#store.closedFence;
+      const isEnd = ended !== null && this.#store.end(this.#ownerOf(ended), fence);
       if (isNews && (fence > 0 || this.#store.isLaid)) this.#store.close(fence);
       this.#masking.forget();
-      const isEnd = ended !== null && this.#store.end(this.#ownerOf(ended));
       const isTombstone = isNews && this.#store.isLaid && !this.#store.current();
-      if (isEnd || isTombstone) await this.ctx.storage.setAlarm(Date.now() + MOVE_AFTER);
+      if (isEnd || isTombstone) await this.#move.schedule();
       this.#followers.sendNews();
       if (!this.#store.current() && (fence === 0 || ended)) this.#followers.endAll();
       return success(null);
@@ -164,16 +147,11 @@ export class BuildLog extends DurableObject<Env> {
   async archive(ended: EndedBuild): Promise<void> {
     const last = this.#store.current();
     if (last) await this.close({ fence: Math.max(last.fence, this.#store.closedFence), ended });
-    await this.#move();
+    await this.#move.run();
   }
 
   override async alarm(): Promise<void> {
-    try {
-      await this.#move();
-    } catch (error) {
-      console.error("log: it could not be moved to the archive and will be tried again", error);
-      await this.ctx.storage.setAlarm(Date.now() + MOVE_RETRY);
-    }
+    await this.#move.onAlarm();
   }
 
   /** Size and state of each attempt, the latest last. */
@@ -250,7 +228,7 @@ export class BuildLog extends DurableObject<Env> {
 
   /** Seals secrets again under the current key. @returns that key's id, or null where no secrets are stored */
   async rewrap(): Promise<LogResult<{ keyId: string | null; isChanged: boolean }>> {
-    return this.#exclusively(async () => {
+    return this.#turns.take(async () => {
       let isChanged = false;
       let keyId: string | null = null;
       for (const segment of this.#store.segments()) {
@@ -266,48 +244,12 @@ export class BuildLog extends DurableObject<Env> {
 
   /** Deletes the whole log, at the end of its retention. Leaves nothing on the disk. */
   async purge(): Promise<void> {
-    await this.#moving?.catch(() => undefined);
-    await this.#exclusively(async () => {
-      await this.#deleteAll();
-      return success(null);
-    });
+    await this.#move.purge();
   }
 
   /** Deletes the log because a person says so: for an hour nothing can be written again, then nothing is left. */
   async remove(): Promise<void> {
-    await this.#moving?.catch(() => undefined);
-    await this.#exclusively(async () => {
-      await this.#deleteAll();
-      this.#store.close(NO_LEASE);
-      await this.ctx.storage.setAlarm(Date.now() + MOVE_AFTER);
-      return success(null);
-    });
-  }
-
-  async #deleteAll(): Promise<void> {
-    this.#masking.forget();
-    this.#followers.closeAll();
-    await this.#store.deleteAll();
-  }
-
-  /** Moves an ended log to the archive, or forgets that there was none. Does nothing to a log that goes on. */
-  #move(): Promise<void> {
-    this.#moving ??= this.#moveOnce().finally(() => {
-      this.#moving = null;
-    });
-    return this.#moving;
-  }
-
-  async #moveOnce(): Promise<void> {
-    const { ended } = this.#store;
-    if (ended) await this.#text.copy(ended);
-    await this.#exclusively(async () => {
-      if (!this.#store.isLaid || (this.#store.current() && !this.#store.ended)) return success(null);
-      this.#masking.forget();
-      this.#followers.sendMoved();
-      await this.#store.deleteAll();
-      return success(null);
-    });
+    await this.#move.remove();
   }
 
   /** An object that was woken by its alarm may not know its name: so it is stored with the end. */
@@ -347,22 +289,5 @@ export class BuildLog extends DurableObject<Env> {
     const current = this.#store.current();
     if (current?.fence !== fence || current.tokenHash !== tokenHash || fence <= this.#store.closedFence) return null;
     return current;
-  }
-
-  /** Runs one call after the other. After an error, drops the masker: it may be ahead of the disk. */
-  #exclusively<T>(work: () => Promise<LogResult<T>>): Promise<LogResult<T>> {
-    const result = this.#turn.then(async () => {
-      try {
-        return await work();
-      } catch (error) {
-        this.#masking.forget();
-        if (error instanceof KeyUnknown || error instanceof SealBroken || error instanceof KeysUnusable) {
-          return refused("keyring-unavailable", "The secrets of this log cannot be opened: a key is missing or wrong.");
-        }
-        throw error;
-      }
-    });
-    this.#turn = result.catch(() => undefined);
-    return result;
   }
 }

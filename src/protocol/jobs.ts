@@ -128,7 +128,7 @@ export const LogQuery = z.object({
 
 /**
  * `next`: bytes of this lease that are stored for good. Continue from here. `followed`: somebody follows the log, so
- * send lines as they come; otherwise a chunk every ten seconds is enough.
+ * send lines as they come; otherwise a chunk every half minute is enough.
  */
 export const LogAccepted = z.object({ next: z.int(), followed: z.optional(z.boolean()) });
 

@@ -5,9 +5,9 @@ import { LIMITS } from "../protocol/limits.ts";
 import { checkOwnPath } from "./agents.ts";
 import { buildRecord } from "./build-rows.ts";
 import type { Context } from "./core/context.ts";
+import { isOfOlderObject } from "./core/outage.ts";
 import { invalid, Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
-import { ownerOf } from "./log-places.ts";
 
 /**
  * The lease that the caller claims to hold. Pool and log check the claim by the agent's token.
@@ -47,6 +47,20 @@ const storedStep = (step: Step, name = "", id = ""): Step => {
   return { ...step, name: cut(name), id: step.id === null ? null : cut(id) };
 };
 
+type RepeatedSteps = Awaited<ReturnType<typeof holderOf>> & { commitSha?: string | undefined; steps: Step[] };
+
+/** Whether the pool took the steps as they are, because the log masked their names and ids for an earlier report. */
+const areRepeated = async (context: Context, report: RepeatedSteps): Promise<boolean> => {
+  // Before any step has ended, most reports are the first of their attempt.
+  if (report.steps.every(({ finishedAt }) => finishedAt === null)) return false;
+  try {
+    return settled(await context.objects.pool(context.orgId).repeatSteps(report));
+  } catch (error) {
+    if (isOfOlderObject(error)) return false;
+    throw error;
+  }
+};
+
 export const reportProgress = verb({
   access: { agent: true },
   params: PathId,
@@ -54,17 +68,19 @@ export const reportProgress = verb({
   async run(context, { params, body }) {
     const holder = await holderOf(context, params.id);
     const { buildId, fence, tokenHash } = holder;
-    if (body.masks?.length)
-      settled(await context.objects.log(context.orgId, buildId).addMasks({ fence, tokenHash, values: body.masks }));
+    const { commitSha, masks = [] } = body;
     const reported = body.steps?.slice(0, LIMITS.steps) ?? [];
+    if (masks.length > 0)
+      settled(await context.objects.log(context.orgId, buildId).addMasks({ fence, tokenHash, values: masks }));
+    else if (body.summary === undefined && (await areRepeated(context, { ...holder, commitSha, steps: reported })))
+      return;
     const ofSteps = reported.flatMap(({ id, name }) => [name, id ?? ""]);
     const ofSummary = body.summary === undefined ? [] : [body.summary];
     const texts = await masked(context, buildId, fence, [...ofSteps, ...ofSummary]);
     const steps = body.steps && reported.map((step, index) => storedStep(step, texts[2 * index], texts[2 * index + 1]));
     const summary = body.summary === undefined ? undefined : texts.at(-1);
-    settled(
-      await context.objects.pool(context.orgId).progress({ ...holder, commitSha: body.commitSha, steps, summary }),
-    );
+    const report = { ...holder, commitSha, steps, summary, masksCame: masks.length > 0 };
+    settled(await context.objects.pool(context.orgId).progress(report));
   },
 });
 
@@ -104,9 +120,6 @@ export const finishBuild = verb({
     const build = settled(
       await context.objects.pool(context.orgId).finish({ ...holder, status, exitCode, reason, message }),
     );
-    // The pool closes the log too, about a second later; this ends the followers' streams at once.
-    const log = context.objects.log(context.orgId, params.id);
-    context.waitUntil(log.close({ fence: holder.fence, ended: ownerOf(build) }));
     return buildRecord(context, build);
   },
 });

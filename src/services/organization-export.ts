@@ -1,6 +1,7 @@
 import { and, asc, eq, gt } from "drizzle-orm";
 import type * as z from "zod/mini";
 import { credential, organization } from "../db/schema.ts";
+import type { Build } from "../protocol/build.ts";
 import { type ExportQuery, NOUNS, type Noun, Organization } from "../protocol/organization.ts";
 import { encodeCursor } from "../protocol/page.ts";
 import { Credential } from "../protocol/repository.ts";
@@ -11,7 +12,7 @@ import { listBuilds } from "./build-list.ts";
 import { getBuild } from "./builds.ts";
 import { auditRow } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
-import { notFound } from "./core/refusal.ts";
+import { notFound, Refusal } from "./core/refusal.ts";
 import { viewOf } from "./core/view.ts";
 import { listGroups } from "./groups.ts";
 import { listPipelines } from "./pipelines.ts";
@@ -43,12 +44,21 @@ const listed = async (list: Promise<Listed>): Promise<Page> => {
 
 const input = <Q>(query: Q) => ({ params: undefined, query, body: undefined });
 
-/** Each with what only its own page shows, such as its steps. */
+/** With what only its own page shows, such as its steps; nothing where it was deleted since it was listed. */
+const wholeBuild = async (context: Context, id: string): Promise<Build[]> => {
+  try {
+    return [await getBuild.run(context, { ...input(undefined), params: { id } })];
+  } catch (error) {
+    if (error instanceof Refusal && error.kind === "not-found") return [];
+    throw error;
+  }
+};
+
 const builds: Read = async (context, cursor) => {
   const after = cursor === undefined ? undefined : { id: cursor, isPastLive: false };
   const page = await listBuilds.answer(context, input({ limit: LARGE_PAGE, cursor: after }));
-  const whole = page.value.map(({ id }) => getBuild.run(context, { ...input(undefined), params: { id } }));
-  return { ...(await listed(Promise.resolve(page))), records: await Promise.all(whole) };
+  const whole = await Promise.all(page.value.map(({ id }) => wholeBuild(context, id)));
+  return { ...(await listed(Promise.resolve(page))), records: whole.flat() };
 };
 
 const credentialRecord = viewOf(Credential);

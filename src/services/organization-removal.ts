@@ -18,8 +18,9 @@ const LOGS = 500;
 const ARCHIVED_OBJECTS = 20_000;
 const ROWS_AT_ONCE = 2000;
 const ROWS = 40_000;
-/** Organizations that one round of upkeep works at. */
-const ORGANIZATIONS = 5;
+/** Removals and the rest of upkeep take turns by minutes: together they ask for more than an invocation may. */
+const TURNS = 2;
+const MINUTE_MS = 60_000;
 
 interface Leaving {
   id: string;
@@ -140,17 +141,24 @@ export const removeOrganization = async (context: Context, env: Env, id: string)
   return removeShare(env, { id, deletingAt }, context.now);
 };
 
-/** Goes on with what an operator began, until nothing is left. One organization that fails holds up no other. */
-export const finishRemovals = async (env: Env, now: Date): Promise<void> => {
+/**
+ * Goes on with what an operator began, a share of one organization at each turn. One that fails holds up no other.
+ * @returns whether it was the turn of removals, and there was one
+ */
+export const finishRemovals = async (env: Env, now: Date): Promise<boolean> => {
+  const minute = Math.floor(now.getTime() / MINUTE_MS);
+  if (minute % TURNS !== 0) return false;
   const db = new DatabaseSession(sharedDatabase(env), "first-primary");
   const isLeaving = isNotNull(organization.deletingAt);
-  const [leaving] = await db.run(db.sql.select().from(organization).where(isLeaving).limit(ORGANIZATIONS));
-  for (const { id, deletingAt } of leaving) {
-    try {
-      const left = await removeShare(env, { id, deletingAt: deletingAt ?? "" }, now);
-      console.log(JSON.stringify({ removal: left ?? { id, step: "done" } }));
-    } catch (error) {
-      console.error(JSON.stringify({ removal: { id, error: error instanceof Error ? error.message : "unknown" } }));
-    }
+  const [leaving] = await db.run(db.sql.select().from(organization).where(isLeaving).orderBy(organization.id));
+  const next = leaving[(minute / TURNS) % leaving.length];
+  if (!next) return false;
+  const { id, deletingAt } = next;
+  try {
+    const left = await removeShare(env, { id, deletingAt: deletingAt ?? "" }, now);
+    console.log(JSON.stringify({ removal: left ?? { id, step: "done" } }));
+  } catch (error) {
+    console.error(JSON.stringify({ removal: { id, error: error instanceof Error ? error.message : "unknown" } }));
   }
+  return true;
 };

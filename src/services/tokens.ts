@@ -18,6 +18,7 @@ import { versioned } from "./core/answer.ts";
 import { type Change, commit } from "./core/commit.ts";
 import { actorOf, type Context } from "./core/context.ts";
 import { listing, pageOf } from "./core/listing.ts";
+import { isOfOlderObject } from "./core/outage.ts";
 import { checkVersion, deleteRow, findOne, lookUp, updateRow } from "./core/record.ts";
 import { invalid, notFound, Refusal, settled } from "./core/refusal.ts";
 import { updateOf, verb, writablePart } from "./core/verb.ts";
@@ -203,7 +204,7 @@ const tellPool = async (context: Context, name: string): Promise<void> => {
     settled(await (await context.pool()).revoke([name]));
   } catch (error) {
     // A pool of the release before lacks the method, for the moments of a deploy.
-    if (error instanceof Error && /does not implement/.test(error.message)) return;
+    if (isOfOlderObject(error)) return;
     const detail = "The token is no longer valid, but a part of the service was not told: repeat the request.";
     throw new Refusal("unavailable", detail, { retryAfterSeconds: 5, cause: error });
   }

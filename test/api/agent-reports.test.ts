@@ -58,6 +58,58 @@ describe("what an agent tells of its steps", () => {
   });
 });
 
+describe("a report that repeats the names of the one before", () => {
+  const now = new Date().toISOString();
+  const names = async (read: () => Promise<Build>) => (await read()).steps.map(({ name }) => name);
+
+  it("is stored, and a name that it changes is masked", async () => {
+    const { secret, tell, read } = await begun();
+    await tell({ steps: [step({ id: "a", name: "one" }), step({ name: "two", status: "pending" })] });
+    const ended = step({ id: "a", name: "one", finishedAt: now });
+    await tell({ steps: [ended, step({ name: "two", status: "running" })] });
+    expect((await read()).steps).toMatchObject([{ finishedAt: now }, { name: "two", status: "running" }]);
+    await tell({ steps: [ended, step({ name: `two ${secret}` })] });
+    expect(await names(read)).toEqual(["one", "two ***"]);
+    await tell({ steps: [{ ...ended, id: secret }, step({ name: "two ***" })] });
+    expect((await read()).steps).toMatchObject([{ id: "***" }, { id: null, name: "two ***" }]);
+  });
+
+  it("is masked anew where values to mask came since", async () => {
+    const { tell, read } = await begun();
+    const steps = [step({ name: "run late-value", finishedAt: now })];
+    await tell({ steps });
+    await tell({ masks: ["late-value"] });
+    await tell({ steps });
+    expect(await names(read)).toEqual(["run ***"]);
+    await tell({ steps });
+    expect(await names(read)).toEqual(["run ***"]);
+  });
+
+  it("is masked anew in the next attempt, which has other secrets", async () => {
+    const works = await newBuildSetup();
+    const { id } = await trigger(works.admin, works.pipeline.id);
+    const steps = [step({ name: "run next-value", finishedAt: now })];
+    const attempt = async () => {
+      const headers = { "X-Lease": String((await poll(works.agent)).body.lease) };
+      const tell = (verb: string, body?: object) =>
+        call(works.agent.token, "POST", `/build/${id}/${verb}`, body, headers);
+      await tell("start");
+      expect((await tell("progress", { steps })).status).toBe(204);
+      return tell;
+    };
+    const first = await attempt();
+    expect(await names(() => buildOf(works.admin, id))).toEqual(["run next-value"]);
+    expect((await first("release", { reason: "stopped", interrupted: true })).status).toBe(200);
+    const secret = { key: "KEY", value: "next-value", isSecret: true, scope: "organization", orgId: works.orgId };
+    await created<Variable>(works.admin, "/secrets/variables", secret);
+    const second = await attempt();
+    expect(await names(() => buildOf(works.admin, id))).toEqual(["run ***"]);
+    expect((await first("progress", { steps })).status).toBe(409);
+    expect((await second("progress", { steps })).status).toBe(204);
+    expect(await names(() => buildOf(works.admin, id))).toEqual(["run ***"]);
+  });
+});
+
 describe("a result with a message", () => {
   it("may be reported again, and another one may not", async () => {
     const { secret, finish, closeLog, read } = await begun();

@@ -4,7 +4,7 @@ import { NOUNS } from "../../src/protocol/organization.ts";
 import { VERSION } from "../../src/protocol/version.ts";
 import { call, created, expectProblem, newOrganization, newToken } from "../support/api.ts";
 import { type BuildSetup, newBuildSetup, takeNewJob } from "../support/build-setup.ts";
-import { poolStub } from "../support/deployment.ts";
+import { databaseWithHook, deployedWith, poolStub } from "../support/deployment.ts";
 
 const operator = env.OPERATOR_TOKEN ?? "";
 const SECRET = "a value that no export has";
@@ -98,6 +98,21 @@ describe("GET /organization/{id}/export", () => {
     const { lines, pages } = await follow(setup.admin, `/organization/${setup.orgId}/export?noun=group`);
     expect([lines.length, pages]).toEqual([230, 3]);
     expect(lines.every(({ noun }) => noun === "group")).toBe(true);
+  });
+
+  it("goes on where a build is deleted after it was listed", async () => {
+    const setup = await newBuildSetup();
+    const ids: string[] = [];
+    for (let made = 0; made < 6; made++) ids.push((await takeNewJob(setup)).build.id);
+    for (const [batch, id] of ids.entries()) {
+      let batches = 0;
+      const DB = databaseWithHook(async () => {
+        if (batches++ === batch) await call(setup.admin, "DELETE", `/build/${id}`);
+      });
+      const path = `/organization/${setup.orgId}/export?noun=build`;
+      const { status, text } = await (deployedWith({ DB }) as typeof call)(setup.admin, "GET", path);
+      expect(status, text).toBe(200);
+    }
   });
 
   it("is for an admin of the organization and the operator, and for no other", async () => {

@@ -17,9 +17,9 @@ afterAll(() => service?.stop());
 describe("a build of five minutes with 30 variables", () => {
   it("costs no more requests, calls and rows than it does today", () => {
     const { counts } = build;
-    expect(counts.requests).toBeLessThanOrEqual(25);
-    expect(Math.round(billedCalls(counts))).toBeLessThanOrEqual(46);
-    expect(totalOf(counts.objectRowsWritten)).toBeLessThanOrEqual(72);
+    expect(counts.requests).toBeLessThanOrEqual(21);
+    expect(Math.round(billedCalls(counts))).toBeLessThanOrEqual(34);
+    expect(totalOf(counts.objectRowsWritten)).toBeLessThanOrEqual(49);
     expect(totalOf(counts.d1RowsWritten)).toBeLessThanOrEqual(15);
     expect(counts.archiveWrites).toBe(2);
     expect(counts.lines).toBeLessThanOrEqual(2);

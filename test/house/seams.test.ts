@@ -5,7 +5,7 @@ import { type SourceFile, sourceFiles } from "./source-files.ts";
 const SEAMS: Record<string, string[]> = {
   "env.DB": ["src/db/database-of.ts", "src/services/upkeep"],
   AGENT_POOL: ["src/services/core/object-stubs.ts", "src/objects/build-log-pool.ts", "src/services/upkeep"],
-  BUILD_LOG: ["src/services/core/object-stubs.ts", "src/objects/agent-pool-engine.ts", "src/services/upkeep"],
+  BUILD_LOG: ["src/services/core/object-stubs.ts", "src/objects/agent-pool-deliveries.ts", "src/services/upkeep"],
 };
 
 const breaches = (files: SourceFile[]): string[] =>

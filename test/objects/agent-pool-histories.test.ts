@@ -124,6 +124,8 @@ class ObjectUnderTest {
     if (command === "leave") {
       this.#sockets.get(input.agentId)?.close(1000);
       this.#sockets.delete(input.agentId);
+      // The close may arrive later: what is overdue now ends now, as in the simulation.
+      await stub.sweep();
       return null;
     }
     if (!this.#isAwake) return null;

@@ -140,3 +140,22 @@ it("opened its tables before: they are folded into today's once, and a crash in 
     expect(value(await pool.getBuild(made.id))).toEqual({ ...made, message: "Attempt 1 was lost." });
   }
 });
+
+it("reads a lease that a socket keeps as long as its agent was promised it, and as it is once it has written it", async () => {
+  const pool = poolOf("kept");
+  const speaker = await registered(pool, "kept");
+  const { id } = value(await pool.enqueue(newBuild("kept")));
+  const { fence } = value(await pool.claim({ ...speaker, bootId: "b1" }))!;
+  value(await pool.start({ ...speaker, buildId: id, fence }));
+  await runInDurableObject(pool, (_object, { storage: { sql } }) => {
+    sql.exec("UPDATE build SET facts = json_set(facts, '$.job.lease.keptBy', 'socket')");
+    const [{ facts = "" } = {}] = sql.exec<{ facts: string }>("SELECT facts FROM build").toArray();
+    const { expiresAt } = JSON.parse(facts).job.lease;
+    const [held] = new ReleaseBefore(sql).active as [Loaded];
+    expect(held.job.lease).toMatchObject({ fence, expiresAt: expiresAt + 300_000 });
+    const renewed = { ...held.job, lease: { ...held.job.lease!, expiresAt: expiresAt + 1 } };
+    new ReleaseBefore(sql).store({ ...held, job: renewed });
+    const [again] = new ReleaseBefore(sql).active as [Loaded];
+    expect(again.job.lease).toMatchObject({ fence, expiresAt: expiresAt + 1 });
+  });
+});

@@ -1,7 +1,8 @@
-import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it, vi } from "vitest";
 import { getRecord } from "../../src/archive/records.ts";
+import { buildLogName } from "../../src/domain/object-names.ts";
 import { AgentPool } from "../../src/objects/agent-pool.ts";
 import { actor, busy, newBuild, type Pool, poolOf, registered, value } from "./agent-pool-support.ts";
 
@@ -153,4 +154,64 @@ it("starts again after an alarm that failed, and needs one row for one that did 
     await fire(true);
     expect(await storage.getAlarm()).not.toBeNull();
   });
+});
+
+it("tells D1 and deletes also after it was closed and evicted, and its alarm comes to rest", async () => {
+  const pool = poolOf("leaving");
+  const { id, number, repoId } = value(await pool.enqueue(newBuild("leaving")));
+  value(await pool.cancel({ buildId: id, actor }));
+  await pool.flush();
+  const last = value(await pool.enqueue(newBuild("leaving")));
+  value(await pool.cancel({ buildId: last.id, actor }));
+  const away = () => Promise.reject(new Error("R2 is away"));
+  const ARCHIVE = { list: away, put: away } as unknown as R2Bucket;
+  const seen = { repoId, number, finishedAt: null };
+  await boundTo(pool, { ARCHIVE }, (object) => object.deleteBuild({ buildId: id, deleted: "build", seen, actor }));
+  await pool.close();
+  await evictDurableObject(pool);
+  await pool.flush();
+  expect([await inD1(id), await inD1(last.id)]).toEqual([undefined, "canceled"]);
+  const firedAt = Date.now();
+  await runDurableObjectAlarm(pool);
+  const alarm = await runInDurableObject(pool, (_object, { storage }) => storage.getAlarm());
+  expect(alarm).toBeGreaterThan(firedAt + 10_000);
+});
+
+const closedFence = ({ orgId, buildId }: { orgId: string; buildId: string }): Promise<unknown> =>
+  runInDurableObject(env.BUILD_LOG.getByName(buildLogName(orgId, buildId)), (_object, { storage }) => {
+    const [table] = storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'closed'").toArray();
+    return table ? storage.sql.exec("SELECT max(fence) AS fence FROM closed").one().fence : null;
+  });
+
+const close = () => Promise.reject(new Error("the log is away"));
+const BUILD_LOG = { getByName: () => ({ close }) } as unknown as Env["BUILD_LOG"];
+
+it("closes the log of a build at once when it ends, and needs no row for that", async () => {
+  const pool = poolOf("ends");
+  const holder = { ...(await busy(pool, "ends")), orgId: "ends" };
+  value(await pool.finish({ ...holder, status: "succeeded", exitCode: 0 }));
+  expect(await count(pool, "log_outbox")).toBe(0);
+  await vi.waitFor(async () => expect(await closedFence(holder)).toBe(holder.fence));
+  await pool.flush();
+  expect(await count(pool, "log_outbox")).toBe(0);
+});
+
+it("closes the log of an ended build after a crash, be D1 told of the end or not", async () => {
+  const pool = poolOf("close-again");
+  const holders = [await busy(pool, "close-again"), await busy(pool, "close-again")];
+  const DB = { prepare: (sql: string) => env.DB.prepare(sql), batch: close } as unknown as D1Database;
+  const end = (index: number, faults: Partial<Env>) =>
+    boundTo(pool, faults, async (object) => {
+      value(await object.finish({ ...holders[index]!, status: "succeeded", exitCode: 0 }));
+      await object.flush();
+    });
+  await end(0, { DB, BUILD_LOG });
+  expect(await count(pool, "log_outbox")).toBe(0);
+  await end(1, { BUILD_LOG });
+  expect(await count(pool, "log_outbox")).toBeGreaterThan(0);
+  await evictDurableObject(pool);
+  await pool.flush();
+  for (const holder of holders) expect(await closedFence({ ...holder, orgId: "close-again" })).toBe(holder.fence);
+  await pool.flush();
+  expect(await count(pool, "log_outbox")).toBe(0);
 });

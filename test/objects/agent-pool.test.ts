@@ -43,17 +43,6 @@ describe("the life of a build", () => {
     expect(value(await pool.getAgent(speaker.agentId))).toMatchObject({ status: 1, currentBuildId: null });
   });
 
-  it("closes the log for a lease that ended", async () => {
-    const pool = poolOf("closing");
-    const holder = await busy(pool, "closing");
-    const waiting = () =>
-      runInDurableObject(pool, (_object, { storage }) => storage.sql.exec("SELECT body FROM log_outbox").toArray());
-    value(await pool.finish({ ...holder, status: "succeeded", exitCode: 0 }));
-    expect(JSON.stringify(await waiting())).toContain(`\\"jobId\\":\\"${holder.buildId}\\"`);
-    await pool.flush();
-    expect(await waiting()).toEqual([]);
-  });
-
   it("keeps its report through a crash, and a leak that is flagged after its end", async () => {
     const pool = poolOf("crash");
     const holder = await busy(pool, "crash");

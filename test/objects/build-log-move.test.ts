@@ -1,11 +1,12 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { deleteLogs, listLogs, readLogText, readLogTimes } from "../../src/archive/logs.ts";
-import type { LogResult } from "../../src/objects/build-log.ts";
+import type { LogResult } from "../../src/objects/build-log-turns.ts";
 import { redeploy } from "../support/deployment.ts";
 import {
   A,
+  alarmOf,
   append,
   B,
   events,
@@ -22,7 +23,6 @@ import {
 /* Asserts invariant 11 (docs/invariants.md). */
 
 const ended = () => ({ day: "2026-01-02", orgId: "org", jobId: crypto.randomUUID() });
-const alarmOf = (log: Log) => runInDurableObject(log, (_, { storage }) => storage.getAlarm());
 const textIn = async (owner: ReturnType<typeof ended>) => {
   const logs = await listLogs(env.ARCHIVE, owner);
   const texts = logs.map(async ({ key, size }) => new Response(await readLogText(env.ARCHIVE, key, 0, size)).text());

@@ -1,9 +1,10 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { LogResult } from "../../src/objects/build-log.ts";
+import type { LogResult } from "../../src/objects/build-log-turns.ts";
 import {
   A,
+  alarmOf,
   append,
   bytes,
   events,
@@ -22,7 +23,6 @@ import {
 
 const rows = (log: Log, query: string) =>
   runInDurableObject(log, (_, { storage }) => storage.sql.exec(query).toArray());
-const alarmOf = (log: Log) => runInDurableObject(log, (_, { storage }) => storage.getAlarm());
 
 /** Bytes of a database without a table. */
 const EMPTY = 4096;

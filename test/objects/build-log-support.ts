@@ -1,5 +1,7 @@
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import type { BuildLog, LogResult } from "../../src/objects/build-log.ts";
+import type { BuildLog } from "../../src/objects/build-log.ts";
+import type { LogResult } from "../../src/objects/build-log-turns.ts";
 import { followed } from "../../src/services/log-follow.ts";
 import { eventStream } from "../../src/web/event-stream.ts";
 
@@ -11,6 +13,8 @@ export const SECRET = "hunter2-hunter2";
 
 let builds = 0;
 export const newLog = (): Log => env.BUILD_LOG.getByName(`org/build-${++builds}-${crypto.randomUUID()}`) as Log;
+
+export const alarmOf = (log: Log) => runInDurableObject(log, (_, { storage }) => storage.getAlarm());
 
 export const bytes = (text: string) => new TextEncoder().encode(text);
 

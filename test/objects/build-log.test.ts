@@ -1,9 +1,9 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { LogResult } from "../../src/objects/build-log.ts";
 import { BuildLogFollowers } from "../../src/objects/build-log-followers.ts";
 import { BuildLogStore } from "../../src/objects/build-log-store.ts";
+import type { LogResult } from "../../src/objects/build-log-turns.ts";
 import {
   A,
   append,

@@ -1,5 +1,6 @@
-import type { AgentFacts, BuildFacts, Change, JobFacts, Lease, Outcome, Stored } from "../../src/domain/pool/facts.ts";
+import type { AgentFacts, BuildFacts, Change, JobFacts, Lease, Outcome } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
+import type { Stored } from "../../src/domain/pool/stored.ts";
 import { firstEligible, meetsRequirements } from "./check-state.ts";
 import type { CheckContext, ObservedBuild } from "./observations.ts";
 import {
@@ -184,6 +185,7 @@ const checkGrant = (context: CheckContext, state: PoolState, id: string, job: Jo
   must(4, !context.observed.ended.has(id), "a build that ended before the restore was leased");
   must(2, lease.fence > context.maxFence, `fence ${lease.fence} follows ${context.maxFence}`);
   context.maxFence = lease.fence;
+  context.observed.leases.add(`${id} ${lease.fence}`);
   context.observed.builds.get(id)!.unaskedExtensions = 0;
   must(12, command === "claim" && lease.agentId === input.agentId, "a lease was granted without a poll of its agent");
   must(5, lease.expiresAt >= now + START_MS, "the new lease is too short");

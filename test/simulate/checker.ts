@@ -1,7 +1,8 @@
 import type { Result } from "../../src/domain/pool/commands.ts";
 import type { Push } from "../../src/domain/pool/decision.ts";
-import type { Change, Stored } from "../../src/domain/pool/facts.ts";
+import type { Change } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
+import type { Stored } from "../../src/domain/pool/stored.ts";
 import type { FoundSockets } from "../../src/domain/pool/wake.ts";
 import { checkAccepted, checkOffers, checkRefused } from "./check-answers.ts";
 import { checkCommit } from "./check-commits.ts";
@@ -25,6 +26,7 @@ export class Checker implements CheckContext {
   observed: Observations = {
     builds: new Map(),
     agents: new Map(),
+    leases: new Set(),
     revoked: new Set(),
     ended: new Set(),
     keys: new Map(),
@@ -138,6 +140,11 @@ export class Checker implements CheckContext {
   /** Once both sides have spoken, D1 holds no token valid that was revoked. */
   checkRevocations(valid: ReadonlySet<string>): void {
     for (const token of this.observed.revoked) must(15, !valid.has(token), "a revoked token is valid again");
+  }
+
+  /** Once every build has ended and nothing waits, nobody can write to a log any more. */
+  checkCloses(closed: ReadonlySet<string>): void {
+    for (const lease of this.observed.leases) must(3, closed.has(lease), `the log of lease ${lease} is still open`);
   }
 
   /** The observations as they are now, to restore them together with the pool. */

@@ -1,12 +1,6 @@
-import {
-  type AuditFact,
-  type BuildFacts,
-  type HeardSequence,
-  type JobFacts,
-  NOTHING_HEARD,
-  type Stored,
-} from "../../src/domain/pool/facts.ts";
+import type { AuditFact, BuildFacts, JobFacts } from "../../src/domain/pool/facts.ts";
 import { isSequenceDue, nextTold, revocationsToTell } from "../../src/domain/pool/reconcile.ts";
+import { type HeardSequence, NOTHING_HEARD, type Stored } from "../../src/domain/pool/stored.ts";
 import type { SimPool } from "./pool.ts";
 import { isEnded } from "./specification.ts";
 import type { SimStorage } from "./storage.ts";

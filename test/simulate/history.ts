@@ -1,12 +1,12 @@
 import type { Rules } from "../../src/domain/pool/rules.ts";
-import { isEnded } from "../../src/protocol/build-states.ts";
 import type { Requires } from "../../src/protocol/pipeline.ts";
 import { type HandOut, SimAgent } from "./agent.ts";
+import { continueHandOut } from "./hand-out.ts";
+import { checkReload, heal } from "./healing.ts";
 import { hostileCall } from "./hostile-call.ts";
 import type { Observer } from "./observer.ts";
 import { ACTOR, ORG, Simulator } from "./simulator.ts";
 import { DAY_MS } from "./specification.ts";
-import { must } from "./violation.ts";
 
 /** What may happen next, each with its relative probability. */
 const EVENT_WEIGHTS = [
@@ -33,9 +33,6 @@ const TOTAL_WEIGHT = EVENT_WEIGHTS.reduce((sum, [, weight]) => sum + weight, 0);
 const TIMES = [1, 500, 2_500, 7_000, 16_000, 35_000, 70_000];
 const SHORT_TIMES = [1, 500, 500, 2_500, 2_500, 7_000, 16_000, 35_000];
 const MAX_BUILDS = 9;
-/** Rounds of five seconds without faults after which every build must have ended. */
-const MAX_HEALING_ROUNDS = 600;
-
 /**
  * One random run of a pool: first events with faults, then a healing phase without any, in which every build must
  * end. Seed and index decide everything, so that it can be replayed.
@@ -60,8 +57,8 @@ export class History {
   run(events = (40 + this.simulator.random.below(80)) * (this.simulator.hasLongBuilds ? 4 : 1)): void {
     if (this.simulator.random.chance(0.02)) this.#loseAllAnswers();
     for (let event = 0; event < events; event++) this.#nextEvent();
-    this.#heal();
-    this.#checkReload();
+    heal(this.simulator, this.agents, this.#handOuts);
+    checkReload(this.simulator);
   }
 
   /** No answer reaches any agent for 25 rounds: leases end unstarted, one after the other. */
@@ -79,14 +76,14 @@ export class History {
     const { random } = simulator;
     const events: Record<(typeof EVENT_WEIGHTS)[number][0], () => unknown> = {
       "agent step": () => random.pick(agents).step(this.#handOuts),
-      "hand-out": () => this.#continueHandOut(),
+      "hand-out": () => continueHandOut(simulator, this.#handOuts),
       time: () => simulator.advanceTime(random.pick(simulator.hasLongBuilds ? SHORT_TIMES : TIMES)),
       trigger: () => this.#trigger(),
       "late message": () => this.#deliverLateMessage(),
       "hostile call": () => hostileCall(simulator, agents),
       cancel: () => this.#cancel(),
       delete: () => this.#delete(),
-      flush: () => simulator.flush(),
+      flush: () => simulator.deliveries.flush(),
       drain: () => this.#drain(random.chance(0.5)),
       remove: () => this.#remove(),
       register: () => this.#register(),
@@ -150,42 +147,6 @@ export class History {
       idempotency: key === null ? null : { key, caller: "c", bodyHash: random.chance(0.9) ? "same" : "other" },
     });
     if (answer?.ok && !simulator.builds.includes(answer.value.buildId)) simulator.builds.push(answer.value.buildId);
-  }
-
-  /** Takes one hand-out one stage further. Between two stages anything may happen. */
-  #continueHandOut(): void {
-    const { simulator } = this;
-    if (this.#handOuts.length === 0) return;
-    const handOut = this.#handOuts[simulator.random.below(this.#handOuts.length)]!;
-    const isOver = simulator.injectFault("Worker died", 0.03) || this.#runStage(handOut);
-    if (isOver) this.#handOuts.splice(this.#handOuts.indexOf(handOut), 1);
-  }
-
-  /** Does what the Worker does between two calls of the pool. Returns whether the hand-out is over. */
-  #runStage(handOut: HandOut): boolean {
-    const { simulator } = this;
-    const { agent, buildId, fence, stage } = handOut;
-    if (stage === "read") {
-      if (simulator.injectFault("D1 away", 0.08, "hand-out")) {
-        simulator.request("unclaim", { buildId, fence, notBefore: simulator.now + 5_000 });
-        return true;
-      }
-      if (simulator.injectFault("secret unreadable", 0.02)) {
-        const message = "A secret's sealed value is damaged.";
-        simulator.request("failClaim", { buildId, fence, reason: "environment", message });
-        return true;
-      }
-      handOut.stage = "deliver";
-      return false;
-    }
-    if (stage === "deliver") {
-      const environment = [{ key: "A", scope: "organization", isSecret: true, version: 1 } as const];
-      const answer = simulator.call("deliver", { buildId, fence, agentId: agent.id, environment });
-      handOut.stage = "answer";
-      return !answer.ok;
-    }
-    if (!simulator.injectFault("answer lost", 0.08, "hand-out")) agent.receiveJob(buildId, fence);
-    return true;
   }
 
   #cancel(): void {
@@ -268,61 +229,5 @@ export class History {
       simulator.evict(true);
       simulator.awayAfterRestore = simulator.random.pick([0, 0, 5, 20]);
     };
-  }
-
-  /** Injects no more faults: every build must end, and D1 must learn of all of them. */
-  #heal(): void {
-    const { simulator } = this;
-    const { pool } = simulator;
-    simulator.isHealing = true;
-    simulator.note("healing: no more faults, every build must end");
-    for (const message of simulator.delayedMessages.splice(0)) message();
-    this.#addAbleAgents();
-    for (let round = 0; pool.state.builds.size > 0; round++) {
-      const states = [...pool.state.builds.values()].map(({ status }) => status).join(", ");
-      must(17, round < MAX_HEALING_ROUNDS, `builds never end: ${states}`);
-      while (this.#handOuts.length > 0) this.#continueHandOut();
-      for (const agent of this.agents) agent.step(this.#handOuts);
-      simulator.advanceTime(5_000);
-    }
-    simulator.compareAgain();
-    this.#emptyOutbox();
-    simulator.askAboutActive();
-    this.#emptyOutbox();
-    for (const build of pool.storage.rows.builds.values())
-      must(17, isEnded(build.status), "a stored build has not ended");
-    simulator.database.compare(pool.storage);
-    pool.checker.checkRevocations(simulator.database.tokens);
-  }
-
-  #emptyOutbox(): void {
-    const { pool } = this.simulator;
-    const queues = () => [pool.state.flush, pool.state.closing, pool.state.deleting];
-    for (let round = 0; queues().some(({ at }) => at !== null); round++) {
-      must(17, round < MAX_HEALING_ROUNDS, "the outbox never becomes empty");
-      this.simulator.advanceTime(60_000);
-    }
-  }
-
-  /** Two agents that meet every requirement, and no agent that drains. */
-  #addAbleAgents(): void {
-    const { simulator, agents } = this;
-    for (const platform of [1, 2]) {
-      const able = { platform, canBuildIOS: true, canBuildWeb: true, labels: ["x", "y"], isEphemeral: false };
-      agents.push(new SimAgent(simulator, able));
-    }
-    for (const { id } of agents) {
-      simulator.call("updateAgent", { agentId: id, change: { isDraining: false }, actor: ACTOR });
-    }
-  }
-
-  /** A new object that loads only what is stored must have the same state. */
-  #checkReload(): void {
-    const { pool } = this.simulator;
-    const agentIds = () => [...pool.state.agents.keys()].sort().join();
-    const before = agentIds();
-    pool.reload(this.simulator.now);
-    must(16, agentIds() === before, "an eviction loses agents");
-    must(16, pool.state.builds.size === 0 && pool.state.dirty.size === 0, "an ended build returns after an eviction");
   }
 }

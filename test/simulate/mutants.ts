@@ -29,6 +29,9 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(3, "any agent that knows the fence holds the lease", {
     holdsLease: ({ lease }, _agentId, fence) => lease?.fence === fence,
   }),
+  mutant(3, "the log of a lost lease stays open", {
+    closes: (change) => (change.endedAt === undefined ? [] : [change]),
+  }),
   mutant(2, "fences count on from the stored one only", { nextFence: (last) => last + 1 }),
   mutant(2, "fences are the time only", { nextFence: (_last, now) => now }),
   mutant(16, "versions count on from the stored one only", { nextVersion: (last) => last + 1 }),

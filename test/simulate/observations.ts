@@ -30,6 +30,8 @@ interface ObservedAgent {
 export interface Observations {
   builds: Map<string, ObservedBuild>;
   agents: Map<string, ObservedAgent>;
+  /** Leases that were granted, each as its job and its fence. */
+  leases: Set<string>;
   revoked: Set<string>;
   /** Builds of which D1 said that they had ended, when the pool was restored. */
   ended: Set<string>;

@@ -7,7 +7,7 @@ import { type Command, type Input, nextDue, type Output, step } from "../../src/
 import { type FoundSockets, wake } from "../../src/domain/pool/wake.ts";
 import { Checker } from "./checker.ts";
 import type { Observer } from "./observer.ts";
-import { AGENT_MS, LEASE_MS, START_MS } from "./specification.ts";
+import { AGENT_MS, LEASE_MS, START_MS, STORED_FOR_MS } from "./specification.ts";
 import { SimStorage } from "./storage.ts";
 
 /** The AgentPool object around the real state machine, with simulated storage and alarm. Checks every step. */
@@ -23,7 +23,14 @@ export class SimPool {
 
   constructor(orgId: string, rules: Rules, push: (push: Push) => void, observer?: Observer) {
     this.checker = new Checker(orgId, this.storage);
-    this.context = { now: 0, startMs: START_MS, leaseMs: LEASE_MS, agentMs: AGENT_MS, rules };
+    this.context = {
+      now: 0,
+      startMs: START_MS,
+      leaseMs: LEASE_MS,
+      agentMs: AGENT_MS,
+      storedForMs: STORED_FOR_MS,
+      rules,
+    };
     this.state = this.storage.load(true);
     this.#push = push;
     this.#observer = observer;

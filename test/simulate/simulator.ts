@@ -1,16 +1,15 @@
 import type { Result } from "../../src/domain/pool/commands.ts";
 import type { Push } from "../../src/domain/pool/decision.ts";
-import { mayCarryOut } from "../../src/domain/pool/delete.ts";
 import type { Rules } from "../../src/domain/pool/rules.ts";
 import type { Command, Input, Output } from "../../src/domain/pool/step.ts";
-import { type Batch, SimDatabase } from "./database.ts";
+import { SimDatabase } from "./database.ts";
+import { SimDeliveries } from "./deliveries.ts";
 import type { Fault } from "./faults.ts";
 import type { Observer } from "./observer.ts";
 import { SimPool } from "./pool.ts";
 import { Random } from "./random.ts";
 import { SimSockets } from "./sockets.ts";
-import { isEnded, OFFER_MS } from "./specification.ts";
-import { must } from "./violation.ts";
+import { OFFER_MS } from "./specification.ts";
 
 export const ORG = "acme";
 export const ACTOR = { actor: "token:t", requestId: null };
@@ -27,9 +26,6 @@ export interface Pipeline {
   platform: "macos" | "linux" | null;
 }
 
-/** A write to D1 that was under way when its build was deleted arrives within these milliseconds. */
-const LATE_WRITE_MS = 60_000;
-
 /** One organization's pool with its clock, network, alarm and database, in which faults happen. */
 export class Simulator {
   readonly random: Random;
@@ -43,9 +39,8 @@ export class Simulator {
   readonly delayedMessages: (() => void)[] = [];
   /** Ids of agents that got a hint and have not polled since. */
   readonly hinted = new Set<string>();
-  /** Logs that were closed, by job and fence. */
-  readonly closedLogs = new Set<string>();
   readonly sockets = new SimSockets();
+  readonly deliveries = new SimDeliveries(this);
   /** The token that registers agents, until it is revoked with all of them. */
   registrationToken = "t0";
   now = EPOCH;
@@ -60,7 +55,6 @@ export class Simulator {
   readonly isGitHostRestricted: boolean;
   /** Builds take many heartbeats, and most agents keep their sockets open meanwhile. */
   readonly hasLongBuilds: boolean;
-  #flushing: Batch | null = null;
   readonly #ids = new Map<string, number>();
   readonly #observer: Observer | undefined;
 
@@ -98,7 +92,7 @@ export class Simulator {
 
   /** Calls the pool directly, without the network's faults. The first grant or number since a load awaits D1. */
   call<C extends Command>(command: C, input: Input<C>): Result<Output<C>> {
-    if (command === "claim" || command === "enqueue") this.#compare();
+    if (command === "claim" || command === "enqueue") this.deliveries.compare();
     return this.pool.call(this.now, command, input);
   }
 
@@ -176,13 +170,10 @@ export class Simulator {
   /** The alarm fires, or the cron trigger replaces a lost one. */
   fireAlarm(): void {
     this.pool.alarmAt = null;
-    this.#compare();
+    this.deliveries.compare();
     this.call("sweep", null);
     if (this.injectFault("alarm doubled", 0.05)) this.call("sweep", null);
-    const { flush, closing, deleting } = this.pool.state;
-    if (flush.at !== null && flush.at <= this.now) this.flush();
-    if (closing.at !== null && closing.at <= this.now) this.closeLogs();
-    if (deleting.at !== null && deleting.at <= this.now) this.carryOutDeletions();
+    this.deliveries.deliverDue();
   }
 
   /** The object's own timer, which withdraws hints that no agent followed. */
@@ -198,125 +189,13 @@ export class Simulator {
   }
 
   /** Evicts the object and starts it again. Hibernated sockets survive, except in a crash or deploy. */
-  evict(isCrash = this.random.chance(0.5)): void {
+  evict(isCrash = this.random.chance(0.7)): void {
     if (isCrash) {
       this.sockets.clear();
       this.hinted.clear();
     }
-    this.#flushing = null;
+    this.deliveries.forget();
     this.#observer?.onWake?.(this.now, isCrash);
     this.pool.reload(this.now, this.sockets.found());
-  }
-
-  /** The pool writes its outbox to D1, in two parts: other calls may happen between reading and writing. */
-  flush(): void {
-    const { database, pool } = this;
-    if (this.#flushing) {
-      this.#completeFlush(this.#flushing);
-      return;
-    }
-    this.#compare();
-    if (pool.state.unchecked !== null) {
-      this.call("recordFlush", { builds: [], entries: [], sequence: null, failed: true });
-      return;
-    }
-    const isArchiveAway = this.injectFault("archive away", 0.1, "recordFlush");
-    const batch = database.read(pool, isArchiveAway);
-    if (batch.builds.length === 0 && batch.audits.length === 0 && !batch.isDue) {
-      this.call("recordFlush", { builds: [], entries: [], sequence: null, failed: isArchiveAway });
-      return;
-    }
-    this.#flushing = batch;
-    if (this.injectFault("D1 write late", 0.15)) {
-      const { elapsed } = this;
-      const { restores } = database;
-      this.delayedMessages.push(() => {
-        const isLost = this.elapsed > elapsed + LATE_WRITE_MS;
-        const builds = batch.builds.filter(({ buildId }) => !isLost || !database.erased.has(buildId));
-        if (restores === database.restores) database.write({ ...batch, builds }, pool.storage);
-      });
-    }
-    if (this.isHealing || this.random.chance(0.5)) this.#completeFlush(batch);
-  }
-
-  /** Compares D1 with the pool, where that was not done since the object was loaded. */
-  #compare(): void {
-    const { database, pool, now } = this;
-    if (pool.state.unchecked === null) return;
-    if (this.injectFault("D1 away", this.awayAfterRestore > 0 ? 1 : 0.4, "compare")) {
-      this.awayAfterRestore--;
-      return;
-    }
-    const compared = pool.call(now, "compare", { found: database.heard });
-    if (!compared.ok || compared.value !== "pool") return;
-    const stored = database.stored();
-    pool.checker.poolIsReconciled(stored);
-    pool.call(now, "reconcile", stored);
-  }
-
-  /** An operator says that something was restored: D1 and the pool are compared once more. */
-  compareAgain(): void {
-    const { database, pool } = this;
-    if (pool.state.unchecked === null) this.call("compare", { found: database.heard });
-    else this.#compare();
-  }
-
-  /** Upkeep asks the pool about the builds that D1 has under way. Only a restore leaves any. */
-  askAboutActive(): void {
-    const { database } = this;
-    const builds = database.stored().builds.filter(({ status }) => !isEnded(status));
-    const done = this.call("reconcile", {
-      heard: null,
-      builds,
-      numbers: [],
-      removedAgents: [],
-      revoked: [],
-      deleted: [],
-    });
-    must(16, database.wasRestored || (done.ok && done.value.told === 0), "D1 was told too little of a build");
-  }
-
-  #completeFlush(batch: Batch): void {
-    const { database, pool } = this;
-    this.#flushing = null;
-    const isAway = this.injectFault("D1 away", 0.1, "recordFlush");
-    const found = isAway ? null : database.write(batch, pool.storage);
-    if (this.injectFault("object evicted", 0.02, "before flushed")) {
-      this.evict();
-      return;
-    }
-    const failed = isAway || this.injectFault("D1 outcome unknown", 0.05, "recordFlush");
-    const builds = failed ? [] : batch.builds.map(({ buildId, version }) => ({ buildId, version }));
-    const entries = failed ? [] : batch.audits.map(([seq]) => seq);
-    const sequence = found === null || failed ? null : { found, written: batch.sequence.written };
-    this.call("recordFlush", { builds, entries, sequence, failed });
-  }
-
-  /** The pool takes deleted builds out of D1 and the archive, not while it tells them of others. */
-  carryOutDeletions(): void {
-    const { database, pool } = this;
-    if (this.#flushing) this.#completeFlush(this.#flushing);
-    const pending = [...pool.storage.rows.deletions.values()].filter(({ isDone }) => !isDone);
-    const told = pending.filter(({ deletion }) => mayCarryOut(pool.state, deletion));
-    const done = told.filter(() => !this.injectFault("archive away", 0.1, "recordDeletions"));
-    for (const { deletion } of done) if (deletion.deleted === "build") database.erase(deletion.buildId);
-    if (this.injectFault("object evicted", 0.02, "before deletions were recorded")) {
-      this.evict();
-      return;
-    }
-    const failed = done.length < pending.length;
-    this.call("recordDeletions", { done: done.map(({ deletion }) => deletion), failed });
-  }
-
-  /** The pool closes the logs of leases that are over; some do not answer. */
-  closeLogs(): void {
-    const closes = [...this.pool.storage.rows.closes];
-    const closed = closes.filter(() => !this.injectFault("log away", 0.1));
-    for (const [, { jobId, fence }] of closed) this.closedLogs.add(`${jobId} ${fence}`);
-    if (this.injectFault("object evicted", 0.02, "before closes were recorded")) {
-      this.evict();
-      return;
-    }
-    this.call("recordCloses", { entries: closed.map(([seq]) => seq), failed: closed.length < closes.length });
   }
 }

@@ -10,8 +10,8 @@ export const START_MS = 30_000;
 export const LEASE_MS = 60_000;
 /** A deadline that is overdue by more was missed by the service, not by the agent. */
 export const OUTAGE_MS = 5_000;
-/** A stored deadline is never closer than this after a heartbeat. */
-export const STORED_AHEAD_MS = 40_000;
+/** What is stored of a lease that a socket keeps is never older than this. Shorter than it is: histories are short. */
+export const STORED_FOR_MS = 20_000;
 export const STOP_AGAIN_MS = 15_000;
 /** An ephemeral agent that is away is kept for an hour; an eviction can lose its last minute. */
 export const EPHEMERAL_AWAY_MS = 59 * 60_000;

@@ -10,10 +10,10 @@ import type { LogBuffer } from "./log-buffer.ts";
 
 /** Milliseconds between two chunks of a slow log: otherwise each line would cost a request. */
 const PACE = 1000;
-/** The same while nobody follows the log. */
-export const QUIET_PACE = 10_000;
+/** The same at most while nobody follows the log. */
+export const QUIET_PACE = 30_000;
 /** Chunks that are sent without a pause at first and after a silence, so that people see these lines at once. */
-export const BURST = 5;
+const BURST = 5;
 /** Bytes that are sent without waiting for the pace. */
 const URGENT_BYTES = 256 * 1024;
 const STALLED: BackOff = { initial: 200, max: 5000 };
@@ -30,6 +30,10 @@ export interface SendLogOptions {
   pace?: number;
   quietPace?: number;
 }
+
+/** Milliseconds until the next chunk while nobody follows the log: each pause is twice as long as the one before. */
+export const quietPauseAfter = (chunks: number, longest = QUIET_PACE, first = PACE): number =>
+  Math.min(longest, first * 2 ** (chunks - 1));
 
 /**
  * Sends the log while it grows, always from the offset up to which the service has stored it. Ends when the buffer is
@@ -60,10 +64,10 @@ export const sendLog = async (options: SendLogOptions): Promise<void> => {
     sent = end;
     const hasMore = next < end && (isFinal || bytes.length === LIMITS.logChunkBytes);
     if (stalls > 0 && hasMore) await sleep(backOffDelay(stalls - 1, STALLED, Math.random()), signal);
-    const isQuiet = () => chunks >= BURST && !audience.isThere;
-    const wait = Math.max(limiter.spend(), isQuiet() ? quietPace : 0);
+    const isQuiet = !audience.isThere;
+    const wait = Math.max(limiter.spend(), isQuiet ? quietPauseAfter(chunks, quietPace, pace) : 0);
     if (wait === 0 || buffer.closed || buffer.size - sent >= URGENT_BYTES) continue;
-    if (isQuiet()) await quietPause(options, wait);
+    if (isQuiet) await quietPause(options, wait);
     else await pause(buffer, wait, signal);
   }
 };

@@ -12,30 +12,43 @@ const nameOf = async (context: Context, id: string): Promise<string> => {
   return `#${number} of ${repository?.fullName ?? "a removed repository"}`;
 };
 
-const ofBuild = confirmRemoval({
+interface Deletion {
+  path: string;
+  verb: typeof deleteBuild | typeof deleteLog;
+  /** What is deleted of the build with this name. */
+  of(build: string): string;
+  consequences: string;
+  /** The page that follows. */
+  next(id: string): string;
+}
+
+const confirmDeletion = ({ path, verb, of, consequences, next }: Deletion) =>
+  confirmRemoval({
+    path,
+    section: "builds",
+    access: verb.access,
+    verb: "delete",
+    async question(context, id) {
+      return { name: of(await nameOf(context, id)), consequences, back: `/app/builds/${id}`, next: next(id) };
+    },
+    remove: (context, id) => verb.run(context, byId(id)),
+  });
+
+const ofBuild = confirmDeletion({
   path: "/builds/:id/delete",
-  section: "builds",
-  access: deleteBuild.access,
-  verb: "delete",
-  async question(context, id) {
-    const consequences =
-      "Its log, steps and summary are deleted for good. Its number is not used again, and the audit keeps who deleted it.";
-    return { name: await nameOf(context, id), consequences, back: `/app/builds/${id}`, next: "/app/builds" };
-  },
-  remove: (context, id) => deleteBuild.run(context, byId(id)),
+  verb: deleteBuild,
+  of: (build) => build,
+  consequences:
+    "Its log, steps and summary are deleted for good. Its number is not used again, and the audit keeps who deleted it.",
+  next: () => "/app/builds",
 });
 
-const ofLog = confirmRemoval({
+const ofLog = confirmDeletion({
   path: "/builds/:id/log/delete",
-  section: "builds",
-  access: deleteLog.access,
-  verb: "delete",
-  async question(context, id) {
-    const name = `the log of ${await nameOf(context, id)}`;
-    const consequences = "The log of every attempt is deleted for good. The build stays, and can be retried.";
-    return { name, consequences, back: `/app/builds/${id}`, next: `/app/builds/${id}` };
-  },
-  remove: (context, id) => deleteLog.run(context, byId(id)),
+  verb: deleteLog,
+  of: (build) => `the log of ${build}`,
+  consequences: "The log of every attempt is deleted for good. The build stays, and can be retried.",
+  next: (id) => `/app/builds/${id}`,
 });
 
 export const deleteBuildPages: Page[] = [ofBuild.page, ofLog.page];

@@ -6,8 +6,8 @@ import type { PoolState } from "./state.ts";
 
 /** Milliseconds between a change and its write to D1, so that changes close together become one write. */
 export const FLUSH_DELAY_MS = 1_000;
-/** The same for a hand-out's entry in the audit, which nobody waits for. */
-const HAND_OUT_DELAY_MS = 30_000;
+/** The same where nobody waits for it (a hand-out), or the caller has it told at once (a new build). */
+const LATE_FLUSH_MS = 30_000;
 
 /** Ids of what a list of changes touched: each is indexed once, at the end. */
 interface Touched {
@@ -68,7 +68,7 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
       return;
     case "audit":
       if (!change.variableIds) reach(state, change.entry.at);
-      flushBy(state, change.entry.at + (change.variableIds ? HAND_OUT_DELAY_MS : FLUSH_DELAY_MS));
+      flushBy(state, change.entry.at + (mayWait(change) ? LATE_FLUSH_MS : FLUSH_DELAY_MS));
       return;
     case "close":
       closeBy(state, change.at + FLUSH_DELAY_MS);
@@ -182,8 +182,12 @@ const reach = (state: PoolState, sequence: number): void => {
 
 const markUntold = (state: PoolState, { buildId, at }: { buildId: string; at: number }): void => {
   state.dirty.set(buildId, at);
-  flushBy(state, at + FLUSH_DELAY_MS);
+  const build = state.builds.get(buildId);
+  flushBy(state, at + (build && !isEnded(build.status) ? LATE_FLUSH_MS : FLUSH_DELAY_MS));
 };
+
+const mayWait = ({ entry, variableIds }: Change & { kind: "audit" }): boolean =>
+  variableIds !== undefined || entry.action === "build.create";
 
 /** Remembered with the build, and stored when the build is stored for another reason. */
 const markTold = ({ builds }: PoolState, id: string): void => {

@@ -127,7 +127,8 @@ export interface HeartbeatRequest extends ClaimRequest {
   bySocket?: boolean;
 }
 
-export type ProgressReport = LeaseHolder & Omit<Progress, "masks">;
+/** `masksCame`: there are new values to mask. The texts are masked already. */
+export type ProgressReport = LeaseHolder & Omit<Progress, "masks"> & { masksCame?: boolean };
 export type ReleaseRequest = LeaseHolder & Release;
 export type FinishReport = LeaseHolder & Finish;
 

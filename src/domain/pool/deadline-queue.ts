@@ -28,6 +28,17 @@ export class DeadlineQueue {
     return this.#heap[0]?.at ?? null;
   }
 
+  /** Schedules the earliest entries at their actual time, and forgets those that have none, until the first one is right. */
+  settle(actual: (id: string) => number | null): void {
+    for (let at = this.next(); at !== null; at = this.next()) {
+      const { id } = this.#heap[0]!;
+      const due = actual(id);
+      if (due !== null && due <= at) return;
+      this.remove(id);
+      if (due !== null) this.schedule(id, due);
+    }
+  }
+
   /** Removes and returns what may be due at `now`, the earliest first. */
   takeDue(now: number, limit = Number.POSITIVE_INFINITY): readonly string[] {
     let at = this.next();

@@ -44,6 +44,11 @@ export const rescheduleEarly = (state: PoolState, due: Due, context: DecisionCon
   }
 };
 
+/** Makes the earliest deadline of a lease actual, so that no alarm is set for one that has moved back or is gone. */
+export const settleLeases = (state: PoolState): void => {
+  state.deadlines.lease.settle((id) => ACTUAL.lease(state, id));
+};
+
 /** Leases are looked after at multiples of this, so that those of many agents share an alarm, which costs a row. */
 const LEASE_GRID_MS = 5000;
 

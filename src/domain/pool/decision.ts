@@ -15,6 +15,8 @@ export interface DecisionContext {
   leaseMs: number;
   /** Time after which a silent agent is forgotten. */
   agentMs: number;
+  /** Time by which a stored deadline may be older than the one that a socket keeps. */
+  storedForMs: number;
   rules: Rules;
 }
 

@@ -110,6 +110,8 @@ export interface Report {
   environment: EnvironmentKey[] | null;
   steps: Step[];
   summary: string | null;
+  /** There are values to mask that came after these steps. */
+  masksCame?: boolean;
 }
 
 export interface AgentFacts {
@@ -263,54 +265,5 @@ export type MemoryChange =
   | { kind: "sequence"; sequence: number }
   /** The object was loaded, and D1 was not compared with it since. */
   | { kind: "loaded" };
-
-/** A build as D1 has it. */
-export interface StoredBuild
-  extends Pick<
-    BuildFacts,
-    | "id"
-    | "number"
-    | "repoId"
-    | "pipelineId"
-    | "branch"
-    | "commitSha"
-    | "trigger"
-    | "priority"
-    | "retryOf"
-    | "createdBy"
-    | "status"
-    | "exitCode"
-    | "reason"
-    | "message"
-    | "leak"
-    | "queuedAt"
-    | "startedAt"
-    | "finishedAt"
-    | "version"
-  > {
-  agentId: string | null;
-  attempt: number;
-}
-
-/** What D1 heard of the pool's sequence: the highest, and the one up to which nothing is missing. */
-export interface HeardSequence {
-  sequence: number;
-  complete: number;
-}
-
-export const NOTHING_HEARD: HeardSequence = { sequence: 0, complete: 0 };
-
-/** What D1 knows that a restored pool may have forgotten. */
-export interface Stored {
-  /** Null where only some builds were read. */
-  heard: HeardSequence | null;
-  /** Builds that are under way in D1, and those that the pool asked for. */
-  builds: StoredBuild[];
-  numbers: { repoId: string; number: number }[];
-  removedAgents: string[];
-  revoked: string[];
-  /** What people deleted. */
-  deleted: Pick<Deletion, "buildId" | "deleted">[];
-}
 
 export const NO_REPORT: Report = { environment: null, steps: [], summary: null };

@@ -1,17 +1,9 @@
 import { isEnded } from "../../protocol/build-states.ts";
 import { activeBuild, type Decision, type DecisionContext, decided, later, patchBuild } from "./decision.ts";
-import type {
-  AgentFacts,
-  BuildFacts,
-  Change,
-  Deletion,
-  HeardSequence,
-  JobFacts,
-  Stored,
-  StoredBuild,
-} from "./facts.ts";
+import type { AgentFacts, BuildFacts, Change, Deletion, JobFacts } from "./facts.ts";
 import { closeLog, endBuild, loseLease } from "./lease.ts";
 import type { PoolState } from "./state.ts";
+import type { HeardSequence, Stored, StoredBuild } from "./stored.ts";
 
 /* After a restore D1 and the pool remember different pasts. Each flush tells D1 the pool's sequence, so that the side
    that remembers less shows itself: D1 is complete up to a lower one than it was told, or the pool is at a lower one. */

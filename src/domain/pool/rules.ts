@@ -12,10 +12,10 @@ import type {
   Lease,
   Outcome,
   Records,
-  StoredBuild,
   Waiter,
 } from "./facts.ts";
 import { byQueueOrder, type QueuedBuild } from "./queue.ts";
+import type { StoredBuild } from "./stored.ts";
 
 /** Limits that only the pool knows; `protocol/limits.ts` has those that a client meets. */
 export const POOL_LIMITS = {
@@ -38,8 +38,11 @@ export const OUTAGE_MS = 5_000;
 export const STOP_AGAIN_MS = 15_000;
 /** Milliseconds after which an ephemeral agent that is away, and never had a build, is removed. */
 export const EPHEMERAL_MS = 60 * 60 * 1000;
-/** A heartbeat over the socket is stored where less than this part of a lease is left of the stored deadline. */
-const WRITTEN_PART = 2 / 3;
+/**
+ * Milliseconds by which a stored deadline may be older than the one that a socket keeps: the socket remembers it, and a
+ * lease that lost its socket gets its time once more. What release 0.3.0 reads is later by as much.
+ */
+export const STORED_FOR_MS = 5 * 60 * 1000;
 /** Milliseconds after which an agent that ignored offers gets offers again, even without a heartbeat. */
 export const UNRESPONSIVE_MS = 10 * 60 * 1000;
 /** Offers, or claimed builds, in a row that an agent may ignore before it gets no more. */
@@ -63,8 +66,8 @@ export interface Rules {
   hasLostSocket(lease: Lease, hasSocket: boolean): boolean;
   /** The deadline that the agent's socket remembers, where it is later than the stored one. */
   remembered(lease: Lease, kept: KeptLease | null): number;
-  /** Whether the stored deadline is so old that two more heartbeats may come after it. */
-  mustStore(lease: Lease, now: number, leaseMs: number): boolean;
+  /** Whether the new deadline is later than the stored one by more than this. */
+  mustStore(lease: Lease, expiresAt: number, storedForMs: number): boolean;
   /** Whether the agent is told once more to stop its build. */
   tellsAgain(dueAt: number | null, now: number): boolean;
   hasAttemptLeft(job: JobFacts): boolean;
@@ -107,6 +110,8 @@ export interface Rules {
   /** Whether D1 knows enough of a build of which it has this version. */
   isHeard(build: BuildFacts, version: number): boolean;
   audited(change: Change & { kind: "audit" }): Change[];
+  /** What is stored of a lease that is over, or of a build that has ended: its log is closed. */
+  closes(change: Change & { kind: "close" }): Change[];
   /** Whether the agent may not have the build, which it released before. */
   isNotFor(job: JobFacts, agentId: string): boolean;
   /** Whether the build may be released for another agent to try: once. */
@@ -161,7 +166,7 @@ export const RULES: Rules = {
   hasLostSocket: ({ keptBy }, hasSocket) => keptBy === "socket" && !hasSocket,
   remembered: (lease, kept) =>
     kept?.fence === lease.fence ? Math.max(lease.expiresAt, kept.expiresAt) : lease.expiresAt,
-  mustStore: ({ expiresAt, writtenUntil }, now, leaseMs) => (writtenUntil ?? expiresAt) - now < leaseMs * WRITTEN_PART,
+  mustStore: (lease, expiresAt, storedForMs) => expiresAt > (lease.writtenUntil ?? lease.expiresAt) + storedForMs,
   tellsAgain: (dueAt, now) => dueAt !== null && now >= dueAt,
   hasAttemptLeft: (job) => job.attempt < job.maxAttempts,
   hasUnstartedLeft: (job) => job.unstarted < POOL_LIMITS.unstarted,
@@ -206,6 +211,7 @@ export const RULES: Rules = {
   mayTell: (build, isRecorded) => !isEnded(build.status) || isRecorded,
   isHeard: (build, version) => !isEnded(build.status) || build.version === version,
   audited: (change) => [change],
+  closes: (change) => [change],
   isNotFor: ({ releasedBy, passedOver }, agentId) =>
     releasedBy.includes(agentId) || (passedOver?.agentId === agentId && passedOver.until !== null),
   mayGoElsewhere: ({ passedOver }) => !passedOver,

@@ -4,7 +4,7 @@ import { cancel, flagLeak } from "./cancel.ts";
 import { claim, deliver, failClaim, unclaim } from "./claim.ts";
 import type { ClaimRequest, Result } from "./commands.ts";
 import { type ContactKind, recordContact } from "./contact.ts";
-import { nextDeadline, rescheduleEarly, takeDue } from "./deadlines.ts";
+import { nextDeadline, rescheduleEarly, settleLeases, takeDue } from "./deadlines.ts";
 import { type Decision, type DecisionContext, decided, type Push } from "./decision.ts";
 import { deleteBuild, recordDeletions } from "./delete.ts";
 import { enqueue } from "./enqueue.ts";
@@ -108,6 +108,7 @@ export const step = <C extends Command>(
   if (contact) enact(recordContact(state, { ...(input as ClaimRequest), by: contact }, context));
   const answer = enact(decide(state, command, input, context));
   enact(offerBuilds(state, context));
+  if (command === "sweep") settleLeases(state);
   return { answer, pushes };
 };
 

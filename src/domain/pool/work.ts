@@ -57,14 +57,14 @@ export const start = (state: PoolState, holder: LeaseHolder, context: DecisionCo
 
 /** The renewed lease: stored, unless the heartbeat came over the socket and the stored deadline is recent. */
 const renewal = (job: JobFacts, { bySocket }: HeartbeatRequest, context: DecisionContext): Change[] => {
-  const { now, leaseMs, rules } = context;
+  const { now, leaseMs, storedForMs, rules } = context;
   const lease = job.lease!;
   if (lease.startedAt === null) return [];
   const expiresAt = rules.extended(lease, now, leaseMs);
   const keptBy = bySocket ? "socket" : null;
   const isKept = !lease.graced && (lease.keptBy ?? null) === keptBy;
   if (isKept && expiresAt === lease.expiresAt) return [];
-  if (isKept && bySocket && !rules.mustStore(lease, now, leaseMs))
+  if (isKept && bySocket && !rules.mustStore(lease, expiresAt, storedForMs))
     return [{ kind: "renewal", buildId: job.buildId, expiresAt }];
   const renewed = { ...lease, expiresAt, writtenUntil: expiresAt, graced: false, keptBy } as const;
   return [{ kind: "job", job: { ...job, lease: renewed } }];
@@ -106,6 +106,7 @@ export const progress = (
   if (!context.rules.mayFinish(build)) return refused("conflict", "The build was not started.");
   const report: Partial<Report> = {};
   if (progressReport.steps) report.steps = progressReport.steps;
+  else if (progressReport.masksCame) report.masksCame = true;
   if (progressReport.summary !== undefined) report.summary = progressReport.summary;
   const commitSha = commitBuilt(build, progressReport.commitSha);
   if (commitSha === build.commitSha && Object.keys(report).length === 0) return decided(null);

@@ -37,14 +37,15 @@ const lacksMigrations = (error: unknown): boolean =>
   (error instanceof Error &&
     (/no such table|no such column|has no column named/.test(error.message) || lacksMigrations(error.cause)));
 
-/** How the runtime says that an object of the release before lacks a method: for seconds after a deploy. */
-const OLDER_OBJECT = /does not implement the method/;
+/** Whether an object of the release before lacks the called method: for seconds after a deploy. */
+export const isOfOlderObject = (error: unknown): boolean =>
+  error instanceof Error && /does not implement the method/.test(error.message);
 
 /** Properties that Workers set on an error of a Durable Object that did not answer, and D1's mark in its messages. */
 const isAway = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false;
   const signs = ["overloaded", "retryable", "remote", "durableObjectReset"];
   const isSigned = signs.some((sign) => (error as unknown as Record<string, unknown>)[sign] === true);
-  if (OLDER_OBJECT.test(error.message)) return true;
+  if (isOfOlderObject(error)) return true;
   return isSigned || error.message.includes("D1_ERROR") || isAway(error.cause);
 };

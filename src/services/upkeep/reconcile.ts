@@ -14,10 +14,6 @@ const ASKED = 5000;
 const POOLS = 100;
 const RECONCILE_MS = 30_000;
 
-interface Reconciles {
-  reconcile(buildIds: string[]): Promise<{ ok: boolean }>;
-}
-
 /**
  * Asks the pools about builds that D1 calls active: what a pool does not know has ended. A range of ids instead of an
  * index of active builds, which would cost two rows a build. The rows of the release before have one.
@@ -37,7 +33,7 @@ export const reconcileBuilds: Chore = async ({ env, db, now, failures }) => {
   await Promise.all(
     byOrg.map(([orgId, builds]) =>
       failures.attempt({ kind: "reconcile", subject: orgId, orgId }, RECONCILE_MS, async () => {
-        const pool = env.AGENT_POOL.getByName(poolName(orgId)) as unknown as Reconciles;
+        const pool = env.AGENT_POOL.getByName(poolName(orgId));
         const { ok } = await pool.reconcile(builds.map(({ id }) => id));
         if (!ok) throw new Error("The pool could not read the database.");
       }),

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { LogBuffer } from "../../../src/agent/log/log-buffer.ts";
-import { sendLog } from "../../../src/agent/log/log-sender.ts";
+import { quietPauseAfter, sendLog } from "../../../src/agent/log/log-sender.ts";
 import { Audience } from "../../../src/agent/wire/audience.ts";
 import { Client } from "../../../src/agent/wire/client.ts";
 import { ProgressReport } from "../../../src/agent/wire/progress-report.ts";
@@ -35,7 +35,7 @@ const sending = async (answer: { followed?: boolean }, audience = new Audience((
     audience,
     readyToSend: async () => {},
     signal: end.signal,
-    pace: 1,
+    pace: NEVER,
     quietPace: NEVER,
   });
   const write = (text: string) => buffer.write(Buffer.from(text));
@@ -43,32 +43,35 @@ const sending = async (answer: { followed?: boolean }, audience = new Audience((
   return { audience, write, arrived, done, close: () => buffer.close(), stored: () => stored };
 };
 
-/** Sends five lines, and one more that waits. */
+/** Sends a line, and one more that waits. */
 const untilQuiet = async (log: Awaited<ReturnType<typeof sending>>) => {
-  for (let line = 1; line <= 5; line++) {
-    log.write(`line ${line}\n`);
-    await log.arrived(`line ${line}\n`);
-  }
-  log.write("line 6\n");
+  log.write("line 1\n");
+  await log.arrived("line 1\n");
+  log.write("line 2\n");
   await new Promise(setImmediate);
 };
 
 describe("a log that nobody follows", () => {
-  it("is sent line by line five times, then waits until it is closed", async () => {
+  it("is sent at once when it begins, then waits until it is closed", async () => {
     const log = await sending({ followed: false });
     await untilQuiet(log);
-    expect(service.requests).toHaveLength(5);
+    expect(service.requests).toHaveLength(1);
     log.close();
     await log.done;
-    expect(log.stored()).toContain("line 6");
-    expect(service.requests).toHaveLength(6);
+    expect(log.stored()).toContain("line 2");
+    expect(service.requests).toHaveLength(2);
+  });
+
+  it("waits twice as long after each chunk, and never longer than half a minute", () => {
+    const seconds = [1, 2, 3, 4, 5, 6, 7, 5000].map((chunks) => quietPauseAfter(chunks) / 1000);
+    expect(seconds).toEqual([1, 2, 4, 8, 16, 30, 30, 30]);
   });
 
   it("is sent at once when somebody begins to follow it", async () => {
     const log = await sending({ followed: false });
     await untilQuiet(log);
     log.audience.note();
-    await log.arrived("line 6\n");
+    await log.arrived("line 2\n");
     log.close();
     await log.done;
   });
@@ -91,7 +94,7 @@ describe("a log whose followers the agent cannot be told of", () => {
   ])("is sent line by line, because %s", async (_, answer, audience) => {
     const log = await sending(answer, audience);
     await untilQuiet(log);
-    await log.arrived("line 6\n");
+    await log.arrived("line 2\n");
     log.close();
     await log.done;
   });

@@ -1,4 +1,4 @@
-import { BURST, QUIET_PACE } from "../../../src/agent/log/log-sender.ts";
+import { QUIET_PACE, quietPauseAfter } from "../../../src/agent/log/log-sender.ts";
 import { SETTLE, QUIET_PACE as STEPS_PACE } from "../../../src/agent/wire/progress-report.ts";
 import { type Job, LEASE_HEADER } from "../../../src/protocol/jobs.ts";
 import type { AgentSocket } from "./agent-socket.ts";
@@ -13,11 +13,13 @@ const STEPS = 5;
 /** The agent's reports are merged, so each may have it. */
 const COMMIT = "0123456789".repeat(4);
 
+const PENDING = { id: null, status: "pending", exitCode: null, startedAt: null, finishedAt: null, logOffset: null };
+
 interface TypicalBuilds {
   trigger: { token: string; pipelineId: string };
   /** The agents that build at once, with their sockets. */
   crowd: { agent: RegisteredAgent; socket: AgentSocket }[];
-  /** Milliseconds between two chunks of a log, after the first few. */
+  /** Milliseconds between two chunks of a log at most, after the first few. */
   pace?: number;
 }
 
@@ -56,7 +58,7 @@ class RunningBuild {
   #offset = 0;
   #chunks = 0;
   #nextChunkAt = 0;
-  #steps: object[] = [];
+  #steps: object[] = Array.from({ length: STEPS }, (_, index) => ({ ...PENDING, name: `step ${index}` }));
   #stepsDueAt = Number.POSITIVE_INFINITY;
   #reportedAt = Number.NEGATIVE_INFINITY;
 
@@ -111,10 +113,13 @@ class RunningBuild {
   /** Ends the step before and begins another: writes its title, and reports both soon. */
   #beginStep(index: number, at: number): void {
     this.#written += `--- step ${index}\n`;
-    const times = { startedAt: new Date().toISOString(), finishedAt: null };
-    const step = { id: null, name: `step ${index}`, ...times, logOffset: this.#written.length };
-    const ended = this.#steps.map((one) => ({ ...one, status: "succeeded", exitCode: 0 }));
-    this.#steps = [...ended, { ...step, status: "running", exitCode: null }];
+    const now = new Date().toISOString();
+    const ended = { status: "succeeded", exitCode: 0, finishedAt: now };
+    const running = { status: "running", startedAt: now, logOffset: this.#written.length };
+    this.#steps = this.#steps.map((step, at) => {
+      if (at === index) return { ...step, ...running };
+      return at === index - 1 ? { ...step, ...ended } : step;
+    });
     this.#stepsDueAt = Math.max(at + SETTLE, this.#reportedAt + STEPS_PACE);
   }
 
@@ -128,7 +133,7 @@ class RunningBuild {
     const { next } = await this.#http.request<{ next: number }>("PUT", path, { token, headers, body });
     this.#offset = next;
     this.#chunks += 1;
-    this.#nextChunkAt = this.#chunks < BURST ? 0 : at + this.#run.pace;
+    this.#nextChunkAt = at + quietPauseAfter(this.#chunks, this.#run.pace);
   }
 
   async #reportSteps(at: number): Promise<void> {

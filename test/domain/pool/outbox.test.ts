@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { TestPool } from "./test-pool.ts";
+import { ACTOR, TestPool } from "./test-pool.ts";
 
 /** The result of an attempt that delivers everything pending now. */
 const everythingPending = (pool: TestPool) => {
@@ -19,7 +19,9 @@ describe("the outbox", () => {
     pool.build();
     pool.ok("recordFlush", everythingPending(pool));
     expect(flushAt(pool)).toBeNull();
-    pool.build();
+    const build = pool.build();
+    expect(flushAt(pool)).toBe(pool.now + 30_000);
+    pool.ok("cancel", { buildId: build, actor: ACTOR });
     expect(flushAt(pool)).toBe(pool.now + 1_000);
   });
 

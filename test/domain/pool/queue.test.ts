@@ -106,6 +106,19 @@ describe("the deadline queue", () => {
     expect(deadlines.next()).toBeNull();
   });
 
+  it("forgets entries that are gone, and delays those that moved back, until the first one is right", () => {
+    const queue = new DeadlineQueue();
+    for (const [at, id] of ["gone", "moved", "right", "later"].entries()) queue.schedule(id, at);
+    const asked: string[] = [];
+    const actual: Record<string, number> = { moved: 9, right: 2 };
+    queue.settle((id) => {
+      asked.push(id);
+      return actual[id] ?? null;
+    });
+    expect(asked).toEqual(["gone", "moved", "right"]);
+    expect(queue.takeDue(10)).toEqual(["right", "later", "moved"]);
+  });
+
   it("returns each id once, at its earliest time or before, whatever the order of scheduling", () => {
     const entries = fc.array(fc.tuple(fc.integer({ min: 0, max: 8 }), fc.integer({ min: 0, max: 100 })), {
       maxLength: 60,

@@ -163,7 +163,7 @@ export const AGENTS: Words = {
     fields: {
       next: "Number of bytes of this lease that are stored durably: continue from here.",
       followed:
-        "Whether anybody follows the log. While nobody does, a chunk every ten seconds is enough; the hint followed says that somebody began to.",
+        "Whether anybody follows the log. While nobody does, a chunk every half minute is enough; the hint followed says that somebody began to.",
     },
   },
 };

@@ -4,11 +4,20 @@ import { DETAILS } from "../protocol/problem.ts";
 
 /** Where the object keeps that it was closed, so that it stays so after a restart. */
 const CLOSED = "closed";
-/** What a closed pool still does: it tells D1 and the logs what is left to tell. */
-const GOES_ON: readonly Command[] = ["sweep", "tidy", "recordFlush", "recordCloses", "leave"];
+/** What a closed pool still does: it tells D1 and the logs what is left to tell, and deletes what it was told to. */
+const GOES_ON: readonly Command[] = [
+  "sweep",
+  "tidy",
+  "compare",
+  "reconcile",
+  "recordFlush",
+  "recordCloses",
+  "recordDeletions",
+  "leave",
+];
 
 /** The end of a pool whose organization is being deleted: first it answers nobody, then nothing of it is left. */
-export class PoolClosing {
+export class PoolRemoval {
   readonly #storage: DurableObjectStorage;
   #state: "open" | "closed" | "destroyed";
 
@@ -25,6 +34,11 @@ export class PoolClosing {
     return this.#state === "destroyed";
   }
 
+  /** @throws where the pool is in use */
+  mustBeClosed(): void {
+    if (!this.isClosed) throw new Error("This pool is in use: close it first");
+  }
+
   /** The refusal of a command, as if its caller's token had been removed; null where the command may run. */
   refusalOf(command: Command): Result<never> | null {
     if (this.#state === "open" || (this.#state === "closed" && GOES_ON.includes(command))) return null;
@@ -38,10 +52,11 @@ export class PoolClosing {
   }
 
   /**
-   * Forgets these builds, whose logs are purged.
+   * Forgets these builds, whose logs are purged. @throws where the pool is in use
    * @returns the ids of the next builds that the pool knows, at most `limit`
    */
   forgetBuilds(ids: readonly string[], limit: number): string[] {
+    this.mustBeClosed();
     if (this.isDestroyed) return [];
     const { sql } = this.#storage;
     sql.exec("DELETE FROM build WHERE id IN (SELECT value FROM json_each(?))", JSON.stringify(ids));

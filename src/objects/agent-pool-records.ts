@@ -1,0 +1,124 @@
+import type { Granted } from "../domain/pool/claim.ts";
+import type { Grant, Result, RunValues } from "../domain/pool/commands.ts";
+import { explain } from "../domain/pool/explain.ts";
+import type { Deleted } from "../domain/pool/facts.ts";
+import { type LiveQuery, liveIds } from "../domain/pool/live.ts";
+import { measure } from "../domain/pool/metrics.ts";
+import { toAgent, toBuild, toGrant } from "../domain/pool/record.ts";
+import type { Agent } from "../protocol/agent.ts";
+import type { Build } from "../protocol/build.ts";
+import type { Explanation } from "../protocol/explain.ts";
+import type { Metrics } from "../protocol/metrics.ts";
+import { DETAILS } from "../protocol/problem.ts";
+import type { PoolEngine } from "./agent-pool-engine.ts";
+import type { BuildRecord } from "./agent-pool-storage.ts";
+
+/** Milliseconds for which the metrics of a pool with this many agents and builds are remembered. */
+const METRICS_MS = 5_000;
+const LARGE_POOL = 1_000;
+
+/** What callers read of a pool: its builds and agents as the API shows them. Changes nothing. */
+export class PoolRecords {
+  readonly #engine: PoolEngine;
+  #measured: Metrics | null = null;
+
+  constructor(engine: PoolEngine) {
+    this.#engine = engine;
+  }
+
+  /** A build that the pool has. */
+  build(buildId: string): Build {
+    return this.#toBuild(this.#engine.storage.buildRecord(buildId)!);
+  }
+
+  buildOf(answer: Result<string>): Result<Build> {
+    return answer.ok ? { ok: true, value: this.build(answer.value) } : answer;
+  }
+
+  findBuild(buildId: string): Result<Build> & { deleted?: Deleted | undefined } {
+    const { storage } = this.#engine;
+    const found = storage.buildRecord(buildId);
+    const deleted = storage.deletion(buildId)?.deleted;
+    return found ? { ok: true, value: this.#toBuild(found), deleted } : { ...unknownId(), deleted };
+  }
+
+  /** Active builds, the oldest first; or those that the query asks for. */
+  liveBuilds(query?: LiveQuery): Build[] {
+    const { storage, state } = this.#engine;
+    const found = query ? storage.buildRecords(liveIds(state, query)) : storage.activeBuildRecords();
+    return found.map((record) => this.#toBuild(record));
+  }
+
+  /** Ids of active builds that were leased at least once. */
+  leasedBuilds(): string[] {
+    return [...this.#engine.state.jobs.values()].filter(({ fence }) => fence > 0).map(({ buildId }) => buildId);
+  }
+
+  hasLiveBuilds(of: { repoId?: string; pipelineId?: string }): boolean {
+    return [...this.#engine.state.builds.values()].some(
+      ({ repoId, pipelineId }) =>
+        (of.repoId !== undefined && repoId === of.repoId) ||
+        (of.pipelineId !== undefined && pipelineId === of.pipelineId),
+    );
+  }
+
+  runValues(buildId: string): Result<RunValues> {
+    const found = this.#engine.storage.runValues(buildId);
+    return found ? { ok: true, value: found } : unknownId();
+  }
+
+  explanation(buildId: string): Result<Explanation> {
+    const { storage, state, context } = this.#engine;
+    const found = storage.buildRecord(buildId);
+    if (!found) return unknownId();
+    return { ok: true, value: explain(state, found.build, found.job, context, this.#pingedAt) };
+  }
+
+  metrics(): Metrics {
+    const { state, orgId, context, storage } = this.#engine;
+    const isLarge = state.agents.size + state.builds.size >= LARGE_POOL;
+    const measured = this.#measured;
+    if (isLarge && measured && context.now - Date.parse(measured.at) < METRICS_MS) return measured;
+    this.#measured = measure(state, orgId, context, storage.deadLetters.count(), this.#pingedAt);
+    return this.#measured;
+  }
+
+  /** An agent that the pool has. */
+  agent(agentId: string): Agent {
+    const { state, orgId } = this.#engine;
+    return toAgent(state, orgId, state.agents.get(agentId)!, Date.now(), this.#pingedAt(agentId));
+  }
+
+  agentOf(answer: Result<string>): Result<Agent> {
+    return answer.ok ? { ok: true, value: this.agent(answer.value) } : answer;
+  }
+
+  findAgent(agentId: string): Result<Agent> {
+    return this.#engine.state.agents.has(agentId) ? { ok: true, value: this.agent(agentId) } : unknownId();
+  }
+
+  /** Agents in the order of their ids, after this one. */
+  agents(after: string, limit: number, name?: string): Agent[] {
+    const found = [...this.#engine.state.agents.values()].filter(
+      (agent) => agent.id > after && (name === undefined || agent.name === name),
+    );
+    const ids = found.map(({ id }) => id).sort();
+    return ids.slice(0, limit).map((id) => this.agent(id));
+  }
+
+  grant(granted: Granted): Grant {
+    const { storage, orgId } = this.#engine;
+    return toGrant(orgId, granted, storage.buildRecord(granted.buildId)!, storage.runValues(granted.buildId));
+  }
+
+  readonly #pingedAt = (agentId: string): number => this.#engine.sockets.pingedAt(agentId);
+
+  #toBuild({ build, job, report }: BuildRecord): Build {
+    return toBuild(this.#engine.orgId, build, job, report);
+  }
+}
+
+const unknownId = (): Result<never> => ({
+  ok: false,
+  refusal: { kind: "not-found", detail: DETAILS["not-found"] },
+});

@@ -1,0 +1,12 @@
+/** Milliseconds that a caller of a pool waits for D1; after that the alarm goes on with it. */
+export const CALLER_WAIT_MS = 1_000;
+
+/** Waits for the promise, but not longer than this. */
+export const within = async (milliseconds: number, promise: Promise<unknown>): Promise<void> => {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([promise, timeout]);
+  clearTimeout(timer);
+};

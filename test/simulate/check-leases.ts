@@ -1,0 +1,157 @@
+import type { JobFacts, Outcome } from "../../src/domain/pool/facts.ts";
+import type { PoolState } from "../../src/domain/pool/state.ts";
+import { firstEligible } from "./check-state.ts";
+import type { AnyInput, Call, CheckContext } from "./observations.ts";
+import { GRACE_AFTER_STOP_MS, isEnded, isLeased, LEASE_MS, OUTAGE_MS, STORED_FOR_MS } from "./specification.ts";
+import { must } from "./violation.ts";
+
+const isOvertime = ({ lease, timeoutSeconds }: JobFacts, now: number) =>
+  lease?.stop?.reason === "timeout" || now >= (lease?.startedAt ?? Infinity) + timeoutSeconds * 1000;
+export const reportedOutcome = ({ status, exitCode, reason }: AnyInput): Outcome => ({
+  status,
+  exitCode: exitCode ?? null,
+  reason: reason ?? null,
+});
+
+export const heldCurrentLease = ({ job, build, input }: Call): boolean => {
+  return (
+    !!build && isLeased(build.status) && job?.lease?.fence === input.fence && job?.lease?.agentId === input.agentId
+  );
+};
+
+export const mustHoldLease = (state: PoolState, call: Call): void => {
+  must(3, heldCurrentLease(call), `${call.command} under a stale lease was accepted`);
+  must(5, state.jobs.get(call.input.buildId)?.lease?.fence === call.input.fence, "a lease that had ended was revived");
+};
+
+const recordPromise = (context: CheckContext, buildId: string, until: number): void => {
+  context.observed.builds.get(buildId)!.promisedUntil = until;
+};
+
+export const checkStart = (context: CheckContext, state: PoolState, call: Call): void => {
+  mustHoldLease(state, call);
+  const { agentId, buildId } = call.input;
+  const seen = context.observed.builds.get(buildId)!;
+  context.observed.agents.get(agentId)!.ignored = 0;
+  must(10, !seen.isCanceled, "a canceled build was started");
+  if (call.build!.status === "assigned")
+    recordPromise(context, buildId, Math.max(seen.promisedUntil, call.now + LEASE_MS));
+};
+
+export const checkDelivery = (context: CheckContext, state: PoolState, call: Call): void => {
+  mustHoldLease(state, call);
+  const { buildId } = call.input;
+  must(10, !context.observed.builds.get(buildId)!.isCanceled, "a canceled build was delivered");
+  must(13, call.audits.includes(`build.deliver ${buildId}`), "secrets were delivered without an audit entry");
+};
+
+/** A build is released at most once because its agent could not fetch it; a canceled one ends instead. */
+export const checkRelease = (context: CheckContext, call: Call): void => {
+  must(3, heldCurrentLease(call), "a release without the lease was accepted");
+  const { buildId, elsewhere } = call.input;
+  const seen = context.observed.builds.get(buildId)!;
+  if (!elsewhere || context.storage.rows.builds.get(buildId)!.status !== "queued") return;
+  must(12, ++seen.unfetchedReleases === 1, "a build was released unfetched twice");
+};
+
+export const checkClaim = (
+  context: CheckContext,
+  state: PoolState,
+  value: AnyInput,
+  { input, now, heldBuild }: Call,
+): void => {
+  const agent = state.agents.get(input.agentId)!;
+  const boots = context.observed.agents.get(input.agentId)!.boots;
+  const isNewBoot = !!input.bootId && !boots.includes(input.bootId);
+  const isOldBoot = !!input.bootId && !isNewBoot && boots.at(-1) !== input.bootId;
+  if (isOldBoot) {
+    must(8, value === null, "an earlier boot of the agent got a build");
+    return;
+  }
+  const heldJob = heldBuild === undefined ? undefined : context.storage.rows.jobs.get(heldBuild);
+  const lease = heldJob?.lease;
+  if (
+    lease &&
+    lease.agentId === input.agentId &&
+    lease.startedAt === null &&
+    !isNewBoot &&
+    context.storage.rows.builds.get(heldBuild!)?.status === "assigned" &&
+    now < lease.expiresAt
+  ) {
+    must(8, value?.buildId === heldBuild && value.fence === lease.fence, "an unstarted lease was not handed out again");
+  }
+  if (value) {
+    const job = state.jobs.get(value.buildId);
+    must(
+      8,
+      job?.lease?.fence === value.fence && job?.lease?.agentId === input.agentId,
+      "the answer names a lease that does not exist",
+    );
+    must(5, value.expiresAt <= (job?.lease?.expiresAt ?? 0), "the answer promises more time than the lease has");
+    must(10, !context.observed.builds.get(value.buildId)!.isCanceled, "a canceled build was handed out");
+    must(8, state.builds.get(value.buildId)?.status === "assigned", "a started build was handed out again");
+    recordPromise(context, value.buildId, value.expiresAt);
+    return;
+  }
+  const isAble =
+    !state.index.holding.has(input.agentId) && !agent.isDraining && agent.spentAt === null && agent.ignored < 2;
+  if (isAble) must(12, firstEligible(state, agent, now) === undefined, "an eligible build was withheld");
+};
+
+export const checkHeartbeat = (context: CheckContext, state: PoolState, value: AnyInput, call: Call): void => {
+  const { input, now } = call;
+  context.observed.agents.get(input.agentId)!.ignored = 0;
+  if (input.fence == null || value.reason === "lease-lost") return;
+  mustHoldLease(state, call);
+  const seen = context.observed.builds.get(input.buildId)!;
+  const until = Date.parse(value.leaseExpiresAt);
+  must(
+    5,
+    state.jobs.get(input.buildId)!.lease!.expiresAt === until,
+    "the heartbeat names another deadline than the lease",
+  );
+  const lease = state.jobs.get(input.buildId)!.lease!;
+  if (lease.startedAt !== null) seen.unaskedExtensions = 0;
+  if (seen.isCanceled)
+    must(10, value.cancel && value.reason === "canceled", "the heartbeat does not say that the build is canceled");
+  else if (lease.stop)
+    must(10, value.cancel && value.reason === "timeout", "the heartbeat does not say that the build timed out");
+  else must(10, !value.cancel, "the heartbeat stops a build without a reason");
+  if (lease.startedAt !== null && !lease.stop) {
+    must(5, until >= now + LEASE_MS, "the heartbeat did not extend the lease");
+    const stored = context.storage.rows.jobs.get(input.buildId)!.lease!.expiresAt;
+    must(5, stored >= now + STORED_FOR_MS, "the stored deadline is too old to outlive a missed heartbeat");
+  }
+  if (lease.stop) {
+    const had = call.job!.lease!.expiresAt;
+    const graced = now - had > OUTAGE_MS ? now + LEASE_MS : had;
+    must(
+      17,
+      until <= Math.max(lease.stop.at + GRACE_AFTER_STOP_MS, seen.promisedUntil, graced),
+      "a stopped build is kept alive",
+    );
+  }
+  recordPromise(context, input.buildId, until);
+};
+
+export const checkFinish = (context: CheckContext, call: Call): void => {
+  const { input, build, job } = call;
+  const seen = context.observed.builds.get(input.buildId)!;
+  const reported = reportedOutcome(input);
+  const ended = context.storage.rows.builds.get(input.buildId)!;
+  must(9, isEnded(ended.status), "an accepted finish did not end the build");
+  if (build && isEnded(build.status)) {
+    must(9, JSON.stringify(seen.reported) === JSON.stringify(reported), "a second, different result was accepted");
+    // A restored pool knows from D1 who ended the build, and not under which fence.
+    const isItsLease = job?.fence === 0 || job?.fence === input.fence;
+    must(3, isItsLease && job?.agentId === input.agentId, "the finish of another lease was accepted");
+    return;
+  }
+  must(3, heldCurrentLease(call), "a finish under a stale lease was accepted");
+  must(4, build?.status !== "assigned", "a build ended before it started");
+  seen.reported = reported;
+  const expected = input.status === "succeeded" ? "succeeded" : "failed";
+  if (seen.isCanceled) must(10, ended.status === "canceled", `a canceled build ended ${ended.status}`);
+  else if (ended.reason === "timeout") must(17, isOvertime(job!, call.now), "a build timed out before its time");
+  else must(9, ended.status === expected, `${input.status} became ${ended.status}`);
+};

@@ -1,0 +1,167 @@
+import type { Result } from "../../src/domain/pool/commands.ts";
+import { mayCarryOut } from "../../src/domain/pool/delete.ts";
+import type { Command, Input, Output } from "../../src/domain/pool/step.ts";
+import type { Batch, SimDatabase } from "./database.ts";
+import type { Fault } from "./faults.ts";
+import type { SimPool } from "./pool.ts";
+import type { Random } from "./random.ts";
+import { isEnded } from "./specification.ts";
+import { must } from "./violation.ts";
+
+/** A write to D1 that was under way when its build was deleted arrives within these milliseconds. */
+const LATE_WRITE_MS = 60_000;
+
+interface Surroundings {
+  readonly pool: SimPool;
+  readonly database: SimDatabase;
+  readonly random: Random;
+  readonly now: number;
+  readonly elapsed: number;
+  readonly isHealing: boolean;
+  readonly delayedMessages: (() => void)[];
+  awayAfterRestore: number;
+  injectFault(fault: Fault, probability: number, about?: string): boolean;
+  call<C extends Command>(command: C, input: Input<C>): Result<Output<C>>;
+  evict(): void;
+}
+
+/** What the object does between its decisions: it compares itself with D1, and tells D1, the archive and the logs. */
+export class SimDeliveries {
+  /** Leases whose logs were closed, each as its job and its fence. */
+  readonly closedLogs = new Set<string>();
+  readonly #simulator: Surroundings;
+  #flushing: Batch | null = null;
+
+  constructor(simulator: Surroundings) {
+    this.#simulator = simulator;
+  }
+
+  /** One attempt of each kind that is due. */
+  deliverDue(): void {
+    const { pool, now } = this.#simulator;
+    const { flush, closing, deleting } = pool.state;
+    if (flush.at !== null && flush.at <= now) this.flush();
+    if (closing.at !== null && closing.at <= now) this.#closeLogs();
+    if (deleting.at !== null && deleting.at <= now) this.#carryOutDeletions();
+  }
+
+  /** The object was evicted: what it was writing may arrive or not. */
+  forget(): void {
+    this.#flushing = null;
+  }
+
+  /** The pool writes its outbox to D1, in two parts: other calls may happen between reading and writing. */
+  flush(): void {
+    const { database, pool } = this.#simulator;
+    if (this.#flushing) {
+      this.#completeFlush(this.#flushing);
+      return;
+    }
+    this.compare();
+    if (pool.state.unchecked !== null) {
+      this.#simulator.call("recordFlush", { builds: [], entries: [], sequence: null, failed: true });
+      return;
+    }
+    const isArchiveAway = this.#simulator.injectFault("archive away", 0.1, "recordFlush");
+    const batch = database.read(pool, isArchiveAway);
+    if (batch.builds.length === 0 && batch.audits.length === 0 && !batch.isDue) {
+      this.#simulator.call("recordFlush", { builds: [], entries: [], sequence: null, failed: isArchiveAway });
+      return;
+    }
+    this.#flushing = batch;
+    if (this.#simulator.injectFault("D1 write late", 0.15)) {
+      const { elapsed } = this.#simulator;
+      const { restores } = database;
+      this.#simulator.delayedMessages.push(() => {
+        const isLost = this.#simulator.elapsed > elapsed + LATE_WRITE_MS;
+        const builds = batch.builds.filter(({ buildId }) => !isLost || !database.erased.has(buildId));
+        if (restores === database.restores) database.write({ ...batch, builds }, pool.storage);
+      });
+    }
+    if (this.#simulator.isHealing || this.#simulator.random.chance(0.5)) this.#completeFlush(batch);
+  }
+
+  /** Compares D1 with the pool, where that was not done since the object was loaded. */
+  compare(): void {
+    const { database, pool, now } = this.#simulator;
+    if (pool.state.unchecked === null) return;
+    if (this.#simulator.injectFault("D1 away", this.#simulator.awayAfterRestore > 0 ? 1 : 0.4, "compare")) {
+      this.#simulator.awayAfterRestore--;
+      return;
+    }
+    const compared = pool.call(now, "compare", { found: database.heard });
+    if (!compared.ok || compared.value !== "pool") return;
+    const stored = database.stored();
+    pool.checker.poolIsReconciled(stored);
+    pool.call(now, "reconcile", stored);
+  }
+
+  /** An operator says that something was restored: D1 and the pool are compared once more. */
+  compareAgain(): void {
+    const { database, pool } = this.#simulator;
+    if (pool.state.unchecked === null) this.#simulator.call("compare", { found: database.heard });
+    else this.compare();
+  }
+
+  /** Upkeep asks the pool about the builds that D1 has under way. Only a restore leaves any. */
+  askAboutActive(): void {
+    const { database } = this.#simulator;
+    const builds = database.stored().builds.filter(({ status }) => !isEnded(status));
+    const done = this.#simulator.call("reconcile", {
+      heard: null,
+      builds,
+      numbers: [],
+      removedAgents: [],
+      revoked: [],
+      deleted: [],
+    });
+    must(16, database.wasRestored || (done.ok && done.value.told === 0), "D1 was told too little of a build");
+  }
+
+  #completeFlush(batch: Batch): void {
+    const { database, pool } = this.#simulator;
+    this.#flushing = null;
+    const isAway = this.#simulator.injectFault("D1 away", 0.1, "recordFlush");
+    const found = isAway ? null : database.write(batch, pool.storage);
+    if (this.#simulator.injectFault("object evicted", 0.02, "before flushed")) {
+      this.#simulator.evict();
+      return;
+    }
+    const failed = isAway || this.#simulator.injectFault("D1 outcome unknown", 0.05, "recordFlush");
+    const builds = failed ? [] : batch.builds.map(({ buildId, version }) => ({ buildId, version }));
+    const entries = failed ? [] : batch.audits.map(([seq]) => seq);
+    const sequence = found === null || failed ? null : { found, written: batch.sequence.written };
+    this.#simulator.call("recordFlush", { builds, entries, sequence, failed });
+  }
+
+  /** The pool takes deleted builds out of D1 and the archive, not while it tells them of others. */
+  #carryOutDeletions(): void {
+    const { database, pool } = this.#simulator;
+    if (this.#flushing) this.#completeFlush(this.#flushing);
+    const pending = [...pool.storage.rows.deletions.values()].filter(({ isDone }) => !isDone);
+    const told = pending.filter(({ deletion }) => mayCarryOut(pool.state, deletion));
+    const done = told.filter(() => !this.#simulator.injectFault("archive away", 0.1, "recordDeletions"));
+    for (const { deletion } of done) if (deletion.deleted === "build") database.erase(deletion.buildId);
+    if (this.#simulator.injectFault("object evicted", 0.02, "before deletions were recorded")) {
+      this.#simulator.evict();
+      return;
+    }
+    const failed = done.length < pending.length;
+    this.#simulator.call("recordDeletions", { done: done.map(({ deletion }) => deletion), failed });
+  }
+
+  /** The pool closes the logs of leases that are over; some do not answer. */
+  #closeLogs(): void {
+    const closes = [...this.#simulator.pool.storage.rows.closes];
+    const closed = closes.filter(() => !this.#simulator.injectFault("log away", 0.1));
+    for (const [, { jobId, fence }] of closed) this.closedLogs.add(`${jobId} ${fence}`);
+    if (this.#simulator.injectFault("object evicted", 0.02, "before closes were recorded")) {
+      this.#simulator.evict();
+      return;
+    }
+    this.#simulator.call("recordCloses", {
+      entries: closed.map(([seq]) => seq),
+      failed: closed.length < closes.length,
+    });
+  }
+}

@@ -1,0 +1,36 @@
+import type { HandOut } from "./agent.ts";
+import type { Simulator } from "./simulator.ts";
+
+/** Takes one hand-out one stage further. Between two stages anything may happen. */
+export const continueHandOut = (simulator: Simulator, handOuts: HandOut[]): void => {
+  if (handOuts.length === 0) return;
+  const handOut = handOuts[simulator.random.below(handOuts.length)]!;
+  const isOver = simulator.injectFault("Worker died", 0.03) || runStage(simulator, handOut);
+  if (isOver) handOuts.splice(handOuts.indexOf(handOut), 1);
+};
+
+/** Does what the Worker does between two calls of the pool. Returns whether the hand-out is over. */
+const runStage = (simulator: Simulator, handOut: HandOut): boolean => {
+  const { agent, buildId, fence, stage } = handOut;
+  if (stage === "read") {
+    if (simulator.injectFault("D1 away", 0.08, "hand-out")) {
+      simulator.request("unclaim", { buildId, fence, notBefore: simulator.now + 5_000 });
+      return true;
+    }
+    if (simulator.injectFault("secret unreadable", 0.02)) {
+      const message = "A secret's sealed value is damaged.";
+      simulator.request("failClaim", { buildId, fence, reason: "environment", message });
+      return true;
+    }
+    handOut.stage = "deliver";
+    return false;
+  }
+  if (stage === "deliver") {
+    const environment = [{ key: "A", scope: "organization", isSecret: true, version: 1 } as const];
+    const answer = simulator.call("deliver", { buildId, fence, agentId: agent.id, environment });
+    handOut.stage = "answer";
+    return !answer.ok;
+  }
+  if (!simulator.injectFault("answer lost", 0.08, "hand-out")) agent.receiveJob(buildId, fence);
+  return true;
+};

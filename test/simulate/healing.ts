@@ -1,0 +1,61 @@
+import { type HandOut, SimAgent } from "./agent.ts";
+import { continueHandOut } from "./hand-out.ts";
+import { ACTOR, type Simulator } from "./simulator.ts";
+import { isEnded } from "./specification.ts";
+import { must } from "./violation.ts";
+
+/** Rounds without faults after which every build must have ended, and the outbox must be empty. */
+const MAX_ROUNDS = 600;
+
+/** Injects no more faults: every build must end, and D1 must learn of all of them. */
+export const heal = (simulator: Simulator, agents: SimAgent[], handOuts: HandOut[]): void => {
+  const { pool } = simulator;
+  simulator.isHealing = true;
+  simulator.note("healing: no more faults, every build must end");
+  for (const message of simulator.delayedMessages.splice(0)) message();
+  addAbleAgents(simulator, agents);
+  for (let round = 0; pool.state.builds.size > 0; round++) {
+    const states = [...pool.state.builds.values()].map(({ status }) => status).join(", ");
+    must(17, round < MAX_ROUNDS, `builds never end: ${states}`);
+    while (handOuts.length > 0) continueHandOut(simulator, handOuts);
+    for (const agent of agents) agent.step(handOuts);
+    simulator.advanceTime(5_000);
+  }
+  simulator.deliveries.compareAgain();
+  emptyOutbox(simulator);
+  simulator.deliveries.askAboutActive();
+  emptyOutbox(simulator);
+  for (const build of pool.storage.rows.builds.values())
+    must(17, isEnded(build.status), "a stored build has not ended");
+  simulator.database.compare(pool.storage);
+  pool.checker.checkCloses(simulator.deliveries.closedLogs);
+  pool.checker.checkRevocations(simulator.database.tokens);
+};
+
+/** A new object that loads only what is stored must have the same state. */
+export const checkReload = ({ pool, now }: Simulator): void => {
+  const agentIds = () => [...pool.state.agents.keys()].sort().join();
+  const before = agentIds();
+  pool.reload(now);
+  must(16, agentIds() === before, "an eviction loses agents");
+  must(16, pool.state.builds.size === 0 && pool.state.dirty.size === 0, "an ended build returns after an eviction");
+};
+
+const emptyOutbox = (simulator: Simulator): void => {
+  const { pool } = simulator;
+  const queues = () => [pool.state.flush, pool.state.closing, pool.state.deleting];
+  for (let round = 0; queues().some(({ at }) => at !== null); round++) {
+    must(17, round < MAX_ROUNDS, "the outbox never becomes empty");
+    simulator.advanceTime(60_000);
+  }
+};
+
+/** Two agents that meet every requirement, and no agent that drains. */
+const addAbleAgents = (simulator: Simulator, agents: SimAgent[]): void => {
+  for (const platform of [1, 2]) {
+    const able = { platform, canBuildIOS: true, canBuildWeb: true, labels: ["x", "y"], isEphemeral: false };
+    agents.push(new SimAgent(simulator, able));
+  }
+  for (const { id } of agents)
+    simulator.call("updateAgent", { agentId: id, change: { isDraining: false }, actor: ACTOR });
+};
