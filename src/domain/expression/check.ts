@@ -13,6 +13,7 @@ import {
 import { type Token, TokenType } from "@actions/expressions/lexer";
 import { closestName } from "../closest-name.ts";
 import { CONTEXT_ADVICE, PROPERTY_EQUIVALENTS, STEP_PROPERTY_EQUIVALENTS } from "../other-ci/expressions.ts";
+import { changedProblem } from "./changed.ts";
 import type { UnknownNames } from "./evaluate.ts";
 import { ExpressionMistake } from "./mistake.ts";
 import { CONTEXT_NAMES, CONTEXT_PROPERTIES, isVariableName } from "./names.ts";
@@ -126,7 +127,7 @@ class Checker {
   walk(node: Expr, lenient: boolean): void {
     if (node instanceof ContextAccess) this.#bare(node.name, lenient);
     else if (node instanceof IndexAccess) this.#index(node, lenient);
-    else if (node instanceof FunctionCall) for (const arg of node.args) this.walk(arg, lenient);
+    else if (node instanceof FunctionCall) this.#call(node, lenient);
     else if (node instanceof Unary) this.walk(node.expr, lenient);
     else if (node instanceof Grouping) this.walk(node.group, lenient);
     else if (node instanceof Binary) {
@@ -135,13 +136,22 @@ class Checker {
     } else if (node instanceof Logical) this.#logical(node, lenient);
   }
 
+  #call({ functionName, args }: FunctionCall, lenient: boolean): void {
+    for (const [index, arg] of args.entries()) {
+      this.walk(arg, lenient);
+      if (functionName.lexeme.toLowerCase() !== "changed" || !(arg instanceof Literal)) continue;
+      const problem = changedProblem(arg.literal.coerceString(), index);
+      if (problem !== null) this.#report(arg.token, problem);
+    }
+  }
+
   #logical({ operator, args }: Logical, lenient: boolean): void {
     for (const [index, arg] of args.entries())
       this.walk(arg, lenient || (operator.type === TokenType.OR && index < args.length - 1));
   }
 }
 
-/** All wrong names in an expression that can be found before a build. */
+/** All wrong names in an expression that can be found before a build, and patterns that are none. */
 export const wrongNames = (expression: Expression, known: KnownNames, unknown: UnknownNames): ExpressionMistake[] => {
   const checker = new Checker(expression, known);
   if (expression.root) checker.walk(expression.root, unknown === "null");

@@ -8,17 +8,19 @@ import {
   type Logical,
   Star,
 } from "@actions/expressions/ast";
+import type { FunctionDefinition } from "@actions/expressions/funcs/info";
 import { type Token, TokenType } from "@actions/expressions/lexer";
 import { falsy } from "@actions/expressions/result";
 import { type Data, Dictionary, isSecretData } from "./data.ts";
-import { FUNCTIONS, type JobStatus, RESULT_LIMIT, WORK_LIMIT } from "./functions.ts";
+import { type JobStatus, RESULT_LIMIT, WORK_LIMIT } from "./functions.ts";
 import { ExpressionMistake } from "./mistake.ts";
 import type { Expression } from "./parse.ts";
 
-/** The names of an expression, contexts and bare variables, and the job's status. */
+/** The names of an expression, contexts and bare variables, the job's status, and the functions with their answers. */
 export interface Scope {
   names: Dictionary;
   status: JobStatus;
+  functions: Map<string, FunctionDefinition>;
 }
 
 /** How an unknown name is evaluated: in `if` it is null; elsewhere a mistake, except left of `||`. */
@@ -43,7 +45,7 @@ class NamedEvaluator extends Evaluator {
   #made = 0;
 
   constructor(expression: Expression, root: Expr, scope: Scope, unknown: UnknownNames) {
-    super(root, scope.names, FUNCTIONS[scope.status]);
+    super(root, scope.names, scope.functions);
     this.#expression = expression;
     this.#names = scope.names;
     this.#lenient = unknown === "null";

@@ -1,5 +1,6 @@
 import { data, wellKnownFunctions } from "@actions/expressions";
 import type { FunctionDefinition } from "@actions/expressions/funcs/info";
+import { changedFunction } from "./changed.ts";
 import { type Data, isSecretData, text, toData } from "./data.ts";
 import { ExpressionMistake } from "./mistake.ts";
 
@@ -146,9 +147,14 @@ const definitions = (status: JobStatus): Map<string, FunctionDefinition> => {
   );
 };
 
-/** The functions by their names in lower case, for each status of the job. */
-export const FUNCTIONS: Record<JobStatus, Map<string, FunctionDefinition>> = {
+const BY_STATUS: Record<JobStatus, Map<string, FunctionDefinition>> = {
   success: definitions("success"),
   failure: definitions("failure"),
   cancelled: definitions("cancelled"),
 };
+
+/** The functions by their names in lower case. `changedFiles` is null where nothing tells what changed. */
+export const functionsOf = (
+  status: JobStatus,
+  changedFiles: readonly string[] | null,
+): Map<string, FunctionDefinition> => new Map([...BY_STATUS[status], ["changed", changedFunction(changedFiles)]]);

@@ -14,6 +14,7 @@ export const FUNCTION_NAMES = [
   "toJSON",
   "fromJSON",
   "case",
+  "changed",
   ...STATUS_FUNCTIONS,
 ];
 

@@ -2,6 +2,7 @@ import { type Expr, ExpressionError, Lexer, Parser } from "@actions/expressions"
 import { type Token, TokenType } from "@actions/expressions/lexer";
 import { closestName } from "../closest-name.ts";
 import { FUNCTION_ADVICE, OPERATOR_ADVICE, SIGN_ADVICE } from "../other-ci/expressions.ts";
+import { changedFunction } from "./changed.ts";
 import { ExpressionMistake } from "./mistake.ts";
 import { FUNCTION_NAMES, STATUS_FUNCTIONS } from "./names.ts";
 
@@ -49,7 +50,7 @@ const offsetsOf = (text: string, tokens: Token[]): Map<Token, number> => {
 const unescaped = (token: Token): Token =>
   token.type === TokenType.STRING ? { ...token, value: token.lexeme.slice(1, -1).replaceAll("''", "'") } : token;
 
-const functions = STATUS_FUNCTIONS.map((name) => ({ name, minArgs: 0, maxArgs: 0 }));
+const functions = [...STATUS_FUNCTIONS.map((name) => ({ name, minArgs: 0, maxArgs: 0 })), changedFunction(null)];
 const known = new Map(FUNCTION_NAMES.map((name) => [name.toLowerCase(), name]));
 
 const MESSAGES: [RegExp, string][] = [

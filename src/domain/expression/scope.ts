@@ -1,7 +1,7 @@
 import { closestName } from "../closest-name.ts";
 import { type Data, Dictionary, type Missing } from "./data.ts";
 import type { Scope } from "./evaluate.ts";
-import type { JobStatus } from "./functions.ts";
+import { functionsOf, type JobStatus } from "./functions.ts";
 import { CONTEXT_NAMES, type ContextName, isVariableName } from "./names.ts";
 
 /** The contexts by name; any other name is a variable of `env`. */
@@ -20,9 +20,15 @@ class ScopeNames extends Dictionary {
   }
 }
 
-export const scopeOf = (contexts: Record<ContextName, Dictionary>, status: JobStatus): Scope => ({
+/** `changedFiles` are those that the build's commits changed; null where nothing tells. */
+export const scopeOf = (
+  contexts: Record<ContextName, Dictionary>,
+  status: JobStatus,
+  changedFiles: readonly string[] | null = null,
+): Scope => ({
   names: new ScopeNames(contexts),
   status,
+  functions: functionsOf(status, changedFiles),
 });
 
 /** A context whose keys are variables. `elsewhere` has the keys of the other kind, and the message for them. */

@@ -14,6 +14,8 @@ export interface JobContext {
     attempt: number;
     trigger: string;
   };
+  /** Paths that the build's commits changed; none are given where nothing tells. */
+  changedFiles?: readonly string[] | null;
   repository: { id: string; fullName: string; cloneUrl: string };
   agent: { id: string; name: string; platform: "macos" | "linux" | "windows" | "other" };
 }

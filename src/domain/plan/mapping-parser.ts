@@ -67,6 +67,8 @@ export interface Field<Value> {
   required?: boolean;
 }
 
+export const field = <Value>(parser: NodeParser<Value>, description: string): Field<Value> => ({ parser, description });
+
 type Fields = Record<string, Field<unknown>>;
 type ValueOf<F> = F extends Field<infer Value> ? Value : never;
 export type MappingOf<F extends Fields> = { [Key in keyof F]?: ValueOf<F[Key]> } & { node: Node };

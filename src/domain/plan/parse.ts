@@ -1,17 +1,14 @@
-import { type Document, LineCounter, type Node, type Scalar, visit } from "yaml";
-import { withCommas } from "../../protocol/limits.ts";
+import type { Node, Scalar } from "yaml";
 import type { Requires } from "../../protocol/pipeline.ts";
-import { FILE_LIMITS, FileLimitExceeded } from "./limits.ts";
 import type { Mistake } from "./mistake.ts";
 import type { ScalarText } from "./node-parser.ts";
 import { jobsIn } from "./other-ci-jobs.ts";
-import { ParseContext } from "./parse-context.ts";
+import type { ParseContext } from "./parse-context.ts";
 import { FILE_FIELDS, OTHER_CI_JOB, PIPELINE_FILE, type PipelineFile, type StepOfFile } from "./pipeline-file.ts";
 import type { Checkout, EnvEntry, Plan, PlanStep, Shell, Template } from "./plan.ts";
+import { readFile } from "./read-file.ts";
 import { TemplateParser } from "./template-parser.ts";
 import { folderProblem } from "./working-directory.ts";
-import { parseYaml, type YamlFile } from "./yaml-document.ts";
-import { isBareExpression, isUnclosedQuote, type YamlError, yamlMessage } from "./yaml-mistakes.ts";
 
 /** A plan with hints, or all mistakes of the file, in the order of the file. */
 export type Parsed =
@@ -107,64 +104,18 @@ const planOf = (file: PipelineFile, context: ParseContext): Plan => {
   };
 };
 
-const inOrder = (mistakes: Mistake[]): Mistake[] => mistakes.sort((a, b) => a.line - b.line || a.column - b.column);
-
-/** The offset to report for an error of YAML: for an unclosed quote its beginning, not the end of the file. */
-const offsetOf = (error: YamlError, document: Document.Parsed | null): number => {
-  if (!document || !isUnclosedQuote(error)) return error.offset;
-  let opened = error.offset;
-  visit(document, {
-    Scalar(_, node) {
-      if (node.type?.startsWith("QUOTE") && node.range && node.range[0] < error.offset) opened = node.range[0];
-    },
-  });
-  return opened;
-};
-
-/** One mistake on each line: later ones are mostly consequences of it. */
-const yamlMistakes = (text: string, { document, errors }: YamlFile, lines: LineCounter): Mistake[] => {
-  const last = errors.findIndex((error) => isBareExpression(error, text));
-  const mistakes = errors.slice(0, last < 0 ? undefined : last + 1).map((error) => {
-    const { line, col } = lines.linePos(offsetOf(error, document));
-    return { line, column: col, message: yamlMessage(error, text) };
-  });
-  const first = new Map(mistakes.reverse().map((one) => [one.line, one]));
-  return inOrder([...first.values()].slice(-20));
-};
-
-const read = (text: string, lines: LineCounter): Parsed => {
-  const file = parseYaml(text, lines);
-  const mistakes = yamlMistakes(text, file, lines);
-  if (mistakes.length > 0) return { mistakes };
-  if (!file.document?.contents)
-    return { mistakes: [{ line: 1, column: 1, message: "The file is empty: it needs `steps`" }] };
-  const context = new ParseContext(text, file.document, lines);
-  const pipeline = PIPELINE_FILE.parse(file.document.contents, context);
-  const plan = pipeline && planOf(pipeline, context);
-  for (const node of jobsIn(file.document.contents, FILE_FIELDS, context)) {
+const planIn = (root: Node, context: ParseContext): Plan | undefined => {
+  const file = PIPELINE_FILE.parse(root, context);
+  const plan = file && planOf(file, context);
+  for (const node of jobsIn(root, FILE_FIELDS, context)) {
     const job = OTHER_CI_JOB.parse(node, context);
     if (job) planOf(job, context);
   }
-  if (!plan || context.mistakes.length > 0) return { mistakes: inOrder(context.mistakes) };
-  return { plan, hints: inOrder(context.hints) };
+  return plan;
 };
 
 /** Parses and checks a pipeline file. A file that exceeds a limit is a mistake too. */
 export const parsePlan = (text: string): Parsed => {
-  const most = FILE_LIMITS.characters;
-  if (text.length > most)
-    return { mistakes: [{ line: 1, column: 1, message: `The file has more than ${withCommas(most)} characters` }] };
-  const lines = new LineCounter();
-  try {
-    return read(text, lines);
-  } catch (error) {
-    if (error instanceof FileLimitExceeded) {
-      const { line, col } = lines.linePos(error.offset);
-      return { mistakes: [{ line, column: col, message: error.message }] };
-    }
-    // Parsing is recursive, for YAML and for scripts: deep nesting can exhaust the stack.
-    if (error instanceof RangeError)
-      return { mistakes: [{ line: 1, column: 1, message: "The file is nested too deeply" }] };
-    throw error;
-  }
+  const { value, hints, mistakes } = readFile(text, planIn);
+  return mistakes ? { mistakes } : { plan: value, hints };
 };

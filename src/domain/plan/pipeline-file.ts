@@ -4,18 +4,13 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { FILE_KEY_ADVICE, ONE_JOB, STEP_KEY_ADVICE, STEP_WORD_ADVICE } from "../other-ci/keys.ts";
 import { FILE_LIMITS } from "./limits.ts";
 import { list } from "./list-parser.ts";
-import { type Field, mapping, record } from "./mapping-parser.ts";
+import { field, mapping, record } from "./mapping-parser.ts";
 import { either, type NodeParser } from "./node-parser.ts";
 import { isJob } from "./other-ci-jobs.ts";
 import { SHELLS } from "./plan.ts";
 import { choice, flag, name, text, wholeNumber } from "./scalar-parsers.ts";
+import { KEY } from "./variable-key.ts";
 
-const field = <Value>(parser: NodeParser<Value>, description: string): Field<Value> => ({ parser, description });
-
-const KEY = {
-  pattern: new RegExp(`^(?!MILLRACE_|__proto__$)[A-Za-z_][A-Za-z0-9_]{0,${LIMITS.keyCharacters - 1}}$`),
-  message: "The name of a variable must be letters, digits and _, and must not begin with a digit or MILLRACE_",
-};
 const env = field(record(KEY, text(true)), "Variables for the steps, by name. Values may use ${{ }}.");
 /** A pipeline's `timeoutSeconds` has the same limit. */
 const TIMEOUT_MINUTES = LIMITS.timeoutSeconds / 60;

@@ -99,7 +99,7 @@ export class StepEnvironment {
     this.#runKeys = new Set(context.runKeys);
     const contexts = contextsOf(plan, context, state);
     this.env = contexts.env;
-    this.scope = scopeOf(contexts, state.status);
+    this.scope = scopeOf(contexts, state.status, context.changedFiles);
   }
 
   /** Sets a key, except those of the run itself. A secret key stays secret whatever its value. */

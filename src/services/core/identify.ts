@@ -1,4 +1,5 @@
-import { hashToken, loadMint, sameText, type TokenPrefix } from "../../crypto/token.ts";
+import { sameText } from "../../crypto/signer.ts";
+import { hashToken, loadMint, type TokenPrefix } from "../../crypto/token.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { Caller, CallerKind } from "./access.ts";
 import { Refusal, tokenInvalid } from "./refusal.ts";

@@ -41,6 +41,17 @@ const ended = (more: Partial<StepEnd> = {}): StepEnd => ({
 });
 const STEP = { continueOnError: false };
 
+describe("changed() in a condition", () => {
+  it("is answered by the files that the job's context has, and true without them", () => {
+    const file = "steps: [{ if: changed('docs/**'), run: x }]";
+    const kind = (changedFiles: string[] | null) =>
+      prepare(file, INITIAL_JOB_STATE, 0, { ...CONTEXT, changedFiles }).kind;
+    expect([kind(["docs/a.md"]), kind(["src/a.ts"]), kind(null), prepare(file).kind]).toEqual([
+      ...["run", "skip", "run", "run"],
+    ]);
+  });
+});
+
 describe("the environment of a step", () => {
   it("is composed < the file's < MILLRACE_ENV < the step's < the run's", () => {
     const file = `

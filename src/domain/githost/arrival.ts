@@ -1,0 +1,97 @@
+/** A repository as its host tells of it. `id` stays the same when it is renamed or moved. */
+export interface HostRepository {
+  id: number;
+  fullName: string;
+  defaultBranch: string | null;
+}
+
+/** What lists show of a commit: its first line, and who wrote it. */
+export interface Commit {
+  subject: string;
+  author: string | null;
+}
+
+interface Told {
+  repository: HostRepository;
+  /** The login of who did it. */
+  sender: string | null;
+}
+
+/** A ref was set to a commit. */
+interface NewHead extends Told {
+  ref: string;
+  sha: string;
+  /** Where the ref was before; null where it is new, or where the host does not tell. */
+  before: string | null;
+  /** Null where the host does not tell. */
+  commit: Commit | null;
+  /** Its author asked for no build. */
+  isSkipped: boolean;
+}
+
+/** A branch was made or moved. */
+interface Push extends NewHead {
+  kind: "push";
+  /** Null where the host does not tell: such a push is taken for one that adds commits. */
+  forced: boolean | null;
+  /** Null where the list is not whole: a new branch, a forced push, a list that the host cut or that was not read. */
+  changedPaths: string[] | null;
+}
+
+interface Tag extends NewHead {
+  kind: "tag";
+  forced: boolean | null;
+}
+
+/** A branch or a tag is gone. */
+interface Deleted extends Told {
+  kind: "deleted";
+  ref: string;
+  before: string | null;
+}
+
+/** What happened to a pull request; every arrival has all its facts. `labeled` is also a label that was taken away. */
+export type PullAction = "opened" | "new-head" | "reopened" | "closed" | "edited" | "labeled" | "ready";
+
+/** A pull or merge request. `author` is null where the host does not tell it with this event. */
+interface PullFacts {
+  number: number;
+  /** The branch that it is to be merged into, and the branch that it comes from: in the fork, if it is one. */
+  base: string;
+  branch: string;
+  /** Its head is not a branch of the repository, so people without write access may have made it. */
+  isFork: boolean;
+  isDraft: boolean;
+  isMerged: boolean;
+  labels: string[];
+  author: string | null;
+  title: string;
+}
+
+/** A pull request of the repository; `ref` is the one to fetch its head from, at the repository itself. */
+interface PullChange extends NewHead {
+  kind: "pull";
+  action: PullAction;
+  pull: PullFacts;
+}
+
+/** The repository has another name or owner: the one that it says. */
+interface Renamed extends Told {
+  kind: "renamed";
+}
+
+/** The host tries the hook. */
+interface Ping {
+  kind: "ping";
+}
+
+/** Nothing that makes or ends a build. The reason is a sentence for people, without any text of the delivery. */
+export interface Ignored {
+  kind: "ignored";
+  reason: string;
+}
+
+/** What a delivery says that happened, in the same form from every host. Every text is well formed and bounded. */
+export type Arrival = Push | Tag | Deleted | PullChange | Renamed | Ping | Ignored;
+
+export const ignored = (reason: string): Ignored => ({ kind: "ignored", reason });

@@ -1,0 +1,88 @@
+import type { On, Supersede } from "./triggers.ts";
+
+/** An open pull request of a branch of the same repository, never of a fork. */
+export interface OpenPull {
+  number: number;
+  /** The head's whole name: `refs/heads/...`. */
+  ref: string;
+  /** The branch that it is to be merged into, by its own name. */
+  base: string;
+  sha: string;
+  isDraft: boolean;
+  labels: string[];
+  /** Null where the host did not tell it. */
+  author: string | null;
+  title: string;
+}
+
+/**
+ * What a delivery tells of one ref. `before` is the head before it: zeros or null for a new branch, null also where
+ * the host does not tell it. `files` are all files that the pushed commits changed, null when the list is not whole.
+ */
+export type Arrived =
+  | {
+      kind: "push";
+      branch: string;
+      sha: string;
+      before: string | null;
+      isForced: boolean;
+      files: string[] | null;
+      hasSkipMarker: boolean;
+    }
+  | { kind: "tag"; tag: string; sha: string; before: string | null }
+  | { kind: "gone"; ref: string }
+  | {
+      kind: "pull";
+      /** `head`: it has a new head. `edited`: anything else about it: labels, draft, base, title. */
+      action: "opened" | "head" | "reopened" | "edited" | "closed";
+      pull: OpenPull;
+      before: string | null;
+      isFork: boolean;
+      hasSkipMarker: boolean;
+    }
+  | { kind: "merge-group"; branch: string; sha: string };
+
+export type PushArrived = Extract<Arrived, { kind: "push" }>;
+export type PullArrived = Extract<Arrived, { kind: "pull" }>;
+
+/** An active pipeline of the repository. `file` is the path of its file, null when its definition is in its record. */
+export interface PlannedPipeline {
+  id: string;
+  file: string | null;
+  on: On;
+  supersede: Supersede;
+}
+
+export interface PlannedBuild {
+  pipelineId: string;
+  event: "push" | "tag" | "pull" | "merge-group";
+  /** The whole name: `refs/heads/...` or `refs/tags/...`. */
+  ref: string;
+  sha: string;
+  before: string | null;
+  /** The pull request that it is for, or that its branch has. */
+  pull: OpenPull | null;
+  /** `read-file`: only the file is read, and its steps run if what it says by then wants the push. */
+  purpose: "build" | "read-file";
+  /** Patterns that no whole list of files could decide on; null when there are none. */
+  undecidedPaths: string[] | null;
+  /** Whether older builds of the pipeline and ref end. */
+  supersedes: boolean;
+}
+
+/** Builds of a pipeline and ref that are of no use any more: all of them, or those for one pull request. */
+interface EndedRef {
+  pipelineId: string;
+  ref: string;
+  pull: number | null;
+}
+
+/** What comes of a delivery. `ignored` says why there is no build, in words for people. */
+export interface Planned {
+  builds: PlannedBuild[];
+  ended: EndedRef[];
+  openPull: { remember: OpenPull } | { forget: number } | null;
+  ignored: string | null;
+  /** Builds above the limit of one delivery, which are not made. */
+  leftOut: number;
+}

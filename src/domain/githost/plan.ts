@@ -1,0 +1,192 @@
+import { refOf } from "../git-ref.ts";
+import type {
+  Arrived,
+  OpenPull,
+  Planned,
+  PlannedBuild,
+  PlannedPipeline,
+  PullArrived,
+  PushArrived,
+} from "./plan-facts.ts";
+import { endsOlder, MERGE_QUEUE } from "./superseding.ts";
+import type { On } from "./triggers.ts";
+import { type Answer, wantsGroup, wantsPull, wantsPush, wantsTag } from "./wants.ts";
+
+/** Most builds of one delivery. */
+export const MOST_BUILDS = 50;
+
+const NOTHING: Planned = { builds: [], ended: [], openPull: null, ignored: null, leftOut: 0 };
+
+interface Repository {
+  defaultBranch: string;
+}
+
+/** A head that may be built, and for each pipeline whether it is wanted, and as what. */
+interface Head {
+  ref: string;
+  sha: string;
+  before: string | null;
+  choose(on: On): Choice;
+  /** Whether a pipeline's file has to be read from this head, wanted or not. */
+  mustRead(file: string): boolean;
+}
+
+interface Choice {
+  answer: Answer;
+  event: PlannedBuild["event"];
+  pull: OpenPull | null;
+}
+
+const nearer = (one: Choice, other: Choice): Choice => {
+  if (one.answer.isWanted || other.answer.isWanted) return one.answer.isWanted ? one : other;
+  return other.answer.near > one.answer.near ? other : one;
+};
+
+/** The first of a branch's pull requests that a pipeline wants, by their numbers; which delivery asks does not matter. */
+const choosePull = (on: On, pulls: OpenPull[], files: readonly string[] | null): Choice | null =>
+  pulls
+    .map((pull): Choice => ({ answer: wantsPull(on, pull, files), event: "pull", pull }))
+    .reduce<Choice | null>((best, one) => (best ? nearer(best, one) : one), null);
+
+const buildsOf = (head: Head, pipelines: PlannedPipeline[], { defaultBranch }: Repository): Planned => {
+  const { ref, sha, before } = head;
+  const builds: PlannedBuild[] = [];
+  let nearest = { near: -1, reason: "there is no active pipeline" };
+  for (const { id, file, on, supersede } of pipelines) {
+    const { answer, event, pull } = head.choose(on);
+    const facts = { pipelineId: id, event, ref, sha, before, pull };
+    if (answer.isWanted) {
+      const supersedes = endsOlder(supersede, ref, defaultBranch);
+      builds.push({ ...facts, purpose: "build", undecidedPaths: answer.undecidedPaths, supersedes });
+    } else if (file !== null && head.mustRead(file)) {
+      builds.push({ ...facts, purpose: "read-file", undecidedPaths: null, supersedes: false });
+    } else if (answer.near > nearest.near) nearest = answer;
+  }
+  const ignored = builds.length === 0 ? nearest.reason : null;
+  return {
+    ...NOTHING,
+    builds: builds.slice(0, MOST_BUILDS),
+    ignored,
+    leftOut: Math.max(0, builds.length - MOST_BUILDS),
+  };
+};
+
+const endedBy = (
+  ref: string,
+  pull: number | null,
+  pipelines: PlannedPipeline[],
+  { defaultBranch }: Repository,
+): Planned["ended"] =>
+  pipelines
+    .filter(({ supersede }) => endsOlder(supersede, ref, defaultBranch))
+    .map(({ id }) => ({ pipelineId: id, ref, pull }));
+
+const byNumber = (pulls: OpenPull[]): OpenPull[] => pulls.toSorted((one, other) => one.number - other.number);
+
+const SKIPPED: Choice["answer"] = { isWanted: false, near: 9, reason: "skip marker" };
+
+/** The list of a new branch's commits, or of a forced push, is not what has changed. */
+const wholeFiles = ({ before, isForced, files }: PushArrived): string[] | null =>
+  before === null || isForced || /^0*$/.test(before) ? null : files;
+
+const pushedHead = (arrived: PushArrived, { defaultBranch }: Repository, openPulls: OpenPull[]): Head => {
+  const { branch, sha, before, hasSkipMarker } = arrived;
+  const ref = refOf(branch);
+  const isDefault = branch === defaultBranch;
+  const files = wholeFiles(arrived);
+  const pulls = byNumber(openPulls.filter((one) => one.ref === ref));
+  return {
+    ref,
+    sha,
+    before,
+    choose(on) {
+      const answer = hasSkipMarker ? SKIPPED : wantsPush(on, { branch, isDefault, files });
+      const asPush: Choice = { answer, event: "push", pull: pulls[0] ?? null };
+      const asPull = hasSkipMarker ? null : choosePull(on, pulls, files);
+      return asPull ? nearer(asPull, asPush) : asPush;
+    },
+    mustRead: (file) => isDefault && (files === null || files.includes(file)),
+  };
+};
+
+/** What is planned for a pull request: as it was known before the delivery, or as the delivery tells it. */
+const pullHead = ({ pull, before, hasSkipMarker }: PullArrived, pulls: OpenPull[]): Head => ({
+  ref: pull.ref,
+  sha: pull.sha,
+  before,
+  choose(on) {
+    const choice = choosePull(on, byNumber(pulls), null) ?? { answer: wantsPull(on, pull, null), event: "pull", pull };
+    return hasSkipMarker ? { ...choice, answer: SKIPPED } : choice;
+  },
+  mustRead: () => false,
+});
+
+const planPull = (
+  arrived: PullArrived,
+  repository: Repository,
+  pipelines: PlannedPipeline[],
+  openPulls: OpenPull[],
+): Planned => {
+  const { action, pull, isFork } = arrived;
+  if (isFork) return { ...NOTHING, ignored: "fork, off" };
+  const known = openPulls.find((one) => one.number === pull.number);
+  const others = openPulls.filter((one) => one.ref === pull.ref && one.number !== pull.number);
+  if (action === "closed") {
+    const ended = others.length === 0 ? endedBy(pull.ref, pull.number, pipelines, repository) : [];
+    return { ...NOTHING, ended, openPull: { forget: pull.number }, ignored: "the pull request was closed" };
+  }
+  const openPull = { remember: pull };
+  const now = pullHead(arrived, [...others, pull]);
+  if (action !== "edited" || known?.sha !== pull.sha) return { ...buildsOf(now, pipelines, repository), openPull };
+  const earlier = pullHead(arrived, [...others, known]);
+  const unwanted = pipelines.filter(({ on }) => !earlier.choose(on).answer.isWanted);
+  const planned = { ...buildsOf(now, unwanted, repository), openPull };
+  const isExplained = planned.ignored === null || unwanted.length === pipelines.length;
+  return isExplained ? planned : { ...planned, ignored: "nothing that decides on builds has changed" };
+};
+
+/**
+ * What a delivery builds and ends, for the active pipelines of its repository. `openPulls` are the known ones of its
+ * ref, and the one of its number.
+ */
+export const plan = (
+  arrived: Arrived,
+  repository: Repository,
+  pipelines: PlannedPipeline[],
+  openPulls: OpenPull[],
+): Planned => {
+  const mustRead = () => false;
+  switch (arrived.kind) {
+    case "push":
+      if (arrived.branch.startsWith(MERGE_QUEUE)) return { ...NOTHING, ignored: "a branch of a merge queue" };
+      return buildsOf(pushedHead(arrived, repository, openPulls), pipelines, repository);
+    case "tag": {
+      const { tag, sha, before } = arrived;
+      const choose = (on: On): Choice => ({ answer: wantsTag(on, tag), event: "tag", pull: null });
+      return buildsOf({ ref: `refs/tags/${tag}`, sha, before, choose, mustRead }, pipelines, repository);
+    }
+    case "gone": {
+      const ended = endedBy(arrived.ref, null, pipelines, repository);
+      const what = arrived.ref.startsWith("refs/tags/") ? "tag" : "branch";
+      return { ...NOTHING, ended, ignored: `the ${what} was deleted` };
+    }
+    case "pull":
+      return planPull(arrived, repository, pipelines, openPulls);
+    case "merge-group": {
+      const choose = (on: On): Choice => ({ answer: wantsGroup(on), event: "merge-group", pull: null });
+      return buildsOf(
+        { ref: refOf(arrived.branch), sha: arrived.sha, before: null, choose, mustRead },
+        pipelines,
+        repository,
+      );
+    }
+  }
+};
+
+/** Whether two planned builds are one, come twice: by a push and by its pull request, or by a delivery again. */
+export const isSameBuild = (one: PlannedBuild, other: PlannedBuild): boolean =>
+  one.pipelineId === other.pipelineId &&
+  one.ref === other.ref &&
+  one.sha === other.sha &&
+  one.purpose === other.purpose &&
+  (one.before === other.before || one.before === null || other.before === null);

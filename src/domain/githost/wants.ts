@@ -1,0 +1,64 @@
+import { matcherOf } from "./patterns.ts";
+import type { OpenPull } from "./plan-facts.ts";
+import type { On } from "./triggers.ts";
+
+/** Yes, with the paths that are still to be decided on; or no, and how near it was: the nearest reason is told. */
+export type Answer =
+  | { isWanted: true; undecidedPaths: string[] | null }
+  | { isWanted: false; near: number; reason: string };
+
+const YES: Answer = { isWanted: true, undecidedPaths: null };
+const no = (near: number, reason: string): Answer => ({ isWanted: false, near, reason });
+
+/** Steps of comparing files with patterns, half a second's worth: a list that needs more is judged as one not whole. */
+const MOST_WORK = 5_000_000;
+
+/** Whether a file matches; null when that is not known. */
+const isTouched = (paths: string[], files: readonly string[] | null): boolean | null => {
+  const work = { left: MOST_WORK };
+  const isFound = files?.some(matcherOf(paths, work)) ?? null;
+  return work.left < 0 ? null : isFound;
+};
+
+/** The first patterns, to be read in one line. */
+const shown = (patterns: string[]): string =>
+  `${patterns
+    .slice(0, 3)
+    .map((one) => one.slice(0, 60))
+    .join(", ")}${patterns.length > 3 ? " ..." : ""}`;
+
+const byPaths = (paths: string[] | null, files: readonly string[] | null): Answer => {
+  const touched = paths === null || isTouched(paths, files);
+  if (touched === null) return { isWanted: true, undecidedPaths: paths };
+  return touched ? YES : no(4, `no file of ${shown(paths ?? [])} changed`);
+};
+
+const isOneOf = (patterns: string[] | null, name: string): boolean => patterns === null || matcherOf(patterns)(name);
+
+/** Whether a push of a branch is wanted. `files` is null when their list is not whole. */
+export const wantsPush = (
+  { push }: On,
+  { branch, isDefault, files }: { branch: string; isDefault: boolean; files: readonly string[] | null },
+): Answer => {
+  if (!push) return no(0, "no pipeline wants pushes");
+  const isBranch = push.branches === "default" ? isDefault : isOneOf(push.branches, branch);
+  return isBranch ? byPaths(push.paths, files) : no(1, "no pipeline wants this branch");
+};
+
+export const wantsTag = ({ tag }: On, name: string): Answer => {
+  if (!tag) return no(0, "no pipeline wants tags");
+  return isOneOf(tag.names, name) ? YES : no(1, "no pipeline wants this tag");
+};
+
+/** Whether a pull request is wanted. No host lists the files of one: what its last push changed can only say yes. */
+export const wantsPull = ({ pull: wanted }: On, pull: OpenPull, files: readonly string[] | null): Answer => {
+  if (!wanted) return no(0, "no pipeline wants pull requests");
+  if (!isOneOf(wanted.base, pull.base)) return no(2, "no pipeline wants pull requests into this branch");
+  if (pull.isDraft && !wanted.drafts) return no(3, "the pull request is a draft");
+  if (wanted.labels && !wanted.labels.some((label) => pull.labels.includes(label)))
+    return no(3, `the pull request has no label of ${shown(wanted.labels)}`);
+  const answer = byPaths(wanted.paths, files);
+  return answer.isWanted ? answer : { isWanted: true, undecidedPaths: wanted.paths };
+};
+
+export const wantsGroup = ({ mergeGroup }: On): Answer => (mergeGroup ? YES : no(0, "no pipeline wants merge groups"));

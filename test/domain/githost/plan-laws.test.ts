@@ -1,0 +1,187 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { matcherOf } from "../../../src/domain/githost/patterns.ts";
+import { isSameBuild, MOST_BUILDS, plan } from "../../../src/domain/githost/plan.ts";
+import type { Planned } from "../../../src/domain/githost/plan-facts.ts";
+import * as arrived from "./support/arrivals.ts";
+import { FILE, REPOSITORY, ZEROS } from "./support/arrivals.ts";
+
+type Plan = typeof plan;
+type Law = (plan: Plan) => fc.IProperty<unknown[]>;
+
+const pipelines = arrived.pipelinesOf(6);
+const ids = (planned: Planned, purpose = "build"): string[] =>
+  planned.builds.filter((one) => one.purpose === purpose).map((one) => one.pipelineId);
+
+const LAWS: Record<string, Law> = {
+  "a push to a pull request's branch and the pull request's event make one build a pipeline": (plan) =>
+    fc.property(arrived.pulls, pipelines, arrived.openPulls, (pull, pipelines, others) => {
+      fc.pre(pull.ref !== "refs/heads/main" && !pull.ref.includes("queue"));
+      const known = [...others.filter((one) => one.number !== pull.number), pull];
+      const before = arrived.sha("9");
+      const push = arrived.push(pull.ref.slice("refs/heads/".length), { sha: pull.sha, before, files: null });
+      const pushed = plan(push, REPOSITORY, pipelines, known).builds;
+      const asked = plan(arrived.pull("head", pull, { before }), REPOSITORY, pipelines, known).builds;
+      const opened = plan(arrived.pull("opened", pull), REPOSITORY, pipelines, known).builds;
+      for (const build of [...asked, ...opened]) {
+        expect(pushed.filter((one) => isSameBuild(one, build))).toMatchObject([{ event: "pull", pull: build.pull }]);
+      }
+    }),
+
+  "a tag is never built for its name as a branch": (plan) =>
+    fc.property(arrived.tags, pipelines, arrived.openPulls, (tag, pipelines, pulls) => {
+      const without = pipelines.map((one) => ({ ...one, on: { ...one.on, tag: null } }));
+      expect(plan(tag, REPOSITORY, without, pulls).builds).toEqual([]);
+      for (const build of plan(tag, REPOSITORY, pipelines, pulls).builds) {
+        expect(build).toMatchObject({ event: "tag", ref: `refs/tags/${"tag" in tag ? tag.tag : ""}` });
+      }
+    }),
+
+  "a push of the default branch that touches the file, or may have, is always planned": (plan) =>
+    fc.property(arrived.pushes, pipelines, arrived.openPulls, (one, pipelines, pulls) => {
+      const mayTouch =
+        one.files === null || one.files.includes(FILE) || one.isForced || one.before === null || one.before === ZEROS;
+      fc.pre(mayTouch);
+      const planned = plan({ ...one, branch: "main" }, REPOSITORY, pipelines, pulls);
+      const all = [...ids(planned), ...ids(planned, "read-file")];
+      const ofFile = pipelines.filter(({ file }) => file === FILE).map(({ id }) => id);
+      expect(ofFile.filter((id) => !all.includes(id))).toEqual([]);
+      if (one.hasSkipMarker) expect(ids(planned)).toEqual([]);
+    }),
+
+  "paths decide only when the list of files is whole": (plan) =>
+    fc.property(arrived.pushes, pipelines, (one, pipelines) => {
+      const anyPath = pipelines.map((each) => ({
+        ...each,
+        on: { ...each.on, push: each.on.push && { ...each.on.push, paths: null } },
+      }));
+      const isWhole = one.files !== null && !one.isForced && one.before !== null && one.before !== ZEROS;
+      const wanted = ids(plan(one, REPOSITORY, anyPath, []));
+      const planned = plan(one, REPOSITORY, pipelines, []);
+      if (!isWhole) expect(ids(planned)).toEqual(wanted);
+      const isTouched = (id: string) => {
+        const paths = pipelines.find((each) => each.id === id)?.on.push?.paths;
+        return !paths || (one.files ?? []).some(matcherOf(paths));
+      };
+      if (isWhole) expect(ids(planned)).toEqual(wanted.filter(isTouched));
+      for (const build of planned.builds) if (isWhole) expect(build.undecidedPaths).toBeNull();
+    }),
+
+  "with refs, nothing of the default branch, of tags and of merge groups is ended": (plan) =>
+    fc.property(arrived.arrivals, pipelines, arrived.openPulls, (one, pipelines, pulls) => {
+      const ofRefs = pipelines.map((each) => ({ ...each, supersede: "refs" as const }));
+      const planned = plan(one, REPOSITORY, ofRefs, pulls);
+      const ended = [...planned.builds.filter((build) => build.supersedes), ...planned.ended];
+      for (const { ref } of ended) expect(ref).not.toMatch(/^refs\/(tags\/|heads\/main$|heads\/gh-readonly-queue\/)/);
+      for (const build of planned.builds)
+        if (build.purpose === "build" && /feature|release/.test(build.ref) && build.event !== "tag")
+          expect(build.supersedes).toBe(true);
+    }),
+
+  "with none, nothing is ended": (plan) =>
+    fc.property(arrived.arrivals, pipelines, arrived.openPulls, (one, pipelines, pulls) => {
+      const ofNone = pipelines.map((each) => ({ ...each, supersede: "none" as const }));
+      const planned = plan(one, REPOSITORY, ofNone, pulls);
+      expect([...planned.builds.filter((build) => build.supersedes), ...planned.ended]).toEqual([]);
+    }),
+
+  "a delivery makes 50 builds at most, one a pipeline, or says why none": (plan) =>
+    fc.property(arrived.arrivals, arrived.manyPipelines, arrived.openPulls, (one, pipelines, pulls) => {
+      const { builds, ignored, leftOut } = plan(one, REPOSITORY, pipelines, pulls);
+      expect(builds.length).toBeLessThanOrEqual(MOST_BUILDS);
+      if (leftOut > 0) expect(builds).toHaveLength(MOST_BUILDS);
+      expect(new Set(builds.map(({ pipelineId }) => pipelineId)).size).toBe(builds.length);
+      expect(ignored === null).toBe(builds.length > 0);
+    }),
+
+  "nothing of a fork is built, ended or remembered": (plan) =>
+    fc.property(arrived.pullArrivals, pipelines, arrived.openPulls, (one, pipelines, pulls) => {
+      const planned = plan({ ...one, isFork: true }, REPOSITORY, pipelines, pulls);
+      expect(planned).toEqual({ builds: [], ended: [], openPull: null, ignored: "fork, off", leftOut: 0 });
+    }),
+
+  "a pull request that was only edited builds what it did not build before": (plan) =>
+    fc.property(arrived.pulls, arrived.pulls, pipelines, (was, is, pipelines) => {
+      const now = { ...is, number: was.number, ref: was.ref, sha: was.sha };
+      const before = ids(plan(arrived.pull("opened", was), REPOSITORY, pipelines, []));
+      const after = ids(plan(arrived.pull("opened", now), REPOSITORY, pipelines, []));
+      const edited = ids(plan(arrived.pull("edited", now), REPOSITORY, pipelines, [was]));
+      expect(edited).toEqual(after.filter((id) => !before.includes(id)));
+    }),
+};
+
+/** Wrong planners, each with the law that it breaks. */
+const MUTANTS: Record<string, [law: RegExp, plan: Plan]> = {
+  "a pull request has a ref of its own": [
+    /one build a pipeline/,
+    (one, ...rest) => {
+      const planned = plan(one, ...rest);
+      if (one.kind !== "pull") return planned;
+      return { ...planned, builds: planned.builds.map((build) => ({ ...build, ref: "refs/pull/7/head" })) };
+    },
+  ],
+  "a push does not know of pull requests": [
+    /one build a pipeline/,
+    (one, repository, pipelines, pulls) => plan(one, repository, pipelines, one.kind === "push" ? [] : pulls),
+  ],
+  "a tag is a branch too": [
+    /name as a branch/,
+    (one, ...rest) => plan(one.kind === "tag" ? arrived.push(one.tag) : one, ...rest),
+  ],
+  "the file is read only when the push is wanted": [
+    /always planned/,
+    (...all) => {
+      const planned = plan(...all);
+      return { ...planned, builds: planned.builds.filter((build) => build.purpose === "build") };
+    },
+  ],
+  "a list that is cut counts": [
+    /is whole/,
+    (one, ...rest) => plan(one.kind === "push" ? { ...one, files: one.files ?? [] } : one, ...rest),
+  ],
+  "a forced push's list counts": [
+    /is whole/,
+    (one, ...rest) => plan(one.kind === "push" ? { ...one, isForced: false } : one, ...rest),
+  ],
+  "another branch is the default one": [
+    /with refs/,
+    (one, _, ...rest) => plan(one, { defaultBranch: "trunk" }, ...rest),
+  ],
+  "every choice is refs": [
+    /with none/,
+    (one, repository, pipelines, pulls) =>
+      plan(
+        one,
+        repository,
+        pipelines.map((each) => ({ ...each, supersede: "refs" })),
+        pulls,
+      ),
+  ],
+  "each ten pipelines have a limit of their own": [
+    /50 builds/,
+    (one, repository, pipelines, pulls) => {
+      const parts = Array.from({ length: 16 }, (_, index) => pipelines.slice(index * 10, index * 10 + 10));
+      const all = parts.map((part) => plan(one, repository, part, pulls));
+      const builds = all.flatMap((each) => each.builds);
+      return { ...all[0]!, builds, ignored: builds.length > 0 ? null : all[0]!.ignored };
+    },
+  ],
+  "a fork is of our own": [
+    /of a fork/,
+    (one, ...rest) => plan(one.kind === "pull" ? { ...one, isFork: false } : one, ...rest),
+  ],
+  "an edit is a new head": [
+    /only edited/,
+    (one, ...rest) => plan(one.kind === "pull" && one.action === "edited" ? { ...one, action: "head" } : one, ...rest),
+  ],
+};
+
+describe("a plan", () => {
+  it.each(Object.entries(LAWS))("keeps the law: %s", (_, law) => fc.assert(law(plan), { numRuns: 1000 }));
+
+  it.each(Object.entries(MUTANTS))("would be seen to break it: %s", (_, [name, mutant]) => {
+    const laws = Object.entries(LAWS).filter(([title]) => name.test(title));
+    expect(laws).toHaveLength(1);
+    expect(fc.check(laws[0]![1](mutant), { numRuns: 3000, endOnFailure: true }).failed).toBe(true);
+  });
+});

@@ -1,0 +1,202 @@
+import { describe, expect, it } from "vitest";
+import { PULLS } from "./samples.ts";
+
+const [GITHUB, GITLAB, GITEA] = PULLS.map(([, body, read]) => ({ body, read }));
+
+describe("a pull request", () => {
+  it("of GitHub has all its facts", () => {
+    expect(GITHUB!.read(GITHUB!.body())).toEqual({
+      kind: "pull",
+      action: "opened",
+      repository: { id: 186853002, fullName: "Codertocat/Hello-World", defaultBranch: "master" },
+      sender: "Codertocat",
+      ref: "refs/pull/2/head",
+      sha: "ec26c3e57ca3a959ca5aad62de7213c562f8c821",
+      before: null,
+      commit: null,
+      isSkipped: false,
+      pull: {
+        number: 2,
+        base: "master",
+        branch: "changes",
+        isFork: false,
+        isDraft: false,
+        isMerged: false,
+        labels: ["bug"],
+        author: "Codertocat",
+        title: "Update the README with new information.",
+      },
+    });
+  });
+
+  it("of GitLab has all its facts", () => {
+    expect(GITLAB!.read(GITLAB!.body())).toEqual({
+      kind: "pull",
+      action: "opened",
+      repository: { id: 72081820, fullName: "demoaccount2-commits-group/test_ci_tmp", defaultBranch: "main" },
+      sender: "real6543",
+      ref: "refs/merge-requests/3/head",
+      sha: "2f7670508b771e7e77839402be8b34b13787aba8",
+      before: null,
+      commit: { subject: "Edit README.md", author: "6543" },
+      isSkipped: false,
+      pull: {
+        number: 3,
+        base: "main",
+        branch: "real6543-main-patch-42541",
+        isFork: false,
+        isDraft: false,
+        isMerged: false,
+        labels: ["documentation"],
+        author: "real6543",
+        title: "Edit README.md for more text to read",
+      },
+    });
+  });
+
+  it("of Gitea has all its facts", () => {
+    expect(GITEA!.read(GITEA!.body())).toEqual({
+      kind: "pull",
+      action: "reopened",
+      repository: { id: 6589, fullName: "jcitizen/my-repo", defaultBranch: "master" },
+      sender: "jcitizen",
+      ref: "refs/pull/1/head",
+      sha: "2eba238e33607c1fa49253182e9fff42baafa1eb",
+      before: null,
+      commit: null,
+      isSkipped: false,
+      pull: {
+        number: 1,
+        base: "master",
+        branch: "feature",
+        isFork: false,
+        isDraft: false,
+        isMerged: false,
+        labels: [],
+        author: "jcitizen",
+        title: "Add LICENSE File",
+      },
+    });
+  });
+
+  it("has the action in our words", () => {
+    const actions = ({ body, read }: NonNullable<typeof GITHUB>, names: string[]) =>
+      names.map((name) => {
+        const arrival = read(
+          body((told) => {
+            told.action = name;
+          }),
+        );
+        return arrival.kind === "pull" ? arrival.action : arrival.kind;
+      });
+    expect(
+      actions(GITHUB!, [
+        ...["opened", "synchronize", "reopened", "closed", "edited", "converted_to_draft", "ready_for_review"],
+        ...["labeled", "unlabeled", "assigned", "synchronized", "constructor", "__proto__", ""],
+      ]),
+    ).toEqual([
+      ...["opened", "new-head", "reopened", "closed", "edited", "edited", "ready"],
+      ...["labeled", "labeled", "ignored", "ignored", "ignored", "ignored", "ignored"],
+    ]);
+    expect(
+      actions(GITEA!, [
+        ...["opened", "synchronized", "reopened", "closed", "edited", "label_updated", "label_cleared"],
+        ...["assigned", "synchronize", "toString"],
+      ]),
+    ).toEqual([
+      ...["opened", "new-head", "reopened", "closed", "edited", "labeled", "labeled"],
+      ...["ignored", "ignored", "ignored"],
+    ]);
+  });
+
+  it.each<[string, object, object | null]>([
+    ["new-head", { oldrev: "a".repeat(40) }, { labels: { previous: [], current: [] } }],
+    ["ready", {}, { draft: { previous: true, current: false }, title: { previous: "Draft: x", current: "x" } }],
+    ["edited", {}, { draft: { previous: false, current: true } }],
+    ["edited", {}, { title: { previous: "x", current: "y" } }],
+    ["edited", {}, { target_branch: { previous: "main", current: "next" } }],
+    ["labeled", {}, { labels: { previous: [], current: [] } }],
+  ])("of GitLab is %s after an update with %j and %j", (action, attributes, changes) => {
+    const update = GITLAB!.body((body) => {
+      Object.assign(body.object_attributes, attributes, { action: "update" });
+      body.changes = changes;
+    });
+    expect(GITLAB!.read(update)).toMatchObject({ kind: "pull", action });
+  });
+
+  it.each<[string, unknown]>([
+    ["of somebody's time", { total_time_spent: { previous: 0, current: 1 } }],
+    ["of nothing", {}],
+    ["that is not told", undefined],
+    ["of another type", [1]],
+  ])("of GitLab is ignored after an update %s", (_, changes) => {
+    const update = GITLAB!.body((body) => {
+      body.object_attributes.action = "update";
+      body.changes = changes;
+    });
+    expect(GITLAB!.read(update)).toMatchObject({ kind: "ignored" });
+  });
+
+  it("of GitLab tells what became of it", () => {
+    const became = (action: string) =>
+      GITLAB!.read(
+        GITLAB!.body((body) => {
+          body.object_attributes.action = action;
+        }),
+      );
+    expect(became("close")).toMatchObject({ action: "closed", pull: { isMerged: false } });
+    expect(became("merge")).toMatchObject({ action: "closed", pull: { isMerged: true } });
+    expect(became("reopen")).toMatchObject({ action: "reopened" });
+    for (const other of ["approved", "unapproved", "approval", "valueOf"]) {
+      expect(became(other)).toMatchObject({ kind: "ignored" });
+    }
+  });
+
+  it("of GitLab may be a draft by either name, and names its author only where it can", () => {
+    const told = (attributes: object) =>
+      GITLAB!.read(GITLAB!.body((body) => void Object.assign(body.object_attributes, attributes)));
+    expect(told({ draft: undefined, work_in_progress: true })).toMatchObject({ pull: { isDraft: true } });
+    expect(told({ draft: true })).toMatchObject({ pull: { isDraft: true } });
+    expect(told({ author_id: 1 })).toMatchObject({ sender: "real6543", pull: { author: null } });
+    expect(told({ last_commit: { id: "a".repeat(40), message: "x [skip ci]" } })).toMatchObject({ isSkipped: true });
+  });
+
+  it("has the head that it had before, where the host tells it", () => {
+    const before = "b".repeat(40);
+    const synchronized = GITHUB!.body((body) => Object.assign(body, { action: "synchronize", before }));
+    expect(GITHUB!.read(synchronized)).toMatchObject({ action: "new-head", before });
+  });
+
+  describe.each(PULLS)("of %s", (_, body, read) => {
+    const told = (change: { sha?: unknown; base?: unknown }) =>
+      read(
+        body(({ object_attributes: merge, pull_request: pull }) => {
+          if ("sha" in change) Object.assign(merge?.last_commit ?? pull.head, { id: change.sha, sha: change.sha });
+          if ("base" in change) Object.assign(merge ?? pull.base, { target_branch: change.base, ref: change.base });
+        }),
+      );
+
+    it.each(["0".repeat(40), "", "abc", null, 5])("is ignored with the commit %j", (sha) => {
+      expect(told({ sha })).toEqual({ kind: "ignored", reason: expect.any(String) });
+    });
+
+    it.each(["", "a b", "refs/tags/v1", "x".repeat(251), null])("is ignored with the base %j", (base) => {
+      expect(told({ base })).toEqual({
+        kind: "ignored",
+        reason: expect.stringMatching(/^The field .*(ref|branch) is/),
+      });
+    });
+
+    it("has at most 100 labels, none where there is no list", () => {
+      const labels = (list: unknown) =>
+        read(
+          body((changed) => {
+            (changed.pull_request ?? changed).labels = list;
+          }),
+        );
+      const label = { name: "a\u0000b", title: "a\u0000b" };
+      expect(labels(Array(150).fill(label))).toMatchObject({ pull: { labels: Array(100).fill("a b") } });
+      expect(labels(null)).toMatchObject({ pull: { labels: [] } });
+    });
+  });
+});

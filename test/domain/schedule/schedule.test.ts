@@ -1,0 +1,150 @@
+import { readFileSync } from "node:fs";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { readCron, SMALLEST_STEP_MINUTES } from "../../../src/domain/cron.ts";
+import { nextRun, nextRuns, type Schedule, timeZoneProblem } from "../../../src/domain/schedule.ts";
+import { everyMinute } from "./every-minute.ts";
+
+interface Cases {
+  runs: (Schedule & { after: string; next: string[] })[];
+  refused: string[];
+  refusedZones: string[];
+}
+const CASES = JSON.parse(readFileSync(`${import.meta.dirname}/cron-cases.json`, "utf8")) as Cases;
+const HOUR = 3_600_000;
+
+const iso = (time: number): string => new Date(time).toISOString().replace(":00.000Z", "Z");
+
+describe("the known cases", () => {
+  it("are all there", () => expect([CASES.runs.length, CASES.refused.length]).toEqual([24, 19]));
+
+  it.each(CASES.runs)("$cron in $timeZone after $after", ({ cron, timeZone, after, next }) => {
+    expect(nextRuns({ cron, timeZone }, Date.parse(after), next.length).map(iso)).toEqual(next);
+  });
+
+  it.each(CASES.refused)("refuse %j", (cron) => expect(readCron(cron)).toHaveProperty("problem"));
+
+  it.each(CASES.refusedZones)("refuse the zone %j", (zone) => expect(timeZoneProblem(zone)).not.toBeNull());
+
+  it.each(["UTC", "Europe/Berlin", "Etc/GMT+5", "America/Argentina/Buenos_Aires"])("take the zone %s", (zone) => {
+    expect(timeZoneProblem(zone)).toBeNull();
+  });
+});
+
+describe("a cron line", () => {
+  it.each([
+    ["* * * * *", "There must be at least 5 minutes between two runs"],
+    ["*/4 * * * *", "There must be at least 5 minutes between two runs"],
+    ["0,58 * * * *", "There must be at least 5 minutes between two runs"],
+    ["58,0 23,0 * * *", "There must be at least 5 minutes between two runs"],
+    ["0 0 31 4,6,9,11 *", "This date never comes: no such month has so many days"],
+    ["@daily", "Write the five fields: minute, hour, day of the month, month, day of the week"],
+    [" ".repeat(300), "A schedule must have at most 200 characters"],
+  ])("%j is refused: %s", (cron, problem) => expect(readCron(cron)).toEqual({ problem }));
+
+  it.each([
+    ["0,58 3 * * *", "0,58 3 * * *"],
+    [" 0\t0 * jan,Feb-mar sat-Sun ", "0 0 * 1,2,3 6,7"],
+    ["*/15 */6 * * *", "0,15,30,45 */6 * * *"],
+    ["0 0 30 2 1", "0 0 30 2 1"],
+    ["5-59/20 * * * *", "5,25,45 * * * *"],
+  ])("%j is read as %j", (cron, line) => expect(readCron(cron)).toEqual({ line }));
+
+  it("of any text is a line or a problem, and each line runs", () => {
+    const word = fc.oneof(
+      fc.string(),
+      fc.stringMatching(/^[0-9*,/LW#?A-Z-]{0,5}$/),
+      fc.nat(70).map(String),
+      fc.constant("*"),
+    );
+    fc.assert(
+      fc.property(fc.array(word, { minLength: 4, maxLength: 6 }), fc.nat(4_000_000_000), (words, seconds) => {
+        const cron = words.join(" ");
+        if ("problem" in readCron(cron)) return;
+        expect(nextRun({ cron, timeZone: "UTC" }, seconds * 1000)).toBeGreaterThan(seconds * 1000);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+});
+
+const number = (from: number, to: number) => fc.integer({ min: from, max: to });
+const field = (from: number, to: number) =>
+  fc.oneof(
+    { weight: 3, arbitrary: fc.constant("*") },
+    fc.uniqueArray(number(from, to), { minLength: 1, maxLength: 3 }).map((values) => values.join(",")),
+    fc
+      .tuple(number(from, to), number(from, to), number(1, 5))
+      .map(([a, b, step]) => `${Math.min(a, b)}-${Math.max(a, b)}/${step}`),
+    number(2, 8).map((step) => `*/${step}`),
+  );
+const cron = fc
+  .tuple(
+    fc.constantFrom("0", "30", "0,30", "*/15", "15-45/15", "59", "0,20,50"),
+    field(0, 5),
+    field(1, 31),
+    fc.constant("*"),
+    field(0, 7),
+  )
+  .map((fields) => fields.join(" "));
+
+/** Days around a change of the clock, and others. */
+const place = fc.constantFrom(
+  ["Europe/Berlin", "2026-03-28T12:00Z"],
+  ["Europe/Berlin", "2026-10-24T12:00Z"],
+  ["America/New_York", "2026-03-07T20:00Z"],
+  ["America/New_York", "2026-10-31T20:00Z"],
+  ["Australia/Lord_Howe", "2026-04-04T04:00Z"],
+  ["Australia/Lord_Howe", "2026-10-03T04:00Z"],
+  ["Africa/Cairo", "2026-04-23T12:00Z"],
+  ["America/Santiago", "2026-09-05T18:00Z"],
+  ["Asia/Kathmandu", "2026-11-21T00:00Z"],
+  ["UTC", "2028-02-28T00:00Z"],
+);
+const random = fc.tuple(cron, place, number(0, 24 * 60)).map(([line, [timeZone, from], minutes]) => ({
+  schedule: { cron: line, timeZone: timeZone! },
+  after: Date.parse(from!) + minutes * 60_000,
+}));
+
+/** Whether the times of the next 40 hours are those that asking every minute finds. */
+const agrees = (
+  { schedule, after }: { schedule: Schedule; after: number },
+  rules?: Parameters<typeof everyMinute>[3],
+) => {
+  const expected = everyMinute(schedule, after, after + 40 * HOUR, rules);
+  const times = nextRuns(schedule, after, expected.length + 1);
+  return JSON.stringify(times.slice(0, -1)) === JSON.stringify(expected) && times.at(-1)! > after + 40 * HOUR;
+};
+
+describe("the next times", () => {
+  it("are those that asking every minute finds", () => {
+    fc.assert(
+      fc.property(random, (one) => agrees(one)),
+      { numRuns: 200 },
+    );
+  });
+
+  it.each([
+    ["a gap of the clock", { afterGaps: false, once: true }],
+    ["an hour that comes twice", { afterGaps: true, once: false }],
+  ])("would be seen to be wrong at %s", (_, rules) => {
+    expect(
+      fc.check(
+        fc.property(random, (one) => agrees(one, rules)),
+        { numRuns: 2000, endOnFailure: true },
+      ).failed,
+    ).toBe(true);
+  });
+
+  it("are after now, each at least five minutes after the last but at a change of the clock", () => {
+    const utc = cron.map((line) => ({ cron: line, timeZone: "UTC" }));
+    fc.assert(
+      fc.property(utc, number(0, 2_000_000_000), (schedule, seconds) => {
+        const [now, ...times] = [seconds * 1000, ...nextRuns(schedule, seconds * 1000, 5)] as [number, ...number[]];
+        expect(times[0]).toBeGreaterThan(now);
+        for (const [index, time] of times.slice(1).entries())
+          expect(time - times[index]!).toBeGreaterThanOrEqual(SMALLEST_STEP_MINUTES * 60_000);
+      }),
+    );
+  });
+});
