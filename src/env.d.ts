@@ -4,8 +4,10 @@ interface Env {
   ARCHIVE: R2Bucket;
   AGENT_POOL: DurableObjectNamespace<import("./objects/agent-pool.ts").AgentPool>;
   BUILD_LOG: DurableObjectNamespace<import("./objects/build-log.ts").BuildLog>;
+  GIT_HOST: DurableObjectNamespace<import("./objects/git-host.ts").GitHost>;
   TOKEN_RATE: RateLimit;
   AGENT_RATE: RateLimit;
+  HOOK_RATE: RateLimit;
   CLONE_PROTOCOLS: string;
   DASHBOARD_ORIGINS: string;
   START_SECONDS: string;
@@ -26,6 +28,6 @@ declare namespace Cloudflare {
   interface Env extends globalThis.Env {}
   interface GlobalProps {
     mainModule: typeof import("./worker.ts");
-    durableNamespaces: "AgentPool" | "BuildLog";
+    durableNamespaces: "AgentPool" | "BuildLog" | "GitHost";
   }
 }

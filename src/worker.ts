@@ -6,6 +6,7 @@ import { keepUp } from "./services/upkeep/upkeep.ts";
 
 export { AgentPool } from "./objects/agent-pool.ts";
 export { BuildLog } from "./objects/build-log.ts";
+export { GitHost } from "./objects/git-host.ts";
 
 const app = createApp();
 const dashboard = createDashboard();

@@ -10,6 +10,8 @@ const REASONS: Record<BuildReason, string> = {
   "checkout-failed": "the commit could not be checked out",
   "agent-error": "the agent itself failed",
   canceled: "it was canceled",
+  superseded: "a newer commit took its place",
+  skipped: "its file did not want this change",
 };
 
 /** Why a build failed, in a few words. Null for other builds, and when nothing more is known. */

@@ -12,10 +12,11 @@ export interface Projected {
 /* All statements may be repeated and reordered: an older version never replaces a newer one, and a row of the audit is
    written once. Each moves what the release before stored: a build, or an entry of the audit, is in one table only. */
 
-const BUILD = `INSERT INTO build_summary (org_id, id, number, repo_id, pipeline_id, ref, commit_sha, event, trigger,
+const BUILD = `INSERT INTO build_summary (org_id, id, number, repo_id, pipeline_id, ref, commit_sha, trigger,
     priority, retry_of, created_by, status, attempt, agent_id, exit_code, reason, message, leak, queued_at, started_at,
-    finished_at, pool_version)
-  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, 'api', ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22
+    finished_at, pool_version, event, pull_number, author, subject)
+  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
+    ?23, ?24, ?25, ?26
   WHERE NOT EXISTS (SELECT 1 FROM build WHERE id = ?2 AND pool_version > ?22)
   ON CONFLICT (org_id, id) DO UPDATE SET commit_sha = excluded.commit_sha, status = excluded.status,
     attempt = excluded.attempt, agent_id = excluded.agent_id, exit_code = excluded.exit_code, reason = excluded.reason,
@@ -59,6 +60,7 @@ export const projectBuild = (db: D1Database, { record, ref, version }: Projected
         createdBy && JSON.stringify(createdBy),
         ...[status, attempt, agentId, exitCode, reason, message, Number(leak)],
         ...[timeOf(queuedAt), timeOf(startedAt), timeOf(finishedAt), version],
+        ...[record.event, record.pull?.number ?? null, record.author, record.subject],
       ),
     db.prepare(EARLIER_BUILD).bind(id, version),
   ];

@@ -12,6 +12,10 @@ export interface BuildQuery {
   event?: BuildEvent;
   trigger?: Build["trigger"];
   agentId?: string;
+  /** Of the commit. */
+  author?: string;
+  /** The number of the pull request. */
+  pull?: number;
   /** Milliseconds since 1970 of the creation: from `since` to before `until`. */
   since?: number;
   until?: number;
@@ -23,13 +27,14 @@ export interface BuildQuery {
 export interface Listed
   extends Pick<
     Build,
-    "id" | "repoId" | "pipelineId" | "ref" | "commitSha" | "status" | "event" | "trigger" | "agentId"
+    "id" | "repoId" | "pipelineId" | "ref" | "commitSha" | "status" | "event" | "trigger" | "agentId" | "author"
   > {
+  pull: number | null;
   /** Milliseconds since 1970. */
   queuedAt: number;
 }
 
-const EQUAL = ["repoId", "pipelineId", "ref", "status", "event", "trigger", "agentId"] as const;
+const EQUAL = ["repoId", "pipelineId", "ref", "status", "event", "trigger", "agentId", "author", "pull"] as const;
 
 export const matches = (build: Listed, query: BuildQuery): boolean =>
   EQUAL.every((field) => query[field] === undefined || build[field] === query[field]) &&

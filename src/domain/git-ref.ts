@@ -29,3 +29,8 @@ export const refOf = (branch: string): string => (branch.startsWith("refs/") ? b
 
 /** The reverse of `refOf`: a branch by its own name, any other ref in full. */
 export const branchOf = (ref: string): string => (ref.startsWith(HEADS) ? ref.slice(HEADS.length) : ref);
+
+const TAGS = "refs/tags/";
+
+/** The tag of what a build names as its branch; null where that is no tag. */
+export const tagOf = (branch: string): string | null => (branch.startsWith(TAGS) ? branch.slice(TAGS.length) : null);

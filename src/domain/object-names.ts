@@ -1,5 +1,8 @@
 /** Name of the object with an organization's agents and active builds; to shard it, change this function. */
 export const poolName = (orgId: string): string => orgId;
 
+/** Name of the object that speaks with a git host for a connection. */
+export const gitHostName = (orgId: string, connectionId: string): string => `${orgId}/${connectionId}`;
+
 /** Name of the object that holds the log of a job. A build of one job has the id of its job. */
 export const buildLogName = (orgId: string, jobId: string): string => `${orgId}/${jobId}`;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { BuildStatus } from "./build-states.ts";
-import { atMost, atMostItems, wholeNumber, withoutNul } from "./checks.ts";
+import { atMost, atMostItems, queryNumber, wholeNumber, withoutNul } from "./checks.ts";
 import { Id, Labels, OrgId, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
 import { BUILDS_PAGE } from "./page.ts";
@@ -19,6 +19,8 @@ export const BuildReason = z.enum([
   "checkout-failed",
   "agent-error",
   "canceled",
+  "superseded",
+  "skipped",
 ]);
 export type BuildReason = z.infer<typeof BuildReason>;
 
@@ -53,6 +55,16 @@ export type Creator = z.infer<typeof Creator>;
 export const BuildEvent = z.enum(["api", "push", "tag", "pull", "merge-group", "schedule"]);
 export type BuildEvent = z.infer<typeof BuildEvent>;
 
+/** The pull request that a build is for. Lists of builds that have ended know its number and the branch alone. */
+export const PullRequest = z.object({
+  number: z.int(),
+  base: z.nullable(z.string()),
+  branch: z.string(),
+  title: z.nullable(z.string()),
+  author: z.nullable(z.string()),
+});
+export type PullRequest = z.infer<typeof PullRequest>;
+
 const Trigger = z.enum(["api", "retry"]);
 
 export const Build = z.object({
@@ -79,6 +91,13 @@ export const Build = z.object({
   summary: z.nullable(z.string()),
   retryOf: z.nullable(Id),
   createdBy: z._default(z.nullable(Creator), null),
+  tag: z._default(z.nullable(z.string()), null),
+  pull: z._default(z.nullable(PullRequest), null),
+  base: z._default(z.nullable(z.string()), null),
+  subject: z._default(z.nullable(z.string()), null),
+  author: z._default(z.nullable(z.string()), null),
+  schedule: z._default(z.nullable(z.string()), null),
+  supersededBy: z._default(z.nullable(Id), null),
   webUrl: z.optional(z.string()),
   queuedAt: Timestamp,
   startedAt: z.nullable(Timestamp),
@@ -127,6 +146,8 @@ export const BuildFilter = z.strictObject({
   event: z.optional(BuildEvent),
   trigger: z.optional(Trigger),
   agentId: z.optional(Id),
+  author: z.optional(z.string().check(atMost(LIMITS.nameCharacters))),
+  pull: z.optional(queryNumber(1, Number.MAX_SAFE_INTEGER)),
   since: z.optional(z.iso.datetime({ offset: true })),
   until: z.optional(z.iso.datetime({ offset: true })),
   ...BUILDS_PAGE,

@@ -96,6 +96,12 @@ const AGENTS = {
   agentSockets: 2,
   /** On one socket of an agent, without its pings. */
   socketMessagesPerMinute: 120,
+  /** What one hook of a git host takes; `wrangler.toml` has the same number. */
+  deliveriesPerMinute: 3_000,
+  /** Bytes of a delivery: git hosts send at most 25 MB. */
+  deliveryBytes: 26 * 1024 * 1024,
+  /** Deliveries of a connection that are listed. */
+  deliveries: 200,
 } as const;
 
 const TOKENS = {

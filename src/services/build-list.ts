@@ -34,6 +34,8 @@ const rows = listing(buildList, BUILD_COLUMNS, {
     event: (event) => eq(buildList.event, event),
     trigger: (trigger) => eq(buildList.trigger, trigger),
     agentId: (id) => eq(buildList.agentId, id),
+    author: (author) => eq(buildList.author, author),
+    pull: (number) => eq(buildList.pullNumber, number),
     since: (at) => gte(buildList.queuedAt, at),
     sinceId: (id) => gte(buildList.id, id),
     until: (at) => lt(buildList.queuedAt, at),
@@ -77,9 +79,10 @@ interface ListedBuild extends Listed {
 }
 
 const listed = (build: Build): ListedBuild => {
-  const { id, repoId, pipelineId, ref, commitSha, status, event, trigger, agentId } = build;
+  const { id, repoId, pipelineId, ref, commitSha, status, event, trigger, agentId, author } = build;
+  const pull = build.pull?.number ?? null;
   const queuedAt = Date.parse(build.queuedAt);
-  return { id, repoId, pipelineId, ref, commitSha, status, event, trigger, agentId, queuedAt, build };
+  return { id, repoId, pipelineId, ref, commitSha, status, event, trigger, agentId, author, pull, queuedAt, build };
 };
 
 /** D1's rows of the page; none where the query asks for a state of which only the pool knows the builds. */

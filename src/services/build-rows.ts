@@ -1,6 +1,6 @@
 import { getViewSelectedFields } from "drizzle-orm";
 import { buildList, type buildSummary } from "../db/schema.ts";
-import { branchOf, refOf } from "../domain/git-ref.ts";
+import { branchOf, refOf, tagOf } from "../domain/git-ref.ts";
 import type { Build } from "../protocol/build.ts";
 import type { Context } from "./core/context.ts";
 
@@ -12,10 +12,16 @@ const timestampOf = (at: number | null): string | null => (at === null ? null : 
 
 /** The build of a row: without what only its own page shows, which the archive has. */
 export const buildOfRow = (row: BuildRow): Build => {
-  const { poolVersion, pullNumber, author, subject, failedLine, tests, jobs, ...fields } = row;
+  const { poolVersion, pullNumber, failedLine, tests, jobs, ...fields } = row;
+  const branch = branchOf(row.ref);
   return {
     ...fields,
-    branch: branchOf(row.ref),
+    branch,
+    tag: tagOf(branch),
+    pull: pullNumber === null ? null : { number: pullNumber, base: null, branch, title: null, author: null },
+    base: null,
+    schedule: null,
+    supersededBy: null,
     environment: null,
     steps: [],
     summary: null,
@@ -31,5 +37,12 @@ export const buildRecord = <B extends Build>(context: Context, build: B): B => (
   ref: build.ref ?? refOf(build.branch),
   event: build.event ?? "api",
   createdBy: build.createdBy ?? null,
+  tag: build.tag ?? tagOf(build.branch),
+  pull: build.pull ?? null,
+  base: build.base ?? null,
+  subject: build.subject ?? null,
+  author: build.author ?? null,
+  schedule: build.schedule ?? null,
+  supersededBy: build.supersededBy ?? null,
   webUrl: `${context.origin}/app/builds/${build.id}`,
 });

@@ -58,11 +58,13 @@ const lives: fc.Arbitrary<(of: Omit<Build, "status" | "agentId" | "version">) =>
   })),
 ];
 
+const MADE_BY_REQUEST = { event: "api", trigger: "api", author: null, pull: null } as const;
+
 const builds = fc
   .array(fc.tuple(facts, fc.oneof(...lives)), { maxLength: MOST, size: "max" })
   .map((all) =>
     all.map(([{ ref, commitSha }, life], n) =>
-      life({ id: idOf(n), repoId: "r", pipelineId: null, ref, commitSha, event: "api", trigger: "api", queuedAt: n }),
+      life({ id: idOf(n), repoId: "r", pipelineId: null, ref, commitSha, queuedAt: n, ...MADE_BY_REQUEST }),
     ),
   );
 
@@ -156,8 +158,14 @@ describe("a list of builds", () => {
   it("asks the pool no more once all older builds have ended", () => {
     const ended: Known[] = Array.from({ length: MOST }, (_, n) => {
       const build: Build = {
-        ...{ id: idOf(n), repoId: "r", pipelineId: null, ref: "refs/heads/main", commitSha: null, event: "api" },
-        ...{ trigger: "api", status: n === MOST - 1 ? "running" : "failed", agentId: "a1", queuedAt: n, version: 1 },
+        ...{ id: idOf(n), repoId: "r", pipelineId: null, ref: "refs/heads/main", commitSha: null },
+        ...{
+          ...MADE_BY_REQUEST,
+          status: n === MOST - 1 ? "running" : "failed",
+          agentId: "a1",
+          queuedAt: n,
+          version: 1,
+        },
       };
       return { pool: n === MOST - 1 ? build : null, store: build, isTold: true };
     });

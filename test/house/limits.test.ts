@@ -145,7 +145,11 @@ describe("the settings that people read about", () => {
 
   it("have the requests a minute that the platform counts", () => {
     const counted = [...read("wrangler.toml").matchAll(/^simple = \{ limit = (\d+), period = 60 \}$/gm)];
-    const told = [setting("TOKEN_REQUESTS_PER_MINUTE"), setting("AGENT_REQUESTS_PER_MINUTE")];
+    const told = [
+      setting("TOKEN_REQUESTS_PER_MINUTE"),
+      setting("AGENT_REQUESTS_PER_MINUTE"),
+      String(LIMITS.deliveriesPerMinute),
+    ];
     expect(counted.map((match) => match[1])).toEqual([...told, ...told]);
   });
 

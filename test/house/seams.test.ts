@@ -6,6 +6,7 @@ const SEAMS: Record<string, string[]> = {
   "env.DB": ["src/db/database-of.ts", "src/services/upkeep"],
   AGENT_POOL: ["src/services/core/object-stubs.ts", "src/objects/build-log-pool.ts", "src/services/upkeep"],
   BUILD_LOG: ["src/services/core/object-stubs.ts", "src/objects/agent-pool-deliveries.ts", "src/services/upkeep"],
+  GIT_HOST: ["src/services/core/object-stubs.ts", "src/objects/agent-pool-host-outbox.ts", "src/services/upkeep"],
 };
 
 const breaches = (files: SourceFile[]): string[] =>

@@ -99,6 +99,7 @@ export const serveBundled = async (options: ServeOptions = {}): Promise<ServedWo
       durableObjects: {
         AGENT_POOL: { className: "AgentPool", useSQLite: true },
         BUILD_LOG: { className: "BuildLog", useSQLite: true },
+        GIT_HOST: { className: "GitHost", useSQLite: true },
       },
       unsafeDirectSockets: [{ host: "127.0.0.1", port }],
       cf: false,

@@ -1,4 +1,4 @@
-import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
 /** A git host, or an app at one, that sends events and receives states. `sealed` has its secrets. */
 export const connection = sqliteTable(
@@ -60,6 +60,8 @@ export const schedule = sqliteTable(
     ref: text(),
     isActive: integer("is_active", { mode: "boolean" }).notNull(),
     nextAt: text("next_at").notNull(),
+    /** Who named it: a request, or the pipeline's file. */
+    source: text().$type<"api" | "file">().notNull().default("api"),
     lastAt: text("last_at"),
     lastBuildId: text("last_build_id"),
     version: integer().notNull().default(1),
@@ -68,7 +70,7 @@ export const schedule = sqliteTable(
   },
   (table) => [
     index("schedule_by_org").on(table.orgId, table.id),
-    index("schedule_by_pipeline").on(table.pipelineId),
+    uniqueIndex("schedule_by_name").on(table.pipelineId, table.name),
     index("schedule_by_time").on(table.isActive, table.nextAt),
   ],
 );

@@ -3,6 +3,7 @@ import type { Build, BuildReason, Creator, EnvironmentKey } from "../../protocol
 import type { Finish, Progress, Release } from "../../protocol/jobs.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { ProblemKind } from "../../protocol/problem.ts";
+import type { BuildOrigin, HostTarget } from "../githost/build-origin.ts";
 
 export type { AgentChange } from "../../protocol/agent.ts";
 
@@ -23,7 +24,7 @@ export interface Refusal {
 }
 export type Result<T> = { ok: true; value: T } | { ok: false; refusal: Refusal };
 
-/** The caller, for the audit: `token:ID`, `agent:ID`, `operator` or `system`. */
+/** The caller, for the audit: `token:ID`, `agent:ID`, `connection:ID`, `operator` or `system`. */
 export interface Actor {
   actor: string;
   requestId: string | null;
@@ -49,6 +50,8 @@ export interface NewBuild {
   secretKeys: string[];
   retryOf: string | null;
   createdBy?: Creator | null;
+  origin?: BuildOrigin | null;
+  host?: HostTarget | null;
   idempotency: { key: string; caller: string; bodyHash: string } | null;
   actor: Actor;
 }

@@ -75,7 +75,7 @@ const runValuesOf = (request: NewBuild, at: number): Change[] => {
 
 const newBuild = (state: PoolState, request: NewBuild, { now, rules }: DecisionContext): BuildFacts => {
   const { id, repoId, pipelineId, pipelineVersion, branch, commitSha, trigger, priority, retryOf } = request;
-  const { createdBy = null } = request;
+  const { createdBy = null, origin, host } = request;
   return {
     id,
     repoId,
@@ -87,6 +87,8 @@ const newBuild = (state: PoolState, request: NewBuild, { now, rules }: DecisionC
     priority,
     retryOf,
     createdBy,
+    ...(origin && { origin }),
+    ...(host && { host }),
     seq: state.seq + 1,
     number: rules.nextNumber(state.records, repoId),
     status: "queued",

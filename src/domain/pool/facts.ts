@@ -3,6 +3,7 @@ import type { AuditAction } from "../../protocol/audit.ts";
 import type { BuildReason, Creator, EnvironmentKey, Step } from "../../protocol/build.ts";
 import type { BuildStatus, EndedStatus } from "../../protocol/build-states.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
+import type { BuildOrigin, HostTarget } from "../githost/build-origin.ts";
 import type { RunValues } from "./commands.ts";
 import type { LossCause } from "./events.ts";
 
@@ -25,6 +26,14 @@ export interface BuildFacts {
   retryOf: string | null;
   /** Absent in records that an older release stored. */
   createdBy?: Creator | null;
+  /** Absent where a request made the build. */
+  origin?: BuildOrigin | null;
+  /** Absent where no git host hears of the build. */
+  host?: HostTarget | null;
+  /** The commit that changes are counted from, as the agent found it. */
+  base?: string | null;
+  /** The build of a newer head, for which this one was canceled. */
+  supersededBy?: string | null;
   status: BuildStatus;
   exitCode: number | null;
   reason: BuildReason | null;

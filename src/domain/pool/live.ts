@@ -16,7 +16,9 @@ export interface LiveQuery extends BuildQuery {
 const listed = ({ build, job }: ActiveBuild): Listed => ({
   ...build,
   ref: refOf(build.branch),
-  event: "api",
+  event: build.origin?.event ?? "api",
+  author: build.origin?.commit?.author ?? null,
+  pull: build.origin?.pull?.number ?? null,
   agentId: namesAgent(build) ? job.agentId : null,
 });
 

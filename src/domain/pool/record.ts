@@ -2,7 +2,7 @@ import { AGENT_STATUS, type Agent } from "../../protocol/agent.ts";
 import type { Build } from "../../protocol/build.ts";
 import { type Phase, phaseOf } from "../../protocol/build-states.ts";
 import { PERIODS } from "../../protocol/limits.ts";
-import { refOf } from "../git-ref.ts";
+import { refOf, tagOf } from "../git-ref.ts";
 import type { Granted } from "./claim.ts";
 import type { Grant, RunValues } from "./commands.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Report } from "./facts.ts";
@@ -22,7 +22,7 @@ export const namesAgent = ({ status }: BuildFacts): boolean => NAMES_AGENT[phase
 
 /** The build as the API shows it. */
 export const toBuild = (orgId: string, build: BuildFacts, job: JobFacts, report: Report): Build => {
-  const { id, number, repoId, pipelineId, branch, commitSha, status, trigger, priority, retryOf, leak } = build;
+  const { id, number, repoId, pipelineId, branch, commitSha, status, trigger, priority, retryOf, leak, origin } = build;
   return {
     id,
     number,
@@ -31,9 +31,10 @@ export const toBuild = (orgId: string, build: BuildFacts, job: JobFacts, report:
     pipelineId,
     branch,
     ref: refOf(branch),
+    tag: tagOf(branch),
     commitSha,
     status,
-    event: "api",
+    event: origin?.event ?? "api",
     trigger,
     priority,
     agentId: namesAgent(build) ? job.agentId : null,
@@ -47,6 +48,12 @@ export const toBuild = (orgId: string, build: BuildFacts, job: JobFacts, report:
     summary: report.summary,
     retryOf,
     createdBy: build.createdBy ?? null,
+    pull: origin?.pull ?? null,
+    base: build.base ?? null,
+    subject: origin?.commit?.subject ?? null,
+    author: origin?.commit?.author ?? null,
+    schedule: origin?.schedule ?? null,
+    supersededBy: build.supersededBy ?? null,
     queuedAt: timestamp(build.queuedAt),
     startedAt: timestampOf(build.startedAt),
     finishedAt: timestampOf(build.finishedAt),

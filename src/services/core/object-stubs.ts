@@ -1,12 +1,13 @@
-import { buildLogName, poolName } from "../../domain/object-names.ts";
+import { buildLogName, gitHostName, poolName } from "../../domain/object-names.ts";
 import type { AgentPool } from "../../objects/agent-pool.ts";
 import type { BuildLog } from "../../objects/build-log.ts";
+import type { GitHost } from "../../objects/git-host.ts";
 
 /** Stubs of the Durable Objects. They check no caller: call them after `admit`, or with a token they check themselves. */
 export class ObjectStubs {
-  readonly #env: Pick<Env, "AGENT_POOL" | "BUILD_LOG">;
+  readonly #env: Pick<Env, "AGENT_POOL" | "BUILD_LOG" | "GIT_HOST">;
 
-  constructor(env: Pick<Env, "AGENT_POOL" | "BUILD_LOG">) {
+  constructor(env: Pick<Env, "AGENT_POOL" | "BUILD_LOG" | "GIT_HOST">) {
     this.#env = env;
   }
 
@@ -17,5 +18,9 @@ export class ObjectStubs {
 
   log(orgId: string, buildId: string): DurableObjectStub<BuildLog> {
     return this.#env.BUILD_LOG.getByName(buildLogName(orgId, buildId));
+  }
+
+  gitHost(orgId: string, connectionId: string): DurableObjectStub<GitHost> {
+    return this.#env.GIT_HOST.getByName(gitHostName(orgId, connectionId));
   }
 }

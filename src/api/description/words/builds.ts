@@ -33,10 +33,28 @@ export const BUILDS: Words = {
       summary: "Markdown that the steps wrote for people; null if they wrote none, and in lists.",
       retryOf: "Id of the build that this build repeats; null if it is not a repeat.",
       createdBy: "The token that created the build; null for a build that was created before this was recorded.",
+      tag: "The tag; null for a build of a branch.",
+      pull: "The pull or merge request that the build is for; null for others.",
+      base: "The commit from which changes count, as the agent found it: where a pull request left its branch, or the last commit of the branch that was built well; null until then, and in lists.",
+      subject: "The first line of the commit's message; null where the git host did not tell it.",
+      author: "The commit's author; null where the git host did not tell it.",
+      schedule: "Name of the schedule that made the build; null for others, and in lists.",
+      supersededBy:
+        "Id of the build of a newer commit for which this build was canceled; null for others, and in lists.",
       webUrl: "URL of the build's page, on the host of the request.",
       queuedAt: "When the build was created.",
       startedAt: "When an agent first started the build; null until then.",
       finishedAt: "When the build ended; null until then.",
+    },
+  },
+  PullRequest: {
+    is: "A pull or merge request. Lists of builds that have ended know only its number and its branch.",
+    fields: {
+      number: "Its number at the git host.",
+      base: "The branch into which it would be merged; null in lists of builds that have ended.",
+      branch: "The branch that it comes from.",
+      title: "Its title; null in lists of builds that have ended.",
+      author: "Who opened it; null where the git host did not tell it, and in lists of builds that have ended.",
     },
   },
   LogTime: {

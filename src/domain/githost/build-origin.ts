@@ -1,0 +1,37 @@
+import type { BuildEvent } from "../../protocol/build.ts";
+import type { Commit } from "./arrival.ts";
+
+/** The pull request of a build, as it was when the build was made. */
+export interface BuildPull {
+  number: number;
+  base: string;
+  branch: string;
+  title: string | null;
+  author: string | null;
+}
+
+/** What made a build that nobody asked for by the API. */
+export interface BuildOrigin {
+  event: BuildEvent;
+  /** The head of the ref before; null where it is new or where the host did not tell it. */
+  before: string | null;
+  pull: BuildPull | null;
+  /** Of the head; null where the host did not tell it. */
+  commit: Commit | null;
+  /** The name of the schedule. */
+  schedule: string | null;
+  /** Patterns of which a changed file must match one, or the agent ends the build as skipped; null: none. */
+  paths: string[] | null;
+  /** `read-file`: the agent only sends the pipeline file, unless that file wants the push. */
+  purpose: "build" | "read-file";
+}
+
+/** Where the state of a build is told: a repository at its git host, and the name of the state there. */
+export interface HostTarget {
+  connectionId: string;
+  /** The host's id of the repository, which a rename keeps, and its name when the build was made. */
+  repoId: number;
+  fullName: string;
+  /** `millrace/<name of the pipeline>`, the same for pushes and pull requests. */
+  context: string;
+}
