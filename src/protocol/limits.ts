@@ -102,6 +102,8 @@ const AGENTS = {
   deliveryBytes: 26 * 1024 * 1024,
   /** Deliveries of a connection that are listed. */
   deliveries: 200,
+  /** Of an answer of a git host. */
+  hostAnswerBytes: 64 * KIB,
 } as const;
 
 const TOKENS = {
