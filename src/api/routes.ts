@@ -2,6 +2,7 @@ import { AGENT_PROTOCOL_ROUTES } from "./routes/agent-protocol.ts";
 import { AGENT_ROUTES } from "./routes/agents.ts";
 import { AUDIT_ROUTES } from "./routes/audit.ts";
 import { BUILD_ROUTES } from "./routes/builds.ts";
+import { CONNECTION_ROUTES } from "./routes/connections.ts";
 import { GROUP_ROUTES } from "./routes/groups.ts";
 import { OPERATOR_ROUTES } from "./routes/operator.ts";
 import { PIPELINE_ROUTES } from "./routes/pipelines.ts";
@@ -16,6 +17,7 @@ export const ROUTES: Route[] = [
   ...TOKEN_ROUTES,
   ...VARIABLE_ROUTES,
   ...GROUP_ROUTES,
+  ...CONNECTION_ROUTES,
   ...REPOSITORY_ROUTES,
   ...PIPELINE_ROUTES,
   ...BUILD_ROUTES,
