@@ -8,8 +8,8 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 export type Tag =
   | "Variables"
   | "Groups"
-  | "Repositories"
   | "Connections"
+  | "Repositories"
   | "Pipelines"
   | "Builds"
   | "Agents"

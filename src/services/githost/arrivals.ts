@@ -77,7 +77,6 @@ const carryOut = async (context: Context, sent: Sent, rows: ArrivalRows, plan: P
 };
 
 const takeWith = async (context: Context, sent: Sent, rows: ArrivalRows): Promise<Outcome> => {
-  if (!rows.connection?.isActive) return nothing("the connection is not active");
   const plan = planned(rows, sent.arrival);
   return typeof plan === "string" ? nothing(plan) : carryOut(context, sent, rows, plan);
 };
@@ -104,6 +103,8 @@ export const takeArrival = async (context: Context, sent: Sent): Promise<Deliver
   if (!rows.connection || (generation !== null && rows.connection.hookGeneration !== generation)) {
     throw new Refusal("gone", "This hook is no longer one of a connection.");
   }
+  // While a connection is deleted, nothing may bring its object back.
+  if (!rows.connection.isActive) return { delivery: id, ...nothing("the connection is not active") };
   const taken: DeliveryTaken = { delivery: id, ...(await takeWith(context, sent, rows)) };
   context.waitUntil(note(context, sent, taken));
   return taken;
