@@ -3,6 +3,7 @@ import { AGENT_ROUTES } from "./routes/agents.ts";
 import { AUDIT_ROUTES } from "./routes/audit.ts";
 import { BUILD_ROUTES } from "./routes/builds.ts";
 import { CONNECTION_ROUTES } from "./routes/connections.ts";
+import { DELIVERY_ROUTES } from "./routes/deliveries.ts";
 import { GROUP_ROUTES } from "./routes/groups.ts";
 import { OPERATOR_ROUTES } from "./routes/operator.ts";
 import { PIPELINE_ROUTES } from "./routes/pipelines.ts";
@@ -19,6 +20,7 @@ export const ROUTES: Route[] = [
   ...GROUP_ROUTES,
   ...CONNECTION_ROUTES,
   ...REPOSITORY_ROUTES,
+  ...DELIVERY_ROUTES,
   ...PIPELINE_ROUTES,
   ...BUILD_ROUTES,
   ...AGENT_ROUTES,
