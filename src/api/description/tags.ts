@@ -7,6 +7,7 @@ export const TAGS: Record<Tag, string> = {
   Groups: "Named collections of variables. A pipeline attaches them in order.",
   Repositories: "Source repositories.",
   Pipelines: "How a repository is built: the pipeline file, the groups of variables, and what an agent must have.",
+  Schedules: "Builds of a pipeline at set times, by the API or by the pipeline's file.",
   Builds: "Runs of a pipeline: triggered here, run by agents, followed through their log.",
   Agents: "The machines that run builds, as people see them.",
   "Agent protocol":

@@ -10,6 +10,7 @@ export type Tag =
   | "Groups"
   | "Repositories"
   | "Pipelines"
+  | "Schedules"
   | "Builds"
   | "Agents"
   | "Agent protocol"
