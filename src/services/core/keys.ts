@@ -1,3 +1,4 @@
+import { type BadgeMint, loadBadgeMint } from "../../crypto/badge.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
 import { loadMint, type TokenMint } from "../../crypto/token.ts";
 import type { DatabaseSession } from "../../db/session.ts";
@@ -31,5 +32,10 @@ export class Keys {
   /** @throws Refusal keyring-unavailable */
   get mint(): TokenMint {
     return usable("TOKEN_KEYS", () => loadMint(this.#env.TOKEN_KEYS));
+  }
+
+  /** @throws Refusal keyring-unavailable */
+  get badges(): BadgeMint {
+    return usable("TOKEN_KEYS", () => loadBadgeMint(this.#env.TOKEN_KEYS));
   }
 }
