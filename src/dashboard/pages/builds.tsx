@@ -134,12 +134,12 @@ export const buildsPage: Page = {
           <FilterNotice errors={errors} />
           <div class="head">
             <h1>Builds</h1>
-            <BuildFilterForm query={query} repositories={details.repositories} />
             {hasRole(context, "member") && repositories.length > 0 && (
               <a class="button primary" href="/app/builds/new">
                 Run build
               </a>
             )}
+            <BuildFilterForm query={query} repositories={details.repositories} />
           </div>
           <ol class="rows" id="builds" data-announce="build">
             {builds.map((build) => (
