@@ -83,6 +83,7 @@ export const connectRepository = verb({
       connectionId: null,
       hostHookId: null,
       forks: "off",
+      skippedHeads: null,
       isActive: true,
       version: 1,
       createdAt: context.at,

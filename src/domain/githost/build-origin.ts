@@ -34,4 +34,6 @@ export interface HostTarget {
   fullName: string;
   /** `millrace/<name of the pipeline>`, the same for pushes and pull requests. */
   context: string;
+  /** Scheme and host of the service as it was reached, for a link to the build; null where nobody reached it. */
+  origin: string | null;
 }
