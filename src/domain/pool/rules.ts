@@ -157,6 +157,10 @@ const ALLOWED: Record<ActiveStatus, readonly ("hand-out" | "start" | "finish" | 
 const isAllowed = (action: (typeof ALLOWED)[ActiveStatus][number], { status }: BuildFacts): boolean =>
   isActive(status) && (ALLOWED[status]?.includes(action) ?? false);
 
+/** Whether the agent decides if there is anything to do: never in a build that a person asked for. */
+const mayBeSkipped = ({ origin }: BuildFacts): boolean =>
+  origin?.purpose === "read-file" || (origin?.paths ?? null) !== null;
+
 export const RULES: Rules = {
   nextFence: (last, now) => Math.max(last + 1, now),
   nextVersion: (last, now) => Math.max(last + 1, now),
@@ -193,6 +197,7 @@ export const RULES: Rules = {
   ending: (build, { lease }, reported) => {
     if (build.status === "canceling") return { ...reported, status: "canceled", reason: "canceled" };
     if (lease?.stop?.reason === "timeout") return { ...reported, status: "failed", reason: "timeout" };
+    if (reported.status === "canceled" && reported.reason === "skipped" && mayBeSkipped(build)) return reported;
     if (reported.status === "canceled")
       return { ...reported, status: "failed", reason: reported.reason ?? "agent-error" };
     return reported.status === "succeeded" ? { ...reported, reason: null } : reported;
