@@ -1,0 +1,152 @@
+import type { Connection, HostRepository } from "../../../protocol/connection.ts";
+import { linkRepository, listHostRepositories } from "../../../services/connection-repositories.ts";
+import { getConnection } from "../../../services/connections.ts";
+import { TextField } from "../../components/fields.tsx";
+import { StackedForm } from "../../components/form-page.tsx";
+import { ProblemNotice } from "../../components/problem-notice.tsx";
+import { filterByText, TextFilter } from "../../components/text-filter.tsx";
+import { readNumber, readText } from "../../form-fields.ts";
+import type { Form, Page, PageRequest } from "../../page-definition.ts";
+import { byId, parseBody } from "../../verb-input.ts";
+
+interface AddFormProps {
+  connectionId: string;
+  repository: Pick<HostRepository, "hostRepoId" | "fullName" | "defaultBranch">;
+  /** The button says the name, where nothing beside it does. */
+  isNamed?: true;
+}
+
+/** A button that connects one repository; its form also stands beside a delivery. */
+export const AddForm = ({ connectionId, repository, isNamed }: AddFormProps) => (
+  <form method="post" action={`/app/connections/${connectionId}/repositories`}>
+    <input type="hidden" name="hostRepoId" value={repository.hostRepoId} />
+    <input type="hidden" name="fullName" value={repository.fullName} />
+    {repository.defaultBranch && <input type="hidden" name="defaultBranch" value={repository.defaultBranch} />}
+    <button type="submit" aria-label={`Add ${repository.fullName}`}>
+      {isNamed ? `Add ${repository.fullName}` : "Add"}
+    </button>
+  </form>
+);
+
+const Row = ({ connectionId, repository }: { connectionId: string; repository: HostRepository }) => (
+  <li class="row repository-row" data-row>
+    <span>{repository.fullName}</span>
+    <span class="ref">
+      {repository.isPrivate === true && <span class="label">private</span>}
+      {repository.defaultBranch && <span class="branch">{repository.defaultBranch}</span>}
+    </span>
+    <span class="progress">
+      {repository.repositoryId ? (
+        <a href={`/app/repositories/${repository.repositoryId}`} aria-label={`${repository.fullName}, connected`}>
+          connected
+        </a>
+      ) : (
+        <AddForm connectionId={connectionId} repository={repository} />
+      )}
+    </span>
+  </li>
+);
+
+/** For a repository that no delivery has named yet, and one on a page of the host that is far away. */
+const ByName = ({ request, connection }: { request: PageRequest; connection: Connection }) => (
+  <section class="column">
+    <h2>Add one by its name</h2>
+    <StackedForm submit="Add repository">
+      <TextField request={request} name="fullName" label="Name" required hint="owner/repo" />
+      {!connection.hasToken && (
+        <TextField
+          request={request}
+          name="hostRepoId"
+          label="Number at the git host"
+          type="number"
+          min={0}
+          hint={
+            <>
+              GitHub: <code>gh api repos/OWNER/REPO --jq .id</code>. GitLab: the project id. Gitea: <code>id</code> of{" "}
+              <code>/api/v1/repos/OWNER/REPO</code>. Or make the hook first: its first delivery tells the number.
+            </>
+          }
+        />
+      )}
+    </StackedForm>
+  </section>
+);
+
+const Empty = ({ connection, isFiltered }: { connection: Connection; isFiltered: boolean }) => (
+  <p class="empty">
+    {isFiltered && (
+      <>
+        No repository of this page matches. <a href={`/app/connections/${connection.id}/repositories`}>Show all</a>
+      </>
+    )}
+    {!isFiltered && connection.hasToken && "The token sees no repository. Give it access to one at the host."}
+    {!isFiltered && !connection.hasToken && (
+      <>
+        No delivery has come yet. <a href={`/app/connections/${connection.id}`}>Make the hook of a repository</a> at the
+        host, and what it sends names the repository here.
+      </>
+    )}
+  </p>
+);
+
+const page: Page = {
+  path: "/connections/:id/repositories",
+  role: "maintainer",
+  async show(context, request) {
+    const { query, params } = request;
+    const id = byId(params.id);
+    const cursor = query.get("cursor") ?? undefined;
+    const listed = parseBody(listHostRepositories.query, { cursor });
+    const [connection, { value: all, nextCursor }] = await Promise.all([
+      getConnection.run(context, id),
+      listHostRepositories.answer(context, { ...id, query: listed }),
+    ]);
+    const repositories = filterByText(all, query, ({ fullName }) => [fullName]);
+    const path = `/app/connections/${connection.id}/repositories`;
+    return {
+      title: `Add repositories of ${connection.name}`,
+      section: "connections",
+      body: (
+        <>
+          <ProblemNotice request={request} />
+          <div class="head">
+            <h1>
+              Add repositories of <a href={`/app/connections/${connection.id}`}>{connection.name}</a>
+            </h1>
+            {all.length > 0 && <TextFilter path={path} query={query} label="Name" />}
+          </div>
+          <ol class="rows">
+            {repositories.map((repository) => (
+              <Row connectionId={connection.id} repository={repository} />
+            ))}
+          </ol>
+          {repositories.length === 0 && <Empty connection={connection} isFiltered={all.length > 0} />}
+          {nextCursor && (
+            <p class="more">
+              <a href={`${path}?${new URLSearchParams({ cursor: nextCursor })}`}>More repositories</a>
+            </p>
+          )}
+          <ByName request={request} connection={connection} />
+        </>
+      ),
+    };
+  },
+};
+
+const addForm: Form = {
+  path: page.path,
+  access: linkRepository.access,
+  page,
+  async submit(context, { params, form }) {
+    const body = parseBody(linkRepository.body, {
+      hostRepoId: readNumber(form, "hostRepoId") ?? undefined,
+      fullName: readText(form, "fullName") ?? undefined,
+      defaultBranch: readText(form, "defaultBranch") ?? undefined,
+    });
+    const { id } = await linkRepository.run(context, { ...byId(params.id), body });
+    return { to: `/app/repositories/${id}`, notice: "connected" };
+  },
+};
+
+export const hostRepositoriesPages: Page[] = [page];
+export const hostRepositoriesForms: Form[] = [addForm];
