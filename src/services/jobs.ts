@@ -72,7 +72,10 @@ export const reportProgress = verb({
     const reported = body.steps?.slice(0, LIMITS.steps) ?? [];
     if (masks.length > 0)
       settled(await context.objects.log(context.orgId, buildId).addMasks({ fence, tokenHash, values: masks }));
-    else if (body.summary === undefined && (await areRepeated(context, { ...holder, commitSha, base, steps: reported })))
+    else if (
+      body.summary === undefined &&
+      (await areRepeated(context, { ...holder, commitSha, base, steps: reported }))
+    )
       return;
     const ofSteps = reported.flatMap(({ id, name }) => [name, id ?? ""]);
     const ofSummary = body.summary === undefined ? [] : [body.summary];

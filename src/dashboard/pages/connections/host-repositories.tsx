@@ -1,6 +1,7 @@
 import type { Connection, HostRepository } from "../../../protocol/connection.ts";
-import { linkRepository, listHostRepositories } from "../../../services/connection-repositories.ts";
+import { listHostRepositories } from "../../../services/connection-repositories.ts";
 import { getConnection } from "../../../services/connections.ts";
+import { linkRepository } from "../../../services/repository-link.ts";
 import { TextField } from "../../components/fields.tsx";
 import { StackedForm } from "../../components/form-page.tsx";
 import { ProblemNotice } from "../../components/problem-notice.tsx";
