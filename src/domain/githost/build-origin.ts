@@ -4,7 +4,8 @@ import type { Commit } from "./arrival.ts";
 /** The pull request of a build, as it was when the build was made. */
 export interface BuildPull {
   number: number;
-  base: string;
+  /** Null where a restored pool knows the build from D1 alone. */
+  base: string | null;
   branch: string;
   title: string | null;
   author: string | null;

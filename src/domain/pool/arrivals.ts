@@ -1,7 +1,11 @@
+import type { BuildOrigin } from "../githost/build-origin.ts";
 import type { Actor, NewBuild } from "./commands.ts";
 
-/** A build that a delivery of a git host asks for. Its `origin` is set, and its commit is known. */
+/** A build that a delivery of a git host asks for. */
 export interface ArrivingBuild extends NewBuild {
+  pipelineId: string;
+  commitSha: string;
+  origin: BuildOrigin;
   /** Whether it ends the older builds of its pipeline and ref. */
   supersedes: boolean;
 }
