@@ -5,6 +5,8 @@ import { VERSION } from "../protocol/version.ts";
 const PATIENCE_MS = 10_000;
 /** A host that moved something may say so once. These keep the method; the others mean a page for people. */
 const MOVED = new Set([301, 302, 307, 308]);
+/** A part of a path that leads to another part of the API. */
+const UPWARDS = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i;
 
 /** One request to the API of a git host. */
 export interface HostRequest {
@@ -43,7 +45,9 @@ export const hostFetch = async (
   try {
     const { origin } = new URL(apiUrl);
     const url = new URL(`${apiUrl}${request.path}`);
-    if (url.origin !== origin) return { unreachable: "the address is not one of the git host" };
+    if (url.origin !== origin || UPWARDS.test(request.path)) {
+      return { unreachable: "the address is not one of the git host" };
+    }
     const first = await send(url, request, signal);
     const next = await redirection(first, url);
     if (!next) return await answerOf(first, mostBytes, false);

@@ -50,7 +50,7 @@ it("takes the token to no other origin", async () => {
   const other = await serve((_, response) => response.end("{}"));
   const { url } = await serve((_, response) => response.writeHead(307, { Location: `${other.url}/x` }).end());
   expect(await hostFetch(url, post)).toEqual({ unreachable: "it redirects to another host" });
-  for (const path of [".evil.example/x", "@evil.example/x", ":1/x"]) {
+  for (const path of [".evil.example/x", "@evil.example/x", ":1/x", "/repos/../user/x", "/repos/%2E%2e/x"]) {
     expect(await hostFetch("https://git.example", { ...post, path })).toEqual({
       unreachable: "the address is not one of the git host",
     });
