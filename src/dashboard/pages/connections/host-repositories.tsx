@@ -1,6 +1,8 @@
 import type { Connection, HostRepository } from "../../../protocol/connection.ts";
 import { listHostRepositories } from "../../../services/connection-repositories.ts";
 import { getConnection } from "../../../services/connections.ts";
+import type { Context } from "../../../services/core/context.ts";
+import { Refusal } from "../../../services/core/refusal.ts";
 import { linkRepository } from "../../../services/repository-link.ts";
 import { TextField } from "../../components/fields.tsx";
 import { StackedForm } from "../../components/form-page.tsx";
@@ -90,18 +92,32 @@ const Empty = ({ connection, isFiltered }: { connection: Connection; isFiltered:
   </p>
 );
 
+interface Listed {
+  repositories: HostRepository[];
+  nextCursor: string | null | undefined;
+  /** Why the host did not list them. */
+  problem: Refusal | null;
+}
+
+/** The repositories at the host. A host that refuses or is away is told of on the page, which has another way to go. */
+const listAtHost = async (context: Context, id: string | undefined, cursor: string | null): Promise<Listed> => {
+  const query = parseBody(listHostRepositories.query, { cursor: cursor ?? undefined });
+  try {
+    const { value, nextCursor } = await listHostRepositories.answer(context, { ...byId(id), query });
+    return { repositories: value, nextCursor, problem: null };
+  } catch (error) {
+    if (!(error instanceof Refusal) || !(error.kind === "conflict" || error.kind === "unavailable")) throw error;
+    return { repositories: [], nextCursor: undefined, problem: error };
+  }
+};
+
 const page: Page = {
   path: "/connections/:id/repositories",
   role: "maintainer",
   async show(context, request) {
     const { query, params } = request;
-    const id = byId(params.id);
-    const cursor = query.get("cursor") ?? undefined;
-    const listed = parseBody(listHostRepositories.query, { cursor });
-    const [connection, { value: all, nextCursor }] = await Promise.all([
-      getConnection.run(context, id),
-      listHostRepositories.answer(context, { ...id, query: listed }),
-    ]);
+    const connection = await getConnection.run(context, byId(params.id));
+    const { repositories: all, nextCursor, problem } = await listAtHost(context, params.id, query.get("cursor"));
     const repositories = filterByText(all, query, ({ fullName }) => [fullName]);
     const path = `/app/connections/${connection.id}/repositories`;
     return {
@@ -109,7 +125,7 @@ const page: Page = {
       section: "connections",
       body: (
         <>
-          <ProblemNotice request={request} />
+          <ProblemNotice request={request.problem ? request : { problem, form: null }} />
           <div class="head">
             <h1>
               Add repositories of <a href={`/app/connections/${connection.id}`}>{connection.name}</a>
@@ -121,7 +137,7 @@ const page: Page = {
               <Row connectionId={connection.id} repository={repository} />
             ))}
           </ol>
-          {repositories.length === 0 && <Empty connection={connection} isFiltered={all.length > 0} />}
+          {repositories.length === 0 && !problem && <Empty connection={connection} isFiltered={all.length > 0} />}
           {nextCursor && (
             <p class="more">
               <a href={`${path}?${new URLSearchParams({ cursor: nextCursor })}`}>More repositories</a>
