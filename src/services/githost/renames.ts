@@ -27,7 +27,7 @@ export const renameStatements = (
   const cloneUrl = movedUrl(row, origin, fullName) ?? row.cloneUrl;
   const isUnchanged = and(eq(repository.id, row.id), eq(repository.version, row.version));
   const detail = JSON.stringify({ fullName, cloneUrl, isActive: row.isActive });
-  const audit = sql`SELECT ${context.newId()}, ${context.orgId}, ${context.at}, ${context.admitted.actor},
+  const audit = sql`SELECT ${context.orgId}, ${context.newId()}, ${context.at}, ${context.admitted.actor},
     ${"repository.update"}, ${row.id}, ${context.requestId}, ${detail} FROM ${repository} WHERE ${isUnchanged}`;
   return [
     db.insert(auditLog).select(audit),
