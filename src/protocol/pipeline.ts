@@ -36,20 +36,29 @@ export const ConfigPath = z.string().check(
 export const Definition = z.string().check(notEmpty(), atMost(LIMITS.definitionCharacters));
 
 const Patterns = z.optional(z.array(z.string()));
-const event = <Shape extends z.core.$ZodShape>(conditions: Shape) =>
-  z.optional(z.union([z.literal(true), z.strictObject(conditions)], "must be true, or an object with its conditions"));
+const event = <Conditions extends z.ZodMiniObject>(conditions: Conditions) =>
+  z.optional(z.union([z.literal(true), conditions], "must be true, or an object with its conditions"));
+
+export const PushConditions = z.strictObject({ branches: Patterns, paths: Patterns });
+export const TagConditions = z.strictObject({ names: Patterns });
+export const PullConditions = z.strictObject({
+  base: Patterns,
+  paths: Patterns,
+  drafts: z.optional(z.boolean()),
+  labels: Patterns,
+});
 
 /** Which events build a pipeline, in the words of a file's `on`. One that is left out does not. */
 export const PipelineOn = z.strictObject({
-  push: event({ branches: Patterns, paths: Patterns }),
-  tag: event({ names: Patterns }),
-  pull: event({ base: Patterns, paths: Patterns, drafts: z.optional(z.boolean()), labels: Patterns }),
+  push: event(PushConditions),
+  tag: event(TagConditions),
+  pull: event(PullConditions),
   "merge-group": z.optional(z.literal(true)),
 });
 export type PipelineOn = z.infer<typeof PipelineOn>;
 
 /** Whose older builds a newer head ends: what the file says, or one of its words. */
-export const Supersede = z.enum(["file", "refs", "all", "none"]);
+const Supersede = z.enum(["file", "refs", "all", "none"]);
 
 /** What starts a pipeline's builds, and what was read of its file to know it. */
 export const PipelineTriggers = z.object({
@@ -156,7 +165,7 @@ export const PipelineCheck = z.strictObject({
 });
 
 /** When a file would be built: in words, and the next times of its schedules. */
-const CheckedTriggers = z.object({
+export const CheckedTriggers = z.object({
   builds: z.string(),
   supersede: z.enum(["refs", "all", "none"]),
   schedules: z.array(z.object({ name: z.string(), next: z.array(Timestamp) })),

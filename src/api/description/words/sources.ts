@@ -65,16 +65,26 @@ export const SOURCES: Words = {
     is: "Events that build a pipeline, as `on` in its file. One that is left out does not. Patterns have `*`, `**` and `?`; one with `!` takes away; the last that matches decides.",
     fields: {
       push: "Pushes of branches: true, or conditions.",
-      "push.branches": "Patterns of branches. Left out: every branch.",
-      "push.paths": "Patterns of files, one of which must have changed.",
       tag: "Pushes of tags: true, or conditions.",
-      "tag.names": "Patterns of tags.",
       pull: "Pull and merge requests of the repository itself: true, or conditions.",
-      "pull.base": "Patterns of the branches that they are to be merged into.",
-      "pull.paths": "Patterns of files, one of which must have changed.",
-      "pull.drafts": "false: no drafts.",
-      "pull.labels": "Labels, one of which it must have.",
       "merge-group": "true: what a merge queue tries.",
+    },
+  },
+  PushConditions: {
+    is: "Which pushes of branches. All conditions must hold.",
+    fields: {
+      branches: "Patterns of branches. Left out: every branch.",
+      paths: "Patterns of files, one of which must have changed. Left out: any.",
+    },
+  },
+  TagConditions: { is: "Which tags.", fields: { names: "Patterns of tags. Left out: every tag." } },
+  PullConditions: {
+    is: "Which pull requests. All conditions must hold.",
+    fields: {
+      base: "Patterns of the branches that they are to be merged into. Left out: every branch.",
+      paths: "Patterns of files, one of which must have changed. Left out: any.",
+      drafts: "false: no drafts. Left out: true.",
+      labels: "Labels, one of which it must have. Left out: any.",
     },
   },
   PipelineTriggers: {
@@ -123,11 +133,16 @@ export const SOURCES: Words = {
       "hints[].column": "Column, from 1.",
       "hints[].message": "What may surprise.",
       triggers: "When the file would be built; null for a file with mistakes.",
-      "triggers.builds": "The events that build it, for people.",
-      "triggers.supersede": "Whose older builds end for a newer head.",
-      "triggers.schedules": "Its schedules.",
-      "triggers.schedules[].name": "Name of the schedule.",
-      "triggers.schedules[].next": "Its next five times.",
+    },
+  },
+  CheckedTriggers: {
+    is: "When a pipeline file would be built.",
+    fields: {
+      builds: "The events that build it, for people.",
+      supersede: "Whose older builds end for a newer head.",
+      schedules: "Its schedules.",
+      "schedules[].name": "Name of the schedule.",
+      "schedules[].next": "Its next five times.",
     },
   },
   EnvironmentEntry: {
