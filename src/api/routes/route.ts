@@ -12,6 +12,7 @@ export type Tag =
   | "Repositories"
   | "Connections"
   | "Pipelines"
+  | "Schedules"
   | "Builds"
   | "Agents"
   | "Agent protocol"
