@@ -10,7 +10,6 @@ export type Tag =
   | "Groups"
   | "Connections"
   | "Repositories"
-  | "Connections"
   | "Pipelines"
   | "Schedules"
   | "Builds"

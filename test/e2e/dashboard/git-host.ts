@@ -18,7 +18,8 @@ export const deliver = async (
   const body = JSON.stringify(facts);
   const mac = createHmac("sha256", secret).update(body).digest("hex");
   const prefix = PREFIXES[kind];
-  const proof = kind === "github" ? { "X-Hub-Signature-256": `sha256=${mac}` } : { "X-Gitea-Signature": mac };
+  const proof: Record<string, string> =
+    kind === "github" ? { "X-Hub-Signature-256": `sha256=${mac}` } : { "X-Gitea-Signature": mac };
   const headers = { "Content-Type": "application/json", [`${prefix}-Event`]: event, ...proof };
   const answer = await fetch(url, {
     method: "POST",
