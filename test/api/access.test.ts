@@ -21,7 +21,7 @@ const contracted = ({ method, path }: Route): Access => {
   if (path === "/buildagent/:id") return { role: method === "GET" ? "viewer" : "maintainer", agent: true };
   if (path === "/token/self") return { role: "viewer" };
   if (path.startsWith("/connection")) {
-    const isOfMaintainers = (method === "GET" && !path.endsWith("/hook")) || path.endsWith("/repository");
+    const isOfMaintainers = (method === "GET" && !path.endsWith("/hook")) || /\/(repository|redeliver)$/.test(path);
     return { role: isOfMaintainers ? "maintainer" : "admin" };
   }
   if (/^\/(token|audit)/.test(path)) return { role: "admin" };
