@@ -175,12 +175,12 @@ const ALLOWED: Record<ActiveStatus, readonly ("hand-out" | "start" | "finish" | 
 const isAllowed = (action: (typeof ALLOWED)[ActiveStatus][number], { status }: BuildFacts): boolean =>
   isActive(status) && (ALLOWED[status]?.includes(action) ?? false);
 
+/** Why a build was canceled: for a newer head of its ref, or for anything else. */
+export const cancelReason = ({ supersededBy }: BuildFacts) => (supersededBy ? "superseded" : "canceled");
+
 /** Whether the agent decides if there is anything to do: never in a build that a person asked for. */
 const mayBeSkipped = ({ origin }: BuildFacts): boolean =>
   origin?.purpose === "read-file" || (origin?.paths ?? null) !== null;
-
-/** Why a build was canceled: for a newer head of its ref, or for anything else. */
-export const cancelReason = ({ supersededBy }: BuildFacts) => (supersededBy ? "superseded" : "canceled");
 
 export const RULES: Rules = {
   nextFence: (last, now) => Math.max(last + 1, now),
