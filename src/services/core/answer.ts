@@ -17,12 +17,12 @@ export class Answer<T> {
   readonly isSecret: boolean;
   readonly isMoving: boolean;
 
-  constructor(value: T, { version, nextCursor, isSecret, isMoving = false }: AnswerHeaders = {}) {
+  constructor(value: T, { version, nextCursor, isSecret, isMoving }: AnswerHeaders = {}) {
     this.value = value;
     this.version = version ?? null;
     this.nextCursor = nextCursor ?? null;
     this.isSecret = isSecret ?? false;
-    this.isMoving = isMoving;
+    this.isMoving = isMoving ?? false;
   }
 }
 
