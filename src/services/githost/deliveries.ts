@@ -2,8 +2,8 @@ import { getTableColumns } from "drizzle-orm";
 import * as z from "zod/mini";
 import { connection } from "../../db/schema.ts";
 import type { DeliveryNote } from "../../domain/githost/delivery-note.ts";
-import { PathId } from "../../protocol/common.ts";
-import { DeliveryTaken, HostDelivery, PathDelivery } from "../../protocol/delivery.ts";
+import { Id, PathId } from "../../protocol/common.ts";
+import { DeliveryId, DeliveryTaken, HostDelivery } from "../../protocol/delivery.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { Context } from "../core/context.ts";
 import { findOne } from "../core/record.ts";
@@ -42,7 +42,7 @@ const redeliver = (context: Context, connectionId: string, { id, event, arrival 
 
 export const redeliverDelivery = verb({
   access: { role: "maintainer" },
-  params: PathDelivery,
+  params: z.object({ id: Id, deliveryId: DeliveryId }),
   output: DeliveryTaken,
   async run(context, { params }) {
     const note = (await notesOf(context, params.id)).find(({ id }) => id === params.deliveryId);
