@@ -15,7 +15,10 @@ const call = deployedWith({});
 const contracted = ({ method, path }: Route): Access => {
   if (path.endsWith("/export")) return { role: "admin", operator: true };
   if (/^\/(organization|operator)/.test(path)) return { operator: true };
-  if (/\/(start|progress|release|finish|heartbeat|poll)$/.test(path) || (method === "PUT" && path.endsWith("/log")))
+  if (
+    /\/(start|progress|release|finish|heartbeat|poll)$/.test(path) ||
+    (method === "PUT" && /\/(log|file)$/.test(path))
+  )
     return { agent: true };
   if (path === "/buildagent/register") return { role: "maintainer", registration: true };
   if (path === "/buildagent/:id") return { role: method === "GET" ? "viewer" : "maintainer", agent: true };

@@ -96,6 +96,13 @@ describe("the deliveries of a connection", () => {
     expectProblem(await call(stranger, "POST", `${path()}/one/redeliver`), 404, "not-found");
   });
 
+  it("are listed while the connection is switched off, and cannot be taken", async () => {
+    await push(pushOf(SHA("a")), "one");
+    await env.DB.prepare("UPDATE connection SET is_active = 0 WHERE id = ?").bind(hook.connectionId).run();
+    expect(await list()).toHaveLength(1);
+    expectProblem((await redeliver("one")) as never, 409, "conflict");
+  });
+
   it("cannot be taken where one is too large to keep", async () => {
     const note = { id: "large", at: 1, event: "push", repository: null, ref: null, sha: null };
     const host = env.GIT_HOST.getByName(`${orgId}/${hook.connectionId}`) as unknown as {

@@ -14,20 +14,24 @@ export interface Change {
   orgId?: string;
   /** Names and numbers, never values. */
   detail?: Record<string, unknown>;
+  /** Who did it, where that is known without admitting the caller. */
+  actor?: string;
 }
 
 /** The audit row of a change, for the batch of that change: D1 commits both or neither. */
-export const auditRow = (context: Context, { action, subject, orgId = context.orgId, detail = {} }: Change) =>
-  context.db.sql.insert(auditLog).values({
+export const auditRow = (context: Context, change: Change) => {
+  const { action, subject, orgId = context.orgId, detail = {}, actor = context.admitted.actor } = change;
+  return context.db.sql.insert(auditLog).values({
     id: context.newId(),
     orgId,
     at: context.at,
-    actor: context.admitted.actor,
+    actor,
     action,
     subject,
     requestId: context.requestId,
     detail,
   });
+};
 
 /** Rolls the batch back when the caller's token was revoked since it was checked. */
 const ensureTokenValid = (context: Context): Query[] => {
@@ -70,10 +74,7 @@ const refusalOf = ({ precondition }: PreconditionFailed): Refusal => {
     case "owner_exists":
       return invalid("", "An id in the request is not one of this organization.");
     case "within_limit":
-      return new Refusal(
-        "limit-reached",
-        "The organization has as many as it may have: delete what is no longer used.",
-      );
+      return new Refusal("limit-reached", "There are as many as there may be: delete what is no longer used.");
     case "unused":
       return new Refusal("in-use", "Something still uses it.");
   }
