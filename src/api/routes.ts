@@ -9,6 +9,7 @@ import { OPERATOR_ROUTES } from "./routes/operator.ts";
 import { PIPELINE_ROUTES } from "./routes/pipelines.ts";
 import { REPOSITORY_ROUTES } from "./routes/repositories.ts";
 import type { Route } from "./routes/route.ts";
+import { SCHEDULE_ROUTES } from "./routes/schedules.ts";
 import { TOKEN_ROUTES } from "./routes/tokens.ts";
 import { VARIABLE_ROUTES } from "./routes/variables.ts";
 
@@ -22,6 +23,7 @@ export const ROUTES: Route[] = [
   ...DELIVERY_ROUTES,
   ...REPOSITORY_ROUTES,
   ...PIPELINE_ROUTES,
+  ...SCHEDULE_ROUTES,
   ...BUILD_ROUTES,
   ...AGENT_ROUTES,
   ...AGENT_PROTOCOL_ROUTES,
