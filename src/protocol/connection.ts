@@ -76,6 +76,7 @@ export const HostRepository = z.object({
   isPrivate: z.nullable(z.boolean()),
   repositoryId: z.nullable(Id),
 });
+export type HostRepository = z.infer<typeof HostRepository>;
 
 export const HostRepositoryFilter = z.strictObject({
   limit: z.optional(z._default(queryNumber(1, LIMITS.hostPageLength), DEFAULTS.hostPageLength)),

@@ -11,6 +11,7 @@ export type Tag =
   | "Connections"
   | "Repositories"
   | "Pipelines"
+  | "Schedules"
   | "Builds"
   | "Agents"
   | "Agent protocol"
