@@ -29,6 +29,15 @@ const overtaken =
     return between(() => call(admin, "PUT", path, change))(admin, method, path + rest, body);
   };
 
+/** The stored token of the connection does not open. */
+const withBrokenToken =
+  (method: string, rest: string, body?: unknown): Provoke =>
+  async ({ admin, ids }) => {
+    const id = ids["/connection"] ?? "";
+    await env.DB.prepare("UPDATE connection SET auth = 'token', sealed = 'broken' WHERE id = ?").bind(id).run();
+    return call(admin, method, `/connection/${id}${rest}`, body);
+  };
+
 const byOperator =
   (method: string, path: string, body?: unknown): Provoke =>
   () =>
@@ -195,6 +204,20 @@ export const BY_RULE: Record<string, Provoke> = {
   "deleteGroup in-use": async ({ admin, ids, pipeline }) => {
     await call(admin, "PUT", `/pipeline/${pipeline.id}`, { groupIds: [ids["/secrets/groups"]] });
     return call(admin, "DELETE", `/secrets/groups/${ids["/secrets/groups"]}`);
+  },
+
+  "updateConnection conflict": overtaken("PUT", "/connection", { name: "x" }),
+  "deleteConnection conflict": overtaken("DELETE", "/connection"),
+  "rotateConnection conflict": overtaken("POST", "/connection", undefined, "/rotate"),
+  "listHostRepositories conflict": withBrokenToken("GET", "/repository"),
+  "checkConnection conflict": withBrokenToken("GET", "/check"),
+  "linkRepository conflict": withBrokenToken("POST", "/repository", { hostRepoId: 7 }),
+  "linkRepository duplicate": async ({ admin, ids }) => {
+    const host = { kind: "gitea", name: "the same", webUrl: "https://git.example" };
+    const { id } = await created(admin, "/connection", host);
+    const repository = { hostRepoId: 7, fullName: "acme/hosted" };
+    await created(admin, `/connection/${id}/repository`, repository);
+    return call(admin, "POST", `/connection/${ids["/connection"]}/repository`, repository);
   },
 
   "connectRepository duplicate": ({ admin, repository: { gitHostRepoId, fullName, cloneUrl } }) =>
