@@ -2,11 +2,14 @@ import { AGENT_PROTOCOL_ROUTES } from "./routes/agent-protocol.ts";
 import { AGENT_ROUTES } from "./routes/agents.ts";
 import { AUDIT_ROUTES } from "./routes/audit.ts";
 import { BUILD_ROUTES } from "./routes/builds.ts";
+import { CONNECTION_ROUTES } from "./routes/connections.ts";
+import { DELIVERY_ROUTES } from "./routes/deliveries.ts";
 import { GROUP_ROUTES } from "./routes/groups.ts";
 import { OPERATOR_ROUTES } from "./routes/operator.ts";
 import { PIPELINE_ROUTES } from "./routes/pipelines.ts";
 import { REPOSITORY_ROUTES } from "./routes/repositories.ts";
 import type { Route } from "./routes/route.ts";
+import { SCHEDULE_ROUTES } from "./routes/schedules.ts";
 import { TOKEN_ROUTES } from "./routes/tokens.ts";
 import { VARIABLE_ROUTES } from "./routes/variables.ts";
 
@@ -16,8 +19,11 @@ export const ROUTES: Route[] = [
   ...TOKEN_ROUTES,
   ...VARIABLE_ROUTES,
   ...GROUP_ROUTES,
+  ...CONNECTION_ROUTES,
+  ...DELIVERY_ROUTES,
   ...REPOSITORY_ROUTES,
   ...PIPELINE_ROUTES,
+  ...SCHEDULE_ROUTES,
   ...BUILD_ROUTES,
   ...AGENT_ROUTES,
   ...AGENT_PROTOCOL_ROUTES,

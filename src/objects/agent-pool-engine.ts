@@ -9,6 +9,7 @@ import { RULES, STORED_FOR_MS } from "../domain/pool/rules.ts";
 import type { PoolState } from "../domain/pool/state.ts";
 import { type Command, decide, type Input, nextDue, nextOfferDue, type Output, step } from "../domain/pool/step.ts";
 import { wake } from "../domain/pool/wake.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import type { DeadLetterBody } from "./agent-pool-dead-letters.ts";
 import { Deliveries } from "./agent-pool-deliveries.ts";
 import { Reconciler } from "./agent-pool-reconciler.ts";
@@ -78,7 +79,8 @@ export class PoolEngine {
 
   get context(): DecisionContext {
     const { startMs, leaseMs, agentMs } = poolTimes(this.#env);
-    return { now: Date.now(), startMs, leaseMs, agentMs, storedForMs: STORED_FOR_MS, rules: RULES };
+    const times = { now: Date.now(), startMs, leaseMs, agentMs, storedForMs: STORED_FOR_MS };
+    return { ...times, maxQueued: LIMITS.queuedBuilds, rules: RULES };
   }
 
   get orgId(): string {
@@ -95,6 +97,7 @@ export class PoolEngine {
     );
     this.sockets.push(pushes, context.now);
     this.#scheduleNext();
+    if (command !== "recordHosts") this.#tellHosts();
     return answer;
   }
 
@@ -213,6 +216,17 @@ export class PoolEngine {
       this.step("sweep", null);
     };
     this.#timer = { at, handle: setTimeout(onTimer, Math.max(0, at - Date.now())) };
+  }
+
+  /** Begins to tell D1 of what was decided, for a caller that does not wait. */
+  tellSoon(): void {
+    this.#ctx.waitUntil(this.deliveries.tell().catch((error) => console.error("pool: D1 could not be told", error)));
+  }
+
+  /** Tells git hosts at once, unless the last attempt failed: then the next one has its time. */
+  #tellHosts(): void {
+    const { at, failures } = this.#state.tellingHosts;
+    if (at !== null && failures === 0) this.#ctx.waitUntil(this.deliveries.tellHosts());
   }
 
   /** Closes the logs of builds that have just ended at once, so that those who follow them hear of it. */

@@ -29,6 +29,12 @@ const REPOSITORIES = {
   cloneUrlCharacters: 2000,
   branchCharacters: 250,
   usernameCharacters: 200,
+  /** Address of a git host, or of its API. */
+  hostAddressCharacters: 400,
+  /** Characters of a git host's token. */
+  hostTokenCharacters: 4000,
+  /** Repositories that one page asks a git host for. */
+  hostPageLength: 50,
   /** Characters of a clone credential's token or private key. */
   credentialCharacters: 16_384,
 } as const;
@@ -55,6 +61,17 @@ const PIPELINES = {
   timeoutSeconds: 86_400,
   parallelBuilds: 10_000,
   attempts: 3,
+} as const;
+
+const SCHEDULES = {
+  /** Of one pipeline, those of its file included. */
+  schedules: 20,
+  /** UTF-8 of one schedule's `envVariables` as JSON: those of many schedules are read at once. */
+  scheduleVariablesBytes: 16 * KIB,
+  cronCharacters: 200,
+  timeZoneCharacters: 64,
+  /** Times that one request may ask for. */
+  nextTimes: 50,
 } as const;
 
 const BUILDS = {
@@ -102,6 +119,12 @@ const AGENTS = {
   deliveryBytes: 26 * 1024 * 1024,
   /** Deliveries of a connection that are listed. */
   deliveries: 200,
+  /** 100 of the host's own, and room for which attempt it is. */
+  deliveryIdCharacters: 120,
+  /** Of an answer of a git host. */
+  hostAnswerBytes: 64 * KIB,
+  /** Of a page of a list of one. */
+  hostListBytes: MIB,
 } as const;
 
 const TOKENS = {
@@ -119,6 +142,7 @@ export const LIMITS = {
   ...REPOSITORIES,
   ...VARIABLES,
   ...PIPELINES,
+  ...SCHEDULES,
   ...BUILDS,
   ...LOGS,
   ...AGENTS,
@@ -128,8 +152,11 @@ export const LIMITS = {
 /** What holds where a request names nothing else. */
 export const DEFAULTS = {
   pageLength: 100,
+  hostPageLength: 50,
   /** Of lists that grow for ever and begin with the newest: builds and the audit. */
   newestPageLength: 50,
+  /** Of a schedule. */
+  nextTimes: 5,
   graceSeconds: 3600,
   unusedDays: 90,
   restoreBatch: 50,

@@ -2,7 +2,8 @@ import { and, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { ensure } from "../db/guard.ts";
 import type { Database } from "../db/query.ts";
-import { pipeline, pipelineGroup, repository, variable, variableGroup } from "../db/schema.ts";
+import { pipeline, pipelineGroup, repository, schedule, variable, variableGroup } from "../db/schema.ts";
+import { hostContextOf } from "../domain/githost/host-target.ts";
 import { PathId } from "../protocol/common.ts";
 import { NewPipeline, PIPELINE_DEFAULTS, Pipeline, PipelineChange, PipelineFilter } from "../protocol/pipeline.ts";
 import { versioned } from "./core/answer.ts";
@@ -91,7 +92,7 @@ export const createPipeline = verb({
       maxAttempts: body.maxAttempts ?? PIPELINE_DEFAULTS.maxAttempts,
       on: body.on ?? null,
       fileSnapshot,
-      hostContext: null,
+      hostContext: hostContextOf(body.name),
       supersede: body.supersede ?? "file",
       badgeGeneration: 0,
       isActive: body.isActive ?? true,
@@ -198,6 +199,7 @@ export const deletePipeline = verb({
       deleteRow(context, pipeline, row, [
         db.delete(variable).where(owned),
         db.delete(pipelineGroup).where(eq(pipelineGroup.pipelineId, row.id)),
+        db.delete(schedule).where(eq(schedule.pipelineId, row.id)),
         db.update(repository).set(noDefault).where(isDefault),
       ]),
     );

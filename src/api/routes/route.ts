@@ -8,8 +8,10 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 export type Tag =
   | "Variables"
   | "Groups"
+  | "Connections"
   | "Repositories"
   | "Pipelines"
+  | "Schedules"
   | "Builds"
   | "Agents"
   | "Agent protocol"

@@ -17,6 +17,8 @@ export interface DecisionContext {
   agentMs: number;
   /** Time by which a stored deadline may be older than the one that a socket keeps. */
   storedForMs: number;
+  /** Builds that may wait for an agent at a time. */
+  maxQueued: number;
   rules: Rules;
 }
 
@@ -97,7 +99,7 @@ export const patchBuild = (
   { rules, now }: DecisionContext,
 ): Change[] => {
   const next = { ...build, ...patch, version: rules.nextVersion(build.version, now) };
-  return [{ kind: "build", build: next }, ...rules.outbox(build, next, now)];
+  return [{ kind: "build", build: next }, ...rules.outbox(build, next, now), ...rules.hostOutbox(next, now)];
 };
 
 export const audit = (

@@ -3,6 +3,10 @@ interface AnswerHeaders {
   version?: number;
   /** Where the next page begins, which becomes the Link. */
   nextCursor?: string;
+  /** No cache may keep it. */
+  isSecret?: true;
+  /** Whether the record changes without a new version: then a GET is never answered 304. */
+  isMoving?: boolean;
 }
 
 /** A verb's value, with what the headers of the answer say about it. */
@@ -10,11 +14,15 @@ export class Answer<T> {
   readonly value: T;
   readonly version: number | null;
   readonly nextCursor: string | null;
+  readonly isSecret: boolean;
+  readonly isMoving: boolean;
 
-  constructor(value: T, { version, nextCursor }: AnswerHeaders = {}) {
+  constructor(value: T, { version, nextCursor, isSecret, isMoving }: AnswerHeaders = {}) {
     this.value = value;
     this.version = version ?? null;
     this.nextCursor = nextCursor ?? null;
+    this.isSecret = isSecret ?? false;
+    this.isMoving = isMoving ?? false;
   }
 }
 

@@ -35,7 +35,7 @@ export const auditRow = (context: Context, change: Change) => {
 
 /** Rolls the batch back when the caller's token was revoked since it was checked. */
 const ensureTokenValid = (context: Context): Query[] => {
-  if (context.caller.kind === "operator") return [];
+  if (context.caller.kind === "operator" || context.caller.kind === "connection") return [];
   const isValid = sql`EXISTS (SELECT 1 FROM ${token} WHERE ${isValidToken(context.caller.tokenHash, context.at)})`;
   return [ensure(context.db.sql, "token_live", isValid)];
 };
@@ -74,10 +74,7 @@ const refusalOf = ({ precondition }: PreconditionFailed): Refusal => {
     case "owner_exists":
       return invalid("", "An id in the request is not one of this organization.");
     case "within_limit":
-      return new Refusal(
-        "limit-reached",
-        "The organization has as many as it may have: delete what is no longer used.",
-      );
+      return new Refusal("limit-reached", "There are as many as there may be: delete what is no longer used.");
     case "unused":
       return new Refusal("in-use", "Something still uses it.");
   }

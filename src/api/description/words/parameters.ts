@@ -12,6 +12,7 @@ export const PARAMETERS: Record<string, string> = {
   "previewEnvironment branch": "The branch of the build.",
   cloneUrl: "Only repositories with exactly this clone address.",
   commitSha: "Only builds of this commit: the whole hash, or at least its first 7 digits.",
+  count: `Number of times: 1 to ${LIMITS.nextTimes}.`,
   cursor: "Start of the page, from the Link header of the page before. Opaque.",
   days: `Only secrets that were not used for this many days: 1 to ${LIMITS.unusedDays}.`,
   event: "Only builds that this made.",
@@ -42,13 +43,15 @@ export const PARAMETERS: Record<string, string> = {
   wait: `Seconds to wait for a build: 0 to ${LIMITS.pollSeconds}.`,
 };
 
-/** The description of the id in a path, by the path before it. */
+/** The description of the id in a path, by the path before it, and of every other part by its name. */
 export const SUBJECTS: Record<string, string> = {
   "/organization": "Slug of the organization.",
   "/token": "Id of the token.",
   "/secrets/variables": "Id of the variable.",
+  "/schedule": "Id of the schedule.",
   "/secrets/groups": "Id of the group.",
   "/repository": "Id of the repository.",
+  deliveryId: "The git host's own id of the delivery.",
   "/pipeline": "Id of the pipeline.",
   "/build": "Id of the build.",
   "/buildagent": "Id of the agent.",
