@@ -17,6 +17,8 @@ import { pipelineTriggersForms, pipelineTriggersPages } from "./pages/pipeline-t
 import { repositoriesForms, repositoriesPages } from "./pages/repositories.tsx";
 import { repositoryForms, repositoryPages } from "./pages/repository.tsx";
 import { runBuildForms, runBuildPages } from "./pages/run-build.tsx";
+import { scheduleForms, schedulePages } from "./pages/schedules/schedule.tsx";
+import { schedulesForms, schedulesPages } from "./pages/schedules/schedules.tsx";
 import { tokenForms, tokenPages } from "./pages/tokens.tsx";
 import { variableForms, variablePages } from "./pages/variable.tsx";
 import { variablesForms, variablesPages } from "./pages/variables.tsx";
@@ -33,6 +35,8 @@ export const PAGES: Page[] = [
   ...repositoryPages,
   ...pipelinePages,
   ...pipelineTriggersPages,
+  ...schedulesPages,
+  ...schedulePages,
   ...connectionsPages,
   ...connectionPages,
   ...hookPages,
@@ -58,6 +62,8 @@ export const FORMS: Form[] = [
   ...repositoryForms,
   ...pipelineForms,
   ...pipelineTriggersForms,
+  ...schedulesForms,
+  ...scheduleForms,
   ...connectionsForms,
   ...connectionForms,
   ...hookForms,

@@ -1,10 +1,12 @@
 import type { Group } from "../../protocol/group.ts";
 import type { Pipeline } from "../../protocol/pipeline.ts";
+import type { Schedule } from "../../protocol/schedule.ts";
 import type { Context } from "../../services/core/context.ts";
 import { previewEnvironment } from "../../services/environment-preview.ts";
 import { listGroups } from "../../services/groups.ts";
 import { createPipeline, deletePipeline, getPipeline, updatePipeline } from "../../services/pipelines.ts";
 import { getRepository, listRepositories } from "../../services/repositories.ts";
+import { listSchedules } from "../../services/schedules.ts";
 import { EnvironmentPreview } from "../components/environment-preview.tsx";
 import { VersionField } from "../components/fields.tsx";
 import { StackedForm } from "../components/form-page.tsx";
@@ -12,6 +14,7 @@ import { reorderedForm } from "../components/ordered-groups.tsx";
 import { PipelineFields, readPipeline } from "../components/pipeline-fields.tsx";
 import { PipelineTriggers } from "../components/pipeline-triggers.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
+import { ScheduleRows } from "../components/schedule-rows.tsx";
 import { TargetLinks } from "../components/target-links.tsx";
 import { confirmRemoval } from "../confirm-removal.tsx";
 import { count } from "../count.ts";
@@ -69,16 +72,39 @@ const Settings = ({ pipeline, ...props }: EditFormProps & { pipeline: Pipeline }
   </section>
 );
 
+interface SchedulesProps {
+  pipeline: Pipeline;
+  schedules: Schedule[];
+  canChange: boolean;
+  now: Date;
+}
+
+const Schedules = ({ pipeline, schedules, canChange, now }: SchedulesProps) => (
+  <section class="part">
+    <div class="head">
+      <h2>Schedules</h2>
+      {canChange && (
+        <a class="button" href={`/app/pipelines/${pipeline.id}/schedules/new`}>
+          Add schedule
+        </a>
+      )}
+    </div>
+    <ScheduleRows schedules={schedules} now={now} pipelineOf={null} />
+    {schedules.length === 0 && <p class="hint">Nothing builds it at set times.</p>}
+  </section>
+);
+
 const page: Page = {
   path: "/pipelines/:id",
   role: "viewer",
   async show(context, request) {
     const id = byId(request.params.id);
-    const [{ value: pipeline, version }, repositories, groups, environment] = await Promise.all([
+    const [{ value: pipeline, version }, repositories, groups, environment, schedules] = await Promise.all([
       getPipeline.answer(context, id),
       listRepositories.run(context, noInput),
       listGroups.run(context, allGroups),
       previewEnvironment.run(context, { ...id, query: {} }),
+      listSchedules.run(context, { ...noInput, query: { pipelineId: id.params.id } }),
     ]);
     const repository = repositories.find((each) => each.id === pipeline.repoId);
     const name = repository?.fullName ?? "removed repository";
@@ -98,6 +124,7 @@ const page: Page = {
           </div>
           <Facts pipeline={pipeline} />
           <PipelineTriggers pipeline={pipeline} repository={repository} canChange={canChange} now={context.now} />
+          <Schedules pipeline={pipeline} schedules={schedules} canChange={canChange} now={context.now} />
           <EnvironmentPreview entries={environment} groups={namesById(groups, ({ name }) => name)} />
           {canChange ? (
             <Settings
