@@ -11,6 +11,7 @@ import { openContext } from "../web/open-context.ts";
 import { describe, problemResponse, refusalOf } from "../web/problems.ts";
 import { requestId } from "../web/request-id.ts";
 import { requestLog } from "../web/request-log.ts";
+import { mountBadges } from "./badge.ts";
 import { jsonBody } from "./body.ts";
 import { cors } from "./cors.ts";
 import { mountHealth } from "./health.ts";
@@ -93,6 +94,7 @@ export const createApp = (): Hono<AppEnv> => {
   app.use(requestId, requestLog);
   mountHealth(app);
   mountHook(app);
+  mountBadges(app);
   app.use(cors);
   for (const route of ROUTES) {
     const { verb } = route;

@@ -17,6 +17,8 @@ export const AUDIT_ACTIONS = [
   "agent.register",
   "agent.remove",
   "agent.update",
+  "badge.create",
+  "badge.delete",
   "build.cancel",
   "build.create",
   "build.delete",

@@ -33,7 +33,7 @@ export interface Pipeline {
 
 /** Where the state of a pipeline's builds is told. */
 export const HOST_OF = (pipelineId: string): HostTarget => {
-  return { connectionId: "c", repoId: 1, fullName: "acme/app", context: `millrace/${pipelineId}` };
+  return { connectionId: "c", repoId: 1, fullName: "acme/app", context: `millrace/${pipelineId}`, origin: null };
 };
 
 /** One organization's pool with its clock, network, alarm and database, in which faults happen. */

@@ -4,7 +4,13 @@ import type { NewBuild } from "../../src/domain/pool/commands.ts";
 
 export const CONNECTION = { actor: "connection:c1", requestId: "r" };
 
-export const HOST: HostTarget = { connectionId: "c1", repoId: 7, fullName: "acme/app", context: "millrace/test" };
+export const HOST: HostTarget = {
+  connectionId: "c1",
+  repoId: 7,
+  fullName: "acme/app",
+  context: "millrace/test",
+  origin: null,
+};
 
 export const ORIGIN: BuildOrigin = {
   event: "push",

@@ -1,7 +1,15 @@
 import { isTerminal } from "./host-report.ts";
 import { isSettled } from "./report-status.ts";
 import { isUnheard, REST_MS, type StatusRules } from "./status-rules.ts";
-import { type Commit, commitKey, type Line, linesOf, REPOSITORY_CONTEXT, type Sent, type Statuses } from "./statuses.ts";
+import {
+  type Commit,
+  commitKey,
+  type Line,
+  linesOf,
+  REPOSITORY_CONTEXT,
+  type Sent,
+  type Statuses,
+} from "./statuses.ts";
 
 /** A status that may be sent. */
 export interface Due {

@@ -1,13 +1,6 @@
 import { closed } from "./report-status.ts";
 import type { StatusRules } from "./status-rules.ts";
-import {
-  type Commit,
-  type Line,
-  linesOf,
-  type Pace,
-  type Sent,
-  type Statuses,
-} from "./statuses.ts";
+import { type Commit, type Line, linesOf, type Pace, type Sent, type Statuses } from "./statuses.ts";
 
 /** What came of a status that was sent. `reason` is in words for people. */
 export type Outcome =

@@ -118,7 +118,10 @@ export type Law =
 export class StatusJudge {
   readonly broken = new Map<Law, string>();
   readonly #last = new Map<string, Sent>();
-  readonly #tries = new Map<string, { at: number; failures: number; told: boolean; refused: boolean; unsure: boolean }>();
+  readonly #tries = new Map<
+    string,
+    { at: number; failures: number; told: boolean; refused: boolean; unsure: boolean }
+  >();
   readonly #ended = new Set<string>();
   readonly #newest = new Map<string, number>();
   #inFlight = 0;

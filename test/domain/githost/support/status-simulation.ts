@@ -4,7 +4,13 @@ import { closed, reported } from "../../../../src/domain/githost/report-status.t
 import { statusOf } from "../../../../src/domain/githost/status.ts";
 import { answered } from "../../../../src/domain/githost/status-answers.ts";
 import type { StatusRules } from "../../../../src/domain/githost/status-rules.ts";
-import { AT_EASE, type Commit, commitKey, REPOSITORY_CONTEXT, type Statuses } from "../../../../src/domain/githost/statuses.ts";
+import {
+  AT_EASE,
+  type Commit,
+  commitKey,
+  REPOSITORY_CONTEXT,
+  type Statuses,
+} from "../../../../src/domain/githost/statuses.ts";
 import { Random } from "../../../simulate/random.ts";
 import { behave, type KnownBuild, StatusJudge } from "./status-host.ts";
 
@@ -219,7 +225,10 @@ class StatusHistory {
       if (this.#poison.has(`${commit} ${context}`)) continue;
       const word = this.judge.word(commit, context);
       if (word?.buildId !== buildId || word.state !== state) {
-        this.judge.breaks("ends right", `${commit} ${context}: ${word?.buildId} ${word?.state}, not ${buildId} ${state}`);
+        this.judge.breaks(
+          "ends right",
+          `${commit} ${context}: ${word?.buildId} ${word?.state}, not ${buildId} ${state}`,
+        );
       }
     }
     for (const [commit, isFailed] of failed) {
