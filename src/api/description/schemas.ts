@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import * as agent from "../../protocol/agent.ts";
 import * as audit from "../../protocol/audit.ts";
+import * as badge from "../../protocol/badge.ts";
 import * as build from "../../protocol/build.ts";
 import * as buildStates from "../../protocol/build-states.ts";
 import * as common from "../../protocol/common.ts";
@@ -17,6 +18,7 @@ import * as problem from "../../protocol/problem.ts";
 import * as repository from "../../protocol/repository.ts";
 import * as restore from "../../protocol/restore.ts";
 import * as rewrap from "../../protocol/rewrap.ts";
+import * as schedule from "../../protocol/schedule.ts";
 import * as serviceMetrics from "../../protocol/service-metrics.ts";
 import * as token from "../../protocol/token.ts";
 import * as variable from "../../protocol/variable.ts";
@@ -47,6 +49,8 @@ const MODULES: Record<string, unknown>[] = [
   metrics,
   organization,
   pipeline,
+  badge,
+  schedule,
   problem,
   repository,
   restore,
