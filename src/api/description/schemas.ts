@@ -7,6 +7,7 @@ import * as buildStates from "../../protocol/build-states.ts";
 import * as common from "../../protocol/common.ts";
 import * as connection from "../../protocol/connection.ts";
 import * as deadLetter from "../../protocol/dead-letter.ts";
+import * as delivery from "../../protocol/delivery.ts";
 import * as explain from "../../protocol/explain.ts";
 import * as group from "../../protocol/group.ts";
 import * as jobs from "../../protocol/jobs.ts";
@@ -42,6 +43,7 @@ const MODULES: Record<string, unknown>[] = [
   buildStates,
   connection,
   deadLetter,
+  delivery,
   explain,
   group,
   jobs,
