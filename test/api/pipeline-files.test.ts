@@ -270,7 +270,8 @@ describe("a build of a git host", () => {
     await ended(red, "main", "failed");
     const pushed = await arrived({}, { commitSha: "d".repeat(40) });
     expect(pushed.base).toEqual({ sha: green });
-    await finish(pushed);
+    await report(pushed, "start");
+    await report(pushed, "finish", { status: "failed", exitCode: 1 });
     expect((await arrived({}, { commitSha: green })).base).toBeUndefined();
   });
 
