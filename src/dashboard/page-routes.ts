@@ -1,6 +1,7 @@
 import type { Form, Page } from "./page-definition.ts";
 import { agentForms, agentPages } from "./pages/agents.tsx";
 import { auditPages } from "./pages/audit.tsx";
+import { badgeForms, badgePages } from "./pages/badge.tsx";
 import { buildPage, cancelForm, retryForm } from "./pages/build.tsx";
 import { buildsPage } from "./pages/builds.tsx";
 import { checkPages } from "./pages/connections/check.tsx";
@@ -35,6 +36,7 @@ export const PAGES: Page[] = [
   ...repositoryPages,
   ...pipelinePages,
   ...pipelineTriggersPages,
+  ...badgePages,
   ...schedulesPages,
   ...schedulePages,
   ...connectionsPages,
@@ -62,6 +64,7 @@ export const FORMS: Form[] = [
   ...repositoryForms,
   ...pipelineForms,
   ...pipelineTriggersForms,
+  ...badgeForms,
   ...schedulesForms,
   ...scheduleForms,
   ...connectionsForms,

@@ -94,7 +94,24 @@ const Schedules = ({ pipeline, schedules, canChange, now }: SchedulesProps) => (
   </section>
 );
 
-const page: Page = {
+const BadgeForms = ({ pipeline }: { pipeline: Pipeline }) => (
+  <section class="part">
+    <h2>Badge</h2>
+    <p class="hint">
+      An image of how the newest build ended, at an address with a token. A new address ends the one before.
+    </p>
+    <span class="actions">
+      <form method="post" action={`/app/pipelines/${pipeline.id}/badge`}>
+        <button type="submit">Make a badge</button>
+      </form>
+      <a class="button danger" href={`/app/pipelines/${pipeline.id}/badge/revoke`}>
+        Revoke
+      </a>
+    </span>
+  </section>
+);
+
+export const pipelinePage: Page = {
   path: "/pipelines/:id",
   role: "viewer",
   async show(context, request) {
@@ -125,6 +142,7 @@ const page: Page = {
           <Facts pipeline={pipeline} />
           <PipelineTriggers pipeline={pipeline} repository={repository} canChange={canChange} now={context.now} />
           <Schedules pipeline={pipeline} schedules={schedules} canChange={canChange} now={context.now} />
+          {canChange && <BadgeForms pipeline={pipeline} />}
           <EnvironmentPreview entries={environment} groups={namesById(groups, ({ name }) => name)} />
           {canChange ? (
             <Settings
@@ -152,11 +170,11 @@ const showReordered = async (context: Context, request: FormRequest, page: Page)
 };
 
 const saveForm: Form = {
-  path: page.path,
+  path: pipelinePage.path,
   access: updatePipeline.access,
-  page,
+  page: pipelinePage,
   async submit(context, request) {
-    const reordered = await showReordered(context, request, page);
+    const reordered = await showReordered(context, request, pipelinePage);
     if (reordered) return reordered;
     const { params, form } = request;
     await updatePipeline.run(context, { ...byId(params.id), body: parseBody(updatePipeline.body, readPipeline(form)) });
@@ -217,5 +235,5 @@ const remove = confirmRemoval({
   remove: (context, id) => deletePipeline.run(context, byId(id)),
 });
 
-export const pipelinePages: Page[] = [newPage, page, remove.page];
+export const pipelinePages: Page[] = [newPage, pipelinePage, remove.page];
 export const pipelineForms: Form[] = [addForm, saveForm, remove.form];
