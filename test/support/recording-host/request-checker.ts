@@ -18,7 +18,7 @@ const DESCRIPTIONS: Record<HostKind, () => Json> = {
 const BY_NUMBER = /^\/repositories\/[0-9]+/;
 
 /** One request to the API of a host, below the address of the API. */
-export interface SentRequest {
+interface SentRequest {
   method: string;
   path: string;
   query: URLSearchParams;
