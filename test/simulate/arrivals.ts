@@ -1,8 +1,9 @@
 import { branchOf } from "../../src/domain/git-ref.ts";
 import type { Arrive, Arrived } from "../../src/domain/pool/arrivals.ts";
 import type { Result } from "../../src/domain/pool/commands.ts";
+import { HOST_OF, type Pipeline } from "./pipeline.ts";
 import type { OnWay, SimArriving } from "./repository.ts";
-import { HOST_OF, ORG, type Pipeline, type Simulator } from "./simulator.ts";
+import { ORG, type Simulator } from "./simulator.ts";
 
 const ACTOR = { actor: "connection:c", requestId: null };
 
