@@ -25,7 +25,7 @@ const requestOf = (simulator: Simulator, delivery: OnWay): Arrive => {
   const { push, ref, pipelines } = delivery;
   const ended = push ? [] : pipelines.map(({ id }) => ({ pipelineId: id, ref, pull: null }));
   const builds = push ? pipelines.map((pipeline) => buildOf(simulator, pipeline, delivery)) : [];
-  return { orgId: ORG, connectionId: "c", deliveryId: delivery.id, builds, ended, actor: ACTOR };
+  return { orgId: ORG, connectionId: "c", deliveryId: delivery.id, hook: null, builds, ended, actor: ACTOR };
 };
 
 const buildOf = (simulator: Simulator, { platform, ...pipeline }: Pipeline, delivery: OnWay): SimArriving => {
