@@ -91,6 +91,7 @@ const record = (index: number): { calls: RecordedCall[]; history: History } | un
 /** Commands that the object gives itself, or that a closed socket causes. */
 const INTERNAL: RecordedCall["command"][] = [
   "recordFlush",
+  "recordHosts",
   "recordCloses",
   "recordDeletions",
   "recordHosts",
