@@ -221,7 +221,7 @@ export const deleteRepository = verb({
       deleteRow(context, repository, row, [
         db.delete(variable).where(and(eq(variable.orgId, context.orgId), owned)),
         db.delete(credential).where(eq(credential.repoId, row.id)),
-        ...(row.connectionId === null ? [] : [db.delete(openPull).where(eq(openPull.repoId, row.id))]),
+        db.delete(openPull).where(eq(openPull.repoId, row.id)),
         db.delete(pipelineGroup).where(inArray(pipelineGroup.pipelineId, pipelines)),
         db.delete(schedule).where(inArray(schedule.pipelineId, pipelines)),
         db.delete(pipeline).where(eq(pipeline.repoId, row.id)),

@@ -224,6 +224,12 @@ export const SCENARIO: Step[] = [
     headers: { "X-Lease": "$job.lease" },
     body: { commitSha: COMMIT, masks: ["example-session-token"], summary: "Built 7.1.0" },
   }),
+  step("sendFile", 204, "The file that it found on the default branch", {
+    as: "agent",
+    id: "$build.id",
+    headers: { "X-Lease": "$job.lease" },
+    body: "on: { push: { branches: [main] } }\nsteps: [{ run: make }]\n",
+  }),
   step("writeLog", 200, "The whole log", {
     as: "agent",
     id: "$build.id",

@@ -19,6 +19,8 @@ export const checkArrival = (context: CheckContext, state: PoolState, value: Any
   must(19, !value.isRepeat, "a delivery that was never carried out whole counts as known");
   for (const { pipelineId, ref } of input.ended) observed.heads.delete(`${pipelineId} ${ref}`);
   (input.builds as SimArriving[]).forEach((asked, index) => {
+    // Only a simulated host says what really happened.
+    if (!asked.push) return;
     const { outcome, buildId } = value.builds[index];
     const key = `${asked.pipelineId} ${asked.push.ref}`;
     const heard = (observed.heads.get(key) ?? []).filter(({ at }) => now < at + HEARD_MS);
@@ -82,8 +84,8 @@ const checkCanceled = (context: CheckContext, state: PoolState, id: string, inpu
   must(10, status === (state.jobs.get(id)?.lease ? "canceling" : "canceled"), `after a cancel the build is ${status}`);
   observed.builds.get(id)!.isCanceled = true;
   must(20, !!origin, "a delivery ended a build that no delivery made");
-  if (!supersededBy) return;
   const asked = input.builds.find((one: SimArriving) => one.pipelineId === pipelineId);
+  if (!supersededBy || (asked && !asked.push)) return;
   must(20, asked?.supersedes, "a build was superseded in a pipeline that does not want it");
   const heard = observed.heads.get(`${pipelineId} refs/heads/${branch}`) ?? [];
   const [newest, older] = [supersededBy, id].map((buildId) => heard.find((head) => head.buildId === buildId));

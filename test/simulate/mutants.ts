@@ -15,7 +15,7 @@ const mutant = (breaks: Invariant, name: string, rules: Partial<Rules>): Mutant 
   rules: { ...RULES, ...rules },
 });
 
-/** Each must violate its invariant within 1,000 histories, or the check proves nothing. */
+/** Each must violate its invariant within 2,000 histories, or the check proves nothing. */
 export const MUTANTS: readonly Mutant[] = [
   mutant(3, "the fence is ignored", {
     holdsLease: ({ lease }, agentId) => lease?.agentId === agentId,

@@ -118,6 +118,32 @@ steps:
     );
     expect(existsSync((stdout.split("\n")[1] ?? folder) as string)).toBe(false);
   });
+
+  it("compares the folder, also what is not committed, with where its branch left the default branch", async () => {
+    const file = `steps:
+  - { if: "changed('docs/**')", run: echo docs }
+  - { if: "changed('src/**')", run: echo src }
+  - { if: "changed('new/**')", run: echo new }
+  - run: echo "base $MILLRACE_BASE"
+`;
+    const repository = testRepository({ "p.yml": file, "docs/a": "1", "src/a": "1", ".gitignore": "src/ignored\n" });
+    const fork = repository.git("rev-parse", "HEAD");
+    const output = async () => (await runAgentCli(["run", "p.yml"], { cwd: repository.folder }).ended).stdout;
+    expect(await output()).not.toMatch(/^(?:docs|src|new)$/m);
+    repository.git("checkout", "--quiet", "-b", "feature");
+    repository.commit({ "docs/a": "2" });
+    repository.git("checkout", "--quiet", "main");
+    repository.commit({ "src/a": "2" });
+    repository.git("checkout", "--quiet", "feature");
+    mkdirSync(join(repository.folder, "new"));
+    writeFileSync(join(repository.folder, "new/a"), "1");
+    writeFileSync(join(repository.folder, "src/ignored"), "1");
+    const told = await output();
+    expect(told).toContain(`\nbase ${fork}\n`);
+    expect(told.match(/^(?:docs|src|new)$/gm)).toEqual(["docs", "new"]);
+    const { stdout } = await run(file);
+    expect(stdout.match(/^(?:docs|src|new)$/gm)).toEqual(["docs", "src", "new"]);
+  });
 });
 
 describe("check FILE", () => {
@@ -165,31 +191,5 @@ describe("the command line", () => {
     const { code, stdout } = await runAgentCli(["--help"]).ended;
     expect(code).toBe(0);
     expect(stdout).toMatch(/Exit codes: 0 done.*3 not registered/s);
-  });
-
-  it("compares the folder, also what is not committed, with where its branch left the default branch", async () => {
-    const file = `steps:
-  - { if: "changed('docs/**')", run: echo docs }
-  - { if: "changed('src/**')", run: echo src }
-  - { if: "changed('new/**')", run: echo new }
-  - run: echo "base $MILLRACE_BASE"
-`;
-    const repository = testRepository({ "p.yml": file, "docs/a": "1", "src/a": "1", ".gitignore": "src/ignored\n" });
-    const fork = repository.git("rev-parse", "HEAD");
-    const output = async () => (await runAgentCli(["run", "p.yml"], { cwd: repository.folder }).ended).stdout;
-    expect(await output()).not.toMatch(/^(?:docs|src|new)$/m);
-    repository.git("checkout", "--quiet", "-b", "feature");
-    repository.commit({ "docs/a": "2" });
-    repository.git("checkout", "--quiet", "main");
-    repository.commit({ "src/a": "2" });
-    repository.git("checkout", "--quiet", "feature");
-    mkdirSync(join(repository.folder, "new"));
-    writeFileSync(join(repository.folder, "new/a"), "1");
-    writeFileSync(join(repository.folder, "src/ignored"), "1");
-    const told = await output();
-    expect(told).toContain(`\nbase ${fork}\n`);
-    expect(told.match(/^(?:docs|src|new)$/gm)).toEqual(["docs", "new"]);
-    const { stdout } = await run(file);
-    expect(stdout.match(/^(?:docs|src|new)$/gm)).toEqual(["docs", "src", "new"]);
   });
 });

@@ -68,5 +68,4 @@ describe("the statuses of a connection", () => {
     }
     expect([...seen]).toContain(breaks);
   });
-
 });
