@@ -1,10 +1,10 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { signIn } from "../../support/browser.ts";
-import { pullOf, pushOf, SHA } from "../../support/host-events.ts";
+import { pushOf, SHA } from "../../support/host-events.ts";
 import { listen, RecordingHost } from "../../support/recording-host/recording-host.ts";
-import { judge } from "./accessibility.ts";
 import { deliver } from "./git-host.ts";
+import { judge } from "./judge.ts";
 import type { Stage } from "./stage.ts";
 
 const TOKEN = "ghp_what_this_host_knows";
@@ -107,34 +107,4 @@ export const connections = (stage: Stage) => {
       expect([kind, await judge(page)]).toEqual([kind, []]);
     }
   });
-};
-
-/** A connection with a delivery of hostile and long texts, and the build of a pull request that came of it. */
-export const deliverHostile = async ({ client }: Stage, title: string): Promise<{ connectionId: string }> => {
-  const { id } = await client.call<{ id: string }>("POST", "/connection", {
-    ...{ kind: "github", name: "GitHub", webUrl: `https://${crypto.randomUUID()}.example` },
-  });
-  const hostRepoId = Math.floor(Math.random() * 2 ** 40);
-  const fullName = "acme/hostile";
-  const { id: repoId } = await client.call<{ id: string }>("POST", `/connection/${id}/repository`, {
-    hostRepoId,
-    fullName,
-  });
-  await client.call("POST", "/pipeline", { repoId, name: "ci", requires: { labels: ["no-such-agent"] } });
-  const hook = await client.call<{ url: string; secret: string }>("GET", `/connection/${id}/hook`);
-  const facts = { id: hostRepoId, fullName };
-  await deliver(hook, "github", "push", pushOf(SHA("c"), { ...facts, message: title }));
-  await deliver(
-    hook,
-    "github",
-    "pull_request",
-    pullOf("opened", SHA("d"), { ...facts, title, branch: "b".repeat(200) }),
-  );
-  await deliver(
-    hook,
-    "github",
-    "push",
-    pushOf(SHA("e"), { id: hostRepoId + 1, fullName: "acme/unknown", message: title }),
-  );
-  return { connectionId: id };
 };

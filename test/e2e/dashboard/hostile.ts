@@ -3,7 +3,7 @@ import { waitForEnd } from "../../../src/local/demo.ts";
 import type { Build } from "../../../src/protocol/build.ts";
 import type { Pipeline } from "../../../src/protocol/pipeline.ts";
 import { connectRepository, makeRepository } from "../../support/local/git-repository.ts";
-import { deliverHostile } from "./connections.ts";
+import { deliverHostile } from "./git-host.ts";
 import { crawl, type Stage } from "./stage.ts";
 
 const RUN = "window.__ran=1";

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { waitForEnd } from "../../../src/local/demo.ts";
 import type { Pipeline } from "../../../src/protocol/pipeline.ts";
 import type { Repository } from "../../../src/protocol/repository.ts";
-import { deliverHostile } from "./connections.ts";
+import { deliverHostile } from "./git-host.ts";
 import { repositoryWith, runBuild, type Stage } from "./stage.ts";
 
 const WIDTHS = [360, 768, 1024, 1440];
