@@ -1,0 +1,19 @@
+import type { HostedPull, HostedRepository, RefChange } from "../hosted-repository.ts";
+import type { Payload } from "./sample.ts";
+
+/** What a host tells its hooks; `name` is the value of its header of events. */
+export interface HostEvent {
+  name: string;
+  body: Payload;
+}
+
+export type PullMoment = "opened" | "new-head" | "closed";
+
+/** What a kind of host says of what happened. */
+export interface Teller {
+  pushed(repository: HostedRepository, change: RefChange): HostEvent[];
+  pull(repository: HostedRepository, pull: HostedPull, moment: PullMoment, before: string | null): HostEvent[];
+  ping(repository: HostedRepository): HostEvent[];
+}
+
+export const ZEROS = "0".repeat(40);
