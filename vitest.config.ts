@@ -7,7 +7,7 @@ import { buildAssets } from "./src/assets/build.ts";
 
 await buildAssets();
 
-const PLAIN = ["test/domain/**/*.test.ts", "test/agent/**/*.test.ts"];
+const PLAIN = ["test/domain/**/*.test.ts", "test/agent/**/*.test.ts", "test/hosts/**/*.test.ts"];
 const HOUSE = ["test/house/**/*.test.ts"];
 const END_TO_END = ["test/e2e/**/*.test.ts"];
 

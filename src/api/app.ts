@@ -14,6 +14,7 @@ import { requestLog } from "../web/request-log.ts";
 import { jsonBody } from "./body.ts";
 import { cors } from "./cors.ts";
 import { mountHealth } from "./health.ts";
+import { mountHook } from "./hook.ts";
 import { bookmarkOf, checkHeaders, entityTags, requestHeaders } from "./request-headers.ts";
 import { methodsOf, type Route } from "./routes/route.ts";
 import { ROUTES } from "./routes.ts";
@@ -90,6 +91,7 @@ export const createApp = (): Hono<AppEnv> => {
   const app = new Hono<AppEnv>();
   app.use(requestId, requestLog);
   mountHealth(app);
+  mountHook(app);
   app.use(cors);
   for (const route of ROUTES) {
     const { verb } = route;

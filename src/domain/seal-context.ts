@@ -44,3 +44,19 @@ export const credentialContext = ({ orgId, repoId, kind, version }: SealedCreden
 
 /** A known text, sealed with each key: it shows whether the key has changed. */
 export const keyCheckContext = (keyId: string): string[] => ["key-check", keyId];
+
+interface SealedConnection {
+  id: string;
+  kind: string;
+  apiUrl: string;
+  sealedVersion: number;
+}
+
+/** What a connection holds opens only for the git host, and the address of its API, that it was given for. */
+export const connectionContext = ({ id, kind, apiUrl, sealedVersion }: SealedConnection): string[] => [
+  "connection",
+  id,
+  kind,
+  apiUrl,
+  String(sealedVersion),
+];

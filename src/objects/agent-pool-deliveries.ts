@@ -3,6 +3,7 @@ import { buildLogName } from "../domain/object-names.ts";
 import type { DecisionContext } from "../domain/pool/decision.ts";
 import { Closes } from "./agent-pool-closes.ts";
 import { Deletions } from "./agent-pool-deletions.ts";
+import { HostOutbox } from "./agent-pool-host-outbox.ts";
 import { Outbox } from "./agent-pool-outbox.ts";
 import type { Machine, Reconciler } from "./agent-pool-reconciler.ts";
 import type { PoolStorage } from "./agent-pool-storage.ts";
@@ -16,7 +17,10 @@ interface DeliveringMachine extends Machine {
   readonly storage: PoolStorage;
 }
 
-/** Tells others what the pool decided: the archive and D1 of builds and the audit, logs of closes and deletions. */
+/**
+ * Tells others what the pool decided: the archive and D1 of builds and the audit, logs of closes and deletions, and git
+ * hosts of the states of builds.
+ */
 export class Deliveries {
   readonly #env: Env;
   readonly #machine: DeliveringMachine;
@@ -24,9 +28,11 @@ export class Deliveries {
   readonly #outbox: Outbox;
   readonly #closes: Closes;
   readonly #deletions: Deletions;
+  readonly #hosts: HostOutbox;
   readonly #telling = new SingleFlight(() => this.#tellOnce());
   readonly #closing = new SingleFlight(() => this.#closeOnce());
   readonly #deleting = new SingleFlight(() => this.#deleteOnce());
+  readonly #tellingHosts = new SingleFlight(() => this.#tellHostsOnce());
 
   constructor(env: Env, db: D1Database, machine: DeliveringMachine, reconciler: Reconciler) {
     const { storage } = machine;
@@ -34,24 +40,26 @@ export class Deliveries {
     this.#machine = machine;
     this.#reconciler = reconciler;
     this.#outbox = new Outbox(db, env.ARCHIVE, storage);
+    this.#hosts = new HostOutbox(env, storage);
     this.#closes = new Closes(storage, (entry) => this.#closeLog(entry));
     this.#deletions = new Deletions(db, env.ARCHIVE, storage.deletions, (jobId) => this.#logOf(jobId).remove());
   }
 
   /** One attempt of each kind that is due by this time (milliseconds since 1970). */
   async deliverDue(by: number): Promise<void> {
-    const { flush, closing, deleting } = this.#machine.state;
+    const { flush, closing, deleting, tellingHosts } = this.#machine.state;
     const isDue = ({ at }: { at: number | null }) => at !== null && at <= by;
     await Promise.all([
       isDue(flush) ? this.tell() : null,
       isDue(closing) ? this.closeLogs() : null,
       isDue(deleting) ? this.#deleting.run() : null,
+      isDue(tellingHosts) ? this.tellHosts() : null,
     ]);
   }
 
   /** One whole attempt with everything that waits. */
   async deliverAll(): Promise<void> {
-    await Promise.all([this.#telling.present, this.#closing.present]);
+    await Promise.all([this.#telling.present, this.#closing.present, this.#tellingHosts.present]);
     await this.deliverDue(Number.POSITIVE_INFINITY);
   }
 
@@ -63,6 +71,11 @@ export class Deliveries {
   /** Closes the logs that have to be closed. */
   closeLogs(): Promise<void> {
     return this.#closing.run();
+  }
+
+  /** Tells the objects of git hosts what they have to hear. */
+  tellHosts(): Promise<void> {
+    return this.#tellingHosts.run();
   }
 
   /** Waits until the build is in D1, but not longer than a second. */
@@ -85,13 +98,19 @@ export class Deliveries {
 
   /** Waits for the attempts that are under way. */
   async settled(): Promise<void> {
-    await Promise.allSettled([this.#telling.present, this.#closing.present, this.#deleting.present]);
+    const flights = [this.#telling, this.#closing, this.#deleting, this.#tellingHosts];
+    await Promise.allSettled(flights.map(({ present }) => present));
   }
 
   async #tellOnce(): Promise<void> {
     await this.#reconciler.compared();
     const { orgId, state, context } = this.#machine;
     this.#machine.step("recordFlush", await this.#outbox.deliver(orgId, state, context));
+  }
+
+  async #tellHostsOnce(): Promise<void> {
+    const { orgId, state } = this.#machine;
+    this.#machine.step("recordHosts", await this.#hosts.deliver(orgId, state));
   }
 
   async #closeOnce(): Promise<void> {

@@ -95,6 +95,7 @@ export class PoolEngine {
     );
     this.sockets.push(pushes, context.now);
     this.#scheduleNext();
+    if (command !== "recordHosts") this.#tellHosts();
     return answer;
   }
 
@@ -213,6 +214,17 @@ export class PoolEngine {
       this.step("sweep", null);
     };
     this.#timer = { at, handle: setTimeout(onTimer, Math.max(0, at - Date.now())) };
+  }
+
+  /** Begins to tell D1 of what was decided, for a caller that does not wait. */
+  tellSoon(): void {
+    this.#ctx.waitUntil(this.deliveries.tell().catch((error) => console.error("pool: D1 could not be told", error)));
+  }
+
+  /** Tells git hosts at once, unless the last attempt failed: then the next one has its time. */
+  #tellHosts(): void {
+    const { at, failures } = this.#state.tellingHosts;
+    if (at !== null && failures === 0) this.#ctx.waitUntil(this.deliveries.tellHosts());
   }
 
   /** Closes the logs of builds that have just ended at once, so that those who follow them hear of it. */

@@ -13,6 +13,7 @@ const GOES_ON: readonly Command[] = [
   "recordFlush",
   "recordCloses",
   "recordDeletions",
+  "recordHosts",
   "leave",
 ];
 

@@ -11,7 +11,7 @@ export const ACTIVE = "SELECT id FROM build WHERE ended_at IS NULL";
  */
 export const forgetSlice = (
   sql: SqlStorage,
-  { before, revokedBefore }: { before: number; revokedBefore: number },
+  { before, revokedBefore, headsBefore }: { before: number; revokedBefore: number; headsBefore: number },
   runValuesMs: number,
 ): boolean => {
   const old = [...sql.exec<{ id: string }>("SELECT id FROM build WHERE ended_at < ? LIMIT ?", before, SLICE)];
@@ -29,5 +29,13 @@ export const forgetSlice = (
   const inputs = sql
     .exec(`DELETE FROM inputs WHERE rowid IN (${oldest}) AND at < ? RETURNING 1`, ...[SLICE, before - runValuesMs])
     .toArray().length;
-  return [old.length, keys, inputs].includes(SLICE);
+  const heads = forgetBefore(sql, "head", "pipeline, ref, purpose", headsBefore);
+  const deliveries = forgetBefore(sql, "delivery", "connection, id", headsBefore);
+  return [old.length, keys, inputs, heads, deliveries].includes(SLICE);
+};
+
+/** Deletes rows of a table without row ids. @returns how many */
+const forgetBefore = (sql: SqlStorage, table: string, key: string, before: number): number => {
+  const old = `SELECT ${key} FROM ${table} WHERE at < ? LIMIT ?`;
+  return sql.exec(`DELETE FROM ${table} WHERE (${key}) IN (${old}) RETURNING 1`, before, SLICE).toArray().length;
 };

@@ -1,13 +1,27 @@
+import type { HostReport } from "../domain/githost/host-report.ts";
 import { apply } from "../domain/pool/apply.ts";
 import type { RunValues } from "../domain/pool/commands.ts";
-import type { BuildFacts, Change, Deletion, JobFacts, KeyedBuild, Records, Report } from "../domain/pool/facts.ts";
+import type {
+  BuildFacts,
+  Change,
+  Deletion,
+  JobFacts,
+  KeyedBuild,
+  KnownDelivery,
+  Records,
+  Report,
+} from "../domain/pool/facts.ts";
+import type { Head, HeadKey } from "../domain/pool/heads.ts";
+import { isHostDue } from "../domain/pool/host-state.ts";
 import type { DiskNumbers } from "../domain/pool/numbers.ts";
+import { RULES } from "../domain/pool/rules.ts";
 import { emptyState, type PoolState } from "../domain/pool/state.ts";
 import { isEnded } from "../protocol/build-states.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { DeadLetters } from "./agent-pool-dead-letters.ts";
 import { DeletionRows } from "./agent-pool-deletion-rows.ts";
 import { EndCloses, type PendingClose } from "./agent-pool-end-closes.ts";
+import { HostRows } from "./agent-pool-host-rows.ts";
 import { foldReleaseBefore } from "./agent-pool-release-before.ts";
 import { Reports } from "./agent-pool-reports.ts";
 import { ACTIVE, forgetSlice } from "./agent-pool-retention.ts";
@@ -41,6 +55,7 @@ export class PoolStorage implements Records {
   readonly #runValuesMs: () => number;
   readonly #reports: Reports;
   readonly #endCloses = new EndCloses();
+  readonly #hosts: HostRows;
   /** Whether the last cleanup may have left rows that are too old. */
   hasOldRows = false;
 
@@ -52,6 +67,7 @@ export class PoolStorage implements Records {
     sql.exec(TABLES);
     this.deadLetters = new DeadLetters(sql);
     this.deletions = new DeletionRows(sql);
+    this.#hosts = new HostRows(sql);
     foldReleaseBefore(sql);
     this.#reports = new Reports(sql);
   }
@@ -75,8 +91,14 @@ export class PoolStorage implements Records {
     this.#readRows("build", untold, ({ facts }) => {
       const found = readBuild(facts!);
       apply(state, changesOf(found, now));
-      if (isEnded(found.build.status)) this.#endCloses.addLoaded(found.build, found.job, now);
+      if (!isEnded(found.build.status)) return;
+      this.#endCloses.addLoaded(found.build, found.job, now);
+      if (isHostDue(found.build)) this.#hosts.add(found.build.id);
     });
+    apply(
+      state,
+      this.#hosts.load().map((buildId) => ({ kind: "host-due", buildId, at: now }) as const),
+    );
     apply(state, [{ kind: "loaded" }]);
     const { audits, closes } = this.pending();
     if (audits > 0) apply(state, [{ kind: "flush", at: now, failures: 0 }]);
@@ -116,6 +138,7 @@ export class PoolStorage implements Records {
       else if (change.kind === "report") this.#reports.store(change.buildId, change.report, change.at);
       else if (!isBuildChange(change) && !this.#isKept(change, touched))
         for (const [query, ...bindings] of writesOf(change, this.#newId)) this.#write(query, ...bindings);
+      this.#keepHostState(change, touched.get("buildId" in change ? change.buildId : "")?.build);
       if (change.kind === "clean" && change.endedAt !== null) this.#keepClose(change.buildId);
       if (change.kind === "inputs" && JSON.stringify(change.runValues).length > LIMITS.largeInputsCharacters) {
         this.#deleteLargeRunValues();
@@ -131,6 +154,15 @@ export class PoolStorage implements Records {
     const build = touched.get(change.jobId)?.build;
     if (build) this.#endCloses.add(build, closeOf(change));
     return build !== undefined;
+  }
+
+  /** Remembers which ended builds git hosts have to hear of, where the rows of the builds do not say it. */
+  #keepHostState(change: Change, build: BuildFacts | undefined): void {
+    if (change.kind === "host-due" && build && isEnded(build.status)) this.#hosts.add(build.id);
+    if (change.kind === "host-told") this.#hosts.done(change.buildId);
+    if (change.kind === "deleted" && change.deletion.deleted === "build") this.#hosts.done(change.deletion.buildId);
+    if (change.kind === "clean" && change.endedAt !== null)
+      this.#hosts.keep(change.buildId, () => this.buildRecord(change.buildId));
   }
 
   /** Writes down a close that is still to be done, once the build's row does not say so any more. */
@@ -179,6 +211,24 @@ export class PoolStorage implements Records {
   keyed(caller: string, key: string): KeyedBuild | undefined {
     const [row] = this.#rows("SELECT facts FROM idempotency WHERE caller = ? AND name = ?", caller, key);
     return row && (JSON.parse(row.facts!) as KeyedBuild);
+  }
+
+  heads({ pipelineId, ref, purpose }: HeadKey): Head[] {
+    const query = "SELECT facts FROM head WHERE pipeline = ? AND ref = ? AND purpose = ?";
+    const [row] = this.#rows(query, pipelineId, ref, purpose);
+    return row ? (JSON.parse(row.facts!) as Head[]) : [];
+  }
+
+  delivery(connectionId: string, deliveryId: string): KnownDelivery | undefined {
+    const query = "SELECT at, facts FROM delivery WHERE connection = ? AND id = ?";
+    const [row] = this.#rows(query, connectionId, deliveryId);
+    return row && { at: Number(row.at), arrived: JSON.parse(row.facts!) };
+  }
+
+  /** What a git host has to hear of a build; null where that is nothing any more. */
+  hostReport(buildId: string): HostReport | null {
+    const found = this.buildRecord(buildId);
+    return found ? RULES.hostReport(found.build, found.job) : this.#hosts.report(buildId);
   }
 
   lastNumber(repoId: string): number {
@@ -289,10 +339,8 @@ export class PoolStorage implements Records {
 /** What a stored build that D1 has to hear of, or that is active, means for the state. */
 const changesOf = ({ build, job }: { build: BuildFacts; job: JobFacts }, now: number): Change[] => {
   const dirty: Change = { kind: "dirty", buildId: build.id, at: Math.min(now, build.finishedAt ?? now) };
-  if (isEnded(build.status)) return [{ kind: "sequence", sequence: build.version }, dirty];
-  const active: Change[] = [
-    { kind: "build", build },
-    { kind: "job", job },
-  ];
+  const host: Change[] = isHostDue(build) ? [{ kind: "host-due", buildId: build.id, at: now }] : [];
+  if (isEnded(build.status)) return [{ kind: "sequence", sequence: build.version }, dirty, ...host];
+  const active: Change[] = [{ kind: "build", build }, { kind: "job", job }, ...host];
   return build.isTold ? active : [...active, dirty];
 };

@@ -1,27 +1,50 @@
 import { readPool } from "../db/projection.ts";
 import { quoted } from "../db/quoted.ts";
+import { branchOf } from "../domain/git-ref.ts";
+import type { BuildOrigin } from "../domain/githost/build-origin.ts";
 import { firstIdAt } from "../domain/id-range.ts";
 import { type HeardSequence, NOTHING_HEARD, type Stored, type StoredBuild } from "../domain/pool/stored.ts";
+import { BuildEvent } from "../protocol/build.ts";
 import { ACTIVE } from "../protocol/build-states.ts";
 
 /** Milliseconds by which ids may be older than the change that made them known. */
 const MARGIN_MS = 60 * 60 * 1000;
 
 const COLUMNS = `id, number, repo_id AS repoId, pipeline_id AS pipelineId, ref, commit_sha AS commitSha, "trigger",
-  priority, retry_of AS retryOf, created_by AS createdBy, status, attempt, agent_id AS agentId, exit_code AS exitCode,
+  priority, event, pull_number AS pullNumber, author, subject, retry_of AS retryOf, created_by AS createdBy, status, attempt, agent_id AS agentId, exit_code AS exitCode,
   reason, message, leak, queued_at AS queuedAt, started_at AS startedAt, finished_at AS finishedAt,
   pool_version AS version`;
 const IS_ACTIVE = `status IN (${quoted(ACTIVE)})`;
 
 type Numbers = Stored["numbers"];
-type Row = Omit<StoredBuild, "branch" | "createdBy" | "leak"> & { ref: string; createdBy: string | null; leak: number };
 
-const buildOf = ({ ref, createdBy, leak, ...row }: Row): StoredBuild => ({
+interface Row extends Omit<StoredBuild, "branch" | "createdBy" | "origin" | "leak"> {
+  ref: string;
+  event: string;
+  pullNumber: number | null;
+  author: string | null;
+  subject: string | null;
+  createdBy: string | null;
+  leak: number;
+}
+
+const buildOf = ({ ref, event, pullNumber, author, subject, createdBy, leak, ...row }: Row): StoredBuild => ({
   ...row,
-  branch: ref.startsWith("refs/heads/") ? ref.slice("refs/heads/".length) : ref,
+  branch: branchOf(ref),
+  origin: originOf({ ref, event, pullNumber, author, subject }),
   createdBy: createdBy && JSON.parse(createdBy),
   leak: leak === 1,
 });
+
+/** As much of what made a build as lists show. */
+const originOf = (row: Pick<Row, "ref" | "event" | "pullNumber" | "author" | "subject">): BuildOrigin | null => {
+  const { data: event } = BuildEvent.safeParse(row.event);
+  if (!event || event === "api") return null;
+  const { pullNumber: number, author, subject } = row;
+  const pull = number === null ? null : { number, base: null, branch: branchOf(row.ref), title: null, author: null };
+  const commit = subject === null ? null : { subject, author };
+  return { event, before: null, pull, commit, schedule: null, paths: null, purpose: "build" };
+};
 
 /** A build that was deleted: its number was given, though no row has it any more. */
 const DELETED_BUILD = `subject, json_extract(detail, '$.repoId') AS repoId, json_extract(detail, '$.number') AS number`;

@@ -12,6 +12,8 @@ CREATE TABLE IF NOT EXISTS inputs (build_id TEXT PRIMARY KEY, at INTEGER NOT NUL
 CREATE INDEX IF NOT EXISTS inputs_large ON inputs (at) WHERE length(facts) > ${LIMITS.largeInputsCharacters};
 CREATE TABLE IF NOT EXISTS number (repo_id TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS idempotency (caller TEXT, name TEXT, at INTEGER NOT NULL, facts TEXT NOT NULL, PRIMARY KEY (caller, name));
+CREATE TABLE IF NOT EXISTS delivery (connection TEXT, id TEXT, at INTEGER NOT NULL, facts TEXT NOT NULL, PRIMARY KEY (connection, id)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS head (pipeline TEXT, ref TEXT, purpose TEXT, at INTEGER NOT NULL, facts TEXT NOT NULL, PRIMARY KEY (pipeline, ref, purpose)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS audit_outbox (seq INTEGER PRIMARY KEY, body TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS log_outbox (seq INTEGER PRIMARY KEY, body TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS parked (seq INTEGER PRIMARY KEY, what TEXT NOT NULL, reason TEXT NOT NULL);
@@ -60,6 +62,13 @@ const remove = (queue: "audit_outbox" | "log_outbox", entries: number[]): Write 
   JSON.stringify(entries),
 ];
 
+const headWrites = ({ key, heads, at }: Change & { kind: "heads" }): Write[] => {
+  const { pipelineId, ref, purpose } = key;
+  return heads.length > 0
+    ? [replace("head", pipelineId, ref, purpose, at, JSON.stringify(heads))]
+    : [["DELETE FROM head WHERE pipeline = ? AND ref = ? AND purpose = ?", pipelineId, ref, purpose]];
+};
+
 type DeletionChange = Extract<Change, { kind: "deleted" | "deletions-done" }>;
 
 /** The SQL statements that store a deletion, or that it was carried out. */
@@ -99,6 +108,12 @@ export const writesOf = (change: Exclude<Change, BuildChange>, newId: (at: numbe
       return [replace("number", change.repoId, change.number)];
     case "key":
       return [replace("idempotency", change.caller, change.key, change.keyed.at, JSON.stringify(change.keyed))];
+    case "heads":
+      return headWrites(change);
+    case "delivery": {
+      const { connectionId, deliveryId, known } = change;
+      return [replace("delivery", connectionId, deliveryId, known.at, JSON.stringify(known.arrived))];
+    }
     case "agent":
       return [replace("agent", change.agent.id, JSON.stringify(change.agent))];
     case "agent-removed":
@@ -142,6 +157,9 @@ export const writesOf = (change: Exclude<Change, BuildChange>, newId: (at: numbe
     case "flush":
     case "closing":
     case "deleting":
+    case "telling-hosts":
+    case "host-due":
+    case "host-told":
     case "lease-lost":
     case "offer-ignored":
     case "events-told":

@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { loadKeyring } from "../crypto/keyring.ts";
 import { poolName } from "../domain/object-names.ts";
+import type { Arrive, Arrived } from "../domain/pool/arrivals.ts";
 import type * as commands from "../domain/pool/commands.ts";
 import { activeBuild } from "../domain/pool/decision.ts";
 import type { DeleteRequest } from "../domain/pool/delete.ts";
@@ -45,6 +46,15 @@ export class AgentPool extends DurableObject<Env> {
     if (!answer.ok) return answer;
     await this.#engine.deliveries.waitUntilWritten(answer.value.buildId);
     return this.getBuild(answer.value.buildId);
+  }
+
+  /** Takes what came of a delivery of a git host, and answers before lists in D1 show it. */
+  async arrive(arrival: Arrive): Promise<Result<Arrived>> {
+    this.#checkOrg(arrival.orgId);
+    await this.#engine.reconciler.comparedSoon();
+    const answer = this.#engine.step("arrive", arrival);
+    if (answer.ok) this.#engine.tellSoon();
+    return answer;
   }
 
   /** `deleted` is what was deleted of the build, also where the pool has forgotten the build. */

@@ -1,49 +1,136 @@
 import { DurableObject } from "cloudflare:workers";
 import type { DeliveryNote } from "../domain/githost/delivery-note.ts";
+import { type HostHealth, healthOf, type StatusView, statusViews } from "../domain/githost/host-health.ts";
 import type { HostReport } from "../domain/githost/host-report.ts";
-import { LIMITS } from "../protocol/limits.ts";
+import { STATUS_RULES } from "../domain/githost/status-rules.ts";
+import { HostConnection } from "./git-host-connection.ts";
+import { HostStatuses } from "./git-host-statuses.ts";
+import { HostStore } from "./git-host-store.ts";
 
-const TABLES = `
-CREATE TABLE IF NOT EXISTS told (repo INTEGER, sha TEXT, context TEXT, build TEXT NOT NULL, number INTEGER NOT NULL,
-  version INTEGER NOT NULL, facts TEXT NOT NULL, PRIMARY KEY (repo, sha, context)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS delivery (seq INTEGER PRIMARY KEY, id TEXT NOT NULL, facts TEXT NOT NULL);
-`;
+/** Milliseconds for which one alarm tells the host: far below the 15 minutes that it may take. */
+const ALARM_MS = 5 * 60_000;
+/** Milliseconds until an alarm that failed is repeated: doubled each time, up to ten minutes. */
+const RETRY_MS = 30_000;
+const MOST_RETRY_MS = 10 * 60_000;
+/** Commits of which a status was given up that are listed. */
+const GIVEN_UP_LISTED = 20;
 
 /** What one connection was told and has told its git host: one object for each connection. */
 export class GitHost extends DurableObject<Env> {
+  readonly #store: HostStore;
+  readonly #connection: HostConnection;
+  #loaded: HostStatuses | null = null;
+  /** The alarm that is set, as far as this object knows. */
+  #alarmAt: number | null = null;
+  #isTelling = false;
+  /** How often in a row the connection could not be read. */
+  #misreads = 0;
+
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    ctx.storage.sql.exec(TABLES);
+    this.#store = new HostStore(ctx.storage);
+    this.#connection = new HostConnection(env);
+    ctx.blockConcurrencyWhile(async () => {
+      this.#alarmAt = await ctx.storage.getAlarm();
+    });
+  }
+
+  get #statuses(): HostStatuses {
+    this.#loaded ??= new HostStatuses(this.#store, Date.now());
+    return this.#loaded;
   }
 
   /** Keeps what the host has to be told. May be repeated, in any order: the newest of a build counts. */
   async report(reports: HostReport[]): Promise<void> {
-    for (const report of reports) {
-      const { repoId, sha, context, buildId, number, version } = report;
-      this.ctx.storage.sql.exec(
-        `INSERT INTO told VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET build = excluded.build,
-          number = excluded.number, version = excluded.version, facts = excluded.facts
-          WHERE (told.number, told.version) < (excluded.number, excluded.version)`,
-        ...[repoId, sha, context, buildId, number, version, JSON.stringify(report)],
-      );
+    if (this.#connection.isSilent) return;
+    const { name } = this.ctx.id;
+    if (name && this.#store.meta("name") === null) this.#store.setMeta("name", name);
+    this.#statuses.report(reports, Date.now());
+    await this.#schedule();
+  }
+
+  /** Tells the host what is due. */
+  override async alarm(info?: AlarmInvocationInfo): Promise<void> {
+    // The platform gives an alarm up after six failures: from the second try on the next one is set before the work.
+    if (info?.isRetry) await this.ctx.storage.setAlarm(Date.now() + RETRY_MS);
+    this.#alarmAt = null;
+    this.#isTelling = true;
+    try {
+      await this.#tell(Date.now() + ALARM_MS);
+      this.#misreads = 0;
+    } catch (error) {
+      this.#misreads += 1;
+      console.error("host: the connection could not be read; the next alarm will try again", error);
     }
+    this.#isTelling = false;
+    await this.#schedule();
+  }
+
+  async #tell(until: number): Promise<void> {
+    for (;;) {
+      const [now, at] = [Date.now(), this.#statuses.nextAt(Date.now())];
+      if (at === null || at > now + 1_000 || now >= until) return;
+      const known = await this.#connection.read(this.ctx.id.name ?? this.#store.meta("name") ?? "");
+      if (known.state === "gone") return this.destroy();
+      if (known.state === "silent") return this.#drop();
+      if (await this.#statuses.tell(known.address, until)) this.#connection.forget();
+    }
+  }
+
+  #drop(): void {
+    this.#loaded?.drop();
+    this.#loaded = null;
+    this.#store.dropCommits();
+  }
+
+  /** Sets the alarm where something is due before it. An alarm that is under way sets it at its end. */
+  async #schedule(): Promise<void> {
+    if (this.#isTelling) return;
+    const now = Date.now();
+    const due = this.#statuses.nextAt(now);
+    if (due === null) return;
+    const wait = this.#misreads === 0 ? 0 : Math.min(RETRY_MS * 2 ** (this.#misreads - 1), MOST_RETRY_MS);
+    const at = Math.max(due, now + wait);
+    if (this.#alarmAt !== null && this.#alarmAt <= at) return;
+    this.#alarmAt = at;
+    await this.ctx.storage.setAlarm(at);
+  }
+
+  /** How the connection gets on with its host. */
+  async health(): Promise<HostHealth> {
+    return healthOf(this.#statuses.state, this.#store.withGivenUp(GIVEN_UP_LISTED), STATUS_RULES);
+  }
+
+  /** What became of the statuses of a commit. */
+  async statuses(repoId: number, sha: string): Promise<StatusView[]> {
+    const commit = this.#statuses.commit(repoId, sha);
+    return commit ? statusViews(commit) : [];
+  }
+
+  /** Reads the connection anew the next time, and tries what waits for it: its token may have been changed. */
+  async connectionChanged(): Promise<void> {
+    this.#connection.forget();
+    this.#statuses.resume(Date.now());
+    await this.#schedule();
   }
 
   /** Remembers a delivery and what came of it. */
   async noteDelivery(note: DeliveryNote): Promise<void> {
-    const { sql } = this.ctx.storage;
-    sql.exec("INSERT INTO delivery (id, facts) VALUES (?, ?)", note.id, JSON.stringify(note));
-    sql.exec("DELETE FROM delivery WHERE seq <= (SELECT max(seq) FROM delivery) - ?", LIMITS.deliveries);
+    this.#store.noteDelivery(note);
   }
 
   /** The last deliveries, the newest first. */
   async deliveries(limit: number): Promise<DeliveryNote[]> {
-    const rows = this.ctx.storage.sql.exec("SELECT facts FROM delivery ORDER BY seq DESC LIMIT ?", limit);
-    return [...rows].map(({ facts }) => JSON.parse(String(facts)));
+    return this.#store.deliveries(limit);
   }
 
   /** Deletes everything that this object holds. */
   async destroy(): Promise<void> {
-    await this.ctx.storage.deleteAll();
+    this.#loaded?.drop();
+    this.#loaded = null;
+    this.#connection.forget();
+    await this.ctx.storage.deleteAlarm();
+    this.#alarmAt = null;
+    await this.#store.deleteAll();
   }
 }

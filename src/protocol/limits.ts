@@ -102,6 +102,10 @@ const AGENTS = {
   deliveryBytes: 26 * 1024 * 1024,
   /** Deliveries of a connection that are listed. */
   deliveries: 200,
+  /** 100 of the host's own, and room for which attempt it is. */
+  deliveryIdCharacters: 120,
+  /** Of an answer of a git host. */
+  hostAnswerBytes: 64 * KIB,
 } as const;
 
 const TOKENS = {

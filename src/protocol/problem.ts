@@ -6,6 +6,7 @@ export const PROBLEMS = {
   unauthenticated: [401, "Unauthenticated"],
   forbidden: [403, "Forbidden"],
   "not-found": [404, "Not found"],
+  gone: [410, "Gone"],
   "method-not-allowed": [405, "Method not allowed"],
   conflict: [409, "Conflict with the current state"],
   duplicate: [409, "Already exists"],

@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { ensure } from "../db/guard.ts";
 import type { Database } from "../db/query.ts";
 import { pipeline, pipelineGroup, repository, variable, variableGroup } from "../db/schema.ts";
+import { hostContextOf } from "../domain/githost/host-target.ts";
 import { PathId } from "../protocol/common.ts";
 import { NewPipeline, PIPELINE_DEFAULTS, Pipeline, PipelineChange, PipelineFilter } from "../protocol/pipeline.ts";
 import { versioned } from "./core/answer.ts";
@@ -82,7 +83,7 @@ export const createPipeline = verb({
       maxAttempts: body.maxAttempts ?? PIPELINE_DEFAULTS.maxAttempts,
       on: null,
       fileSnapshot: null,
-      hostContext: null,
+      hostContext: hostContextOf(body.name),
       supersede: "file",
       badgeGeneration: 0,
       isActive: body.isActive ?? true,

@@ -5,6 +5,7 @@ import { pipeline, repository } from "../db/schema.ts";
 import { overridesRefused } from "../domain/compose.ts";
 import { refusedInRun } from "../domain/env-names.ts";
 import { branchProblem } from "../domain/git-ref.ts";
+import { hostTargetOf } from "../domain/githost/host-target.ts";
 import type { RunValues } from "../domain/pool/commands.ts";
 import { mergeRequires } from "../domain/requires.ts";
 import { inputsContext } from "../domain/seal-context.ts";
@@ -147,6 +148,7 @@ const trigger = async (context: Context, wanted: Trigger, origin: Origin = {}): 
       inputs,
       secretKeys: wanted.secretKeys ?? [],
       retryOf,
+      host: hostTargetOf(target.repository, target.pipeline, "api", context.origin),
       idempotency: await idempotencyOf(context, { ...wanted, retryOf }),
       actor: actorOf(context),
       createdBy: token && { kind: "token", id: token.id, name: token.name },

@@ -9,9 +9,10 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
   crypto: { rooms: [], packages: [] },
   db: { rooms: ["protocol"], packages: ["drizzle-orm", "migrations"] },
   archive: { rooms: ["protocol"], packages: [] },
-  objects: { rooms: ["protocol", "domain", "crypto", "db", "archive"], packages: ["cloudflare:workers"] },
+  hosts: { rooms: ["protocol", "domain"], packages: ["zod/mini"] },
+  objects: { rooms: ["protocol", "domain", "crypto", "db", "archive", "hosts"], packages: ["cloudflare:workers"] },
   services: {
-    rooms: ["protocol", "domain", "crypto", "db", "archive"],
+    rooms: ["protocol", "domain", "crypto", "db", "archive", "hosts"],
     packages: ["drizzle-orm", "zod/mini", "zod/v4/core", "uuid"],
   },
   web: { rooms: ["protocol", "services"], packages: ["hono", "zod/mini", "uuid"] },

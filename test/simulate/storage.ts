@@ -7,10 +7,13 @@ import {
   type Deletion,
   type JobFacts,
   type KeyedBuild,
+  type KnownDelivery,
   NO_REPORT,
   type Records,
   type Report,
 } from "../../src/domain/pool/facts.ts";
+import type { Head, HeadKey } from "../../src/domain/pool/heads.ts";
+import { isHostDue } from "../../src/domain/pool/host-state.ts";
 import { emptyState, type PoolState } from "../../src/domain/pool/state.ts";
 import { isEnded } from "../../src/protocol/build-states.ts";
 
@@ -24,6 +27,10 @@ interface Rows {
   reports: Map<string, Report>;
   numbers: Map<string, number>;
   keys: Map<string, KeyedBuild>;
+  heads: Map<string, readonly Head[]>;
+  deliveries: Map<string, KnownDelivery>;
+  /** Ended builds of which D1 was told, and their git hosts were not. */
+  hostOutbox: Set<string>;
   /** Ended builds of which D1 has been told. */
   told: Set<string>;
   /** Builds that were deleted, and whether D1 was told. */
@@ -47,6 +54,9 @@ const emptyRows = (): Rows => ({
   reports: new Map(),
   numbers: new Map(),
   keys: new Map(),
+  heads: new Map(),
+  deliveries: new Map(),
+  hostOutbox: new Set(),
   told: new Set(),
   deletions: new Map(),
   sequence: 0,
@@ -57,9 +67,13 @@ const emptyRows = (): Rows => ({
   appended: 0,
 });
 
+const keyText = ({ pipelineId, ref, purpose }: HeadKey): string => [pipelineId, ref, purpose].join(" ");
+
 /** The tables of the object, in memory. Survives evictions and crashes. Rows are replaced, never changed in place. */
 export class SimStorage implements Records {
   rows = emptyRows();
+  /** Ended builds that git hosts have to hear of, as the object remembers in memory. */
+  #hostPending = new Set<string>();
 
   store(changes: readonly Change[]): void {
     const { rows } = this;
@@ -96,14 +110,30 @@ export class SimStorage implements Records {
         case "revoked":
           rows.revoked.set(change.tokenId, change.at);
           break;
+        case "heads":
+          rows.heads.set(keyText(change.key), change.heads);
+          break;
+        case "delivery":
+          rows.deliveries.set(`${change.connectionId} ${change.deliveryId}`, change.known);
+          break;
+        case "host-due":
+          if (isEnded(rows.builds.get(change.buildId)!.status)) this.#hostPending.add(change.buildId);
+          break;
+        case "host-told":
+          this.#hostPending.delete(change.buildId);
+          rows.hostOutbox.delete(change.buildId);
+          break;
         case "clean":
-          if (change.endedAt !== null) rows.told.add(change.buildId);
+          if (change.endedAt === null) break;
+          rows.told.add(change.buildId);
+          if (this.#hostPending.delete(change.buildId)) rows.hostOutbox.add(change.buildId);
           break;
         case "deleted": {
           const { deletion } = change;
           rows.deletions.set(deletion.buildId, { deletion, isDone: false });
           if (deletion.deleted === "log") break;
-          for (const table of [rows.builds, rows.jobs, rows.reports]) table.delete(deletion.buildId);
+          for (const table of [rows.builds, rows.jobs, rows.reports, rows.hostOutbox]) table.delete(deletion.buildId);
+          this.#hostPending.delete(deletion.buildId);
           break;
         }
         case "deletions-done":
@@ -143,8 +173,9 @@ export class SimStorage implements Records {
   /** The state with which a new object starts. */
   load(isNew = false): PoolState {
     const { orgId, fence, agents, revoked, builds, jobs, told, deletions, sequence, audits, closes } = this.rows;
-    const { unchecked, tellAgain } = this.rows;
+    const { unchecked, tellAgain, hostOutbox } = this.rows;
     const state = emptyState(this);
+    this.#hostPending = new Set();
     const changes: Change[] = [
       { kind: "fence", fence },
       { kind: "told", sequence },
@@ -159,6 +190,9 @@ export class SimStorage implements Records {
       if (!hasEnded) changes.push({ kind: "build", build }, { kind: "job", job: jobs.get(build.id)! });
       if (hasEnded ? !told.has(build.id) : !build.isTold) changes.push({ kind: "dirty", buildId: build.id, at: 0 });
       if (hasEnded && !told.has(build.id)) changes.push({ kind: "sequence", sequence: build.version });
+      const isUntold = hasEnded ? !told.has(build.id) && isHostDue(build) : isHostDue(build);
+      if (isUntold && hasEnded) this.#hostPending.add(build.id);
+      if (isUntold || hostOutbox.has(build.id)) changes.push({ kind: "host-due", buildId: build.id, at: 0 });
     }
     for (const { deletion, isDone } of deletions.values()) if (!isDone) changes.push({ kind: "deleted", deletion });
     if (audits.size > 0) changes.push({ kind: "flush", at: 0, failures: 0 });
@@ -171,6 +205,7 @@ export class SimStorage implements Records {
   /** The rows as they are now, to restore them later. */
   snapshot(): Rows {
     const { agents, revoked, builds, jobs, reports, numbers, keys, told, deletions, audits, closes } = this.rows;
+    const { heads, deliveries, hostOutbox } = this.rows;
     return {
       ...this.rows,
       agents: new Map(agents),
@@ -181,6 +216,9 @@ export class SimStorage implements Records {
       reports: new Map(reports),
       numbers: new Map(numbers),
       keys: new Map(keys),
+      heads: new Map(heads),
+      deliveries: new Map(deliveries),
+      hostOutbox: new Set(hostOutbox),
       told: new Set(told),
       audits: new Map(audits),
       closes: new Map(closes),
@@ -207,6 +245,14 @@ export class SimStorage implements Records {
 
   keyed(caller: string, key: string) {
     return this.rows.keys.get(`${caller} ${key}`);
+  }
+
+  heads(key: HeadKey) {
+    return this.rows.heads.get(keyText(key)) ?? [];
+  }
+
+  delivery(connectionId: string, deliveryId: string) {
+    return this.rows.deliveries.get(`${connectionId} ${deliveryId}`);
   }
 
   lastNumber(repoId: string) {

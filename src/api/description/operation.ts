@@ -20,7 +20,7 @@ const pathParameters = ({ path, verb }: Route): Parameter[] =>
     name,
     in: "path",
     required: true,
-    description: SUBJECTS[path.split("/:")[0] ?? ""],
+    description: SUBJECTS[name] ?? SUBJECTS[path.split("/:")[0] ?? ""],
     schema: referenceTo(nameOf(schema) ?? ""),
   }));
 

@@ -35,6 +35,12 @@ export const REMEDIES: Record<ProblemKind, { meaning: string; remedy: string[] }
       "Check that the token belongs to the organization you mean: `GET /token/self`.",
     ],
   },
+  gone: {
+    meaning: "The address was right once, and is not any more: nothing that is sent there is taken.",
+    remedy: [
+      "For the hook of a git host: its connection was removed, or the hook got a new address. Give the host the one that `GET /connection/{id}/hook` shows, or remove the hook there.",
+    ],
+  },
   "method-not-allowed": {
     meaning: "The path exists, but it does not support this method.",
     remedy: [

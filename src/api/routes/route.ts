@@ -9,6 +9,7 @@ export type Tag =
   | "Variables"
   | "Groups"
   | "Repositories"
+  | "Connections"
   | "Pipelines"
   | "Builds"
   | "Agents"

@@ -18,6 +18,8 @@ export const repository = sqliteTable(
     /** Id of the hook at the git host. */
     hostHookId: text("host_hook_id"),
     forks: text().$type<"off" | "approval" | "members">().notNull().default("off"),
+    /** The last pushed commits whose authors asked for no build, the newest first. */
+    skippedHeads: text("skipped_heads_json", { mode: "json" }).$type<string[]>(),
     isActive: integer("is_active", { mode: "boolean" }).notNull(),
     version: integer().notNull().default(1),
     createdAt: text("created_at").notNull(),

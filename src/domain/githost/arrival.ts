@@ -66,6 +66,8 @@ interface PullFacts {
   labels: string[];
   author: string | null;
   title: string;
+  /** When it was last changed, by the host's clock: ISO 8601 in UTC; null where the host does not tell it. */
+  updatedAt: string | null;
 }
 
 /** A pull request of the repository; `ref` is the one to fetch its head from, at the repository itself. */

@@ -4,7 +4,8 @@ import type { Commit } from "./arrival.ts";
 /** The pull request of a build, as it was when the build was made. */
 export interface BuildPull {
   number: number;
-  base: string;
+  /** Null where a restored pool knows the build from D1 alone. */
+  base: string | null;
   branch: string;
   title: string | null;
   author: string | null;
@@ -34,4 +35,6 @@ export interface HostTarget {
   fullName: string;
   /** `millrace/<name of the pipeline>`, the same for pushes and pull requests. */
   context: string;
+  /** Scheme and host of the service as it was reached, for a link to the build; null where nobody reached it. */
+  origin: string | null;
 }

@@ -24,6 +24,18 @@ export const Line = z.pipe(z.string(), z.transform(lineOf));
 /** A whole number that has not become another one by being read: below 2^53. */
 export const HostId = z.int().check(z.positive());
 
+/** 9999-12-31: later years do not sort as text. */
+const LAST_TIME = 253_402_300_799_999;
+
+/** A time as ISO 8601 in UTC; null for what is none. GitLab also writes `2017-09-15 16:52:00 UTC`. */
+export const HostTime = z.pipe(
+  z.string(),
+  z.transform((text) => {
+    const time = Date.parse(text.replace(/^(\S+) (\S+) UTC$/, "$1T$2Z"));
+    return time >= 0 && time <= LAST_TIME ? new Date(time).toISOString() : null;
+  }),
+);
+
 /** A commit; null for zeros, which hosts send for none. */
 export const Sha = z.pipe(
   CommitSha,

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { FullName } from "../../protocol/repository.ts";
 import { type Arrival, ignored, type PullAction } from "./arrival.ts";
 import type { Fields } from "./body.ts";
-import { BranchName, factsOf, HostId, Line, labelsOf, optional, Sha } from "./fields.ts";
+import { BranchName, factsOf, HostId, HostTime, Line, labelsOf, optional, Sha } from "./fields.ts";
 import { CommitPaths, commitFacts, pushArrival, Written } from "./pushed.ts";
 
 const Project = z.pipe(
@@ -68,6 +68,7 @@ const MergeRequest = z.object({
     action: z.string(),
     iid: HostId,
     title: Line,
+    updated_at: optional(HostTime),
     author_id: optional(z.number()),
     draft: optional(z.boolean()),
     work_in_progress: optional(z.boolean()),
@@ -123,6 +124,7 @@ const mergeRequest = (fields: Fields): Arrival => {
       labels,
       author: user && user.id === told.author_id ? user.username : null,
       title: told.title,
+      updatedAt: told.updated_at,
     },
   };
 };

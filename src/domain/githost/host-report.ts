@@ -10,7 +10,11 @@ export interface HostReport extends HostTarget {
   number: number;
   version: number;
   sha: string;
+  /** Name of the branch or tag: GitLab puts the state of a commit on one of them. */
+  ref?: string | null;
   state: HostState;
+  /** How it ended where hosts have no state for that: skipped builds do not count in the repository's own state. */
+  ended?: "skipped" | "canceled";
   /** At most 140 characters, without any text from the outside. */
   description: string;
 }

@@ -1,7 +1,19 @@
 import * as z from "zod/mini";
 import { type Arrival, ignored, type PullAction } from "./arrival.ts";
 import type { Fields } from "./body.ts";
-import { BranchName, factsOf, HeadName, HostId, Line, Login, labelsOf, optional, Repository, Sha } from "./fields.ts";
+import {
+  BranchName,
+  factsOf,
+  HeadName,
+  HostId,
+  HostTime,
+  Line,
+  Login,
+  labelsOf,
+  optional,
+  Repository,
+  Sha,
+} from "./fields.ts";
 
 const Label = z.pipe(
   z.object({ name: Line }),
@@ -19,6 +31,7 @@ const PullRequest = z.object({
     draft: optional(z.boolean()),
     merged: optional(z.boolean()),
     user: optional(Login),
+    updated_at: optional(HostTime),
     labels: labelsOf(Label),
     base: z.object({ ref: BranchName }),
     head: z.object({
@@ -58,6 +71,7 @@ export const pullRequestArrival = (fields: Fields, actions: ReadonlyMap<string, 
     labels,
     author: told.user,
     title: told.title,
+    updatedAt: told.updated_at,
   };
   const ref = `refs/pull/${number}/head`;
   return { kind: "pull", action, repository, sender, ref, sha: head.sha, before, commit: null, isSkipped: false, pull };

@@ -99,8 +99,13 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
       state.tellAgainAfter = change.after;
       if (change.after !== null) reach(state, change.at);
       return;
+    case "host-told":
+      markHostTold(state, change);
+      return;
     case "audits-told":
     case "logs-closed":
+    case "heads":
+    case "delivery":
     case "report":
     case "inputs":
     case "number":
@@ -129,6 +134,12 @@ const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<s
       return;
     case "deleting":
       state.deleting = { at: change.at, failures: change.failures };
+      return;
+    case "telling-hosts":
+      state.tellingHosts = { at: change.at, failures: change.failures };
+      return;
+    case "host-due":
+      markHostDue(state, change);
       return;
     case "lease-lost":
       state.events.leasesLost[change.cause]++;
@@ -195,11 +206,28 @@ const markTold = ({ builds }: PoolState, id: string): void => {
   if (build) builds.set(id, { ...build, isTold: true });
 };
 
+/** One git host that is away delays no other. Who begins or ends a build has them told at once. */
+const markHostDue = (state: PoolState, { buildId, at }: { buildId: string; at: number }): void => {
+  const { hostDue, builds, tellingHosts } = state;
+  if (!hostDue.has(buildId)) hostDue.set(buildId, at);
+  const build = builds.get(buildId);
+  const by = at + (build && !isEnded(build.status) ? LATE_FLUSH_MS : FLUSH_DELAY_MS);
+  if (tellingHosts.at === null || by < tellingHosts.at) tellingHosts.at = by;
+};
+
+/** Remembered with the build, and stored when the build is stored for another reason. */
+const markHostTold = ({ builds, hostDue }: PoolState, told: Change & { kind: "host-told" }): void => {
+  hostDue.delete(told.buildId);
+  const build = builds.get(told.buildId);
+  if (build && told.state !== null) builds.set(build.id, { ...build, toldHost: told.state });
+};
+
 /** D1 is told a later sequence, so that it shows if it is restored to before the deletion. */
 const applyDeletion = (state: PoolState, { buildId, deleted, at }: Deletion): void => {
   state.pendingDeletions.add(buildId);
   state.deleting.at = at;
   if (deleted === "build") state.dirty.delete(buildId);
+  if (deleted === "build") state.hostDue.delete(buildId);
   reach(state, at);
   flushBy(state, at + FLUSH_DELAY_MS);
 };

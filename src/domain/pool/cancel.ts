@@ -6,16 +6,45 @@ import {
   type DecisionContext,
   decided,
   leaseLost,
+  type Push,
   patchBuild,
   refused,
   SYSTEM,
   unknownId,
 } from "./decision.ts";
-import type { Change } from "./facts.ts";
-import { CANCELED, endBuild } from "./lease.ts";
+import type { ActiveBuild, Change } from "./facts.ts";
+import { endCanceled } from "./lease.ts";
 import type { PoolState } from "./state.ts";
 
-/** Cancels a queued build at once, and a leased one when its agent has stopped it or the lease ends. */
+/** Why a build is canceled, in words for people; and the build of a newer head, where that took its place. */
+export interface Cancellation {
+  message: string | null;
+  supersededBy: string | null;
+}
+
+/** Ends a queued build at once. A leased one ends when its agent has stopped it, or when its lease ends. */
+export const cancelBuild = (
+  { build, job }: ActiveBuild,
+  { message, supersededBy }: Cancellation,
+  actor: Actor,
+  context: DecisionContext,
+): { changes: Change[]; pushes: Push[] } => {
+  const { id, status } = build;
+  const detail = supersededBy === null ? { status } : { status, supersededBy };
+  const audited = audit(actor, "build.cancel", id, detail, context);
+  const canceled = { ...build, message, ...(supersededBy !== null && { supersededBy }) };
+  const { lease } = job;
+  if (!lease) return { changes: [...audited, ...endCanceled({ build: canceled, job }, context)], pushes: [] };
+  const changes: Change[] = [
+    ...audited,
+    ...patchBuild(canceled, { status: "canceling" }, context),
+    { kind: "job", job: { ...job, lease: { ...lease, stop: { reason: "canceled", at: context.now } } } },
+    { kind: "stop-told", buildId: id, at: context.now },
+  ];
+  return { changes, pushes: [{ agentId: lease.agentId, hint: { type: "cancel", buildId: id } }] };
+};
+
+/** A person or a program cancels a build. */
 export const cancel = (
   state: PoolState,
   { buildId, actor }: { buildId: string; actor: Actor },
@@ -23,18 +52,9 @@ export const cancel = (
 ): Decision<string> => {
   const active = activeBuild(state, buildId);
   if (!active) return state.records.ended(buildId) ? refused("conflict", "The build has ended already.") : unknownId();
-  const { build, job } = active;
-  if (!context.rules.mayCancel(build)) return decided(buildId);
-  const audited = audit(actor, "build.cancel", buildId, { status: build.status }, context);
-  const lease = job.lease;
-  if (!lease) return decided(buildId, [...audited, ...endBuild(active, CANCELED, null, context)]);
-  const changes: Change[] = [
-    ...audited,
-    ...patchBuild(build, { status: "canceling" }, context),
-    { kind: "job", job: { ...job, lease: { ...lease, stop: { reason: "canceled", at: context.now } } } },
-    { kind: "stop-told", buildId, at: context.now },
-  ];
-  return decided(buildId, changes, [{ agentId: lease.agentId, hint: { type: "cancel", buildId } }]);
+  if (!context.rules.mayCancel(active.build)) return decided(buildId);
+  const { changes, pushes } = cancelBuild(active, { message: null, supersededBy: null }, actor, context);
+  return decided(buildId, changes, pushes);
 };
 
 /** Marks a build whose agent sent a secret unmasked, so that people see it; also after the build has ended. */

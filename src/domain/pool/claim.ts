@@ -15,7 +15,7 @@ import {
   verifiedAgent,
 } from "./decision.ts";
 import type { ActiveBuild, AgentFacts, Change, Lease } from "./facts.ts";
-import { CANCELED, endBuild, requeue } from "./lease.ts";
+import { endBuild, endCanceled, requeue } from "./lease.ts";
 import { firstBuildFor, NO_RESERVATIONS } from "./match.ts";
 import type { PoolState } from "./state.ts";
 
@@ -109,7 +109,7 @@ export const unclaim = (state: PoolState, request: Unclaim, context: DecisionCon
   const held = leasedUnder(state, request, context);
   if (!held) return leaseLost();
   if (held.job.lease!.startedAt !== null) return refused("conflict", "The build was started.");
-  if (held.build.status === "canceling") return decided(null, endBuild(held, CANCELED, null, context));
+  if (held.build.status === "canceling") return decided(null, endCanceled(held, context));
   const notBefore = Math.max(request.notBefore, context.now + UNCLAIM_MS);
   const unstarted = context.rules.unstartedAfter(held.job, "unclaimed");
   return decided(null, requeue(held, { notBefore, unstarted }, context));
@@ -120,7 +120,7 @@ export const failClaim = (state: PoolState, request: FailClaim, context: Decisio
   const held = leasedUnder(state, request, context);
   if (!held) return leaseLost();
   if (held.job.lease!.startedAt !== null) return refused("conflict", "The build was started.");
+  if (held.build.status === "canceling") return decided(request.buildId, endCanceled(held, context, request.message));
   const failure = { status: "failed", exitCode: null, reason: request.reason } as const;
-  const outcome = held.build.status === "canceling" ? CANCELED : failure;
-  return decided(request.buildId, endBuild(held, outcome, request.message, context));
+  return decided(request.buildId, endBuild(held, failure, request.message, context));
 };

@@ -1,7 +1,7 @@
 import type { ClaimRequest } from "./commands.ts";
 import { buildHeldBy, type Decision, type DecisionContext, decided, verifiedAgent } from "./decision.ts";
 import type { AgentFacts, Change } from "./facts.ts";
-import { CANCELED, endBuild, loseLease } from "./lease.ts";
+import { endCanceled, loseLease } from "./lease.ts";
 import { POOL_LIMITS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
@@ -59,5 +59,5 @@ const releaseHeldBuild = (
   if (!held) return [];
   if (isRestart) return loseLease(held, agent, "restarted", context);
   const isIdle = by === "claim" && held.build.status === "canceling" && held.job.lease?.startedAt === null;
-  return isIdle ? endBuild(held, CANCELED, null, context) : [];
+  return isIdle ? endCanceled(held, context) : [];
 };

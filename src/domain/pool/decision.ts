@@ -97,7 +97,7 @@ export const patchBuild = (
   { rules, now }: DecisionContext,
 ): Change[] => {
   const next = { ...build, ...patch, version: rules.nextVersion(build.version, now) };
-  return [{ kind: "build", build: next }, ...rules.outbox(build, next, now)];
+  return [{ kind: "build", build: next }, ...rules.outbox(build, next, now), ...rules.hostOutbox(next, now)];
 };
 
 export const audit = (

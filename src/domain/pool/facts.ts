@@ -4,8 +4,11 @@ import type { BuildReason, Creator, EnvironmentKey, Step } from "../../protocol/
 import type { BuildStatus, EndedStatus } from "../../protocol/build-states.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { BuildOrigin, HostTarget } from "../githost/build-origin.ts";
+import type { HostState } from "../githost/host-report.ts";
+import type { Arrived } from "./arrivals.ts";
 import type { RunValues } from "./commands.ts";
 import type { LossCause } from "./events.ts";
+import type { Head, HeadKey } from "./heads.ts";
 
 /* All times are milliseconds since 1970. Facts are immutable: each change stores a new record. */
 
@@ -30,6 +33,8 @@ export interface BuildFacts {
   origin?: BuildOrigin | null;
   /** Absent where no git host hears of the build. */
   host?: HostTarget | null;
+  /** The state that the git host was told last, as far as a row remembers. */
+  toldHost?: HostState;
   /** The commit that changes are counted from, as the agent found it. */
   base?: string | null;
   /** The build of a newer head, for which this one was canceled. */
@@ -172,11 +177,20 @@ export interface KeyedBuild {
   at: number;
 }
 
+/** What was answered to a delivery of a git host, and when (milliseconds since 1970). */
+export interface KnownDelivery {
+  arrived: Arrived;
+  at: number;
+}
+
 /** What the pool keeps on disk only, and reads when it needs it. */
 export interface Records {
   /** A build that ended within the last 24 hours. */
   ended(buildId: string): { build: BuildFacts; job: JobFacts } | undefined;
   keyed(caller: string, key: string): KeyedBuild | undefined;
+  /** In the order in which the pool heard of them. */
+  heads(key: HeadKey): readonly Head[];
+  delivery(connectionId: string, deliveryId: string): KnownDelivery | undefined;
   lastNumber(repoId: string): number;
   /** Builds that ended and are remembered, in the order of their sequence numbers. */
   endedAfter(seq: number, limit: number): { id: string; seq: number }[];
@@ -222,6 +236,8 @@ export type Change =
   | { kind: "inputs"; buildId: string; runValues: RunValues; at: number }
   | { kind: "number"; repoId: string; number: number }
   | { kind: "key"; caller: string; key: string; keyed: KeyedBuild }
+  | { kind: "heads"; key: HeadKey; heads: readonly Head[]; at: number }
+  | { kind: "delivery"; connectionId: string; deliveryId: string; known: KnownDelivery }
   | { kind: "agent"; agent: AgentFacts }
   | { kind: "agent-removed"; agentId: string }
   /** A token, or the hash of a secret that it had, is no longer valid: what arrives with it later is refused. */
@@ -238,9 +254,11 @@ export type Change =
   /** `endedAt`: the build has ended too, so that its log can move to the archive. */
   | { kind: "close"; jobId: string; fence: number; at: number; endedAt?: number | undefined }
   | { kind: "logs-closed"; entries: number[] }
+  /** The git host was told this state of the build, and has to hear of no other; null: there is nothing to tell. */
+  | { kind: "host-told"; buildId: string; state: HostState | null }
   | { kind: "deleted"; deletion: Deletion }
   | { kind: "deletions-done"; buildIds: string[] }
-  | { kind: "forget"; before: number; revokedBefore: number }
+  | { kind: "forget"; before: number; revokedBefore: number; headsBefore: number }
   /** The pool changed before D1 was compared with it: its sequence as it was loaded is kept for the comparison. */
   | { kind: "unchecked"; sequence: number }
   | { kind: "compared" }
@@ -266,6 +284,9 @@ export type MemoryChange =
   | { kind: "flush"; at: number | null; failures: number }
   | { kind: "closing"; at: number | null; failures: number }
   | { kind: "deleting"; at: number | null; failures: number }
+  | { kind: "telling-hosts"; at: number | null; failures: number }
+  /** The git host has to hear of the build, at the latest by this time. Its row on disk says so by itself. */
+  | { kind: "host-due"; buildId: string; at: number }
   | { kind: "lease-lost"; cause: LossCause }
   | { kind: "offer-ignored" }
   /** A sweep was answered with all events so far. */

@@ -1,7 +1,7 @@
 import { type DecisionContext, patchBuild } from "./decision.ts";
 import type { LossCause } from "./events.ts";
 import type { ActiveBuild, AgentFacts, Change, JobFacts, Outcome } from "./facts.ts";
-import { POOL_LIMITS } from "./rules.ts";
+import { cancelReason, POOL_LIMITS } from "./rules.ts";
 
 /** Ends the build with this outcome. */
 export const endBuild = (
@@ -14,6 +14,14 @@ export const endBuild = (
   { kind: "job", job: { ...job, lease: null } },
   ...closeForGood(job, context),
 ];
+
+/** Ends a build that was canceled: with what was said then, or else with what its agent says of the end. */
+export const endCanceled = (
+  held: ActiveBuild,
+  context: DecisionContext,
+  said: string | null = null,
+  outcome: Outcome = { status: "canceled", exitCode: null, reason: cancelReason(held.build) },
+): Change[] => endBuild(held, outcome, held.build.message ?? said, context);
 
 /** Puts the build back into the queue. It keeps its age, and so its place. */
 export const requeue = (
@@ -75,7 +83,7 @@ const retryOrFail = (held: ActiveBuild, message: string, context: DecisionContex
   const { build, job } = held;
   const { rules } = context;
   const lease = job.lease!;
-  if (build.status === "canceling") return endBuild(held, CANCELED, null, context);
+  if (build.status === "canceling") return endCanceled(held, context);
   if (lease.stop?.reason === "timeout") return endBuild(held, TIMED_OUT, overtimeMessage(job), context);
   const isStarted = lease.startedAt !== null;
   const unstarted = isStarted ? job.unstarted : rules.unstartedAfter(job, "lost");
@@ -86,7 +94,6 @@ const retryOrFail = (held: ActiveBuild, message: string, context: DecisionContex
   return requeue(counted, {}, context, isStarted ? `Attempt ${job.attempt} was lost. ${message}` : undefined);
 };
 
-export const CANCELED: Outcome = { status: "canceled", exitCode: null, reason: "canceled" };
 export const TIMED_OUT: Outcome = { status: "failed", exitCode: null, reason: "timeout" };
 const AGENT_LOST: Outcome = { status: "failed", exitCode: null, reason: "agent-lost" };
 

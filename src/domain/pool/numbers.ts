@@ -17,7 +17,7 @@ export interface PoolNumbers extends PoolEvents, Omit<DiskNumbers, "pendingSince
   active: number;
   waiting: number;
   oldestWaitSeconds: number;
-  /** Age of the oldest change that D1, the archive or a log has not heard of; 0 where there is none. */
+  /** Age of the oldest change that D1, the archive, a log or a git host's object has not heard of; 0 where there is none. */
   outboxSeconds: number;
   /** Attempts in a row that did not deliver everything. */
   outboxFailures: number;
@@ -25,7 +25,8 @@ export interface PoolNumbers extends PoolEvents, Omit<DiskNumbers, "pendingSince
 
 export const numbersOf = (state: PoolState, now: number, { pendingSince, ...disk }: DiskNumbers): PoolNumbers => {
   const [dirtySince = now] = state.dirty.values();
-  const since = Math.min(dirtySince, pendingSince ?? now);
+  const [hostSince = now] = state.hostDue.values();
+  const since = Math.min(dirtySince, hostSince, pendingSince ?? now);
   return {
     ...state.events,
     ...disk,
@@ -33,7 +34,7 @@ export const numbersOf = (state: PoolState, now: number, { pendingSince, ...disk
     waiting: state.queue.size,
     oldestWaitSeconds: oldestWait(state, now),
     outboxSeconds: Math.max(0, (now - since) / 1000),
-    outboxFailures: Math.max(state.flush.failures, state.closing.failures),
+    outboxFailures: Math.max(state.flush.failures, state.closing.failures, state.tellingHosts.failures),
   };
 };
 

@@ -221,10 +221,12 @@ const endAsStored = (build: BuildFacts, job: JobFacts, stored: StoredBuild, cont
   const { agentId, attempt, ...known } = stored;
   const { status, finishedAt, exitCode, reason } = known;
   const result = isEnded(status) ? { status, exitCode, reason } : null;
+  const ended: BuildFacts = { ...build, ...known, origin: build.origin ?? null, seq: build.seq };
   return [
-    { kind: "build", build: { ...build, ...known, seq: build.seq } },
+    { kind: "build", build: ended },
     { kind: "job", job: { ...job, lease: null, fence: 0, agentId, attempt, result } },
     ...closeLog(job, context),
+    ...context.rules.hostOutbox(ended, context.now),
     { kind: "clean", buildId: build.id, endedAt: finishedAt },
   ];
 };

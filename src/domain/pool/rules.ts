@@ -1,6 +1,7 @@
 import { type ActiveStatus, isActive, isEnded } from "../../protocol/build-states.ts";
 import { PERIODS } from "../../protocol/limits.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
+import type { HostReport, HostState } from "../githost/host-report.ts";
 import { unmetRequirements } from "../requires.ts";
 import type {
   ActiveBuild,
@@ -14,6 +15,8 @@ import type {
   Records,
   Waiter,
 } from "./facts.ts";
+import { HEAD_MS, type Head, olderThanNewest, type Place, place } from "./heads.ts";
+import { hostReportOf, isHostDue } from "./host-state.ts";
 import { byQueueOrder, type QueuedBuild } from "./queue.ts";
 import type { StoredBuild } from "./stored.ts";
 
@@ -109,6 +112,21 @@ export interface Rules {
   mayTell(build: BuildFacts, isRecorded: boolean): boolean;
   /** Whether D1 knows enough of a build of which it has this version. */
   isHeard(build: BuildFacts, version: number): boolean;
+  /** Whether a git host hears of the change: once the commit is known, and when the build has ended. */
+  hostOutbox(build: BuildFacts, at: number): Change[];
+  /** What a git host is told of a build; null where it hears nothing. */
+  hostReport(build: BuildFacts, job: JobFacts): HostReport | null;
+  /** Whether the git host knows enough of a build that is told so by now. */
+  isHostTold(now: HostState, told: HostState): boolean;
+  /** Whether git hosts are told again, where this many builds were not told. */
+  tellsHostsAgain(left: number, failed: boolean): boolean;
+  /** Where an arriving head of a ref belongs. */
+  placed(heads: readonly Head[], pushed: Pick<Head, "sha" | "before">): Place;
+  /** The newest head that follows this one, and those before it whose builds end. */
+  superseded(heads: readonly Head[], head: Pick<Head, "sha">): { newest: Head; older: Head[] } | null;
+  /** Whether a delivery is known from now on, of which this many builds were refused. */
+  remembersDelivery(refused: number): boolean;
+  deliveryStands(at: number, now: number): boolean;
   audited(change: Change & { kind: "audit" }): Change[];
   /** What is stored of a lease that is over, or of a build that has ended: its log is closed. */
   closes(change: Change & { kind: "close" }): Change[];
@@ -157,6 +175,9 @@ const ALLOWED: Record<ActiveStatus, readonly ("hand-out" | "start" | "finish" | 
 const isAllowed = (action: (typeof ALLOWED)[ActiveStatus][number], { status }: BuildFacts): boolean =>
   isActive(status) && (ALLOWED[status]?.includes(action) ?? false);
 
+/** Why a build was canceled: for a newer head of its ref, or for anything else. */
+export const cancelReason = ({ supersededBy }: BuildFacts) => (supersededBy ? "superseded" : "canceled");
+
 export const RULES: Rules = {
   nextFence: (last, now) => Math.max(last + 1, now),
   nextVersion: (last, now) => Math.max(last + 1, now),
@@ -191,7 +212,7 @@ export const RULES: Rules = {
   mayStart: (build) => isAllowed("start", build),
   mayFinish: (build) => isAllowed("finish", build),
   ending: (build, { lease }, reported) => {
-    if (build.status === "canceling") return { ...reported, status: "canceled", reason: "canceled" };
+    if (build.status === "canceling") return { ...reported, status: "canceled", reason: cancelReason(build) };
     if (lease?.stop?.reason === "timeout") return { ...reported, status: "failed", reason: "timeout" };
     if (reported.status === "canceled")
       return { ...reported, status: "failed", reason: reported.reason ?? "agent-error" };
@@ -210,6 +231,14 @@ export const RULES: Rules = {
   outbox: (before, build, at) => (!before || isEnded(build.status) ? [{ kind: "dirty", buildId: build.id, at }] : []),
   mayTell: (build, isRecorded) => !isEnded(build.status) || isRecorded,
   isHeard: (build, version) => !isEnded(build.status) || build.version === version,
+  hostOutbox: (build, at) => (isHostDue(build) ? [{ kind: "host-due", buildId: build.id, at }] : []),
+  hostReport: (build, job) => hostReportOf(build, job),
+  isHostTold: (now, told) => now === told,
+  tellsHostsAgain: (left) => left > 0,
+  placed: (heads, pushed) => place(heads, pushed),
+  superseded: (heads, head) => olderThanNewest(heads, head),
+  remembersDelivery: (refused) => refused === 0,
+  deliveryStands: (at, now) => now < at + HEAD_MS,
   audited: (change) => [change],
   closes: (change) => [change],
   isNotFor: ({ releasedBy, passedOver }, agentId) =>

@@ -57,6 +57,9 @@ export interface PoolState {
   /** The same for deletions, and the builds that they are about. */
   deleting: Attempts;
   readonly pendingDeletions: Set<string>;
+  /** The same for what git hosts have to hear of, and the builds, each with the time since when. */
+  tellingHosts: Attempts;
+  readonly hostDue: Map<string, number>;
   /** What happened since the last sweep that was answered. */
   events: PoolEvents;
   readonly deadlines: Record<DeadlineKind, DeadlineQueue>;
@@ -126,6 +129,8 @@ export const emptyState = (records: Records): PoolState => ({
   closing: { at: null, failures: 0 },
   deleting: { at: null, failures: 0 },
   pendingDeletions: new Set(),
+  tellingHosts: { at: null, failures: 0 },
+  hostDue: new Map(),
   events: noEvents(),
   deadlines: {
     lease: new DeadlineQueue(),

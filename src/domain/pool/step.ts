@@ -1,5 +1,6 @@
 import * as agents from "./agents.ts";
 import { apply } from "./apply.ts";
+import { arrive } from "./arrive.ts";
 import { cancel, flagLeak } from "./cancel.ts";
 import { claim, deliver, failClaim, unclaim } from "./claim.ts";
 import type { ClaimRequest, Result } from "./commands.ts";
@@ -9,6 +10,8 @@ import { type Decision, type DecisionContext, decided, type Push } from "./decis
 import { deleteBuild, recordDeletions } from "./delete.ts";
 import { enqueue } from "./enqueue.ts";
 import type { Change } from "./facts.ts";
+import { HEAD_MS } from "./heads.ts";
+import { recordHosts } from "./host-outbox.ts";
 import { offerBuilds } from "./offers.ts";
 import { recordCloses, recordFlush } from "./outbox.ts";
 import { compare, databaseRestored, keepUnchecked, reconcile, revoke } from "./reconcile.ts";
@@ -26,6 +29,7 @@ interface CommandRow {
 /** Every command of the pool, by name. */
 const COMMANDS = {
   enqueue: { decide: enqueue },
+  arrive: { decide: arrive },
   claim: { decide: claim, contact: "claim" },
   deliver: { decide: deliver },
   unclaim: { decide: unclaim },
@@ -45,6 +49,7 @@ const COMMANDS = {
   databaseRestored: { decide: databaseRestored },
   revoke: { decide: revoke },
   recordCloses: { decide: recordCloses },
+  recordHosts: { decide: recordHosts },
   registerAgent: { decide: agents.register },
   updateAgent: { decide: agents.update },
   removeAgent: { decide: agents.remove },
@@ -54,10 +59,12 @@ const COMMANDS = {
   leave: { decide: agents.leave },
   /** Decides nothing: every step ends what is overdue first. */
   sweep: { decide: (_state: PoolState, _: null, _context: DecisionContext) => decided(null) },
-  /** Forgets builds and idempotency keys that nobody may ask for any more. */
+  /** Forgets what nobody may ask for any more: builds, idempotency keys, deliveries and heads. */
   tidy: {
-    decide: (_state: PoolState, _: null, { now }: DecisionContext) =>
-      decided(null, [{ kind: "forget", before: now - REMEMBER_MS, revokedBefore: now - REVOKED_MS }]),
+    decide: (_state: PoolState, _: null, { now }: DecisionContext) => {
+      const times = { before: now - REMEMBER_MS, revokedBefore: now - REVOKED_MS, headsBefore: now - HEAD_MS };
+      return decided(null, [{ kind: "forget", ...times }]);
+    },
   },
 } as const satisfies Record<string, CommandRow>;
 
@@ -116,9 +123,9 @@ export const step = <C extends Command>(
 export const nextDue = (state: PoolState, { agentMs }: Pick<DecisionContext, "agentMs">): number | null => {
   const silence = state.index.contacts.next();
   const forgetting = silence === null ? null : silence + agentMs;
-  const times = [nextDeadline(state), state.flush.at, state.closing.at, state.deleting.at, forgetting].filter(
-    (at) => at !== null,
-  );
+  const { flush, closing, deleting, tellingHosts } = state;
+  const attempts = [flush.at, closing.at, deleting.at, tellingHosts.at];
+  const times = [nextDeadline(state), ...attempts, forgetting].filter((at) => at !== null);
   return times.length > 0 ? Math.min(...times) : null;
 };
 

@@ -14,6 +14,7 @@ export interface StoredBuild
     | "priority"
     | "retryOf"
     | "createdBy"
+    | "origin"
     | "status"
     | "exitCode"
     | "reason"

@@ -15,7 +15,7 @@ import {
 } from "./decision.ts";
 import { releaseElsewhere } from "./elsewhere.ts";
 import type { ActiveBuild, BuildFacts, Change, JobFacts, Lease, Outcome, Report } from "./facts.ts";
-import { CANCELED, endBuild, loseLease, overtimeMessage, requeue, retireEphemeral, TIMED_OUT } from "./lease.ts";
+import { endBuild, endCanceled, loseLease, overtimeMessage, requeue, retireEphemeral, TIMED_OUT } from "./lease.ts";
 import { POOL_LIMITS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
@@ -124,7 +124,7 @@ export const release = (state: PoolState, request: ReleaseRequest, context: Deci
   const { build, job } = held;
   const { agentId, reason } = request;
   if (request.interrupted) return decided(build.id, loseLease(held, state.agents.get(agentId), "stopped", context));
-  if (build.status === "canceling") return decided(build.id, endBuild(held, CANCELED, null, context));
+  if (build.status === "canceling") return decided(build.id, endCanceled(held, context));
   if (job.lease?.stop) return decided(build.id, endBuild(held, TIMED_OUT, overtimeMessage(job), context));
   if (request.elsewhere) return releaseElsewhere(state, held, agentId, reason, context);
   const requires = mergeRequires(job.requires, request.requires ?? {});
@@ -154,8 +154,9 @@ export const finish = (state: PoolState, report: FinishReport, context: Decision
   const message =
     (isOwnMessage ? report.message : null) ?? (outcome.reason === "timeout" ? overtimeMessage(job) : null);
   const finished = { build, job: { ...job, result: reported } };
+  const isCanceled = build.status === "canceling";
   return decided(buildId, [
-    ...endBuild(finished, outcome, message, context),
+    ...(isCanceled ? endCanceled(finished, context, message, outcome) : endBuild(finished, outcome, message, context)),
     ...retireEphemeral(state.agents.get(agentId), context),
   ]);
 };

@@ -7,17 +7,24 @@ export interface Access {
   operator?: true;
   registration?: true;
   agent?: true;
+  /** A git host, which has proved that it knows the secret of its hook. */
+  connection?: true;
 }
 
-export type CallerKind = "api" | "operator" | "registration" | "agent";
+export type CallerKind = "api" | "operator" | "registration" | "agent" | "connection";
 
-/** The caller as its token says. The token's tag is verified; whether it is still valid, `Admission` checks. */
+/**
+ * The caller as its token says. The token's tag is verified; whether it is still valid, `Admission` checks. A git host's
+ * proof is checked before there is a caller; whether the connection is still there, whoever reads its row.
+ */
 export interface Caller {
   kind: CallerKind;
   orgId: string;
   tokenHash: string;
   /** The dashboard session that holds the token, if one does. */
   sessionId?: string;
+  /** The connection that a git host sends for. */
+  connectionId?: string;
 }
 
 /** A caller with a valid token who may call the verb. `labels` are those that a registration token may grant. */
@@ -40,12 +47,13 @@ export const checkAccess = (access: Access, kind: CallerKind, role: Role | null)
   if (!allowed) throw new Refusal("forbidden", describe(access));
 };
 
-const describe = ({ role, operator, registration, agent }: Access): string => {
+const describe = ({ role, operator, registration, agent, connection }: Access): string => {
   const may = [
     role && `a token with role ${role} or more`,
     registration && "a registration token",
     agent && "an agent's own token",
     operator && "the operator's token",
+    connection && "a git host's signature",
   ].filter((text) => text);
   return `This needs ${may.join(", or ")}.`;
 };

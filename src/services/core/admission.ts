@@ -22,7 +22,7 @@ interface AdmissionParts {
 
 /**
  * Checks once for each request that the caller's token is valid and may call the verb: an API or registration token
- * with the first query to D1, an agent's token at its pool, the operator's token without a query.
+ * with the first query to D1, an agent's token at its pool, the operator's token and a git host without a query.
  */
 export class Admission {
   readonly #parts: AdmissionParts;
@@ -46,9 +46,10 @@ export class Admission {
   /** Checks the caller unless that is done: for verbs that do not begin with a query to D1. @throws Refusal */
   async admit(): Promise<Admitted> {
     if (!this.#admitted) {
-      const { kind } = this.#parts.caller;
+      const { kind, connectionId } = this.#parts.caller;
       if (kind === "agent") await this.#admitAgent();
-      else if (kind === "operator") this.#admitOperator();
+      else if (kind === "operator") this.#admitUnasked("operator", "operator");
+      else if (kind === "connection") this.#admitUnasked("connection", `connection:${connectionId}`);
       else await this.#parts.db.run();
     }
     return this.admitted;
@@ -72,9 +73,9 @@ export class Admission {
     this.#admitted = { actor: `agent:${agentId}`, kind: "agent", role: null, labels: null, agentId, token: null };
   }
 
-  #admitOperator(): void {
-    checkAccess(this.#parts.access, "operator", null);
-    this.#admitted = { actor: "operator", kind: "operator", role: null, labels: null, agentId: null, token: null };
+  #admitUnasked(kind: "operator" | "connection", actor: string): void {
+    checkAccess(this.#parts.access, kind, null);
+    this.#admitted = { actor, kind, role: null, labels: null, agentId: null, token: null };
   }
 
   #admitToken(row: ValidToken | undefined): void {

@@ -31,7 +31,7 @@ export const auditRow = (context: Context, { action, subject, orgId = context.or
 
 /** Rolls the batch back when the caller's token was revoked since it was checked. */
 const ensureTokenValid = (context: Context): Query[] => {
-  if (context.caller.kind === "operator") return [];
+  if (context.caller.kind === "operator" || context.caller.kind === "connection") return [];
   const isValid = sql`EXISTS (SELECT 1 FROM ${token} WHERE ${isValidToken(context.caller.tokenHash, context.at)})`;
   return [ensure(context.db.sql, "token_live", isValid)];
 };

@@ -1,4 +1,5 @@
 import type { Config } from "../../config.ts";
+import { LIMITS } from "../../protocol/limits.ts";
 import type { CallerKind } from "./access.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -29,4 +30,12 @@ export const checkAddressRate = async (env: Pick<Env, "TOKEN_RATE">, address: st
   const { success } = await env.TOKEN_RATE.limit({ key: addressKey(address) });
   if (success) return;
   throw new Refusal("rate-limited", "This address sends too many requests.", { retryAfterSeconds: WINDOW_SECONDS });
+};
+
+/** Counts a delivery by the address of its hook, whoever sends it. @throws Refusal rate-limited */
+export const checkHookRate = async (env: Pick<Env, "HOOK_RATE">, token: string): Promise<void> => {
+  const { success } = await env.HOOK_RATE.limit({ key: token });
+  if (success) return;
+  const detail = `This hook may send ${LIMITS.deliveriesPerMinute} deliveries a minute.`;
+  throw new Refusal("rate-limited", detail, { retryAfterSeconds: WINDOW_SECONDS });
 };

@@ -42,13 +42,15 @@ export const PARAMETERS: Record<string, string> = {
   wait: `Seconds to wait for a build: 0 to ${LIMITS.pollSeconds}.`,
 };
 
-/** The description of the id in a path, by the path before it. */
+/** The description of the id in a path, by the path before it, and of every other part by its name. */
 export const SUBJECTS: Record<string, string> = {
   "/organization": "Slug of the organization.",
   "/token": "Id of the token.",
   "/secrets/variables": "Id of the variable.",
   "/secrets/groups": "Id of the group.",
   "/repository": "Id of the repository.",
+  "/connection": "Id of the connection.",
+  deliveryId: "The git host's own id of the delivery.",
   "/pipeline": "Id of the pipeline.",
   "/build": "Id of the build.",
   "/buildagent": "Id of the agent.",

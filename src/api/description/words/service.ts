@@ -77,6 +77,28 @@ export const SERVICE: Words = {
       detail: "Further facts, different for each action. New fields may be added.",
     },
   },
+  HostDelivery: {
+    is: "A delivery of a git host, and what came of it.",
+    fields: {
+      id: "The host's own id of the delivery; ID~MILLISECONDS where a person took it once more.",
+      at: "When it came.",
+      event: "The event in the host's words.",
+      repository: "The repository as the host tells of it; null where the delivery names none.",
+      "repository.hostRepoId": "The host's id of the repository.",
+      "repository.fullName": "Its owner and name at that time.",
+      "repository.defaultBranch": "Its default branch; null where the host does not tell it.",
+      ref: "The whole name of the ref; null where the delivery tells of none.",
+      sha: "The commit; null where the delivery tells of none.",
+      builds: "Ids of the builds that it made, or that were there already.",
+      ignored: "Why it made no build, in words; null where it made one.",
+      mayRedeliver: "Whether it can be taken once more; false: it was too large to keep.",
+    },
+  },
+  DeliveryTaken: {
+    is: "What came of a delivery.",
+    like: "HostDelivery",
+    fields: { delivery: "Id of the delivery." },
+  },
   Problem: {
     is: "Why a request was refused (RFC 9457).",
     fields: {

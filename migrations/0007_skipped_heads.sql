@@ -1,0 +1,1 @@
+ALTER TABLE `repository` ADD `skipped_heads_json` text;

@@ -1,0 +1,18 @@
+import type { connection } from "./schema.ts";
+
+/** What speaking with the git host of a connection needs. */
+export type ConnectionRow = Pick<
+  typeof connection.$inferSelect,
+  "id" | "kind" | "apiUrl" | "auth" | "sealed" | "sealedVersion"
+> & { isActive: number };
+
+/** Reads a connection of an organization at the primary: it may have been changed a moment ago. */
+export const readConnection = (db: D1Database, orgId: string, id: string): Promise<ConnectionRow | null> =>
+  db
+    .withSession("first-primary")
+    .prepare(
+      `SELECT id, kind, api_url AS apiUrl, auth, sealed, sealed_version AS sealedVersion, is_active AS isActive
+       FROM connection WHERE id = ? AND org_id = ?`,
+    )
+    .bind(id, orgId)
+    .first<ConnectionRow>();

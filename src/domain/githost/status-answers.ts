@@ -1,0 +1,114 @@
+import { closed } from "./report-status.ts";
+import type { StatusRules } from "./status-rules.ts";
+import {
+  type Commit,
+  type Line,
+  linesOf,
+  type Pace,
+  REPOSITORY_CONTEXT,
+  type Sent,
+  type Statuses,
+} from "./statuses.ts";
+
+/** What came of a status that was sent. `reason` is in words for people. */
+export type Outcome =
+  /** GitLab names the pipeline that the state is in. */
+  | { kind: "told"; pipelineId: number | null }
+  /** The host does not accept the token. */
+  | { kind: "unauthorized"; reason: string }
+  /** The host accepts the token, and not for this. */
+  | { kind: "forbidden"; reason: string }
+  /** The host is asked too often; until when, in milliseconds since 1970, where it says so. */
+  | { kind: "limited"; until: number | null; reason: string }
+  /** The host is busy with this commit, or has it under another name. */
+  | { kind: "busy"; reason: string }
+  /** The host has a problem; where there was no answer at all it may still do what it was asked. */
+  | { kind: "away"; isUnsure: boolean; reason: string }
+  /** The host does not take the link. */
+  | { kind: "unlinked"; reason: string }
+  /** It will not work the next time either. */
+  | { kind: "refused"; reason: string };
+
+/** The commit, or nothing where it is no longer there, and the pace after an answer. */
+export interface Answered {
+  commit: Commit | null;
+  pace: Pace;
+}
+
+/** Takes in the answer to what was sent. */
+export const answered = (
+  statuses: Statuses,
+  sent: Sent,
+  outcome: Outcome,
+  now: number,
+  rules: StatusRules,
+): Answered => {
+  const pace = paced(statuses.pace, outcome, now, rules);
+  const commit = statuses.commits.get(sent.commit);
+  const line = commit && linesOf(commit).find(({ context }) => context === sent.context);
+  if (!commit || !line) return { commit: null, pace };
+  const next =
+    outcome.kind === "told" ? told(line, sent, outcome, now, rules) : missed(line, sent, outcome, now, rules);
+  return { commit: closed(withLine(commit, next), now, rules), pace };
+};
+
+/** A pipeline of GitLab belongs to all contexts of the commit on this ref. */
+const withLine = (commit: Commit, line: Line): Commit => {
+  const { pipelineId } = line;
+  const shared = (other: Line): Line => {
+    if (other.context === line.context) return line;
+    const isSame = pipelineId !== null && other.pipelineId === null && other.wanted.ref === line.wanted.ref;
+    return isSame ? { ...other, pipelineId } : other;
+  };
+  return { ...commit, own: commit.own.map(shared), overall: shared(commit.overall) };
+};
+
+const told = (
+  line: Line,
+  sent: Sent,
+  { pipelineId }: Extract<Outcome, { kind: "told" }>,
+  now: number,
+  rules: StatusRules,
+): Line => {
+  const taken = { ...line, told: rules.taken(line, sent), pipelineId: pipelineId ?? line.pipelineId };
+  const untried = isSame(line, sent, rules) ? { tries: 0, triedFrom: null, nextAt: 0 } : {};
+  return { ...taken, ...untried, againAt: now < line.unsureUntil ? line.unsureUntil : null };
+};
+
+const isSame = (line: Line, sent: Sent, rules: StatusRules): boolean =>
+  line.context === REPOSITORY_CONTEXT ? line.wanted.state === sent.state : rules.isAnswered(line, sent);
+
+/** The line after a try in vain. What was reported meanwhile has not been tried. */
+const missed = (line: Line, sent: Sent, outcome: Outcome, now: number, rules: StatusRules): Line => {
+  const unsure = outcome.kind === "away" && outcome.isUnsure ? { unsureUntil: rules.unsureUntil(now) } : {};
+  if (!isSame(line, sent, rules)) return { ...line, ...unsure };
+  const tried = { ...line, ...unsure, tries: line.tries + 1, triedFrom: line.triedFrom ?? now };
+  const reason = "reason" in outcome ? outcome.reason : "";
+  if (outcome.kind === "refused") return { ...tried, givenUp: { reason, at: now } };
+  if (rules.isHopeless(tried, now)) return { ...tried, givenUp: { reason: `For a day: ${reason}`, at: now } };
+  if (outcome.kind === "unlinked") return { ...tried, mayLink: false };
+  return { ...tried, nextAt: now + waitOf(outcome, tried.tries, rules) };
+};
+
+const waitOf = ({ kind }: Outcome, tries: number, rules: StatusRules): number => {
+  if (kind === "unauthorized" || kind === "limited") return 0;
+  return kind === "forbidden" ? rules.forbiddenWait(tries) : rules.lineWait(tries);
+};
+
+/** The pace after an answer. One that is about the status alone shows that the host is well. */
+const paced = (pace: Pace, outcome: Outcome, now: number, rules: StatusRules): Pace => {
+  const failures = pace.failures + 1;
+  const until = (quietUntil: number, trouble: string): Pace => ({ ...pace, failures, quietUntil, trouble });
+  switch (outcome.kind) {
+    case "unauthorized":
+      return until(now + rules.tokenWait(failures), outcome.reason);
+    case "forbidden":
+      return until(now + rules.forbiddenWait(failures), outcome.reason);
+    case "limited":
+      return until(rules.pauseUntil(now, outcome.until, failures), outcome.reason);
+    case "away":
+      return until(now + rules.hostWait(failures), outcome.reason);
+    default:
+      return { ...pace, failures: 0, quietUntil: 0, trouble: null };
+  }
+};

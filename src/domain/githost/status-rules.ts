@@ -1,0 +1,82 @@
+import { isTerminal } from "./host-report.ts";
+import { type Line, REPOSITORY_CONTEXT, type Sent, type Statuses, type Wanted } from "./statuses.ts";
+
+/** Milliseconds for which a build that goes on is not told: one that ends at once is told once. */
+export const REST_MS = 1_500;
+/** Milliseconds between two statuses, where the host asks for it (GitHub, "Best practices for using the REST API"). */
+const GITHUB_GAP_MS = 1_000;
+/** Milliseconds for which a host may still do what it was asked and did not answer. */
+const LATE_MS = 60_000;
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const MOST_WAIT = 10 * MINUTE;
+const GIVE_UP_MS = 24 * 60 * MINUTE;
+/** Milliseconds that a host may tell us to wait at most. */
+const LONGEST_PAUSE = 60 * MINUTE;
+
+const doubling = (first: number, times: number, most: number): number =>
+  Math.min(first * 2 ** Math.min(times - 1, 20), most);
+
+/** Later builds of a repository have higher numbers; the id decides where a restored pool gave a number twice. */
+const orderOf = ({ number, buildId, state, version }: Wanted): (number | string)[] => [
+  number,
+  buildId,
+  Number(isTerminal(state)),
+  version,
+];
+
+const isAfter = (left: (number | string)[], right: (number | string)[]): boolean => {
+  const place = left.findIndex((value, index) => value !== right[index]);
+  return place >= 0 && left[place]! > right[place]!;
+};
+
+/**
+ * The rules of the statuses, each with a name. The simulation replaces one at a time by a wrong one, which proves that
+ * its checks find the absence of each.
+ */
+export const STATUS_RULES = {
+  /** Whether a report says more than what is wanted already: nothing of a build follows its end. */
+  isNews: (known: Wanted, report: Wanted): boolean => isAfter(orderOf(report), orderOf(known)),
+  /** Whether the host has taken what is wanted. A repository's state has no build of its own. */
+  isTold: ({ context, wanted, told, againAt }: Line): boolean =>
+    told !== null &&
+    againAt === null &&
+    told.state === wanted.state &&
+    (context === REPOSITORY_CONTEXT || told.buildId === wanted.buildId),
+  isGivenUp: ({ givenUp }: Line): boolean => givenUp !== null,
+  /** Whether the answer is about what is wanted now: something newer may have been reported meanwhile. */
+  isAnswered: ({ wanted }: Line, sent: Sent): boolean => wanted.buildId === sent.buildId && wanted.state === sent.state,
+  /** What the host has taken with an answer. */
+  taken: (_line: Line, { buildId, state }: Sent): Line["told"] => ({ buildId, state }),
+  maySend: ({ inFlight }: Statuses): boolean => inFlight === null,
+  gapMs: (kind: string): number => (kind === "github" ? GITHUB_GAP_MS : 0),
+  /** Until when the host may do something late after a request without an answer. */
+  unsureUntil: (now: number): number => now + LATE_MS,
+  /** Until when a line waits after so many tries, and the whole connection after so many failures in a row. */
+  lineWait: (tries: number): number => doubling(2 * SECOND, tries, MOST_WAIT),
+  forbiddenWait: (times: number): number => doubling(MINUTE, times, MOST_WAIT),
+  hostWait: (failures: number): number => doubling(2 * SECOND, failures, MINUTE),
+  /** The first time the token is only read anew: it may have been changed. */
+  tokenWait: (failures: number): number => (failures === 1 ? 0 : doubling(MINUTE, failures - 1, MOST_WAIT)),
+  /** When a host that is asked too often takes requests again, where it says so. */
+  pauseUntil: (now: number, until: number | null, failures: number): number =>
+    until === null ? now + doubling(MINUTE, failures, MOST_WAIT) : clamp(until, now + SECOND, now + LONGEST_PAUSE),
+  isHopeless: (line: Line, now: number): boolean => line.triedFrom !== null && now - line.triedFrom >= GIVE_UP_MS,
+  /** A success waits while the host does not know of a build of the commit that goes on: all would look well. */
+  isHeld: (line: Line, own: Line[]): boolean =>
+    line.wanted.state === "success" && own.some((other) => other !== line && isUnheard(other)),
+  /** The state of the repository: a failure at once, a success at the end. Skipped builds do not count. */
+  overall: (own: Line[]): Wanted["state"] => {
+    const states = own.map(({ wanted }) => wanted.state);
+    if (states.some((state) => state === "failure" || state === "error")) return "failure";
+    return states.every((state) => state === "success") ? "success" : "pending";
+  },
+};
+
+export type StatusRules = typeof STATUS_RULES;
+
+const clamp = (value: number, least: number, most: number): number => Math.min(Math.max(value, least), most);
+
+/** Whether its build goes on and the host was not told of it. */
+export const isUnheard = ({ wanted, told, givenUp }: Line): boolean =>
+  wanted.state === "pending" && told?.buildId !== wanted.buildId && givenUp === null;

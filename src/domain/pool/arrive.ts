@@ -1,0 +1,152 @@
+import { refOf } from "../git-ref.ts";
+import type { Arrive, Arrived, ArrivedBuild, ArrivingBuild, EndedRef } from "./arrivals.ts";
+import { type Cancellation, cancelBuild } from "./cancel.ts";
+import type { Actor } from "./commands.ts";
+import {
+  activeBuild,
+  type Decision,
+  type DecisionContext,
+  decided,
+  notCompared,
+  type Push,
+  unknownId,
+} from "./decision.ts";
+import type { BuildFacts, Change } from "./facts.ts";
+import { type Head, type HeadKey, learn, remember } from "./heads.ts";
+import { type Added, addBuild, isKnown, queueProblem, sizeOfInputs } from "./new-build.ts";
+import type { PoolState } from "./state.ts";
+
+/** Takes what came of a delivery of a git host: makes builds, each once, and cancels those that are of no use any more. */
+export const arrive = (state: PoolState, request: Arrive, context: DecisionContext): Decision<Arrived> => {
+  const { rules, now } = context;
+  const { orgId, connectionId, deliveryId } = request;
+  if (state.orgId !== null && state.orgId !== orgId) return unknownId();
+  const known = state.records.delivery(connectionId, deliveryId);
+  if (known && rules.deliveryStands(known.at, now)) return decided({ ...known.arrived, isRepeat: true });
+  if (!rules.mayNumber(state.unchecked)) return notCompared();
+  const arrival = new Arrival(state, request.actor, context);
+  for (const ended of request.ended) arrival.end(ended);
+  const builds = request.builds.map((build) => arrival.take(build));
+  const arrived: Arrived = { builds, canceled: [...arrival.canceled], isRepeat: false };
+  const refused = builds.filter(({ outcome }) => outcome === "refused").length;
+  const changes: Change[] = [...arrival.changes, ...arrival.headChanges()];
+  if (state.orgId === null) changes.push({ kind: "org", orgId });
+  if (rules.remembersDelivery(refused))
+    changes.push({ kind: "delivery", connectionId, deliveryId, known: { arrived, at: now } });
+  return decided(arrived, changes, arrival.pushes);
+};
+
+/** One delivery while it is decided: what it has changed so far counts for what comes next. */
+class Arrival {
+  readonly changes: Change[] = [];
+  readonly pushes: Push[] = [];
+  readonly canceled = new Set<string>();
+  readonly #state: PoolState;
+  readonly #actor: Actor;
+  readonly #context: DecisionContext;
+  readonly #added: Added = { builds: 0, runValueCharacters: 0 };
+  readonly #addedByRepository = new Map<string, number>();
+  readonly #heads = new Map<string, { key: HeadKey; heads: readonly Head[]; stored: readonly Head[] }>();
+
+  constructor(state: PoolState, actor: Actor, context: DecisionContext) {
+    this.#state = state;
+    this.#actor = actor;
+    this.#context = context;
+  }
+
+  /** Cancels builds of a ref that is gone, or of a pull request that was closed. */
+  end({ pipelineId, ref, pull }: EndedRef): void {
+    const ended = [...this.#state.builds.values()].filter(
+      ({ pipelineId: own, branch, origin }) =>
+        own === pipelineId && refOf(branch) === ref && origin && (pull === null || origin.pull?.number === pull),
+    );
+    const what = ref.startsWith("refs/tags/") ? "tag" : "branch";
+    const message = pull === null ? `The ${what} was deleted.` : "The pull request was closed.";
+    for (const build of ended) this.#cancel(build.id, { message, supersededBy: null });
+    for (const purpose of ["build", "read-file"] as const) {
+      const known = this.#headsOf({ pipelineId, ref, purpose });
+      // A pull request that is opened again builds its head again.
+      known.heads = pull === null ? [] : known.heads.filter(({ buildId }) => !ended.some(({ id }) => id === buildId));
+    }
+  }
+
+  /** Decides on one build. */
+  take(request: ArrivingBuild): ArrivedBuild {
+    const { rules, now } = this.#context;
+    const { id, pipelineId, branch, commitSha, origin, supersedes } = request;
+    const answer = (outcome: ArrivedBuild["outcome"], buildId: string | null): ArrivedBuild => {
+      return { buildId, pipelineId, outcome };
+    };
+    if (isKnown(this.#state, id)) return answer("same", id);
+    const known = this.#headsOf({ pipelineId, ref: refOf(branch), purpose: origin.purpose });
+    const pushed = { sha: commitSha, before: origin.before };
+    const placed = rules.placed(known.heads, pushed);
+    if (placed.kind === "new") {
+      const problem = queueProblem(this.#state, request, this.#added);
+      if (problem) return { ...answer("refused", null), reason: problem };
+      const { number } = this.#make(request);
+      known.heads = remember(known.heads, { ...pushed, buildId: id, number, at: now });
+      if (supersedes && placed.isCertain) this.#supersede(known.heads, pushed.sha, branch);
+      return answer("made", id);
+    }
+    const learned = learn(known.heads, pushed, now);
+    if (learned !== known.heads) {
+      known.heads = learned;
+      if (supersedes) this.#supersede(learned, pushed.sha, branch);
+    }
+    const buildId = placed.kind === "same" ? placed.head.buildId : null;
+    return buildId === null ? answer("late", null) : answer("same", buildId);
+  }
+
+  /** The heads that have changed, as they are stored. */
+  headChanges(): Change[] {
+    return [...this.#heads.values()]
+      .filter(({ heads, stored }) => heads !== stored && heads.length + stored.length > 0)
+      .map(({ key, heads }) => ({ kind: "heads", key, heads, at: this.#context.now }));
+  }
+
+  #headsOf(key: HeadKey) {
+    const name = JSON.stringify([key.pipelineId, key.ref, key.purpose]);
+    const known = this.#heads.get(name);
+    if (known) return known;
+    const stored = this.#state.records.heads(key);
+    const read = { key, heads: stored, stored };
+    this.#heads.set(name, read);
+    return read;
+  }
+
+  #make(request: ArrivingBuild): BuildFacts {
+    const { repoId } = request;
+    const inRepository = (this.#addedByRepository.get(repoId) ?? 0) + 1;
+    const { build, changes } = addBuild(
+      this.#state,
+      request,
+      { inPool: ++this.#added.builds, inRepository },
+      this.#context,
+    );
+    this.#addedByRepository.set(repoId, inRepository);
+    this.#added.runValueCharacters += sizeOfInputs(request);
+    this.changes.push(...changes);
+    return build;
+  }
+
+  #supersede(heads: readonly Head[], sha: string, branch: string): void {
+    const found = this.#context.rules.superseded(heads, { sha });
+    if (!found) return;
+    const { newest, older } = found;
+    const message = `A newer commit of ${branch} took its place: build ${newest.number}.`;
+    for (const { buildId } of older) {
+      if (buildId !== null && buildId !== newest.buildId)
+        this.#cancel(buildId, { message, supersededBy: newest.buildId });
+    }
+  }
+
+  #cancel(buildId: string, why: Cancellation): void {
+    const active = activeBuild(this.#state, buildId);
+    if (!active || this.canceled.has(buildId) || !this.#context.rules.mayCancel(active.build)) return;
+    const { changes, pushes } = cancelBuild(active, why, this.#actor, this.#context);
+    this.canceled.add(buildId);
+    this.changes.push(...changes);
+    this.pushes.push(...pushes);
+  }
+}

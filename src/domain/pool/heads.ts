@@ -1,0 +1,106 @@
+/** A commit to which a ref was set, as the pool heard of it. */
+export interface Head {
+  sha: string;
+  /** The head before it; null while nobody told it. */
+  before: string | null;
+  /** Its build and that build's number in the repository; null where the head was replaced before it arrived. */
+  buildId: string | null;
+  number: number;
+  /** Milliseconds since 1970. */
+  at: number;
+}
+
+/** Whose heads are remembered together. Builds that only read the pipeline file stand apart from the others. */
+export interface HeadKey {
+  pipelineId: string;
+  /** The whole name: `refs/heads/...` or `refs/tags/...`. */
+  ref: string;
+  purpose: "build" | "read-file";
+}
+
+type Pushed = Pick<Head, "sha" | "before">;
+
+/** Heads of one key that are remembered at most, and for how many milliseconds. */
+const MOST_HEADS = 20;
+export const HEAD_MS = 4 * 24 * 60 * 60 * 1000;
+
+/**
+ * What an arriving head is. `same`: this head was heard of, and nothing came after it. `late`: another head replaced it
+ * already. `new`: neither; not certain where it may also be an old one, since the ref went back to an earlier commit.
+ */
+export type Place = { kind: "same"; head: Head } | { kind: "late" } | { kind: "new"; isCertain: boolean };
+
+/** What hosts tell of a ref that moved to where it was names no head before it. */
+const normal = ({ sha, before }: Pushed): Pushed => ({ sha, before: before === sha ? null : before });
+
+const successorsOf = (heads: readonly Head[], sha: string): Head[] => heads.filter(({ before }) => before === sha);
+
+/** Commits that the ref had after this one, as far as links tell, with the one itself. */
+const shasFrom = (heads: readonly Head[], sha: string): Set<string> => {
+  const found = new Set([sha]);
+  for (const from of found) for (const head of successorsOf(heads, from)) found.add(head.sha);
+  return found;
+};
+
+/** Where an arriving head belongs. `heads` are in the order in which the pool heard of them. */
+export const place = (heads: readonly Head[], pushed: Pushed): Place => {
+  const { sha, before } = normal(pushed);
+  const isSame = (head: Head, index: number): boolean =>
+    head.sha === sha &&
+    (head.before === before || head.before === null || before === null) &&
+    !heads.some((other, later) => later > index && other.before === sha);
+  const head = heads.findLast(isSame);
+  if (head) return { kind: "same", head };
+  const successors = successorsOf(heads, sha);
+  if (successors.length === 0) return { kind: "new", isCertain: true };
+  const mayFollow = before !== null && successors.some((one) => shasFrom(heads, one.sha).has(before));
+  return mayFollow ? { kind: "new", isCertain: false } : { kind: "late" };
+};
+
+/** The heads with what an arriving one tells of what was before it; the same list where that is nothing. */
+export const learn = (heads: readonly Head[], pushed: Pushed, at: number): readonly Head[] => {
+  const { sha, before } = normal(pushed);
+  if (before === null || heads.some((head) => head.sha === sha && head.before === before)) return heads;
+  const open = heads.findLast((head) => head.sha === sha && head.before === null);
+  if (open) return heads.map((head) => (head === open ? { ...head, before } : head));
+  return [...heads, { sha, before, buildId: null, number: 0, at }];
+};
+
+/** The heads with a new one and its build, without those that are too many or too old. */
+export const remember = (heads: readonly Head[], head: Head): Head[] => [
+  ...heads.filter(({ at }) => at > head.at - HEAD_MS).slice(1 - MOST_HEADS),
+  { ...head, ...normal(head) },
+];
+
+/** The newest head that follows this one. Null where the ref had a commit of the way twice: then nobody can tell. */
+const newestFrom = (heads: readonly Head[], from: Head): Head | null => {
+  let newest = from;
+  for (let steps = 0; steps <= heads.length; steps++) {
+    const [next, ...others] = successorsOf(heads, newest.sha);
+    if (!next) return newest;
+    if (others.length > 0 || heads.some((head) => head.sha === newest.sha && head !== newest)) return null;
+    newest = next;
+  }
+  return null;
+};
+
+/**
+ * The newest head from here on, and those before it, as far as links tell for certain: not beyond a commit that the ref
+ * had twice. Null where the newest has no build, or is not certain.
+ */
+export const olderThanNewest = (
+  heads: readonly Head[],
+  { sha }: Pick<Head, "sha">,
+): { newest: Head; older: Head[] } | null => {
+  const from = heads.findLast((head) => head.sha === sha);
+  const newest = from && newestFrom(heads, from);
+  if (!newest?.buildId) return null;
+  const older: Head[] = [];
+  for (let { before } = newest; before !== null; ) {
+    const [head, ...others] = heads.filter((one) => one.sha === before);
+    if (!head || others.length > 0 || head === newest || older.includes(head)) break;
+    older.push(head);
+    before = head.before;
+  }
+  return { newest, older };
+};

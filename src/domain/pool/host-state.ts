@@ -1,0 +1,68 @@
+import { isEnded, isQueued } from "../../protocol/build-states.ts";
+import type { Requires } from "../../protocol/pipeline.ts";
+import type { HostReport, HostState } from "../githost/host-report.ts";
+import type { BuildFacts, JobFacts } from "./facts.ts";
+
+/** Characters of a description that every git host takes. */
+const MOST_CHARACTERS = 140;
+
+/** Ends that say nothing about the commit. */
+const ERRORS: ReadonlySet<BuildFacts["reason"]> = new Set(["agent-lost", "environment", "agent-error"]);
+
+/** The state of a build in the words of git hosts. */
+export const hostStateOf = ({ status, reason }: BuildFacts): HostState => {
+  if (!isEnded(status)) return "pending";
+  if (status === "succeeded" || reason === "skipped") return "success";
+  if (status === "canceled") return "error";
+  return reason !== null && ERRORS.has(reason) ? "error" : "failure";
+};
+
+/** Whether the git host has to hear of the build: that it waits or runs, and how it ended; of nothing between. */
+export const isHostDue = (build: BuildFacts): boolean =>
+  !!build.host && build.commitSha !== null && hostStateOf(build) !== build.toldHost;
+
+/** What the git host is told of a build; null where it hears nothing. */
+export const hostReportOf = (build: BuildFacts, job: JobFacts): HostReport | null => {
+  const { host, commitSha, id, number, version } = build;
+  if (!host || commitSha === null) return null;
+  const description = describe(build, job).slice(0, MOST_CHARACTERS);
+  return { ...host, buildId: id, number, version, sha: commitSha, state: hostStateOf(build), description };
+};
+
+const describe = (build: BuildFacts, { requires }: JobFacts): string => {
+  const { status, reason } = build;
+  if (isQueued(status)) return `Waits for an agent${needs(requires)}`;
+  if (!isEnded(status)) return "Runs";
+  if (reason && SENTENCES[reason]) return SENTENCES[reason];
+  if (status === "succeeded") return `Succeeded${duration(build, "in")}`;
+  return status === "canceled" ? "Canceled" : `Failed${duration(build, "after")}`;
+};
+
+const SENTENCES: { [Reason in NonNullable<BuildFacts["reason"]>]?: string } = {
+  superseded: "Canceled: a newer commit took its place",
+  skipped: "Skipped: no file that it wants has changed",
+  "agent-lost": "Its agent was lost",
+  "agent-error": "Its agent had an error",
+  environment: "Its environment could not be read",
+  timeout: "Failed: it took too long",
+  "requirements-unmet": "Failed: no agent can run it",
+  "commit-not-on-branch": "Failed: the commit is not on its branch any more",
+  "pipeline-invalid": "Failed: its pipeline file is not valid",
+  "checkout-failed": "Failed: the commit could not be fetched",
+};
+
+/** Labels have no characters that a page could take for more than text. */
+const needs = ({ platform, labels, ...abilities }: Requires): string => {
+  const names = (["ios", "android", "web"] as const).filter((name) => abilities[name]);
+  const wanted = labels?.length ? [...names, `label${labels.length > 1 ? "s" : ""} ${labels.join(", ")}`] : names;
+  return (platform ? ` on ${platform}` : "") + (wanted.length > 0 ? ` with ${wanted.join(", ")}` : "");
+};
+
+const duration = ({ startedAt, finishedAt }: BuildFacts, word: string): string => {
+  if (startedAt === null || finishedAt === null || finishedAt < startedAt) return "";
+  const seconds = Math.round((finishedAt - startedAt) / 1000);
+  const minutes = Math.floor(seconds / 60);
+  const hours = Math.floor(minutes / 60);
+  if (hours > 0) return ` ${word} ${hours} h ${minutes % 60} min`;
+  return minutes > 0 ? ` ${word} ${minutes} min ${seconds % 60} s` : ` ${word} ${seconds} s`;
+};

@@ -1,0 +1,103 @@
+import { LIMITS, withCommas } from "../../protocol/limits.ts";
+import type { NewBuild } from "./commands.ts";
+import { audit, type DecisionContext } from "./decision.ts";
+import type { BuildFacts, Change, JobFacts } from "./facts.ts";
+import type { PoolState } from "./state.ts";
+
+/** What the same decision has added to the queue already. */
+export interface Added {
+  builds: number;
+  runValueCharacters: number;
+}
+
+/** Why the queue takes no such build; null where it takes it. */
+export const queueProblem = (state: PoolState, request: NewBuild, added: Added): string | null => {
+  if (state.queue.size + added.builds >= LIMITS.queuedBuilds)
+    return `${withCommas(LIMITS.queuedBuilds)} builds are queued already: wait until some of them have run.`;
+  const characters = state.runValueCharacters + added.runValueCharacters + sizeOfInputs(request);
+  return characters > LIMITS.sealedInputsCharacters
+    ? "The active builds have too many values of their own: wait until some of them have run."
+    : null;
+};
+
+/** Whether the pool has, had or deleted the build of this id. */
+export const isKnown = ({ builds, records }: PoolState, id: string): boolean =>
+  builds.has(id) || records.ended(id) !== undefined || records.deletion(id) !== undefined;
+
+/** The changes that add a build to the queue, as the `nth` of its decision, and the `nth` of its repository there. */
+export const addBuild = (
+  state: PoolState,
+  request: NewBuild,
+  nth: { inPool: number; inRepository: number },
+  context: DecisionContext,
+): { build: BuildFacts; changes: Change[] } => {
+  const { now, rules } = context;
+  const { id, repoId, branch, actor } = request;
+  const number = rules.nextNumber(state.records, repoId) + nth.inRepository - 1;
+  const build: BuildFacts = { ...newFacts(request, context), seq: state.seq + nth.inPool, number };
+  const changes: Change[] = [
+    { kind: "build", build },
+    { kind: "job", job: newJob(request) },
+    ...runValuesOf(request, now),
+    { kind: "number", repoId, number },
+    ...rules.outbox(null, build, now),
+    ...rules.hostOutbox(build, now),
+    ...audit(actor, "build.create", id, { repoId, branch, number }, context),
+  ];
+  return { build, changes };
+};
+
+/** A run without values and keys of its own needs no row: a retry finds the rest in the build. */
+const runValuesOf = (request: NewBuild, at: number): Change[] => {
+  const { id, inputs, secretKeys, requires, priority } = request;
+  if (inputs === null && secretKeys.length === 0) return [];
+  return [{ kind: "inputs", buildId: id, runValues: { inputs, secretKeys, requires, priority }, at }];
+};
+
+const newFacts = (request: NewBuild, { now, rules }: DecisionContext): Omit<BuildFacts, "seq" | "number"> => {
+  const { id, repoId, pipelineId, pipelineVersion, branch, commitSha, trigger, priority, retryOf } = request;
+  const { createdBy = null, origin, host } = request;
+  return {
+    id,
+    repoId,
+    pipelineId,
+    pipelineVersion,
+    branch,
+    commitSha,
+    trigger,
+    priority,
+    retryOf,
+    createdBy,
+    ...(origin && { origin }),
+    ...(host && { host }),
+    status: "queued",
+    exitCode: null,
+    reason: null,
+    leak: false,
+    queuedAt: now,
+    startedAt: null,
+    finishedAt: null,
+    version: rules.nextVersion(0, now),
+  };
+};
+
+export const sizeOfInputs = ({ inputs, secretKeys }: NewBuild): number =>
+  (inputs?.length ?? 0) + secretKeys.join().length;
+
+const newJob = (request: NewBuild): JobFacts => ({
+  id: request.id,
+  buildId: request.id,
+  requires: request.requires,
+  timeoutSeconds: request.timeoutSeconds,
+  maxParallel: request.maxParallel,
+  maxAttempts: request.maxAttempts,
+  inputBytes: sizeOfInputs(request),
+  attempt: 0,
+  unstarted: 0,
+  releasedBy: [],
+  notBefore: 0,
+  lease: null,
+  fence: 0,
+  agentId: null,
+  result: null,
+});

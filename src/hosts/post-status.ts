@@ -1,0 +1,50 @@
+import type { Status } from "../domain/githost/status.ts";
+import type { Outcome } from "../domain/githost/status-answers.ts";
+import { type HostAnswer, hostFetch } from "./host-fetch.ts";
+import { GITEA_STATUSES } from "./statuses/gitea.ts";
+import { GITHUB_STATUSES } from "./statuses/github.ts";
+import { GITLAB_STATUSES } from "./statuses/gitlab.ts";
+import { fieldsOf } from "./statuses/outcome.ts";
+import type { StatusHost } from "./statuses/status-host.ts";
+
+const HOSTS: Record<"github" | "gitlab" | "gitea", StatusHost> = {
+  github: GITHUB_STATUSES,
+  gitlab: GITLAB_STATUSES,
+  gitea: GITEA_STATUSES,
+};
+
+/** Where statuses are told, and the token that may. */
+export interface StatusAddress {
+  kind: keyof typeof HOSTS;
+  apiUrl: string;
+  token: string;
+}
+
+/** What came of a status, and the repository's name of today where the host told another one. */
+export interface Posted {
+  outcome: Outcome;
+  fullName: string | null;
+}
+
+/** Tells a git host one status. Never throws. */
+export const postStatus = async (address: StatusAddress, status: Status): Promise<Posted> => {
+  const host = HOSTS[address.kind];
+  const answer = await hostFetch(address.apiUrl, host.request(status, address.token));
+  const outcome = host.outcome(answer, Date.now());
+  const fullName = isElsewhere(answer) ? await nameOf(address, host, status.repoId) : null;
+  const isRenamed = fullName !== null && fullName !== status.fullName;
+  if (!isRenamed || outcome.kind === "told") return { outcome, fullName };
+  return { outcome: { kind: "busy", reason: "The repository has another name." }, fullName };
+};
+
+/** Whether the repository may have another name: it moved, or is not there, or another one took the name. */
+const isElsewhere = (answer: HostAnswer): boolean =>
+  !("unreachable" in answer) && (answer.isMoved || answer.status === 404 || answer.status === 422);
+
+const nameOf = async ({ apiUrl, token }: StatusAddress, host: StatusHost, repoId: number): Promise<string | null> => {
+  if (!host.repository) return null;
+  const answer = await hostFetch(apiUrl, host.repository(repoId, token));
+  if ("unreachable" in answer || answer.status !== 200) return null;
+  const name = fieldsOf(answer)?.full_name;
+  return typeof name === "string" && /^[^/\s]+(?:\/[^/\s]+)+$/.test(name) && name.length <= 400 ? name : null;
+};

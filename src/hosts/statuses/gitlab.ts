@@ -1,0 +1,40 @@
+import type { Status } from "../../domain/githost/status.ts";
+import type { Outcome } from "../../domain/githost/status-answers.ts";
+import type { HostAnswer, HostRequest } from "../host-fetch.ts";
+import { outcomeOf } from "./outcome.ts";
+import type { StatusHost } from "./status-host.ts";
+
+const stateOf = ({ state, isCanceled }: Status): string => {
+  if (isCanceled) return "canceled";
+  return state === "failure" || state === "error" ? "failed" : state;
+};
+
+/** https://docs.gitlab.com/api/commits/#set-commit-pipeline-status; the project by its id, which a rename keeps. */
+const request = (status: Status, token: string): HostRequest => {
+  const { repoId, sha, ref, context, url, description, pipelineId } = status;
+  return {
+    method: "POST",
+    path: `/projects/${repoId}/statuses/${encodeURIComponent(sha)}`,
+    headers: { "PRIVATE-TOKEN": token },
+    body: {
+      state: stateOf(status),
+      // Without it the state lands on the first branch that has the commit.
+      ...(ref !== null && { ref }),
+      name: context,
+      ...(url !== null && { target_url: url }),
+      description,
+      ...(pipelineId !== null && { pipeline_id: pipelineId }),
+    },
+  };
+};
+
+/** GitLab's statuses are a state machine: a repeat is refused with 400, and has been done before. */
+const outcome = (answer: HostAnswer, now: number): Outcome => {
+  if (!("unreachable" in answer) && answer.status === 400) {
+    if (/Cannot transition status/i.test(answer.body)) return { kind: "told", pipelineId: null };
+    if (/target[_ ]url/i.test(answer.body)) return { kind: "unlinked", reason: "GitLab does not take the link." };
+  }
+  return outcomeOf(answer, now);
+};
+
+export const GITLAB_STATUSES: StatusHost = { request, outcome, repository: null };

@@ -1,0 +1,155 @@
+import type { HostReport } from "../domain/githost/host-report.ts";
+import { type Due, nextStatus, sentOf } from "../domain/githost/next-status.ts";
+import { closed, reported } from "../domain/githost/report-status.ts";
+import { statusOf } from "../domain/githost/status.ts";
+import { answered } from "../domain/githost/status-answers.ts";
+import { STATUS_RULES } from "../domain/githost/status-rules.ts";
+import { AT_EASE, type Commit, commitKey, type Statuses } from "../domain/githost/statuses.ts";
+import { type Posted, postStatus, type StatusAddress } from "../hosts/post-status.ts";
+import type { HostStore } from "./git-host-store.ts";
+
+/** Milliseconds for which one run waits for the next status itself, without an alarm. */
+const INLINE_MS = 1_200;
+/** Milliseconds between two cleanups of old rows. */
+const TIDY_MS = 60 * 60_000;
+
+/** What is told to the host of one connection: in memory what has not ended, on disk all of it. */
+export class HostStatuses {
+  readonly #store: HostStore;
+  readonly #state: Statuses;
+  /** Names of repositories that the host told since the object woke. */
+  readonly #names = new Map<number, string>();
+  /** Commits whose last answer is not on the disk yet: lost, the host would be told once more. */
+  readonly #unsaved = new Map<string, Commit>();
+  #tidyAt = 0;
+  #kind = "github";
+  #isDropped = false;
+
+  constructor(store: HostStore, now: number) {
+    this.#store = store;
+    this.#state = { commits: store.open(), pace: store.pace(), inFlight: null };
+    // Something was due as the object went: the host may have been asked a moment ago.
+    const next = this.#next(now);
+    if (next && "due" in next) this.#state.pace = { ...this.#state.pace, sentAt: now };
+  }
+
+  get state(): Readonly<Statuses> {
+    return this.#state;
+  }
+
+  /** A commit that is known, ended or not. */
+  commit(repoId: number, sha: string): Commit | undefined {
+    const key = commitKey({ repoId, sha });
+    return this.#unsaved.get(key) ?? this.#state.commits.get(key) ?? this.#store.commit(repoId, sha);
+  }
+
+  /** Takes reports in, in one transaction. */
+  report(reports: HostReport[], now: number): void {
+    const changed = new Map<string, Commit>();
+    for (const report of reports) {
+      const key = commitKey(report);
+      const known = changed.get(key) ?? this.commit(report.repoId, report.sha);
+      const commit = reported(known, report, now, STATUS_RULES);
+      if (commit && commit !== known) changed.set(key, closed(commit, now, STATUS_RULES));
+    }
+    this.#tidy(now);
+    if (changed.size === 0) return;
+    this.#store.save(changed.values(), now);
+    for (const commit of changed.values()) this.#keep(commit);
+    const origin = reports.findLast((report) => report.origin !== null)?.origin;
+    if (origin && origin !== this.#store.meta("origin")) this.#store.setMeta("origin", origin);
+  }
+
+  #keep(commit: Commit): void {
+    const key = commitKey(commit);
+    this.#unsaved.delete(key);
+    if (commit.endedAt === null) this.#state.commits.set(key, commit);
+    else this.#state.commits.delete(key);
+  }
+
+  #tidy(now: number): void {
+    if (now < this.#tidyAt) return;
+    this.#tidyAt = now + TIDY_MS;
+    this.#store.tidy(now);
+  }
+
+  #next(now: number) {
+    return nextStatus(this.#state, this.#kind, now, STATUS_RULES);
+  }
+
+  /** Begins anew at once, after a person has changed the connection. */
+  resume(now: number): void {
+    if (this.#state.pace.trouble === null) return;
+    this.#state.pace = { ...AT_EASE, sentAt: now };
+    this.#store.setMeta("pace", this.#state.pace);
+  }
+
+  /** When the next status may be sent; null where there is none. */
+  nextAt(now: number): number | null {
+    const next = this.#next(now);
+    return next && ("at" in next ? next.at : now);
+  }
+
+  /**
+   * Sends what is due, one after the other, until nothing is due soon, the time has come, or the host refuses the token.
+   * @returns whether it refused the token
+   */
+  async tell(address: StatusAddress, until: number): Promise<boolean> {
+    this.#kind = address.kind;
+    try {
+      for (;;) {
+        const now = Date.now();
+        const next = this.#next(now);
+        if (!next || now >= until) return false;
+        if ("due" in next) {
+          if (await this.#tellOne(address, next.due)) return true;
+        } else if (next.at - now > INLINE_MS) return false;
+        else await new Promise((resolve) => setTimeout(resolve, next.at - now));
+      }
+    } finally {
+      this.#saveAnswers();
+    }
+  }
+
+  /** @returns whether the host refused the token */
+  async #tellOne(address: StatusAddress, due: Due): Promise<boolean> {
+    const sent = sentOf(due);
+    const { repoId, fullName } = due.commit;
+    const status = statusOf(due, this.#store.meta("origin"));
+    if (!this.#unsaved.has(sent.commit)) this.#saveAnswers();
+    this.#state.inFlight = sent;
+    this.#state.pace = { ...this.#state.pace, sentAt: Date.now() };
+    const posted = await postStatus(address, { ...status, fullName: this.#names.get(repoId) ?? fullName });
+    this.#state.inFlight = null;
+    if (posted.fullName !== null) this.#names.set(repoId, posted.fullName);
+    this.#take(sent, posted);
+    return posted.outcome.kind === "unauthorized";
+  }
+
+  #take(sent: ReturnType<typeof sentOf>, { outcome }: Posted): void {
+    if (this.#isDropped) return;
+    const now = Date.now();
+    const before = this.#state.pace;
+    const { commit, pace } = answered(this.#state, sent, outcome, now, STATUS_RULES);
+    this.#state.pace = pace;
+    if (pace.failures !== before.failures || pace.trouble !== before.trouble) this.#store.setMeta("pace", pace);
+    if (!commit) return;
+    if (outcome.kind === "refused") console.warn("host: a status was given up", commit.sha, outcome.reason);
+    this.#keep(commit);
+    this.#unsaved.set(sent.commit, commit);
+  }
+
+  /** Two statuses of one commit that follow each other are one row. */
+  #saveAnswers(): void {
+    if (this.#unsaved.size === 0) return;
+    this.#store.save(this.#unsaved.values(), Date.now());
+    this.#unsaved.clear();
+  }
+
+  /** Forgets what is to be told, for good: an answer that is still to come changes nothing. */
+  drop(): void {
+    this.#isDropped = true;
+    this.#unsaved.clear();
+    this.#state.commits.clear();
+  }
+}

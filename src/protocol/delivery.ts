@@ -1,0 +1,33 @@
+import * as z from "zod/mini";
+import { atMost, notEmpty } from "./checks.ts";
+import { Id, Timestamp } from "./common.ts";
+import { LIMITS } from "./limits.ts";
+
+/** What a git host is answered: the builds that came of its delivery, or why there are none. */
+export const DeliveryTaken = z.object({
+  delivery: z.string(),
+  builds: z.array(Id),
+  ignored: z.nullable(z.string()),
+});
+export type DeliveryTaken = z.infer<typeof DeliveryTaken>;
+
+/** One delivery of a git host, and what came of it. */
+export const HostDelivery = z.object({
+  id: z.string(),
+  at: Timestamp,
+  event: z.string(),
+  repository: z.nullable(
+    z.object({ hostRepoId: z.int(), fullName: z.string(), defaultBranch: z.nullable(z.string()) }),
+  ),
+  ref: z.nullable(z.string()),
+  sha: z.nullable(z.string()),
+  builds: z.array(Id),
+  ignored: z.nullable(z.string()),
+  mayRedeliver: z.boolean(),
+});
+export type HostDelivery = z.infer<typeof HostDelivery>;
+
+/** A delivery as its host names it, or `ID~MILLISECONDS` where a person took it once more. */
+export const DeliveryId = z.string().check(notEmpty(), atMost(LIMITS.deliveryIdCharacters));
+
+export const PathDelivery = z.object({ id: Id, deliveryId: DeliveryId });

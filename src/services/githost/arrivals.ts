@@ -1,0 +1,100 @@
+import type { Arrival } from "../../domain/githost/arrival.ts";
+import { arrivedOf } from "../../domain/githost/arrived.ts";
+import { MOST_BUILDS, plan } from "../../domain/githost/plan.ts";
+import type { Planned } from "../../domain/githost/plan-facts.ts";
+import type { ArrivedBuild } from "../../domain/pool/arrivals.ts";
+import type { DeliveryTaken } from "../../protocol/delivery.ts";
+import { actorOf, type Context } from "../core/context.ts";
+import { Refusal, settled } from "../core/refusal.ts";
+import { triggersOf } from "../pipeline-triggers.ts";
+import { afterArrival } from "./after-arrival.ts";
+import { type ArrivalRows, readArrivalRows } from "./arrival-rows.ts";
+import { deliveryNote } from "./delivery-notes.ts";
+import { newBuilds } from "./new-builds.ts";
+import { isLate, openPullsOf } from "./open-pulls.ts";
+
+/** A delivery that a connection's host proved to have sent, or one of them once more. */
+export interface Sent {
+  connectionId: string;
+  /** Of the hook that it came to; null where a person takes it once more. */
+  generation: number | null;
+  id: string;
+  event: string | null;
+  arrival: Arrival;
+}
+
+/** What came of it. */
+type Outcome = Pick<DeliveryTaken, "builds" | "ignored">;
+
+const nothing = (ignored: string): Outcome => ({ builds: [], ignored });
+
+const planned = ({ repository, pipelines, pulls }: ArrivalRows, arrival: Arrival): Planned | string => {
+  if (arrival.kind === "ignored") return arrival.reason;
+  if (arrival.kind === "ping") return "the host tries the hook";
+  if (!repository) return "no active repository of this connection has this id";
+  if (arrival.kind === "pull" && isLate(pulls, arrival)) return "a later change of the pull request came first";
+  const { skippedHeads, defaultBranch } = repository;
+  const arrived = arrivedOf(arrival, (sha) => skippedHeads?.includes(sha) ?? false);
+  if (arrived === null)
+    return { builds: [], ended: [], openPull: null, ignored: "the repository was renamed", leftOut: 0 };
+  const wanting = pipelines.map((row) => {
+    const { on, supersede } = triggersOf(row);
+    return { id: row.id, file: row.definition === null ? row.configPath : null, on, supersede };
+  });
+  return plan(arrived, { defaultBranch }, wanting, openPullsOf(pulls));
+};
+
+/** Why there is no build, though some were planned. */
+const whyNone = (builds: ArrivedBuild[]): string =>
+  builds.find(({ outcome }) => outcome === "refused")?.reason ?? "a newer head of the ref came first";
+
+const outcomeOf = (builds: ArrivedBuild[], { ignored, leftOut }: Planned): Outcome => {
+  const made = builds.flatMap(({ outcome, buildId }) =>
+    buildId !== null && (outcome === "made" || outcome === "same") ? [buildId] : [],
+  );
+  if (leftOut > 0) {
+    return { builds: made, ignored: `${leftOut} more builds: one delivery makes at most ${MOST_BUILDS}` };
+  }
+  return { builds: made, ignored: made.length > 0 ? null : builds.length > 0 ? whyNone(builds) : ignored };
+};
+
+/** Gives the plan to the pool, in one call, and then to D1, in one batch: where there is something to do. */
+const carryOut = async (context: Context, sent: Sent, rows: ArrivalRows, plan: Planned): Promise<Outcome> => {
+  const { connection, repository } = rows;
+  if (!connection || !repository) return nothing("");
+  const { arrival, connectionId, id, generation } = sent;
+  let arrived: ArrivedBuild[] = [];
+  if (plan.builds.length > 0 || plan.ended.length > 0) {
+    const pool = await context.pool();
+    const builds = newBuilds(context, { ...rows, connection, repository, arrival }, plan.builds);
+    const { orgId } = context;
+    const told = { orgId, connectionId, deliveryId: id, builds, ended: plan.ended, actor: actorOf(context) };
+    arrived = settled(await pool.arrive(told)).builds;
+  }
+  const statements = afterArrival(context, { ...rows, connection, repository }, arrival, plan, generation === null);
+  if (statements.length > 0) await context.db.run(...statements);
+  return outcomeOf(arrived, plan);
+};
+
+const takeWith = async (context: Context, sent: Sent, rows: ArrivalRows): Promise<Outcome> => {
+  if (!rows.connection?.isActive) return nothing("the connection is not active");
+  const plan = planned(rows, sent.arrival);
+  return typeof plan === "string" ? nothing(plan) : carryOut(context, sent, rows, plan);
+};
+
+/**
+ * Takes a delivery: what it makes and ends happens in one transaction of the pool, and everything after that may be
+ * repeated. The list of deliveries hears of it after the answer.
+ * @throws Refusal gone where the connection or this generation of its hook is no more
+ */
+export const takeArrival = async (context: Context, sent: Sent): Promise<DeliveryTaken> => {
+  const { connectionId, generation, id, event, arrival } = sent;
+  const rows = await readArrivalRows(context, connectionId, arrival);
+  if (!rows.connection || (generation !== null && rows.connection.hookGeneration !== generation)) {
+    throw new Refusal("gone", "This hook is no longer one of a connection.");
+  }
+  const taken: DeliveryTaken = { delivery: id, ...(await takeWith(context, sent, rows)) };
+  const host = context.objects.gitHost(context.orgId, connectionId);
+  context.waitUntil(host.noteDelivery(deliveryNote(taken, event, arrival, context.now)));
+  return taken;
+};

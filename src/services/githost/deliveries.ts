@@ -1,0 +1,52 @@
+import { getTableColumns } from "drizzle-orm";
+import * as z from "zod/mini";
+import { connection } from "../../db/schema.ts";
+import type { DeliveryNote } from "../../domain/githost/delivery-note.ts";
+import { PathId } from "../../protocol/common.ts";
+import { DeliveryTaken, HostDelivery, PathDelivery } from "../../protocol/delivery.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { Context } from "../core/context.ts";
+import { findOne } from "../core/record.ts";
+import { notFound, Refusal } from "../core/refusal.ts";
+import { verb } from "../core/verb.ts";
+import { takeArrival } from "./arrivals.ts";
+
+/** The last deliveries of a connection of the caller's organization, the newest first. @throws Refusal not-found */
+const notesOf = async (context: Context, connectionId: string): Promise<DeliveryNote[]> => {
+  await findOne(context, connection, getTableColumns(connection), connectionId);
+  return context.objects.gitHost(context.orgId, connectionId).deliveries(LIMITS.deliveries);
+};
+
+const deliveryRecord = ({ at, arrival, ...note }: DeliveryNote): HostDelivery => ({
+  ...note,
+  at: new Date(at).toISOString(),
+  mayRedeliver: arrival !== null,
+});
+
+export const listDeliveries = verb({
+  access: { role: "maintainer" },
+  params: PathId,
+  output: z.array(HostDelivery),
+  run: async (context, { params }) => (await notesOf(context, params.id)).map(deliveryRecord),
+});
+
+/** An id of its own, so that the pool does not take it for a repeat: `ID~MILLISECONDS`. */
+const idOfAnother = (id: string, { now }: Context): string => `${id.replace(/~\d+$/, "")}~${now.getTime()}`;
+
+/** Takes a delivery once more, as the pipelines are now. @throws Refusal conflict where it is not kept */
+const redeliver = (context: Context, connectionId: string, { id, event, arrival }: DeliveryNote) => {
+  if (arrival === null)
+    throw new Refusal("conflict", "The delivery was too large to keep: let the host send it again.");
+  return takeArrival(context, { connectionId, generation: null, id: idOfAnother(id, context), event, arrival });
+};
+
+export const redeliverDelivery = verb({
+  access: { role: "maintainer" },
+  params: PathDelivery,
+  output: DeliveryTaken,
+  async run(context, { params }) {
+    const note = (await notesOf(context, params.id)).find(({ id }) => id === params.deliveryId);
+    if (!note) throw notFound();
+    return redeliver(context, params.id, note);
+  },
+});

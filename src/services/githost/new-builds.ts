@@ -1,0 +1,70 @@
+import { branchOf } from "../../domain/git-ref.ts";
+import type { Arrival } from "../../domain/githost/arrival.ts";
+import { hostTargetOf } from "../../domain/githost/host-target.ts";
+import type { PlannedBuild } from "../../domain/githost/plan-facts.ts";
+import type { ArrivingBuild } from "../../domain/pool/arrivals.ts";
+import { mergeRequires } from "../../domain/requires.ts";
+import { actorOf, type Context } from "../core/context.ts";
+import type { ConnectionRow, PipelineRow, RepositoryRow } from "./arrival-rows.ts";
+
+interface Source {
+  connection: ConnectionRow;
+  repository: RepositoryRow;
+  pipelines: PipelineRow[];
+  arrival: Arrival;
+}
+
+const commitOf = (arrival: Arrival) => ("commit" in arrival ? arrival.commit : null);
+
+/** A planned build as the pool takes it. */
+const newBuild = (
+  context: Context,
+  { connection, repository, arrival }: Source,
+  pipeline: PipelineRow,
+  planned: PlannedBuild,
+): ArrivingBuild => {
+  const { event, ref, sha, before, pull, purpose, undecidedPaths, supersedes } = planned;
+  return {
+    id: context.newId(),
+    orgId: context.orgId,
+    repoId: repository.id,
+    pipelineId: pipeline.id,
+    pipelineVersion: pipeline.version,
+    branch: branchOf(ref),
+    commitSha: sha,
+    // Agents of earlier releases know no other word for it.
+    trigger: "api",
+    priority: 0,
+    requires: mergeRequires(pipeline.requires, {}) ?? pipeline.requires,
+    timeoutSeconds: pipeline.timeoutSeconds,
+    maxParallel: pipeline.maxParallel,
+    maxAttempts: pipeline.maxAttempts,
+    inputs: null,
+    secretKeys: [],
+    retryOf: null,
+    createdBy: { kind: "connection", id: connection.id, name: connection.name },
+    origin: {
+      event,
+      before,
+      pull: pull && {
+        ...{ number: pull.number, base: pull.base, branch: branchOf(pull.ref) },
+        ...{ title: pull.title, author: pull.author },
+      },
+      commit: commitOf(arrival),
+      schedule: null,
+      paths: undecidedPaths,
+      purpose,
+    },
+    host: hostTargetOf(repository, pipeline, event, context.origin),
+    idempotency: null,
+    actor: actorOf(context),
+    supersedes,
+  };
+};
+
+/** The builds that were planned, in their order. */
+export const newBuilds = (context: Context, source: Source, planned: PlannedBuild[]): ArrivingBuild[] =>
+  planned.flatMap((one) => {
+    const pipeline = source.pipelines.find(({ id }) => id === one.pipelineId);
+    return pipeline ? [newBuild(context, source, pipeline, one)] : [];
+  });

@@ -1,0 +1,182 @@
+import { env } from "cloudflare:workers";
+import fc from "fast-check";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Repository } from "../../src/protocol/repository.ts";
+import { call, newOrganization, newPipeline, newRepository } from "../support/api.ts";
+import { attachRepository, deliver, eventHeaders, newConnection, type StoredConnection } from "../support/hooks.ts";
+import { pullOf, pushOf, SHA } from "../support/host-events.ts";
+
+let admin: string;
+let orgId: string;
+let repository: Repository;
+let hook: StoredConnection;
+
+beforeEach(async () => {
+  ({ admin, orgId } = await newOrganization());
+  repository = await newRepository(admin, 1);
+  await newPipeline(admin, repository.id);
+  hook = await newConnection(orgId, "github");
+  await attachRepository(repository.id, hook);
+});
+
+const push = (body: object) => deliver(hook, eventHeaders("github", "push"), body);
+const pull = (body: object) => deliver(hook, eventHeaders("github", "pull_request"), body);
+
+/** The pull requests that count as open: the row of a closed one has no ref. */
+const openPulls = async () => {
+  const query = "SELECT number, ref, base, head_sha, updated_at FROM open_pull WHERE repo_id = ? AND ref <> ''";
+  return (await env.DB.prepare(query).bind(repository.id).all()).results;
+};
+
+describe("the open pull requests of a repository", () => {
+  /** The life of a pull request, at whose end it is open, or closed. */
+  const life = (...actions: string[]): object[] =>
+    actions.map((action, n) =>
+      pullOf(action, SHA(String(n + 1)), { updatedAt: `2026-11-22T10:00:0${n}Z`, base: n % 2 ? "next" : "main" }),
+    );
+
+  it.each([
+    ["is open", life("opened", "synchronize", "edited"), 1],
+    ["is closed", life("opened", "synchronize", "labeled", "closed"), 0],
+    ["is open again", life("opened", "closed", "reopened", "synchronize"), 1],
+    ["is closed again", life("opened", "closed", "reopened", "closed"), 0],
+  ])("know in any order and with repeats of its deliveries that one %s", async (_, deliveries, count) => {
+    const order = fc.shuffledSubarray([...deliveries, ...deliveries], { minLength: deliveries.length * 2 });
+    await fc.assert(
+      fc.asyncProperty(order, async (shuffled) => {
+        await env.DB.prepare("DELETE FROM open_pull WHERE repo_id = ?").bind(repository.id).run();
+        for (const one of shuffled) expect((await pull(one)).status).toBe(202);
+        const open = await openPulls();
+        expect(open).toHaveLength(count);
+        if (count === 1) expect(open[0]).toMatchObject({ head_sha: SHA(String(deliveries.length)) });
+      }),
+      { numRuns: 12 },
+    );
+  });
+
+  it("have the close of two changes of one second, in any order", async () => {
+    const edited = pullOf("edited", SHA("1"));
+    const closed = pullOf("closed", SHA("1"));
+    for (const order of [
+      [edited, closed],
+      [closed, edited],
+    ]) {
+      for (const one of order) await pull(one);
+      expect(await openPulls()).toEqual([]);
+    }
+    await pull(pullOf("reopened", SHA("1")));
+    expect(await openPulls()).toHaveLength(1);
+  });
+
+  it("have none of a fork", async () => {
+    await pull(pullOf("opened", SHA("1"), { forkOf: 99 }));
+    await pull(pullOf("opened", SHA("1"), { forkOf: null, number: 8 }));
+    expect(
+      (await env.DB.prepare("SELECT * FROM open_pull WHERE repo_id = ?").bind(repository.id).all()).results,
+    ).toEqual([]);
+  });
+
+  it("go with their repository", async () => {
+    await pull(pullOf("closed", SHA("1")));
+    await pull(pullOf("opened", SHA("1"), { number: 8, draft: true }));
+    await env.DB.prepare("UPDATE pipeline SET on_json = ? WHERE repo_id = ?").bind("{}", repository.id).run();
+    for (const { id } of (await call(admin, "GET", "/build")).body) await call(admin, "POST", `/build/${id}/cancel`);
+    expect((await call(admin, "DELETE", `/repository/${repository.id}`)).status).toBe(204);
+    const left = await env.DB.prepare("SELECT count(*) AS n FROM open_pull WHERE repo_id = ?")
+      .bind(repository.id)
+      .first("n");
+    expect(left).toBe(0);
+  });
+
+  it("forget a closed one after the days in which a host may deliver again", async () => {
+    await pull(pullOf("closed", SHA("1"), { number: 1, updatedAt: "2020-01-01T00:00:00Z" }));
+    await pull(pullOf("closed", SHA("1"), { number: 2, updatedAt: new Date().toISOString() }));
+    const rows = await env.DB.prepare("SELECT number FROM open_pull WHERE repo_id = ?").bind(repository.id).all();
+    expect(rows.results).toEqual([{ number: 2 }]);
+  });
+});
+
+describe("a skip marker", () => {
+  it("of a pushed commit holds for its pull request too, which does not tell it", async () => {
+    const skipped = { ref: "refs/heads/topic", message: "Mend it [skip ci]" };
+    expect((await push(pushOf(SHA("a"), skipped))).body).toMatchObject({ builds: [], ignored: "skip marker" });
+    expect((await pull(pullOf("opened", SHA("a")))).body).toMatchObject({ builds: [], ignored: "skip marker" });
+    const next = pullOf("synchronize", SHA("b"), { before: SHA("a"), updatedAt: "2026-11-22T10:00:01Z" });
+    expect((await pull(next)).body.builds).toHaveLength(1);
+  });
+
+  it("is remembered of the last commits, each once", async () => {
+    for (let n = 0; n < 60; n++) {
+      const sha = n.toString(16).padStart(40, "0");
+      if (n > 0) await push(pushOf(sha, { ref: "refs/heads/topic", message: "[ci skip] x" }));
+      if (n % 7 === 0 && n > 0) await push(pushOf(sha, { ref: "refs/heads/topic", message: "[ci skip] x" }));
+    }
+    const stored = await env.DB.prepare("SELECT skipped_heads_json FROM repository WHERE id = ?").bind(repository.id);
+    const heads: string[] = JSON.parse((await stored.first<string>("skipped_heads_json")) ?? "");
+    expect(heads).toHaveLength(50);
+    expect(new Set(heads).size).toBe(50);
+    expect(heads[0]).toBe((59).toString(16).padStart(40, "0"));
+  });
+});
+
+describe("a repository with another name", () => {
+  const rowOf = (id: string) =>
+    env.DB.prepare("SELECT * FROM repository WHERE id = ?").bind(id).first<Record<string, unknown>>();
+  const audits = async () =>
+    (await call(admin, "GET", `/audit?subject=${repository.id}&action=repository.update`)).body;
+  const renamed = { fullName: "acme/new-name" };
+
+  it("is called by it from the next delivery on, with a row of the audit", async () => {
+    const body = { action: "renamed", ...pushOf(SHA("a"), renamed) };
+    const answer = await deliver(hook, eventHeaders("github", "repository"), body);
+    expect(answer.body).toMatchObject({ builds: [], ignored: "the repository was renamed" });
+    expect((await call(admin, "GET", `/repository/${repository.id}`)).body).toMatchObject({
+      ...{ fullName: "acme/new-name", cloneUrl: "https://git.example/acme/app-1.git" },
+    });
+    expect(await audits()).toMatchObject([
+      { actor: `connection:${hook.connectionId}`, detail: { fullName: "acme/new-name" } },
+    ]);
+    await deliver(hook, eventHeaders("github", "repository"), body);
+    expect(await audits()).toHaveLength(1);
+  });
+
+  it("is cloned from its new address where that is the connection's host and no credential is stored", async () => {
+    const moved = async (cloneUrl: string): Promise<unknown> => {
+      await env.DB.prepare("UPDATE repository SET clone_url = ?, full_name = 'acme/app-1' WHERE id = ?")
+        .bind(cloneUrl, repository.id)
+        .run();
+      await push(pushOf(SHA("a"), { ...renamed, ref: "refs/heads/unwanted" }));
+      return (await rowOf(repository.id))?.clone_url;
+    };
+    expect(await moved("https://github.com/acme/app-1.git")).toBe("https://github.com/acme/new-name.git");
+    expect(await moved("https://github.com/acme/app-1")).toBe("https://github.com/acme/new-name");
+    for (const other of [
+      "https://git.example/acme/app-1.git",
+      "git@github.com:acme/app-1.git",
+      "https://github.com:8443/acme/app-1.git",
+      "https://github.com/other/name.git",
+    ]) {
+      expect(await moved(other)).toBe(other);
+    }
+    await call(admin, "PUT", `/repository/${repository.id}/credential`, { kind: "token", value: "x" });
+    const kept = "https://github.com/acme/app-1.git";
+    expect(await moved(kept)).toBe(kept);
+    expect((await rowOf(repository.id))?.full_name).toBe("acme/new-name");
+  });
+});
+
+describe("the name of a pipeline's states", () => {
+  const contextOf = (id: string) =>
+    env.DB.prepare("SELECT host_context FROM pipeline WHERE id = ?").bind(id).first("host_context");
+
+  it("is kept when the pipeline is renamed, of an older one from its first build on", async () => {
+    const { id } = await newPipeline(admin, repository.id, { name: "lint" });
+    expect(await contextOf(id)).toBe("millrace/lint");
+    await env.DB.prepare("UPDATE pipeline SET host_context = NULL WHERE id = ?").bind(id).run();
+    await push(pushOf(SHA("a")));
+    expect(await contextOf(id)).toBe("millrace/lint");
+    await call(admin, "PUT", `/pipeline/${id}`, { name: "other" });
+    await push(pushOf(SHA("b"), { before: SHA("a") }));
+    expect(await contextOf(id)).toBe("millrace/lint");
+  });
+});

@@ -1,0 +1,97 @@
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Pipeline } from "../../src/protocol/pipeline.ts";
+import type { Repository } from "../../src/protocol/repository.ts";
+import { call, newOrganization, newPipeline, newRepository } from "../support/api.ts";
+import { buildOf } from "../support/build-setup.ts";
+import {
+  attachRepository,
+  deliver,
+  eventHeaders,
+  newConnection,
+  notesOf,
+  type StoredConnection,
+} from "../support/hooks.ts";
+import { pullOf, pushOf, SHA } from "../support/host-events.ts";
+
+let admin: string;
+let orgId: string;
+let repository: Repository;
+let pipeline: Pipeline;
+let hook: StoredConnection;
+
+beforeEach(async () => {
+  ({ admin, orgId } = await newOrganization());
+  repository = await newRepository(admin, 1);
+  pipeline = await newPipeline(admin, repository.id);
+  hook = await newConnection(orgId, "github");
+  await attachRepository(repository.id, hook);
+});
+
+const push = (body: object, delivery?: string) => deliver(hook, eventHeaders("github", "push", delivery), body);
+const pull = (body: object, delivery?: string) => deliver(hook, eventHeaders("github", "pull_request", delivery), body);
+
+const openPulls = async () =>
+  (await env.DB.prepare("SELECT * FROM open_pull WHERE repo_id = ? ORDER BY number").bind(repository.id).all()).results;
+
+describe("POST /hook/{token}", () => {
+  it("makes a build of a push, which says what made it", async () => {
+    const { status, body, text } = await push(pushOf(SHA("a"), { before: SHA("b") }), "delivery-1");
+    expect(status, text).toBe(202);
+    expect(body).toEqual({ delivery: "delivery-1", builds: [expect.any(String)], ignored: null });
+    const build = await buildOf(admin, body.builds[0]!);
+    expect(build).toMatchObject({
+      ...{ repoId: repository.id, pipelineId: pipeline.id, branch: "main", commitSha: SHA("a"), status: "queued" },
+      ...{ event: "push", trigger: "api", subject: "Mend it", author: "Ann", pull: null, tag: null },
+      createdBy: { kind: "connection", id: hook.connectionId, name: "our github" },
+    });
+    const [note] = await notesOf(hook);
+    expect(note).toMatchObject({
+      ...{ id: "delivery-1", event: "push", ref: "refs/heads/main", sha: SHA("a"), builds: body.builds, ignored: null },
+      repository: { hostRepoId: 1, fullName: "acme/app-1", defaultBranch: "main" },
+    });
+  });
+
+  it("says why a push makes none", async () => {
+    const { status, body } = await push(pushOf(SHA("a"), { ref: "refs/heads/topic" }));
+    expect(status).toBe(202);
+    expect(body).toMatchObject({ builds: [], ignored: "no pipeline wants this branch" });
+    expect((await notesOf(hook))[0]).toMatchObject({ builds: [], ignored: "no pipeline wants this branch" });
+  });
+
+  it("makes one build of a push and its own pull request, and remembers the pull request until it is closed", async () => {
+    const opened = await pull(pullOf("opened", SHA("a")));
+    expect(opened.body.builds).toHaveLength(1);
+    expect(await buildOf(admin, opened.body.builds[0]!)).toMatchObject({
+      ...{ event: "pull", branch: "topic", commitSha: SHA("a"), ref: "refs/heads/topic" },
+      pull: { number: 7, base: "main", branch: "topic", title: "Add it", author: "ann" },
+    });
+    expect(await openPulls()).toMatchObject([
+      { number: 7, ref: "refs/heads/topic", base: "main", head_sha: SHA("a"), updated_at: "2026-11-22T10:00:00.000Z" },
+    ]);
+    const pushed = await push(pushOf(SHA("a"), { ref: "refs/heads/topic" }));
+    expect(pushed.body.builds).toEqual(opened.body.builds);
+    await pull(pullOf("closed", SHA("a"), { updatedAt: "2026-11-22T11:00:00Z" }));
+    const later = await push(pushOf(SHA("b"), { ref: "refs/heads/topic", before: SHA("a") }));
+    expect(later.body).toMatchObject({ builds: [], ignored: "no pipeline wants this branch" });
+  });
+
+  it("answers a ping, and tells of it in the list of deliveries", async () => {
+    const { status, body } = await deliver(hook, eventHeaders("github", "ping", "p"), {
+      zen: "Keep it logically awesome.",
+    });
+    expect({ status, body }).toEqual({
+      status: 202,
+      body: { delivery: "p", builds: [], ignored: "the host tries the hook" },
+    });
+    expect(await notesOf(hook)).toMatchObject([{ id: "p", event: "ping", repository: null }]);
+  });
+
+  it("builds nothing of a repository that it does not know, and names it", async () => {
+    const { status, body } = await push(pushOf(SHA("a"), { id: 99, fullName: "acme/other" }));
+    expect(status).toBe(202);
+    expect(body).toMatchObject({ builds: [], ignored: "no active repository of this connection has this id" });
+    expect(await notesOf(hook)).toMatchObject([{ repository: { hostRepoId: 99, fullName: "acme/other" } }]);
+    expect((await call(admin, "GET", "/build")).body).toEqual([]);
+  });
+});

@@ -1,0 +1,59 @@
+/* Deliveries of GitHub, as small as the service reads them. */
+
+export const SHA = (digit: string): string => digit.repeat(40);
+
+const ZEROS = "0".repeat(40);
+
+interface HostRepository {
+  id?: number;
+  fullName?: string;
+}
+
+const repositoryOf = ({ id = 1, fullName = "acme/app-1" }: HostRepository = {}) => ({
+  ...{ id, full_name: fullName, default_branch: "main" },
+});
+
+interface PushFacts extends HostRepository {
+  ref?: string;
+  before?: string;
+  message?: string;
+  files?: string[];
+}
+
+/** A push of a branch or a tag; a deletion where `sha` is null. */
+export const pushOf = (
+  sha: string | null,
+  { ref = "refs/heads/main", before = SHA("0"), message = "Mend it", files = ["a.ts"], ...repository }: PushFacts = {},
+) => {
+  const commit = sha && { id: sha, message, author: { name: "Ann" }, added: [], removed: [], modified: files };
+  return {
+    ...{ ref, before, after: sha ?? ZEROS, forced: false, deleted: sha === null },
+    ...{ repository: repositoryOf(repository), sender: { login: "ann" } },
+    ...{ head_commit: commit, commits: commit ? [commit] : [] },
+  };
+};
+
+interface PullFacts extends HostRepository {
+  number?: number;
+  branch?: string;
+  base?: string;
+  forkOf?: number | null;
+  updatedAt?: string;
+  title?: string;
+  before?: string;
+  draft?: boolean;
+}
+
+/** A change of a pull request of the repository itself, or of a fork: of the repository with the id `forkOf`. */
+export const pullOf = (action: string, sha: string, facts: PullFacts = {}) => {
+  const { number = 7, branch = "topic", base = "main", forkOf = facts.id ?? 1, title = "Add it" } = facts;
+  const { updatedAt = "2026-11-22T10:00:00Z", before, draft = false } = facts;
+  return {
+    ...{ action, number, before, repository: repositoryOf(facts), sender: { login: "ann" } },
+    pull_request: {
+      ...{ title, draft, merged: false, user: { login: "ann" }, labels: [], updated_at: updatedAt },
+      base: { ref: base },
+      head: { ref: branch, sha, repo: forkOf === null ? null : { id: forkOf } },
+    },
+  };
+};
