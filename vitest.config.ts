@@ -4,6 +4,7 @@ import { documented } from "./src/api/description/documented-route.ts";
 import { problemsOf } from "./src/api/description/responses.ts";
 import { ROUTES } from "./src/api/routes.ts";
 import { buildAssets } from "./src/assets/build.ts";
+import { recordingHosts } from "./test/support/recording-host/recording-hosts.ts";
 
 await buildAssets();
 
@@ -24,6 +25,7 @@ export default defineConfig(async () => ({
           cloudflareTest({
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: {
+              outboundService: recordingHosts(),
               bindings: {
                 OPERATOR_TOKEN: "mro_test_operator_token_of_the_tests_000000",
                 TOKEN_KEYS: `k1:${btoa("token key of the tests, 32 bytes")}`,

@@ -54,9 +54,10 @@ const answer = async (c: HonoContext<AppEnv>, route: Route): Promise<Response> =
   const { verb, status } = route;
   const context = c.get("context");
   if ("stream" in verb) return verb.stream(c, context, { ...input(c, route), body: undefined });
-  const { value, version, nextCursor } = await verb.answer(context, input(c, route));
+  const { value, version, nextCursor, isSecret } = await verb.answer(context, input(c, route));
   if (status === 204) return c.body(null, 204);
   if (version !== null) c.header("ETag", entityTag(version));
+  if (isSecret) c.header("Cache-Control", "no-store");
   if (nextCursor !== null) c.header("Link", linkToNext(c.req.url, nextCursor));
   if (route.method === "GET" && version !== null && isKnown(c.req.header("If-None-Match"), version)) {
     return c.body(null, 304);

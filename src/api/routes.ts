@@ -2,6 +2,7 @@ import { AGENT_PROTOCOL_ROUTES } from "./routes/agent-protocol.ts";
 import { AGENT_ROUTES } from "./routes/agents.ts";
 import { AUDIT_ROUTES } from "./routes/audit.ts";
 import { BUILD_ROUTES } from "./routes/builds.ts";
+import { CONNECTION_ROUTES } from "./routes/connections.ts";
 import { DELIVERY_ROUTES } from "./routes/deliveries.ts";
 import { GROUP_ROUTES } from "./routes/groups.ts";
 import { OPERATOR_ROUTES } from "./routes/operator.ts";
@@ -17,6 +18,7 @@ export const ROUTES: Route[] = [
   ...TOKEN_ROUTES,
   ...VARIABLE_ROUTES,
   ...GROUP_ROUTES,
+  ...CONNECTION_ROUTES,
   ...REPOSITORY_ROUTES,
   ...DELIVERY_ROUTES,
   ...PIPELINE_ROUTES,

@@ -29,6 +29,12 @@ const REPOSITORIES = {
   cloneUrlCharacters: 2000,
   branchCharacters: 250,
   usernameCharacters: 200,
+  /** Address of a git host, or of its API. */
+  hostAddressCharacters: 400,
+  /** Characters of a git host's token. */
+  hostTokenCharacters: 4000,
+  /** Repositories that one page asks a git host for. */
+  hostPageLength: 50,
   /** Characters of a clone credential's token or private key. */
   credentialCharacters: 16_384,
 } as const;
@@ -106,6 +112,8 @@ const AGENTS = {
   deliveryIdCharacters: 120,
   /** Of an answer of a git host. */
   hostAnswerBytes: 64 * KIB,
+  /** Of a page of a list of one. */
+  hostListBytes: MIB,
 } as const;
 
 const TOKENS = {
@@ -132,6 +140,7 @@ export const LIMITS = {
 /** What holds where a request names nothing else. */
 export const DEFAULTS = {
   pageLength: 100,
+  hostPageLength: 50,
   /** Of lists that grow for ever and begin with the newest: builds and the audit. */
   newestPageLength: 50,
   graceSeconds: 3600,

@@ -38,6 +38,7 @@ export type OrganizationRemoval = z.infer<typeof OrganizationRemoval>;
 export const NOUNS = [
   "organization",
   "token",
+  "connection",
   "repository",
   "credential",
   "pipeline",

@@ -41,8 +41,10 @@ export const Repository = z.object({
   cloneUrl: z.string(),
   defaultBranch: z.string(),
   defaultPipelineId: z.nullable(Id),
+  connectionId: z.nullable(Id),
   isActive: z.boolean(),
   hasCredential: z.boolean(),
+  hasHook: z.boolean(),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });
@@ -56,6 +58,7 @@ export const NewRepository = z.strictObject({
   cloneUrl: CloneUrl,
   orgId: z.nullish(OrgId),
   defaultBranch: z.nullish(Branch),
+  connectionId: z.nullish(Id),
 });
 
 export const RepositoryChange = z.strictObject({
@@ -64,6 +67,7 @@ export const RepositoryChange = z.strictObject({
   cloneUrl: z.optional(CloneUrl),
   defaultBranch: z.optional(Branch),
   defaultPipelineId: z.optional(z.nullable(Id)),
+  connectionId: z.optional(z.nullable(Id)),
   isActive: z.optional(z.boolean()),
 });
 

@@ -6,7 +6,10 @@ import { DEFAULTS, LIMITS } from "./limits.ts";
 export const SealedCounts = z.object({
   currentKeyId: z.string(),
   knownKeyIds: z.array(z.string()),
-  byKeyId: z.record(z.string(), z.object({ variables: z.int(), credentials: z.int(), inputs: z.int(), logs: z.int() })),
+  byKeyId: z.record(
+    z.string(),
+    z.object({ variables: z.int(), credentials: z.int(), connections: z.int(), inputs: z.int(), logs: z.int() }),
+  ),
   isComplete: z.boolean(),
 });
 export type SealedCounts = z.infer<typeof SealedCounts>;

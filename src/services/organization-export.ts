@@ -10,6 +10,7 @@ import { listAgents } from "./agents.ts";
 import { listAudit } from "./audit.ts";
 import { listBuilds } from "./build-list.ts";
 import { getBuild } from "./builds.ts";
+import { listConnections } from "./connections.ts";
 import { auditRow } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
 import { notFound, Refusal } from "./core/refusal.ts";
@@ -78,6 +79,7 @@ const READS: Record<Noun, Read> = {
     return { records: rows.map(organizationRecord), after: null };
   },
   token: (context, cursor) => listed(listTokens.answer(context, input({ limit: PAGE, cursor }))),
+  connection: (context, cursor) => listed(listConnections.answer(context, input({ limit: PAGE, cursor }))),
   repository: (context, cursor) => listed(listRepositories.answer(context, input({ limit: PAGE, cursor }))),
   credential: credentials,
   pipeline: (context, cursor) => listed(listPipelines.answer(context, input({ limit: LARGE_PAGE, cursor }))),

@@ -5,7 +5,9 @@ import { deleteRows, OWNED } from "../db/organization-rows.ts";
 import { build, buildList, buildSummary, formerOrganization, job, organization, token } from "../db/schema.ts";
 import { DatabaseSession } from "../db/session.ts";
 import type { OrganizationRemoval } from "../protocol/organization.ts";
+import { removeConnections } from "./connection-removal.ts";
 import type { Context } from "./core/context.ts";
+import { Keys } from "./core/keys.ts";
 import { ObjectStubs } from "./core/object-stubs.ts";
 import { reaching } from "./core/outage.ts";
 import { notFound } from "./core/refusal.ts";
@@ -34,6 +36,7 @@ interface Holders {
   orgId: string;
   db: DatabaseSession;
   objects: ObjectStubs;
+  keys: Keys;
 }
 
 const purgeLogs = ({ orgId, objects }: Holders, ids: string[]): Promise<unknown> =>
@@ -96,11 +99,8 @@ const removeRows = async ({ db, orgId }: Holders): Promise<number> => {
  */
 const removeShare = async (env: Env, { id, deletingAt }: Leaving, now: Date): Promise<Left> => {
   const at = (step: OrganizationRemoval["step"], removed: number): Left => ({ id, deletingAt, step, removed });
-  const holders: Holders = {
-    orgId: id,
-    db: new DatabaseSession(databaseOf(env, id), "first-primary"),
-    objects: new ObjectStubs(env),
-  };
+  const db = new DatabaseSession(databaseOf(env, id), "first-primary");
+  const holders: Holders = { orgId: id, db, objects: new ObjectStubs(env), keys: new Keys(env, db) };
   await holders.objects.pool(id).close();
   if (now.getTime() - Date.parse(deletingAt) < SETTLE_MS) return at("closing", 0);
   const ofPool = await removePool(holders);
@@ -108,6 +108,8 @@ const removeShare = async (env: Env, { id, deletingAt }: Leaving, now: Date): Pr
   if (logs >= LOGS) return at("builds", logs);
   const objects = await reaching(deleteOrganizationFrom(env.ARCHIVE, id, ARCHIVED_OBJECTS));
   if (objects >= ARCHIVED_OBJECTS) return at("archive", objects);
+  const connections = await removeConnections(holders);
+  if (!connections.isDone) return at("rows", connections.removed);
   const rows = await removeRows(holders);
   if (rows >= ROWS) return at("rows", rows);
   const shared = new DatabaseSession(sharedDatabase(env), "first-primary");

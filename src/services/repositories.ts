@@ -2,11 +2,12 @@ import { and, eq, getTableColumns, inArray, notExists, or, sql } from "drizzle-o
 import * as z from "zod/mini";
 import { hashToken } from "../crypto/token.ts";
 import { ensure } from "../db/guard.ts";
-import { credential, openPull, pipeline, pipelineGroup, repository, variable } from "../db/schema.ts";
+import { connection, credential, openPull, pipeline, pipelineGroup, repository, variable } from "../db/schema.ts";
 import { canonicalCloneUrl, cloneHost, cloneOrigin, cloneUrlProblem } from "../domain/clone-url.ts";
 import { branchProblem } from "../domain/git-ref.ts";
 import { PathId } from "../protocol/common.ts";
 import { NewRepository, Repository, RepositoryChange, RepositoryFilter } from "../protocol/repository.ts";
+import { unhook } from "./connection-hooks.ts";
 import { versioned } from "./core/answer.ts";
 import { commit } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
@@ -16,17 +17,18 @@ import { invalid, Refusal } from "./core/refusal.ts";
 import { checkOwnOrg, updateOf, verb, writablePart } from "./core/verb.ts";
 import { viewOf } from "./core/view.ts";
 
-type Row = typeof repository.$inferSelect;
+export type RepositoryRow = typeof repository.$inferSelect;
 
 /** 1 where a credential for the clone is stored, else 0. */
 const hasCredential = sql<number>`EXISTS (SELECT 1 FROM credential AS c WHERE c.repo_id = repository.id)`.as(
   "has_credential",
 );
-const COLUMNS = { ...getTableColumns(repository), hasCredential };
+export const COLUMNS = { ...getTableColumns(repository), hasCredential };
+export type FoundRepository = RepositoryRow & { hasCredential: number };
 
 const view = viewOf(Repository);
-const repositoryRecord = (row: Row & { hasCredential: number }): Repository =>
-  view({ ...row, hasCredential: row.hasCredential === 1 });
+export const repositoryRecord = (row: FoundRepository): Repository =>
+  view({ ...row, hasCredential: row.hasCredential === 1, hasHook: row.hostHookId !== null });
 
 interface Addresses {
   cloneUrl?: string;
@@ -48,19 +50,52 @@ const checkAddresses = (context: Context, { cloneUrl, defaultBranch }: Addresses
 export const numberOf = async (cloneUrl: string): Promise<number> =>
   2 ** 52 + Number.parseInt((await hashToken(cloneUrl)).slice(0, 13), 16);
 
-const sameHostId = (context: Context, row: Row) =>
+export const sameHostId = (context: Context, row: RepositoryRow) =>
   context.db.sql
     .select({ id: repository.id })
     .from(repository)
     .where(
       and(
         eq(repository.orgId, context.orgId),
-        eq(repository.cloneHost, row.cloneHost),
+        or(eq(repository.cloneHost, row.cloneHost), eq(repository.connectionId, row.connectionId ?? "")),
         eq(repository.gitHostRepoId, row.gitHostRepoId),
       ),
     );
 
-const auditDetail = ({ fullName, cloneUrl, isActive }: Row) => ({ fullName, cloneUrl, isActive });
+export const auditDetail = ({ fullName, cloneUrl, connectionId, isActive }: RepositoryRow) => ({
+  ...{ fullName, cloneUrl, isActive },
+  ...(connectionId === null ? {} : { connectionId }),
+});
+
+type Given = Pick<RepositoryRow, "gitHostRepoId" | "fullName" | "cloneUrl" | "defaultBranch" | "connectionId">;
+
+/** The row of a repository that is connected now. */
+export const newRepositoryRow = (context: Context, given: Given): RepositoryRow => ({
+  ...given,
+  id: context.newId(),
+  orgId: context.orgId,
+  cloneHost: cloneHost(given.cloneUrl),
+  defaultPipelineId: null,
+  hostHookId: null,
+  forks: "off",
+  skippedHeads: null,
+  isActive: true,
+  version: 1,
+  createdAt: context.at,
+  updatedAt: context.at,
+});
+
+/** Rolls the batch back unless the connection, if any, is one of the organization. */
+export const ensureConnection = ({ db: { sql: db }, orgId }: Context, connectionId: string | null | undefined) =>
+  connectionId == null
+    ? []
+    : [
+        ensure(
+          db,
+          "owner_exists",
+          sql`EXISTS (SELECT 1 FROM ${connection} WHERE ${connection.id} = ${connectionId} AND ${connection.orgId} = ${orgId})`,
+        ),
+      ];
 
 export const connectRepository = verb({
   access: { role: "maintainer" },
@@ -71,28 +106,13 @@ export const connectRepository = verb({
     checkOwnOrg(context, body.orgId);
     const cloneUrl = canonicalCloneUrl(body.cloneUrl);
     checkAddresses(context, { ...body, cloneUrl });
-    const row: Row = {
-      id: context.newId(),
-      orgId: context.orgId,
-      gitHostRepoId: body.gitHostRepoId,
-      fullName: body.fullName,
-      cloneUrl,
-      cloneHost: cloneHost(cloneUrl),
-      defaultBranch: body.defaultBranch ?? "main",
-      defaultPipelineId: null,
-      connectionId: null,
-      hostHookId: null,
-      forks: "off",
-      skippedHeads: null,
-      isActive: true,
-      version: 1,
-      createdAt: context.at,
-      updatedAt: context.at,
-    };
+    const { gitHostRepoId, fullName, connectionId = null } = body;
+    const given = { gitHostRepoId, fullName, cloneUrl, connectionId, defaultBranch: body.defaultBranch ?? "main" };
+    const row = newRepositoryRow(context, given);
     await commit(
       context,
       { action: "repository.connect", subject: row.id, detail: auditDetail(row) },
-      [context.db.sql.insert(repository).values(row)],
+      [...ensureConnection(context, connectionId), context.db.sql.insert(repository).values(row)],
       sameHostId(context, row),
     );
     return versioned(repositoryRecord({ ...row, hasCredential: 0 }), row.version);
@@ -147,7 +167,9 @@ export const updateRepository = verb({
     if (written.cloneUrl !== undefined) written.cloneUrl = canonicalCloneUrl(written.cloneUrl);
     checkAddresses(context, written);
     const host = cloneHost(written.cloneUrl ?? row.cloneUrl);
-    const change = { ...written, cloneHost: host, ...nextVersion(context, row) };
+    const isLeaving = written.connectionId !== undefined && written.connectionId !== row.connectionId;
+    const hook = isLeaving ? { hostHookId: null } : {};
+    const change = { ...written, ...hook, cloneHost: host, ...nextVersion(context, row) };
     const next = { ...row, ...change };
     const stored = credentialOf(context, row.id);
     const isMoved = cloneOrigin(next.cloneUrl) !== cloneOrigin(row.cloneUrl);
@@ -161,10 +183,13 @@ export const updateRepository = verb({
       [
         ensure(db, "owner_exists", ownsPipeline(row.id, next.defaultPipelineId)),
         ensure(db, "unused", isMoved ? notExists(stored) : sql`1`),
+        ...(isLeaving ? ensureConnection(context, written.connectionId) : []),
+        ...(isLeaving && row.connectionId !== null ? [db.delete(openPull).where(eq(openPull.repoId, row.id))] : []),
         ...updateRow(context, repository, row, change),
       ],
       sameHostId(context, next),
     );
+    if (isLeaving) await unhook(context, row);
     return versioned(repositoryRecord(next), next.version);
   },
 });
@@ -187,11 +212,12 @@ export const deleteRepository = verb({
       deleteRow(context, repository, row, [
         db.delete(variable).where(and(eq(variable.orgId, context.orgId), owned)),
         db.delete(credential).where(eq(credential.repoId, row.id)),
-        db.delete(openPull).where(eq(openPull.repoId, row.id)),
+        ...(row.connectionId === null ? [] : [db.delete(openPull).where(eq(openPull.repoId, row.id))]),
         db.delete(pipelineGroup).where(inArray(pipelineGroup.pipelineId, pipelines)),
         db.delete(pipeline).where(eq(pipeline.repoId, row.id)),
       ]),
     );
+    await unhook(context, row);
   },
 });
 

@@ -2,8 +2,8 @@ import { and, asc, eq, gt, isNotNull, notLike, type SQL, sql } from "drizzle-orm
 import { type Keyring, KeyUnknown, SealBroken } from "../crypto/keyring.ts";
 import { keyIdSql, sealPrefix } from "../crypto/seal-format.ts";
 import type { Query } from "../db/query.ts";
-import { credential, organization, repository, variable } from "../db/schema.ts";
-import { credentialContext, variableContext } from "../domain/seal-context.ts";
+import { connection, credential, organization, repository, variable } from "../db/schema.ts";
+import { connectionContext, credentialContext, variableContext } from "../domain/seal-context.ts";
 import { Rewrap, Rewrapped, SealedCounts } from "../protocol/rewrap.ts";
 import { auditRow } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
@@ -12,7 +12,7 @@ import { verb } from "./core/verb.ts";
 /** Rows of one round trip: with the largest values about 6 MB. */
 const PAGE = 50;
 
-type Kind = "variables" | "credentials" | "inputs" | "logs";
+type Kind = "variables" | "credentials" | "connections" | "inputs" | "logs";
 
 /** The id of the key that sealed a row, in a query of one table. */
 const KEY_ID = sql.raw(keyIdSql("sealed")) as SQL<string>;
@@ -21,7 +21,7 @@ const countAll = async (context: Context): Promise<SealedCounts> => {
   const keyring = await context.keys.keyring();
   const { sql: db } = context.db;
   const count = sql<number>`count(*)`;
-  const [variables, credentials, orgs] = await context.db.run(
+  const [variables, credentials, connections, orgs] = await context.db.run(
     db
       .select({ id: KEY_ID.as("key_id"), count: count.as("count") })
       .from(variable)
@@ -31,16 +31,22 @@ const countAll = async (context: Context): Promise<SealedCounts> => {
       .select({ id: KEY_ID.as("key_id"), count: count.as("count") })
       .from(credential)
       .groupBy(sql`key_id`),
+    db
+      .select({ id: KEY_ID.as("key_id"), count: count.as("count") })
+      .from(connection)
+      .where(isNotNull(connection.sealed))
+      .groupBy(sql`key_id`),
     db.select({ id: organization.id }).from(organization).orderBy(asc(organization.id)),
   );
   const byKeyId: SealedCounts["byKeyId"] = {};
   const add = (id: string, kind: Kind, more: number) => {
-    byKeyId[id] ??= { variables: 0, credentials: 0, inputs: 0, logs: 0 };
+    byKeyId[id] ??= { variables: 0, credentials: 0, connections: 0, inputs: 0, logs: 0 };
     byKeyId[id][kind] += more;
   };
   add(keyring.current, "variables", 0);
   for (const row of variables) add(row.id, "variables", row.count);
   for (const row of credentials) add(row.id, "credentials", row.count);
+  for (const row of connections) add(row.id, "connections", row.count);
   for (const { id } of orgs) {
     for (const [keyId, more] of Object.entries(await context.objects.pool(id).sealedInputs()))
       add(keyId, "inputs", more);
@@ -84,7 +90,7 @@ interface SealedRow {
 }
 type Table = (context: Context, current: string, after: string, limit: number) => Promise<SealedRow[]>;
 
-const isOld = (column: typeof variable.sealed | typeof credential.sealed, current: string) =>
+const isOld = (column: typeof variable.sealed | typeof credential.sealed | typeof connection.sealed, current: string) =>
   notLike(column, `${sealPrefix(current)}%`);
 
 const oldVariables: Table = async ({ db }, current, after, limit) => {
@@ -115,6 +121,18 @@ const oldCredentials: Table = async ({ db }, current, after, limit) => {
     const replace = (sealed: string) =>
       db.sql.update(credential).set({ sealed }).where(same).returning({ id: credential.repoId });
     return { id: row.repoId, orgId: row.orgId, sealed: row.sealed, place: credentialContext(row, cloneUrl), replace };
+  });
+};
+
+const oldConnections: Table = async ({ db }, current, after, limit) => {
+  const old = and(isOld(connection.sealed, current), gt(connection.id, after));
+  const [rows] = await db.run(db.sql.select().from(connection).where(old).orderBy(asc(connection.id)).limit(limit));
+  return rows.map((row) => {
+    const before = row.sealed ?? "";
+    const same = and(eq(connection.id, row.id), eq(connection.sealed, before));
+    const replace = (sealed: string) =>
+      db.sql.update(connection).set({ sealed }).where(same).returning({ id: connection.id });
+    return { id: row.id, orgId: row.orgId, sealed: before, place: connectionContext(row), replace };
   });
 };
 
@@ -185,7 +203,7 @@ export const rewrap = verb({
     const keyring = await context.keys.keyring();
     const parts: Progress[] = [];
     const rest = () => parts.reduce((left, { rewrapped }) => left - rewrapped, body.limit);
-    for (const table of [oldVariables, oldCredentials]) {
+    for (const table of [oldVariables, oldCredentials, oldConnections]) {
       parts.push(await rewrapTable(context, keyring, table, rest()));
     }
     if (rest() > 0) parts.push(await rewrapObjects(context, rest()));

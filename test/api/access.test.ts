@@ -20,6 +20,10 @@ const contracted = ({ method, path }: Route): Access => {
   if (path === "/buildagent/register") return { role: "maintainer", registration: true };
   if (path === "/buildagent/:id") return { role: method === "GET" ? "viewer" : "maintainer", agent: true };
   if (path === "/token/self") return { role: "viewer" };
+  if (path.startsWith("/connection")) {
+    const isOfMaintainers = (method === "GET" && !path.endsWith("/hook")) || path.endsWith("/repository");
+    return { role: isOfMaintainers ? "maintainer" : "admin" };
+  }
   if (/^\/(token|audit)/.test(path)) return { role: "admin" };
   if (/^\/secrets\/(unused|.*\/uses)$/.test(path)) return { role: "maintainer" };
   if (method === "GET" || path === "/pipeline/check") return { role: "viewer" };
@@ -28,6 +32,7 @@ const contracted = ({ method, path }: Route): Access => {
 
 /** A body that the route would take, so that only the caller and the id decide. */
 const BODIES: Record<string, unknown> = {
+  "/connection/:id/repository": { hostRepoId: 7, fullName: "acme/app" },
   "/repository/:id/build": { branch: "main" },
   "/repository/:id/credential": { kind: "token", value: "x" },
   "/build/:id/release": { reason: "x" },

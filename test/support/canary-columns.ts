@@ -10,6 +10,7 @@ const TABLES: SQLiteTable[] = [
   schema.auditLog,
   schema.build,
   schema.buildSummary,
+  schema.connection,
   schema.credential,
   schema.organization,
   schema.pipeline,

@@ -16,7 +16,10 @@ export const newFurnished = async (): Promise<Furnished> => {
   const variable = await created(admin, "/secrets/variables", secret);
   const { id: buildId } = await trigger(admin, pipeline.id);
   const token = await created(admin, "/token", { name: "t", kind: "api" });
+  const host = { kind: "gitea", name: "h", webUrl: "https://git.example" };
+  const connection = await created(admin, "/connection", host);
   const ids = {
+    "/connection": connection.id,
     "/repository": repository.id,
     "/pipeline": pipeline.id,
     "/secrets/groups": group.id,

@@ -4,6 +4,7 @@ import * as audit from "../../protocol/audit.ts";
 import * as build from "../../protocol/build.ts";
 import * as buildStates from "../../protocol/build-states.ts";
 import * as common from "../../protocol/common.ts";
+import * as connection from "../../protocol/connection.ts";
 import * as deadLetter from "../../protocol/dead-letter.ts";
 import * as explain from "../../protocol/explain.ts";
 import * as group from "../../protocol/group.ts";
@@ -37,6 +38,7 @@ const MODULES: Record<string, unknown>[] = [
   audit,
   build,
   buildStates,
+  connection,
   deadLetter,
   explain,
   group,

@@ -5,8 +5,9 @@ export const TAGS: Record<Tag, string> = {
   Variables:
     "Variables and secrets, which builds find in their environment. The API stores a secret's value and never returns it.",
   Groups: "Named collections of variables. A pipeline attaches them in order.",
+  Connections:
+    "Git hosts whose pushes make builds, and which are told of them: GitHub, GitLab, Gitea and Forgejo, in their clouds or on servers of your own.",
   Repositories: "Source repositories.",
-  Connections: "Git hosts: their pushes and pull requests make builds, whose states go back to them.",
   Pipelines: "How a repository is built: the pipeline file, the groups of variables, and what an agent must have.",
   Builds: "Runs of a pipeline: triggered here, run by agents, followed through their log.",
   Agents: "The machines that run builds, as people see them.",

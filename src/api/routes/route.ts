@@ -8,6 +8,7 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 export type Tag =
   | "Variables"
   | "Groups"
+  | "Connections"
   | "Repositories"
   | "Connections"
   | "Pipelines"

@@ -3,6 +3,8 @@ interface AnswerHeaders {
   version?: number;
   /** Where the next page begins, which becomes the Link. */
   nextCursor?: string;
+  /** No cache may keep it. */
+  isSecret?: true;
 }
 
 /** A verb's value, with what the headers of the answer say about it. */
@@ -10,11 +12,13 @@ export class Answer<T> {
   readonly value: T;
   readonly version: number | null;
   readonly nextCursor: string | null;
+  readonly isSecret: boolean;
 
-  constructor(value: T, { version, nextCursor }: AnswerHeaders = {}) {
+  constructor(value: T, { version, nextCursor, isSecret }: AnswerHeaders = {}) {
     this.value = value;
     this.version = version ?? null;
     this.nextCursor = nextCursor ?? null;
+    this.isSecret = isSecret ?? false;
   }
 }
 

@@ -1,3 +1,4 @@
+import { type HookMint, loadHookMint } from "../../crypto/hook.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
 import { loadMint, type TokenMint } from "../../crypto/token.ts";
 import type { DatabaseSession } from "../../db/session.ts";
@@ -31,5 +32,10 @@ export class Keys {
   /** @throws Refusal keyring-unavailable */
   get mint(): TokenMint {
     return usable("TOKEN_KEYS", () => loadMint(this.#env.TOKEN_KEYS));
+  }
+
+  /** Makes the addresses and secrets of hooks. @throws Refusal keyring-unavailable */
+  get hooks(): HookMint {
+    return usable("TOKEN_KEYS", () => loadHookMint(this.#env.TOKEN_KEYS));
   }
 }

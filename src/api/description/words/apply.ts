@@ -1,6 +1,7 @@
 import type { JsonSchema, Schemas } from "../schemas.ts";
 import { AGENTS } from "./agents.ts";
 import { BUILDS } from "./builds.ts";
+import { CONNECTIONS } from "./connections.ts";
 import { GROWING } from "./growing.ts";
 import { OPERATION } from "./operation.ts";
 import type { Words } from "./schema-words.ts";
@@ -9,7 +10,16 @@ import { SOURCES } from "./sources.ts";
 import { VALUES } from "./values.ts";
 import { VARIABLES } from "./variables.ts";
 
-export const WORDS: Words = { ...VALUES, ...AGENTS, ...BUILDS, ...SOURCES, ...VARIABLES, ...SERVICE, ...OPERATION };
+export const WORDS: Words = {
+  ...VALUES,
+  ...AGENTS,
+  ...BUILDS,
+  ...CONNECTIONS,
+  ...SOURCES,
+  ...VARIABLES,
+  ...SERVICE,
+  ...OPERATION,
+};
 
 /** A schema whose sent and answered forms differ is in the document twice, with the same words. */
 const baseOf = (name: string): string => name.replace(/Sent$/, "");

@@ -46,10 +46,10 @@ export const PARAMETERS: Record<string, string> = {
 export const SUBJECTS: Record<string, string> = {
   "/organization": "Slug of the organization.",
   "/token": "Id of the token.",
+  "/connection": "Id of the connection.",
   "/secrets/variables": "Id of the variable.",
   "/secrets/groups": "Id of the group.",
   "/repository": "Id of the repository.",
-  "/connection": "Id of the connection.",
   deliveryId: "The git host's own id of the delivery.",
   "/pipeline": "Id of the pipeline.",
   "/build": "Id of the build.",

@@ -122,6 +122,7 @@ export const SERVICE: Words = {
       byKeyId: "Counts for each key.",
       "byKeyId{}.variables": "Number of secrets.",
       "byKeyId{}.credentials": "Number of clone credentials.",
+      "byKeyId{}.connections": "Number of tokens of git hosts.",
       "byKeyId{}.inputs": "Number of builds with envVariables.",
       "byKeyId{}.logs": "Number of open logs, with the values that they mask.",
       isComplete: "true: every value is sealed with the current key.",

@@ -14,8 +14,11 @@ export const SOURCES: Words = {
       cloneUrl: "Address that git fetches from. The list has a filter for it.",
       defaultBranch: "The branch of a build whose trigger names none. Default: main.",
       defaultPipelineId: `The pipeline of a build whose trigger names none: at first the first pipeline of the repository. null: builds use the repository's ${PIPELINE_DEFAULTS.configPath} without a pipeline.`,
+      connectionId:
+        "The git host that tells of its pushes and is told of its builds; null where none does. Must be one of the organization; null removes the hook that the service registered.",
       isActive: "true: builds may be triggered.",
       hasCredential: "true: a clone credential is stored.",
+      hasHook: "true: the service registered a hook at the git host. false: there is none, or people made it.",
       createdAt: "Time of creation.",
       updatedAt: "Time of the last change.",
     },

@@ -1,0 +1,42 @@
+import type { HostKind } from "../../protocol/connection.ts";
+
+interface Reach {
+  /** Protocols that clone addresses may use: where `http` is one of them, so are hosts of this machine. */
+  protocols: readonly string[];
+  /** Scheme and host of this service. */
+  ownOrigin: string;
+}
+
+/** The form in which the address of a git host is stored: no slash at its end, the name of the host in lower case. */
+export const canonicalHostAddress = (address: string): string =>
+  URL.canParse(address) ? new URL(address).href.replace(/\/+$/, "") : address;
+
+/** A name that other machines find: not an address, not this machine, not a name of one network only. */
+const isPublicName = (host: string): boolean =>
+  /^[a-z0-9.-]+\.[a-z][a-z0-9-]*$/.test(host) && !/(?:^|\.)(?:localhost|local|internal)$/.test(host);
+
+/** Why requests with a token may not go to this address, or to pages below it; null when they may. */
+export const hostAddressProblem = (address: string, { protocols, ownOrigin }: Reach): string | null => {
+  const url = URL.canParse(address) ? new URL(address) : null;
+  if (!url || !/^https?:\/\/[^/\\]/i.test(address)) return "must have the form https://git.example";
+  if (url.username !== "" || url.password !== "" || address.includes("@")) return "must not have credentials";
+  if (/[?#\\%\s]/.test(address)) return "must be the plain address of the host";
+  const isLocalWork = protocols.includes("http");
+  if (url.protocol !== "https:" && !isLocalWork) return "must begin with https:";
+  if (url.host === new URL(ownOrigin).host) return "must not be the address of this service";
+  const host = url.hostname.replace(/\.$/, "");
+  if (!isLocalWork && !isPublicName(host)) return "must have the public name of a host";
+  return null;
+};
+
+/** Where the API of a git host is, from the address of its pages: GitHub's own cloud has it on another host. */
+export const apiUrlOf = (kind: HostKind, webUrl: string): string => {
+  const { protocol, host } = new URL(webUrl);
+  if (kind === "gitlab") return `${webUrl}/api/v4`;
+  if (kind === "gitea") return `${webUrl}/api/v1`;
+  const isCloud = host === "github.com" || host.endsWith(".ghe.com");
+  return isCloud ? `${protocol}//api.${host}` : `${webUrl}/api/v3`;
+};
+
+/** The address that git clones a repository of the host from. */
+export const cloneUrlAt = (webUrl: string, fullName: string): string => `${webUrl}/${fullName}.git`;

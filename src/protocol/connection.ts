@@ -1,0 +1,103 @@
+import * as z from "zod/mini";
+import { atMost, notEmpty, queryNumber, withoutControls } from "./checks.ts";
+import { Id, Name, NameFilter, OrgId, Timestamp } from "./common.ts";
+import { DEFAULTS, LIMITS } from "./limits.ts";
+import { cursorOf, PAGE } from "./page.ts";
+import { Branch, FullName, NewRepository } from "./repository.ts";
+
+/** The programs that hosts of git run. Forgejo is `gitea`. */
+export const HostKind = z.enum(["github", "gitlab", "gitea"]);
+export type HostKind = z.infer<typeof HostKind>;
+
+/** How the service proves to the host who asks: not at all with `none`, where people set the hooks up by hand. */
+const ConnectionAuth = z.enum(["token", "none"]);
+
+export const Connection = z.object({
+  id: Id,
+  orgId: OrgId,
+  kind: HostKind,
+  name: Name,
+  webUrl: z.string(),
+  apiUrl: z.string(),
+  auth: ConnectionAuth,
+  hasToken: z.boolean(),
+  account: z.nullable(z.string()),
+  hookGeneration: z.int(),
+  isActive: z.boolean(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
+export type Connection = z.infer<typeof Connection>;
+
+const HostAddress = z.string().check(notEmpty(), atMost(LIMITS.hostAddressCharacters), withoutControls());
+
+/** Sent as the value of a header: visible ASCII. No answer has it. */
+const HostToken = z
+  .string()
+  .check(
+    atMost(LIMITS.hostTokenCharacters),
+    z.regex(/^[\x21-\x7e]+$/, "must be a token of the host, without spaces or line breaks"),
+  );
+
+export const NewConnection = z.strictObject({
+  kind: HostKind,
+  name: Name,
+  webUrl: HostAddress,
+  apiUrl: z.nullish(HostAddress),
+  token: z.nullish(HostToken),
+  orgId: z.nullish(OrgId),
+});
+
+export const ConnectionChange = z.strictObject({
+  name: z.optional(Name),
+  webUrl: z.optional(HostAddress),
+  apiUrl: z.optional(HostAddress),
+  token: z.optional(z.nullable(HostToken)),
+  isActive: z.optional(z.boolean()),
+});
+
+export const ConnectionFilter = z.strictObject({ name: z.optional(NameFilter), ...PAGE });
+
+/** What a person puts into the page of the host where hooks are made. */
+export const ConnectionHook = z.object({ url: z.string(), secret: z.string() });
+
+/** What became of the hook of one repository; `problem` is null where the host has it. */
+export const HookOutcome = z.object({ repositoryId: Id, fullName: z.string(), problem: z.nullable(z.string()) });
+export type HookOutcome = z.infer<typeof HookOutcome>;
+
+export const RotatedConnection = z.extend(Connection, { hooks: z.array(HookOutcome) });
+
+/** A repository at the host; `repositoryId` is null where it is not connected. */
+export const HostRepository = z.object({
+  hostRepoId: z.int(),
+  fullName: z.string(),
+  defaultBranch: z.nullable(z.string()),
+  cloneUrl: z.string(),
+  isPrivate: z.nullable(z.boolean()),
+  repositoryId: z.nullable(Id),
+});
+
+export const HostRepositoryFilter = z.strictObject({
+  limit: z.optional(z._default(queryNumber(1, LIMITS.hostPageLength), DEFAULTS.hostPageLength)),
+  /** The number of a page at the host. */
+  cursor: z.optional(cursorOf(z.string().check(z.regex(/^[1-9][0-9]{0,5}$/)))),
+});
+
+/** A repository of the host to connect: named by its number or its name. */
+export const LinkedRepository = z.strictObject({
+  hostRepoId: z.optional(NewRepository.shape.gitHostRepoId),
+  fullName: z.optional(FullName),
+  defaultBranch: z.optional(Branch),
+  registersHook: z.optional(z.boolean()),
+});
+
+export const ConnectionCheck = z.object({
+  isOk: z.boolean(),
+  problem: z.nullable(z.string()),
+  account: z.nullable(z.string()),
+  scopes: z.nullable(z.array(z.string())),
+  missing: z.array(z.string()),
+  hooks: z.array(HookOutcome),
+  lastDeliveryAt: z.nullable(Timestamp),
+});
+export type ConnectionCheck = z.infer<typeof ConnectionCheck>;

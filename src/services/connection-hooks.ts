@@ -1,0 +1,177 @@
+import { and, eq, isNotNull, sql } from "drizzle-orm";
+import type { HookGrant, HookMint } from "../crypto/hook.ts";
+import type { Database, Query } from "../db/query.ts";
+import { connection, repository } from "../db/schema.ts";
+import type { HookSettings, HostClient, HostHook, RepositoryName } from "../hosts/host-client.ts";
+import { HostProblem } from "../hosts/host-problem.ts";
+import { PathId } from "../protocol/common.ts";
+import { ConnectionHook, type HookOutcome, RotatedConnection } from "../protocol/connection.ts";
+import { connectionRecord, findConnection } from "./connections.ts";
+import { Answer, versioned } from "./core/answer.ts";
+import { auditRow, commit } from "./core/commit.ts";
+import type { Context } from "./core/context.ts";
+import { nextVersion, updateRow } from "./core/record.ts";
+import { verb } from "./core/verb.ts";
+import { type ConnectionRow, clientOf } from "./host-access.ts";
+
+type RepositoryRow = typeof repository.$inferSelect;
+
+/** Hooks that one request changes or asks for, and how many at once: a Worker may make a thousand requests. */
+export const MOST_HOOKS = 100;
+const AT_ONCE = 10;
+
+const hookOf = (mint: HookMint, { orgId, kind, id, hookGeneration }: ConnectionRow): Promise<HookGrant> =>
+  mint.grant({ orgId, kind, connectionId: id, generation: hookGeneration });
+
+/** The address of the connection's hook, and its secret. @throws Refusal keyring-unavailable */
+export const settingsOf = async ({ keys, origin }: Context, row: ConnectionRow): Promise<HookSettings> => {
+  const { token, secret } = await hookOf(keys.hooks, row);
+  return { url: `${origin}/hook/${token}`, secret };
+};
+
+/** The hook that this connection made, of whatever generation and under whatever name of the service. */
+export const ownHook = (hooks: HostHook[], { orgId, kind, id }: ConnectionRow): HostHook | undefined =>
+  hooks.find(({ url }) => url.includes(`/hook/mrh_${orgId}_${kind}.${id}.`));
+
+const nameOf = ({ gitHostRepoId, fullName }: RepositoryRow): RepositoryName => ({ id: gitHostRepoId, fullName });
+
+/** Makes the hook, or gives one that is there its present address and secret. @returns its id. @throws HostProblem */
+export const registerHook = async (
+  client: HostClient,
+  row: ConnectionRow,
+  name: RepositoryName,
+  settings: HookSettings,
+): Promise<string> => {
+  const known = ownHook(await client.hooks(name), row);
+  if (!known) return client.createHook(name, settings);
+  await client.updateHook(name, known.id, settings);
+  return known.id;
+};
+
+/** The connection's repositories whose hook the service registered. */
+export const hookedRepositories = (db: Database, { orgId, id }: Pick<ConnectionRow, "orgId" | "id">) =>
+  db
+    .select()
+    .from(repository)
+    .where(and(eq(repository.orgId, orgId), eq(repository.connectionId, id), isNotNull(repository.hostHookId)))
+    .orderBy(repository.id)
+    .limit(MOST_HOOKS + 1);
+
+/** Asks the host for each repository, a few at a time. What is beyond the limit is told as not done. */
+export const ofEach = async (
+  rows: RepositoryRow[],
+  problemFor: (row: RepositoryRow) => Promise<string | null>,
+): Promise<HookOutcome[]> => {
+  const outcomes: HookOutcome[] = [];
+  for (let from = 0; from < rows.length; from += AT_ONCE) {
+    const some = rows.slice(from, from + AT_ONCE);
+    const problems = await Promise.all(
+      some.map((row) => (from >= MOST_HOOKS ? "Not done: too many at once." : problemFor(row))),
+    );
+    outcomes.push(
+      ...some.map(({ id, fullName }, at) => ({ repositoryId: id, fullName, problem: problems[at] ?? null })),
+    );
+  }
+  return outcomes;
+};
+
+/** Null where it worked, else the host's reason in our words. */
+const attempt = async (work: () => Promise<unknown>): Promise<string | null> => {
+  try {
+    await work();
+    return null;
+  } catch (error) {
+    if (error instanceof HostProblem) return error.message;
+    throw error;
+  }
+};
+
+const removedAt = (client: HostClient, row: RepositoryRow): Promise<string | null> =>
+  attempt(() => client.deleteHook(nameOf(row), row.hostHookId ?? ""));
+
+/** What became of hooks that nobody needs: how many are gone, and the repositories whose host still has one. */
+interface Unhooked {
+  removed: number;
+  left: string[];
+}
+
+/** Removes hooks at the host, as far as that works. A token that does not open leaves them all. */
+export const removeHooks = async (
+  holder: Pick<Context, "keys">,
+  row: ConnectionRow,
+  rows: RepositoryRow[],
+): Promise<Unhooked> => {
+  const client = await clientOf(holder, row).catch(() => null);
+  const outcomes = await ofEach(rows, async (one) => (client ? removedAt(client, one) : "There is no token."));
+  const left = outcomes.filter(({ problem }) => problem !== null).map(({ fullName }) => fullName);
+  return { removed: outcomes.length - left.length, left };
+};
+
+/** Removes the hook of a repository that is no longer the connection's, and writes down what became of it. */
+export const unhook = async (context: Context, row: RepositoryRow): Promise<void> => {
+  const { connectionId, hostHookId } = row;
+  if (connectionId === null || hostHookId === null) return;
+  const { sql: db } = context.db;
+  const [[owner]] = await context.db.run(db.select().from(connection).where(eq(connection.id, connectionId)));
+  if (!owner) return;
+  const outcome = await removeHooks(context, owner, [row]);
+  await context.db.run(
+    auditRow(context, { action: "connection.unhook", subject: connectionId, detail: { ...outcome } }),
+  );
+};
+
+/** Keeps the id of a hook that the host gave another one. */
+const keepHook = (context: Context, row: RepositoryRow, hostHookId: string): Query =>
+  context.db.sql
+    .update(repository)
+    .set({ hostHookId, version: sql`${repository.version} + 1` })
+    .where(and(eq(repository.id, row.id), eq(repository.connectionId, row.connectionId ?? "")));
+
+/** Tells the host the present address and secret for every repository that has a hook of ours. */
+const registerAll = async (context: Context, row: ConnectionRow): Promise<HookOutcome[]> => {
+  const client = await clientOf(context, row);
+  if (!client) return [];
+  const [rows] = await context.db.run(hookedRepositories(context.db.sql, row));
+  const settings = await settingsOf(context, row);
+  return ofEach(rows, (one) =>
+    attempt(async () => {
+      const hostHookId = await registerHook(client, row, nameOf(one), settings);
+      if (hostHookId !== one.hostHookId) await context.db.run(keepHook(context, one, hostHookId));
+    }),
+  );
+};
+
+/**
+ * Gives the connection's hook another address and another secret. The one before is refused from here on, so hooks that
+ * the service registered are told first thing; people change those that they made.
+ */
+export const rotateConnection = verb({
+  access: { role: "admin" },
+  params: PathId,
+  output: RotatedConnection,
+  async run(context, { params }) {
+    const row = await findConnection(context, params.id);
+    const next = { ...row, hookGeneration: row.hookGeneration + 1, ...nextVersion(context, row) };
+    const { name, hookGeneration } = next;
+    await commit(
+      context,
+      { action: "connection.rotate", subject: row.id, detail: { name, hookGeneration } },
+      updateRow(context, connection, row, next),
+    );
+    return versioned({ ...connectionRecord(next), hooks: await registerAll(context, next) }, next.version);
+  },
+});
+
+/** The address and the secret of the connection's hook. No other answer shows them, and each time is in the audit. */
+export const showHook = verb({
+  access: { role: "admin" },
+  params: PathId,
+  output: ConnectionHook,
+  async run(context, { params }) {
+    const row = await findConnection(context, params.id);
+    const { name, hookGeneration } = row;
+    const hook = await settingsOf(context, row);
+    await commit(context, { action: "connection.reveal", subject: row.id, detail: { name, hookGeneration } }, []);
+    return new Answer(hook, { isSecret: true });
+  },
+});

@@ -1,0 +1,127 @@
+import { and, eq, or } from "drizzle-orm";
+import type * as z from "zod/mini";
+import { repository } from "../db/schema.ts";
+import { canonicalCloneUrl } from "../domain/clone-url.ts";
+import { branchProblem } from "../domain/git-ref.ts";
+import { cloneUrlAt } from "../domain/githost/host-address.ts";
+import type { HostClient } from "../hosts/host-client.ts";
+import { PathId } from "../protocol/common.ts";
+import { LinkedRepository } from "../protocol/connection.ts";
+import { Repository } from "../protocol/repository.ts";
+import { registerHook, settingsOf } from "./connection-hooks.ts";
+import { type Found, fromDeliveries, isUsable } from "./connection-repositories.ts";
+import { findConnection } from "./connections.ts";
+import { versioned } from "./core/answer.ts";
+import { commit } from "./core/commit.ts";
+import type { Context } from "./core/context.ts";
+import { nextVersion, updateRow } from "./core/record.ts";
+import { invalid, Refusal } from "./core/refusal.ts";
+import { verb } from "./core/verb.ts";
+import { asking, type ConnectionRow, clientOf } from "./host-access.ts";
+import {
+  auditDetail,
+  COLUMNS,
+  ensureConnection,
+  type FoundRepository,
+  newRepositoryRow,
+  type RepositoryRow,
+  repositoryRecord,
+  sameHostId,
+} from "./repositories.ts";
+
+type Named = z.infer<typeof LinkedRepository>;
+
+/** @throws HostProblem; Refusal invalid where the number and the name are of different repositories */
+const atHost = async (client: HostClient, { hostRepoId, fullName }: Named): Promise<Found> => {
+  if (fullName === undefined) {
+    if (hostRepoId === undefined) throw invalid("/hostRepoId", "is required, or fullName");
+    return client.repositoryById(hostRepoId);
+  }
+  const found = await client.repositoryByName(fullName);
+  if (hostRepoId === undefined || found.id === hostRepoId) return found;
+  throw invalid("/fullName", "is the name of a repository with another number");
+};
+
+/** As the request says it, and what it leaves out as deliveries said it. @throws Refusal invalid */
+const asTold = async (context: Context, row: ConnectionRow, { hostRepoId, fullName }: Named): Promise<Found> => {
+  if (hostRepoId === undefined) throw invalid("/hostRepoId", "is required where the connection has no token");
+  const known = (await fromDeliveries(context, row)).find(({ id }) => id === hostRepoId);
+  const name = fullName ?? known?.fullName;
+  if (name === undefined) throw invalid("/fullName", "is required: no delivery has named this repository");
+  return { id: hostRepoId, fullName: name, defaultBranch: known?.defaultBranch ?? null, isPrivate: null };
+};
+
+/** The record that is of this repository already: by this connection, or by its address. */
+const recordOf = async (context: Context, row: RepositoryRow): Promise<FoundRepository | undefined> => {
+  const isSame = or(
+    and(eq(repository.connectionId, row.connectionId ?? ""), eq(repository.gitHostRepoId, row.gitHostRepoId)),
+    and(eq(repository.cloneHost, row.cloneHost), eq(repository.gitHostRepoId, row.gitHostRepoId)),
+    eq(repository.cloneUrl, row.cloneUrl),
+  );
+  const own = and(eq(repository.orgId, context.orgId), isSame);
+  const [rows] = await context.db.run(context.db.sql.select(COLUMNS).from(repository).where(own));
+  return rows.find(({ gitHostRepoId }) => gitHostRepoId === row.gitHostRepoId) ?? rows[0];
+};
+
+/** @throws Refusal conflict where what the host calls it cannot be a repository's name or branch here */
+const checkFound = (found: Found, defaultBranch: string): void => {
+  if (!isUsable(found) || branchProblem(defaultBranch)) {
+    throw new Refusal("conflict", "The repository's name or default branch at the host cannot be used here.");
+  }
+};
+
+/** What a link changes of a record that is there. */
+const linkOf = ({ gitHostRepoId, fullName, connectionId, hostHookId, version, updatedAt }: RepositoryRow) => ({
+  ...{ gitHostRepoId, fullName, connectionId, hostHookId },
+  ...{ version, updatedAt },
+});
+
+/** Stores the record. @throws Refusal where it, or one like it, was stored at the same moment */
+const store = async (context: Context, row: RepositoryRow, before: FoundRepository | undefined): Promise<void> => {
+  const write = before
+    ? updateRow(context, repository, before, linkOf(row))
+    : [context.db.sql.insert(repository).values(row)];
+  await commit(
+    context,
+    { action: before ? "repository.update" : "repository.connect", subject: row.id, detail: auditDetail(row) },
+    [...ensureConnection(context, row.connectionId), ...write],
+    sameHostId(context, row),
+  );
+};
+
+/** Makes the record of a repository of the host, or takes the one that is there, and registers its hook. */
+export const linkRepository = verb({
+  access: { role: "maintainer" },
+  params: PathId,
+  body: LinkedRepository,
+  output: Repository,
+  async run(context, { params, body }) {
+    const owner = await findConnection(context, params.id);
+    const client = await clientOf(context, owner);
+    const found = await (client ? asking(atHost(client, body)) : asTold(context, owner, body));
+    const defaultBranch = body.defaultBranch ?? found.defaultBranch ?? "main";
+    checkFound(found, defaultBranch);
+    const { id: gitHostRepoId, fullName } = found;
+    const cloneUrl = canonicalCloneUrl(cloneUrlAt(owner.webUrl, fullName));
+    const fresh = newRepositoryRow(context, {
+      gitHostRepoId,
+      fullName,
+      cloneUrl,
+      defaultBranch,
+      connectionId: owner.id,
+    });
+    const before = await recordOf(context, fresh);
+    if (before && before.connectionId !== null && before.connectionId !== owner.id) {
+      throw new Refusal("duplicate", "Another connection has this repository.", { existingId: before.id });
+    }
+    const hostHookId =
+      client && body.registersHook !== false
+        ? await asking(registerHook(client, owner, found, await settingsOf(context, owner)))
+        : (before?.hostHookId ?? null);
+    const row: RepositoryRow = before
+      ? { ...before, gitHostRepoId, fullName, connectionId: owner.id, hostHookId, ...nextVersion(context, before) }
+      : { ...fresh, hostHookId };
+    await store(context, row, before);
+    return versioned(repositoryRecord({ ...row, hasCredential: before?.hasCredential ?? 0 }), row.version);
+  },
+});

@@ -1,0 +1,36 @@
+import { json } from "./answers.ts";
+import type { HostSettings } from "./host-state.ts";
+import { RecordingHost } from "./recording-host.ts";
+
+/** The name under which tests inside workerd furnish hosts and read what those were asked. */
+export const RECORDER = "recorder.example";
+
+/**
+ * Answers whatever the Worker under test asks of the outside: each host by its name, furnished by
+ * `PUT https://recorder.example/NAME` and read by GET. No request leaves the machine.
+ */
+export const recordingHosts = () => {
+  const hosts = new Map<string, RecordingHost>();
+  const strangers = new Set<string>();
+  return async (request: Request): Promise<Response> => {
+    const { hostname, pathname } = new URL(request.url);
+    if (hostname !== RECORDER) {
+      const host = hosts.get(hostname);
+      if (host) return host.handle(request);
+      strangers.add(hostname);
+      return new Response("no such host", { status: 530 });
+    }
+    const name = pathname.slice(1);
+    if (request.method === "PUT") {
+      const settings = (await request.json()) as HostSettings;
+      const known = hosts.get(name);
+      if (known) Object.assign(known.settings, settings);
+      else hosts.set(name, new RecordingHost(settings));
+    }
+    const host = hosts.get(name);
+    // 410: nobody furnished it, and it was asked.
+    if (!host) return json(strangers.has(name) ? 410 : 404, null);
+    const { requests, place } = host;
+    return json(200, { requests, hooks: place.hooks, statuses: place.statuses });
+  };
+};
