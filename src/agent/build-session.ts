@@ -13,7 +13,7 @@ import type { StepUser } from "./process/step-user.ts";
 import type { JobAnswer } from "./wire/answers.ts";
 import type { Audience } from "./wire/audience.ts";
 import type { AutoResetEvent } from "./wire/auto-reset-event.ts";
-import { type Client, describeAnswer } from "./wire/client.ts";
+import { type Client, describeAnswer, Unreachable } from "./wire/client.ts";
 import { keepLease } from "./wire/heartbeat.ts";
 import type { HeartbeatSocket } from "./wire/heartbeat-socket.ts";
 import { ProgressReport } from "./wire/progress-report.ts";
@@ -33,6 +33,8 @@ export interface RunJobOptions {
   /** Aborted when the agent must stop the build at once. */
   interrupt: AbortSignal;
 }
+
+const FILE_TRIES = 5;
 
 /** Names one attempt of one build. */
 const runIdOf = ({ build, lease }: JobAnswer): string => `${build.id}/${lease}`;
@@ -164,11 +166,34 @@ class BuildSession {
       progress: this.#progress,
       cancel: this.#control.cancel,
       started,
+      sendFile: (text) => this.#sendFile(text),
       abandon: this.#control.leaseEnd,
     }).then(
       (body): BuildResult => ({ kind: "finish", body }),
       (error: unknown) => resultOfError(error, this.#job, this.#log),
     );
+  }
+
+  /** A file that the service does not take changes nothing of the build. */
+  async #sendFile(text: string): Promise<void> {
+    const { build, lease } = this.#job;
+    const bytes = new TextEncoder().encode(text);
+    const signal = this.#control.leaseEnd;
+    const call = {
+      method: "PUT",
+      path: `/build/${build.id}/file`,
+      bytes,
+      lease,
+      signal,
+      maxTries: FILE_TRIES,
+    } as const;
+    try {
+      const answer = await this.#options.client.send(call);
+      if (answer.status >= 400) logger.warn(`the service refused the pipeline file: ${describeAnswer(answer)}`);
+    } catch (error) {
+      if (!(error instanceof Unreachable)) throw error;
+      logger.warn(`the pipeline file was not sent: ${error.message}`);
+    }
   }
 
   async #terminate(): Promise<boolean> {

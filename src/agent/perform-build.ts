@@ -1,4 +1,3 @@
-import type { JobContext } from "../domain/plan/job-context.ts";
 import { formatMistake } from "../domain/plan/mistake.ts";
 import { parsePlan } from "../domain/plan/parse.ts";
 import type { Plan } from "../domain/plan/plan.ts";
@@ -6,11 +5,21 @@ import { unmetRequirements } from "../domain/requires.ts";
 import type { Finish } from "../protocol/jobs.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import type { BuildFolder } from "./build-folder.ts";
-import { type CheckoutContext, type CheckoutSource, checkOut, type Fetched, fetchSource } from "./checkout/checkout.ts";
+import type { Changes } from "./checkout/changed-files.ts";
+import {
+  type CheckoutContext,
+  type CheckoutSource,
+  checkOut,
+  type Fetched,
+  fetchSource,
+  remoteOf,
+} from "./checkout/checkout.ts";
 import { pipelineText } from "./checkout/commit-file.ts";
-import { platformCode, platformName } from "./cli/capabilities.ts";
+import { platformCode } from "./cli/capabilities.ts";
 import type { Identity } from "./cli/identity.ts";
+import { asksForChanges, changesOf, knownBase, newsOfFile, reasonToSkip } from "./errand.ts";
 import { BuildFailure, Cancel, RequirementsNotMet, TryElsewhere } from "./failure.ts";
+import { type Comparison, factsOf } from "./job-facts.ts";
 import type { BuildLog } from "./log/build-log.ts";
 import { chownTree } from "./process/as-user.ts";
 import type { ProcessTree } from "./process/process-tree.ts";
@@ -32,6 +41,8 @@ export interface PerformBuildOptions {
   cancel: AbortController;
   /** Resolves when the service has confirmed the start: before that, nothing of the build runs and nothing is reported. */
   started: Promise<void>;
+  /** Tells the service what the pipeline file of the default branch is. */
+  sendFile(text: string): Promise<void>;
   /** Aborted when this agent holds the build's lease no more. */
   abandon: AbortSignal;
 }
@@ -54,12 +65,24 @@ export const performBuild = async (job: JobAnswer, options: PerformBuildOptions)
     await options.started;
     progress.report({ commitSha: fetched.commitSha });
     log.say(`commit ${fetched.commitSha}`);
-    const { file, plan } = planOf(job, fetched);
+    await tellFile(job, fetched, options);
+    const changes = changesOf(job, remoteOf(source, context), fetched.commitSha);
+    const skipped = await reasonToSkip(job, fetched, changes);
+    if (skipped !== null) {
+      log.say(skipped);
+      return { status: "canceled", exitCode: null, reason: "skipped", message: skipped };
+    }
+    const { file, plan, text } = planOf(job, fetched);
     checkRequirements(plan, file, options.identity);
     if (plan.job.timeoutMinutes !== null) planTimer = cancelAfter(plan.job.timeoutMinutes * 60, cancel);
+    const comparison = await compare(job, text, changes, options);
     await checkOut(source, fetched, context, plan.job.checkout);
     if (user) chownTree(user, folder.workspace);
-    const { succeeded, exitCode, message } = await runSteps({ ...stepsOf(job, fetched, options), plan, file });
+    const { succeeded, exitCode, message } = await runSteps({
+      ...stepsOf(job, fetched, comparison, options),
+      plan,
+      file,
+    });
     return { status: succeeded ? "succeeded" : "failed", exitCode, message };
   } finally {
     clearTimeout(timer);
@@ -106,13 +129,33 @@ const fetchForJob = async (job: JobAnswer, source: CheckoutSource, context: Chec
   }
 };
 
+/** Tells the service of a pipeline file that is new to it. */
+const tellFile = async (job: JobAnswer, fetched: Fetched, { sendFile }: PerformBuildOptions): Promise<void> => {
+  const text = newsOfFile(job, fetched);
+  if (text !== null) await sendFile(text);
+};
+
+/** What the build is compared with, found out where the file's text may ask for it. */
+const compare = async (
+  job: JobAnswer,
+  text: string,
+  changes: () => Promise<Changes | null>,
+  { log, progress }: PerformBuildOptions,
+): Promise<Comparison> => {
+  const found = asksForChanges(text) ? await changes() : null;
+  const base = found?.base ?? knownBase(job);
+  if (base !== null) progress.report({ base });
+  if (found) log.say(`compared with ${found.base}: changed files: ${found.files.length}`);
+  return { base, files: found?.files ?? null };
+};
+
 const planOf = (
   { pipeline: { definition, configPath } }: JobAnswer,
   fetched: Fetched,
-): { file: string; plan: Plan } => {
+): { file: string; plan: Plan; text: string } => {
   const file = definition === null ? configPath : "definition";
   const text = definition ?? pipelineText(fetched, configPath, LIMITS.definitionCharacters);
-  return { file, plan: parsePlanOrFail(text, file) };
+  return { file, plan: parsePlanOrFail(text, file), text };
 };
 
 /** @throws BuildFailure pipeline-invalid with a line for each mistake. */
@@ -133,10 +176,12 @@ const checkRequirements = (plan: Plan, file: string, identity: Identity): void =
 const stepsOf = (
   job: JobAnswer,
   fetched: Fetched,
+  comparison: Comparison,
   options: PerformBuildOptions,
 ): Omit<RunStepsOptions, "plan" | "file"> => {
   const { identity, folder, tree, log, user, grace, cancel, abandon, progress } = options;
-  const fixed = { ...tree.env, ...buildVariables(job, fetched.commitSha, identity.name, identity.url) };
+  const facts = { commitSha: fetched.commitSha, base: comparison.base };
+  const fixed = { ...tree.env, ...buildVariables(job, facts, identity.name, identity.url) };
   return {
     fixed,
     folder,
@@ -144,7 +189,7 @@ const stepsOf = (
     log,
     user,
     grace,
-    facts: factsOf(job, fetched, fixed, identity),
+    facts: factsOf(job, fetched, comparison, fixed, identity),
     signal: cancel.signal,
     abandon,
     listener: {
@@ -154,29 +199,6 @@ const stepsOf = (
     },
   };
 };
-
-const factsOf = (
-  { build, env, secretKeys, runKeys, repository: { fullName, cloneUrl } }: JobAnswer,
-  { commitSha, message }: Fetched,
-  fixed: Record<string, string>,
-  { id, name }: Identity,
-): JobContext => ({
-  env: { CI: "true", ...env, ...fixed },
-  secretKeys,
-  runKeys,
-  build: {
-    id: build.id,
-    number: build.number,
-    branch: build.branch,
-    trigger: build.trigger,
-    commit: commitSha,
-    message,
-    // The job counts the attempts that were started before this one.
-    attempt: build.attempt + 1,
-  },
-  repository: { id: build.repoId, fullName, cloneUrl },
-  agent: { id, name, platform: platformName() },
-});
 
 /** Reports the summaries of all steps as one text. */
 const summaryTo = (log: BuildLog, progress: ProgressReport): ((text: string) => void) => {

@@ -9,10 +9,11 @@ import { jsonMetrics, prometheusText } from "../services/metrics.ts";
 import { exportOrganization as exportPage } from "../services/organization-export.ts";
 import { removeOrganization } from "../services/organization-removal.ts";
 import { PathOrg } from "../services/organizations.ts";
+import { takeFile } from "../services/pipeline-files.ts";
 import { connectToPool, waitForJob } from "../services/poll.ts";
 import { jsonServiceMetrics, servicePrometheusText } from "../services/service-metrics.ts";
 import type { StreamRoute } from "../web/app-env.ts";
-import { readBytes } from "../web/body.ts";
+import { readBytes, textOf } from "../web/body.ts";
 import { linkToNext } from "../web/next-page.ts";
 
 /** A WebSocket for hints. @throws Refusal where the pool does not accept it */
@@ -59,6 +60,15 @@ export const writeLog: StreamRoute = {
   async stream(c, context, { params, query }) {
     const bytes = await readBytes(c.req.raw, LIMITS.logChunkBytes);
     return c.json(await appendLog(context, params.id, { offset: query.offset, final: query.final === "true", bytes }));
+  },
+};
+
+export const sendFile: StreamRoute = {
+  access: { agent: true },
+  params: PathId,
+  async stream(c, context, { params }) {
+    await takeFile(context, params.id, textOf(await readBytes(c.req.raw, LIMITS.definitionCharacters)));
+    return c.body(null, 204);
   },
 };
 

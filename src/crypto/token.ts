@@ -1,4 +1,5 @@
 import { oncePer } from "../once-per.ts";
+import { sha256Hex } from "./digest.ts";
 import { toHex } from "./encoding.ts";
 import { type NamedKey, parseKeys } from "./keys.ts";
 import { base62, Signer } from "./signer.ts";
@@ -20,8 +21,7 @@ export const randomText = (length: number): string => {
 };
 
 /** SHA-256 of a token in hexadecimal digits: the only form in which it is stored. */
-export const hashToken = async (token: string): Promise<string> =>
-  toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token))));
+export const hashToken = (token: string): Promise<string> => sha256Hex(token);
 
 /**
  * Makes and recognizes tokens `PREFIX_ORGANIZATION_SECRETTAG`. The tag is an HMAC-SHA-256 under a key of `TOKEN_KEYS`,

@@ -23,22 +23,49 @@ export const timeZoneProblem = (timeZone: string): string | null => {
   }
 };
 
+/** @throws {Error} for a schedule of which `readCron` or `timeZoneProblem` tells a problem */
+const timesOf = ({ cron, timeZone }: Schedule): ((after: number) => number) => {
+  const read = readCron(cron);
+  if ("problem" in read) throw new Error("The schedule never runs");
+  const times = new Cron(read.line, { mode: "5-part", timezone: timeZone, fixedTimeRule: "no-wildcard" });
+  return (after) => {
+    const next = times.nextRun(new Date(after));
+    if (!next) throw new Error("The schedule never runs");
+    return next.getTime();
+  };
+};
+
 /**
  * The first time after `after`, in milliseconds since 1970, as is `after`. Fixed hours run once on each day that has
  * them: at the first minute after a gap of the clock, the first time of two. With `*` hours real time counts.
- * @throws {Error} for a schedule of which `cronProblem` or `timeZoneProblem` tells one
+ * @throws {Error} for a schedule of which `readCron` or `timeZoneProblem` tells a problem
  */
-export const nextRun = (schedule: Schedule, after: number): number => {
-  const read = readCron(schedule.cron);
-  const options = { mode: "5-part", timezone: schedule.timeZone, fixedTimeRule: "no-wildcard" } as const;
-  const next = "line" in read ? new Cron(read.line, options).nextRun(new Date(after)) : null;
-  if (!next) throw new Error("The schedule never runs");
-  return next.getTime();
-};
+export const nextRun = (schedule: Schedule, after: number): number => timesOf(schedule)(after);
 
 /** The next `count` times after `after`, as `nextRun` gives them. */
 export const nextRuns = (schedule: Schedule, after: number, count: number): number[] => {
+  const timeAfter = timesOf(schedule);
   const times: number[] = [];
-  while (times.length < count) times.push(nextRun(schedule, times.at(-1) ?? after));
+  while (times.length < count) times.push(timeAfter(times.at(-1) ?? after));
   return times;
+};
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * The last time until `until`, where `first` is one of its times and not after `until`: of all times that were missed,
+ * the one that is made up for. Looks back an hour first, then ten times as far each time.
+ */
+export const lastRun = (schedule: Schedule, first: number, until: number): number => {
+  const timeAfter = timesOf(schedule);
+  const fromThere = (found: number): number => {
+    let time = found;
+    for (let next = timeAfter(time); next <= until; next = timeAfter(time)) time = next;
+    return time;
+  };
+  for (let back = HOUR_MS; until - back > first; back *= 10) {
+    const found = timeAfter(until - back);
+    if (found <= until) return fromThere(found);
+  }
+  return fromThere(first);
 };

@@ -42,6 +42,20 @@ export const credentialContext = ({ orgId, repoId, kind, version }: SealedCreden
   cloneOrigin(cloneUrl),
 ];
 
+interface SealedSchedule {
+  orgId: string;
+  pipelineId: string;
+  id: string;
+}
+
+/** The values of a schedule's runs. */
+export const scheduleContext = ({ orgId, pipelineId, id }: SealedSchedule): string[] => [
+  "schedule",
+  orgId,
+  pipelineId,
+  id,
+];
+
 /** A known text, sealed with each key: it shows whether the key has changed. */
 export const keyCheckContext = (keyId: string): string[] => ["key-check", keyId];
 

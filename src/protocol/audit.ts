@@ -40,6 +40,7 @@ export const AUDIT_ACTIONS = [
   "organization.restore",
   "pipeline.create",
   "pipeline.delete",
+  "pipeline.read-file",
   "pipeline.update",
   "repository.connect",
   "repository.delete",

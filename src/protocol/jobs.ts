@@ -14,6 +14,7 @@ import { CommitSha, CREDENTIAL_KINDS } from "./repository.ts";
  *   POST /buildagent/{id}/heartbeat        every heartbeatSeconds, with the lease; extends the lease. Or as a message on
  *                                          the agent's WebSocket, where the job says `heartbeat: "socket"`.
  *   POST /build/{id}/progress              the commit, the steps, values to mask.
+ *   PUT  /build/{id}/file                  the pipeline file, where the job has `file` and it is new to the service.
  *   PUT  /build/{id}/log?offset=N          the log, masked; `next` is the first byte that is not stored yet.
  *   POST /build/{id}/finish                the result. Or /release: this agent does not fit, cannot fetch the commit
  *                                          while another may (`elsewhere`), or has to stop now (`interrupted`).
@@ -41,9 +42,14 @@ export const JobCredential = z.object({
 });
 export type JobCredential = z.infer<typeof JobCredential>;
 
+/** What changes are counted from: where the branch of a pull request left another one, or a commit. */
+const JobBase = z.union([z.object({ branch: z.string() }), z.object({ sha: z.string() })]);
+
 /**
  * What an agent needs for one build. `env` has the composed values; those of `secretKeys` must be masked. `heartbeat`:
- * the service takes heartbeats on the agent's WebSocket too.
+ * the service takes heartbeats on the agent's WebSocket too. `file`: send the pipeline file, unless its SHA-256 is
+ * `hash`. `purpose` read-file: nothing else is to be done, but where `file.decides` and the file's `on` wants this push.
+ * `paths`: without a changed file that they match, the build ends as skipped.
  */
 export const Job = z.object({
   build: Build,
@@ -58,6 +64,10 @@ export const Job = z.object({
   timeoutSeconds: z.int(),
   mayGoElsewhere: z.optional(z.boolean()),
   heartbeat: z.optional(z.enum(["socket"])),
+  purpose: z.optional(z.enum(["read-file"])),
+  file: z.optional(z.object({ hash: z.nullable(z.string()), decides: z.boolean() })),
+  paths: z.optional(z.array(z.string())),
+  base: z.optional(JobBase),
 });
 export type Job = z.infer<typeof Job>;
 
@@ -97,6 +107,7 @@ export type HeartbeatReply = z.infer<typeof HeartbeatReply>;
 
 export const Progress = z.object({
   commitSha: z.optional(CommitSha),
+  base: z.optional(CommitSha),
   steps: z.optional(z.array(Step).check(atMostItems(LIMITS.reportedSteps, "steps"))),
   masks: z.optional(
     z.array(z.string().check(atMost(LIMITS.maskCharacters))).check(atMostItems(LIMITS.reportedMasks, "masks")),

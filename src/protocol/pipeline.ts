@@ -35,6 +35,42 @@ export const ConfigPath = z.string().check(
 
 export const Definition = z.string().check(notEmpty(), atMost(LIMITS.definitionCharacters));
 
+const Patterns = z.optional(z.array(z.string()));
+const event = <Conditions extends z.ZodMiniObject>(conditions: Conditions) =>
+  z.optional(z.union([z.literal(true), conditions], "must be true, or an object with its conditions"));
+
+export const PushConditions = z.strictObject({ branches: Patterns, paths: Patterns });
+export const TagConditions = z.strictObject({ names: Patterns });
+export const PullConditions = z.strictObject({
+  base: Patterns,
+  paths: Patterns,
+  drafts: z.optional(z.boolean()),
+  labels: Patterns,
+});
+
+/** Which events build a pipeline, in the words of a file's `on`. One that is left out does not. */
+export const PipelineOn = z.strictObject({
+  push: event(PushConditions),
+  tag: event(TagConditions),
+  pull: event(PullConditions),
+  "merge-group": z.optional(z.literal(true)),
+});
+export type PipelineOn = z.infer<typeof PipelineOn>;
+
+/** Whose older builds a newer head ends: what the file says, or one of its words. */
+const Supersede = z.enum(["file", "refs", "all", "none"]);
+
+/** What starts a pipeline's builds, and what was read of its file to know it. */
+export const PipelineTriggers = z.object({
+  source: z.enum(["record", "file", "default"]),
+  builds: z.string(),
+  supersede: z.enum(["refs", "all", "none"]),
+  commitSha: z.nullable(z.string()),
+  readAt: z.nullable(Timestamp),
+  mistake: z.nullable(z.string()),
+});
+export type PipelineTriggers = z.infer<typeof PipelineTriggers>;
+
 export const Pipeline = z.object({
   id: Id,
   orgId: OrgId,
@@ -47,6 +83,9 @@ export const Pipeline = z.object({
   timeoutSeconds: z.int(),
   maxParallel: z.nullable(z.int()),
   maxAttempts: z.int(),
+  on: z.nullable(PipelineOn),
+  supersede: Supersede,
+  triggers: PipelineTriggers,
   isActive: z.boolean(),
   createdAt: Timestamp,
   updatedAt: Timestamp,
@@ -81,6 +120,8 @@ export const NewPipeline = z.strictObject({
   timeoutSeconds: z.nullish(TimeoutSeconds),
   maxParallel: z.nullish(MaxParallel),
   maxAttempts: z.nullish(MaxAttempts),
+  on: z.nullish(PipelineOn),
+  supersede: z.nullish(Supersede),
   isActive: z.nullish(z.boolean()),
 });
 
@@ -93,6 +134,8 @@ export const PipelineChange = z.strictObject({
   timeoutSeconds: z.optional(TimeoutSeconds),
   maxParallel: z.optional(z.nullable(MaxParallel)),
   maxAttempts: z.optional(MaxAttempts),
+  on: z.optional(z.nullable(PipelineOn)),
+  supersede: z.optional(Supersede),
   isActive: z.optional(z.boolean()),
 });
 
@@ -121,6 +164,13 @@ export const PipelineCheck = z.strictObject({
   pipelineId: z.nullish(Id),
 });
 
+/** When a file would be built: in words, and the next times of its schedules. */
+export const CheckedTriggers = z.object({
+  builds: z.string(),
+  supersede: z.enum(["refs", "all", "none"]),
+  schedules: z.array(z.object({ name: z.string(), next: z.array(Timestamp) })),
+});
+
 /** Every mistake at once. Lines and columns count from 1. A file with `hints` alone is valid. */
 export const CheckedPipeline = z.object({
   isValid: z.boolean(),
@@ -128,4 +178,5 @@ export const CheckedPipeline = z.object({
     z.object({ line: z.int(), column: z.int(), message: z.string(), suggestion: z.optional(z.string()) }),
   ),
   hints: z.array(z.object({ line: z.int(), column: z.int(), message: z.string() })),
+  triggers: z.nullable(CheckedTriggers),
 });

@@ -1,6 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import { credential, pipeline, repository } from "../db/schema.ts";
 import { type ComposedEntry, compose, EnvironmentTooLarge } from "../domain/compose.ts";
+import { readSnapshot } from "../domain/githost/file-snapshot.ts";
 import type { Grant } from "../domain/pool/commands.ts";
 import { credentialContext, inputsContext } from "../domain/seal-context.ts";
 import type { Job } from "../protocol/jobs.ts";
@@ -13,6 +14,8 @@ import { Refusal, settled } from "./core/refusal.ts";
 import { Damaged } from "./core/sealing.ts";
 import type { CredentialRow } from "./credentials.ts";
 import { scoped } from "./environment-preview.ts";
+import { baseOf, greenCommit } from "./job-base.ts";
+import { saysFile } from "./pipeline-files.ts";
 import { groupIdsOf } from "./pipelines.ts";
 import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
 import { storedValue } from "./variables.ts";
@@ -35,17 +38,19 @@ const readSources = async (context: Context, grant: Grant) => {
   const { sql } = context.db;
   const ofRepository = isOwn(context, repository, grant.repoId);
   const ofPipeline = and(eq(pipeline.repoId, grant.repoId), eq(pipeline.id, grant.pipelineId ?? ""));
-  const [[foundRepository], [foundPipeline], rows, [sealedCredential], groups] = await context.db.run(
+  const green = greenCommit(context, grant);
+  const [[foundRepository], [foundPipeline], rows, [sealedCredential], groups, [good] = []] = await context.db.run(
     sql.select().from(repository).where(ofRepository),
     sql.select({ pipeline, groups: groupIdsOf }).from(pipeline).where(ofPipeline),
     variablesOfBuild(sql, context.orgId, grant.repoId, grant.pipelineId),
     sql.select().from(credential).where(eq(credential.repoId, grant.repoId)),
     groupsOfPipeline(sql, context.orgId, grant.pipelineId),
+    ...(green ? [green] : []),
   );
   if (!foundRepository) throw new Uncomposable("The repository is gone.");
   if (grant.pipelineId && !foundPipeline) throw new Uncomposable("The pipeline is gone.");
   if (groups.length < JSON.parse(foundPipeline?.groups ?? "[]").length) throw new Uncomposable("A group is gone.");
-  return { repository: foundRepository, ...foundPipeline, rows, sealedCredential };
+  return { repository: foundRepository, ...foundPipeline, rows, sealedCredential, base: baseOf(grant, good) };
 };
 
 type Sources = Awaited<ReturnType<typeof readSources>>;
@@ -71,6 +76,19 @@ const credentialOf = async (
   return { kind: row.kind, username: row.username, value };
 };
 
+/** What the agent is asked besides running the file's steps. Nothing of it is there for a build that a request made. */
+const errandOf = (
+  { build, purpose, paths }: Grant,
+  { pipeline: of, repository: its, base }: Sources,
+): Partial<Job> => ({
+  ...(purpose === "read-file" ? { purpose } : {}),
+  ...(paths ? { paths } : {}),
+  ...(base ? { base } : {}),
+  ...(of && saysFile(build, of, its)
+    ? { file: { hash: readSnapshot(of.fileSnapshot)?.hash ?? null, decides: of.on === null } }
+    : {}),
+});
+
 const jobOf = (grant: Grant, found: Sources, entries: ComposedEntry[]) => ({
   lease: grant.fence,
   repository: { fullName: found.repository.fullName, cloneUrl: found.repository.cloneUrl },
@@ -86,6 +104,7 @@ const jobOf = (grant: Grant, found: Sources, entries: ComposedEntry[]) => ({
   timeoutSeconds: grant.timeoutSeconds,
   mayGoElsewhere: grant.mayGoElsewhere,
   heartbeat: "socket" as const,
+  ...errandOf(grant, found),
 });
 
 /** Steps 2 to 6 of a hand-out, after step 1 granted the lease. */

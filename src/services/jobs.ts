@@ -47,7 +47,7 @@ const storedStep = (step: Step, name = "", id = ""): Step => {
   return { ...step, name: cut(name), id: step.id === null ? null : cut(id) };
 };
 
-type RepeatedSteps = Awaited<ReturnType<typeof holderOf>> & { commitSha?: string | undefined; steps: Step[] };
+type RepeatedSteps = Awaited<ReturnType<typeof holderOf>> & Pick<Progress, "commitSha" | "base"> & { steps: Step[] };
 
 /** Whether the pool took the steps as they are, because the log masked their names and ids for an earlier report. */
 const areRepeated = async (context: Context, report: RepeatedSteps): Promise<boolean> => {
@@ -68,18 +68,21 @@ export const reportProgress = verb({
   async run(context, { params, body }) {
     const holder = await holderOf(context, params.id);
     const { buildId, fence, tokenHash } = holder;
-    const { commitSha, masks = [] } = body;
+    const { commitSha, base, masks = [] } = body;
     const reported = body.steps?.slice(0, LIMITS.steps) ?? [];
     if (masks.length > 0)
       settled(await context.objects.log(context.orgId, buildId).addMasks({ fence, tokenHash, values: masks }));
-    else if (body.summary === undefined && (await areRepeated(context, { ...holder, commitSha, steps: reported })))
+    else if (
+      body.summary === undefined &&
+      (await areRepeated(context, { ...holder, commitSha, base, steps: reported }))
+    )
       return;
     const ofSteps = reported.flatMap(({ id, name }) => [name, id ?? ""]);
     const ofSummary = body.summary === undefined ? [] : [body.summary];
     const texts = await masked(context, buildId, fence, [...ofSteps, ...ofSummary]);
     const steps = body.steps && reported.map((step, index) => storedStep(step, texts[2 * index], texts[2 * index + 1]));
     const summary = body.summary === undefined ? undefined : texts.at(-1);
-    const report = { ...holder, commitSha, steps, summary, masksCame: masks.length > 0 };
+    const report = { ...holder, commitSha, base, steps, summary, masksCame: masks.length > 0 };
     settled(await context.objects.pool(context.orgId).progress(report));
   },
 });

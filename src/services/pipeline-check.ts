@@ -1,24 +1,46 @@
 import { and, eq } from "drizzle-orm";
 import { pipeline, repository } from "../db/schema.ts";
+import { triggerWords } from "../domain/githost/trigger-words.ts";
+import type { Triggers } from "../domain/githost/triggers.ts";
+import { onProblems } from "../domain/githost/written-on.ts";
 import { type KnownVariables, unknownVariables } from "../domain/plan/known-variables.ts";
 import { mistakeSentence } from "../domain/plan/mistake.ts";
-import { parsePlan } from "../domain/plan/parse.ts";
-import { CheckedPipeline, PipelineCheck } from "../protocol/pipeline.ts";
+import { parseFile } from "../domain/plan/parse.ts";
+import { nextRuns } from "../domain/schedule.ts";
+import { CheckedPipeline, PipelineCheck, type PipelineOn } from "../protocol/pipeline.ts";
 import type { Context } from "./core/context.ts";
-import { type FieldError, invalid, Refusal } from "./core/refusal.ts";
+import { type FieldError, invalid, invalidFields, Refusal } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { variablesOfBuild } from "./variable-scopes.ts";
 
 /** Checks an inline definition before it is stored. @throws Refusal invalid, with line and column of each mistake */
 export const checkDefinition = (definition: string | null | undefined): void => {
   if (definition == null) return;
-  const { mistakes = [] } = parsePlan(definition);
+  const { mistakes = [] } = parseFile(definition);
   const errors: FieldError[] = mistakes.map((mistake) => ({
     pointer: "/definition",
     detail: `${mistake.line}:${mistake.column}: ${mistakeSentence(mistake)}`,
   }));
   if (errors.length > 0) throw new Refusal("invalid", "The definition is not valid: see errors.", { errors });
 };
+
+/** Checks an override of a file's `on`. @throws Refusal invalid, with the place of each mistake */
+export const checkOn = (on: PipelineOn | null | undefined): void => {
+  const problems = on ? onProblems(on) : [];
+  const errors = problems.map(({ path, detail }): FieldError => ({ pointer: ["/on", ...path].join("/"), detail }));
+  if (errors.length > 0) throw invalidFields(errors);
+};
+
+const NEXT_RUNS = 5;
+
+const shownFile = ({ on, supersede, schedule }: Triggers, now: Date) => ({
+  builds: triggerWords(on),
+  supersede,
+  schedules: schedule.map(({ name, cron, timeZone }) => ({
+    name,
+    next: nextRuns({ cron, timeZone }, now.getTime(), NEXT_RUNS).map((at) => new Date(at).toISOString()),
+  })),
+});
 
 /** The names of the variables that a build of the pipeline, or of the repository's default pipeline, would have. */
 const knownTo = async (context: Context, repoId: string | null, pipelineId: string | null): Promise<KnownVariables> => {
@@ -55,8 +77,13 @@ export const checkPipeline = verb({
     await context.admit();
     const { repoId = null, pipelineId = null } = body;
     const known = repoId || pipelineId ? await knownTo(context, repoId ?? null, pipelineId ?? null) : null;
-    const { plan, mistakes = [], hints = [] } = parsePlan(body.definition);
-    const all = plan && known ? unknownVariables(plan, known) : mistakes;
-    return { isValid: all.length === 0, mistakes: all, hints };
+    const { value: file, mistakes = [], hints = [] } = parseFile(body.definition);
+    const all = file && known ? unknownVariables(file.plan, known) : mistakes;
+    return {
+      isValid: all.length === 0,
+      mistakes: all,
+      hints,
+      triggers: file ? shownFile(file.triggers, context.now) : null,
+    };
   },
 });

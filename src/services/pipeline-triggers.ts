@@ -1,7 +1,9 @@
 import type { pipeline } from "../db/schema.ts";
 import { readSnapshot } from "../domain/githost/file-snapshot.ts";
+import { triggerWords } from "../domain/githost/trigger-words.ts";
 import { DEFAULT_TRIGGERS, SUPERSEDE, type Triggers } from "../domain/githost/triggers.ts";
 import { readWrittenOn } from "../domain/githost/written-on.ts";
+import type { PipelineTriggers } from "../protocol/pipeline.ts";
 
 type Stored = Pick<typeof pipeline.$inferSelect, "on" | "supersede" | "fileSnapshot">;
 
@@ -15,5 +17,19 @@ export const triggersOf = ({ on, supersede, fileSnapshot }: Stored): Triggers =>
     on: (on && readWrittenOn(on)) ?? file.on,
     supersede: SUPERSEDE.find((one) => one === supersede) ?? file.supersede,
     schedule: file.schedule,
+  };
+};
+
+/** The same as the pipeline's record shows it, and where it comes from. */
+export const shownTriggers = (row: Stored): PipelineTriggers => {
+  const { on, supersede } = triggersOf(row);
+  const snapshot = readSnapshot(row.fileSnapshot);
+  return {
+    source: row.on && readWrittenOn(row.on) ? "record" : snapshot?.isRead ? "file" : "default",
+    builds: triggerWords(on),
+    supersede,
+    commitSha: snapshot?.commitSha ?? null,
+    readAt: snapshot?.at ?? null,
+    mistake: snapshot?.mistake ?? null,
   };
 };

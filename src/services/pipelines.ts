@@ -13,7 +13,9 @@ import { listing, pageOf } from "./core/listing.ts";
 import { deleteRow, findOne, nextVersion, updateRow } from "./core/record.ts";
 import { checkOwnOrg, updateOf, verb, writablePart } from "./core/verb.ts";
 import { viewOf } from "./core/view.ts";
-import { checkDefinition } from "./pipeline-check.ts";
+import { checkDefinition, checkOn } from "./pipeline-check.ts";
+import { snapshotOfDefinition } from "./pipeline-files.ts";
+import { shownTriggers } from "./pipeline-triggers.ts";
 import { hasActiveBuilds } from "./repositories.ts";
 
 type Row = typeof pipeline.$inferSelect;
@@ -25,8 +27,9 @@ export const groupIdsOf = sql<string>`(SELECT json_group_array(group_id) FROM
 const COLUMNS = { ...getTableColumns(pipeline), groups: groupIdsOf };
 
 const view = viewOf(Pipeline);
-const pipelineRecord = ({ groups, ...row }: Row & { groups: string }): Pipeline =>
-  view({ ...row, groupIds: JSON.parse(groups) });
+const recordOf = (row: Row, groupIds: string[]): Pipeline =>
+  view({ ...row, on: row.on as Pipeline["on"], triggers: shownTriggers(row), groupIds });
+const pipelineRecord = ({ groups, ...row }: Row & { groups: string }): Pipeline => recordOf(row, JSON.parse(groups));
 
 /** Holds while every group belongs to the organization. */
 const groupsExist = (context: Context, groupIds: string[]): SQL => sql`(SELECT count(*) FROM ${variableGroup}
@@ -54,12 +57,11 @@ const becomeDefault = (context: Context, { id, repoId }: Row) => {
     .where(and(eq(repository.id, repoId), sql`${repository.defaultPipelineId} IS NULL`, isFirst));
 };
 
-const auditDetail = ({ repoId, name, isActive }: Row, groupIds: string[]) => ({
-  repoId,
-  name,
-  isActive,
-  groupIds,
-});
+const auditDetail = (row: Row, groupIds: string[]) => {
+  const { repoId, name, isActive } = row;
+  const { source, builds, supersede } = shownTriggers(row);
+  return { repoId, name, isActive, groupIds, triggers: { source, builds, supersede } };
+};
 
 export const createPipeline = verb({
   access: { role: "maintainer" },
@@ -69,6 +71,7 @@ export const createPipeline = verb({
     await context.admit();
     checkOwnOrg(context, body.orgId);
     checkDefinition(body.definition);
+    checkOn(body.on);
     const groupIds = body.groupIds ?? [];
     const row: Row = {
       id: context.newId(),
@@ -81,10 +84,10 @@ export const createPipeline = verb({
       timeoutSeconds: body.timeoutSeconds ?? PIPELINE_DEFAULTS.timeoutSeconds,
       maxParallel: body.maxParallel ?? PIPELINE_DEFAULTS.maxParallel,
       maxAttempts: body.maxAttempts ?? PIPELINE_DEFAULTS.maxAttempts,
-      on: null,
-      fileSnapshot: null,
+      on: body.on ?? null,
+      fileSnapshot: await snapshotOfDefinition(context, body.definition ?? null),
       hostContext: hostContextOf(body.name),
-      supersede: "file",
+      supersede: body.supersede ?? "file",
       badgeGeneration: 0,
       isActive: body.isActive ?? true,
       version: 1,
@@ -103,9 +106,15 @@ export const createPipeline = verb({
       ],
       sameName(context, row),
     );
-    return versioned(view({ ...row, groupIds }), row.version);
+    return versioned(recordOf(row, groupIds), row.version);
   },
 });
+
+/** What is known of another file or definition: nothing, or what the definition says. */
+const snapshotFor = async (context: Context, before: Row, next: Pick<Row, "configPath" | "definition">) => {
+  const isSame = next.definition === before.definition && next.configPath === before.configPath;
+  return isSame ? {} : { fileSnapshot: await snapshotOfDefinition(context, next.definition) };
+};
 
 const pipelines = listing(pipeline, COLUMNS, {
   filters: { repoId: (id) => eq(pipeline.repoId, id), name: (name) => eq(pipeline.name, name) },
@@ -139,9 +148,13 @@ export const updatePipeline = verb({
   async run(context, { params, body }) {
     const row = await findOne(context, pipeline, COLUMNS, params.id);
     const before = pipelineRecord(row);
-    const { groupIds = before.groupIds, ...written } = writablePart(body, PipelineChange, before);
+    // An agent may have sent the file since the client read the record.
+    const { triggers = before.triggers } = body as Partial<Pipeline>;
+    const { groupIds = before.groupIds, ...written } = writablePart(body, PipelineChange, { ...before, triggers });
     checkDefinition(written.definition);
-    const change = { ...written, ...nextVersion(context, row) };
+    checkOn(written.on);
+    const snapshot = await snapshotFor(context, row, { ...row, ...written });
+    const change = { ...written, ...snapshot, ...nextVersion(context, row) };
     const next = { ...row, ...change };
     const db = context.db.sql;
     await commit(
@@ -155,7 +168,7 @@ export const updatePipeline = verb({
       ],
       sameName(context, next),
     );
-    return versioned(view({ ...next, groupIds }), next.version);
+    return versioned(recordOf(next, groupIds), next.version);
   },
 });
 

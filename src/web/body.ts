@@ -1,5 +1,14 @@
 import { Refusal } from "../services/core/refusal.ts";
 
+/** The text of a body, with its byte order mark where it has one. @throws Refusal malformed-body where it is not UTF-8 */
+export const textOf = (bytes: Uint8Array): string => {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new Refusal("malformed-body", "The body is not UTF-8.");
+  }
+};
+
 /**
  * Reads a body of at most `limit` bytes.
  * @throws Refusal too-large, before the rest is read

@@ -5,6 +5,7 @@ import { parsePlan } from "../../src/domain/plan/parse.ts";
 import { prepareStep } from "../../src/domain/plan/prepare-step.ts";
 import { GROWING, LARGE_TEXTS, LARGE_TREES } from "../domain/plan/support/largest-files.ts";
 import { readInHeap } from "../domain/plan/support/read-in-heap.ts";
+import { BY_REQUEST } from "../support/build-facts.ts";
 import { ms, quantile } from "./support/statistics.ts";
 
 const STEPS = 200;
@@ -29,7 +30,7 @@ const FACTS: JobContext = {
   env: { ...env, TOKEN: "a secret value" },
   secretKeys: ["TOKEN"],
   runKeys: [],
-  build: { id: "b", number: 1, branch: "main", commit: "c0ffee", message: "m", attempt: 1, trigger: "api" },
+  build: { id: "b", number: 1, branch: "main", commit: "c0ffee", message: "m", attempt: 1, ...BY_REQUEST },
   repository: { id: "r", fullName: "acme/app", cloneUrl: "https://host/app.git" },
   agent: { id: "a", name: "agent", platform: "linux" },
 };

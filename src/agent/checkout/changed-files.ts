@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { git } from "./git.ts";
-import { addOrigin, fetchRefspecs, INFINITE_DEPTH, initRepository, type Remote } from "./remote.ts";
+import { addOrigin, fetchRefspecs, initRepository, type Remote } from "./remote.ts";
 
 /** Commits of history to fetch until both sides meet. */
-const DEPTHS = [50, 1000, INFINITE_DEPTH];
+const DEPTHS = [50, 1000, 10_000];
 
 /** A list of paths that is longer than this may have been cut, and is none. */
 const MOST_BYTES = 3 * 1024 * 1024;

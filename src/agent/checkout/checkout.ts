@@ -46,7 +46,8 @@ export const protocolsFor = (cloneUrl: string): string[] => {
 const remoteRef = (branch: string): string => (branch.startsWith("refs/") ? branch : `refs/heads/${branch}`);
 const localRef = (branch: string): string => (branch.startsWith("refs/") ? branch : `refs/remotes/origin/${branch}`);
 
-const remoteOf = (
+/** The repository at its host, as git fetches from it. */
+export const remoteOf = (
   { repository: { cloneUrl, credential = null } }: CheckoutSource,
   { workspace: folder, tempFolder, tree, signal }: CheckoutContext,
 ): Remote => ({

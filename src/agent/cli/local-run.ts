@@ -2,11 +2,14 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename } from "node:path";
+import { refOf } from "../../domain/git-ref.ts";
+import { triggerWords } from "../../domain/githost/trigger-words.ts";
 import type { JobContext } from "../../domain/plan/job-context.ts";
 import { formatMistake } from "../../domain/plan/mistake.ts";
-import { parsePlan } from "../../domain/plan/parse.ts";
+import { parseFile } from "../../domain/plan/parse.ts";
 import { endAndRemoveBuild, makeBuildFolder } from "../build-folder.ts";
 import { git } from "../checkout/git.ts";
+import { asksForChanges } from "../errand.ts";
 import { BuildFailure, Cancel } from "../failure.ts";
 import { BuildLog } from "../log/build-log.ts";
 import { cancelAfter, parsePlanOrFail } from "../perform-build.ts";
@@ -15,6 +18,7 @@ import { runSteps } from "../steps/run-steps.ts";
 import { buildVariables } from "../steps/step-environment.ts";
 import { platformName } from "./capabilities.ts";
 import { EXIT, ExitError } from "./exit-codes.ts";
+import { localChanges } from "./local-changes.ts";
 import { logger } from "./logger.ts";
 
 export interface LocalRunOptions {
@@ -36,10 +40,10 @@ const read = (file: string): string => {
 
 /** Prints every mistake of a pipeline file as `file:line:column: message`. @returns the exit code. */
 export const checkFile = (file: string): number => {
-  const { mistakes = [], hints = [] } = parsePlan(read(file));
+  const { value, mistakes = [], hints = [] } = parseFile(read(file));
   for (const hint of hints) process.stdout.write(`${formatMistake(file, hint)} (a hint)\n`);
   for (const mistake of mistakes) process.stdout.write(`${formatMistake(file, mistake)}\n`);
-  if (mistakes.length === 0) logger.info(`${file} has no mistakes`);
+  if (value) logger.info(`${file} has no mistakes. Builds: ${triggerWords(value.triggers.on)}`);
   return mistakes.length === 0 ? EXIT.done : EXIT.failed;
 };
 
@@ -57,7 +61,7 @@ export const runFile = async (file: string, { env, grace, signal }: LocalRunOpti
   try {
     const plan = parsePlanOrFail(text, file);
     if (plan.job.timeoutMinutes !== null) deadline = cancelAfter(plan.job.timeoutMinutes * 60, cancel);
-    const { fixed, facts } = await localFacts(id, env, tree);
+    const { fixed, facts } = await localFacts(id, text, env, tree);
     const { succeeded, exitCode } = await runSteps({
       plan,
       file,
@@ -102,22 +106,25 @@ const standardOutput = () => {
 };
 
 /** The folder needs no repository and no commit: the facts then say "local" or null. */
-const localFacts = async (id: string, env: Record<string, string>, tree: ProcessTree) => {
+const localFacts = async (id: string, text: string, env: Record<string, string>, tree: ProcessTree) => {
   const gitContext = { folder: process.cwd(), protocols: [], tree };
-  const [head, commit] = await Promise.all([
+  const [head, commit, { base, files }] = await Promise.all([
     git(gitContext, ["rev-parse", "--abbrev-ref", "HEAD"]),
     git(gitContext, ["rev-parse", "HEAD"]),
+    asksForChanges(text) ? localChanges(gitContext) : { base: null, files: null },
   ]);
   const branch = head.code === 0 ? head.stdout.toString("utf8").trim() : LOCAL;
   const commitSha = commit.code === 0 ? commit.stdout.toString("latin1").trim() : null;
   const fullName = basename(process.cwd());
-  const names = { build: { id, number: 0, branch }, repository: { fullName }, pipeline: { name: LOCAL } };
-  const fixed = { ...tree.env, ...buildVariables(names, commitSha, LOCAL, "") };
+  const build = { id, number: 0, branch, ref: refOf(branch), event: LOCAL, tag: null, pull: null, schedule: null };
+  const names = { build, repository: { fullName }, pipeline: { name: LOCAL } };
+  const fixed = { ...tree.env, ...buildVariables(names, { commitSha, base }, LOCAL, "") };
   const facts: JobContext = {
     env: { CI: "true", ...env, ...fixed },
     secretKeys: [],
     runKeys: Object.keys(env),
-    build: { id, number: 0, branch, commit: commitSha, message: null, attempt: 1, trigger: LOCAL },
+    build: { ...build, base, commit: commitSha, message: null, attempt: 1, trigger: LOCAL },
+    changedFiles: files,
     repository: { id: "", fullName, cloneUrl: "" },
     agent: { id: "", name: LOCAL, platform: platformName() },
   };

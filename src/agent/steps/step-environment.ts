@@ -1,4 +1,5 @@
 import { inheritedBySteps } from "../../domain/env-names.ts";
+import type { JobContext } from "../../domain/plan/job-context.ts";
 import type { BuildFolder } from "../build-folder.ts";
 import type { StepUser } from "../process/step-user.ts";
 
@@ -19,15 +20,19 @@ export const inheritedEnvironment = (
 };
 
 export interface BuildNames {
-  build: { id: string; number: number; branch: string };
+  build: Pick<JobContext["build"], "id" | "number" | "branch" | "event" | "ref" | "tag" | "pull" | "schedule">;
   repository: { fullName: string };
   pipeline: { name: string };
 }
 
-/** The MILLRACE_* variables of a build, for all its steps. */
+/** A name from outside, as a variable may have it: in one line, without half characters. */
+const named = (text: string | null | undefined): string =>
+  (text ?? "").replaceAll(/[\x00-\x1f\x7f]/g, " ").toWellFormed();
+
+/** The MILLRACE_* variables of a build, for all its steps. `base` is the commit that changes are counted from. */
 export const buildVariables = (
   { build, repository, pipeline }: BuildNames,
-  commitSha: string | null,
+  { commitSha, base }: { commitSha: string | null; base: string | null },
   agentName: string,
   url: string,
 ): Record<string, string> => ({
@@ -35,6 +40,13 @@ export const buildVariables = (
   MILLRACE_BUILD_NUMBER: String(build.number),
   MILLRACE_BRANCH: build.branch,
   MILLRACE_COMMIT: commitSha ?? "",
+  MILLRACE_EVENT: named(build.event),
+  MILLRACE_REF: named(build.ref),
+  MILLRACE_TAG: named(build.tag),
+  MILLRACE_PULL: build.pull ? String(build.pull.number) : "",
+  MILLRACE_PULL_BASE: named(build.pull?.base),
+  MILLRACE_BASE: base ?? "",
+  MILLRACE_SCHEDULE: named(build.schedule),
   MILLRACE_REPOSITORY: repository.fullName,
   MILLRACE_PIPELINE: pipeline.name,
   MILLRACE_AGENT_NAME: agentName,

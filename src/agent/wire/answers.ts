@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
+import { refOf, tagOf } from "../../domain/git-ref.ts";
 import { Agent, RegisteredAgent } from "../../protocol/agent.ts";
-import { Build } from "../../protocol/build.ts";
+import { Build, PullRequest } from "../../protocol/build.ts";
 import { Heartbeat, Hint, Job, JobCredential, HeartbeatReply as Reply } from "../../protocol/jobs.ts";
 import { Problem } from "../../protocol/problem.ts";
 
@@ -29,16 +30,35 @@ const buildFields = {
   message: true,
 } as const;
 
+/** What services before 0.5.0 do not tell. */
+const ORIGIN = {
+  event: z._default(z.string(), "api"),
+  ref: z.optional(z.string()),
+  tag: z._default(z.nullable(z.string()), null),
+  pull: z._default(z.nullable(z.pick(PullRequest, { number: true, base: true, branch: true })), null),
+  schedule: z._default(z.nullable(z.string()), null),
+};
+
+/** Its ref, and its tag where only the ref tells it. */
+const withOrigin = <B extends { branch: string; ref?: string | undefined; tag: string | null }>(build: B) => {
+  const ref = build.ref ?? refOf(build.branch);
+  return { ...build, ref, tag: build.tag ?? tagOf(ref) };
+};
+
 export const JobAnswer = z.extend(
   z.pick(Job, { lease: true, pipeline: true, env: true, secretKeys: true, timeoutSeconds: true }),
   {
-    // Any trigger is allowed: the pipeline file's expressions use it as a text.
-    build: z.extend(z.pick(Build, buildFields), { trigger: z.string() }),
+    // Any trigger and event is allowed: the pipeline file's expressions use them as texts.
+    build: z.pipe(z.extend(z.pick(Build, buildFields), { trigger: z.string(), ...ORIGIN }), z.transform(withOrigin)),
     repository: z.extend(Job.shape.repository, {
       credential: z.nullish(z.extend(JobCredential, { kind: openEnum(JobCredential.shape.kind) })),
     }),
     runKeys: z._default(Job.shape.runKeys, []),
     mayGoElsewhere: Job.shape.mayGoElsewhere,
+    purpose: z.optional(openEnum(Job.shape.purpose.def.innerType)),
+    file: Job.shape.file,
+    paths: Job.shape.paths,
+    base: z.optional(z.object({ branch: z.optional(z.string()), sha: z.optional(z.string()) })),
     heartbeat: z.optional(openEnum(Job.shape.heartbeat.def.innerType)),
   },
 );

@@ -1,7 +1,7 @@
 import { registerAgent } from "../../services/agents.ts";
 import { finishBuild, heartbeat, releaseBuild, reportProgress, startBuild } from "../../services/jobs.ts";
-import { pollForJob, writeLog } from "../streams.ts";
-import { act, create, describing, get, put, type Route, report } from "./route.ts";
+import { pollForJob, sendFile, writeLog } from "../streams.ts";
+import { act, create, describing, get, put, type Route, report, store } from "./route.ts";
 
 export const AGENT_PROTOCOL_ROUTES: Route[] = [
   create(
@@ -84,6 +84,19 @@ export const AGENT_PROTOCOL_ROUTES: Route[] = [
         "`offset` is the number of bytes sent before under this lease. `next` is the number of bytes stored: send the bytes from there on again with the next chunk, because the service may hold back some to mask a secret between two chunks.",
       headers: ["Lease"],
       problems: ["lease-lost", "log-gap", "too-large"],
+      bytes: true,
+    },
+  ),
+  store(
+    "/build/:id/file",
+    { sendFile },
+    describing && {
+      tag: "Agent protocol",
+      summary: "Send the pipeline file of the default branch",
+      description:
+        "Send it where the job has `file` and the text has another SHA-256 than `file.hash`; an empty body where the commit has no such file. The service keeps what it says of when the pipeline is built. A file with mistakes changes nothing of that; the pipeline's `triggers.mistake` has the first.",
+      headers: ["Lease"],
+      problems: ["lease-lost", "conflict", "too-large", "malformed-body"],
       bytes: true,
     },
   ),

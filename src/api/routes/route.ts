@@ -75,6 +75,8 @@ const route =
 
 export const get = route("GET", 200);
 export const put = route("PUT", 200);
+/** Like `put`, without an answer. */
+export const store = route("PUT", 204);
 /** Changes the fields that are sent. PUT is the first name, PATCH the usual one of other APIs. */
 export const update = route("PUT", 200, "PATCH");
 export const act = route("POST", 200);

@@ -45,6 +45,12 @@ export const openPull = sqliteTable(
   (table) => [primaryKey({ columns: [table.repoId, table.number] })],
 );
 
+/** Variables of a schedule's runs: their names, and all of them as one sealed text. */
+export interface ScheduledValues {
+  keys: string[];
+  sealed: string;
+}
+
 /** Builds at set times. `nextAt` is the first time after now: times that were missed are one build. */
 export const schedule = sqliteTable(
   "schedule",
@@ -53,8 +59,7 @@ export const schedule = sqliteTable(
     orgId: text("org_id").notNull(),
     pipelineId: text("pipeline_id").notNull(),
     name: text().notNull(),
-    /** The values of its runs, sealed. */
-    envVariables: text("env_variables"),
+    envVariables: text("env_variables", { mode: "json" }).$type<ScheduledValues>(),
     cron: text().notNull(),
     timeZone: text("time_zone").notNull(),
     ref: text(),

@@ -114,6 +114,12 @@ class Checker {
     this.walk(expr, lenient);
     const inSteps =
       expr instanceof IndexAccess && expr.expr instanceof ContextAccess && expr.expr.name.lexeme === "steps";
+    const holder =
+      expr instanceof IndexAccess && expr.index instanceof Literal ? expr.index.literal.coerceString() : "";
+    const inBuild =
+      expr instanceof IndexAccess && expr.expr instanceof ContextAccess && expr.expr.name.lexeme === "build";
+    if (inBuild && holder === "pull" && key !== undefined)
+      this.#mustBeOneOf(CONTEXT_PROPERTIES.pull, key, (index as Literal).token, "A pull request has no such property");
     if (inSteps && key !== undefined)
       this.#mustBeOneOf(
         CONTEXT_PROPERTIES.step,

@@ -14,7 +14,7 @@ const no = (near: number, reason: string): Answer => ({ isWanted: false, near, r
 const MOST_WORK = 5_000_000;
 
 /** Whether a file matches; null when that is not known. */
-const isTouched = (paths: string[], files: readonly string[] | null): boolean | null => {
+export const isTouched = (paths: string[], files: readonly string[] | null): boolean | null => {
   const work = { left: MOST_WORK };
   const isFound = files?.some(matcherOf(paths, work)) ?? null;
   return work.left < 0 ? null : isFound;

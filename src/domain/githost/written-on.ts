@@ -1,25 +1,13 @@
-import * as z from "zod/mini";
+import { PipelineOn } from "../../protocol/pipeline.ts";
+import { firstPatternProblem, type Named, PATTERN_LIMITS, patternProblem } from "./patterns.ts";
 import type { On } from "./triggers.ts";
-
-const Patterns = z.optional(z.array(z.string()));
-const event = <Shape extends z.core.$ZodShape>(shape: Shape) =>
-  z.optional(z.union([z.literal(true), z.strictObject(shape)]));
-
-/** `on` as people write it, in a file or in a pipeline's record. Whether its patterns are any is not looked at. */
-export const WrittenOn = z.strictObject({
-  push: event({ branches: Patterns, paths: Patterns }),
-  tag: event({ names: Patterns }),
-  pull: event({ base: Patterns, paths: Patterns, drafts: z.optional(z.boolean()), labels: Patterns }),
-  "merge-group": z.optional(z.literal(true)),
-});
-export type WrittenOn = z.infer<typeof WrittenOn>;
 
 /** The conditions of an event: none for `true`, null when the event is left out. */
 const conditionsOf = <Conditions extends object>(event: true | Conditions | undefined): Partial<Conditions> | null =>
   event === true ? {} : (event ?? null);
 
 /** What `on` means. An event that is left out is not wanted. */
-export const onOf = (written: WrittenOn): On => {
+export const onOf = (written: PipelineOn): On => {
   const [push, tag, pull] = [conditionsOf(written.push), conditionsOf(written.tag), conditionsOf(written.pull)];
   return {
     push: push && { branches: push.branches ?? null, paths: push.paths ?? null },
@@ -36,6 +24,40 @@ export const onOf = (written: WrittenOn): On => {
 
 /** What a stored override means; null where it is none that can be read. */
 export const readWrittenOn = (stored: unknown): On | null => {
-  const { data } = WrittenOn.safeParse(stored);
+  const { data } = PipelineOn.safeParse(stored);
   return data ? onOf(data) : null;
+};
+
+interface Problem {
+  /** Keys and indexes, from `on` downwards. */
+  path: (string | number)[];
+  detail: string;
+}
+
+const problemsOfList = (path: string[], list: string[] | undefined, named: Named | null): Problem[] => {
+  if (!list) return [];
+  if (list.length === 0) return [{ path, detail: "must not be empty" }];
+  const most = PATTERN_LIMITS.patterns;
+  if (list.length > most) return [{ path, detail: `must have at most ${most} items` }];
+  return list.flatMap((text, index) => {
+    const first = named && index === 0 ? firstPatternProblem(text) : null;
+    const problem = first ?? (named ? patternProblem(text, named) : labelProblem(text));
+    return problem === null ? [] : [{ path: [...path, index], detail: problem }];
+  });
+};
+
+const labelProblem = (label: string): string | null =>
+  label === "" || label.includes("\0") ? "A label must not be empty, and must not have a NUL character" : null;
+
+/** What is wrong with the lists of an `on` that comes without a file: the rules are those of a file. */
+export const onProblems = (written: PipelineOn): Problem[] => {
+  const [push, tag, pull] = [conditionsOf(written.push), conditionsOf(written.tag), conditionsOf(written.pull)];
+  return [
+    ...problemsOfList(["push", "branches"], push?.branches, "ref"),
+    ...problemsOfList(["push", "paths"], push?.paths, "path"),
+    ...problemsOfList(["tag", "names"], tag?.names, "ref"),
+    ...problemsOfList(["pull", "base"], pull?.base, "ref"),
+    ...problemsOfList(["pull", "paths"], pull?.paths, "path"),
+    ...problemsOfList(["pull", "labels"], pull?.labels, null),
+  ];
 };

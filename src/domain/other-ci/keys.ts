@@ -10,7 +10,7 @@ const table = (...rows: Rows): Map<string, string> =>
 export const ONE_JOB =
   "One build is one job: write its `steps` at the top level, and make a pipeline for each other job";
 const REQUIRES = "Write what the agent must have in `requires`, for example `requires: { platform: linux }`";
-const BY_API = "The file does not decide when to build: the API triggers builds";
+const ON = "Write `on`, for example `on: { push: { branches: [main] }, pull: true }`";
 const NOTHING_TO_INCLUDE = "A file cannot include another: repeat parts of it with an anchor and aliases";
 
 /** Keys with the same advice at the top of a file and in a step. */
@@ -32,19 +32,21 @@ const ANYWHERE: Rows = [
   ],
   ["timeout timeout_in_minutes timeoutInMinutes", "Write `timeout-minutes`"],
   ["permissions id_tokens", "Builds get no token of the service: remove this key"],
-  ["concurrency concurrency_group resource_group", "Set the pipeline's `maxParallel` instead"],
+  ["concurrency concurrency_group resource_group", "Set the pipeline's `maxParallel`; `supersede` ends older builds"],
   ["extends include template templates", NOTHING_TO_INCLUDE],
   ["notify notifications", "There are no notifications here yet: write a last step with `if: always()`"],
   ["before_script", "Write the commands as the first step, or at the beginning of `run`"],
   ["after_script", "Write the commands as a last step with `if: always()`"],
-  ["interruptible inherit coverage", "This does not exist here: remove it"],
+  ["interruptible", "Write `supersede` at the top of the file"],
+  ["inherit coverage", "This does not exist here: remove it"],
 ];
 
 /** Keys at the top of a file, or of a job in one. */
 export const FILE_KEY_ADVICE = table(
   ...ANYWHERE,
   ["jobs job stages stage workflows pipeline", ONE_JOB],
-  ["on trigger triggers pr push schedule schedules cron when rules only except workflow branches", BY_API],
+  ["trigger triggers pr push pull pull_request when rules only except workflow branches", ON],
+  ["schedules cron", "Write `schedule: [{ name: nightly, cron: 0 2 * * * }]`"],
   ["uses with", "Workflows and actions are not run here: write the commands as `steps`, each with its `run`"],
   ["script run commands command", "Write the commands as `steps`, each with its `run`"],
   ["needs depends_on dependencies dependsOn", "There are no other jobs to wait for: steps run in the order written"],

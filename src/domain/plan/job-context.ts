@@ -13,6 +13,13 @@ export interface JobContext {
     message: string | null;
     attempt: number;
     trigger: string;
+    event: string;
+    ref: string;
+    tag: string | null;
+    pull: { number: number; base: string | null; branch: string } | null;
+    /** The commit that changes are counted from; null where nothing tells. */
+    base: string | null;
+    schedule: string | null;
   };
   /** Paths that the build's commits changed; none are given where nothing tells. */
   changedFiles?: readonly string[] | null;

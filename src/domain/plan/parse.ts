@@ -1,13 +1,23 @@
 import type { Node, Scalar } from "yaml";
 import type { Requires } from "../../protocol/pipeline.ts";
+import { wantsAny } from "../githost/trigger-words.ts";
+import type { Triggers } from "../githost/triggers.ts";
 import type { Mistake } from "./mistake.ts";
 import type { ScalarText } from "./node-parser.ts";
 import { jobsIn } from "./other-ci-jobs.ts";
 import type { ParseContext } from "./parse-context.ts";
-import { FILE_FIELDS, OTHER_CI_JOB, PIPELINE_FILE, type PipelineFile, type StepOfFile } from "./pipeline-file.ts";
+import {
+  FILE_FIELDS,
+  OTHER_CI_JOB,
+  PIPELINE_FILE,
+  type PipelineFile,
+  RUNNABLE_FILE,
+  type StepOfFile,
+} from "./pipeline-file.ts";
 import type { Checkout, EnvEntry, Plan, PlanStep, Shell, Template } from "./plan.ts";
-import { readFile } from "./read-file.ts";
+import { type FileRead, readFile } from "./read-file.ts";
 import { TemplateParser } from "./template-parser.ts";
+import { triggersOf } from "./triggers.ts";
 import { folderProblem } from "./working-directory.ts";
 
 /** A plan with hints, or all mistakes of the file, in the order of the file. */
@@ -104,18 +114,44 @@ const planOf = (file: PipelineFile, context: ParseContext): Plan => {
   };
 };
 
-const planIn = (root: Node, context: ParseContext): Plan | undefined => {
-  const file = PIPELINE_FILE.parse(root, context);
-  const plan = file && planOf(file, context);
+/** Mistakes in the jobs of a file for another CI are reported too. */
+const checkJobs = (root: Node, context: ParseContext): void => {
   for (const node of jobsIn(root, FILE_FIELDS, context)) {
     const job = OTHER_CI_JOB.parse(node, context);
     if (job) planOf(job, context);
   }
+};
+
+const planIn = (root: Node, context: ParseContext): Plan | undefined => {
+  const file = RUNNABLE_FILE.parse(root, context);
+  const plan = file && planOf(file, context);
+  checkJobs(root, context);
   return plan;
 };
 
-/** Parses and checks a pipeline file. A file that exceeds a limit is a mistake too. */
+/**
+ * Parses and checks what a pipeline file's builds do. A file that exceeds a limit is a mistake too. Whatever it says of
+ * when it is built: that breaks no build.
+ */
 export const parsePlan = (text: string): Parsed => {
   const { value, hints, mistakes } = readFile(text, planIn);
   return mistakes ? { mistakes } : { plan: value, hints };
 };
+
+/** All that a pipeline file says. */
+interface WholeFile {
+  plan: Plan;
+  triggers: Triggers;
+}
+
+const fileIn = (root: Node, context: ParseContext): WholeFile | undefined => {
+  const file = PIPELINE_FILE.parse(root, context);
+  const whole = file && { plan: planOf(file, context), triggers: triggersOf(file, context) };
+  checkJobs(root, context);
+  if (file?.on && !wantsAny(whole!.triggers.on))
+    context.hint(file.on.node, "No push, tag or pull request builds this: `on` has none of them");
+  return whole;
+};
+
+/** Parses and checks all that a pipeline file says, also when it is built. */
+export const parseFile = (text: string): FileRead<WholeFile> => readFile(text, fileIn);

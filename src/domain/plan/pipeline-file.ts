@@ -4,11 +4,12 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { FILE_KEY_ADVICE, ONE_JOB, STEP_KEY_ADVICE, STEP_WORD_ADVICE } from "../other-ci/keys.ts";
 import { FILE_LIMITS } from "./limits.ts";
 import { list } from "./list-parser.ts";
-import { field, mapping, record } from "./mapping-parser.ts";
+import { field, type MappingAdvice, type MappingOf, mapping, record } from "./mapping-parser.ts";
 import { either, type NodeParser } from "./node-parser.ts";
 import { isJob } from "./other-ci-jobs.ts";
 import { SHELLS } from "./plan.ts";
 import { choice, flag, name, text, wholeNumber } from "./scalar-parsers.ts";
+import { TRIGGER_FIELDS } from "./trigger-fields.ts";
 import { KEY } from "./variable-key.ts";
 
 const env = field(record(KEY, text(true)), "Variables for the steps, by name. Values may use ${{ }}.");
@@ -73,8 +74,8 @@ const STEP = mapping(
   },
 );
 
-/** Keys at the top of a file. */
-export const FILE_FIELDS = {
+/** Keys at the top of a file that say what its builds do. */
+const BUILD_FIELDS = {
   name: field(text(), "A name for readers of the file. The service shows the pipeline's own name."),
   env,
   defaults: field(
@@ -98,18 +99,32 @@ export const FILE_FIELDS = {
   steps: { ...field(list(STEP, { atLeast: 1, atMost: FILE_LIMITS.steps }), "The steps, in order."), required: true },
 };
 
-/** The language of pipeline files: its parser, and its JSON Schema. */
-export const PIPELINE_FILE = mapping(FILE_FIELDS, {
+/** Keys at the top of a file. */
+export const FILE_FIELDS = { ...BUILD_FIELDS, ...TRIGGER_FIELDS };
+
+const ADVICE: MappingAdvice = {
   name: "a pipeline file",
   adviceForKey: (key, value, context) => FILE_KEY_ADVICE.get(key) ?? (isJob(value, context) ? ONE_JOB : undefined),
-});
+};
+
+/** The language of pipeline files: its parser, and its JSON Schema. */
+export const PIPELINE_FILE = mapping(FILE_FIELDS, ADVICE);
+
+const ANYTHING = field<unknown>({ schema: {}, parse: () => null }, "Read from the default branch, by the service.");
+
+/** A file as an agent reads it. When it is built is decided elsewhere: what it says of that is not looked at. */
+export const RUNNABLE_FILE = mapping(
+  { ...BUILD_FIELDS, on: ANYTHING, supersede: ANYTHING, schedule: ANYTHING },
+  ADVICE,
+);
 
 /** A job in a file for another CI: it has the keys of a pipeline file, none of them required. */
 export const OTHER_CI_JOB = mapping(
-  { ...FILE_FIELDS, steps: { ...FILE_FIELDS.steps, required: false } },
+  { ...BUILD_FIELDS, steps: { ...BUILD_FIELDS.steps, required: false } },
   { name: "a pipeline file", adviceForKey: (key) => FILE_KEY_ADVICE.get(key) },
 );
 
-type ParsedBy<R> = R extends NodeParser<infer Value> ? Value : never;
-export type PipelineFile = ParsedBy<typeof PIPELINE_FILE>;
+/** What a file says of its builds. */
+export type PipelineFile = MappingOf<typeof BUILD_FIELDS>;
 export type StepOfFile = ParsedBy<typeof STEP>;
+type ParsedBy<R> = R extends NodeParser<infer Value> ? Value : never;

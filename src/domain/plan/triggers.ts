@@ -1,35 +1,29 @@
 import type { Node } from "yaml";
-import { DEFAULT_TRIGGERS, type NamedSchedule, type On, type Triggers } from "../githost/triggers.ts";
-import { mapping } from "./mapping-parser.ts";
+import type { PipelineOn } from "../../protocol/pipeline.ts";
+import { DEFAULT_TRIGGERS, type NamedSchedule, type Triggers } from "../githost/triggers.ts";
+import { onOf } from "../githost/written-on.ts";
 import type { ScalarText } from "./node-parser.ts";
 import type { ParseContext } from "./parse-context.ts";
-import { FILE_FIELDS } from "./pipeline-file.ts";
+import { PIPELINE_FILE } from "./pipeline-file.ts";
 import { type FileRead, readFile } from "./read-file.ts";
-import { TRIGGER_FIELDS, type TriggersOfFile } from "./trigger-fields.ts";
+import type { TriggersOfFile } from "./trigger-fields.ts";
 
-const FILE = mapping({ ...FILE_FIELDS, ...TRIGGER_FIELDS }, { name: "a pipeline file" });
+const textsOf = (written: ScalarText[] | undefined): string[] | undefined => written?.map((one) => one.text);
 
-const textsOf = (written: ScalarText[] | undefined): string[] | null => written?.map((one) => one.text) ?? null;
-
-/** The conditions of an event: none for `true`, null when the event is left out. */
-const conditionsOf = <Conditions extends object>(event: true | Conditions | undefined): Partial<Conditions> | null =>
-  event === true ? {} : (event ?? null);
-
-const onOf = ({ on }: TriggersOfFile): On => {
-  if (!on) return DEFAULT_TRIGGERS.on;
-  const [push, tag, pull] = [conditionsOf(on.push), conditionsOf(on.tag), conditionsOf(on.pull)];
-  return {
-    push: push && { branches: textsOf(push.branches), paths: textsOf(push.paths) },
-    tag: tag && { names: textsOf(tag.names) },
-    pull: pull && {
+/** The texts of `on`, as a pipeline's record has them. */
+const writtenOf = ({ push, tag, pull, "merge-group": group }: NonNullable<TriggersOfFile["on"]>): PipelineOn => ({
+  push: push && (push === true || { branches: textsOf(push.branches), paths: textsOf(push.paths) }),
+  tag: tag && (tag === true || { names: textsOf(tag.names) }),
+  pull:
+    pull &&
+    (pull === true || {
       base: textsOf(pull.base),
       paths: textsOf(pull.paths),
-      drafts: pull.drafts ?? true,
+      drafts: pull.drafts,
       labels: textsOf(pull.labels),
-    },
-    mergeGroup: on["merge-group"] === true,
-  };
-};
+    }),
+  "merge-group": group,
+});
 
 const scheduleOf = ({ schedule = [] }: TriggersOfFile, context: ParseContext): NamedSchedule[] => {
   const names = new Set<string>();
@@ -42,15 +36,20 @@ const scheduleOf = ({ schedule = [] }: TriggersOfFile, context: ParseContext): N
   });
 };
 
+/** What a file says of when it is built. Two schedules with one name are a mistake in the context. */
+export const triggersOf = (file: TriggersOfFile, context: ParseContext): Triggers => ({
+  on: file.on ? onOf(writtenOf(file.on)) : DEFAULT_TRIGGERS.on,
+  supersede: file.supersede ?? DEFAULT_TRIGGERS.supersede,
+  schedule: scheduleOf(file, context),
+});
+
 const triggersIn = (root: Node, context: ParseContext): Triggers | undefined => {
-  const file = FILE.parse(root, context);
-  if (!file) return undefined;
-  const supersede = file.supersede ?? DEFAULT_TRIGGERS.supersede;
-  return { on: onOf(file), supersede, schedule: scheduleOf(file, context) };
+  const file = PIPELINE_FILE.parse(root, context);
+  return file && triggersOf(file, context);
 };
 
 /**
  * What a pipeline file says of when it is built, or the mistakes of the file. Scripts and expressions are not read:
- * `parsePlan` does that.
+ * `parseFile` does that.
  */
 export const parseTriggers = (text: string): FileRead<Triggers> => readFile(text, triggersIn);

@@ -97,6 +97,9 @@ export interface Grant {
   mayGoElsewhere: boolean;
   inputs: string | null;
   secretKeys: string[];
+  /** Absent in grants of an older release, as is `paths`. */
+  purpose?: BuildOrigin["purpose"];
+  paths?: BuildOrigin["paths"];
 }
 
 /** What the service is about to send to the agent, by names. */

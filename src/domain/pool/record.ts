@@ -79,6 +79,8 @@ export const toGrant = (
   mayGoElsewhere: RULES.mayGoElsewhere(job),
   inputs: runValues?.inputs ?? null,
   secretKeys: runValues?.secretKeys ?? [],
+  purpose: build.origin?.purpose ?? "build",
+  paths: build.origin?.paths ?? null,
 });
 
 /** When the agent last made contact. `pingedAt` is the last ping on its socket. */

@@ -178,6 +178,10 @@ const isAllowed = (action: (typeof ALLOWED)[ActiveStatus][number], { status }: B
 /** Why a build was canceled: for a newer head of its ref, or for anything else. */
 export const cancelReason = ({ supersededBy }: BuildFacts) => (supersededBy ? "superseded" : "canceled");
 
+/** Whether the agent decides if there is anything to do: never in a build that a person asked for. */
+const mayBeSkipped = ({ origin }: BuildFacts): boolean =>
+  origin?.purpose === "read-file" || (origin?.paths ?? null) !== null;
+
 export const RULES: Rules = {
   nextFence: (last, now) => Math.max(last + 1, now),
   nextVersion: (last, now) => Math.max(last + 1, now),
@@ -214,6 +218,7 @@ export const RULES: Rules = {
   ending: (build, { lease }, reported) => {
     if (build.status === "canceling") return { ...reported, status: "canceled", reason: cancelReason(build) };
     if (lease?.stop?.reason === "timeout") return { ...reported, status: "failed", reason: "timeout" };
+    if (reported.status === "canceled" && reported.reason === "skipped" && mayBeSkipped(build)) return reported;
     if (reported.status === "canceled")
       return { ...reported, status: "failed", reason: reported.reason ?? "agent-error" };
     return reported.status === "succeeded" ? { ...reported, reason: null } : reported;

@@ -94,7 +94,7 @@ export const heartbeat = (state: PoolState, beat: HeartbeatRequest, context: Dec
 const commitBuilt = ({ branch, commitSha }: BuildFacts, reported: string | undefined): string | null =>
   (branch.startsWith("refs/tags/") ? (reported ?? commitSha) : (commitSha ?? reported)) ?? null;
 
-/** Stores what the agent found out: steps, summary, and the commit of a branch or tag. */
+/** Stores what the agent found out: steps, summary, the commit of a branch or tag, and what it was compared with. */
 export const progress = (
   state: PoolState,
   progressReport: ProgressReport,
@@ -109,8 +109,10 @@ export const progress = (
   else if (progressReport.masksCame) report.masksCame = true;
   if (progressReport.summary !== undefined) report.summary = progressReport.summary;
   const commitSha = commitBuilt(build, progressReport.commitSha);
-  if (commitSha === build.commitSha && Object.keys(report).length === 0) return decided(null);
-  const found = commitSha === build.commitSha ? [] : patchBuild(build, { commitSha }, context);
+  const base = progressReport.base ?? build.base ?? null;
+  const isKnown = commitSha === build.commitSha && base === (build.base ?? null);
+  if (isKnown && Object.keys(report).length === 0) return decided(null);
+  const found = isKnown ? [] : patchBuild(build, { commitSha, base }, context);
   return decided(null, [{ kind: "report", buildId: build.id, report, at: context.now }, ...found]);
 };
 

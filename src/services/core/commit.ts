@@ -14,20 +14,24 @@ export interface Change {
   orgId?: string;
   /** Names and numbers, never values. */
   detail?: Record<string, unknown>;
+  /** Who did it, where that is known without admitting the caller. */
+  actor?: string;
 }
 
 /** The audit row of a change, for the batch of that change: D1 commits both or neither. */
-export const auditRow = (context: Context, { action, subject, orgId = context.orgId, detail = {} }: Change) =>
-  context.db.sql.insert(auditLog).values({
+export const auditRow = (context: Context, change: Change) => {
+  const { action, subject, orgId = context.orgId, detail = {}, actor = context.admitted.actor } = change;
+  return context.db.sql.insert(auditLog).values({
     id: context.newId(),
     orgId,
     at: context.at,
-    actor: context.admitted.actor,
+    actor,
     action,
     subject,
     requestId: context.requestId,
     detail,
   });
+};
 
 /** Rolls the batch back when the caller's token was revoked since it was checked. */
 const ensureTokenValid = (context: Context): Query[] => {

@@ -11,6 +11,7 @@ import { findStepUser, type StepUser } from "../../../src/agent/process/step-use
 import { runSteps, type StepListener } from "../../../src/agent/steps/run-steps.ts";
 import type { Plan } from "../../../src/domain/plan/plan.ts";
 import type { Step } from "../../../src/protocol/build.ts";
+import { BY_REQUEST } from "../../support/build-facts.ts";
 import { testFolder } from "../support/folder.ts";
 import { namedUser } from "../support/step-user.ts";
 
@@ -65,7 +66,7 @@ const runPlan = async (
       env: {},
       secretKeys: [],
       runKeys: [],
-      build: { id: BUILD, number: 1, branch: "main", commit: null, message: null, attempt: 1, trigger: "api" },
+      build: { id: BUILD, number: 1, branch: "main", commit: null, message: null, attempt: 1, ...BY_REQUEST },
       repository: { id: "r", fullName: "a/b", cloneUrl: "" },
       agent: { id: "a", name: "wheel", platform: "linux" },
     },

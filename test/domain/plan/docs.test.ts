@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import * as z from "zod";
 import { CONTEXT_NAMES, CONTEXT_PROPERTIES, FUNCTION_NAMES } from "../../../src/domain/expression/names.ts";
-import { parsePlan } from "../../../src/domain/plan/parse.ts";
+import { parseFile, parsePlan } from "../../../src/domain/plan/parse.ts";
 import { SHELLS } from "../../../src/domain/plan/plan.ts";
 import { PIPELINE_SCHEMA } from "../../../src/domain/plan/schema.ts";
 
@@ -30,7 +30,7 @@ describe("the page about pipeline files", () => {
   it("has examples", () => expect(all.length).toBeGreaterThanOrEqual(7));
 
   it.each(all)("has a good example at %s, also for an editor", (_, file) => {
-    expect(parsePlan(file).mistakes).toBeUndefined();
+    expect(parseFile(file).mistakes).toBeUndefined();
     expect(editor.safeParse(parse(file)).success).toBe(true);
   });
 

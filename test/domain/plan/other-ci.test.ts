@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { idiomsIn } from "../../../src/domain/other-ci/scripts.ts";
 import { formatMistake } from "../../../src/domain/plan/mistake.ts";
-import { parsePlan } from "../../../src/domain/plan/parse.ts";
+import { parseFile } from "../../../src/domain/plan/parse.ts";
 
 const told = (file: string): string[] =>
-  (parsePlan(file).mistakes ?? []).map((mistake) => formatMistake("f", mistake).slice(2));
+  (parseFile(file).mistakes ?? []).map((mistake) => formatMistake("f", mistake).slice(2));
 
 const run = (script: string, more = ""): string => `${more}steps:\n  - run: ${JSON.stringify(script)}\n`;
 
@@ -19,7 +19,7 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
   [
     "an unknown key",
     "frobnicate: x\nsteps:\n  - run: make\n",
-    "1:1: `frobnicate` is not a key of a pipeline file. The keys are name, env, defaults, requires, timeout-minutes, checkout, steps",
+    "1:1: `frobnicate` is not a key of a pipeline file. The keys are name, env, defaults, requires, timeout-minutes, checkout, steps, on, supersede, schedule",
   ],
   [
     "several",
@@ -54,12 +54,12 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
   [
     "GitLab",
     "rules: [{ if: x }]\nsteps:\n  - run: make\n",
-    "1:1: `rules` is not a key of a pipeline file. The file does not decide when to build: the API triggers builds",
+    "1:1: `rules` is not a key of a pipeline file. Write `on`, for example `on: { push: { branches: [main] }, pull: true }`",
   ],
   [
     "Azure",
     "trigger: [main]\nsteps:\n  - run: make\n",
-    "1:1: `trigger` is not a key of a pipeline file. The file does not decide when to build: the API triggers builds",
+    "1:1: `trigger` is not a key of a pipeline file. Write `on`, for example `on: { push: { branches: [main] }, pull: true }`",
   ],
   [
     "GitLab",
@@ -69,7 +69,7 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
     "3:3: `stage` is not a key of a pipeline file. One build is one job: write its `steps` at the top level, and make a pipeline for each other job",
     "4:3: `image` is not a key of a pipeline file. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
     "5:3: `script` is not a key of a pipeline file. Write the commands as `steps`, each with its `run`",
-    "6:3: `rules` is not a key of a pipeline file. The file does not decide when to build: the API triggers builds",
+    "6:3: `rules` is not a key of a pipeline file. Write `on`, for example `on: { push: { branches: [main] }, pull: true }`",
   ],
   ["Buildkite", "steps:\n  - run: make\n    label: x\n", "3:5: `label` is not a key of a step. Write `name`"],
   ["Buildkite", "steps:\n  - run: make\n    key: x\n", "3:5: `key` is not a key of a step. Write `id`"],
@@ -257,19 +257,19 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
     "2:3: This must be a list, with `- ` before each item",
     "3:5: `image` is not a key of a step. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
     "4:5: `commands` is not a key of a step. Write the commands in `run`, one a line after `run: |`",
-    "6:1: `when` is not a key of a pipeline file. The file does not decide when to build: the API triggers builds",
+    "6:1: `when` is not a key of a pipeline file. Write `on`, for example `on: { push: { branches: [main] }, pull: true }`",
   ],
   [
     "Drone",
     "kind: pipeline\nsteps:\n  - name: build\n    image: node\n    commands: [npm ci]\n",
-    "1:1: `kind` is not a key of a pipeline file. The keys are name, env, defaults, requires, timeout-minutes, checkout, steps",
+    "1:1: `kind` is not a key of a pipeline file. The keys are name, env, defaults, requires, timeout-minutes, checkout, steps, on, supersede, schedule",
     "4:5: `image` is not a key of a step. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
     "5:5: `commands` is not a key of a step. Write the commands in `run`, one a line after `run: |`",
   ],
   [
     "GitHub, a whole workflow",
     'name: CI\non: [push]\npermissions: { contents: read }\njobs:\n  test:\n    runs-on: ubuntu-latest\n    needs: lint\n    strategy:\n      matrix: { node: [20, 22] }\n    services: { db: { image: postgres } }\n    steps:\n      - uses: actions/checkout@v4\n      - uses: actions/setup-node@v4\n        with: { node-version: "${{ matrix.node }}" }\n      - run: npm test -- ${{ matrix.node }}\n        shel: bash\n      - run: echo a=b >> $GITHUB_OUTPUT\n',
-    "2:1: `on` is not a key of a pipeline file. The file does not decide when to build: the API triggers builds",
+    "2:5: This must be a mapping, with `key: value` on each line",
     "3:1: `permissions` is not a key of a pipeline file. Builds get no token of the service: remove this key",
     "4:1: `jobs` is not a key of a pipeline file. One build is one job: write its `steps` at the top level, and make a pipeline for each other job",
     "6:5: `runs-on` is not a key of a pipeline file. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
@@ -366,7 +366,7 @@ describe("a script that speaks to another system", () => {
 });
 
 describe("a hint", () => {
-  const hints = (file: string) => parsePlan(file).hints?.map((hint) => formatMistake("f", hint).slice(2)) ?? null;
+  const hints = (file: string) => parseFile(file).hints?.map((hint) => formatMistake("f", hint).slice(2)) ?? null;
 
   it.each([
     ["cmake -S . ${{ vars.CMAKE_FLAGS }}", 1],

@@ -10,12 +10,13 @@ import {
 import { parsePlan } from "../../../src/domain/plan/parse.ts";
 import type { Plan } from "../../../src/domain/plan/plan.ts";
 import { type PreparedStep, prepareStep, stepNames } from "../../../src/domain/plan/prepare-step.ts";
+import { BY_REQUEST } from "../../support/build-facts.ts";
 
 const CONTEXT: JobContext = {
   env: { CI: "true", PLAIN: "plain", TOKEN: "s3cret", RUN: "of the run", constructor: "c" },
   secretKeys: ["TOKEN"],
   runKeys: ["RUN"],
-  build: { id: "b", number: 7, branch: "main", commit: "c0ffee", message: "fix: it", attempt: 2, trigger: "api" },
+  build: { id: "b", number: 7, branch: "main", commit: "c0ffee", message: "fix: it", attempt: 2, ...BY_REQUEST },
   repository: { id: "r", fullName: "acme/app", cloneUrl: "https://host/app.git" },
   agent: { id: "a", name: "mac-1", platform: "macos" },
 };

@@ -8,6 +8,7 @@ import type { JobContext } from "../../../src/domain/plan/job-context.ts";
 import { INITIAL_JOB_STATE } from "../../../src/domain/plan/job-state.ts";
 import { parsePlan } from "../../../src/domain/plan/parse.ts";
 import { prepareStep } from "../../../src/domain/plan/prepare-step.ts";
+import { BY_REQUEST } from "../../support/build-facts.ts";
 
 let folder = "";
 beforeAll(() => {
@@ -17,7 +18,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const factsWith = (env: Record<string, string>, more: Partial<JobContext["build"]> = {}): JobContext => ({
   ...{ env, secretKeys: [], runKeys: [] },
-  build: { id: "b", number: 1, branch: "main", commit: null, message: null, attempt: 1, trigger: "api", ...more },
+  build: { id: "b", number: 1, branch: "main", commit: null, message: null, attempt: 1, ...BY_REQUEST, ...more },
   repository: { id: "r", fullName: "acme/app", cloneUrl: "https://host/app.git" },
   agent: { id: "a", name: "agent", platform: "linux" },
 });

@@ -15,7 +15,7 @@ const pattern = (of: unknown) => new RegExp(String(of));
 describe("the schema of pipeline files", () => {
   it("names every key of the language", () => {
     expect(Object.keys(schema.properties ?? {})).toEqual([
-      ...["name", "env", "defaults", "requires", "timeout-minutes", "checkout", "steps"],
+      ...["name", "env", "defaults", "requires", "timeout-minutes", "checkout", "steps", "on", "supersede", "schedule"],
     ]);
     expect(Object.keys(step?.properties ?? {})).toEqual([
       ...["id", "name", "run", "shell", "env", "if", "working-directory", "timeout-minutes", "continue-on-error"],

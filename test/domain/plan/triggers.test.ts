@@ -3,10 +3,9 @@ import { describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import * as z from "zod";
 import { DEFAULT_TRIGGERS } from "../../../src/domain/githost/triggers.ts";
-import { mapping } from "../../../src/domain/plan/mapping-parser.ts";
 import { mistakeSentence } from "../../../src/domain/plan/mistake.ts";
-import { parsePlan } from "../../../src/domain/plan/parse.ts";
-import { TRIGGER_FIELDS } from "../../../src/domain/plan/trigger-fields.ts";
+import { parseFile, parsePlan } from "../../../src/domain/plan/parse.ts";
+import { PIPELINE_SCHEMA } from "../../../src/domain/plan/schema.ts";
 import { parseTriggers } from "../../../src/domain/plan/triggers.ts";
 import { ons } from "../githost/support/arrivals.ts";
 
@@ -154,9 +153,8 @@ describe("a mistake is told with its place and what to write", () => {
   });
 });
 
-describe("an editor with the keys' schema", () => {
-  const { schema } = mapping(TRIGGER_FIELDS, { name: "a file" });
-  const editor = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
+describe("an editor with the file's schema", () => {
+  const editor = z.fromJSONSchema(PIPELINE_SCHEMA as Parameters<typeof z.fromJSONSchema>[0]);
 
   it.each([
     ["on: { push: true, pull: { base: [main], drafts: false } }", true],
@@ -169,14 +167,32 @@ describe("an editor with the keys' schema", () => {
     ["supersede: some", false],
     ["schedule: [{ cron: 0 0 * * * }]", false],
   ])("and the checker agree on %j: %s", (file, isGood) => {
-    expect(editor.safeParse(parse(file)).success).toBe(isGood);
+    expect(editor.safeParse(parse(`${file}\n${STEPS}`)).success).toBe(isGood);
     expect(parseTriggers(`${file}\n${STEPS}`).value !== undefined).toBe(isGood);
+    expect(parseFile(`${file}\n${STEPS}`).value !== undefined).toBe(isGood);
   });
 });
 
-describe("the keys", () => {
-  it("are refused with a reason as long as no build begins by them", () => {
-    for (const key of ["on: { push: true }", "supersede: all", "schedule: []"])
-      expect(parsePlan(`${key}\n${STEPS}`).mistakes).toMatchObject([{ line: 1, column: 1 }]);
+describe("an agent", () => {
+  const values = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom("${{ secrets.A }}", "x: *a", "\u0000"));
+
+  it("builds whatever the keys say: a newer word in them breaks no build", () => {
+    const key = fc.constantFrom("on", "supersede", "schedule");
+    fc.assert(
+      fc.property(key, values, (name, value) => {
+        if (value === null) return;
+        const { plan, mistakes } = parsePlan(stringify({ [name]: value, steps: [{ run: "make" }] }));
+        expect(mistakes).toBeUndefined();
+        expect(plan?.job.steps).toHaveLength(1);
+      }),
+    );
+    expect(parsePlan(`onn: 1\n${STEPS}`).mistakes).toHaveLength(1);
+  });
+});
+
+describe("a file that nothing builds", () => {
+  it("is told in a hint", () => {
+    expect(parseFile(`on: {}\n${STEPS}`).hints).toMatchObject([{ line: 1, column: 5 }]);
+    expect(parseFile(`on: { tag: true }\n${STEPS}`).hints).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parsePlan } from "../../../src/domain/plan/parse.ts";
+import { parseFile } from "../../../src/domain/plan/parse.ts";
 
 /** Pipeline files with what is to be said of them: line, column, message and, in brackets, what was meant. */
 const WRONG: [file: string, mistakes: string[]][] = [
@@ -49,7 +49,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
   [
     "on: push\njobs:\n  build:\n    runs-on: ubuntu\n",
     [
-      "1:1 `on` is not a key of a pipeline file. The file does not decide when to build: the API triggers builds",
+      "1:5 Write a mapping, for example `on: { push: true, pull: true }`",
       "2:1 `jobs` is not a key of a pipeline file. One build is one job: write its `steps` at the top level, and make a pipeline for each other job",
       "4:5 `runs-on` is not a key of a pipeline file. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
     ],
@@ -202,7 +202,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
 
 describe("a wrong pipeline file", () => {
   it.each(WRONG)("%j", (file, expected) => {
-    const { mistakes = [] } = parsePlan(file);
+    const { mistakes = [] } = parseFile(file);
     const said = mistakes.map(({ line, column, message, suggestion }) =>
       [`${line}:${column} ${message}`, ...(suggestion === undefined ? [] : [`[${suggestion}]`])].join(" "),
     );
@@ -213,7 +213,7 @@ describe("a wrong pipeline file", () => {
   it("has every mistake at once, in the file's order", () => {
     const file = WRONG.map(([, mistakes]) => mistakes.length);
     expect(Math.max(...file)).toBeGreaterThan(1);
-    const { mistakes = [] } = parsePlan("nmae: x\nsteps:\n  - rnu: a\n    if: sucess()\n  - run: eval ${{ X }}\n");
+    const { mistakes = [] } = parseFile("nmae: x\nsteps:\n  - rnu: a\n    if: sucess()\n  - run: eval ${{ X }}\n");
     expect(mistakes.map((one) => `${one.line}:${one.column}`)).toEqual(
       ["1:1", "3:5", "3:5", "4:9", "5:15"].filter((one, index, all) => all.indexOf(one) === index),
     );

@@ -119,6 +119,14 @@ export const AGENTS: Words = {
         "socket: heartbeats may also be sent as messages on the agent's WebSocket. Ignore values that you do not know.",
       mayGoElsewhere: "true: the agent may release the build with elsewhere if it cannot fetch the source.",
       timeoutSeconds: "Maximum duration of the build, in seconds.",
+      purpose:
+        "read-file: only read the pipeline file and finish as skipped, unless file.decides and its `on` wants this push. Absent: run it. Ignore values that you do not know.",
+      file: "Send the pipeline file if its SHA-256 is another one. Absent: do not send it.",
+      "file.hash": "SHA-256 of the text that the service has; null if it has none.",
+      "file.decides": "true: the file's `on` holds. false: the pipeline's own.",
+      paths:
+        "Patterns of files. Finish as skipped if none that they match has changed; run the build if that cannot be found out. Absent: run it.",
+      base: "What changes are counted from: where the history left a branch, or a commit. Absent: every file counts as changed.",
     },
   },
   JobCredential: {
@@ -133,6 +141,7 @@ export const AGENTS: Words = {
     is: "The progress of a build. Each field is optional; unknown fields are ignored.",
     fields: {
       commitSha: "The commit that was checked out.",
+      base: "The commit from which changes count.",
       steps: "All steps in their current state.",
       masks: `Values to mask from now on, at most ${withCommas(LIMITS.maskCharacters)} characters each.`,
       summary: "Markdown for people. It replaces the previous summary.",

@@ -52,9 +52,51 @@ export const SOURCES: Words = {
       timeoutSeconds: `Maximum duration of a build, in seconds: 1 to ${withCommas(LIMITS.timeoutSeconds)}. Default: ${withCommas(PIPELINE_DEFAULTS.timeoutSeconds)}.`,
       maxParallel: `Maximum number of its builds that agents hold at the same time: 1 to ${withCommas(LIMITS.parallelBuilds)}; null for no maximum.`,
       maxAttempts: `Maximum number of times that a build is started if its agents are lost: 1 to ${LIMITS.attempts}. Default: ${PIPELINE_DEFAULTS.maxAttempts}.`,
+      on: "Which events at the git host build it, in place of what its file says; null: as the file says.",
+      supersede:
+        "Whose older builds end for a newer head: file, as the file says; refs, of every ref but the default branch, tags and merge groups; all; none.",
+      triggers: "What builds it as things are. Read-only.",
       isActive: "true: builds of the pipeline may be triggered.",
       createdAt: "Time of creation.",
       updatedAt: "Time of the last change.",
+    },
+  },
+  PipelineOn: {
+    is: "Events that build a pipeline, as `on` in its file. One that is left out does not. Patterns have `*`, `**` and `?`; one with `!` takes away; the last that matches decides.",
+    fields: {
+      push: "Pushes of branches: true, or conditions.",
+      tag: "Pushes of tags: true, or conditions.",
+      pull: "Pull and merge requests of the repository itself: true, or conditions.",
+      "merge-group": "true: what a merge queue tries.",
+    },
+  },
+  PushConditions: {
+    is: "Which pushes of branches. All conditions must hold.",
+    fields: {
+      branches: "Patterns of branches. Left out: every branch.",
+      paths: "Patterns of files, one of which must have changed. Left out: any.",
+    },
+  },
+  TagConditions: { is: "Which tags.", fields: { names: "Patterns of tags. Left out: every tag." } },
+  PullConditions: {
+    is: "Which pull requests. All conditions must hold.",
+    fields: {
+      base: "Patterns of the branches that they are to be merged into. Left out: every branch.",
+      paths: "Patterns of files, one of which must have changed. Left out: any.",
+      drafts: "false: no drafts. Left out: true.",
+      labels: "Labels, one of which it must have. Left out: any.",
+    },
+  },
+  PipelineTriggers: {
+    is: "What builds a pipeline.",
+    fields: {
+      source:
+        "Where it comes from: record, the pipeline's own `on`; file, its file on the default branch or its definition; default, if neither says it.",
+      builds: "The events, for people.",
+      supersede: "Whose older builds end for a newer head.",
+      commitSha: "The commit of the file that holds; null if no file was read.",
+      readAt: "When that file or definition was read; null if none was.",
+      mistake: "The first mistake of a newer file, which was left out for it; null if there is none.",
     },
   },
   NewPipeline: { is: "A pipeline to create.", like: "Pipeline" },
@@ -90,6 +132,17 @@ export const SOURCES: Words = {
       "hints[].line": "Line, from 1.",
       "hints[].column": "Column, from 1.",
       "hints[].message": "What may surprise.",
+      triggers: "When the file would be built; null for a file with mistakes.",
+    },
+  },
+  CheckedTriggers: {
+    is: "When a pipeline file would be built.",
+    fields: {
+      builds: "The events that build it, for people.",
+      supersede: "Whose older builds end for a newer head.",
+      schedules: "Its schedules.",
+      "schedules[].name": "Name of the schedule.",
+      "schedules[].next": "Its next five times.",
     },
   },
   EnvironmentEntry: {

@@ -1,0 +1,44 @@
+import type { JobContext } from "../domain/plan/job-context.ts";
+import type { Changes } from "./checkout/changed-files.ts";
+import type { Fetched } from "./checkout/checkout.ts";
+import { platformName } from "./cli/capabilities.ts";
+import type { Identity } from "./cli/identity.ts";
+import type { JobAnswer } from "./wire/answers.ts";
+
+/** What a build is compared with: the commit, and the files that changed since; null where that is not known. */
+export interface Comparison {
+  base: string | null;
+  files: Changes["files"] | null;
+}
+
+/** What the expressions of a job's file can read. `fixed` are the variables that nothing overrides. */
+export const factsOf = (
+  { build, env, secretKeys, runKeys, repository: { fullName, cloneUrl } }: JobAnswer,
+  { commitSha, message }: Fetched,
+  { base, files }: Comparison,
+  fixed: Record<string, string>,
+  { id, name }: Identity,
+): JobContext => ({
+  env: { CI: "true", ...env, ...fixed },
+  secretKeys,
+  runKeys,
+  build: {
+    id: build.id,
+    number: build.number,
+    branch: build.branch,
+    trigger: build.trigger,
+    event: build.event,
+    ref: build.ref,
+    tag: build.tag,
+    pull: build.pull,
+    base,
+    schedule: build.schedule,
+    commit: commitSha,
+    message,
+    // The job counts the attempts that were started before this one.
+    attempt: build.attempt + 1,
+  },
+  changedFiles: files,
+  repository: { id: build.repoId, fullName, cloneUrl },
+  agent: { id, name, platform: platformName() },
+});
