@@ -12,11 +12,12 @@ interface Backend {
   isOld?: boolean;
 }
 
-/** Answers a request for a repository by `git http-backend`. Ends when the answer was sent. */
+/** Answers a request for a repository by `git http-backend`. @param onDone Called when git is done, before the answer. */
 export const serveGit = async (
   { root, user, isOld = false }: Backend,
   request: IncomingMessage,
   response: ServerResponse,
+  onDone?: () => void,
 ): Promise<void> => {
   const { pathname, search } = new URL(request.url ?? "/", "http://localhost");
   const child = spawn(BACKEND, [], {
@@ -47,5 +48,6 @@ export const serveGit = async (
     if (name === "Status") response.statusCode = Number.parseInt(value, 10);
     else response.setHeader(name, value);
   }
-  await new Promise<void>((resolve) => response.end(whole.subarray(end + 4), resolve));
+  onDone?.();
+  response.end(whole.subarray(end + 4));
 };

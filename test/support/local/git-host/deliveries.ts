@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from "node:crypto";
-import type { HostKind } from "./host-state.ts";
-import type { RegisteredHook } from "./hosted-repository.ts";
+import type { HostKind } from "../../../../src/protocol/connection.ts";
+import type { HostedHook } from "../../recording-host/host-state.ts";
 import type { HostEvent } from "./payloads/event.ts";
 
 /** Milliseconds for which a host waits for the answer. None of them sends again by itself. */
@@ -9,7 +9,7 @@ const PATIENCE: Record<HostKind, number> = { github: 10_000, gitlab: 10_000, git
 /** A delivery, and what was answered to its last attempt: nothing where no answer came. */
 export interface HostDelivery {
   id: string;
-  hook: RegisteredHook;
+  hook: HostedHook;
   event: string;
   body: string;
   status: number | null;
@@ -56,10 +56,10 @@ const EVENT_NAMES: Record<string, string> = {
 };
 
 /** Whether the hook was registered for such events. */
-export const wants = ({ events }: RegisteredHook, event: string): boolean =>
+export const wants = ({ events }: HostedHook, event: string): boolean =>
   event === "ping" || events.includes(EVENT_NAMES[event] ?? event);
 
-export const newDelivery = (hook: RegisteredHook, { name, body }: HostEvent): HostDelivery => ({
+export const newDelivery = (hook: HostedHook, { name, body }: HostEvent): HostDelivery => ({
   id: randomUUID(),
   hook,
   event: name,

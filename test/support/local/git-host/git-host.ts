@@ -4,61 +4,53 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import type { HostKind } from "../../../../src/protocol/connection.ts";
+import type { HostedHook } from "../../recording-host/host-state.ts";
+import { MANNERS } from "../../recording-host/hosts.ts";
+import { RecordingHost } from "../../recording-host/recording-host.ts";
 import { serveGit } from "../git-backend.ts";
 import type { GitRepository } from "../git-repository.ts";
-import { giteaApi } from "./api/gitea.ts";
-import { githubApi } from "./api/github.ts";
-import { gitlabApi } from "./api/gitlab.ts";
+import { BareRepository, type HostedPull, type RefChange } from "./bare-repository.ts";
 import { deliver, type HostDelivery, newDelivery, wants } from "./deliveries.ts";
-import {
-  type ApiAnswer,
-  type ApiRequest,
-  type HostKind,
-  type HostState,
-  type PostedStatus,
-  route,
-} from "./host-state.ts";
-import { type HostedPull, HostedRepository, type RefChange, type RegisteredHook } from "./hosted-repository.ts";
 import type { HostEvent, Teller } from "./payloads/event.ts";
 import { gitea } from "./payloads/gitea.ts";
 import { github } from "./payloads/github.ts";
 import { gitlab } from "./payloads/gitlab.ts";
 
 const TELLERS: Record<HostKind, Teller> = { github, gitlab, gitea };
-const APIS = {
-  github: { prefix: "/api/v3", routes: githubApi, pullRef: "refs/pull/N/head" },
-  gitlab: { prefix: "/api/v4", routes: gitlabApi, pullRef: "refs/merge-requests/N/head" },
-  gitea: { prefix: "/api/v1", routes: giteaApi, pullRef: "refs/pull/N/head" },
-};
-/** The header in which each takes its token. */
-const PROOFS: Record<HostKind, (token: string) => [name: string, value: string]> = {
-  github: (token) => ["authorization", `Bearer ${token}`],
-  gitlab: (token) => ["private-token", token],
-  gitea: (token) => ["authorization", `token ${token}`],
-};
+/** The refs by which pull requests can be fetched from their target. */
+const PULL_REFS: Record<HostKind, string> = { github: "pull", gitlab: "merge-requests", gitea: "pull" };
+/** The events of all kinds: what a hook that a person made by hand is told. */
+const ALL_EVENTS = [
+  ...["push", "create", "delete", "pull_request", "repository"],
+  ...["push_events", "tag_push_events", "merge_requests_events"],
+];
 
 /** What is wrong with a host: it cuts connections, answers with an error, or does what it is asked and cuts then. */
 export type HostTrouble = "cuts" | "errs" | "loses answers" | null;
 
-/** A request to the API, and the status of its answer: null where none was sent. */
-export interface AskedOfHost extends ApiRequest {
-  status: number | null;
+interface Secrets {
+  /** The one that the API takes. */
+  token: string;
+  /** With which git may read and write. */
+  gitPassword: string;
 }
 
+const randomSecrets = (): Secrets => ({
+  token: `host-token-${crypto.randomUUID()}`,
+  gitPassword: `git-password-${crypto.randomUUID()}`,
+});
+
 /**
- * A git host on loopback: its git, its API and its hooks. A push to it, by real git, is delivered to the hooks in the
- * form of the kind; like a real host it sends each delivery once, and again only when a person asks.
+ * A git host on loopback: its git, its hooks, and the API of a `RecordingHost`. A push to it, by real git, is delivered
+ * to the hooks in the form of the kind; like a real host it sends each delivery once, and again only when told to.
  */
-export class TestGitHost implements HostState {
+export class TestGitHost {
   readonly kind: HostKind;
-  readonly token: string;
-  /** The password with which git may read and write. */
-  readonly gitPassword: string;
-  readonly account = "mill-bot";
-  readonly repositories: HostedRepository[] = [];
-  readonly statuses: PostedStatus[] = [];
+  readonly secrets: Secrets;
+  readonly api: RecordingHost;
+  readonly repositories: BareRepository[] = [];
   readonly deliveries: HostDelivery[] = [];
-  readonly asked: AskedOfHost[] = [];
   url = "";
   trouble: HostTrouble = null;
   /** The most requests to the API that were under way at once. */
@@ -69,19 +61,18 @@ export class TestGitHost implements HostState {
   #atOnce = 0;
   #lastId = 1000;
 
-  private constructor(kind: HostKind, folder: string, { token, gitPassword }: { token: string; gitPassword: string }) {
+  private constructor(kind: HostKind, folder: string, secrets: Secrets) {
     this.kind = kind;
-    this.token = token;
-    this.gitPassword = gitPassword;
+    this.secrets = secrets;
+    const { token } = secrets;
+    const scopes = kind === "gitlab" ? ["api"] : ["repo", "admin:repo_hook"];
+    this.api = new RecordingHost({ kind, token, scopes, repositories: this.repositories });
     this.#root = mkdtempSync(join(folder, `${kind}-`));
     this.#server = createServer((request, response) => void this.#serve(request, response));
   }
 
-  static async start(
-    kind: HostKind,
-    folder: string,
-    secrets = { token: `host-token-${crypto.randomUUID()}`, gitPassword: `git-password-${crypto.randomUUID()}` },
-  ): Promise<TestGitHost> {
+  /** @param folder Below it the repositories are. */
+  static async start(kind: HostKind, folder: string, secrets = randomSecrets()): Promise<TestGitHost> {
     const host = new TestGitHost(kind, folder, secrets);
     await new Promise<void>((resolve) => host.#server.listen(0, "127.0.0.1", resolve));
     host.url = `http://127.0.0.1:${(host.#server.address() as AddressInfo).port}`;
@@ -89,62 +80,54 @@ export class TestGitHost implements HostState {
   }
 
   get apiUrl(): string {
-    return this.url + APIS[this.kind].prefix;
+    return this.url + MANNERS[this.kind].api;
   }
 
-  nextId(): number {
-    this.#lastId += 1;
-    return this.#lastId;
-  }
-
-  addRepository(fullName: string): HostedRepository {
-    const repository = new HostedRepository(this.#root, this.nextId(), fullName);
+  addRepository(fullName: string): BareRepository {
+    const repository = new BareRepository(this.#root, this.#nextId(), fullName);
     this.repositories.push(repository);
     return repository;
   }
 
   /** The address that git pushes to and clones from. */
-  cloneUrl({ fullName }: HostedRepository): string {
+  cloneUrl({ fullName }: BareRepository): string {
     return `${this.url}/${fullName}.git`;
   }
 
   /** Pushes from a repository on this machine, with a password, and waits until the hooks were told. */
-  async push({ work }: GitRepository, to: HostedRepository, ...refs: string[]): Promise<void> {
-    const url = this.cloneUrl(to).replace("://", `://pusher:${this.gitPassword}@`);
+  async push({ work }: GitRepository, to: BareRepository, ...refs: string[]): Promise<void> {
+    const url = this.cloneUrl(to).replace("://", `://pusher:${this.secrets.gitPassword}@`);
     // Not synchronous: this process answers it.
     await promisify(execFile)("git", ["push", "--quiet", url, ...refs], { cwd: work });
     await this.settled();
   }
 
   /** What a person does on the page of the repository's hooks. */
-  addHook(repository: HostedRepository, { url, secret }: { url: string; secret: string }): RegisteredHook {
-    const events = ["push", "create", "delete", "pull_request", "repository"];
-    const gitlabEvents = ["push_events", "tag_push_events", "merge_requests_events"];
-    const hook = { id: this.nextId(), url, secret, events: [...events, ...gitlabEvents] };
-    repository.hooks.push(hook);
-    return hook;
+  addHook(repository: BareRepository, { url, secret }: { url: string; secret: string }): void {
+    const hook = { id: this.#nextId(), repositoryId: repository.id, url, secret, events: ALL_EVENTS };
+    this.api.place.hooks.push(hook);
   }
 
   /** Opens a pull request for a branch of the repository itself, or of a fork of it. */
-  openPull(repository: HostedRepository, branch: string, from = repository, base = "main"): HostedPull {
+  async openPull(repository: BareRepository, branch: string, from = repository): Promise<HostedPull> {
     const head = from.git("rev-parse", `refs/heads/${branch}`);
-    const number = this.nextId();
-    const pull = { number, base, branch, title: `Merge ${branch}`, head, from, isOpen: true, isMerged: false };
-    const opened: HostedPull = { ...pull, updatedAt: new Date() };
-    repository.pulls.push(opened);
-    this.#keepPullRef(repository, opened);
-    this.#tell(repository, TELLERS[this.kind].pull(repository, opened, "opened", null));
-    return opened;
+    const [number, title, updatedAt] = [this.#nextId(), `Merge ${branch}`, new Date()];
+    const pull = { number, base: "main", branch, title, head, from, isOpen: true, isMerged: false, updatedAt };
+    repository.pulls.push(pull);
+    this.#keepPullRef(repository, pull);
+    this.#tell(repository, TELLERS[this.kind].pull(repository, pull, "opened", null));
+    await this.settled();
+    return pull;
   }
 
-  closePull(repository: HostedRepository, pull: HostedPull): void {
-    Object.assign(pull, { isOpen: false, updatedAt: new Date() });
-    this.#tell(repository, TELLERS[this.kind].pull(repository, pull, "closed", null));
+  async closePull(repository: BareRepository, pull: HostedPull): Promise<void> {
+    this.#closePull(repository, pull);
+    await this.settled();
   }
 
   /** What a person does on the page of the hook's deliveries: the same delivery again. */
-  async redeliver(delivery: HostDelivery): Promise<void> {
-    await deliver(this.kind, delivery);
+  redeliver(delivery: HostDelivery): Promise<void> {
+    return deliver(this.kind, delivery);
   }
 
   /** Waits until no delivery is under way. */
@@ -152,20 +135,27 @@ export class TestGitHost implements HostState {
     while (this.#sending.size > 0) await Promise.all(this.#sending);
   }
 
-  /** The states that a commit has had in a context, in the order in which they came. */
-  statesOf(sha: string, context: string): string[] {
-    return this.statuses.filter((one) => one.sha === sha && one.context === context).map(({ state }) => state);
+  /** The states that a commit was given in a context, in the order in which they came, in the host's words. */
+  statesOf(sha: string, wanted: string): string[] {
+    const ofCommit = this.api.place.statuses.filter((one) => one.sha === sha);
+    return ofCommit
+      .filter(({ body: { context, name } }) => (context ?? name) === wanted)
+      .map(({ body }) => String(body.state));
   }
 
   close(): Promise<void> {
     return new Promise<void>((resolve) => this.#server.close(() => resolve()).closeAllConnections());
   }
 
+  #nextId(): number {
+    this.#lastId += 1;
+    return this.#lastId;
+  }
+
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { prefix } = APIS[this.kind];
-    if (this.trouble === "cuts") return void request.socket.destroy();
-    if (this.trouble === "errs") return void response.writeHead(502).end("<h1>Bad gateway</h1>");
-    if ((request.url ?? "").startsWith(`${prefix}/`)) await this.#serveApi(request, response);
+    if (this.trouble === "cuts") request.socket.destroy();
+    else if (this.trouble === "errs") response.writeHead(502).end("<h1>Bad gateway</h1>");
+    else if (`${this.url}${request.url}`.startsWith(`${this.apiUrl}/`)) await this.#serveApi(request, response);
     else await this.#serveGit(request, response);
   }
 
@@ -174,50 +164,38 @@ export class TestGitHost implements HostState {
     this.mostAtOnce = Math.max(this.mostAtOnce, this.#atOnce);
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const { pathname, searchParams: query } = new URL(request.url ?? "/", this.url);
-    const path = pathname.slice(APIS[this.kind].prefix.length);
-    const { method = "GET", headers } = request;
-    const text = Buffer.concat(chunks).toString();
-    const asked: AskedOfHost = { method, path, query, headers, body: text && JSON.parse(text), status: null };
-    this.asked.push(asked);
-    const answer = this.#answer(asked);
+    const { method = "GET" } = request;
+    const headers = new Headers(request.headers as Record<string, string>);
+    const body = chunks.length > 0 ? Buffer.concat(chunks) : null;
+    const hooks = this.api.place.hooks.length;
+    const answer = await this.api.handle(new Request(this.url + request.url, { method, headers, body }));
     this.#atOnce -= 1;
-    if (this.trouble === "loses answers") return void request.socket.destroy();
-    asked.status = answer.status;
-    response.writeHead(answer.status, { "Content-Type": "application/json", ...answer.headers });
-    await new Promise<void>((resolve) => response.end(answer.body ? JSON.stringify(answer.body) : "", resolve));
-    if (method === "POST" && path.endsWith("/hooks")) this.#ping();
+    if (this.trouble === "loses answers") request.socket.destroy();
+    else response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
+    for (const hook of this.api.place.hooks.slice(hooks)) this.#ping(hook);
   }
 
-  #answer(request: ApiRequest): ApiAnswer {
-    const [name, value] = PROOFS[this.kind](this.token);
-    if (request.headers[name] !== value) return { status: 401, body: { message: "401 Unauthorized" } };
-    return route(APIS[this.kind].routes(this), request);
-  }
-
-  /** A new hook is tried at once. */
-  #ping(): void {
-    for (const repository of this.repositories) {
-      const [hook] = repository.hooks.slice(-1);
-      if (hook && hook.id === this.#lastId) this.#tell(repository, TELLERS[this.kind].ping(repository));
-    }
+  /** GitHub tries a new hook at once. */
+  #ping({ repositoryId }: HostedHook): void {
+    const repository = this.repositories.find(({ id }) => id === repositoryId);
+    if (repository) this.#tell(repository, TELLERS[this.kind].ping(repository));
   }
 
   async #serveGit(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const [, password] = Buffer.from(String(request.headers.authorization).replace(/^Basic /, ""), "base64")
-      .toString()
-      .split(/:(.*)/s);
-    if (password !== this.gitPassword) {
-      return void response.writeHead(401, { "WWW-Authenticate": 'Basic realm="git"' }).end();
+    const basic = String(request.headers.authorization).replace(/^Basic /, "");
+    if (!Buffer.from(basic, "base64").toString().endsWith(`:${this.secrets.gitPassword}`)) {
+      response.writeHead(401, { "WWW-Authenticate": 'Basic realm="git"' }).end();
+      return;
     }
     const path = new URL(request.url ?? "/", this.url).pathname;
     const repository = this.repositories.find(({ fullName }) => path.startsWith(`/${fullName}.git/`));
     const before = path.endsWith("/git-receive-pack") ? repository?.refs() : undefined;
-    await serveGit({ root: this.#root, user: "pusher" }, request, response);
-    if (repository && before) for (const change of repository.changesSince(before)) this.#pushed(repository, change);
+    await serveGit({ root: this.#root, user: "pusher" }, request, response, () => {
+      if (repository && before) for (const change of repository.changesSince(before)) this.#pushed(repository, change);
+    });
   }
 
-  #pushed(repository: HostedRepository, change: RefChange): void {
+  #pushed(repository: BareRepository, change: RefChange): void {
     this.#tell(repository, TELLERS[this.kind].pushed(repository, change));
     for (const target of this.repositories) {
       for (const pull of target.pulls) {
@@ -227,9 +205,9 @@ export class TestGitHost implements HostState {
     }
   }
 
-  #movePull(target: HostedRepository, pull: HostedPull, { before, commit }: RefChange): void {
+  #movePull(target: BareRepository, pull: HostedPull, { before, commit }: RefChange): void {
     if (commit === null) {
-      this.closePull(target, pull);
+      this.#closePull(target, pull);
       return;
     }
     Object.assign(pull, { head: commit, updatedAt: new Date() });
@@ -237,21 +215,27 @@ export class TestGitHost implements HostState {
     this.#tell(target, TELLERS[this.kind].pull(target, pull, "new-head", before));
   }
 
-  /** The ref by which the head of a pull request can be fetched from its target. */
-  #keepPullRef(target: HostedRepository, { number, head, from, branch }: HostedPull): void {
-    const ref = APIS[this.kind].pullRef.replace("N", String(number));
-    if (from !== target) execFileSync("git", ["fetch", "--quiet", from.folder, branch], { cwd: target.folder });
-    target.git("update-ref", ref, head);
+  #closePull(target: BareRepository, pull: HostedPull): void {
+    Object.assign(pull, { isOpen: false, updatedAt: new Date() });
+    this.#tell(target, TELLERS[this.kind].pull(target, pull, "closed", null));
   }
 
-  #tell(repository: HostedRepository, events: HostEvent[]): void {
+  #keepPullRef(target: BareRepository, { number, head, from, branch }: HostedPull): void {
+    if (from !== target) execFileSync("git", ["fetch", "--quiet", from.folder, branch], { cwd: target.folder });
+    target.git("update-ref", `refs/${PULL_REFS[this.kind]}/${number}/head`, head);
+  }
+
+  #tell(repository: BareRepository, events: HostEvent[]): void {
     for (const event of events) {
-      for (const hook of repository.hooks.filter((one) => wants(one, event.name))) {
-        const delivery = newDelivery(hook, event);
-        this.deliveries.push(delivery);
-        const sent = deliver(this.kind, delivery).finally(() => this.#sending.delete(sent));
-        this.#sending.add(sent);
+      for (const hook of this.api.place.hooks) {
+        if (hook.repositoryId === repository.id && wants(hook, event.name)) this.#send(newDelivery(hook, event));
       }
     }
+  }
+
+  #send(delivery: HostDelivery): void {
+    this.deliveries.push(delivery);
+    const sent = deliver(this.kind, delivery).finally(() => this.#sending.delete(sent));
+    this.#sending.add(sent);
   }
 }

@@ -1,4 +1,4 @@
-import type { HostedPull, HostedRepository, RefChange } from "../hosted-repository.ts";
+import type { BareRepository, HostedPull, RefChange } from "../bare-repository.ts";
 import type { Payload } from "./sample.ts";
 
 /** What a host tells its hooks; `name` is the value of its header of events. */
@@ -11,9 +11,9 @@ export type PullMoment = "opened" | "new-head" | "closed";
 
 /** What a kind of host says of what happened. */
 export interface Teller {
-  pushed(repository: HostedRepository, change: RefChange): HostEvent[];
-  pull(repository: HostedRepository, pull: HostedPull, moment: PullMoment, before: string | null): HostEvent[];
-  ping(repository: HostedRepository): HostEvent[];
+  pushed(repository: BareRepository, change: RefChange): HostEvent[];
+  pull(repository: BareRepository, pull: HostedPull, moment: PullMoment, before: string | null): HostEvent[];
+  ping(repository: BareRepository): HostEvent[];
 }
 
 export const ZEROS = "0".repeat(40);

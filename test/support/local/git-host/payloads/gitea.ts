@@ -1,4 +1,4 @@
-import type { HostedRepository, ListedCommit } from "../hosted-repository.ts";
+import type { BareRepository, ListedCommit } from "../bare-repository.ts";
 import { type HostEvent, type PullMoment, type Teller, ZEROS } from "./event.ts";
 import { type Payload, sampleWith } from "./sample.ts";
 
@@ -8,7 +8,7 @@ const ACTIONS: Record<PullMoment, string> = {
   closed: "closed",
 };
 
-const nameRepository = (body: Payload, { id, fullName, defaultBranch }: HostedRepository): void => {
+const nameRepository = (body: Payload, { id, fullName, defaultBranch }: BareRepository): void => {
   const [owner, name] = fullName.split("/");
   Object.assign(body, { id, name, full_name: fullName, default_branch: defaultBranch });
   Object.assign(body.owner, { login: owner, username: owner });

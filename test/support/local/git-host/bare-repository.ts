@@ -35,28 +35,18 @@ export interface HostedPull {
   title: string;
   head: string;
   /** The repository that the branch is in. */
-  from: HostedRepository;
+  from: BareRepository;
   isOpen: boolean;
   isMerged: boolean;
   updatedAt: Date;
 }
 
-/** A hook that was registered at the host, or typed there by a person. */
-export interface RegisteredHook {
-  id: number;
-  url: string;
-  secret: string;
-  /** In the host's words. */
-  events: string[];
-}
-
 /** A bare repository of the host, with what the host knows of it. */
-export class HostedRepository {
+export class BareRepository {
   readonly id: number;
   fullName: string;
   readonly defaultBranch = "main";
   readonly folder: string;
-  readonly hooks: RegisteredHook[] = [];
   readonly pulls: HostedPull[] = [];
 
   constructor(root: string, id: number, fullName: string) {
