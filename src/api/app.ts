@@ -11,6 +11,7 @@ import { openContext } from "../web/open-context.ts";
 import { describe, problemResponse, refusalOf } from "../web/problems.ts";
 import { requestId } from "../web/request-id.ts";
 import { requestLog } from "../web/request-log.ts";
+import { mountBadges } from "./badge.ts";
 import { jsonBody } from "./body.ts";
 import { cors } from "./cors.ts";
 import { mountHealth } from "./health.ts";
@@ -54,12 +55,12 @@ const answer = async (c: HonoContext<AppEnv>, route: Route): Promise<Response> =
   const { verb, status } = route;
   const context = c.get("context");
   if ("stream" in verb) return verb.stream(c, context, { ...input(c, route), body: undefined });
-  const { value, version, nextCursor, isSecret } = await verb.answer(context, input(c, route));
+  const { value, version, nextCursor, isSecret, isMoving } = await verb.answer(context, input(c, route));
   if (status === 204) return c.body(null, 204);
   if (version !== null) c.header("ETag", entityTag(version));
   if (isSecret) c.header("Cache-Control", "no-store");
   if (nextCursor !== null) c.header("Link", linkToNext(c.req.url, nextCursor));
-  if (route.method === "GET" && version !== null && isKnown(c.req.header("If-None-Match"), version)) {
+  if (route.method === "GET" && version !== null && !isMoving && isKnown(c.req.header("If-None-Match"), version)) {
     return c.body(null, 304);
   }
   if (route.location) c.header("Location", route.location.replace(":id", (value as { id: string }).id));
@@ -93,6 +94,7 @@ export const createApp = (): Hono<AppEnv> => {
   app.use(requestId, requestLog);
   mountHealth(app);
   mountHook(app);
+  mountBadges(app);
   app.use(cors);
   for (const route of ROUTES) {
     const { verb } = route;

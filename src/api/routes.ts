@@ -9,6 +9,7 @@ import { OPERATOR_ROUTES } from "./routes/operator.ts";
 import { PIPELINE_ROUTES } from "./routes/pipelines.ts";
 import { REPOSITORY_ROUTES } from "./routes/repositories.ts";
 import type { Route } from "./routes/route.ts";
+import { SCHEDULE_ROUTES } from "./routes/schedules.ts";
 import { TOKEN_ROUTES } from "./routes/tokens.ts";
 import { VARIABLE_ROUTES } from "./routes/variables.ts";
 
@@ -19,9 +20,10 @@ export const ROUTES: Route[] = [
   ...VARIABLE_ROUTES,
   ...GROUP_ROUTES,
   ...CONNECTION_ROUTES,
-  ...REPOSITORY_ROUTES,
   ...DELIVERY_ROUTES,
+  ...REPOSITORY_ROUTES,
   ...PIPELINE_ROUTES,
+  ...SCHEDULE_ROUTES,
   ...BUILD_ROUTES,
   ...AGENT_ROUTES,
   ...AGENT_PROTOCOL_ROUTES,

@@ -3,14 +3,18 @@ import { type Build, BuildFilter } from "../protocol/build.ts";
 import { STATUSES } from "../protocol/build-states.ts";
 import { listAgents } from "../services/agents.ts";
 import type { Context } from "../services/core/context.ts";
+import { EVENT_OPTIONS } from "./components/build-origin.tsx";
 import { wordOf } from "./components/state.tsx";
 import { filledFields, type ListFilter, readFilter } from "./list-filter.ts";
 import { noInput } from "./verb-input.ts";
 
-const FILTERS = ["repoId", "pipelineId", "branch", "status", "commitSha", "trigger", "cursor"];
+const FILTERS = [
+  ...["repoId", "pipelineId", "branch", "status", "commitSha", "event", "trigger"],
+  ...["author", "pull", "cursor"],
+];
 
-/** What made a build, in the words of the form. */
-const TRIGGERS: Record<Build["trigger"], string> = { api: "request", retry: "retry" };
+/** Whether a build was made again by hand, in the words of the form. */
+const TRIGGERS: Record<Build["trigger"], string> = { api: "first runs", retry: "retries" };
 
 interface ReadFilter extends ListFilter<z.output<typeof BuildFilter>> {
   /** The page shows a part of the builds only. */
@@ -20,6 +24,8 @@ interface ReadFilter extends ListFilter<z.output<typeof BuildFilter>> {
 /** Reads the filters of the builds from the page's address, which names an agent as people do. */
 export const readBuildFilter = async (context: Context, query: URLSearchParams): Promise<ReadFilter> => {
   const { agent: name, ...fields } = filledFields(query, [...FILTERS, "agent"]);
+  // People write a pull request as #12.
+  if (fields.pull) fields.pull = fields.pull.replace(/^#/, "");
   const { filter, errors } = readFilter(BuildFilter, fields);
   const isFiltered = name !== undefined || Object.keys(fields).length > errors.length;
   if (!name) return { filter, errors, isFiltered };
@@ -79,8 +85,11 @@ export const BuildFilterForm = ({
     <form method="get" action="/app/builds" class="filter build-filter">
       <Choice query={query} name="repoId" label="Repository" all="All repositories" options={[...repositories]} />
       <Choice query={query} name="status" label="State" all="Any state" options={states} />
-      <Choice query={query} name="trigger" label="Trigger" all="Any trigger" options={Object.entries(TRIGGERS)} />
+      <Choice query={query} name="event" label="Event" all="Any event" options={EVENT_OPTIONS} />
+      <Choice query={query} name="trigger" label="Trigger" all="With retries" options={Object.entries(TRIGGERS)} />
       <Text query={query} name="branch" label="Branch or ref" />
+      <Text query={query} name="pull" label="Pull request" />
+      <Text query={query} name="author" label="Author" />
       <Text query={query} name="commitSha" label="Commit" />
       <Text query={query} name="agent" label="Agent" />
       <button type="submit">Filter</button>

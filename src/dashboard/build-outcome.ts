@@ -14,8 +14,14 @@ const REASONS: Record<BuildReason, string> = {
   skipped: "its file did not want this change",
 };
 
-/** Why a build failed, in a few words. Null for other builds, and when nothing more is known. */
-export const outcomeOf = ({ status, reason, exitCode, steps }: Build): string | null => {
+/** The word for a build that ended without anybody asking for it: superseded, skipped. Null for any other. */
+export const unaskedEnd = ({ status, reason }: Build): string | null =>
+  status === "canceled" && (reason === "superseded" || reason === "skipped") ? reason : null;
+
+/** Why a build failed or ended unasked, in a few words. Null for other builds, and when nothing more is known. */
+export const outcomeOf = (build: Build): string | null => {
+  const { status, reason, exitCode, steps } = build;
+  if (reason && unaskedEnd(build)) return REASONS[reason];
   if (status !== "failed") return null;
   if (reason && reason !== "canceled") return REASONS[reason];
   const failed = steps.find((step) => step.status === "failed");

@@ -8,6 +8,9 @@ const NOTICES: Record<string, string> = {
   draining: "The agent finishes its build and takes no new one.",
   resumed: "The agent takes builds again.",
   connected: "The repository is connected.",
+  "host-connected": "The git host is connected.",
+  rotated: "The hook has another address and another secret.",
+  redelivered: "The delivery was taken again.",
 };
 
 export const noticeOf = (key: string | null): string | null =>

@@ -3,10 +3,17 @@ import { agentForms, agentPages } from "./pages/agents.tsx";
 import { auditPages } from "./pages/audit.tsx";
 import { buildPage, cancelForm, retryForm } from "./pages/build.tsx";
 import { buildsPage } from "./pages/builds.tsx";
+import { checkPages } from "./pages/connections/check.tsx";
+import { connectionForms, connectionPages } from "./pages/connections/connection.tsx";
+import { connectionsForms, connectionsPages } from "./pages/connections/connections.tsx";
+import { deliveryForms, deliveryPages } from "./pages/connections/deliveries.tsx";
+import { hookForms, hookPages } from "./pages/connections/hook.tsx";
+import { hostRepositoriesForms, hostRepositoriesPages } from "./pages/connections/host-repositories.tsx";
 import { deleteBuildForms, deleteBuildPages } from "./pages/delete-build.tsx";
 import { groupForms, groupPages } from "./pages/groups.tsx";
 import { newAgentForms, newAgentPages } from "./pages/new-agent.tsx";
 import { pipelineForms, pipelinePages } from "./pages/pipeline.tsx";
+import { pipelineTriggersForms, pipelineTriggersPages } from "./pages/pipeline-triggers.tsx";
 import { repositoriesForms, repositoriesPages } from "./pages/repositories.tsx";
 import { repositoryForms, repositoryPages } from "./pages/repository.tsx";
 import { runBuildForms, runBuildPages } from "./pages/run-build.tsx";
@@ -25,6 +32,13 @@ export const PAGES: Page[] = [
   ...repositoriesPages,
   ...repositoryPages,
   ...pipelinePages,
+  ...pipelineTriggersPages,
+  ...connectionsPages,
+  ...connectionPages,
+  ...hookPages,
+  ...hostRepositoriesPages,
+  ...deliveryPages,
+  ...checkPages,
   ...variablesPages,
   ...variablePages,
   ...groupPages,
@@ -43,6 +57,12 @@ export const FORMS: Form[] = [
   ...repositoriesForms,
   ...repositoryForms,
   ...pipelineForms,
+  ...pipelineTriggersForms,
+  ...connectionsForms,
+  ...connectionForms,
+  ...hookForms,
+  ...hostRepositoriesForms,
+  ...deliveryForms,
   ...variablesForms,
   ...variableForms,
   ...groupForms,

@@ -9,6 +9,7 @@ import { RULES, STORED_FOR_MS } from "../domain/pool/rules.ts";
 import type { PoolState } from "../domain/pool/state.ts";
 import { type Command, decide, type Input, nextDue, nextOfferDue, type Output, step } from "../domain/pool/step.ts";
 import { wake } from "../domain/pool/wake.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import type { DeadLetterBody } from "./agent-pool-dead-letters.ts";
 import { Deliveries } from "./agent-pool-deliveries.ts";
 import { Reconciler } from "./agent-pool-reconciler.ts";
@@ -78,7 +79,8 @@ export class PoolEngine {
 
   get context(): DecisionContext {
     const { startMs, leaseMs, agentMs } = poolTimes(this.#env);
-    return { now: Date.now(), startMs, leaseMs, agentMs, storedForMs: STORED_FOR_MS, rules: RULES };
+    const times = { now: Date.now(), startMs, leaseMs, agentMs, storedForMs: STORED_FOR_MS };
+    return { ...times, maxQueued: LIMITS.queuedBuilds, rules: RULES };
   }
 
   get orgId(): string {

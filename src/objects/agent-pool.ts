@@ -57,6 +57,13 @@ export class AgentPool extends DurableObject<Env> {
     return answer;
   }
 
+  /** Makes builds of one organization, each once, as `enqueue` does. Lists in D1 show them a moment later. */
+  async enqueueAll(builds: commands.NewBuild[]): Promise<Result<{ buildId: string }>[]> {
+    for (const { orgId } of builds) this.#checkOrg(orgId);
+    await this.#engine.reconciler.comparedSoon();
+    return builds.map((build) => this.#engine.step("enqueue", build));
+  }
+
   /** `deleted` is what was deleted of the build, also where the pool has forgotten the build. */
   async getBuild(buildId: string): Promise<Result<Build> & { deleted?: Deleted | undefined }> {
     return this.#records.findBuild(buildId);

@@ -1,10 +1,10 @@
 import type { HostReport } from "../domain/githost/host-report.ts";
-import { type Due, nextStatus, sentOf } from "../domain/githost/next-status.ts";
+import { cutOff, type Due, nextStatus, sentOf } from "../domain/githost/next-status.ts";
 import { closed, reported } from "../domain/githost/report-status.ts";
 import { statusOf } from "../domain/githost/status.ts";
 import { answered } from "../domain/githost/status-answers.ts";
 import { STATUS_RULES } from "../domain/githost/status-rules.ts";
-import { AT_EASE, type Commit, commitKey, type Statuses } from "../domain/githost/statuses.ts";
+import { AT_EASE, type Commit, commitKey, type Sent, type Statuses } from "../domain/githost/statuses.ts";
 import { type Posted, postStatus, type StatusAddress } from "../hosts/post-status.ts";
 import type { HostStore } from "./git-host-store.ts";
 
@@ -77,6 +77,11 @@ export class HostStatuses {
     return nextStatus(this.#state, this.#kind, now, STATUS_RULES);
   }
 
+  /** Takes into account that the object may have been cut off while a request was on its way. */
+  recover(now: number): void {
+    for (const commit of cutOff(this.#state, now, STATUS_RULES)) this.#state.commits.set(commitKey(commit), commit);
+  }
+
   /** Begins anew at once, after a person has changed the connection. */
   resume(now: number): void {
     if (this.#state.pace.trouble === null) return;
@@ -126,7 +131,7 @@ export class HostStatuses {
     return posted.outcome.kind === "unauthorized";
   }
 
-  #take(sent: ReturnType<typeof sentOf>, { outcome }: Posted): void {
+  #take(sent: Sent, { outcome }: Posted): void {
     if (this.#isDropped) return;
     const now = Date.now();
     const before = this.#state.pace;

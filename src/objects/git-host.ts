@@ -52,7 +52,10 @@ export class GitHost extends DurableObject<Env> {
   /** Tells the host what is due. */
   override async alarm(info?: AlarmInvocationInfo): Promise<void> {
     // The platform gives an alarm up after six failures: from the second try on the next one is set before the work.
-    if (info?.isRetry) await this.ctx.storage.setAlarm(Date.now() + RETRY_MS);
+    if (info?.isRetry) {
+      await this.ctx.storage.setAlarm(Date.now() + RETRY_MS);
+      if (this.#loaded === null) this.#statuses.recover(Date.now());
+    }
     this.#alarmAt = null;
     this.#isTelling = true;
     try {

@@ -76,6 +76,7 @@ export const HostRepository = z.object({
   isPrivate: z.nullable(z.boolean()),
   repositoryId: z.nullable(Id),
 });
+export type HostRepository = z.infer<typeof HostRepository>;
 
 export const HostRepositoryFilter = z.strictObject({
   limit: z.optional(z._default(queryNumber(1, LIMITS.hostPageLength), DEFAULTS.hostPageLength)),
@@ -99,5 +100,18 @@ export const ConnectionCheck = z.object({
   missing: z.array(z.string()),
   hooks: z.array(HookOutcome),
   lastDeliveryAt: z.nullable(Timestamp),
+  waiting: z.int(),
+  waitingSince: z.nullable(Timestamp),
+  trouble: z.nullable(z.string()),
+  givenUp: z.array(
+    z.object({
+      fullName: z.string(),
+      sha: z.string(),
+      context: z.string(),
+      buildId: Id,
+      reason: z.string(),
+      at: Timestamp,
+    }),
+  ),
 });
 export type ConnectionCheck = z.infer<typeof ConnectionCheck>;

@@ -63,6 +63,17 @@ const PIPELINES = {
   attempts: 3,
 } as const;
 
+const SCHEDULES = {
+  /** Of one pipeline, those of its file included. */
+  schedules: 20,
+  /** UTF-8 of one schedule's `envVariables` as JSON: those of many schedules are read at once. */
+  scheduleVariablesBytes: 16 * KIB,
+  cronCharacters: 200,
+  timeZoneCharacters: 64,
+  /** Times that one request may ask for. */
+  nextTimes: 50,
+} as const;
+
 const BUILDS = {
   /** From minus this to plus this. */
   priority: 100,
@@ -131,6 +142,7 @@ export const LIMITS = {
   ...REPOSITORIES,
   ...VARIABLES,
   ...PIPELINES,
+  ...SCHEDULES,
   ...BUILDS,
   ...LOGS,
   ...AGENTS,
@@ -143,6 +155,8 @@ export const DEFAULTS = {
   hostPageLength: 50,
   /** Of lists that grow for ever and begin with the newest: builds and the audit. */
   newestPageLength: 50,
+  /** Of a schedule. */
+  nextTimes: 5,
   graceSeconds: 3600,
   unusedDays: 90,
   restoreBatch: 50,

@@ -1,3 +1,4 @@
+import type { HostHealth } from "../domain/githost/host-health.ts";
 import type { HookSettings, HostClient } from "../hosts/host-client.ts";
 import { HostProblem } from "../hosts/host-problem.ts";
 import { PathId } from "../protocol/common.ts";
@@ -48,6 +49,20 @@ const askHost = async (context: Context, row: ConnectionRow): Promise<AtHost> =>
   }
 };
 
+const timeOf = (ms: number): string => new Date(ms).toISOString();
+
+type OfStates = Pick<ConnectionCheck, "waiting" | "waitingSince" | "trouble" | "givenUp">;
+
+/** What became of the states that the host is told. */
+const statesOf = ({ waiting, waitingSince, trouble, givenUp }: HostHealth): OfStates => ({
+  waiting,
+  waitingSince: waitingSince === null ? null : timeOf(waitingSince),
+  trouble: trouble?.reason ?? null,
+  givenUp: givenUp.flatMap(({ fullName, sha, context, buildId, givenUp: end }) =>
+    end ? [{ fullName, sha, context, buildId, reason: end.reason, at: timeOf(end.at) }] : [],
+  ),
+});
+
 /** Tries the connection: whose token it is, what it lacks, whether the hooks are there, and when the host last sent. */
 export const checkConnection = verb({
   access: { role: "maintainer" },
@@ -55,12 +70,16 @@ export const checkConnection = verb({
   output: ConnectionCheck,
   async run(context, { params }) {
     const row = await findConnection(context, params.id);
-    const [atHost, [last]] = await Promise.all([
+    const gitHost = context.objects.gitHost(context.orgId, row.id);
+    const [atHost, [last], health] = await Promise.all([
       askHost(context, row),
-      context.objects.gitHost(context.orgId, row.id).deliveries(1),
+      gitHost.deliveries(1),
+      gitHost.health(),
     ]);
+    const states = statesOf(health);
     const { problem, missing, hooks } = atHost;
-    const isOk = problem === null && missing.length === 0 && hooks.every((hook) => hook.problem === null);
-    return { ...atHost, isOk, lastDeliveryAt: last ? new Date(last.at).toISOString() : null };
+    const isReached = problem === null && states.trouble === null;
+    const isOk = isReached && missing.length === 0 && hooks.every((hook) => hook.problem === null);
+    return { ...atHost, ...states, isOk, lastDeliveryAt: last ? timeOf(last.at) : null };
   },
 });

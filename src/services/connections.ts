@@ -145,6 +145,13 @@ export const updateConnection = verb({
       { action: "connection.update", subject: row.id, detail: { ...auditDetail(next), hasNewToken: Boolean(token) } },
       updateRow(context, connection, row, next),
     );
+    // Otherwise it would go on with what it read, for up to five minutes.
+    context.waitUntil(
+      context.objects
+        .gitHost(context.orgId, row.id)
+        .connectionChanged()
+        .catch(() => undefined),
+    );
     return versioned(connectionRecord(next), next.version);
   },
 });

@@ -7,9 +7,11 @@ import { type FileSnapshot, readSnapshot, snapshotAfter } from "../domain/githos
 import type { Build } from "../protocol/build.ts";
 import { auditRow } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
+import { isOwn } from "./core/record.ts";
 import { Refusal, settled } from "./core/refusal.ts";
 import { holderOf } from "./jobs.ts";
 import { shownTriggers } from "./pipeline-triggers.ts";
+import { syncFileSchedules } from "./schedules-of-file.ts";
 
 type Row = typeof pipeline.$inferSelect;
 
@@ -46,15 +48,20 @@ const heldBuild = async (context: Context, buildId: string): Promise<Build> => {
   return settled(await pool.getBuild(buildId));
 };
 
-const pipelineOf = async (context: Context, { pipelineId, repoId }: Build) => {
-  const [[found]] = await context.db.run(
-    context.db.sql
-      .select({ pipeline, repository })
+/** The build's pipeline and its repository; undefined where one is gone. */
+const ownersOf = async (context: Context, { pipelineId, repoId }: Build) => {
+  const { sql: db } = context.db;
+  const [[ofBuild], [its]] = await context.db.run(
+    db
+      .select()
       .from(pipeline)
-      .innerJoin(repository, eq(repository.id, pipeline.repoId))
-      .where(and(eq(pipeline.id, pipelineId ?? ""), eq(pipeline.orgId, context.orgId), eq(pipeline.repoId, repoId))),
+      .where(and(isOwn(context, pipeline, pipelineId ?? ""), eq(pipeline.repoId, repoId))),
+    db
+      .select()
+      .from(repository)
+      .where(isOwn(context, repository, repoId)),
   );
-  return found;
+  return ofBuild && its ? { pipeline: ofBuild, repository: its } : undefined;
 };
 
 /** Stores what was read, unless the pipeline has another file by now or a later build was faster. */
@@ -66,12 +73,15 @@ const store = async (context: Context, row: Row, build: Build, snapshot: FileSna
   );
   const { source, builds, mistake } = shownTriggers({ ...row, fileSnapshot: snapshot });
   const { id: buildId, number, agentId } = build;
-  const { commitSha, hash } = snapshot;
-  const detail = { buildId, number, commitSha, hash, source, builds, mistake };
+  const { commitSha, hash, schedule } = snapshot;
+  const { statements, shadowed } = await syncFileSchedules(context, row.id, schedule);
+  const schedules = schedule.map(({ name }) => name);
+  const detail = { buildId, number, commitSha, hash, source, builds, schedules, shadowed, mistake };
   try {
     await context.db.run(
       ensure(db, "unchanged", sql`EXISTS (SELECT 1 FROM ${pipeline} WHERE ${isSame})`),
       db.update(pipeline).set({ fileSnapshot: snapshot }).where(isSame),
+      ...statements,
       auditRow(context, { action: "pipeline.read-file", subject: row.id, detail, actor: `agent:${agentId}` }),
     );
   } catch (error) {
@@ -86,13 +96,14 @@ const store = async (context: Context, row: Row, build: Build, snapshot: FileSna
  */
 export const takeFile = async (context: Context, buildId: string, text: string): Promise<void> => {
   const build = await heldBuild(context, buildId);
-  const found = await pipelineOf(context, build);
+  const found = await ownersOf(context, build);
+  const before = readSnapshot(found?.pipeline.fileSnapshot);
+  const { number, commitSha } = build;
+  const hash = await sha256Hex(text);
+  if (before?.number === number && before.hash === hash) return;
   if (!found || !saysFile(build, found.pipeline, found.repository))
     throw new Refusal("conflict", "This build does not say what its pipeline's file is.");
-  const before = readSnapshot(found.pipeline.fileSnapshot);
-  const hash = await sha256Hex(text);
   if (hash === before?.hash) return;
-  const { number, commitSha } = build;
   const snapshot = snapshotAfter(before, { text, hash, number, commitSha, at: context.at });
   await store(context, found.pipeline, build, snapshot);
 };

@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { ensure } from "../db/guard.ts";
 import type { Database } from "../db/query.ts";
-import { pipeline, pipelineGroup, repository, variable, variableGroup } from "../db/schema.ts";
+import { pipeline, pipelineGroup, repository, schedule, variable, variableGroup } from "../db/schema.ts";
 import { hostContextOf } from "../domain/githost/host-target.ts";
 import { PathId } from "../protocol/common.ts";
 import { NewPipeline, PIPELINE_DEFAULTS, Pipeline, PipelineChange, PipelineFilter } from "../protocol/pipeline.ts";
@@ -17,6 +17,7 @@ import { checkDefinition, checkOn } from "./pipeline-check.ts";
 import { snapshotOfDefinition } from "./pipeline-files.ts";
 import { shownTriggers } from "./pipeline-triggers.ts";
 import { hasActiveBuilds } from "./repositories.ts";
+import { syncFileSchedules } from "./schedules-of-file.ts";
 
 type Row = typeof pipeline.$inferSelect;
 
@@ -73,8 +74,13 @@ export const createPipeline = verb({
     checkDefinition(body.definition);
     checkOn(body.on);
     const groupIds = body.groupIds ?? [];
+    const id = context.newId();
+    const fileSnapshot = await snapshotOfDefinition(context, body.definition ?? null);
+    const schedules = fileSnapshot?.schedule.length
+      ? (await syncFileSchedules(context, id, fileSnapshot.schedule)).statements
+      : [];
     const row: Row = {
-      id: context.newId(),
+      id,
       orgId: context.orgId,
       repoId: body.repoId,
       name: body.name,
@@ -85,7 +91,7 @@ export const createPipeline = verb({
       maxParallel: body.maxParallel ?? PIPELINE_DEFAULTS.maxParallel,
       maxAttempts: body.maxAttempts ?? PIPELINE_DEFAULTS.maxAttempts,
       on: body.on ?? null,
-      fileSnapshot: await snapshotOfDefinition(context, body.definition ?? null),
+      fileSnapshot,
       hostContext: hostContextOf(body.name),
       supersede: body.supersede ?? "file",
       badgeGeneration: 0,
@@ -101,6 +107,7 @@ export const createPipeline = verb({
       [
         ensure(db, "owner_exists", sql`${repositoryExists(context, row)} AND ${groupsExist(context, groupIds)}`),
         db.insert(pipeline).values(row),
+        ...schedules,
         attach(db, row.id, groupIds),
         becomeDefault(context, row),
       ],
@@ -113,7 +120,10 @@ export const createPipeline = verb({
 /** What is known of another file or definition: nothing, or what the definition says. */
 const snapshotFor = async (context: Context, before: Row, next: Pick<Row, "configPath" | "definition">) => {
   const isSame = next.definition === before.definition && next.configPath === before.configPath;
-  return isSame ? {} : { fileSnapshot: await snapshotOfDefinition(context, next.definition) };
+  if (isSame) return { snapshot: {}, schedules: [] };
+  const fileSnapshot = await snapshotOfDefinition(context, next.definition);
+  const { statements } = await syncFileSchedules(context, before.id, fileSnapshot?.schedule ?? []);
+  return { snapshot: { fileSnapshot }, schedules: statements };
 };
 
 const pipelines = listing(pipeline, COLUMNS, {
@@ -153,7 +163,7 @@ export const updatePipeline = verb({
     const { groupIds = before.groupIds, ...written } = writablePart(body, PipelineChange, { ...before, triggers });
     checkDefinition(written.definition);
     checkOn(written.on);
-    const snapshot = await snapshotFor(context, row, { ...row, ...written });
+    const { snapshot, schedules } = await snapshotFor(context, row, { ...row, ...written });
     const change = { ...written, ...snapshot, ...nextVersion(context, row) };
     const next = { ...row, ...change };
     const db = context.db.sql;
@@ -163,6 +173,7 @@ export const updatePipeline = verb({
       [
         ensure(db, "owner_exists", groupsExist(context, groupIds)),
         ...updateRow(context, pipeline, row, change),
+        ...schedules,
         db.delete(pipelineGroup).where(eq(pipelineGroup.pipelineId, row.id)),
         attach(db, row.id, groupIds),
       ],
@@ -188,6 +199,7 @@ export const deletePipeline = verb({
       deleteRow(context, pipeline, row, [
         db.delete(variable).where(owned),
         db.delete(pipelineGroup).where(eq(pipelineGroup.pipelineId, row.id)),
+        db.delete(schedule).where(eq(schedule.pipelineId, row.id)),
         db.update(repository).set(noDefault).where(isDefault),
       ]),
     );

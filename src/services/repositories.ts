@@ -2,7 +2,16 @@ import { and, eq, getTableColumns, inArray, notExists, or, sql } from "drizzle-o
 import * as z from "zod/mini";
 import { hashToken } from "../crypto/token.ts";
 import { ensure } from "../db/guard.ts";
-import { connection, credential, openPull, pipeline, pipelineGroup, repository, variable } from "../db/schema.ts";
+import {
+  connection,
+  credential,
+  openPull,
+  pipeline,
+  pipelineGroup,
+  repository,
+  schedule,
+  variable,
+} from "../db/schema.ts";
 import { canonicalCloneUrl, cloneHost, cloneOrigin, cloneUrlProblem } from "../domain/clone-url.ts";
 import { branchProblem } from "../domain/git-ref.ts";
 import { PathId } from "../protocol/common.ts";
@@ -212,8 +221,9 @@ export const deleteRepository = verb({
       deleteRow(context, repository, row, [
         db.delete(variable).where(and(eq(variable.orgId, context.orgId), owned)),
         db.delete(credential).where(eq(credential.repoId, row.id)),
-        ...(row.connectionId === null ? [] : [db.delete(openPull).where(eq(openPull.repoId, row.id))]),
+        db.delete(openPull).where(eq(openPull.repoId, row.id)),
         db.delete(pipelineGroup).where(inArray(pipelineGroup.pipelineId, pipelines)),
+        db.delete(schedule).where(inArray(schedule.pipelineId, pipelines)),
         db.delete(pipeline).where(eq(pipeline.repoId, row.id)),
       ]),
     );

@@ -2,8 +2,8 @@ import { and, asc, eq, gt, isNotNull, notLike, type SQL, sql } from "drizzle-orm
 import { type Keyring, KeyUnknown, SealBroken } from "../crypto/keyring.ts";
 import { keyIdSql, sealPrefix } from "../crypto/seal-format.ts";
 import type { Query } from "../db/query.ts";
-import { connection, credential, organization, repository, variable } from "../db/schema.ts";
-import { connectionContext, credentialContext, variableContext } from "../domain/seal-context.ts";
+import { connection, credential, organization, repository, schedule, variable } from "../db/schema.ts";
+import { connectionContext, credentialContext, scheduleContext, variableContext } from "../domain/seal-context.ts";
 import { Rewrap, Rewrapped, SealedCounts } from "../protocol/rewrap.ts";
 import { auditRow } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
@@ -17,11 +17,15 @@ type Kind = "variables" | "credentials" | "connections" | "inputs" | "logs";
 /** The id of the key that sealed a row, in a query of one table. */
 const KEY_ID = sql.raw(keyIdSql("sealed")) as SQL<string>;
 
+/** The sealed text of a schedule's values. */
+const SCHEDULED = sql<string>`json_extract(${schedule.envVariables}, '$.sealed')`;
+const SCHEDULED_KEY_ID = sql.raw(keyIdSql("json_extract(env_variables, '$.sealed')")) as SQL<string>;
+
 const countAll = async (context: Context): Promise<SealedCounts> => {
   const keyring = await context.keys.keyring();
   const { sql: db } = context.db;
   const count = sql<number>`count(*)`;
-  const [variables, credentials, connections, orgs] = await context.db.run(
+  const [variables, credentials, connections, scheduled, orgs] = await context.db.run(
     db
       .select({ id: KEY_ID.as("key_id"), count: count.as("count") })
       .from(variable)
@@ -36,6 +40,11 @@ const countAll = async (context: Context): Promise<SealedCounts> => {
       .from(connection)
       .where(isNotNull(connection.sealed))
       .groupBy(sql`key_id`),
+    db
+      .select({ id: SCHEDULED_KEY_ID.as("key_id"), count: count.as("count") })
+      .from(schedule)
+      .where(isNotNull(schedule.envVariables))
+      .groupBy(sql`key_id`),
     db.select({ id: organization.id }).from(organization).orderBy(asc(organization.id)),
   );
   const byKeyId: SealedCounts["byKeyId"] = {};
@@ -44,7 +53,7 @@ const countAll = async (context: Context): Promise<SealedCounts> => {
     byKeyId[id][kind] += more;
   };
   add(keyring.current, "variables", 0);
-  for (const row of variables) add(row.id, "variables", row.count);
+  for (const row of [...variables, ...scheduled]) add(row.id, "variables", row.count);
   for (const row of credentials) add(row.id, "credentials", row.count);
   for (const row of connections) add(row.id, "connections", row.count);
   for (const { id } of orgs) {
@@ -136,6 +145,23 @@ const oldConnections: Table = async ({ db }, current, after, limit) => {
   });
 };
 
+const oldSchedules: Table = async ({ db }, current, after, limit) => {
+  const old = and(notLike(SCHEDULED, `${sealPrefix(current)}%`), gt(schedule.id, after));
+  const [rows] = await db.run(db.sql.select().from(schedule).where(old).orderBy(asc(schedule.id)).limit(limit));
+  return rows.flatMap((row) => {
+    const { envVariables: before } = row;
+    if (before === null) return [];
+    const same = and(eq(schedule.id, row.id), eq(SCHEDULED, before.sealed));
+    const replace = (sealed: string) =>
+      db.sql
+        .update(schedule)
+        .set({ envVariables: { ...before, sealed } })
+        .where(same)
+        .returning({ id: schedule.id });
+    return [{ id: row.id, orgId: row.orgId, sealed: before.sealed, place: scheduleContext(row), replace }];
+  });
+};
+
 /** Seals a table's rows again, page by page, and skips those that no key opens. A page commits with its audit rows. */
 const rewrapTable = async (context: Context, keyring: Keyring, table: Table, limit: number): Promise<Progress> => {
   const done: Progress = { rewrapped: 0, unopenable: [] };
@@ -203,7 +229,7 @@ export const rewrap = verb({
     const keyring = await context.keys.keyring();
     const parts: Progress[] = [];
     const rest = () => parts.reduce((left, { rewrapped }) => left - rewrapped, body.limit);
-    for (const table of [oldVariables, oldCredentials, oldConnections]) {
+    for (const table of [oldVariables, oldCredentials, oldConnections, oldSchedules]) {
       parts.push(await rewrapTable(context, keyring, table, rest()));
     }
     if (rest() > 0) parts.push(await rewrapObjects(context, rest()));

@@ -2,8 +2,6 @@ import { and, eq, inArray } from "drizzle-orm";
 import type * as z from "zod/mini";
 import type { BuildRecord } from "../archive/records.ts";
 import { pipeline, repository } from "../db/schema.ts";
-import { overridesRefused } from "../domain/compose.ts";
-import { refusedInRun } from "../domain/env-names.ts";
 import { branchProblem } from "../domain/git-ref.ts";
 import { hostTargetOf } from "../domain/githost/host-target.ts";
 import type { RunValues } from "../domain/pool/commands.ts";
@@ -12,18 +10,17 @@ import { inputsContext } from "../domain/seal-context.ts";
 import { Build, BuildTrigger, RepositoryTrigger } from "../protocol/build.ts";
 import { isEnded } from "../protocol/build-states.ts";
 import { PathId } from "../protocol/common.ts";
-import { byteSize, LIMITS } from "../protocol/limits.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import { PIPELINE_DEFAULTS } from "../protocol/pipeline.ts";
 import { buildRecord } from "./build-rows.ts";
 import { findRecord } from "./builds.ts";
 import { actorOf, type Context } from "./core/context.ts";
-import { type FieldError, invalid, invalidFields, notFound, Refusal, settled } from "./core/refusal.ts";
+import { invalid, notFound, Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
+import { checkRunVariables } from "./run-variables.ts";
 import { variablesOfBuild } from "./variable-scopes.ts";
 
 type Trigger = z.output<typeof BuildTrigger>;
-
-type Variables = Parameters<typeof overridesRefused>[0];
 
 interface Origin {
   /** The build that is retried. */
@@ -81,26 +78,6 @@ const findTarget = async (context: Context, trigger: Trigger, { isPath }: Origin
   return { repository: ofRepository, pipeline: ofPipeline, variables };
 };
 
-/** @throws Refusal invalid, naming each key that a run may not set; too-large */
-const checkOverrides = (run: Record<string, string>, variables: Variables): void => {
-  const errors: FieldError[] = Object.keys(run)
-    .filter(refusedInRun)
-    .map((key) => ({
-      pointer: `/envVariables/${key}`,
-      detail: "could run code before a step does: set it as a variable",
-    }));
-  for (const key of overridesRefused(variables, run)) {
-    errors.push({ pointer: `/envVariables/${key}`, detail: "is a variable that a run may not override" });
-  }
-  if (errors.length > 0) throw invalidFields(errors);
-  if (new TextEncoder().encode(JSON.stringify(run)).length > LIMITS.envVariablesBytes) {
-    throw new Refusal(
-      "too-large",
-      `The \`envVariables\` of a build may have at most ${byteSize(LIMITS.envVariablesBytes)}.`,
-    );
-  }
-};
-
 /** By this the pool recognizes a repeated request: the same caller and key; another body is a conflict. */
 const idempotencyOf = async (context: Context, wanted: object) => {
   const { idempotencyKey: key } = context.headers;
@@ -123,7 +100,7 @@ const trigger = async (context: Context, wanted: Trigger, origin: Origin = {}): 
   if (problem) throw invalid("/branch", problem);
   const { timeoutSeconds, maxParallel, maxAttempts } = target.pipeline ?? PIPELINE_DEFAULTS;
   const run = wanted.envVariables ?? {};
-  checkOverrides(run, target.variables);
+  checkRunVariables(run, target.variables, LIMITS.envVariablesBytes);
   const requires = mergeRequires(target.pipeline?.requires ?? {}, { labels: wanted.labels ?? [] });
   if (!requires) throw invalid("/labels", "contradict what the pipeline requires");
   const id = context.newId();

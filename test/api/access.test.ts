@@ -15,13 +15,16 @@ const call = deployedWith({});
 const contracted = ({ method, path }: Route): Access => {
   if (path.endsWith("/export")) return { role: "admin", operator: true };
   if (/^\/(organization|operator)/.test(path)) return { operator: true };
-  if (/\/(start|progress|release|finish|heartbeat|poll)$/.test(path) || (method === "PUT" && path.endsWith("/log")))
+  if (
+    /\/(start|progress|release|finish|heartbeat|poll)$/.test(path) ||
+    (method === "PUT" && /\/(log|file)$/.test(path))
+  )
     return { agent: true };
   if (path === "/buildagent/register") return { role: "maintainer", registration: true };
   if (path === "/buildagent/:id") return { role: method === "GET" ? "viewer" : "maintainer", agent: true };
   if (path === "/token/self") return { role: "viewer" };
   if (path.startsWith("/connection")) {
-    const isOfMaintainers = (method === "GET" && !path.endsWith("/hook")) || path.endsWith("/repository");
+    const isOfMaintainers = (method === "GET" && !path.endsWith("/hook")) || /\/(repository|redeliver)$/.test(path);
     return { role: isOfMaintainers ? "maintainer" : "admin" };
   }
   if (/^\/(token|audit)/.test(path)) return { role: "admin" };

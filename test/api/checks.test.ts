@@ -3,6 +3,9 @@ import { call, created, expectProblem, newOrganization, newPipeline, newReposito
 
 const check = async (token: string, body: object) => (await call(token, "POST", "/pipeline/check", body)).body;
 
+const DEFAULTS = { builds: "pushes of the default branch; pull requests", supersede: "refs", schedules: [] };
+const FINE = { isValid: true, mistakes: [], hints: [], triggers: DEFAULTS };
+
 describe("POST /pipeline/check", () => {
   it("gives every mistake at once, each at its place", async () => {
     const { admin } = await newOrganization();
@@ -16,11 +19,7 @@ describe("POST /pipeline/check", () => {
     ]);
     expect(mistakes[0].suggestion).toBe("name");
     expect(mistakes[1].suggestion).toBe("working-directory");
-    expect(await check(admin, { definition: "steps:\n  - run: echo hi\n" })).toEqual({
-      isValid: true,
-      mistakes: [],
-      hints: [],
-    });
+    expect(await check(admin, { definition: "steps:\n  - run: echo hi\n" })).toEqual(FINE);
   });
 
   it("knows the variables of a pipeline, and which of them are secret", async () => {
@@ -33,7 +32,7 @@ describe("POST /pipeline/check", () => {
     const definition = (expression: string) => `steps:\n  - env: { X: "\${{ ${expression} }}" }\n    run: echo hi\n`;
     const ask = (expression: string) => check(admin, { definition: definition(expression), pipelineId: pipeline.id });
     for (const right of ["vars.REGION", "secrets.TOKEN", "REGION", "TOKEN"]) {
-      expect(await ask(right), right).toEqual({ isValid: true, mistakes: [], hints: [] });
+      expect(await ask(right), right).toEqual(FINE);
     }
     for (const wrong of ["vars.REGIONS", "vars.TOKEN", "secrets.REGION", "REGOIN"]) {
       const { isValid, mistakes } = await ask(wrong);
@@ -41,6 +40,22 @@ describe("POST /pipeline/check", () => {
       expect(mistakes, wrong).toMatchObject([{ line: 2 }]);
     }
     expect(await check(admin, { definition: definition("vars.REGIONS") })).toMatchObject({ isValid: true });
+  });
+
+  it("says when the file would be built, and the next times of its schedules", async () => {
+    const { admin } = await newOrganization();
+    const file = "supersede: all\nschedule: [{ name: yearly, cron: 0 0 1 1 * }]\nsteps: [{ run: make }]\n";
+    const { triggers } = await check(admin, { definition: `on: { push: { branches: [main] }, tag: true }\n${file}` });
+    const years = Array.from({ length: 5 }, (_, index) => new Date().getUTCFullYear() + 1 + index);
+    expect(triggers).toEqual({
+      ...{ builds: "pushes of main; tags", supersede: "all" },
+      schedules: [{ name: "yearly", next: years.map((year) => `${year}-01-01T00:00:00.000Z`) }],
+    });
+    const wrong = await check(admin, { definition: `on: push\n${file}` });
+    expect(wrong).toMatchObject({ isValid: false, triggers: null, mistakes: [{ line: 1, column: 5 }] });
+    const none = await check(admin, { definition: `on: {}\n${file}` });
+    expect(none).toMatchObject({ isValid: true, hints: [{ line: 1, column: 5 }] });
+    expect(none.triggers.builds).toContain("nothing");
   });
 
   it("refuses a pipeline that is not of the organization", async () => {

@@ -82,6 +82,7 @@ describe.each(KINDS)("a connection to %s by token", (kind) => {
     const { admin, path, host } = await connectedTo(kind);
     await created(admin, `${path}/repository`, { hostRepoId: 41 });
     const fine = await call(admin, "GET", `${path}/check`);
+    expect(fine.body).toMatchObject({ waiting: 0, waitingSince: null, trouble: null, givenUp: [] });
     expect(fine.body).toMatchObject({
       isOk: true,
       account: "builds",

@@ -11,6 +11,7 @@ import {
   eventHeaders,
   hookOfGeneration,
   newConnection,
+  notesOf,
   proofOf,
   type StoredConnection,
   send,
@@ -260,12 +261,13 @@ describe("a hook that is no more", () => {
     expect((await deliver(current, PUSH, pushOf(SHA("a")))).status).toBe(202);
   });
 
-  it("takes nothing where the connection is switched off, and says so", async () => {
+  it("takes nothing where the connection is switched off, and its object hears nothing", async () => {
     const off = await newConnection(orgId, "github");
     await env.DB.prepare("UPDATE connection SET is_active = 0 WHERE id = ?").bind(off.connectionId).run();
     const { status, body } = await deliver(off, PUSH, pushOf(SHA("a")));
     expect(status).toBe(202);
     expect(body).toMatchObject({ builds: [], ignored: "the connection is not active" });
+    expect(await notesOf(off)).toEqual([]);
   });
 
   it("reaches no repository of another connection or organization", async () => {

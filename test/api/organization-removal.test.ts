@@ -6,10 +6,13 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { logKey, recordKey } from "../../src/archive/keys.ts";
 import { OWNED } from "../../src/db/organization-rows.ts";
 import * as schema from "../../src/db/schema.ts";
+import type { DeliveryNote } from "../../src/domain/githost/delivery-note.ts";
+import { gitHostName } from "../../src/domain/object-names.ts";
 import { finishRemovals } from "../../src/services/organization-removal.ts";
 import { call, created, expectProblem } from "../support/api.ts";
 import { type BuildSetup, newBuildSetup, poll, takeNewJob, trigger } from "../support/build-setup.ts";
 import { databaseWithHook, deployedWith, logStub, poolStub } from "../support/deployment.ts";
+import { HOST_TOKEN, newHost } from "../support/host-at.ts";
 
 const operator = env.OPERATOR_TOKEN ?? "";
 const remove = (orgId: string, send: typeof call = call) => send(operator, "DELETE", `/organization/${orgId}`);
@@ -28,7 +31,16 @@ const canaryOf = ({ orgId }: { orgId: string }) => `canary-of-${orgId}`;
 
 interface Leaving extends BuildSetup {
   buildIds: string[];
+  connectionId: string;
+  host: Awaited<ReturnType<typeof newHost>>;
 }
+
+const hostStub = (orgId: string, id: string) => env.GIT_HOST.getByName(gitHostName(orgId, id));
+
+const noteOf = (id: string): DeliveryNote => ({
+  ...{ id, at: 1, event: "push", repository: null, ref: null, sha: null },
+  ...{ builds: [], ignored: "no pipeline wants this branch", arrival: null },
+});
 
 /** An organization with something everywhere, a build that ended, one that runs and one that waits. */
 const newLeaving = async (): Promise<Leaving> => {
@@ -41,6 +53,11 @@ const newLeaving = async (): Promise<Leaving> => {
   await created(admin, "/secrets/groups", { name: canary });
   await call(admin, "PUT", `/repository/${repository.id}/credential`, { kind: "token", username: canary, value: "x" });
   await created(admin, "/token", { name: canary, kind: "registration" });
+  const host = await newHost({ kind: "github" });
+  const connected = { kind: "github", name: canary, webUrl: host.webUrl, token: HOST_TOKEN };
+  const { id: connectionId } = await created(admin, "/connection", connected);
+  await created(admin, `/connection/${connectionId}/repository`, { hostRepoId: 41 });
+  await hostStub(orgId, connectionId).noteDelivery(noteOf(orgId));
   const ended = await takeNewJob(setup);
   await trigger(admin, pipeline.id);
   const { body: running } = await poll(agent);
@@ -54,7 +71,7 @@ const newLeaving = async (): Promise<Leaving> => {
   for (const key of [recordKey("2026-01-02", orgId, "lost"), logKey("2026-01-03", orgId, "lost", 1)]) {
     await env.ARCHIVE.put(key, canary);
   }
-  return { ...setup, buildIds: [ended.build.id, running.build.id, waiting.id] };
+  return { ...setup, connectionId, host, buildIds: [ended.build.id, running.build.id, waiting.id] };
 };
 
 /** As if the minute had passed in which earlier requests end. */
@@ -70,7 +87,7 @@ const inObject = (stub: unknown): Promise<string> =>
   });
 
 /** Where something of the organization is found: in D1, in the archive, in the objects. */
-const placesOf = async ({ orgId, buildIds }: Leaving): Promise<string[]> => {
+const placesOf = async ({ orgId, buildIds, connectionId }: Leaving): Promise<string[]> => {
   const found: string[] = [];
   const look = (place: string, text: string) => {
     if ([orgId, ...buildIds].some((needle) => text.includes(needle))) found.push(place);
@@ -82,6 +99,7 @@ const placesOf = async ({ orgId, buildIds }: Leaving): Promise<string[]> => {
   const { objects } = await env.ARCHIVE.list();
   for (const { key } of objects) look("archive", key);
   look("pool", await inObject(poolStub(orgId)));
+  look("host", await inObject(hostStub(orgId, connectionId)));
   for (const id of buildIds) {
     const log = await logStub(orgId, id).info();
     if (log.attempts.length > 0 || (await logStub(orgId, id).sealedWith()) !== null) found.push("log");
@@ -111,7 +129,9 @@ describe("DELETE /organization/{id}", () => {
     const { orgId, admin, agent, pipeline } = leaving;
     const other = await newBuildSetup();
     const before = await placesOf(leaving);
-    expect(before).toEqual(expect.arrayContaining(["organization", "token", "variable", "archive", "pool", "log"]));
+    expect(before).toEqual(
+      expect.arrayContaining(["organization", "token", "variable", "archive", "pool", "log", "connection", "host"]),
+    );
 
     const begun = await remove(orgId);
     expect([begun.status, begun.headers.get("Retry-After")]).toEqual([202, "60"]);
@@ -130,6 +150,7 @@ describe("DELETE /organization/{id}", () => {
     await settle(orgId);
     await finish(orgId);
     expect(await placesOf(leaving)).toEqual(["former_organization"]);
+    expect((await leaving.host.seen()).hooks).toEqual([]);
     expect((await remove(orgId)).status).toBe(204);
     expectProblem(await call(operator, "POST", "/organization", { id: orgId, name: "again" }), 409, "duplicate");
     expectProblem(await remove("never-there"), 404, "not-found");

@@ -9,6 +9,7 @@ import { busy, value } from "../objects/agent-pool-support.ts";
 import { call, created, expectProblem, newOrganization, newPipeline, newRepository } from "../support/api.ts";
 import { type BuildSetup, completeJob, newBuildSetup, poll, trigger } from "../support/build-setup.ts";
 import { databaseWithHook, deployedWith, logStub, poolStub, redeploy } from "../support/deployment.ts";
+import { HOST_TOKEN, newHost } from "../support/host-at.ts";
 
 const OLD = env.SECRETS_KEYS ?? "";
 const FRESH = `s2:${btoa("the second key of tests, 32 byte")}`;
@@ -153,10 +154,13 @@ describe("POST /operator/rewrap", () => {
     await env.DB.prepare("DELETE FROM variable WHERE org_id = ?").bind(orgId).run();
   });
 
-  it("reaches credentials, values of runs and open logs, and counts each under its key", async () => {
+  it("reaches credentials, tokens of git hosts, values of runs and open logs, and counts each under its key", async () => {
     const works = await newBuildSetup();
     const { orgId, admin, repository, pipeline, agent } = works;
     const path = `/repository/${repository.id}/credential`;
+    const { webUrl } = await newHost({ kind: "gitlab" });
+    const host = { kind: "gitlab", name: "host", webUrl, token: HOST_TOKEN };
+    const connection = await created(admin, "/connection", host);
     expect((await call(admin, "PUT", path, { kind: "token", value: "clone-token" })).status).toBe(200);
     await trigger(admin, pipeline.id, { envVariables: { A: "of the run" }, secretKeys: ["A"] });
     const { body: job } = await poll(agent);
@@ -167,11 +171,16 @@ describe("POST /operator/rewrap", () => {
     const before = (await moved(operator, "GET", "/operator/rewrap")).body;
     expect(before).toMatchObject({
       ...{ currentKeyId: "s2", knownKeyIds: ["s2", "s1"], isComplete: false },
-      byKeyId: { s1: { credentials: 1, inputs: 2, logs: 1 } },
+      byKeyId: { s1: { credentials: 1, connections: 1, inputs: 2, logs: 1 } },
     });
     await rewrapAll();
     const after = (await moved(operator, "GET", "/operator/rewrap")).body;
-    expect(after).toMatchObject({ isComplete: true, byKeyId: { s2: { credentials: 1, inputs: 2, logs: 1 } } });
+    expect(after).toMatchObject({
+      isComplete: true,
+      byKeyId: { s2: { credentials: 1, connections: 1, inputs: 2, logs: 1 } },
+    });
+    const repositories = `/connection/${connection.id}/repository`;
+    expect((await removed(admin, "GET", repositories)).body).toMatchObject([{ hostRepoId: 41 }, {}, {}]);
     expect(Object.keys(after.byKeyId)).toEqual(["s2"]);
     const lease = { "X-Lease": String(job.lease) };
     await call(agent.token, "POST", `/build/${job.build.id}/start`, undefined, lease);
@@ -185,7 +194,7 @@ describe("POST /operator/rewrap", () => {
     const { results } = await env.DB.prepare("SELECT actor, detail FROM audit_list WHERE org_id = ? AND action = ?")
       .bind(orgId, "secrets.rewrap")
       .all();
-    expect(results).toEqual([{ actor: "operator", detail: JSON.stringify({ keyId: "s2", count: 1 }) }]);
+    expect(results).toEqual(Array(2).fill({ actor: "operator", detail: JSON.stringify({ keyId: "s2", count: 1 }) }));
   });
 });
 

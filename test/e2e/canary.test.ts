@@ -17,6 +17,7 @@ import { encodingsOf, findEncoded } from "../support/local/encodings.ts";
 import { type GitRepository, makeRepository } from "../support/local/git-repository.ts";
 import { type GitServer, startGitServer } from "../support/local/git-server.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";
+import { listen, RecordingHost } from "../support/recording-host/recording-host.ts";
 
 /* Secrets in every place that takes one, builds that do all they can to show them, and a search of everything after. */
 
@@ -24,6 +25,7 @@ const canary = (name: string): string => `${name}/+"ä${crypto.randomUUID()}`;
 const CANARIES = {
   ...{ ORG: canary("org"), GROUP: canary("group"), REPO: canary("repo"), PIPELINE: canary("pipeline") },
   ...{ RUN: canary("run"), MADE: canary("made"), CLONE: `clone-${crypto.randomUUID()}` },
+  HOST: `host-${crypto.randomUUID()}`,
 };
 /** Not secret: wherever the search looks, it has to find this one in every encoding. */
 const CONTROL = { control: canary("control") };
@@ -77,6 +79,10 @@ let agent: RunningAgent;
 let git: GitServer;
 let source: GitRepository;
 let repository: Repository;
+let gitHost: RecordingHost;
+let closeGitHost: (() => void) | undefined;
+/** Proves deliveries: one answer of the API may show it. */
+let hookSecret: string;
 let pipeline: Pipeline;
 /** Where an agent of root's lets its steps work: the way there must be open to their user. */
 const work = mkdtempSync(join(tmpdir(), "millrace-work-"));
@@ -131,6 +137,7 @@ beforeAll(async () => {
   pipeline = await client.call<Pipeline>("POST", "/pipeline", {
     ...{ repoId: repository.id, name: "ci", groupIds: [group.id] },
   });
+  await connectHost();
   const owners = {
     ...{ ORG: { scope: "organization", orgId }, REPO: { scope: "repository", repoId: repository.id } },
     GROUP: { scope: "group", orgId, groupId: group.id },
@@ -154,7 +161,21 @@ beforeAll(async () => {
   else process.env.TMPDIR = before;
 });
 
+/** A git host with a token of its own, a hook that the service registers, and one of the next generation. */
+const connectHost = async () => {
+  const repositories = [{ id: 41, fullName: "acme/app" }];
+  gitHost = new RecordingHost({ kind: "gitlab", token: CANARIES.HOST, repositories });
+  const served = await listen(gitHost);
+  closeGitHost = served.close;
+  const host = { kind: "gitlab", name: "host", webUrl: served.url, token: CANARIES.HOST };
+  const connection = await client.call<{ id: string }>("POST", "/connection", host);
+  await client.call("POST", `/connection/${connection.id}/repository`, { hostRepoId: 41 });
+  await client.call("POST", `/connection/${connection.id}/rotate`);
+  ({ secret: hookSecret } = await client.call<{ secret: string }>("GET", `/connection/${connection.id}/hook`));
+};
+
 afterAll(async () => {
+  closeGitHost?.();
   await agent?.stop();
   await git?.close();
   await service?.remove();
@@ -264,6 +285,10 @@ describe("after builds that print, fail and are canceled", () => {
         files.flatMap(([path, bytes]) => findEncoded(bytes, CANARIES).map((hit) => `${path}: ${hit}`)),
         place,
       ).toEqual([]);
+      expect(
+        files.flatMap(([, bytes]) => findEncoded(bytes, { hookSecret })),
+        place,
+      ).toEqual([]);
       if (place === "storage") {
         // The archive has the records of builds, which are JSON: the raw form has its quotes escaped there.
         const ofRecords = ALL_FOUND.filter((hit) => hit !== "control raw");
@@ -277,11 +302,19 @@ describe("after builds that print, fail and are canceled", () => {
         expect(filesOf(folder).flatMap(([, bytes]) => findEncoded(bytes, CONTROL))).toEqual(ALL_FOUND);
       }
     }
-    for (const [route, text] of answers) expect(findEncoded(text, CANARIES), route).toEqual([]);
+    for (const [route, text] of answers) {
+      expect(findEncoded(text, CANARIES), route).toEqual([]);
+      if (route !== "/connection/:id/hook") expect(findEncoded(text, { hookSecret }), route).toEqual([]);
+    }
+    expect(gitHost.place.hooks).toMatchObject([{ secret: hookSecret }]);
+    for (const { headers, ...request } of gitHost.requests) {
+      expect(findEncoded(JSON.stringify(request), CANARIES)).toEqual([]);
+      expect(findEncoded(JSON.stringify(headers), CANARIES)).toEqual(["HOST raw"]);
+    }
     const inAnswers = new Set(answers.flatMap(([, text]) => findEncoded(text, CONTROL)));
     expect([...inAnswers].sort()).toEqual([...ALL_FOUND].sort());
     const console = service.printed() + agent.printed();
-    expect(findEncoded(console, CANARIES)).toEqual([]);
+    expect(findEncoded(console, { ...CANARIES, hookSecret })).toEqual([]);
     expect(console).toContain(id);
     expect(service.printed()).toContain('"route":"/secrets/variables"');
     expect(findEncoded(console + CONTROL_TEXT, CONTROL)).toEqual(ALL_FOUND);
@@ -296,6 +329,7 @@ const everyAnswer = async (): Promise<[route: string, text: string][]> => {
     "/token",
     "/secrets/variables",
     "/secrets/groups",
+    "/connection",
     "/repository",
     "/pipeline",
     "/build",

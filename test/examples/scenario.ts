@@ -60,6 +60,26 @@ export const SCENARIO: Step[] = [
     body: { name: "signing", description: "What all mobile apps share" },
   }),
   step("updateGroup", 200, "Another name", { id: "$group.id", body: { name: "mobile signing" } }),
+  step("createConnection", 201, "A Forgejo whose hooks people make", {
+    name: "connection",
+    body: { kind: "gitea", name: "our Forgejo", webUrl: "https://forgejo.example" },
+  }),
+  step("createConnection", 422, "An address that only one machine has", {
+    body: { kind: "gitea", name: "mine", webUrl: "https://localhost" },
+  }),
+  step("listConnections", 200, "All connections"),
+  step("updateConnection", 200, "Another name", { id: "$connection.id", body: { name: "Forgejo of the team" } }),
+  step("getConnection", 200, "The connection", { id: "$connection.id" }),
+  step("showHook", 200, "What to type at the host", { id: "$connection.id" }),
+  step("rotateConnection", 200, "Another address and secret", { id: "$connection.id" }),
+  step("linkRepository", 201, "A repository of the host, by its number there", {
+    name: "hosted",
+    id: "$connection.id",
+    body: { hostRepoId: 17, fullName: "acme/website" },
+  }),
+  step("listHostRepositories", 200, "No delivery has named a repository yet", { id: "$connection.id" }),
+  step("checkConnection", 200, "Nothing is wrong", { id: "$connection.id" }),
+  step("listDeliveries", 200, "Nothing was delivered yet", { id: "$connection.id" }),
   step("connectRepository", 201, "A repository", {
     name: "repo",
     body: { gitHostRepoId: 4211, fullName: "acme/ios-app", cloneUrl: "https://git.example/acme/ios-app.git" },
@@ -261,6 +281,8 @@ export const SCENARIO: Step[] = [
   step("deleteGroup", 204, "Now nothing uses it", { id: "$group.id" }),
   step("deleteCredential", 204, "The repository needs none any more", { id: "$repo.id" }),
   step("deleteRepository", 204, "The repository is disconnected", { id: "$repo.id" }),
+
+  step("deleteConnection", 204, "The host is disconnected; its repositories stay", { id: "$connection.id" }),
 
   step("exportOrganization", 200, "The tokens that Acme takes along", { id: "acme", query: { noun: "token" } }),
   step("deleteOrganization", 202, "Acme leaves: its tokens are refused from here on", { as: "operator", id: "acme" }),

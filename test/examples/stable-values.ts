@@ -15,6 +15,16 @@ const CHANGING: { kind: string; pattern: RegExp; replacement(n: number, found: s
     pattern: /\bmr[tra]_acme_[A-Za-z0-9]{42}\b/g,
     replacement: (n, found) => `${found.slice(0, 9)}${"EXAMPLE".repeat(6).slice(0, 40)}${String(n).padStart(2, "0")}`,
   },
+  {
+    kind: "hook",
+    pattern: /\bmrh_acme_(\w+)\.([0-9a-f-]{36})\.(\d+)_[A-Za-z0-9]{12}\b/g,
+    replacement: (n, found) => `${found.slice(0, -12)}EXAMPLEHOOK${n % 10}`,
+  },
+  {
+    kind: "hook's secret",
+    pattern: /(?<="secret":")[A-Za-z0-9]{32}(?=")/g,
+    replacement: (n) => `example-secret-of-a-hook-${String(n).padStart(7, "0")}`,
+  },
   { kind: "lease", pattern: /\b1[789]\d{11}\b/g, replacement: (n) => String(1793610000000 + n) },
   { kind: "origin", pattern: /\bhttp:\/\/127\.0\.0\.1:\d+(?=\/app\/)/g, replacement: () => "https://millrace.example" },
   { kind: "seconds", pattern: /(?<="oldestWaitSeconds":)[\d.]+/g, replacement: () => "1.5" },

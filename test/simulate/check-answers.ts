@@ -1,5 +1,6 @@
 import type { JobFacts } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
+import { checkArrival } from "./check-arrivals.ts";
 import {
   checkClaim,
   checkDelivery,
@@ -25,6 +26,7 @@ export const checkAccepted = (context: CheckContext, state: PoolState, value: An
     registerAgent: () => checkRegistration(context, call),
     removeAgent: () => checkRemoval(context, state, call),
     removeAgentsOf: () => checkRevocation(context, state, input),
+    arrive: () => checkArrival(context, state, value, call),
     enqueue: () => checkEnqueue(context, value, call),
     claim: () => checkClaim(context, state, value, call),
     cancel: () => checkCancel(context, state, input),

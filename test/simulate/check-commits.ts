@@ -114,7 +114,8 @@ const newObservation = (): ObservedBuild => ({
 });
 
 const checkNewBuild = (context: CheckContext, id: string, build: BuildFacts): void => {
-  must(7, context.call.command === "enqueue" && build.status === "queued", "a build appeared without being enqueued");
+  const isAsked = context.call.command === "enqueue" || context.call.command === "arrive";
+  must(7, isAsked && build.status === "queued", "a build appeared without being enqueued");
   const last = context.observed.numbers.get(build.repoId) ?? 0;
   must(7, build.number === last + 1, `build number ${build.number} follows ${last}`);
   context.observed.numbers.set(build.repoId, build.number);

@@ -31,6 +31,8 @@ export class Checker implements CheckContext {
     ended: new Set(),
     keys: new Map(),
     numbers: new Map(),
+    deliveries: new Map(),
+    heads: new Map(),
   };
   maxFence = 0;
   #latest = 0;

@@ -1,8 +1,10 @@
+import type { HostReport } from "../../src/domain/githost/host-report.ts";
 import type { Result } from "../../src/domain/pool/commands.ts";
 import { mayCarryOut } from "../../src/domain/pool/delete.ts";
 import type { Command, Input, Output } from "../../src/domain/pool/step.ts";
 import type { Batch, SimDatabase } from "./database.ts";
 import type { Fault } from "./faults.ts";
+import type { SimGitHosts } from "./git-hosts.ts";
 import type { SimPool } from "./pool.ts";
 import type { Random } from "./random.ts";
 import { isEnded } from "./specification.ts";
@@ -14,6 +16,7 @@ const LATE_WRITE_MS = 60_000;
 interface Surroundings {
   readonly pool: SimPool;
   readonly database: SimDatabase;
+  readonly gitHosts: SimGitHosts;
   readonly random: Random;
   readonly now: number;
   readonly elapsed: number;
@@ -25,12 +28,13 @@ interface Surroundings {
   evict(): void;
 }
 
-/** What the object does between its decisions: it compares itself with D1, and tells D1, the archive and the logs. */
+/** What the object does between its decisions: it compares itself with D1, and tells D1, the archive, logs and hosts. */
 export class SimDeliveries {
   /** Leases whose logs were closed, each as its job and its fence. */
   readonly closedLogs = new Set<string>();
   readonly #simulator: Surroundings;
   #flushing: Batch | null = null;
+  #telling: HostReport[] | null = null;
 
   constructor(simulator: Surroundings) {
     this.#simulator = simulator;
@@ -39,15 +43,48 @@ export class SimDeliveries {
   /** One attempt of each kind that is due. */
   deliverDue(): void {
     const { pool, now } = this.#simulator;
-    const { flush, closing, deleting } = pool.state;
+    const { flush, closing, deleting, tellingHosts } = pool.state;
     if (flush.at !== null && flush.at <= now) this.flush();
     if (closing.at !== null && closing.at <= now) this.#closeLogs();
     if (deleting.at !== null && deleting.at <= now) this.#carryOutDeletions();
+    if (tellingHosts.at !== null && tellingHosts.at <= now) this.tellHosts();
   }
 
   /** The object was evicted: what it was writing may arrive or not. */
   forget(): void {
     this.#flushing = null;
+    this.#telling = null;
+  }
+
+  /** The pool tells the objects of git hosts, in two parts: other calls may happen between reading and telling. */
+  tellHosts(): void {
+    const { pool, gitHosts, random, isHealing } = this.#simulator;
+    if (this.#telling) {
+      this.#completeTelling(this.#telling);
+      return;
+    }
+    const { rows } = pool.storage;
+    const reports = [...pool.state.hostDue.keys()].flatMap((id) => {
+      const [build, job] = [rows.builds.get(id), rows.jobs.get(id)];
+      return (build && job && pool.context.rules.hostReport(build, job)) ?? [];
+    });
+    this.#telling = reports;
+    if (this.#simulator.injectFault("git host told late", 0.15))
+      this.#simulator.delayedMessages.push(() => gitHosts.report(reports));
+    if (isHealing || random.chance(0.7)) this.#completeTelling(reports);
+  }
+
+  #completeTelling(reports: HostReport[]): void {
+    this.#telling = null;
+    const isAway = this.#simulator.injectFault("git host away", 0.15, "recordHosts");
+    if (!isAway) this.#simulator.gitHosts.report(reports);
+    if (this.#simulator.injectFault("object evicted", 0.02, "before the git host's answer")) {
+      this.#simulator.evict();
+      return;
+    }
+    const failed = isAway || this.#simulator.injectFault("git host outcome unknown", 0.1, "recordHosts");
+    const told = failed ? [] : reports.map(({ buildId, state }) => ({ buildId, state }));
+    this.#simulator.call("recordHosts", { told, failed });
   }
 
   /** The pool writes its outbox to D1, in two parts: other calls may happen between reading and writing. */

@@ -1,4 +1,6 @@
 import { type HandOut, SimAgent } from "./agent.ts";
+import { arriveNext } from "./arrivals.ts";
+import { checkHead } from "./check-arrivals.ts";
 import { continueHandOut } from "./hand-out.ts";
 import { ACTOR, type Simulator } from "./simulator.ts";
 import { isEnded } from "./specification.ts";
@@ -14,10 +16,12 @@ export const heal = (simulator: Simulator, agents: SimAgent[], handOuts: HandOut
   simulator.note("healing: no more faults, every build must end");
   for (const message of simulator.delayedMessages.splice(0)) message();
   addAbleAgents(simulator, agents);
-  for (let round = 0; pool.state.builds.size > 0; round++) {
+  const { repository } = simulator;
+  for (let round = 0; pool.state.builds.size > 0 || repository.onWay.length > 0; round++) {
     const states = [...pool.state.builds.values()].map(({ status }) => status).join(", ");
     must(17, round < MAX_ROUNDS, `builds never end: ${states}`);
     while (handOuts.length > 0) continueHandOut(simulator, handOuts);
+    arriveNext(simulator);
     for (const agent of agents) agent.step(handOuts);
     simulator.advanceTime(5_000);
   }
@@ -28,6 +32,9 @@ export const heal = (simulator: Simulator, agents: SimAgent[], handOuts: HandOut
   for (const build of pool.storage.rows.builds.values())
     must(17, isEnded(build.status), "a stored build has not ended");
   simulator.database.compare(pool.storage);
+  simulator.gitHosts.check(pool.storage);
+  for (const { head } of repository.refs.values())
+    if (head && simulator.poolRestores === 0 && !repository.isTorn(head)) checkHead(pool.checker, head);
   pool.checker.checkCloses(simulator.deliveries.closedLogs);
   pool.checker.checkRevocations(simulator.database.tokens);
 };
@@ -43,7 +50,7 @@ export const checkReload = ({ pool, now }: Simulator): void => {
 
 const emptyOutbox = (simulator: Simulator): void => {
   const { pool } = simulator;
-  const queues = () => [pool.state.flush, pool.state.closing, pool.state.deleting];
+  const queues = () => [pool.state.flush, pool.state.closing, pool.state.deleting, pool.state.tellingHosts];
   for (let round = 0; queues().some(({ at }) => at !== null); round++) {
     must(17, round < MAX_ROUNDS, "the outbox never becomes empty");
     simulator.advanceTime(60_000);

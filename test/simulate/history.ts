@@ -1,11 +1,12 @@
 import type { Rules } from "../../src/domain/pool/rules.ts";
 import type { Requires } from "../../src/protocol/pipeline.ts";
 import { type HandOut, SimAgent } from "./agent.ts";
+import { arriveNext } from "./arrivals.ts";
 import { continueHandOut } from "./hand-out.ts";
 import { checkReload, heal } from "./healing.ts";
 import { hostileCall } from "./hostile-call.ts";
 import type { Observer } from "./observer.ts";
-import { ACTOR, ORG, Simulator } from "./simulator.ts";
+import { ACTOR, HOST_OF, ORG, Simulator } from "./simulator.ts";
 import { DAY_MS } from "./specification.ts";
 
 /** What may happen next, each with its relative probability. */
@@ -14,6 +15,8 @@ const EVENT_WEIGHTS = [
   ["hand-out", 22],
   ["time", 16],
   ["trigger", 7],
+  ["push", 5],
+  ["arrival", 7],
   ["late message", 4],
   ["hostile call", 4],
   ["cancel", 2],
@@ -79,11 +82,13 @@ export class History {
       "hand-out": () => continueHandOut(simulator, this.#handOuts),
       time: () => simulator.advanceTime(random.pick(simulator.hasLongBuilds ? SHORT_TIMES : TIMES)),
       trigger: () => this.#trigger(),
+      push: () => simulator.repository.move(),
+      arrival: () => arriveNext(simulator),
       "late message": () => this.#deliverLateMessage(),
       "hostile call": () => hostileCall(simulator, agents),
       cancel: () => this.#cancel(),
       delete: () => this.#delete(),
-      flush: () => simulator.deliveries.flush(),
+      flush: () => (random.chance(0.6) ? simulator.deliveries.flush() : simulator.deliveries.tellHosts()),
       drain: () => this.#drain(random.chance(0.5)),
       remove: () => this.#remove(),
       register: () => this.#register(),
@@ -143,6 +148,7 @@ export class History {
       inputs: null,
       secretKeys: [],
       retryOf: null,
+      host: random.chance(0.3) ? HOST_OF(pipeline.id) : null,
       actor: ACTOR,
       idempotency: key === null ? null : { key, caller: "c", bodyHash: random.chance(0.9) ? "same" : "other" },
     });
@@ -186,6 +192,7 @@ export class History {
     const { simulator } = this;
     if (!simulator.injectFault("months of silence", 1)) return;
     simulator.delayedMessages.length = 0;
+    for (const delivery of simulator.repository.onWay.splice(0)) simulator.repository.tear(delivery);
     simulator.advanceTime(simulator.random.pick([50, 95]) * DAY_MS);
   }
 

@@ -21,6 +21,9 @@ export const INVARIANTS = {
   16: "No build is lost, and D1 catches up",
   17: "Every build ends once faults stop",
   18: "What is deleted stays deleted",
+  19: "A push makes one build, however often it is told",
+  20: "Superseding never ends the newest head",
+  21: "Git hosts hear how each build ended",
 } as const;
 
 export type Invariant = keyof typeof INVARIANTS;

@@ -27,6 +27,17 @@ interface ObservedAgent {
   ignoredAt: number;
 }
 
+/** A head that the pool was told of, with the pushes that it may be. */
+export interface HeardHead {
+  life: number;
+  indices: number[];
+  sha: string;
+  before: string | null;
+  /** Null where it was late. */
+  buildId: string | null;
+  at: number;
+}
+
 export interface Observations {
   builds: Map<string, ObservedBuild>;
   agents: Map<string, ObservedAgent>;
@@ -37,6 +48,10 @@ export interface Observations {
   ended: Set<string>;
   keys: Map<string, { buildId: string; at: number; bodyHash: string }>;
   numbers: Map<string, number>;
+  /** Deliveries that were carried out whole, with the answer. */
+  deliveries: Map<string, { at: number; text: string }>;
+  /** By pipeline and ref, in the order in which they were heard of. */
+  heads: Map<string, HeardHead[]>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the input of any command

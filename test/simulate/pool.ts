@@ -5,6 +5,7 @@ import type { Rules } from "../../src/domain/pool/rules.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { type Command, type Input, nextDue, type Output, step } from "../../src/domain/pool/step.ts";
 import { type FoundSockets, wake } from "../../src/domain/pool/wake.ts";
+import { LIMITS } from "../../src/protocol/limits.ts";
 import { Checker } from "./checker.ts";
 import type { Observer } from "./observer.ts";
 import { AGENT_MS, LEASE_MS, START_MS, STORED_FOR_MS } from "./specification.ts";
@@ -29,6 +30,7 @@ export class SimPool {
       leaseMs: LEASE_MS,
       agentMs: AGENT_MS,
       storedForMs: STORED_FOR_MS,
+      maxQueued: LIMITS.queuedBuilds,
       rules,
     };
     this.state = this.storage.load(true);

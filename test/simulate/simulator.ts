@@ -1,3 +1,4 @@
+import type { HostTarget } from "../../src/domain/githost/build-origin.ts";
 import type { Result } from "../../src/domain/pool/commands.ts";
 import type { Push } from "../../src/domain/pool/decision.ts";
 import type { Rules } from "../../src/domain/pool/rules.ts";
@@ -5,9 +6,11 @@ import type { Command, Input, Output } from "../../src/domain/pool/step.ts";
 import { SimDatabase } from "./database.ts";
 import { SimDeliveries } from "./deliveries.ts";
 import type { Fault } from "./faults.ts";
+import { SimGitHosts } from "./git-hosts.ts";
 import type { Observer } from "./observer.ts";
 import { SimPool } from "./pool.ts";
 import { Random } from "./random.ts";
+import { SimRepository } from "./repository.ts";
 import { SimSockets } from "./sockets.ts";
 import { OFFER_MS } from "./specification.ts";
 
@@ -24,7 +27,14 @@ export interface Pipeline {
   maxAttempts: number;
   timeoutSeconds: number;
   platform: "macos" | "linux" | null;
+  /** Whether a newer head ends the builds of those before it. */
+  supersedes: boolean;
 }
+
+/** Where the state of a pipeline's builds is told. */
+export const HOST_OF = (pipelineId: string): HostTarget => {
+  return { connectionId: "c", repoId: 1, fullName: "acme/app", context: `millrace/${pipelineId}`, origin: null };
+};
 
 /** One organization's pool with its clock, network, alarm and database, in which faults happen. */
 export class Simulator {
@@ -40,7 +50,9 @@ export class Simulator {
   /** Ids of agents that got a hint and have not polled since. */
   readonly hinted = new Set<string>();
   readonly sockets = new SimSockets();
+  readonly gitHosts = new SimGitHosts();
   readonly deliveries = new SimDeliveries(this);
+  readonly repository: SimRepository;
   /** The token that registers agents, until it is revoked with all of them. */
   registrationToken = "t0";
   now = EPOCH;
@@ -65,6 +77,8 @@ export class Simulator {
     this.isGitHostRestricted = this.random.chance(0.15);
     this.hasLongBuilds = this.random.chance(0.15);
     this.pipelines = ["p1", "p2"].map((id) => this.#newPipeline(id));
+    this.repository = new SimRepository(this);
+    if (this.random.chance(0.1)) this.pool.context.maxQueued = 3;
   }
 
   /** The next id with this prefix: b1, b2, ... */
@@ -92,7 +106,7 @@ export class Simulator {
 
   /** Calls the pool directly, without the network's faults. The first grant or number since a load awaits D1. */
   call<C extends Command>(command: C, input: Input<C>): Result<Output<C>> {
-    if (command === "claim" || command === "enqueue") this.deliveries.compare();
+    if (command === "claim" || command === "enqueue" || command === "arrive") this.deliveries.compare();
     return this.pool.call(this.now, command, input);
   }
 
@@ -109,7 +123,8 @@ export class Simulator {
   #delay<C extends Command>(command: C, input: Input<C>): void {
     const { poolRestores } = this;
     this.delayedMessages.push(() => {
-      if (command !== "enqueue" || poolRestores === this.poolRestores) this.call(command, input);
+      if ((command !== "enqueue" && command !== "arrive") || poolRestores === this.poolRestores)
+        this.call(command, input);
     });
   }
 
@@ -146,6 +161,7 @@ export class Simulator {
       maxAttempts: 1 + random.below(3),
       timeoutSeconds: random.pick([20, 90, 3600]),
       platform: random.pick([null, "linux", "macos"]),
+      supersedes: random.chance(0.7),
     };
   }
 

@@ -18,6 +18,8 @@ export const EPHEMERAL_AWAY_MS = 59 * 60_000;
 export const OFFER_MS = 2_000;
 export const GRACE_AFTER_STOP_MS = 5 * 60_000;
 export const UNRESPONSIVE_MS = 10 * 60_000;
+/** How long deliveries and heads of refs are remembered. */
+export const HEARD_MS = 4 * DAY_MS;
 export const MAX_UNSTARTED = 20;
 
 export const TRANSITIONS: Record<string, readonly string[]> = {

@@ -31,6 +31,7 @@ const BY_PERSON: ReadonlySet<Command> = new Set([
 /** The agent that calls, or the part of the service that calls in its place. */
 export const callerOf = (command: Command, input: AnyInput): string => {
   if (BY_PERSON.has(command)) return "api";
+  if (command === "arrive") return "hook";
   if (BY_WORKER.has(command)) return "worker";
   return input?.agentId ?? input?.id ?? "pool";
 };
@@ -39,6 +40,8 @@ export const callerOf = (command: Command, input: AnyInput): string => {
 export const requestWords = (command: Command, input: AnyInput): string => {
   if (command === "enqueue")
     return [input.id, input.idempotency && `key ${input.idempotency.key}`].filter(Boolean).join(" ");
+  if (command === "arrive")
+    return `${input.deliveryId} ${input.builds[0]?.commitSha ?? `without ${input.ended[0].ref}`}`;
   if (command === "updateAgent") return `${input.agentId} ${input.change.isDraining ? "drain" : "undrain"}`;
   if (command === "removeAgent") return input.agentId;
   if (command === "removeAgentsOf") return input.tokenId;
@@ -51,6 +54,14 @@ export const requestWords = (command: Command, input: AnyInput): string => {
 export const answerWords = (command: Command, value: AnyInput, now: number): string => {
   if (command === "claim") return value ? `${value.buildId}, lease ${seconds(value.expiresAt - now)}` : "no build";
   if (command === "enqueue") return value.isNew ? value.buildId : `${value.buildId}, known by its key`;
+  if (command === "arrive" && value.isRepeat) return "known";
+  if (command === "arrive")
+    return (
+      [
+        ...value.builds.map((one: AnyInput) => `${one.buildId ?? "no build"} ${one.outcome}`),
+        ...value.canceled.map((id: string) => `${id} canceled`),
+      ].join(", ") || "ok"
+    );
   if (command === "heartbeat" && value.reason) return value.cancel ? `stop: ${value.reason}` : value.reason;
   if (command === "heartbeat" && value.leaseExpiresAt)
     return `lease ${seconds(Date.parse(value.leaseExpiresAt) - now)}`;
@@ -82,6 +93,8 @@ export const changeWords = (
         return [`${change.tokenId} revoked`];
       case "clean":
         return [`${change.buildId} in D1`];
+      case "host-told":
+        return [`${change.buildId} told to its git host`];
       case "audits-told":
         return [`${change.entries.length} of the audit in D1`];
       case "logs-closed":

@@ -8,8 +8,8 @@ import { answerWords, callerOf, changeWords, clock, requestWords } from "./trace
 
 export const LEGEND = `Each line of a trace is one call of the pool:
   time     since the start of the history, minutes:seconds, with hours and days if there are any
-  caller   a1, a2 ... are agents; "api" is a person or a program, "worker" the Worker between a poll and its answer,
-           "pool" the pool's own timers (not shown while they change nothing)
+  caller   a1, a2 ... are agents; "api" is a person or a program, "hook" a delivery of a git host, "worker" the
+           Worker between a poll and its answer, "pool" the pool's own timers (not shown while they change nothing)
   command  with its build (b1, b2 ...), the fence of its lease (#1, #2 ... in order of the grants; #?N was never
            granted) and what it asks for
   => answer

@@ -18,8 +18,11 @@ export const newFurnished = async (): Promise<Furnished> => {
   const token = await created(admin, "/token", { name: "t", kind: "api" });
   const host = { kind: "gitea", name: "h", webUrl: "https://git.example" };
   const connection = await created(admin, "/connection", host);
+  const scheduled = { pipelineId: pipeline.id, name: "n", cron: "0 3 * * *" };
+  const { id: scheduleId } = await created(admin, "/schedule", scheduled);
   const ids = {
     "/connection": connection.id,
+    "/schedule": scheduleId,
     "/repository": repository.id,
     "/pipeline": pipeline.id,
     "/secrets/groups": group.id,

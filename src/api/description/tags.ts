@@ -9,6 +9,7 @@ export const TAGS: Record<Tag, string> = {
     "Git hosts whose pushes make builds, and which are told of them: GitHub, GitLab, Gitea and Forgejo, in their clouds or on servers of your own.",
   Repositories: "Source repositories.",
   Pipelines: "How a repository is built: the pipeline file, the groups of variables, and what an agent must have.",
+  Schedules: "Builds of a pipeline at set times, by the API or by the pipeline's file.",
   Builds: "Runs of a pipeline: triggered here, run by agents, followed through their log.",
   Agents: "The machines that run builds, as people see them.",
   "Agent protocol":

@@ -1,3 +1,4 @@
+import { createBadge, deleteBadge } from "../../services/badges.ts";
 import { previewEnvironment } from "../../services/environment-preview.ts";
 import { checkPipeline } from "../../services/pipeline-check.ts";
 import {
@@ -65,5 +66,21 @@ export const PIPELINE_ROUTES: Route[] = [
         "For each key: the scope that provides the value, and what it overrides. The values of secrets are absent.",
       problems: ["too-large"],
     },
+  ),
+  act(
+    "/pipeline/:id/badge",
+    { createBadge },
+    describing && {
+      tag: "Pipelines",
+      summary: "Make the address of a badge",
+      description:
+        "An image of how the newest build ended, for whoever has its address: `?branch=` names another branch than the default one. An address that was made before shows nothing any more.",
+      problems: ["conflict"],
+    },
+  ),
+  remove(
+    "/pipeline/:id/badge",
+    { deleteBadge },
+    describing && { tag: "Pipelines", summary: "Revoke the address of a badge", problems: ["conflict"] },
   ),
 ];

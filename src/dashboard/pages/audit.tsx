@@ -16,6 +16,7 @@ const NOUN_PAGES: Record<string, string> = {
   group: "groups",
   repository: "repositories",
   pipeline: "pipelines",
+  connection: "connections",
 };
 
 /** The actor `token:ID` or `agent:ID` by its present name, if it still has one. */

@@ -11,9 +11,10 @@ import { explainBuild } from "../../services/explain.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { listRepositories } from "../../services/repositories.ts";
 import { retryBuild } from "../../services/triggers.ts";
-import { outcomeOf } from "../build-outcome.ts";
+import { outcomeOf, unaskedEnd } from "../build-outcome.ts";
 import { BuildActions } from "../components/build-actions.tsx";
 import { BuildLog, LostAttempts } from "../components/build-log.tsx";
+import { CommitSubject, OriginFacts } from "../components/build-origin.tsx";
 import { BuildSteps } from "../components/build-steps.tsx";
 import { BuildSummary } from "../components/build-summary.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
@@ -51,6 +52,8 @@ interface BuildDetails {
   repository: Repository | undefined;
   pipeline: Pipeline | undefined;
   agent: Agent | null;
+  /** The build that took its place. */
+  successor: Build | null;
   /** Why a queued build waits. */
   explanation: Explanation | null;
   /** The end of the log, for a browser without scripts; null when the log was deleted. */
@@ -64,8 +67,9 @@ const readDetails = async (context: Context, id: string | undefined): Promise<Bu
     listPipelines.run(context, noInput),
   ]);
   const waits = isWaiting(build.status);
-  const [agent, explanation, logTail] = await Promise.all([
+  const [agent, successor, explanation, logTail] = await Promise.all([
     build.agentId === null ? null : nullIfNotFound(getAgent.run(context, byId(build.agentId))),
+    build.supersededBy === null ? null : nullIfNotFound(findRecord(context, build.supersededBy)),
     waits ? explainBuild.run(context, byId(build.id)) : null,
     waits ? "" : readLogTail(context, build),
   ]);
@@ -75,6 +79,7 @@ const readDetails = async (context: Context, id: string | undefined): Promise<Bu
     repository: repositories.find(({ id }) => id === build.repoId),
     pipeline: pipelines.find(({ id }) => id === build.pipelineId),
     agent,
+    successor,
     explanation,
     logTail,
   };
@@ -98,8 +103,27 @@ const Heading = (details: BuildDetails) => {
   );
 };
 
-const Facts = ({ build, now, agent }: BuildDetails) => {
+const Outcome = ({ build, successor }: BuildDetails) => {
+  if (successor) {
+    return (
+      <span>
+        superseded by <a href={`/app/builds/${successor.id}`}>build {successor.number}</a>
+      </span>
+    );
+  }
   const outcome = outcomeOf(build);
+  const word = unaskedEnd(build);
+  return word ? (
+    <span>
+      {word}: {outcome}
+    </span>
+  ) : (
+    outcome && <span class="outcome">{outcome}</span>
+  );
+};
+
+const Facts = (details: BuildDetails) => {
+  const { build, now, agent } = details;
   return (
     <p class="facts">
       <StateWord state={build.status} />
@@ -108,8 +132,8 @@ const Facts = ({ build, now, agent }: BuildDetails) => {
       ) : (
         !isEnded(build.status) && <Elapsed from={build.queuedAt} to={null} now={now} />
       )}
-      {outcome && <span class="outcome">{outcome}</span>}
-      <span class="branch">{build.branch}</span>
+      <Outcome {...details} />
+      <span class="branch">{build.tag ?? build.branch}</span>
       {build.commitSha && <code title={build.commitSha}>{build.commitSha.slice(0, 7)}</code>}
       {agent && <span>{agent.name}</span>}
       {build.attempt > 1 && <span>attempt {build.attempt}</span>}
@@ -155,7 +179,9 @@ export const buildPage: Page = {
               <BuildActions build={build} name={name} canDelete={canDelete} hasLog={hasLog} />
             )}
           </div>
+          <CommitSubject build={build} />
           <Facts {...details} />
+          <OriginFacts build={build} />
           <Messages {...details} />
           {explanation && <WhyWaiting why={explanation} canAdd={hasRole(context, "maintainer")} />}
           <BuildSteps build={build} now={now} />

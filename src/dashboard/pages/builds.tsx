@@ -8,7 +8,8 @@ import { explainBuild } from "../../services/explain.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { listRepositories } from "../../services/repositories.ts";
 import { BuildFilterForm, readBuildFilter } from "../build-filter.tsx";
-import { outcomeOf } from "../build-outcome.ts";
+import { outcomeOf, unaskedEnd } from "../build-outcome.ts";
+import { RowOrigin } from "../components/build-origin.tsx";
 import { FilterNotice } from "../components/filter-notice.tsx";
 import { FirstSteps } from "../components/first-steps.tsx";
 import { isWaiting, StateIcon, wordOf } from "../components/state.tsx";
@@ -34,7 +35,7 @@ interface BuildDetails {
 const RESULTS: Record<EndedStatus, (build: Build) => unknown> = {
   succeeded: () => null,
   failed: (build) => <span class="outcome">{outcomeOf(build) ?? "failed"}</span>,
-  canceled: () => "canceled",
+  canceled: (build) => unaskedEnd(build) ?? "canceled",
 };
 
 const Progress = ({ build, details }: { build: Build; details: BuildDetails }) => {
@@ -87,9 +88,10 @@ const Row = ({ build, details }: { build: Build; details: BuildDetails }) => {
         )}
       </a>
       <span class="ref">
-        <span class="branch">{build.branch}</span>
+        <span class="branch">{build.tag ?? build.branch}</span>
         {build.commitSha && <code class="sha">{build.commitSha.slice(0, 7)}</code>}
       </span>
+      <RowOrigin build={build} />
       <span class="progress">
         <Progress build={build} details={details} />
       </span>
@@ -132,12 +134,12 @@ export const buildsPage: Page = {
           <FilterNotice errors={errors} />
           <div class="head">
             <h1>Builds</h1>
-            <BuildFilterForm query={query} repositories={details.repositories} />
             {hasRole(context, "member") && repositories.length > 0 && (
               <a class="button primary" href="/app/builds/new">
                 Run build
               </a>
             )}
+            <BuildFilterForm query={query} repositories={details.repositories} />
           </div>
           <ol class="rows" id="builds" data-announce="build">
             {builds.map((build) => (

@@ -10,6 +10,7 @@ import { VersionField } from "../components/fields.tsx";
 import { StackedForm } from "../components/form-page.tsx";
 import { reorderedForm } from "../components/ordered-groups.tsx";
 import { PipelineFields, readPipeline } from "../components/pipeline-fields.tsx";
+import { PipelineTriggers } from "../components/pipeline-triggers.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { TargetLinks } from "../components/target-links.tsx";
 import { confirmRemoval } from "../confirm-removal.tsx";
@@ -81,6 +82,7 @@ const page: Page = {
     ]);
     const repository = repositories.find((each) => each.id === pipeline.repoId);
     const name = repository?.fullName ?? "removed repository";
+    const canChange = hasRole(context, "maintainer");
     return {
       title: `${name} / ${pipeline.name}`,
       section: "repositories",
@@ -95,8 +97,9 @@ const page: Page = {
             <TargetLinks scope="pipeline" id={pipeline.id} canRun={hasRole(context, "member")} />
           </div>
           <Facts pipeline={pipeline} />
+          <PipelineTriggers pipeline={pipeline} repository={repository} canChange={canChange} now={context.now} />
           <EnvironmentPreview entries={environment} groups={namesById(groups, ({ name }) => name)} />
-          {hasRole(context, "maintainer") ? (
+          {canChange ? (
             <Settings
               request={request}
               pipeline={pipeline}

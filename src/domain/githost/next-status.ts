@@ -1,7 +1,15 @@
 import { isTerminal } from "./host-report.ts";
 import { isSettled } from "./report-status.ts";
 import { isUnheard, REST_MS, type StatusRules } from "./status-rules.ts";
-import { type Commit, commitKey, type Line, linesOf, REPOSITORY_CONTEXT, type Statuses } from "./statuses.ts";
+import {
+  type Commit,
+  commitKey,
+  type Line,
+  linesOf,
+  REPOSITORY_CONTEXT,
+  type Sent,
+  type Statuses,
+} from "./statuses.ts";
 
 /** A status that may be sent. */
 export interface Due {
@@ -49,6 +57,22 @@ const isUrgent = ({ own }: Commit, line: Line): boolean =>
   isTerminal(line.wanted.state) ||
   (isUnheard(line) && own.some(({ wanted, told }) => wanted.state === "success" && told?.buildId !== wanted.buildId));
 
+/**
+ * The commits after a request was cut off with the memory of it: what was due may have been on its way, and the host may
+ * still do it.
+ */
+export const cutOff = (statuses: Statuses, now: number, rules: StatusRules): Commit[] => {
+  const unsure = (commit: Commit, line: Line): Line =>
+    (dueAt(commit, line, rules) ?? Number.POSITIVE_INFINITY) <= now
+      ? { ...line, unsureUntil: rules.unsureUntil(now) }
+      : line;
+  return [...statuses.commits.values()].map((commit) => ({
+    ...commit,
+    own: commit.own.map((line) => unsure(commit, line)),
+    overall: unsure(commit, commit.overall),
+  }));
+};
+
 /** The statuses that wait, those that something stands in the way of included. */
 export const waiting = ({ commits }: Pick<Statuses, "commits">, rules: StatusRules): Due[] =>
   [...commits.values()].flatMap((commit) =>
@@ -59,7 +83,7 @@ export const waiting = ({ commits }: Pick<Statuses, "commits">, rules: StatusRul
   );
 
 /** The status as it is on its way. */
-export const sentOf = ({ commit, line }: Due) => ({
-  ...{ commit: commitKey(commit), context: line.context },
+export const sentOf = ({ commit, line }: Due): Sent => ({
+  ...{ commit: commitKey(commit), context: line.context, since: line.since },
   ...{ buildId: line.wanted.buildId, state: line.wanted.state },
 });

@@ -1,14 +1,6 @@
 import { closed } from "./report-status.ts";
 import type { StatusRules } from "./status-rules.ts";
-import {
-  type Commit,
-  type Line,
-  linesOf,
-  type Pace,
-  REPOSITORY_CONTEXT,
-  type Sent,
-  type Statuses,
-} from "./statuses.ts";
+import { type Commit, type Line, linesOf, type Pace, type Sent, type Statuses } from "./statuses.ts";
 
 /** What came of a status that was sent. `reason` is in words for people. */
 export type Outcome =
@@ -71,17 +63,14 @@ const told = (
   rules: StatusRules,
 ): Line => {
   const taken = { ...line, told: rules.taken(line, sent), pipelineId: pipelineId ?? line.pipelineId };
-  const untried = isSame(line, sent, rules) ? { tries: 0, triedFrom: null, nextAt: 0 } : {};
+  const untried = rules.isAnswered(line, sent) ? { tries: 0, triedFrom: null, nextAt: 0 } : {};
   return { ...taken, ...untried, againAt: now < line.unsureUntil ? line.unsureUntil : null };
 };
-
-const isSame = (line: Line, sent: Sent, rules: StatusRules): boolean =>
-  line.context === REPOSITORY_CONTEXT ? line.wanted.state === sent.state : rules.isAnswered(line, sent);
 
 /** The line after a try in vain. What was reported meanwhile has not been tried. */
 const missed = (line: Line, sent: Sent, outcome: Outcome, now: number, rules: StatusRules): Line => {
   const unsure = outcome.kind === "away" && outcome.isUnsure ? { unsureUntil: rules.unsureUntil(now) } : {};
-  if (!isSame(line, sent, rules)) return { ...line, ...unsure };
+  if (!rules.isAnswered(line, sent)) return { ...line, ...unsure };
   const tried = { ...line, ...unsure, tries: line.tries + 1, triedFrom: line.triedFrom ?? now };
   const reason = "reason" in outcome ? outcome.reason : "";
   if (outcome.kind === "refused") return { ...tried, givenUp: { reason, at: now } };

@@ -1,5 +1,5 @@
 import { isTerminal } from "./host-report.ts";
-import { type Line, REPOSITORY_CONTEXT, type Sent, type Statuses, type Wanted } from "./statuses.ts";
+import type { Line, Sent, Statuses, Wanted } from "./statuses.ts";
 
 /** Milliseconds for which a build that goes on is not told: one that ends at once is told once. */
 export const REST_MS = 1_500;
@@ -37,17 +37,13 @@ const isAfter = (left: (number | string)[], right: (number | string)[]): boolean
 export const STATUS_RULES = {
   /** Whether a report says more than what is wanted already: nothing of a build follows its end. */
   isNews: (known: Wanted, report: Wanted): boolean => isAfter(orderOf(report), orderOf(known)),
-  /** Whether the host has taken what is wanted. A repository's state has no build of its own. */
-  isTold: ({ context, wanted, told, againAt }: Line): boolean =>
-    told !== null &&
-    againAt === null &&
-    told.state === wanted.state &&
-    (context === REPOSITORY_CONTEXT || told.buildId === wanted.buildId),
+  /** Whether the host has taken what is wanted: not the same state of an earlier time, which others may have followed. */
+  isTold: ({ since, told, againAt }: Line): boolean => told?.since === since && againAt === null,
   isGivenUp: ({ givenUp }: Line): boolean => givenUp !== null,
   /** Whether the answer is about what is wanted now: something newer may have been reported meanwhile. */
-  isAnswered: ({ wanted }: Line, sent: Sent): boolean => wanted.buildId === sent.buildId && wanted.state === sent.state,
+  isAnswered: (line: Line, sent: Sent): boolean => line.since === sent.since,
   /** What the host has taken with an answer. */
-  taken: (_line: Line, { buildId, state }: Sent): Line["told"] => ({ buildId, state }),
+  taken: (_line: Line, { buildId, state, since }: Sent): Line["told"] => ({ buildId, state, since }),
   maySend: ({ inFlight }: Statuses): boolean => inFlight === null,
   gapMs: (kind: string): number => (kind === "github" ? GITHUB_GAP_MS : 0),
   /** Until when the host may do something late after a request without an answer. */

@@ -15,8 +15,8 @@ export interface Line {
   wanted: Wanted;
   /** When the wanted state became known. Times are milliseconds since 1970. */
   since: number;
-  /** What the host has taken last. */
-  told: Pick<Wanted, "buildId" | "state"> | null;
+  /** What the host has taken last, and since when that was wanted. */
+  told: (Pick<Wanted, "buildId" | "state"> & { since: number }) | null;
   /** Of the wanted state: how often it was tried in vain, since when, and when it may be tried again. */
   tries: number;
   triedFrom: number | null;
@@ -58,9 +58,8 @@ export interface Pace {
 }
 
 /** A status on its way: what was wanted as it was sent. */
-export interface Sent extends Pick<Wanted, "buildId" | "state"> {
+export interface Sent extends Pick<Wanted, "buildId" | "state">, Pick<Line, "context" | "since"> {
   commit: string;
-  context: string;
 }
 
 /** What a connection has to tell. Commits that have ended are not here. */

@@ -12,7 +12,7 @@ import {
   unknownId,
 } from "./decision.ts";
 import type { BuildFacts, Change } from "./facts.ts";
-import { type Head, type HeadKey, learn, remember } from "./heads.ts";
+import { HEAD_MS, type Head, type HeadKey, learn, remember } from "./heads.ts";
 import { type Added, addBuild, isKnown, queueProblem, sizeOfInputs } from "./new-build.ts";
 import type { PoolState } from "./state.ts";
 
@@ -66,7 +66,8 @@ class Arrival {
     for (const purpose of ["build", "read-file"] as const) {
       const known = this.#headsOf({ pipelineId, ref, purpose });
       // A pull request that is opened again builds its head again.
-      known.heads = pull === null ? [] : known.heads.filter(({ buildId }) => !ended.some(({ id }) => id === buildId));
+      const left = known.heads.filter(({ buildId }) => pull !== null && !ended.some(({ id }) => id === buildId));
+      if (left.length < known.heads.length) known.heads = left;
     }
   }
 
@@ -82,7 +83,7 @@ class Arrival {
     const pushed = { sha: commitSha, before: origin.before };
     const placed = rules.placed(known.heads, pushed);
     if (placed.kind === "new") {
-      const problem = queueProblem(this.#state, request, this.#added);
+      const problem = queueProblem(this.#state, request, this.#added, this.#context);
       if (problem) return { ...answer("refused", null), reason: problem };
       const { number } = this.#make(request);
       known.heads = remember(known.heads, { ...pushed, buildId: id, number, at: now });
@@ -101,7 +102,7 @@ class Arrival {
   /** The heads that have changed, as they are stored. */
   headChanges(): Change[] {
     return [...this.#heads.values()]
-      .filter(({ heads, stored }) => heads !== stored && heads.length + stored.length > 0)
+      .filter(({ heads, stored }) => heads !== stored)
       .map(({ key, heads }) => ({ kind: "heads", key, heads, at: this.#context.now }));
   }
 
@@ -109,7 +110,8 @@ class Arrival {
     const name = JSON.stringify([key.pipelineId, key.ref, key.purpose]);
     const known = this.#heads.get(name);
     if (known) return known;
-    const stored = this.#state.records.heads(key);
+    const after = this.#context.now - HEAD_MS;
+    const stored = this.#state.records.heads(key).filter(({ at }) => at > after);
     const read = { key, heads: stored, stored };
     this.#heads.set(name, read);
     return read;

@@ -17,6 +17,8 @@ export interface DecisionContext {
   agentMs: number;
   /** Time by which a stored deadline may be older than the one that a socket keeps. */
   storedForMs: number;
+  /** Builds that may wait for an agent at a time. */
+  maxQueued: number;
   rules: Rules;
 }
 

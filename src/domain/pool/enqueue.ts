@@ -30,7 +30,7 @@ export const enqueue = (state: PoolState, request: NewBuild, context: DecisionCo
     return refused("idempotency-mismatch", "This Idempotency-Key was used for another request: use a new one.");
   }
   if (isKnown(state, id)) return repeated(state, id);
-  const problem = queueProblem(state, request, { builds: 0, runValueCharacters: 0 });
+  const problem = queueProblem(state, request, { builds: 0, runValueCharacters: 0 }, context);
   if (problem) return refused("limit-reached", problem);
   if (!rules.mayNumber(state.unchecked)) return notCompared();
   const changes: Change[] = addBuild(state, request, { inPool: 1, inRepository: 1 }, context).changes;

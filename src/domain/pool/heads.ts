@@ -53,8 +53,20 @@ export const place = (heads: readonly Head[], pushed: Pushed): Place => {
   if (head) return { kind: "same", head };
   const successors = successorsOf(heads, sha);
   if (successors.length === 0) return { kind: "new", isCertain: true };
-  const mayFollow = before !== null && successors.some((one) => shasFrom(heads, one.sha).has(before));
-  return mayFollow ? { kind: "new", isCertain: false } : { kind: "late" };
+  return mayFollow(heads, successors, { sha, before }) ? { kind: "new", isCertain: false } : { kind: "late" };
+};
+
+/**
+ * Whether the ref may have gone back to this commit after those that came after it: by links, since it was there from
+ * elsewhere, or since the pool heard of the head before it later than of its successor.
+ */
+const mayFollow = (heads: readonly Head[], successors: readonly Head[], { sha, before }: Pushed): boolean => {
+  if (before === null) return false;
+  if (successors.some((one) => shasFrom(heads, one.sha).has(before))) return true;
+  const earlier = heads.filter((one) => one.sha === sha);
+  if (earlier.some((one) => one.before !== null && one.before !== before)) return true;
+  const from = heads.findLastIndex((one) => one.sha === before);
+  return from > heads.indexOf(successors[0]!) && !earlier.some((one) => one.before === before);
 };
 
 /** The heads with what an arriving one tells of what was before it; the same list where that is nothing. */

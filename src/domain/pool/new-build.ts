@@ -11,9 +11,14 @@ export interface Added {
 }
 
 /** Why the queue takes no such build; null where it takes it. */
-export const queueProblem = (state: PoolState, request: NewBuild, added: Added): string | null => {
-  if (state.queue.size + added.builds >= LIMITS.queuedBuilds)
-    return `${withCommas(LIMITS.queuedBuilds)} builds are queued already: wait until some of them have run.`;
+export const queueProblem = (
+  state: PoolState,
+  request: NewBuild,
+  added: Added,
+  { maxQueued }: DecisionContext,
+): string | null => {
+  if (state.queue.size + added.builds >= maxQueued)
+    return `${withCommas(maxQueued)} builds are queued already: wait until some of them have run.`;
   const characters = state.runValueCharacters + added.runValueCharacters + sizeOfInputs(request);
   return characters > LIMITS.sealedInputsCharacters
     ? "The active builds have too many values of their own: wait until some of them have run."

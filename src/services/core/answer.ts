@@ -5,6 +5,8 @@ interface AnswerHeaders {
   nextCursor?: string;
   /** No cache may keep it. */
   isSecret?: true;
+  /** Whether the record changes without a new version: then a GET is never answered 304. */
+  isMoving?: boolean;
 }
 
 /** A verb's value, with what the headers of the answer say about it. */
@@ -13,12 +15,14 @@ export class Answer<T> {
   readonly version: number | null;
   readonly nextCursor: string | null;
   readonly isSecret: boolean;
+  readonly isMoving: boolean;
 
-  constructor(value: T, { version, nextCursor, isSecret }: AnswerHeaders = {}) {
+  constructor(value: T, { version, nextCursor, isSecret, isMoving }: AnswerHeaders = {}) {
     this.value = value;
     this.version = version ?? null;
     this.nextCursor = nextCursor ?? null;
     this.isSecret = isSecret ?? false;
+    this.isMoving = isMoving ?? false;
   }
 }
 

@@ -74,10 +74,7 @@ const refusalOf = ({ precondition }: PreconditionFailed): Refusal => {
     case "owner_exists":
       return invalid("", "An id in the request is not one of this organization.");
     case "within_limit":
-      return new Refusal(
-        "limit-reached",
-        "The organization has as many as it may have: delete what is no longer used.",
-      );
+      return new Refusal("limit-reached", "There are as many as there may be: delete what is no longer used.");
     case "unused":
       return new Refusal("in-use", "Something still uses it.");
   }

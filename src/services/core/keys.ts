@@ -1,3 +1,4 @@
+import { type BadgeMint, loadBadgeMint } from "../../crypto/badge.ts";
 import { type HookMint, loadHookMint } from "../../crypto/hook.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
 import { loadMint, type TokenMint } from "../../crypto/token.ts";
@@ -37,5 +38,10 @@ export class Keys {
   /** Makes the addresses and secrets of hooks. @throws Refusal keyring-unavailable */
   get hooks(): HookMint {
     return usable("TOKEN_KEYS", () => loadHookMint(this.#env.TOKEN_KEYS));
+  }
+
+  /** @throws Refusal keyring-unavailable */
+  get badges(): BadgeMint {
+    return usable("TOKEN_KEYS", () => loadBadgeMint(this.#env.TOKEN_KEYS));
   }
 }

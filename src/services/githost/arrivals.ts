@@ -77,9 +77,19 @@ const carryOut = async (context: Context, sent: Sent, rows: ArrivalRows, plan: P
 };
 
 const takeWith = async (context: Context, sent: Sent, rows: ArrivalRows): Promise<Outcome> => {
-  if (!rows.connection?.isActive) return nothing("the connection is not active");
   const plan = planned(rows, sent.arrival);
   return typeof plan === "string" ? nothing(plan) : carryOut(context, sent, rows, plan);
+};
+
+/** Adds it to the list of deliveries, which may miss one. */
+const note = async (context: Context, { connectionId, event, arrival }: Sent, taken: DeliveryTaken): Promise<void> => {
+  try {
+    const host = context.objects.gitHost(context.orgId, connectionId);
+    await host.noteDelivery(deliveryNote(taken, event, arrival, context.now));
+  } catch (error) {
+    const { requestId, orgId } = context;
+    console.error(JSON.stringify({ requestId, orgId, connectionId, notListed: String(error) }));
+  }
 };
 
 /**
@@ -88,13 +98,14 @@ const takeWith = async (context: Context, sent: Sent, rows: ArrivalRows): Promis
  * @throws Refusal gone where the connection or this generation of its hook is no more
  */
 export const takeArrival = async (context: Context, sent: Sent): Promise<DeliveryTaken> => {
-  const { connectionId, generation, id, event, arrival } = sent;
+  const { connectionId, generation, id, arrival } = sent;
   const rows = await readArrivalRows(context, connectionId, arrival);
   if (!rows.connection || (generation !== null && rows.connection.hookGeneration !== generation)) {
     throw new Refusal("gone", "This hook is no longer one of a connection.");
   }
+  // While a connection is deleted, nothing may bring its object back.
+  if (!rows.connection.isActive) return { delivery: id, ...nothing("the connection is not active") };
   const taken: DeliveryTaken = { delivery: id, ...(await takeWith(context, sent, rows)) };
-  const host = context.objects.gitHost(context.orgId, connectionId);
-  context.waitUntil(host.noteDelivery(deliveryNote(taken, event, arrival, context.now)));
+  context.waitUntil(note(context, sent, taken));
   return taken;
 };

@@ -9,6 +9,7 @@ import { sweepPools } from "./pools.ts";
 import { reconcileBuilds } from "./reconcile.ts";
 import { removeAudit, removeBuilds, removeTraces, removeUses } from "./retention.ts";
 import type { Chore, Done } from "./run.ts";
+import { runSchedules } from "./schedules.ts";
 
 const DAY_MS = 86_400_000;
 /** After so long a chore counts as failed, and the rest of the run does not wait for it. */
@@ -22,6 +23,7 @@ const sweep: Chore = async (run) => {
 
 /** Each does its part in every run, whatever happens to the others. */
 const CHORES: Record<string, Chore> = {
+  runSchedules,
   sweep,
   reconcileBuilds,
   moveBuilds,
@@ -44,7 +46,7 @@ const dueChores = async (db: DatabaseSession, now: number): Promise<[string, Cho
 };
 
 /**
- * Runs every minute: sweeps the pools, moves what the release before wrote, and removes what is older than its
+ * Runs every minute: builds what is scheduled, sweeps the pools, moves what the release before wrote, and removes what is older than its
  * retention. What fails is set aside, counted and tried again later. A run may be interrupted, repeated, and run twice
  * at once.
  */

@@ -279,6 +279,9 @@ export const BY_RULE: Record<string, Provoke> = {
   "writeLog lease-lost": withoutLease("log?offset=0", "x", "PUT"),
   "writeLog log-gap": asAgent("log?offset=9", "x", start, "PUT"),
   "writeLog too-large": asAgent("log?offset=0", "x".repeat(1024 * 1024 + 1), start, "PUT"),
+  "sendFile lease-lost": withoutLease("file", "steps: [{ run: make }]", "PUT"),
+  "sendFile conflict": asAgent("file", "steps: [{ run: make }]", nothing, "PUT"),
+  "sendFile malformed-body": asAgent("file", new Uint8Array([0xff]), nothing, "PUT"),
   "finishBuild lease-lost": withoutLease("finish", { status: "failed" }),
   "finishBuild conflict": asAgent("finish", { status: "failed" }, finishAs("succeeded")),
 };

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readCron, SMALLEST_STEP_MINUTES } from "../../../src/domain/cron.ts";
-import { nextRun, nextRuns, type Schedule, timeZoneProblem } from "../../../src/domain/schedule.ts";
+import { lastRun, nextRun, nextRuns, type Schedule, timeZoneProblem } from "../../../src/domain/schedule.ts";
 import { everyMinute } from "./every-minute.ts";
 
 interface Cases {
@@ -147,4 +147,17 @@ describe("the next times", () => {
       }),
     );
   });
+});
+
+it("finds the last of the times that were missed as asking every minute does, after a minute and after weeks", () => {
+  const minutes = fc.oneof(number(0, 3 * 60), number(0, 20 * 24 * 60));
+  fc.assert(
+    fc.property(random, minutes, ({ schedule, after }, missed) => {
+      const first = nextRun(schedule, after);
+      const until = first + missed * 60_000;
+      const times = everyMinute(schedule, after, until);
+      expect(lastRun(schedule, first, until)).toBe(times.at(-1));
+    }),
+    { numRuns: 60 },
+  );
 });

@@ -4,6 +4,7 @@ import { BUILDS } from "./builds.ts";
 import { CONNECTIONS } from "./connections.ts";
 import { GROWING } from "./growing.ts";
 import { OPERATION } from "./operation.ts";
+import { SCHEDULES } from "./schedules.ts";
 import type { Words } from "./schema-words.ts";
 import { SERVICE } from "./service.ts";
 import { SOURCES } from "./sources.ts";
@@ -16,6 +17,7 @@ export const WORDS: Words = {
   ...BUILDS,
   ...CONNECTIONS,
   ...SOURCES,
+  ...SCHEDULES,
   ...VARIABLES,
   ...SERVICE,
   ...OPERATION,

@@ -12,6 +12,7 @@ export const PARAMETERS: Record<string, string> = {
   "previewEnvironment branch": "The branch of the build.",
   cloneUrl: "Only repositories with exactly this clone address.",
   commitSha: "Only builds of this commit: the whole hash, or at least its first 7 digits.",
+  count: `Number of times: 1 to ${LIMITS.nextTimes}.`,
   cursor: "Start of the page, from the Link header of the page before. Opaque.",
   days: `Only secrets that were not used for this many days: 1 to ${LIMITS.unusedDays}.`,
   event: "Only builds that this made.",
@@ -46,8 +47,8 @@ export const PARAMETERS: Record<string, string> = {
 export const SUBJECTS: Record<string, string> = {
   "/organization": "Slug of the organization.",
   "/token": "Id of the token.",
-  "/connection": "Id of the connection.",
   "/secrets/variables": "Id of the variable.",
+  "/schedule": "Id of the schedule.",
   "/secrets/groups": "Id of the group.",
   "/repository": "Id of the repository.",
   deliveryId: "The git host's own id of the delivery.",

@@ -101,6 +101,13 @@ export const SOURCES: Words = {
   },
   NewPipeline: { is: "A pipeline to create.", like: "Pipeline" },
   PipelineUpdate: { is: "A change of a pipeline.", like: "Pipeline" },
+  Badge: {
+    is: "The address of a pipeline's badge. Whoever has it sees the pipeline's name and how its builds end.",
+    fields: {
+      url: "Address of the image. `?branch=` names another branch than the default one.",
+      markdown: "The image as text for a Markdown file.",
+    },
+  },
   Requires: {
     is: "What an agent must have. A field that is null or left out requires nothing.",
     fields: {

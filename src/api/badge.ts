@@ -1,0 +1,37 @@
+import type { Context, Hono } from "hono";
+import { toBase64 } from "../crypto/encoding.ts";
+import { badgeSvg } from "../domain/badge-svg.ts";
+import { readBadge } from "../services/badges.ts";
+import { checkAddressRate } from "../services/core/rate-limit.ts";
+import type { AppEnv } from "../web/app-env.ts";
+import { entityTags } from "./request-headers.ts";
+
+const FILE = /^(mrb_[A-Za-z0-9_.-]{1,140})\.svg$/;
+
+const HEADERS = {
+  "Content-Type": "image/svg+xml; charset=utf-8",
+  "Cache-Control": "max-age=60",
+  "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  "Cross-Origin-Resource-Policy": "cross-origin",
+  "X-Content-Type-Options": "nosniff",
+};
+
+const tagOf = async (text: string): Promise<string> => {
+  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return `"${toBase64(new Uint8Array(hash)).slice(0, 22)}"`;
+};
+
+const showBadge = async (c: Context<AppEnv>): Promise<Response> => {
+  await checkAddressRate(c.env, c.req.header("CF-Connecting-IP") ?? "");
+  const [, token = ""] = FILE.exec(c.req.param("file") ?? "") ?? [];
+  const { name, state } = await readBadge(c.env, token, c.req.query("branch"));
+  const svg = badgeSvg(name, state);
+  const headers = { ...HEADERS, ETag: await tagOf(svg) };
+  const isKnown = entityTags(c.req.header("If-None-Match"))?.includes(headers.ETag) ?? false;
+  return isKnown ? c.body(null, 304, headers) : c.body(svg, 200, headers);
+};
+
+/** `/badge/ADDRESS.svg`: for whoever has the address, without a token. */
+export const mountBadges = (app: Hono<AppEnv>): void => {
+  app.get("/badge/:file", showBadge);
+};

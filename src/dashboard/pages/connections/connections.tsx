@@ -1,0 +1,178 @@
+import type { Connection, HostKind } from "../../../protocol/connection.ts";
+import { createConnection, listConnections } from "../../../services/connections.ts";
+import { SecretField, TextField } from "../../components/fields.tsx";
+import { FormPage } from "../../components/form-page.tsx";
+import { filterByText, TextFilter } from "../../components/text-filter.tsx";
+import { readRequiredText } from "../../form-fields.ts";
+import { GIT_HOSTS, HOST_KINDS, kindNamed } from "../../git-hosts.tsx";
+import type { Form, Page, PageRequest } from "../../page-definition.ts";
+import { hasRole } from "../../permissions.ts";
+import { noInput, parseBody, withBody } from "../../verb-input.ts";
+
+const Row = ({ connection }: { connection: Connection }) => (
+  <li class="row repository-row" data-row>
+    <a href={`/app/connections/${connection.id}`} class="what">
+      {connection.name}
+    </a>
+    <span class="ref">
+      <span class="branch">{connection.webUrl}</span>
+    </span>
+    <span class="progress">
+      {connection.hasToken ? "by token" : "by hand"}
+      {!connection.isActive && <span class="label">inactive</span>}
+    </span>
+  </li>
+);
+
+const Empty = ({ canConnect }: { canConnect: boolean }) => (
+  <p class="empty">
+    No git host is connected yet, so a push builds nothing.{" "}
+    {canConnect ? <a href="/app/connections/new">Connect the first one</a> : "Ask an admin to connect the first one."}
+  </p>
+);
+
+const listPage: Page = {
+  path: "/connections",
+  role: "maintainer",
+  async show(context, { query }) {
+    const all = await listConnections.run(context, noInput);
+    const connections = filterByText(all, query, ({ name, webUrl }) => [name, webUrl]);
+    const canConnect = hasRole(context, "admin");
+    return {
+      title: "Connections",
+      section: "connections",
+      body: (
+        <>
+          <div class="head">
+            <h1>Connections</h1>
+            {all.length > 0 && <TextFilter path="/app/connections" query={query} label="Name or address" />}
+            {canConnect && (
+              <a class="button primary" href="/app/connections/new">
+                Connect a git host
+              </a>
+            )}
+          </div>
+          <ol class="rows">
+            {connections.map((connection) => (
+              <Row connection={connection} />
+            ))}
+          </ol>
+          {all.length > 0 && connections.length === 0 && (
+            <p class="empty">
+              No connection matches. <a href="/app/connections">Show all</a>
+            </p>
+          )}
+          {all.length === 0 && <Empty canConnect={canConnect} />}
+        </>
+      ),
+    };
+  },
+};
+
+const HostCards = () => (
+  <div class="column">
+    <h1>Connect a git host</h1>
+    <p>Pushes, tags and pull requests then make builds, and their commits get the state of their builds.</p>
+    <ul class="cards">
+      {HOST_KINDS.map((kind) => (
+        <li class="card">
+          <a href={`/app/connections/new?kind=${kind}`}>{GIT_HOSTS[kind].title}</a>
+          <span class="hint">{GIT_HOSTS[kind].reach}</span>
+        </li>
+      ))}
+    </ul>
+  </div>
+);
+
+const WAYS = [
+  {
+    value: "token",
+    label: "With a token",
+    hint: "Millrace lists your repositories, makes their hooks, and tells the host the state of each build.",
+  },
+  {
+    value: "hand",
+    label: "By hand",
+    hint: "You make the hook of each repository with an address and a secret. No state goes back to the host.",
+  },
+];
+
+const WayField = ({ form }: PageRequest) => (
+  <fieldset class="field ways">
+    <legend>How</legend>
+    {WAYS.map(({ value, label, hint }) => (
+      <div>
+        <label class="check">
+          <input type="radio" name="way" value={value} checked={(form?.get("way") ?? "token") === value} /> {label}
+        </label>
+        <p class="hint">{hint}</p>
+      </div>
+    ))}
+  </fieldset>
+);
+
+const NewConnectionForm = ({ request, kind }: { request: PageRequest; kind: HostKind }) => {
+  const { title, address, token } = GIT_HOSTS[kind];
+  return (
+    <FormPage heading={`Connect ${title}`} request={request} submit="Connect">
+      <input type="hidden" name="kind" value={kind} />
+      <TextField request={request} name="name" label="Name" value={title} required hint="As your people call it." />
+      <TextField
+        request={request}
+        name="webUrl"
+        label="Address"
+        type="url"
+        value={address}
+        placeholder="https://git.example"
+        required
+        hint="Of its pages, without the name of a repository."
+      />
+      <WayField {...request} />
+      <div class="token-way">
+        <SecretField
+          request={request}
+          name="token"
+          label="Token"
+          hint={<>{token} It is stored sealed and never shown again. The host is asked at once whether it is valid.</>}
+        />
+      </div>
+    </FormPage>
+  );
+};
+
+const newPage: Page = {
+  path: "/connections/new",
+  role: "admin",
+  async show(context, request) {
+    await context.admit();
+    const kind = kindNamed(request.form?.get("kind") ?? request.query.get("kind"));
+    return {
+      title: "Connect a git host",
+      section: "connections",
+      body: kind ? <NewConnectionForm request={request} kind={kind} /> : <HostCards />,
+    };
+  },
+};
+
+const createForm: Form = {
+  path: newPage.path,
+  access: createConnection.access,
+  page: newPage,
+  async submit(context, { form }) {
+    const isByHand = form.get("way") === "hand";
+    const body = parseBody(createConnection.body, {
+      kind: form.get("kind"),
+      name: readRequiredText(form, "name"),
+      webUrl: readRequiredText(form, "webUrl"),
+      token: isByHand ? undefined : readRequiredText(form, "token"),
+    });
+    const { id } = await createConnection.run(context, withBody(body));
+    return {
+      to: isByHand ? `/app/connections/${id}` : `/app/connections/${id}/repositories`,
+      notice: "host-connected",
+    };
+  },
+};
+
+export const connectionsPages: Page[] = [listPage, newPage];
+export const connectionsForms: Form[] = [createForm];

@@ -1,0 +1,169 @@
+import type { Build } from "../../../protocol/build.ts";
+import type { HostDelivery } from "../../../protocol/delivery.ts";
+import { LIMITS } from "../../../protocol/limits.ts";
+import { listBuilds } from "../../../services/build-list.ts";
+import { getConnection } from "../../../services/connections.ts";
+import { listDeliveries, redeliverDelivery } from "../../../services/githost/deliveries.ts";
+import { listRepositories } from "../../../services/repositories.ts";
+import { ProblemNotice } from "../../components/problem-notice.tsx";
+import { StateIcon, wordOf } from "../../components/state.tsx";
+import { Table } from "../../components/table.tsx";
+import { filterByText, TextFilter } from "../../components/text-filter.tsx";
+import { RelativeTime } from "../../components/time.tsx";
+import type { Form, Page } from "../../page-definition.ts";
+import { byId, noInput, parseBody } from "../../verb-input.ts";
+import { AddForm } from "./host-repositories.tsx";
+
+const REFRESH_SECONDS = 15;
+
+interface RowDetails {
+  connectionId: string;
+  now: Date;
+  /** The connected repositories by the host's number, and the newest builds by their id. */
+  repositories: Map<number, string>;
+  builds: Map<string, Build>;
+}
+
+const shortRef = (ref: string): string => ref.replace(/^refs\/(?:heads|tags)\//, "");
+
+/** An older build has no number here, and is reached all the same. */
+const BuildLink = ({ id, build }: { id: string; build: Build | undefined }) => (
+  <a href={`/app/builds/${id}`} class="delivered">
+    {build && <StateIcon state={build.status} />}
+    {build && <span class="sr">{wordOf(build.status)} </span>}
+    {build ? `#${build.number}` : "build"}
+  </a>
+);
+
+const sentence = (text: string): string =>
+  `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
+
+const Outcome = ({ delivery, details }: { delivery: HostDelivery; details: RowDetails }) => {
+  const { repository, builds, ignored } = delivery;
+  const isUnknown = repository !== null && !details.repositories.has(repository.hostRepoId);
+  return (
+    <>
+      {builds.map((id) => (
+        <>
+          <BuildLink id={id} build={details.builds.get(id)} />{" "}
+        </>
+      ))}
+      {ignored !== null && <span>{sentence(ignored)}</span>}
+      {isUnknown && <AddForm connectionId={details.connectionId} repository={repository} isNamed />}
+    </>
+  );
+};
+
+const Repository = ({
+  repository,
+  repositories,
+}: Pick<HostDelivery, "repository"> & Pick<RowDetails, "repositories">) => {
+  const id = repository && repositories.get(repository.hostRepoId);
+  return id ? <a href={`/app/repositories/${id}`}>{repository?.fullName}</a> : repository?.fullName;
+};
+
+const Row = ({ delivery, details }: { delivery: HostDelivery; details: RowDetails }) => {
+  const { id, at, event, repository, ref, sha, mayRedeliver } = delivery;
+  return (
+    <tr data-row tabindex={-1}>
+      <td>
+        <RelativeTime at={at} now={details.now} />
+      </td>
+      <td>{event}</td>
+      <td>
+        <Repository repository={repository} repositories={details.repositories} />
+      </td>
+      <td>{ref && shortRef(ref)}</td>
+      <td>{sha && <code title={sha}>{sha.slice(0, 7)}</code>}</td>
+      <td class="came-of-it">
+        <Outcome delivery={delivery} details={details} />
+      </td>
+      <td>
+        {mayRedeliver && (
+          <form method="post">
+            <input type="hidden" name="delivery" value={id} />
+            <button type="submit" class="quiet" title={id}>
+              Take it again
+            </button>
+          </form>
+        )}
+      </td>
+    </tr>
+  );
+};
+
+const COLUMNS = ["Time", "Event", "Repository", "Ref", "Commit", "What came of it", <span class="sr">Actions</span>];
+
+const page: Page = {
+  path: "/connections/:id/deliveries",
+  role: "maintainer",
+  async show(context, request) {
+    const id = byId(request.params.id);
+    const [connection, all, repositories, { value: builds }] = await Promise.all([
+      getConnection.run(context, id),
+      listDeliveries.run(context, id),
+      listRepositories.run(context, noInput),
+      listBuilds.answer(context, { ...noInput, query: { limit: LIMITS.pageLength } }),
+    ]);
+    const deliveries = filterByText(all, request.query, ({ event, repository, ref, sha, ignored }) =>
+      [event, repository?.fullName, ref, sha, ignored].filter((text) => text != null),
+    );
+    const own = repositories.filter(({ connectionId }) => connectionId === connection.id);
+    const details: RowDetails = {
+      connectionId: connection.id,
+      now: context.now,
+      repositories: new Map(own.map(({ gitHostRepoId, id }) => [gitHostRepoId, id])),
+      builds: new Map(builds.map((build) => [build.id, build])),
+    };
+    const path = `/app/connections/${connection.id}/deliveries`;
+    return {
+      title: `Deliveries of ${connection.name}`,
+      section: "connections",
+      refreshSeconds: REFRESH_SECONDS,
+      body: (
+        <>
+          <ProblemNotice request={{ problem: request.problem, form: null }} />
+          <div class="head">
+            <h1>
+              Deliveries of <a href={`/app/connections/${connection.id}`}>{connection.name}</a>
+            </h1>
+            {all.length > 0 && <TextFilter path={path} query={request.query} label="Repository, ref, reason" />}
+          </div>
+          {deliveries.length > 0 && (
+            <Table columns={COLUMNS}>
+              {deliveries.map((delivery) => (
+                <Row delivery={delivery} details={details} />
+              ))}
+            </Table>
+          )}
+          {all.length > 0 && deliveries.length === 0 && (
+            <p class="empty">
+              No delivery matches. <a href={path}>Show all</a>
+            </p>
+          )}
+          {all.length === 0 && (
+            <p class="empty">
+              Nothing has been delivered yet. <a href={`/app/connections/${connection.id}`}>Make a hook</a>, and push:
+              each delivery appears here with what came of it.
+            </p>
+          )}
+          {all.length >= LIMITS.deliveries && <p class="hint more">Only the last {LIMITS.deliveries} are kept.</p>}
+        </>
+      ),
+    };
+  },
+};
+
+const redeliverForm: Form = {
+  path: page.path,
+  access: redeliverDelivery.access,
+  page,
+  async submit(context, { params, form }) {
+    const target = { id: params.id ?? "", deliveryId: form.get("delivery") ?? "" };
+    await redeliverDelivery.run(context, { ...byId(params.id), params: parseBody(redeliverDelivery.params, target) });
+    return { to: `/app/connections/${params.id}/deliveries`, notice: "redelivered" };
+  },
+};
+
+export const deliveryPages: Page[] = [page];
+export const deliveryForms: Form[] = [redeliverForm];

@@ -1,0 +1,131 @@
+import { and, asc, eq, lte, sql } from "drizzle-orm";
+import { pipeline, repository, schedule } from "../../db/schema.ts";
+import type { NewBuild, Result } from "../../domain/pool/commands.ts";
+import { lastRun, nextRun } from "../../domain/schedule.ts";
+import { Keys } from "../core/keys.ts";
+import { ObjectStubs } from "../core/object-stubs.ts";
+import { settled } from "../core/refusal.ts";
+import type { Subject } from "./failures.ts";
+import { type Chore, NOTHING, type Run } from "./run.ts";
+import { buildAt, type Due } from "./scheduled-build.ts";
+
+/** Schedules of one run, and pools that are told of them: each is a subrequest. */
+const DUE = 500;
+const POOLS = 60;
+const PREPARE_MS = 10_000;
+const ENQUEUE_MS = 30_000;
+
+/** A schedule that goes on to its next time. `buildId` is null where nothing was built. */
+interface Move {
+  id: string;
+  from: string;
+  to: string;
+  at: string | null;
+  buildId: string | null;
+}
+
+const timestamp = (at: number): string => new Date(at).toISOString();
+
+/** The index finds them: where no schedule's time has come, at most one row is read. */
+const dueSchedules = async ({ db, now, failures }: Run): Promise<Due[]> => {
+  const isDue = and(
+    eq(schedule.isActive, true),
+    lte(schedule.nextAt, timestamp(now)),
+    failures.isDue("schedule", sql`${schedule.orgId}`),
+    failures.isDue("schedule", sql`${schedule.orgId} || '/' || ${schedule.id}`),
+  );
+  const [rows] = await db.run(
+    db.sql
+      .select({
+        schedule,
+        // D1 answers rows by the names of their columns: those of a schedule must not come again.
+        mayBuild: sql<number | null>`${pipeline.isActive} AND ${repository.isActive}`.as("may_build"),
+        pipelineVersion: sql<number>`${pipeline.version}`.as("pipeline_version"),
+        repoId: pipeline.repoId,
+        defaultBranch: repository.defaultBranch,
+        requires: pipeline.requires,
+        timeoutSeconds: pipeline.timeoutSeconds,
+        maxParallel: pipeline.maxParallel,
+        maxAttempts: pipeline.maxAttempts,
+      })
+      .from(schedule)
+      .leftJoin(pipeline, eq(pipeline.id, schedule.pipelineId))
+      .leftJoin(repository, eq(repository.id, pipeline.repoId))
+      .where(isDue)
+      .orderBy(asc(schedule.nextAt))
+      .limit(DUE),
+  );
+  return rows as Due[];
+};
+
+interface Prepared {
+  move: Move;
+  build: NewBuild | null;
+}
+
+/** Of all times that were missed, the last is built. */
+const prepare = async (keys: Keys, due: Due, now: number): Promise<Prepared> => {
+  const { id, nextAt } = due.schedule;
+  const at = lastRun(due.schedule, Date.parse(nextAt), now);
+  const build = await buildAt(keys, due, at);
+  const to = timestamp(nextRun(due.schedule, now));
+  return { build, move: { id, from: nextAt, to, at: build && timestamp(at), buildId: build?.id ?? null } };
+};
+
+/** Whether the time's build is there, or was and was deleted. */
+const isBuilt = (answer: Result<unknown>): boolean => answer.ok || answer.refusal.kind === "conflict";
+
+/**
+ * Makes the builds of one organization, and adds to `moves` the schedules that may go on.
+ * @throws Refusal where the pool takes a build not now: its schedule stays due, and the others of the pool wait too
+ */
+const buildAll = async (run: Run, keys: Keys, orgId: string, rows: Due[], moves: Move[]): Promise<void> => {
+  const { env, failures, now } = run;
+  const tried = await Promise.all(
+    rows.map((due) => {
+      const subject: Subject = { kind: "schedule", subject: `${orgId}/${due.schedule.id}`, orgId };
+      return failures.attempt(subject, PREPARE_MS, () => prepare(keys, due, now));
+    }),
+  );
+  const prepared = tried.filter((one) => one !== null);
+  moves.push(...prepared.filter(({ build }) => build === null).map(({ move }) => move));
+  const builds = prepared.filter((one): one is Prepared & { build: NewBuild } => one.build !== null);
+  if (builds.length === 0) return;
+  const answers: Result<unknown>[] = await new ObjectStubs(env)
+    .pool(orgId)
+    .enqueueAll(builds.map(({ build }) => build));
+  moves.push(...builds.filter((_, index) => isBuilt(answers[index]!)).map(({ move }) => move));
+  const refused = answers.find((answer) => !isBuilt(answer));
+  if (refused) settled(refused);
+};
+
+/** A schedule that was changed meanwhile keeps the time that it was given. */
+const moveOn = async ({ db }: Run, moves: Move[]): Promise<void> => {
+  await db.run(
+    db.statement(sql`UPDATE schedule SET next_at = m.value ->> 'to', last_at = coalesce(m.value ->> 'at', last_at),
+        last_build_id = coalesce(m.value ->> 'buildId', last_build_id)
+      FROM json_each(${JSON.stringify(moves)}) m
+      WHERE schedule.id = m.value ->> 'id' AND schedule.next_at = m.value ->> 'from'`),
+  );
+};
+
+/**
+ * Builds what is due by the schedules. The build comes first and the next time after it: what is interrupted between is
+ * repeated by the next run, and the pool knows the build. An organization whose pool is away waits by itself.
+ */
+export const runSchedules: Chore = async (run) => {
+  const due = await dueSchedules(run);
+  if (due.length === 0) return NOTHING;
+  const keys = new Keys(run.env, run.db);
+  const moves: Move[] = [];
+  const byOrg = [...Map.groupBy(due, (one) => one.schedule.orgId)].slice(0, POOLS);
+  await Promise.all(
+    byOrg.map(([orgId, rows]) =>
+      run.failures.attempt({ kind: "schedule", subject: orgId, orgId }, ENQUEUE_MS, () =>
+        buildAll(run, keys, orgId, rows, moves),
+      ),
+    ),
+  );
+  if (moves.length > 0) await moveOn(run, moves);
+  return { scheduled: moves.filter(({ buildId }) => buildId !== null).length };
+};

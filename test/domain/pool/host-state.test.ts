@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import type { BuildFacts, JobFacts } from "../../../src/domain/pool/facts.ts";
+import { hostReportOf, isHostDue } from "../../../src/domain/pool/host-state.ts";
+import { BuildReason } from "../../../src/protocol/build.ts";
+import { ENDED, STATUSES } from "../../../src/protocol/build-states.ts";
+import { LIMITS } from "../../../src/protocol/limits.ts";
+import { HOST, sha } from "../../support/arrivals.ts";
+import { TestPool } from "./test-pool.ts";
+
+const pool = new TestPool();
+const id = pool.build({ host: HOST, commitSha: sha("a") });
+const { builds, jobs } = pool.model.storage.rows;
+
+const told = (over: Partial<BuildFacts>, requires: JobFacts["requires"] = {}): string => {
+  const report = hostReportOf({ ...builds.get(id)!, ...over }, { ...jobs.get(id)!, requires })!;
+  return `${report.state}: ${report.description}`;
+};
+
+const ran = (seconds: number) => ({ startedAt: 1_000, finishedAt: 1_000 + seconds * 1_000 });
+
+describe("what a git host is told of a build", () => {
+  it.each<[over: Partial<BuildFacts>, expected: string]>([
+    [{ status: "queued" }, "pending: Waits for an agent"],
+    [{ status: "assigned" }, "pending: Runs"],
+    [{ status: "canceling" }, "pending: Runs"],
+    [{ status: "succeeded", ...ran(192) }, "success: Succeeded in 3 min 12 s"],
+    [{ status: "succeeded", ...ran(3_725) }, "success: Succeeded in 1 h 2 min"],
+    [{ status: "failed", ...ran(9) }, "failure: Failed after 9 s"],
+    [{ status: "failed", reason: "timeout" }, "failure: Failed: it took too long"],
+    [{ status: "failed", reason: "agent-lost" }, "error: Its agent was lost"],
+    [{ status: "failed", reason: "environment" }, "error: Its environment could not be read"],
+    [{ status: "failed", reason: "agent-error" }, "error: Its agent had an error"],
+    [{ status: "canceled", reason: "canceled" }, "error: Canceled"],
+    [{ status: "canceled", reason: "superseded" }, "error: Canceled: a newer commit took its place"],
+    [{ status: "canceled", reason: "skipped" }, "success: Skipped: no file that it wants has changed"],
+  ])("%j is %s", (over, expected) => {
+    expect(told(over)).toBe(expected);
+  });
+
+  it.each<[requires: JobFacts["requires"], expected: string]>([
+    [{ labels: ["ios"] }, "with label ios"],
+    [{ ios: true, labels: ["big", "fast"] }, "with ios, labels big, fast"],
+    [{ platform: "macos", ios: true }, "on macos with ios"],
+  ])("says what a build waits for: %j", (requires, expected) => {
+    expect(told({ status: "queued" }, requires)).toBe(`pending: Waits for an agent ${expected}`);
+  });
+
+  it("has its repository, commit, number and version, and no text of a build or an agent", () => {
+    const build = { ...builds.get(id)!, status: "failed", message: "<b>outside</b>", branch: "outside" } as const;
+    expect(hostReportOf(build, jobs.get(id)!)).toEqual({
+      ...{ ...HOST, buildId: id, number: 1, version: build.version, sha: sha("a") },
+      ...{ state: "failure", description: "Failed" },
+    });
+  });
+
+  it("is at most 140 characters, whatever ended it", () => {
+    const labels = Array.from({ length: LIMITS.labels }, (_, n) => `${n}`.padEnd(LIMITS.labelCharacters, "x"));
+    for (const status of STATUSES)
+      for (const reason of BuildReason.options) {
+        const { description } = hostReportOf(
+          { ...builds.get(id)!, status, reason },
+          { ...jobs.get(id)!, requires: { labels } },
+        )!;
+        expect(description.length).toBeLessThanOrEqual(140);
+      }
+  });
+
+  it("is nothing while the commit is not known, or where no host hears of it", () => {
+    expect(hostReportOf({ ...builds.get(id)!, commitSha: null }, jobs.get(id)!)).toBeNull();
+    expect(hostReportOf({ ...builds.get(id)!, host: null }, jobs.get(id)!)).toBeNull();
+  });
+
+  it("is due at the start and at the end, and not between", () => {
+    const build = { ...builds.get(id)!, toldHost: "pending" } as const;
+    expect(isHostDue(builds.get(id)!)).toBe(true);
+    const due = STATUSES.filter((status) => isHostDue({ ...build, status }));
+    expect(due).toEqual(ENDED);
+  });
+});

@@ -1,0 +1,68 @@
+import { branchOf } from "../../src/domain/git-ref.ts";
+import type { Arrive, Arrived } from "../../src/domain/pool/arrivals.ts";
+import type { Result } from "../../src/domain/pool/commands.ts";
+import type { OnWay, SimArriving } from "./repository.ts";
+import { HOST_OF, ORG, type Pipeline, type Simulator } from "./simulator.ts";
+
+const ACTOR = { actor: "connection:c", requestId: null };
+
+/** The next delivery arrives. Its host sends one again that was not answered, or not carried out whole, or gives up. */
+export const arriveNext = (simulator: Simulator): void => {
+  const { repository, random, isHealing } = simulator;
+  const delivery = repository.next();
+  if (!delivery) return;
+  const input = requestOf(simulator, delivery);
+  const answer = isHealing ? simulator.call("arrive", input) : simulator.request("arrive", input);
+  noteBuilds(simulator, delivery, answer);
+  const isDone = answer?.ok && answer.value.builds.every(({ outcome }) => outcome !== "refused");
+  if (isDone) return;
+  if (isHealing || answer || random.chance(0.6)) repository.onWay.push(delivery);
+  else repository.tear(delivery);
+};
+
+const requestOf = (simulator: Simulator, delivery: OnWay): Arrive => {
+  const { push, ref, pipelines } = delivery;
+  const ended = push ? [] : pipelines.map(({ id }) => ({ pipelineId: id, ref, pull: null }));
+  const builds = push ? pipelines.map((pipeline) => buildOf(simulator, pipeline, delivery)) : [];
+  return { orgId: ORG, connectionId: "c", deliveryId: delivery.id, builds, ended, actor: ACTOR };
+};
+
+const buildOf = (simulator: Simulator, { platform, ...pipeline }: Pipeline, delivery: OnWay): SimArriving => {
+  const push = delivery.push!;
+  const origin = { event: "push", before: delivery.before, pull: null, commit: null } as const;
+  return {
+    id: simulator.newId("b"),
+    orgId: ORG,
+    repoId: pipeline.repoId,
+    pipelineId: pipeline.id,
+    pipelineVersion: 1,
+    branch: branchOf(push.ref),
+    commitSha: push.sha,
+    trigger: "api",
+    priority: 0,
+    requires: { platform },
+    timeoutSeconds: pipeline.timeoutSeconds,
+    maxParallel: pipeline.maxParallel,
+    maxAttempts: pipeline.maxAttempts,
+    inputs: null,
+    secretKeys: [],
+    retryOf: null,
+    origin: { ...origin, schedule: null, paths: null, purpose: "build" },
+    host: HOST_OF(pipeline.id),
+    idempotency: null,
+    actor: ACTOR,
+    supersedes: pipeline.supersedes,
+    push,
+    history: simulator.repository.refs.get(push.ref)!.history,
+  };
+};
+
+/** Remembers what was made, and whether a ref was heard to be gone after it was made again. */
+const noteBuilds = (simulator: Simulator, delivery: OnWay, answer: Result<Arrived> | undefined): void => {
+  const { builds, repository } = simulator;
+  const { life, history } = repository.refs.get(delivery.ref)!;
+  if (!delivery.push && history.some((push) => push.life > delivery.life)) repository.tear({ ref: delivery.ref, life });
+  if (!answer?.ok) return;
+  for (const { buildId, outcome } of answer.value.builds)
+    if (outcome === "made" && buildId && !builds.includes(buildId)) builds.push(buildId);
+};

@@ -1,0 +1,104 @@
+import type { PoolState } from "../../src/domain/pool/state.ts";
+import type { AnyInput, Call, CheckContext, HeardHead } from "./observations.ts";
+import type { Push, SimArriving } from "./repository.ts";
+import { HEARD_MS } from "./specification.ts";
+import { must } from "./violation.ts";
+
+/** Checks what came of a delivery against what really happened at the host, and what the pool had heard of it. */
+export const checkArrival = (context: CheckContext, state: PoolState, value: AnyInput, call: Call): void => {
+  const { input, now } = call;
+  const { observed } = context;
+  const name = `${input.connectionId} ${input.deliveryId}`;
+  const known = observed.deliveries.get(name);
+  const text = JSON.stringify([value.builds, value.canceled]);
+  if (known && now < known.at + HEARD_MS) {
+    must(19, value.isRepeat && known.text === text, "a delivery that came again was not answered as before");
+    must(19, !call.audits.some((audit) => audit.startsWith("build.create")), "a delivery that came again made a build");
+    return;
+  }
+  must(19, !value.isRepeat, "a delivery that was never carried out whole counts as known");
+  for (const { pipelineId, ref } of input.ended) observed.heads.delete(`${pipelineId} ${ref}`);
+  (input.builds as SimArriving[]).forEach((asked, index) => {
+    const { outcome, buildId } = value.builds[index];
+    const key = `${asked.pipelineId} ${asked.push.ref}`;
+    const heard = (observed.heads.get(key) ?? []).filter(({ at }) => now < at + HEARD_MS);
+    observed.heads.set(key, heard);
+    CHECKS[outcome]?.(heard, asked, buildId, now);
+  });
+  if (value.builds.every(({ outcome }: AnyInput) => outcome !== "refused"))
+    observed.deliveries.set(name, { at: now, text });
+  for (const id of value.canceled) checkCanceled(context, state, id, input);
+};
+
+/** Whether the ref had the commit and the one before once only: else nobody can always tell which push arrives. */
+const isPlain = ({ push, history }: SimArriving): boolean =>
+  isOnce(history, push.life, push.sha) && (push.before === null || isOnce(history, push.life, push.before));
+
+const isOnce = (history: readonly Push[], ofLife: number, commit: string): boolean =>
+  history.filter(({ life, sha }) => life === ofLife && sha === commit).length === 1;
+
+const isOf = (head: HeardHead, { life, index }: Push): boolean => head.life === life && head.indices.includes(index);
+
+const learn = (head: HeardHead, { push, origin }: SimArriving): void => {
+  head.before ??= origin.before;
+  if (head.life === push.life && !head.indices.includes(push.index)) head.indices.push(push.index);
+};
+
+/** By what the pool says became of a build; nothing is checked of one that the queue refused. */
+const CHECKS: Record<string, (heard: HeardHead[], asked: SimArriving, buildId: string, at: number) => void> = {
+  made: (heard, asked, buildId, at) => {
+    const { push, origin } = asked;
+    if (isPlain(asked)) {
+      must(19, !heard.some((head) => head.buildId && isOf(head, push)), "a push made two builds");
+      const since = heard.findLastIndex((head) => head.sha === origin.before);
+      const isReplaced = heard.some(({ life, before }, at) => life === push.life && before === push.sha && since < at);
+      must(19, !isReplaced, "a build was made though its head had been replaced");
+    }
+    heard.push({ life: push.life, indices: [push.index], sha: push.sha, before: origin.before, buildId, at });
+  },
+  same: (heard, asked, buildId) => {
+    const { push, origin } = asked;
+    const head = heard.find((one) => one.buildId === buildId);
+    must(19, head !== undefined && head.sha === push.sha, "a push was taken for one of another commit");
+    const isUnclear = head.before === null || origin.before === null;
+    must(19, isUnclear || isOf(head, push) || head.before === origin.before, "a push back to a commit made no build");
+    learn(head, asked);
+  },
+  late: (heard, asked, _buildId, at) => {
+    const { push, origin } = asked;
+    const isReplaced = heard.some(({ life, indices }) => life === push.life && Math.max(...indices) > push.index);
+    must(19, isReplaced || !isPlain(asked), "the newest head that was heard of made no build");
+    const head = heard.find((one) => isOf(one, push));
+    if (head) learn(head, asked);
+    else if (origin.before !== null)
+      heard.push({ life: push.life, indices: [push.index], sha: push.sha, before: origin.before, buildId: null, at });
+  },
+};
+
+const checkCanceled = (context: CheckContext, state: PoolState, id: string, input: AnyInput): void => {
+  const { observed, storage } = context;
+  const { status, supersededBy, pipelineId, branch, origin } = storage.rows.builds.get(id)!;
+  must(10, status === (state.jobs.get(id)?.lease ? "canceling" : "canceled"), `after a cancel the build is ${status}`);
+  observed.builds.get(id)!.isCanceled = true;
+  must(20, !!origin, "a delivery ended a build that no delivery made");
+  if (!supersededBy) return;
+  const asked = input.builds.find((one: SimArriving) => one.pipelineId === pipelineId);
+  must(20, asked?.supersedes, "a build was superseded in a pipeline that does not want it");
+  const heard = observed.heads.get(`${pipelineId} refs/heads/${branch}`) ?? [];
+  const [newest, older] = [supersededBy, id].map((buildId) => heard.find((head) => head.buildId === buildId));
+  must(20, newest !== undefined && older !== undefined, "a build was superseded by one of another ref");
+  const isRevisited = [newest, older].some(({ sha }) => !isOnce(asked.history, newest.life, sha));
+  const isOlder = older.life === newest.life && Math.max(...older.indices) < Math.min(...newest.indices);
+  must(20, isOlder || isRevisited, "an older head ended the build of a newer one");
+};
+
+/** Where every push of a ref was heard of, its head has a build that no other took the place of. */
+export const checkHead = ({ observed, storage }: Pick<CheckContext, "observed" | "storage">, head: Push): void => {
+  for (const [key, heard] of observed.heads) {
+    const pipelineId = key.slice(0, key.indexOf(" "));
+    const own = heard.filter((one) => key === `${pipelineId} ${head.ref}` && isOf(one, head));
+    const builds = own.flatMap(({ buildId }) => (buildId ? [storage.rows.builds.get(buildId)] : []));
+    const isLive = builds.some((build) => !build?.supersededBy);
+    must(20, own.length === 0 || isLive, `the build of the newest head of ${head.ref} was superseded`);
+  }
+};

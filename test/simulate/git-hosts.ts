@@ -1,0 +1,41 @@
+import type { HostReport } from "../../src/domain/githost/host-report.ts";
+import { isEnded } from "./specification.ts";
+import type { SimStorage } from "./storage.ts";
+import { must } from "./violation.ts";
+
+const ERRORS: readonly unknown[] = ["agent-lost", "environment", "agent-error"];
+
+/** What a host must show of an ended build, by this second implementation. */
+const stateOf = (status: string, reason: unknown): string => {
+  if (status === "succeeded") return "success";
+  return status === "canceled" || ERRORS.includes(reason) ? "error" : "failure";
+};
+
+/** What the objects of git hosts were told: of each commit and context the newest build in its newest version. */
+export class SimGitHosts {
+  readonly #told = new Map<string, HostReport>();
+
+  report(reports: readonly HostReport[]): void {
+    for (const report of reports) {
+      const key = `${report.connectionId} ${report.repoId} ${report.sha} ${report.context}`;
+      const known = this.#told.get(key);
+      const isNewer =
+        !known || report.number > known.number || (report.number === known.number && report.version > known.version);
+      if (!isNewer) continue;
+      const isBack = known?.buildId === report.buildId && known.state !== "pending" && report.state === "pending";
+      must(21, !isBack, "a build that has ended is told to wait again");
+      this.#told.set(key, report);
+    }
+  }
+
+  /** Once nothing waits, each build that ended is told so, unless a newer one of its commit and context is. */
+  check({ rows }: SimStorage): void {
+    for (const { id, host, commitSha, number, status, reason } of rows.builds.values()) {
+      if (!host || commitSha === null || !isEnded(status)) continue;
+      const told = this.#told.get(`${host.connectionId} ${host.repoId} ${commitSha} ${host.context}`);
+      must(21, told !== undefined, `the git host heard nothing of ${id}`);
+      const isRight = told.number > number || told.state === stateOf(status, reason);
+      must(21, isRight, `the git host shows ${told.state} for ${id}, which is ${status}`);
+    }
+  }
+}

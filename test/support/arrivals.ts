@@ -1,0 +1,51 @@
+import type { BuildOrigin, HostTarget } from "../../src/domain/githost/build-origin.ts";
+import type { Arrive, ArrivingBuild } from "../../src/domain/pool/arrivals.ts";
+import type { NewBuild } from "../../src/domain/pool/commands.ts";
+
+export const CONNECTION = { actor: "connection:c1", requestId: "r" };
+
+export const HOST: HostTarget = {
+  connectionId: "c1",
+  repoId: 7,
+  fullName: "acme/app",
+  context: "millrace/test",
+  origin: null,
+};
+
+export const ORIGIN: BuildOrigin = {
+  event: "push",
+  before: null,
+  pull: null,
+  commit: { subject: "Fix it", author: "mona" },
+  schedule: null,
+  paths: null,
+  purpose: "build",
+};
+
+/** A commit's hash that begins with this name. */
+export const sha = (name: string): string => name.padEnd(40, "0");
+
+/** A build that a push asks for; `before` is the head before it. */
+export const arriving = (
+  build: NewBuild,
+  { head, before = null, ...over }: { head: string; before?: string | null } & Partial<ArrivingBuild>,
+): ArrivingBuild => ({
+  ...build,
+  pipelineId: build.pipelineId ?? "pipeline",
+  commitSha: sha(head),
+  host: HOST,
+  origin: { ...ORIGIN, before: before === null ? null : sha(before) },
+  supersedes: true,
+  actor: CONNECTION,
+  ...over,
+});
+
+export const arrival = (orgId: string, deliveryId: string, over: Partial<Arrive> = {}): Arrive => ({
+  orgId,
+  connectionId: "c1",
+  deliveryId,
+  builds: [],
+  ended: [],
+  actor: CONNECTION,
+  ...over,
+});
