@@ -35,8 +35,13 @@ const resolved = (description: Json, schema: Json): Json => {
   if (typeof schema.$ref === "string") return resolved(description, at(description, schema.$ref));
   const entries = Object.entries(schema).filter(([name]) => !["example", "examples", "description"].includes(name));
   const whole = Object.fromEntries(entries.map(([name, inner]) => [name, resolved(description, inner)]));
+  // Here these are names of fields.
+  if (schema.properties) whole.properties = mapped(schema.properties, (inner) => resolved(description, inner));
   return whole.properties && whole.type === "object" ? { additionalProperties: false, ...whole } : whole;
 };
+
+const mapped = (fields: Json, to: (inner: Json) => Json): Json =>
+  Object.fromEntries(Object.entries(fields).map(([name, inner]) => [name, to(inner)]));
 
 const at = (description: Json, reference: string): Json =>
   reference
