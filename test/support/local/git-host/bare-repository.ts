@@ -45,7 +45,7 @@ export interface HostedPull {
 export class BareRepository {
   readonly id: number;
   fullName: string;
-  readonly defaultBranch = "main";
+  readonly defaultBranch: string = "main";
   readonly folder: string;
   readonly pulls: HostedPull[] = [];
 

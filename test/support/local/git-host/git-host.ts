@@ -41,6 +41,14 @@ const randomSecrets = (): Secrets => ({
   gitPassword: `git-password-${crypto.randomUUID()}`,
 });
 
+let lastId = 1000;
+
+/** The hosts of a test have one name, so their repositories must not have one id. */
+const nextId = (): number => {
+  lastId += 1;
+  return lastId;
+};
+
 /**
  * A git host on loopback: its git, its hooks, and the API of a `RecordingHost`. A push to it, by real git, is delivered
  * to the hooks in the form of the kind; like a real host it sends each delivery once, and again only when told to.
@@ -59,7 +67,6 @@ export class TestGitHost {
   readonly #server: Server;
   readonly #sending = new Set<Promise<unknown>>();
   #atOnce = 0;
-  #lastId = 1000;
 
   private constructor(kind: HostKind, folder: string, secrets: Secrets) {
     this.kind = kind;
@@ -84,7 +91,7 @@ export class TestGitHost {
   }
 
   addRepository(fullName: string): BareRepository {
-    const repository = new BareRepository(this.#root, this.#nextId(), fullName);
+    const repository = new BareRepository(this.#root, nextId(), fullName);
     this.repositories.push(repository);
     return repository;
   }
@@ -104,14 +111,14 @@ export class TestGitHost {
 
   /** What a person does on the page of the repository's hooks. */
   addHook(repository: BareRepository, { url, secret }: { url: string; secret: string }): void {
-    const hook = { id: this.#nextId(), repositoryId: repository.id, url, secret, events: ALL_EVENTS };
+    const hook = { id: nextId(), repositoryId: repository.id, url, secret, events: ALL_EVENTS };
     this.api.place.hooks.push(hook);
   }
 
   /** Opens a pull request for a branch of the repository itself, or of a fork of it. */
   async openPull(repository: BareRepository, branch: string, from = repository): Promise<HostedPull> {
     const head = from.git("rev-parse", `refs/heads/${branch}`);
-    const [number, title, updatedAt] = [this.#nextId(), `Merge ${branch}`, new Date()];
+    const [number, title, updatedAt] = [nextId(), `Merge ${branch}`, new Date()];
     const pull = { number, base: "main", branch, title, head, from, isOpen: true, isMerged: false, updatedAt };
     repository.pulls.push(pull);
     this.#keepPullRef(repository, pull);
@@ -145,11 +152,6 @@ export class TestGitHost {
 
   close(): Promise<void> {
     return new Promise<void>((resolve) => this.#server.close(() => resolve()).closeAllConnections());
-  }
-
-  #nextId(): number {
-    this.#lastId += 1;
-    return this.#lastId;
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -9,11 +9,14 @@ export interface HostEvent {
 
 export type PullMoment = "opened" | "new-head" | "closed";
 
+/** What hosts tell of a repository. */
+export type NamedRepository = Pick<BareRepository, "id" | "fullName" | "defaultBranch">;
+
 /** What a kind of host says of what happened. */
 export interface Teller {
-  pushed(repository: BareRepository, change: RefChange): HostEvent[];
-  pull(repository: BareRepository, pull: HostedPull, moment: PullMoment, before: string | null): HostEvent[];
-  ping(repository: BareRepository): HostEvent[];
+  pushed(repository: NamedRepository, change: RefChange): HostEvent[];
+  pull(repository: NamedRepository, pull: HostedPull, moment: PullMoment, before: string | null): HostEvent[];
+  ping(repository: NamedRepository): HostEvent[];
 }
 
 export const ZEROS = "0".repeat(40);

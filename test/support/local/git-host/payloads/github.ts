@@ -1,5 +1,5 @@
-import type { BareRepository, ListedCommit } from "../bare-repository.ts";
-import { type PullMoment, type Teller, ZEROS } from "./event.ts";
+import type { ListedCommit } from "../bare-repository.ts";
+import { type NamedRepository, type PullMoment, type Teller, ZEROS } from "./event.ts";
 import { type Payload, sampleWith } from "./sample.ts";
 
 const ACTIONS: Record<PullMoment, string> = {
@@ -8,7 +8,7 @@ const ACTIONS: Record<PullMoment, string> = {
   closed: "closed",
 };
 
-const nameRepository = (body: Payload, { id, fullName, defaultBranch }: BareRepository): void => {
+const nameRepository = (body: Payload, { id, fullName, defaultBranch }: NamedRepository): void => {
   const [owner, name] = fullName.split("/");
   Object.assign(body, { id, name, full_name: fullName, default_branch: defaultBranch });
   body.owner.login = owner;

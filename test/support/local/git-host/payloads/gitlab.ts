@@ -1,11 +1,11 @@
-import type { BareRepository, HostedPull, ListedCommit } from "../bare-repository.ts";
-import { type PullMoment, type Teller, ZEROS } from "./event.ts";
+import type { HostedPull, ListedCommit } from "../bare-repository.ts";
+import { type NamedRepository, type PullMoment, type Teller, ZEROS } from "./event.ts";
 import { type Payload, sampleWith } from "./sample.ts";
 
 /** GitLab lists so many commits of a push, the newest. */
 const LISTED = 20;
 
-const nameProject = (body: Payload, { id, fullName, defaultBranch }: BareRepository): void => {
+const nameProject = (body: Payload, { id, fullName, defaultBranch }: NamedRepository): void => {
   const name = fullName.split("/").at(-1);
   Object.assign(body, { id, name, path_with_namespace: fullName, default_branch: defaultBranch });
 };
