@@ -54,10 +54,14 @@ describe("a build of a push, whose states go back to the git host", () => {
     expect(more(({ d1RowsWritten }) => totalOf(d1RowsWritten))).toBeLessThanOrEqual(2);
   });
 
-  it("has told the host twice in each of the two contexts", () => {
-    const told = pushes.host.place.statuses.map(({ body: { context, state } }) => `${context} ${state}`);
-    const ofABuild = ["millrace pending", "millrace success", "millrace/ci pending", "millrace/ci success"];
-    expect(told.sort()).toEqual([...ofABuild, ...ofABuild].sort());
+  it("has told the host that it waits, that it is well, and that all of the commit is well", () => {
+    const { statuses } = pushes.host.place;
+    for (const sha of new Set(statuses.map((status) => status.sha))) {
+      const of = (wanted: string) =>
+        statuses.filter((one) => one.sha === sha && one.body.context === wanted).map(({ body }) => body.state);
+      expect(of("millrace/ci")).toEqual(["pending", "success"]);
+      expect(of("millrace")).toEqual(["success"]);
+    }
     expect(pushes.host.requests.flatMap(({ problems }) => problems)).toEqual([]);
   });
 });

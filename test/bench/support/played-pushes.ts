@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import type { Client } from "../../../src/local/client.ts";
-import type { Connection } from "../../../src/protocol/connection.ts";
+import type { Connection, HostKind } from "../../../src/protocol/connection.ts";
 import type { Pipeline } from "../../../src/protocol/pipeline.ts";
 import type { Repository } from "../../../src/protocol/repository.ts";
 import { deliver, type HostDelivery, newDelivery } from "../../support/local/git-host/deliveries.ts";
-import { github } from "../../support/local/git-host/payloads/github.ts";
+import { TELLERS } from "../../support/local/git-host/payloads/tellers.ts";
 import type { HostedHook } from "../../support/recording-host/host-state.ts";
 import { listen, RecordingHost } from "../../support/recording-host/recording-host.ts";
 
@@ -13,7 +13,7 @@ const NOW = "2026-11-22T12:00:00Z";
 
 const randomSha = (): string => randomBytes(20).toString("hex");
 
-/** A GitHub that tells of pushes without any git, and keeps what it is told of the builds. */
+/** A git host that tells of pushes without any git, and keeps what it is told of the builds. */
 export class PlayedPushes {
   readonly host: RecordingHost;
   readonly repository: Repository;
@@ -21,7 +21,8 @@ export class PlayedPushes {
   readonly #client: Client;
   readonly #hook: HostedHook;
   readonly #close: () => void;
-  #head = randomSha();
+  /** The commit that was pushed last. */
+  head = randomSha();
 
   private constructor(
     client: Client,
@@ -39,11 +40,11 @@ export class PlayedPushes {
   }
 
   /** Connects the repository of a new host to the client's organization. */
-  static async connect(client: Client): Promise<PlayedPushes> {
+  static async connect(client: Client, kind: HostKind = "github"): Promise<PlayedPushes> {
     const token = "token-of-the-host";
-    const host = new RecordingHost({ kind: "github", token, scopes: ["repo"], repositories: [REPOSITORY] });
+    const host = new RecordingHost({ kind, token, repositories: [REPOSITORY] });
     const { url, close } = await listen(host);
-    const wanted = { kind: "github", name: "GitHub", webUrl: url, token };
+    const wanted = { kind, name: kind, webUrl: url, token };
     const connection = await client.call<Connection>("POST", "/connection", wanted);
     const linked = { hostRepoId: REPOSITORY.id, defaultBranch: "main" };
     const repository = await client.call<Repository>("POST", `/connection/${connection.id}/repository`, linked);
@@ -57,11 +58,11 @@ export class PlayedPushes {
 
   /** Tells of a push to the default branch. @throws unless the service has taken it */
   async push(): Promise<HostDelivery> {
-    const [before, after] = [this.#head, randomSha()];
+    const [before, after] = [this.head, randomSha()];
     const delivery = this.delivery(before, after);
-    await deliver("github", delivery);
+    await deliver(this.connection.kind, delivery);
     if (delivery.status !== 202) throw new Error(`a delivery was answered ${delivery.status}: ${delivery.answer}`);
-    this.#head = after;
+    this.head = after;
     return delivery;
   }
 
@@ -70,7 +71,7 @@ export class PlayedPushes {
     const commit = { id: after, message: "Mend it", author: { name: "T", email: "t@t.invalid" }, timestamp: NOW };
     const commits = [{ ...commit, added: [], removed: [], modified: ["src/a.ts"] }];
     const change = { ref: "refs/heads/main", before, after, commit: after, isForced: false, commits };
-    const [event] = github.pushed(REPOSITORY, change);
+    const [event] = TELLERS[this.connection.kind].pushed(REPOSITORY, change);
     if (!event) throw new Error("a push tells of nothing");
     return newDelivery({ ...this.#hook, secret }, event);
   }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { CONTEXTS, Project, type Stage } from "./stage.ts";
+import { Project, type Stage } from "./stage.ts";
 
 /** What pushes, tags and pull requests make. */
 export const pushes = (stage: Stage): void => {
@@ -11,11 +11,11 @@ export const pushes = (stage: Stage): void => {
     const [build] = await app.seeBuilds(1);
     expect(build).toMatchObject({ event: "push", ref: "refs/heads/main", branch: "main", commitSha: sha });
     expect(build).toMatchObject({ subject: "Mend the sluice", author: "T", pull: null });
-    for (const context of CONTEXTS) await app.seeStates(sha, context, ["pending"]);
+    await app.seeStates(sha, "millrace/ci", ["pending"]);
     app.letGo();
     const [ended] = await app.seeEnds(1);
     expect(ended).toMatchObject({ status: "succeeded" });
-    for (const context of CONTEXTS) await app.seeStates(sha, context, ["pending", "success"]);
+    await app.seeSuccess(sha);
     expect(app.host.statesOf(before, "millrace/ci")).toEqual([]);
     expect(await app.logOf(build!)).toContain("event=push ref=refs/heads/main tag= pull= base=");
     const told = app.host.api.place.statuses.find((status) => status.sha === sha);
@@ -52,10 +52,10 @@ export const pushes = (stage: Stage): void => {
     await app.push("topic");
     const [, moved] = await app.seeBuilds(2);
     expect(moved).toMatchObject({ commitSha: next, pull: { number: pull.number } });
-    for (const context of CONTEXTS) await app.seeStates(next, context, ["pending"]);
+    await app.seeStates(next, "millrace/ci", ["pending"]);
     app.letGo();
     await app.seeEnds(2);
-    for (const context of CONTEXTS) await app.seeStates(next, context, ["pending", "success"]);
+    await app.seeSuccess(next);
     expect(await app.logOf(moved!)).toContain(`pull=${pull.number} base=main`);
   });
 

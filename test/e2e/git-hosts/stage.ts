@@ -29,9 +29,6 @@ const WAITING = `steps:
       while [ ! -e "$GO/$MILLRACE_COMMIT" ] && [ ! -e "$GO/all" ]; do sleep 0.05; done
 `;
 
-/** The states of a commit: of its pipeline, and of all the pipelines together. */
-export const CONTEXTS = ["millrace/ci", "millrace"];
-
 const soon = { timeout: 40_000, interval: 100 };
 
 export type HostedStage = Pick<Stage, "host" | "connection">;
@@ -131,6 +128,12 @@ export class Project {
   /** Waits until the host was told so, and nothing else before. */
   seeStates(sha: string, context: string, states: string[]): Promise<void> {
     return expect.poll(() => this.host.statesOf(sha, context), soon).toEqual(states);
+  }
+
+  /** Waits until the host knows that all is well, and was told no more than that it waits for the pipeline. */
+  async seeSuccess(sha: string): Promise<void> {
+    await this.seeStates(sha, "millrace/ci", ["pending", "success"]);
+    await this.seeStates(sha, "millrace", ["success"]);
   }
 
   /** Waits until the last that the host was told is so. */

@@ -12,12 +12,9 @@ import { serveGit } from "../git-backend.ts";
 import type { GitRepository } from "../git-repository.ts";
 import { BareRepository, type HostedPull, type RefChange } from "./bare-repository.ts";
 import { deliver, type HostDelivery, newDelivery, wants } from "./deliveries.ts";
-import type { HostEvent, Teller } from "./payloads/event.ts";
-import { gitea } from "./payloads/gitea.ts";
-import { github } from "./payloads/github.ts";
-import { gitlab } from "./payloads/gitlab.ts";
+import type { HostEvent } from "./payloads/event.ts";
+import { TELLERS } from "./payloads/tellers.ts";
 
-const TELLERS: Record<HostKind, Teller> = { github, gitlab, gitea };
 /** The refs by which pull requests can be fetched from their target. */
 const PULL_REFS: Record<HostKind, string> = { github: "pull", gitlab: "merge-requests", gitea: "pull" };
 /** The events of all kinds: what a hook that a person made by hand is told. */
