@@ -1,6 +1,4 @@
 import type { Context, Hono } from "hono";
-import { toBase64 } from "../crypto/encoding.ts";
-import { badgeSvg } from "../domain/badge-svg.ts";
 import { readBadge } from "../services/badges.ts";
 import { checkAddressRate } from "../services/core/rate-limit.ts";
 import type { AppEnv } from "../web/app-env.ts";
@@ -18,14 +16,13 @@ const HEADERS = {
 
 const tagOf = async (text: string): Promise<string> => {
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return `"${toBase64(new Uint8Array(hash)).slice(0, 22)}"`;
+  return `"${new Uint8Array(hash).toHex().slice(0, 32)}"`;
 };
 
 const showBadge = async (c: Context<AppEnv>): Promise<Response> => {
   await checkAddressRate(c.env, c.req.header("CF-Connecting-IP") ?? "");
   const [, token = ""] = FILE.exec(c.req.param("file") ?? "") ?? [];
-  const { name, state } = await readBadge(c.env, token, c.req.query("branch"));
-  const svg = badgeSvg(name, state);
+  const svg = await readBadge(c.env, token, c.req.query("branch"));
   const headers = { ...HEADERS, ETag: await tagOf(svg) };
   const isKnown = entityTags(c.req.header("If-None-Match"))?.includes(headers.ETag) ?? false;
   return isKnown ? c.body(null, 304, headers) : c.body(svg, 200, headers);

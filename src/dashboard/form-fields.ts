@@ -1,3 +1,5 @@
+import { invalid } from "../services/core/refusal.ts";
+
 /** A field's text without surrounding spaces; null when it is empty. */
 export const readText = (form: URLSearchParams, name: string): string | null => form.get(name)?.trim() || null;
 
@@ -15,3 +17,12 @@ export const readFlag = (form: URLSearchParams, name: string): boolean => form.g
 /** Words separated by commas, spaces or line breaks. */
 export const readList = (form: URLSearchParams, name: string): string[] =>
   (form.get(name) ?? "").split(/[\s,]+/).filter(Boolean);
+
+/** Reads `NAME=value` lines. @throws Refusal with the number of a wrong line, never with its text */
+export const readPairs = (form: URLSearchParams, field: string): [string, string][] =>
+  (form.get(field) ?? "").split("\n").flatMap((line, index) => {
+    if (line.trim() === "") return [];
+    const at = line.indexOf("=");
+    if (at > 0) return [[line.slice(0, at).trim(), line.slice(at + 1)] as [string, string]];
+    throw invalid(`/${field}`, `line ${index + 1} does not have the form NAME=value`);
+  });

@@ -97,8 +97,8 @@ export const GIT_HOSTS: Record<HostKind, GitHostWords> = {
         <Word>Secret</Word>: the secret below.
       </>,
       <>
-        <Word>Trigger on</Word>: Custom events: Create, Delete, Push, and below Pull request events: Pull request, Pull
-        request synchronized, Pull request label. Leave the <Word>branch filter</Word> as it is.
+        <Word>Trigger on</Word>: Custom events: Create, Delete, Push, and of pull requests: Modification, Synchronized,
+        Labeled. Leave the <Word>branch filter</Word> as it is.
       </>,
       <>
         Leave it <Word>Active</Word> and press <Word>Add webhook</Word>.

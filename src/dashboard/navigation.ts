@@ -16,6 +16,7 @@ const NAVIGATION: NavigationEntry[] = [
   { section: "builds", href: "/app/builds", name: "Builds", role: "viewer", key: "g b" },
   { section: "agents", href: "/app/agents", name: "Agents", role: "viewer", key: "g a" },
   { section: "repositories", href: "/app/repositories", name: "Repositories", role: "viewer", key: "g r" },
+  { section: "schedules", href: "/app/schedules", name: "Schedules", role: "viewer", key: "g s" },
   { section: "connections", href: "/app/connections", name: "Connections", role: "maintainer", key: "g c" },
   { section: "variables", href: "/app/variables", name: "Variables", role: "viewer", key: "g v" },
   { section: "tokens", href: "/app/tokens", name: "Tokens", role: "admin", key: "g t" },

@@ -21,7 +21,15 @@ export type FormState = Pick<PageRequest, "form" | "problem">;
 /** A form that a browser sent. */
 export type FormRequest = PageRequest & { form: URLSearchParams };
 
-export type Section = "builds" | "agents" | "repositories" | "connections" | "variables" | "tokens" | "audit";
+export type Section =
+  | "builds"
+  | "agents"
+  | "repositories"
+  | "connections"
+  | "schedules"
+  | "variables"
+  | "tokens"
+  | "audit";
 
 /** What a page shows within the layout that all pages share. */
 export interface View {

@@ -1,6 +1,7 @@
 import type { Form, Page } from "./page-definition.ts";
 import { agentForms, agentPages } from "./pages/agents.tsx";
 import { auditPages } from "./pages/audit.tsx";
+import { badgeForms, badgePages } from "./pages/badge.tsx";
 import { buildPage, cancelForm, retryForm } from "./pages/build.tsx";
 import { buildsPage } from "./pages/builds.tsx";
 import { checkPages } from "./pages/connections/check.tsx";
@@ -17,6 +18,8 @@ import { pipelineTriggersForms, pipelineTriggersPages } from "./pages/pipeline-t
 import { repositoriesForms, repositoriesPages } from "./pages/repositories.tsx";
 import { repositoryForms, repositoryPages } from "./pages/repository.tsx";
 import { runBuildForms, runBuildPages } from "./pages/run-build.tsx";
+import { scheduleForms, schedulePages } from "./pages/schedules/schedule.tsx";
+import { schedulesForms, schedulesPages } from "./pages/schedules/schedules.tsx";
 import { tokenForms, tokenPages } from "./pages/tokens.tsx";
 import { variableForms, variablePages } from "./pages/variable.tsx";
 import { variablesForms, variablesPages } from "./pages/variables.tsx";
@@ -33,6 +36,9 @@ export const PAGES: Page[] = [
   ...repositoryPages,
   ...pipelinePages,
   ...pipelineTriggersPages,
+  ...badgePages,
+  ...schedulesPages,
+  ...schedulePages,
   ...connectionsPages,
   ...connectionPages,
   ...hookPages,
@@ -58,6 +64,9 @@ export const FORMS: Form[] = [
   ...repositoryForms,
   ...pipelineForms,
   ...pipelineTriggersForms,
+  ...badgeForms,
+  ...schedulesForms,
+  ...scheduleForms,
   ...connectionsForms,
   ...connectionForms,
   ...hookForms,

@@ -1,5 +1,5 @@
 /** Whom the host takes the token for. `scopes` are the host's words; null where it does not tell them. */
-export interface HostAccount {
+interface HostAccount {
   name: string;
   scopes: string[] | null;
 }

@@ -108,9 +108,15 @@ export class Deliveries {
     this.#machine.step("recordFlush", await this.#outbox.deliver(orgId, state, context));
   }
 
+  /** After the comparison with D1: a pool that was restored would say of an ended build that it waits. */
   async #tellHostsOnce(): Promise<void> {
     const { orgId, state } = this.#machine;
-    this.#machine.step("recordHosts", await this.#hosts.deliver(orgId, state));
+    const isCompared = await this.#reconciler.compared().then(
+      () => true,
+      () => false,
+    );
+    const result = isCompared ? await this.#hosts.deliver(orgId, state) : { told: [], failed: true };
+    this.#machine.step("recordHosts", result);
   }
 
   async #closeOnce(): Promise<void> {

@@ -90,7 +90,7 @@ export class GitHost extends DurableObject<Env> {
   async #schedule(): Promise<void> {
     if (this.#isTelling) return;
     const now = Date.now();
-    const due = this.#statuses.nextAt(now);
+    const due = this.#loaded?.nextAt(now) ?? null;
     if (due === null) return;
     const wait = this.#misreads === 0 ? 0 : Math.min(RETRY_MS * 2 ** (this.#misreads - 1), MOST_RETRY_MS);
     const at = Math.max(due, now + wait);

@@ -29,5 +29,3 @@ export type HostDelivery = z.infer<typeof HostDelivery>;
 
 /** A delivery as its host names it, or `ID~MILLISECONDS` where a person took it once more. */
 export const DeliveryId = z.string().check(notEmpty(), atMost(LIMITS.deliveryIdCharacters));
-
-export const PathDelivery = z.object({ id: Id, deliveryId: DeliveryId });

@@ -42,6 +42,7 @@ export const NOUNS = [
   "repository",
   "credential",
   "pipeline",
+  "schedule",
   "group",
   "variable",
   "build",

@@ -3,7 +3,7 @@ import { loadBadgeMint } from "../crypto/badge.ts";
 import { databaseOf } from "../db/database-of.ts";
 import { pipeline } from "../db/schema.ts";
 import { DatabaseSession } from "../db/session.ts";
-import type { BadgeState } from "../domain/badge-svg.ts";
+import { type BadgeState, badgeSvg } from "../domain/badge-svg.ts";
 import { branchProblem, refOf } from "../domain/git-ref.ts";
 import { Badge } from "../protocol/badge.ts";
 import { PathId } from "../protocol/common.ts";
@@ -81,15 +81,16 @@ const newestBuild = (orgId: string, id: string, generation: number, ref: string 
 const refNamed = (branch: string): string =>
   branch.length > LIMITS.branchCharacters || branchProblem(branch) !== null ? "" : refOf(branch);
 
+const stateOf = ({ status, finishedAt }: Found): BadgeState => {
+  if (status === null) return "no build";
+  return finishedAt === null ? "running" : (status as BadgeState);
+};
+
 /**
- * What a badge shows, of the default branch where none is named. A forged address asks no database.
+ * The image of a badge as SVG, of the default branch where none is named. A forged address asks no database.
  * @throws Refusal not-found, the same for a forged address, an earlier one and a pipeline that is gone
  */
-export const readBadge = async (
-  env: Env,
-  token: string,
-  branch: string | undefined,
-): Promise<{ name: string; state: BadgeState }> => {
+export const readBadge = async (env: Env, token: string, branch: string | undefined): Promise<string> => {
   const badge = await usable("TOKEN_KEYS", () => loadBadgeMint(env.TOKEN_KEYS)).recognize(token);
   if (!badge) throw notFound();
   const { orgId, pipelineId, generation } = badge;
@@ -98,6 +99,5 @@ export const readBadge = async (
   const [{ results }] = await db.run(db.statement<Found>(newestBuild(orgId, pipelineId, generation, ref)));
   const [found] = results;
   if (!found) throw notFound();
-  if (found.status === null) return { name: found.name, state: "no build" };
-  return { name: found.name, state: found.finishedAt === null ? "running" : (found.status as BadgeState) };
+  return badgeSvg(found.name, stateOf(found));
 };

@@ -17,7 +17,7 @@ import { type ConnectionRow, clientOf } from "./host-access.ts";
 type RepositoryRow = typeof repository.$inferSelect;
 
 /** Hooks that one request changes or asks for, and how many at once: a Worker may make a thousand requests. */
-export const MOST_HOOKS = 100;
+const MOST_HOOKS = 100;
 const AT_ONCE = 10;
 
 const hookOf = (mint: HookMint, { orgId, kind, id, hookGeneration }: ConnectionRow): Promise<HookGrant> =>

@@ -34,14 +34,3 @@ export const asking = async <T>(answer: Promise<T>): Promise<T> => {
     throw hostRefusal(error);
   }
 };
-
-/** Null where the host did it, else why not. */
-export const problemOf = async (answer: Promise<unknown>): Promise<string | null> => {
-  try {
-    await answer;
-    return null;
-  } catch (error) {
-    if (error instanceof HostProblem) return error.message;
-    throw error;
-  }
-};

@@ -18,6 +18,7 @@ import { viewOf } from "./core/view.ts";
 import { listGroups } from "./groups.ts";
 import { listPipelines } from "./pipelines.ts";
 import { listRepositories } from "./repositories.ts";
+import { listSchedules } from "./schedules.ts";
 import { listTokens } from "./tokens.ts";
 import { listVariables } from "./variables.ts";
 
@@ -83,6 +84,7 @@ const READS: Record<Noun, Read> = {
   repository: (context, cursor) => listed(listRepositories.answer(context, input({ limit: PAGE, cursor }))),
   credential: credentials,
   pipeline: (context, cursor) => listed(listPipelines.answer(context, input({ limit: LARGE_PAGE, cursor }))),
+  schedule: (context, cursor) => listed(listSchedules.answer(context, input({ limit: PAGE, cursor }))),
   group: (context, cursor) =>
     listed(listGroups.answer(context, input({ limit: PAGE, cursor, includeVariables: false }))),
   variable: (context, cursor) =>

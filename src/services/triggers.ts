@@ -3,6 +3,7 @@ import type * as z from "zod/mini";
 import type { BuildRecord } from "../archive/records.ts";
 import { pipeline, repository } from "../db/schema.ts";
 import { branchProblem } from "../domain/git-ref.ts";
+import { type BuildOrigin, originOfRetry } from "../domain/githost/build-origin.ts";
 import { hostTargetOf } from "../domain/githost/host-target.ts";
 import type { RunValues } from "../domain/pool/commands.ts";
 import { mergeRequires } from "../domain/requires.ts";
@@ -25,6 +26,8 @@ type Trigger = z.output<typeof BuildTrigger>;
 interface Origin {
   /** The build that is retried. */
   retryOf?: string;
+  /** What made that one. */
+  madeBy?: BuildOrigin | null;
   /** The path names the repository: an unknown one is 404, not an invalid field. */
   isPath?: true;
 }
@@ -93,7 +96,7 @@ const sealInputs = async (context: Context, buildId: string, run: Record<string,
 };
 
 const trigger = async (context: Context, wanted: Trigger, origin: Origin = {}): Promise<Build> => {
-  const { retryOf = null } = origin;
+  const { retryOf = null, madeBy = null } = origin;
   const target = await findTarget(context, wanted, origin);
   const branch = wanted.branch ?? target.repository.defaultBranch;
   const problem = branchProblem(branch);
@@ -125,7 +128,8 @@ const trigger = async (context: Context, wanted: Trigger, origin: Origin = {}): 
       inputs,
       secretKeys: wanted.secretKeys ?? [],
       retryOf,
-      host: hostTargetOf(target.repository, target.pipeline, "api", context.origin),
+      origin: madeBy,
+      host: hostTargetOf(target.repository, target.pipeline, madeBy?.event ?? "api", context.origin),
       idempotency: await idempotencyOf(context, { ...wanted, retryOf }),
       actor: actorOf(context),
       createdBy: token && { kind: "token", id: token.id, name: token.name },
@@ -169,7 +173,7 @@ export const retryBuild = verb({
     if (!isEnded(build.status)) {
       throw new Refusal("conflict", "The build has not ended: cancel it first, or wait.");
     }
-    return trigger(context, await inputsOf(context, build), { retryOf: build.id });
+    return trigger(context, await inputsOf(context, build), { retryOf: build.id, madeBy: originOfRetry(build) });
   },
 });
 

@@ -261,12 +261,10 @@ describe("a hook that is no more", () => {
     expect((await deliver(current, PUSH, pushOf(SHA("a")))).status).toBe(202);
   });
 
-  it("takes nothing where the connection is switched off, and its object hears nothing", async () => {
+  it("is gone while the connection is switched off, and its object hears nothing", async () => {
     const off = await newConnection(orgId, "github");
     await env.DB.prepare("UPDATE connection SET is_active = 0 WHERE id = ?").bind(off.connectionId).run();
-    const { status, body } = await deliver(off, PUSH, pushOf(SHA("a")));
-    expect(status).toBe(202);
-    expect(body).toMatchObject({ builds: [], ignored: "the connection is not active" });
+    expectProblem(await deliver(off, PUSH, pushOf(SHA("a"))), 410, "gone");
     expect(await notesOf(off)).toEqual([]);
   });
 

@@ -52,6 +52,19 @@ describe("POST /hook/{token}", () => {
     });
   });
 
+  it("makes builds whose retries say the same of what made them", async () => {
+    const { body } = await pull(pullOf("opened", SHA("a")));
+    const id = body.builds[0]!;
+    await call(admin, "POST", `/build/${id}/cancel`);
+    const { status, body: retry } = await call(admin, "POST", `/build/${id}/retry`);
+    expect(status).toBe(201);
+    const first = await buildOf(admin, id);
+    const { event, pull: told, branch, commitSha } = first;
+    expect(event).toBe("pull");
+    expect(retry).toMatchObject({ event, pull: told, branch, commitSha, trigger: "retry", retryOf: id });
+    expect(retry.createdBy.kind).toBe("token");
+  });
+
   it("says why a push makes none", async () => {
     const { status, body } = await push(pushOf(SHA("a"), { ref: "refs/heads/topic" }));
     expect(status).toBe(202);

@@ -37,7 +37,7 @@ const follow = async (token: string, path: string) => {
   return { head: lines[0] as unknown, lines: lines.slice(1), pages };
 };
 
-const furnish = async ({ orgId, admin, repository }: BuildSetup) => {
+const furnish = async ({ orgId, admin, repository, pipeline }: BuildSetup) => {
   await env.DB.prepare(
     `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 230)
      INSERT INTO variable_group (id, org_id, name, created_at, updated_at)
@@ -51,6 +51,8 @@ const furnish = async ({ orgId, admin, repository }: BuildSetup) => {
   await created(admin, "/connection", { kind: "gitea", name: "host", webUrl: "https://git.example" });
   const credential = { kind: "token", username: "builder", value: SECRET };
   await call(admin, "PUT", `/repository/${repository.id}/credential`, credential);
+  const nightly = { pipelineId: pipeline.id, name: "nightly", cron: "0 3 * * *", envVariables: { KEY: SECRET } };
+  await created(admin, "/schedule", nightly);
 };
 
 describe("GET /organization/{id}/export", () => {
@@ -72,6 +74,7 @@ describe("GET /organization/{id}/export", () => {
           ["repository", 1],
           ["credential", 1],
           ["pipeline", 1],
+          ["schedule", 1],
           ["group", 230],
         ],
         ...[

@@ -135,6 +135,18 @@ describe("the file of the default branch", () => {
     ]);
   });
 
+  it("changes nothing that the audit does not have", async () => {
+    const job = await begun();
+    const fault = "BEGIN SELECT RAISE(ABORT, 'the audit cannot be written'); END";
+    await env.DB.prepare(`CREATE TRIGGER fault BEFORE INSERT ON audit_log ${fault}`).run();
+    try {
+      expectProblem(await send(job, FILE), 503, "unavailable");
+    } finally {
+      await env.DB.exec("DROP TRIGGER fault");
+    }
+    expect((await pipelineNow()).triggers).toEqual(UNREAD);
+  });
+
   it("sent again, or by an older build, changes nothing and leaves no row", async () => {
     const other = await newAgent(setup.admin, { name: "slow" });
     await trigger(setup.admin, setup.pipeline.id);
@@ -270,7 +282,8 @@ describe("a build of a git host", () => {
     await ended(red, "main", "failed");
     const pushed = await arrived({}, { commitSha: "d".repeat(40) });
     expect(pushed.base).toEqual({ sha: green });
-    await finish(pushed);
+    await report(pushed, "start");
+    await report(pushed, "finish", { status: "failed", exitCode: 1 });
     expect((await arrived({}, { commitSha: green })).base).toBeUndefined();
   });
 

@@ -9,6 +9,7 @@ const BENCHES: Record<string, string> = {
   dashboard: "each page, beside the API call behind it; its D1 round trips and kilobytes",
   "first-line": "from the trigger, and from a push, to the first line of the log at a follower",
   flood: "heartbeats of an agent while another one floods its sockets",
+  hook: "deliveries of git hosts, beside a bare Worker; the largest; forged ones",
   language: "parsing, checking and evaluating pipeline files, up to the largest",
   "log-view": "lost frames in the browser while a log streams in or scrolls",
   mask: "the masking of secrets, beside replaceAll and a plain copy",

@@ -331,7 +331,8 @@ describe("after builds that print, fail and are canceled", () => {
     expect(gitHost.api.requests.map(({ path }) => path)).toContainEqual(expect.stringMatching(/statuses/));
     for (const { headers, ...request } of gitHost.api.requests) {
       expect(findEncoded(JSON.stringify(request), CANARIES)).toEqual([]);
-      expect(findEncoded(JSON.stringify(headers), CANARIES)).toEqual(["HOST raw"]);
+      const holding = Object.values(headers).filter((value) => findEncoded(value, CANARIES).length > 0);
+      expect(holding).toEqual([CANARIES.HOST]);
     }
     const inAnswers = new Set(answers.flatMap(([, text]) => findEncoded(text, CONTROL)));
     expect([...inAnswers].sort()).toEqual([...ALL_FOUND].sort());

@@ -113,6 +113,23 @@ export const SCENARIO: Step[] = [
   step("listPipelines", 200, "The pipelines of one repository", { query: { repoId: "$repo.id" } }),
   step("getPipeline", 200, "The pipeline", { id: "$pipeline.id" }),
   step("updatePipeline", 200, "One build of it at a time", { id: "$pipeline.id", body: { maxParallel: 1 } }),
+  step("createSchedule", 201, "Each night of a working day in Berlin", {
+    name: "schedule",
+    body: {
+      ...{ pipelineId: "$pipeline.id", name: "nightly", cron: "0 3 * * 1-5", timeZone: "Europe/Berlin" },
+      envVariables: { KIND: "nightly" },
+    },
+  }),
+  step("createSchedule", 422, "A date that never comes", {
+    body: { pipelineId: "$pipeline.id", name: "never", cron: "0 0 30 2 *" },
+  }),
+  step("listSchedules", 200, "The schedules of one pipeline", { query: { pipelineId: "$pipeline.id" } }),
+  step("getSchedule", 200, "The schedule", { id: "$schedule.id" }),
+  step("listNextTimes", 200, "Its next times", { id: "$schedule.id" }),
+  step("updateSchedule", 200, "Off for a while", { id: "$schedule.id", body: { isActive: false } }),
+  step("deleteSchedule", 204, "The schedule is gone", { id: "$schedule.id" }),
+  step("createBadge", 200, "The address of a new badge", { id: "$pipeline.id" }),
+  step("deleteBadge", 204, "The address shows nothing any more", { id: "$pipeline.id" }),
 
   step("createVariable", 201, "A plain variable for the whole organization", {
     name: "region",
@@ -206,6 +223,12 @@ export const SCENARIO: Step[] = [
     id: "$build.id",
     headers: { "X-Lease": "$job.lease" },
     body: { commitSha: COMMIT, masks: ["example-session-token"], summary: "Built 7.1.0" },
+  }),
+  step("sendFile", 204, "The file that it found on the default branch", {
+    as: "agent",
+    id: "$build.id",
+    headers: { "X-Lease": "$job.lease" },
+    body: "on: { push: { branches: [main] } }\nsteps: [{ run: make }]\n",
   }),
   step("writeLog", 200, "The whole log", {
     as: "agent",

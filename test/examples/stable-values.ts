@@ -26,7 +26,11 @@ const CHANGING: { kind: string; pattern: RegExp; replacement(n: number, found: s
     replacement: (n) => `example-secret-of-a-hook-${String(n).padStart(7, "0")}`,
   },
   { kind: "lease", pattern: /\b1[789]\d{11}\b/g, replacement: (n) => String(1793610000000 + n) },
-  { kind: "origin", pattern: /\bhttp:\/\/127\.0\.0\.1:\d+(?=\/app\/)/g, replacement: () => "https://millrace.example" },
+  {
+    kind: "origin",
+    pattern: /\bhttp:\/\/127\.0\.0\.1:\d+(?=\/(?:app|hook)\/)/g,
+    replacement: () => "https://millrace.example",
+  },
   { kind: "seconds", pattern: /(?<="oldestWaitSeconds":)[\d.]+/g, replacement: () => "1.5" },
 ];
 

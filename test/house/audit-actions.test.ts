@@ -35,6 +35,14 @@ describe("the actions of the audit", () => {
 });
 
 /** Properties of a pipeline file's contexts, which look the same. */
-const CONTEXT = new Set(["build.attempt", "build.branch", "build.commit", "build.trigger", "agent.platform"]);
+const CONTEXT = new Set([
+  "build.attempt",
+  "build.base",
+  "build.branch",
+  "build.event",
+  "build.commit",
+  "build.trigger",
+  "agent.platform",
+]);
 /** Names of files, which look the same too. */
 const FILE = /\.(ts|mjs|log)$/;

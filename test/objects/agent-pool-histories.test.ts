@@ -8,6 +8,7 @@ import { RULES } from "../../src/domain/pool/rules.ts";
 import type { Command } from "../../src/domain/pool/step.ts";
 import type { AgentPool } from "../../src/objects/agent-pool.ts";
 import type { Agent } from "../../src/protocol/agent.ts";
+import { LIMITS } from "../../src/protocol/limits.ts";
 import { History } from "../simulate/history.ts";
 import type { AnyInput } from "../simulate/observations.ts";
 import { Random } from "../simulate/random.ts";
@@ -82,7 +83,9 @@ const record = (index: number): { calls: RecordedCall[]; history: History } | un
   const { faults } = history.simulator;
   // D1 was away from a comparison in memory, which it is not from that of the object.
   const isUncompared = calls.some(({ expected }) => !expected.ok && expected.refusal.kind === "unavailable");
-  return isUncompared || SIMULATION_ONLY.some((fault) => faults.has(fault)) ? undefined : { calls, history };
+  // The queue of the object takes more builds than that of a history.
+  const isShort = history.simulator.pool.context.maxQueued < LIMITS.queuedBuilds;
+  return isUncompared || isShort || SIMULATION_ONLY.some((fault) => faults.has(fault)) ? undefined : { calls, history };
 };
 
 /** Commands that the object gives itself, or that a closed socket causes. */
@@ -90,6 +93,7 @@ const INTERNAL: RecordedCall["command"][] = [
   "recordFlush",
   "recordCloses",
   "recordDeletions",
+  "recordHosts",
   "compare",
   "reconcile",
   "tidy",

@@ -19,6 +19,8 @@ export const checkArrival = (context: CheckContext, state: PoolState, value: Any
   must(19, !value.isRepeat, "a delivery that was never carried out whole counts as known");
   for (const { pipelineId, ref } of input.ended) observed.heads.delete(`${pipelineId} ${ref}`);
   (input.builds as SimArriving[]).forEach((asked, index) => {
+    // Only a simulated host says what really happened.
+    if (!asked.push) return;
     const { outcome, buildId } = value.builds[index];
     const key = `${asked.pipelineId} ${asked.push.ref}`;
     const heard = (observed.heads.get(key) ?? []).filter(({ at }) => now < at + HEARD_MS);
@@ -30,12 +32,13 @@ export const checkArrival = (context: CheckContext, state: PoolState, value: Any
   for (const id of value.canceled) checkCanceled(context, state, id, input);
 };
 
-/** Whether the ref had the commit and the one before once only: else nobody can always tell which push arrives. */
-const isPlain = ({ push, history }: SimArriving): boolean =>
-  isOnce(history, push.life, push.sha) && (push.before === null || isOnce(history, push.life, push.before));
+/** Whether the ref never went back to an earlier commit: else nobody can always tell which push arrives. */
+const isStraight = (history: readonly Push[], life: number): boolean => {
+  const shas = history.flatMap((push) => (push.life === life ? [push.sha] : []));
+  return new Set(shas).size === shas.length;
+};
 
-const isOnce = (history: readonly Push[], ofLife: number, commit: string): boolean =>
-  history.filter(({ life, sha }) => life === ofLife && sha === commit).length === 1;
+const isPlain = ({ push, history }: SimArriving): boolean => isStraight(history, push.life);
 
 const isOf = (head: HeardHead, { life, index }: Push): boolean => head.life === life && head.indices.includes(index);
 
@@ -81,19 +84,23 @@ const checkCanceled = (context: CheckContext, state: PoolState, id: string, inpu
   must(10, status === (state.jobs.get(id)?.lease ? "canceling" : "canceled"), `after a cancel the build is ${status}`);
   observed.builds.get(id)!.isCanceled = true;
   must(20, !!origin, "a delivery ended a build that no delivery made");
-  if (!supersededBy) return;
   const asked = input.builds.find((one: SimArriving) => one.pipelineId === pipelineId);
+  if (!supersededBy || (asked && !asked.push)) return;
   must(20, asked?.supersedes, "a build was superseded in a pipeline that does not want it");
   const heard = observed.heads.get(`${pipelineId} refs/heads/${branch}`) ?? [];
   const [newest, older] = [supersededBy, id].map((buildId) => heard.find((head) => head.buildId === buildId));
   must(20, newest !== undefined && older !== undefined, "a build was superseded by one of another ref");
-  const isRevisited = [newest, older].some(({ sha }) => !isOnce(asked.history, newest.life, sha));
   const isOlder = older.life === newest.life && Math.max(...older.indices) < Math.min(...newest.indices);
-  must(20, isOlder || isRevisited, "an older head ended the build of a newer one");
+  must(20, isOlder || !isStraight(asked.history, newest.life), "an older head ended the build of a newer one");
 };
 
 /** Where every push of a ref was heard of, its head has a build that no other took the place of. */
-export const checkHead = ({ observed, storage }: Pick<CheckContext, "observed" | "storage">, head: Push): void => {
+export const checkHead = (
+  { observed, storage }: Pick<CheckContext, "observed" | "storage">,
+  head: Push,
+  history: readonly Push[],
+): void => {
+  if (!isStraight(history, head.life)) return;
   for (const [key, heard] of observed.heads) {
     const pipelineId = key.slice(0, key.indexOf(" "));
     const own = heard.filter((one) => key === `${pipelineId} ${head.ref}` && isOf(one, head));

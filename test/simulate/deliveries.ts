@@ -63,6 +63,11 @@ export class SimDeliveries {
       this.#completeTelling(this.#telling);
       return;
     }
+    this.compare();
+    if (pool.state.unchecked !== null) {
+      this.#simulator.call("recordHosts", { told: [], failed: true });
+      return;
+    }
     const { rows } = pool.storage;
     const reports = [...pool.state.hostDue.keys()].flatMap((id) => {
       const [build, job] = [rows.builds.get(id), rows.jobs.get(id)];

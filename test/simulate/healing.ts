@@ -33,8 +33,8 @@ export const heal = (simulator: Simulator, agents: SimAgent[], handOuts: HandOut
     must(17, isEnded(build.status), "a stored build has not ended");
   simulator.database.compare(pool.storage);
   simulator.gitHosts.check(pool.storage);
-  for (const { head } of repository.refs.values())
-    if (head && simulator.poolRestores === 0 && !repository.isTorn(head)) checkHead(pool.checker, head);
+  for (const { head, history } of repository.refs.values())
+    if (head && simulator.poolRestores === 0 && !repository.isTorn(head)) checkHead(pool.checker, head, history);
   pool.checker.checkCloses(simulator.deliveries.closedLogs);
   pool.checker.checkRevocations(simulator.database.tokens);
 };

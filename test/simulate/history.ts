@@ -231,6 +231,7 @@ export class History {
       pool.storage.rows = rows;
       pool.checker.observed = observed;
       simulator.poolRestores++;
+      simulator.gitHosts.mayRunAgain = true;
       simulator.database.poolWasRestored();
       pool.checker.poolWasRestored(simulator.database.stored());
       simulator.evict(true);

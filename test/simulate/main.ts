@@ -6,7 +6,7 @@ import { failureReport, type HistoryId, replay, replayCommand } from "./replay.t
 import type { Summary } from "./run.ts";
 import { LEGEND } from "./trace.ts";
 
-const MAX_MUTANT_HISTORIES = 1_000;
+const MAX_MUTANT_HISTORIES = 2_000;
 const MAX_PRINTED_FAILURES = 20;
 
 const USAGE = `Random histories against the queue and lease machine, with faults; docs/invariants.md explains them.

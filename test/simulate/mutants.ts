@@ -15,7 +15,7 @@ const mutant = (breaks: Invariant, name: string, rules: Partial<Rules>): Mutant 
   rules: { ...RULES, ...rules },
 });
 
-/** Each must violate its invariant within 1,000 histories, or the check proves nothing. */
+/** Each must violate its invariant within 2,000 histories, or the check proves nothing. */
 export const MUTANTS: readonly Mutant[] = [
   mutant(3, "the fence is ignored", {
     holdsLease: ({ lease }, agentId) => lease?.agentId === agentId,
@@ -132,4 +132,47 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(16, "a restored D1 goes unnoticed", { databaseWasRestored: () => false }),
   mutant(7, "a restored pool goes unnoticed", { poolWasRestored: () => false }),
   mutant(7, "idempotency keys are ignored", { keyStands: () => false }),
+  mutant(19, "deliveries are known by their id only", { placed: () => ({ kind: "new", isCertain: true }) }),
+  mutant(19, "deliveries are known by their commit only", {
+    placed: (heads, pushed) => {
+      const head = heads.find(({ sha }) => sha === pushed.sha);
+      return head ? { kind: "same", head } : RULES.placed(heads, pushed);
+    },
+  }),
+  mutant(19, "a head that was replaced is built", {
+    placed: (heads, pushed) => {
+      const place = RULES.placed(heads, pushed);
+      return place.kind === "late" ? { kind: "new", isCertain: false } : place;
+    },
+  }),
+  mutant(19, "a delivery is known before all of it was made", { remembersDelivery: () => true }),
+  mutant(19, "no delivery is known", { deliveryStands: () => false }),
+  mutant(20, "the head that arrived last is the newest", {
+    superseded: (heads) => ({ newest: heads.at(-1)!, older: heads.slice(0, -1) }),
+  }),
+  mutant(20, "an older head ends the build of a newer one", {
+    superseded: (heads, { sha }) => {
+      const newest = heads.findLast((head) => head.sha === sha)!;
+      return { newest, older: heads.filter(({ before }) => before === sha) };
+    },
+  }),
+  mutant(21, "git hosts are told without a version", {
+    hostReport: (build, job) => {
+      const report = RULES.hostReport(build, job);
+      return report && { ...report, version: 0 };
+    },
+  }),
+  mutant(21, "git hosts are told the version of the start alone", {
+    hostReport: (build, job) => {
+      const report = RULES.hostReport(build, job);
+      return report && { ...report, version: build.queuedAt };
+    },
+  }),
+  mutant(21, "git hosts are not told again after an attempt that failed", {
+    tellsHostsAgain: (left, failed) => left > 0 && !failed,
+  }),
+  mutant(21, "that a build waits counts as its end", { isHostTold: () => true }),
+  mutant(21, "git hosts hear only of builds that wait", {
+    hostOutbox: (build, at) => (isEnded(build.status) ? [] : RULES.hostOutbox(build, at)),
+  }),
 ];

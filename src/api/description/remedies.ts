@@ -38,7 +38,7 @@ export const REMEDIES: Record<ProblemKind, { meaning: string; remedy: string[] }
   gone: {
     meaning: "The address was right once, and is not any more: nothing that is sent there is taken.",
     remedy: [
-      "For the hook of a git host: its connection was removed, or the hook got a new address. Give the host the one that `GET /connection/{id}/hook` shows, or remove the hook there.",
+      "For the hook of a git host: its connection was removed or switched off, or the hook got a new address. Give the host the one that `GET /connection/{id}/hook` shows, or remove the hook there.",
     ],
   },
   "method-not-allowed": {

@@ -1,11 +1,13 @@
 import * as z from "zod/mini";
 import * as agent from "../../protocol/agent.ts";
 import * as audit from "../../protocol/audit.ts";
+import * as badge from "../../protocol/badge.ts";
 import * as build from "../../protocol/build.ts";
 import * as buildStates from "../../protocol/build-states.ts";
 import * as common from "../../protocol/common.ts";
 import * as connection from "../../protocol/connection.ts";
 import * as deadLetter from "../../protocol/dead-letter.ts";
+import * as delivery from "../../protocol/delivery.ts";
 import * as explain from "../../protocol/explain.ts";
 import * as group from "../../protocol/group.ts";
 import * as jobs from "../../protocol/jobs.ts";
@@ -17,6 +19,7 @@ import * as problem from "../../protocol/problem.ts";
 import * as repository from "../../protocol/repository.ts";
 import * as restore from "../../protocol/restore.ts";
 import * as rewrap from "../../protocol/rewrap.ts";
+import * as schedule from "../../protocol/schedule.ts";
 import * as serviceMetrics from "../../protocol/service-metrics.ts";
 import * as token from "../../protocol/token.ts";
 import * as variable from "../../protocol/variable.ts";
@@ -40,6 +43,7 @@ const MODULES: Record<string, unknown>[] = [
   buildStates,
   connection,
   deadLetter,
+  delivery,
   explain,
   group,
   jobs,
@@ -47,6 +51,8 @@ const MODULES: Record<string, unknown>[] = [
   metrics,
   organization,
   pipeline,
+  badge,
+  schedule,
   problem,
   repository,
   restore,

@@ -68,7 +68,6 @@ export const CONNECTION_ROUTES: Route[] = [
       tag: "Connections",
       summary: "Show the hook's address and secret",
       description: "What to type where the host makes hooks. No other answer has it, and each time is in the audit.",
-      problems: ["conflict"],
     },
   ),
   get(

@@ -17,6 +17,7 @@ const NOUN_PAGES: Record<string, string> = {
   repository: "repositories",
   pipeline: "pipelines",
   connection: "connections",
+  schedule: "schedules",
 };
 
 /** The actor `token:ID` or `agent:ID` by its present name, if it still has one. */

@@ -192,7 +192,7 @@ const form: Form = {
   page,
   async submit(context, { params, form }) {
     const id = byId(params.id);
-    const { on } = await getPipeline.run(context.expectingVersion(null), id);
+    const { on } = await getPipeline.run(context, id);
     const body = parseBody(updatePipeline.body, {
       on: form.get("decides") === "record" ? readOn(form, on) : null,
       supersede: readText(form, "supersede"),

@@ -1,10 +1,12 @@
 import type { Group } from "../../protocol/group.ts";
 import type { Pipeline } from "../../protocol/pipeline.ts";
+import type { Schedule } from "../../protocol/schedule.ts";
 import type { Context } from "../../services/core/context.ts";
 import { previewEnvironment } from "../../services/environment-preview.ts";
 import { listGroups } from "../../services/groups.ts";
 import { createPipeline, deletePipeline, getPipeline, updatePipeline } from "../../services/pipelines.ts";
 import { getRepository, listRepositories } from "../../services/repositories.ts";
+import { listSchedules } from "../../services/schedules.ts";
 import { EnvironmentPreview } from "../components/environment-preview.tsx";
 import { VersionField } from "../components/fields.tsx";
 import { StackedForm } from "../components/form-page.tsx";
@@ -12,6 +14,7 @@ import { reorderedForm } from "../components/ordered-groups.tsx";
 import { PipelineFields, readPipeline } from "../components/pipeline-fields.tsx";
 import { PipelineTriggers } from "../components/pipeline-triggers.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
+import { ScheduleRows } from "../components/schedule-rows.tsx";
 import { TargetLinks } from "../components/target-links.tsx";
 import { confirmRemoval } from "../confirm-removal.tsx";
 import { count } from "../count.ts";
@@ -69,16 +72,56 @@ const Settings = ({ pipeline, ...props }: EditFormProps & { pipeline: Pipeline }
   </section>
 );
 
-const page: Page = {
+interface SchedulesProps {
+  pipeline: Pipeline;
+  schedules: Schedule[];
+  canChange: boolean;
+  now: Date;
+}
+
+const Schedules = ({ pipeline, schedules, canChange, now }: SchedulesProps) => (
+  <section class="part">
+    <div class="head">
+      <h2>Schedules</h2>
+      {canChange && (
+        <a class="button" href={`/app/pipelines/${pipeline.id}/schedules/new`}>
+          Add schedule
+        </a>
+      )}
+    </div>
+    <ScheduleRows schedules={schedules} now={now} pipelineOf={null} />
+    {schedules.length === 0 && <p class="hint">Nothing builds it at set times.</p>}
+  </section>
+);
+
+const BadgeForms = ({ pipeline }: { pipeline: Pipeline }) => (
+  <section class="part">
+    <h2>Badge</h2>
+    <p class="hint">
+      An image of how the newest build ended, at an address with a token. A new address ends the one before.
+    </p>
+    <span class="actions">
+      <form method="post" action={`/app/pipelines/${pipeline.id}/badge`}>
+        <button type="submit">Make a badge</button>
+      </form>
+      <a class="button danger" href={`/app/pipelines/${pipeline.id}/badge/revoke`}>
+        Revoke
+      </a>
+    </span>
+  </section>
+);
+
+export const pipelinePage: Page = {
   path: "/pipelines/:id",
   role: "viewer",
   async show(context, request) {
     const id = byId(request.params.id);
-    const [{ value: pipeline, version }, repositories, groups, environment] = await Promise.all([
+    const [{ value: pipeline, version }, repositories, groups, environment, schedules] = await Promise.all([
       getPipeline.answer(context, id),
       listRepositories.run(context, noInput),
       listGroups.run(context, allGroups),
       previewEnvironment.run(context, { ...id, query: {} }),
+      listSchedules.run(context, { ...noInput, query: { pipelineId: id.params.id } }),
     ]);
     const repository = repositories.find((each) => each.id === pipeline.repoId);
     const name = repository?.fullName ?? "removed repository";
@@ -98,6 +141,8 @@ const page: Page = {
           </div>
           <Facts pipeline={pipeline} />
           <PipelineTriggers pipeline={pipeline} repository={repository} canChange={canChange} now={context.now} />
+          <Schedules pipeline={pipeline} schedules={schedules} canChange={canChange} now={context.now} />
+          {canChange && <BadgeForms pipeline={pipeline} />}
           <EnvironmentPreview entries={environment} groups={namesById(groups, ({ name }) => name)} />
           {canChange ? (
             <Settings
@@ -125,11 +170,11 @@ const showReordered = async (context: Context, request: FormRequest, page: Page)
 };
 
 const saveForm: Form = {
-  path: page.path,
+  path: pipelinePage.path,
   access: updatePipeline.access,
-  page,
+  page: pipelinePage,
   async submit(context, request) {
-    const reordered = await showReordered(context, request, page);
+    const reordered = await showReordered(context, request, pipelinePage);
     if (reordered) return reordered;
     const { params, form } = request;
     await updatePipeline.run(context, { ...byId(params.id), body: parseBody(updatePipeline.body, readPipeline(form)) });
@@ -190,5 +235,5 @@ const remove = confirmRemoval({
   remove: (context, id) => deletePipeline.run(context, byId(id)),
 });
 
-export const pipelinePages: Page[] = [newPage, page, remove.page];
+export const pipelinePages: Page[] = [newPage, pipelinePage, remove.page];
 export const pipelineForms: Form[] = [addForm, saveForm, remove.form];

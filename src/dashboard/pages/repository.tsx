@@ -1,5 +1,8 @@
+import type { Connection } from "../../protocol/connection.ts";
 import { PIPELINE_DEFAULTS, type Pipeline } from "../../protocol/pipeline.ts";
 import type { Repository } from "../../protocol/repository.ts";
+import { listConnections } from "../../services/connections.ts";
+import type { Context } from "../../services/core/context.ts";
 import { deleteCredential, setCredential } from "../../services/credentials.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { deleteRepository, getRepository, updateRepository } from "../../services/repositories.ts";
@@ -60,10 +63,11 @@ interface SettingsProps {
   request: PageRequest;
   repository: Repository;
   pipelines: Pipeline[];
+  connections: Connection[];
   version: number | null;
 }
 
-const Settings = ({ request, repository, pipelines, version }: SettingsProps) => (
+const Settings = ({ request, repository, pipelines, connections, version }: SettingsProps) => (
   <section>
     <h2>Settings</h2>
     <StackedForm submit="Save">
@@ -78,6 +82,17 @@ const Settings = ({ request, repository, pipelines, version }: SettingsProps) =>
           { value: "", label: `none: ${PIPELINE_DEFAULTS.configPath} of the commit` },
           ...pipelines.map(({ id, name }) => ({ value: id, label: name })),
         ]}
+      />
+      <SelectField
+        request={request}
+        name="connectionId"
+        label="Connection"
+        value={repository.connectionId}
+        choices={[
+          { value: "", label: "none: only requests and schedules build it" },
+          ...connections.map(({ id, name }) => ({ value: id, label: name })),
+        ]}
+        hint="The git host that tells of its pushes. Its hook is made where the repository is added to the connection."
       />
       <CheckField request={request} name="isActive" label="Active: builds can be triggered" on={repository.isActive} />
     </StackedForm>
@@ -111,15 +126,23 @@ const CredentialForm = ({ request, repository }: { request: PageRequest; reposit
   </section>
 );
 
+/** The organization's connections, for who may see them. */
+const connectionsOf = async (context: Context): Promise<Connection[]> => {
+  await context.admit();
+  return hasRole(context, "maintainer") ? listConnections.run(context, noInput) : [];
+};
+
 const page: Page = {
   path: "/repositories/:id",
   role: "viewer",
   async show(context, request) {
-    const [{ value: repository, version }, pipelines] = await Promise.all([
+    const [{ value: repository, version }, pipelines, connections] = await Promise.all([
       getRepository.answer(context, byId(request.params.id)),
       listPipelines.run(context, { ...noInput, query: { repoId: request.params.id ?? "" } }),
+      connectionsOf(context),
     ]);
     const canChange = hasRole(context, "maintainer");
+    const connection = connections.find(({ id }) => id === repository.connectionId);
     return {
       title: repository.fullName,
       section: "repositories",
@@ -133,12 +156,25 @@ const page: Page = {
           <p class="facts">
             <code>{repository.cloneUrl}</code>
             <span>default branch {repository.defaultBranch}</span>
+            {connection && (
+              <span>
+                connected by <a href={`/app/connections/${connection.id}`}>{connection.name}</a>
+                {!repository.hasHook && ", with a hook made by hand"}
+              </span>
+            )}
+            {repository.connectionId === null && <span>not connected to a git host</span>}
             {!repository.isActive && <span class="label">inactive</span>}
           </p>
           <Pipelines repository={repository} pipelines={pipelines} canChange={canChange} />
           {canChange && (
             <div class="column">
-              <Settings request={request} repository={repository} pipelines={pipelines} version={version} />
+              <Settings
+                request={request}
+                repository={repository}
+                pipelines={pipelines}
+                connections={connections}
+                version={version}
+              />
               <CredentialForm request={request} repository={repository} />
               <p>
                 <a class="button danger" href={`/app/repositories/${repository.id}/remove`}>
@@ -161,6 +197,7 @@ const saveForm: Form = {
     const body = parseBody(updateRepository.body, {
       ...readRepository(form),
       defaultPipelineId: readText(form, "defaultPipelineId"),
+      connectionId: readText(form, "connectionId"),
       isActive: readFlag(form, "isActive"),
     });
     await updateRepository.run(context, { ...byId(params.id), body });

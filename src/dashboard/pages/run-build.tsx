@@ -1,13 +1,12 @@
 import { LIMITS } from "../../protocol/limits.ts";
 import { PIPELINE_DEFAULTS, type Pipeline } from "../../protocol/pipeline.ts";
 import type { Repository } from "../../protocol/repository.ts";
-import { invalid } from "../../services/core/refusal.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { listRepositories } from "../../services/repositories.ts";
 import { triggerBuild } from "../../services/triggers.ts";
 import { AreaField, type Choice, SecretField, SelectField, TextField } from "../components/fields.tsx";
 import { FormPage } from "../components/form-page.tsx";
-import { readList, readNumber, readRequiredText, readText } from "../form-fields.ts";
+import { readList, readNumber, readPairs, readRequiredText, readText } from "../form-fields.ts";
 import type { Form, Page, PageRequest } from "../page-definition.ts";
 import { noInput, parseBody, withBody } from "../verb-input.ts";
 
@@ -115,15 +114,6 @@ const page: Page = {
     };
   },
 };
-
-/** Reads `NAME=value` lines. @throws Refusal with the number of a wrong line, never with its text */
-const readPairs = (form: URLSearchParams, field: string): [string, string][] =>
-  (form.get(field) ?? "").split("\n").flatMap((line, index) => {
-    if (line.trim() === "") return [];
-    const at = line.indexOf("=");
-    if (at > 0) return [[line.slice(0, at).trim(), line.slice(at + 1)] as [string, string]];
-    throw invalid(`/${field}`, `line ${index + 1} does not have the form NAME=value`);
-  });
 
 const form: Form = {
   path: page.path,

@@ -1,4 +1,4 @@
-import type { BuildEvent } from "../../protocol/build.ts";
+import type { Build, BuildEvent } from "../../protocol/build.ts";
 import type { Commit } from "./arrival.ts";
 
 /** The pull request of a build, as it was when the build was made. */
@@ -38,3 +38,20 @@ export interface HostTarget {
   /** Scheme and host of the service as it was reached, for a link to the build; null where nobody reached it. */
   origin: string | null;
 }
+
+/**
+ * What made a build, for its retry, which runs its steps whatever changed; null where a request made it. Records of
+ * earlier releases lack most of it.
+ */
+export const originOfRetry = ({ event, pull, subject, author, schedule }: Build): BuildOrigin | null => {
+  if (!event || event === "api") return null;
+  return {
+    event,
+    before: null,
+    pull: pull ? { ...pull, base: pull.base ?? "" } : null,
+    commit: subject ? { subject, author } : null,
+    schedule: schedule ?? null,
+    paths: null,
+    purpose: "build",
+  };
+};

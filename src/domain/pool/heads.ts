@@ -64,9 +64,8 @@ const mayFollow = (heads: readonly Head[], successors: readonly Head[], { sha, b
   if (before === null) return false;
   if (successors.some((one) => shasFrom(heads, one.sha).has(before))) return true;
   const earlier = heads.filter((one) => one.sha === sha);
-  if (earlier.some((one) => one.before !== null && one.before !== before)) return true;
-  const from = heads.findLastIndex((one) => one.sha === before);
-  return from > heads.indexOf(successors[0]!) && !earlier.some((one) => one.before === before);
+  if (earlier.length > 0) return earlier.some((one) => one.before !== null && one.before !== before);
+  return heads.findLastIndex((one) => one.sha === before) > heads.indexOf(successors[0]!);
 };
 
 /** The heads with what an arriving one tells of what was before it; the same list where that is nothing. */

@@ -41,10 +41,10 @@ const refusals: Record<number, string> = {
 /** A page for people may come with status 200, from whatever stands before the host: that told nobody anything. */
 const accepted = (answer: Answer): Outcome => {
   const body = fieldsOf(answer);
-  if (body === null && !answer.isCut) {
+  if (body === null) {
     return { kind: "away", isUnsure: false, reason: "What answers in place of the git host is not its API." };
   }
-  const pipeline = body?.pipeline_id;
+  const pipeline = body.pipeline_id;
   return { kind: "told", pipelineId: Number.isSafeInteger(pipeline) ? (pipeline as number) : null };
 };
 

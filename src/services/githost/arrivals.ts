@@ -95,16 +95,13 @@ const note = async (context: Context, { connectionId, event, arrival }: Sent, ta
 /**
  * Takes a delivery: what it makes and ends happens in one transaction of the pool, and everything after that may be
  * repeated. The list of deliveries hears of it after the answer.
- * @throws Refusal gone where the connection or this generation of its hook is no more
+ * @throws Refusal gone where the connection is not active, or this generation of its hook is no more
  */
 export const takeArrival = async (context: Context, sent: Sent): Promise<DeliveryTaken> => {
   const { connectionId, generation, id, arrival } = sent;
   const rows = await readArrivalRows(context, connectionId, arrival);
-  if (!rows.connection || (generation !== null && rows.connection.hookGeneration !== generation)) {
-    throw new Refusal("gone", "This hook is no longer one of a connection.");
-  }
-  // While a connection is deleted, nothing may bring its object back.
-  if (!rows.connection.isActive) return { delivery: id, ...nothing("the connection is not active") };
+  const isOld = generation !== null && rows.connection?.hookGeneration !== generation;
+  if (!rows.connection?.isActive || isOld) throw new Refusal("gone", "This hook is not one of an active connection.");
   const taken: DeliveryTaken = { delivery: id, ...(await takeWith(context, sent, rows)) };
   context.waitUntil(note(context, sent, taken));
   return taken;

@@ -1,21 +1,17 @@
-import { getTableColumns } from "drizzle-orm";
 import * as z from "zod/mini";
-import { connection } from "../../db/schema.ts";
 import type { DeliveryNote } from "../../domain/githost/delivery-note.ts";
-import { PathId } from "../../protocol/common.ts";
-import { DeliveryTaken, HostDelivery, PathDelivery } from "../../protocol/delivery.ts";
+import { Id, PathId } from "../../protocol/common.ts";
+import { DeliveryId, DeliveryTaken, HostDelivery } from "../../protocol/delivery.ts";
 import { LIMITS } from "../../protocol/limits.ts";
+import { findConnection } from "../connections.ts";
 import type { Context } from "../core/context.ts";
-import { findOne } from "../core/record.ts";
 import { notFound, Refusal } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
 import { takeArrival } from "./arrivals.ts";
 
-/** The last deliveries of a connection of the caller's organization, the newest first. @throws Refusal not-found */
-const notesOf = async (context: Context, connectionId: string): Promise<DeliveryNote[]> => {
-  await findOne(context, connection, getTableColumns(connection), connectionId);
-  return context.objects.gitHost(context.orgId, connectionId).deliveries(LIMITS.deliveries);
-};
+/** The last deliveries of a connection of the caller's organization, the newest first. */
+const notesOf = ({ objects, orgId }: Context, { id }: { id: string }): Promise<DeliveryNote[]> =>
+  objects.gitHost(orgId, id).deliveries(LIMITS.deliveries);
 
 const deliveryRecord = ({ at, arrival, ...note }: DeliveryNote): HostDelivery => ({
   ...note,
@@ -27,7 +23,10 @@ export const listDeliveries = verb({
   access: { role: "maintainer" },
   params: PathId,
   output: z.array(HostDelivery),
-  run: async (context, { params }) => (await notesOf(context, params.id)).map(deliveryRecord),
+  async run(context, { params }) {
+    const notes = await notesOf(context, await findConnection(context, params.id));
+    return notes.map(deliveryRecord);
+  },
 });
 
 /** An id of its own, so that the pool does not take it for a repeat: `ID~MILLISECONDS`. */
@@ -42,10 +41,12 @@ const redeliver = (context: Context, connectionId: string, { id, event, arrival 
 
 export const redeliverDelivery = verb({
   access: { role: "maintainer" },
-  params: PathDelivery,
+  params: z.object({ id: Id, deliveryId: DeliveryId }),
   output: DeliveryTaken,
   async run(context, { params }) {
-    const note = (await notesOf(context, params.id)).find(({ id }) => id === params.deliveryId);
+    const connection = await findConnection(context, params.id);
+    if (!connection.isActive) throw new Refusal("conflict", "The connection is not active.");
+    const note = (await notesOf(context, connection)).find(({ id }) => id === params.deliveryId);
     if (!note) throw notFound();
     return redeliver(context, params.id, note);
   },

@@ -50,7 +50,8 @@ const newBuild = (
         ...{ number: pull.number, base: pull.base, branch: branchOf(pull.ref) },
         ...{ title: pull.title, author: pull.author },
       },
-      commit: commitOf(arrival),
+      // GitHub and Gitea tell no commit with a pull request: lists then show what the pull request says.
+      commit: commitOf(arrival) ?? (pull && { subject: pull.title, author: pull.author }),
       schedule: null,
       paths: undecidedPaths,
       purpose,

@@ -1,20 +1,24 @@
 import { v7 as uuid } from "uuid";
-import type { pipeline, schedule } from "../../db/schema.ts";
+import type { pipeline, repository, schedule } from "../../db/schema.ts";
 import { branchOf } from "../../domain/git-ref.ts";
+import { hostTargetOf } from "../../domain/githost/host-target.ts";
 import type { NewBuild } from "../../domain/pool/commands.ts";
 import { inputsContext } from "../../domain/seal-context.ts";
 import type { Keys } from "../core/keys.ts";
 import { openScheduled } from "../scheduled-values.ts";
 
 type Pipeline = typeof pipeline.$inferSelect;
+type Repository = typeof repository.$inferSelect;
 
 /** A schedule whose time has come, with what its builds are of; their fields are null where that is gone. */
-export interface Due extends Pick<Pipeline, "repoId" | "requires" | "timeoutSeconds" | "maxParallel" | "maxAttempts"> {
+export interface Due
+  extends Pick<Pipeline, "repoId" | "requires" | "timeoutSeconds" | "maxParallel" | "maxAttempts" | "hostContext">,
+    Pick<Repository, "defaultBranch" | "connectionId" | "gitHostRepoId" | "fullName"> {
   schedule: typeof schedule.$inferSelect;
   /** 1 where the pipeline and its repository are active. */
   mayBuild: number | null;
   pipelineVersion: number;
-  defaultBranch: string;
+  pipelineName: string;
 }
 
 /** The build of a schedule's time has the same id whenever it is made: so the pool knows it, also after days. */
@@ -54,7 +58,7 @@ export const buildAt = async (keys: Keys, due: Due, at: number): Promise<NewBuil
     origin: {
       ...{ event: "schedule", before: null, pull: null, commit: null, schedule: name, paths: null, purpose: "build" },
     },
-    host: null,
+    host: hostTargetOf(due, { name: due.pipelineName, hostContext: due.hostContext }, "schedule", null),
     // The same whatever changed in the schedule meanwhile: a repeat of the time is the same build.
     idempotency: { key, caller, bodyHash: "" },
     actor: { actor: caller, requestId: null },

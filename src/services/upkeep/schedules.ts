@@ -41,8 +41,13 @@ const dueSchedules = async ({ db, now, failures }: Run): Promise<Due[]> => {
         // D1 answers rows by the names of their columns: those of a schedule must not come again.
         mayBuild: sql<number | null>`${pipeline.isActive} AND ${repository.isActive}`.as("may_build"),
         pipelineVersion: sql<number>`${pipeline.version}`.as("pipeline_version"),
+        pipelineName: sql<string>`${pipeline.name}`.as("pipeline_name"),
         repoId: pipeline.repoId,
         defaultBranch: repository.defaultBranch,
+        connectionId: repository.connectionId,
+        gitHostRepoId: repository.gitHostRepoId,
+        fullName: repository.fullName,
+        hostContext: pipeline.hostContext,
         requires: pipeline.requires,
         timeoutSeconds: pipeline.timeoutSeconds,
         maxParallel: pipeline.maxParallel,

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runAgentCli } from "../support/agent-cli.ts";
@@ -117,6 +117,32 @@ steps:
       'steps:\n  - run: mkdir -p "$(dirname "$MILLRACE_OUTPUT")/a/b"; cd "$(dirname "$MILLRACE_OUTPUT")"; pwd; touch a/b/c; chmod 500 a/b a\n',
     );
     expect(existsSync((stdout.split("\n")[1] ?? folder) as string)).toBe(false);
+  });
+
+  it("compares the folder, also what is not committed, with where its branch left the default branch", async () => {
+    const file = `steps:
+  - { if: "changed('docs/**')", run: echo docs }
+  - { if: "changed('src/**')", run: echo src }
+  - { if: "changed('new/**')", run: echo new }
+  - run: echo "base $MILLRACE_BASE"
+`;
+    const repository = testRepository({ "p.yml": file, "docs/a": "1", "src/a": "1", ".gitignore": "src/ignored\n" });
+    const fork = repository.git("rev-parse", "HEAD");
+    const output = async () => (await runAgentCli(["run", "p.yml"], { cwd: repository.folder }).ended).stdout;
+    expect(await output()).not.toMatch(/^(?:docs|src|new)$/m);
+    repository.git("checkout", "--quiet", "-b", "feature");
+    repository.commit({ "docs/a": "2" });
+    repository.git("checkout", "--quiet", "main");
+    repository.commit({ "src/a": "2" });
+    repository.git("checkout", "--quiet", "feature");
+    mkdirSync(join(repository.folder, "new"));
+    writeFileSync(join(repository.folder, "new/a"), "1");
+    writeFileSync(join(repository.folder, "src/ignored"), "1");
+    const told = await output();
+    expect(told).toContain(`\nbase ${fork}\n`);
+    expect(told.match(/^(?:docs|src|new)$/gm)).toEqual(["docs", "new"]);
+    const { stdout } = await run(file);
+    expect(stdout.match(/^(?:docs|src|new)$/gm)).toEqual(["docs", "src", "new"]);
   });
 });
 

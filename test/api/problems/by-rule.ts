@@ -1,89 +1,27 @@
 import { env } from "cloudflare:workers";
-import type { Job } from "../../../src/protocol/jobs.ts";
-import { LIMITS } from "../../../src/protocol/limits.ts";
+import type { DeliveryNote } from "../../../src/domain/githost/delivery-note.ts";
+import { gitHostName } from "../../../src/domain/object-names.ts";
 import type { Problem } from "../../../src/protocol/problem.ts";
 import { type Answer, call, created, newPipeline, newRepository } from "../../support/api.ts";
-import { poll, trigger } from "../../support/build-setup.ts";
-import { databaseWithHook, deployedWith } from "../../support/deployment.ts";
+import { trigger } from "../../support/build-setup.ts";
 import { type Furnished, newFurnished } from "../../support/furnished.ts";
-
-type Provoke = (at: Furnished) => Promise<Answer<Problem>>;
-
-const AGENT = { name: "b", platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true };
-
-/** Another caller does something between the two steps of a request: its read and its write. */
-const between = (meanwhile: () => Promise<unknown>) => {
-  let batches = 0;
-  const DB = databaseWithHook(async (statements) => {
-    // A batch of one statement only records that the token was used.
-    if (statements > 1 && ++batches === 2) await meanwhile();
-  });
-  return deployedWith({ DB });
-};
-
-/** Another caller changes the record meanwhile. */
-const overtaken =
-  (method: string, noun: string, body?: unknown, rest = "", change: unknown = { name: "changed meanwhile" }): Provoke =>
-  ({ admin, ids }) => {
-    const path = `${noun}/${ids[noun]}`;
-    return between(() => call(admin, "PUT", path, change))(admin, method, path + rest, body);
-  };
-
-const byOperator =
-  (method: string, path: string, body?: unknown): Provoke =>
-  () =>
-    call(env.OPERATOR_TOKEN ?? "", method, path, body);
-
-/** The same record is created twice. */
-const twice =
-  (path: string, body: (at: Furnished) => unknown): Provoke =>
-  async (at) => {
-    await created(at.admin, path, body(at));
-    return call(at.admin, "POST", path, body(at));
-  };
-
-/** A record takes the name of another. */
-const takes =
-  (noun: string, other: (at: Furnished) => Promise<unknown>, change: unknown): Provoke =>
-  async (at) => {
-    await other(at);
-    return call(at.admin, "PUT", `${noun}/${at.ids[noun]}`, change);
-  };
-
-/** Something that the agent does to its build, once it has come as far as `before` says. */
-const asAgent =
-  (rest: string, body: unknown, before: (job: Job, at: Furnished) => Promise<unknown>, method = "POST"): Provoke =>
-  async (at) => {
-    const { body: job } = await poll(at.agent);
-    await before(job, at);
-    return call(at.agent.token, method, `/build/${job.build.id}/${rest}`, body, { "X-Lease": String(job.lease) });
-  };
-
-const nothing = async () => {};
-const start = ({ build, lease }: Job, { agent }: Furnished) =>
-  call(agent.token, "POST", `/build/${build.id}/start`, undefined, { "X-Lease": String(lease) });
-const finishAs = (status: string) => async (job: Job, at: Furnished) => {
-  await start(job, at);
-  const headers = { "X-Lease": String(job.lease) };
-  await call(at.agent.token, "POST", `/build/${job.build.id}/finish`, { status }, headers);
-};
-const cancel = ({ build }: Pick<Job, "build">, { admin }: Furnished) =>
-  call(admin, "POST", `/build/${build.id}/cancel`);
-
-/** A lease that the agent never had. */
-const withoutLease =
-  (rest: string, body?: unknown, method = "POST"): Provoke =>
-  ({ agent, ids }) =>
-    call(agent.token, method, `/build/${ids["/build"]}/${rest}`, body, { "X-Lease": "1" });
-
-/** A limit of the pool is down to nothing for the time of one request. */
-const limited =
-  (limit: keyof typeof LIMITS, provoke: Provoke): Provoke =>
-  async (at) => {
-    const before = LIMITS[limit];
-    Object.assign(LIMITS, { [limit]: 0 });
-    return provoke(at).finally(() => Object.assign(LIMITS, { [limit]: before }));
-  };
+import {
+  AGENT,
+  asAgent,
+  between,
+  byOperator,
+  cancel,
+  finishAs,
+  limited,
+  nothing,
+  overtaken,
+  type Provoke,
+  start,
+  takes,
+  twice,
+  withBrokenToken,
+  withoutLease,
+} from "./provocations.ts";
 
 const keyed = { "Idempotency-Key": "one" };
 const post =
@@ -142,6 +80,13 @@ const tooMuchEnvironment: Provoke = async (at) => {
   return call(at.admin, "GET", `/pipeline/${at.pipeline.id}/environment`);
 };
 
+const NIGHTLY = { name: "nightly", cron: "0 3 * * *" };
+
+const TOO_LARGE: DeliveryNote = {
+  ...{ id: "large", at: 0, event: "push", repository: null, ref: null, sha: null },
+  ...{ builds: [], ignored: null, arrival: null },
+};
+
 /** A request that raises a problem of an operation's own rules, by the operation's id and the kind of problem. */
 export const BY_RULE: Record<string, Provoke> = {
   "createOrganization duplicate": ({ orgId }) =>
@@ -195,6 +140,44 @@ export const BY_RULE: Record<string, Provoke> = {
   "deleteGroup in-use": async ({ admin, ids, pipeline }) => {
     await call(admin, "PUT", `/pipeline/${pipeline.id}`, { groupIds: [ids["/secrets/groups"]] });
     return call(admin, "DELETE", `/secrets/groups/${ids["/secrets/groups"]}`);
+  },
+
+  "createSchedule duplicate": twice("/schedule", ({ pipeline }) => ({ ...NIGHTLY, pipelineId: pipeline.id })),
+  "createSchedule limit-reached": limited(
+    "schedules",
+    post(
+      () => "/schedule",
+      ({ pipeline }) => ({ ...NIGHTLY, pipelineId: pipeline.id }),
+    ),
+  ),
+  "updateSchedule duplicate": takes(
+    "/schedule",
+    ({ admin, pipeline }) => created(admin, "/schedule", { ...NIGHTLY, pipelineId: pipeline.id }),
+    { name: NIGHTLY.name },
+  ),
+  "updateSchedule conflict": overtaken("PUT", "/schedule", { cron: "0 5 * * *" }),
+  "deleteSchedule conflict": overtaken("DELETE", "/schedule"),
+  "createBadge conflict": overtaken("POST", "/pipeline", undefined, "/badge"),
+  "deleteBadge conflict": overtaken("DELETE", "/pipeline", undefined, "/badge"),
+
+  "redeliverDelivery conflict": async ({ admin, orgId, ids }) => {
+    const connectionId = ids["/connection"] ?? "";
+    await env.GIT_HOST.getByName(gitHostName(orgId, connectionId)).noteDelivery(TOO_LARGE);
+    return call(admin, "POST", `/connection/${connectionId}/delivery/${TOO_LARGE.id}/redeliver`);
+  },
+
+  "updateConnection conflict": overtaken("PUT", "/connection", { name: "x" }),
+  "deleteConnection conflict": overtaken("DELETE", "/connection"),
+  "rotateConnection conflict": overtaken("POST", "/connection", undefined, "/rotate"),
+  "listHostRepositories conflict": withBrokenToken("GET", "/repository"),
+  "checkConnection conflict": withBrokenToken("GET", "/check"),
+  "linkRepository conflict": withBrokenToken("POST", "/repository", { hostRepoId: 7 }),
+  "linkRepository duplicate": async ({ admin, ids }) => {
+    const host = { kind: "gitea", name: "the same", webUrl: "https://git.example" };
+    const { id } = await created(admin, "/connection", host);
+    const repository = { hostRepoId: 7, fullName: "acme/hosted" };
+    await created(admin, `/connection/${id}/repository`, repository);
+    return call(admin, "POST", `/connection/${ids["/connection"]}/repository`, repository);
   },
 
   "connectRepository duplicate": ({ admin, repository: { gitHostRepoId, fullName, cloneUrl } }) =>

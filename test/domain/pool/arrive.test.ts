@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Arrive, ArrivingBuild } from "../../../src/domain/pool/arrivals.ts";
 import { HEAD_MS } from "../../../src/domain/pool/heads.ts";
-import { LIMITS } from "../../../src/protocol/limits.ts";
 import { arrival, arriving, CONNECTION, HOST, ORIGIN, sha } from "../../support/arrivals.ts";
 import { ACTOR, ORG, TestPool } from "./test-pool.ts";
 
@@ -87,7 +86,7 @@ describe("a delivery", () => {
 
   it("makes what a full queue takes, and the rest once it comes again", () => {
     const pool = new Hooked();
-    for (let n = 1; n < LIMITS.queuedBuilds; n++) pool.build();
+    pool.model.context.maxQueued = 1;
     const builds = ["p1", "p2"].map((pipelineId) => arriving(pool.newBuild(), { head: "a", pipelineId }));
     const request = arrival(ORG, "d", { builds });
     const first = pool.ok("arrive", request).builds;
@@ -154,7 +153,7 @@ describe("a newer head", () => {
   });
 
   it.each<[how: string, end: (pool: Hooked) => void]>([
-    ["when the lease is lost", (pool) => pool.advance(120)],
+    ["when the lease is lost", (pool) => [61, 61, 61].forEach((seconds) => pool.advance(seconds))],
     ["when its agent is removed", (pool) => pool.ok("removeAgent", { agentId: "agent", actor: ACTOR })],
   ])("has them end as superseded also %s", (_how, end) => {
     const pool = new Hooked();
@@ -195,7 +194,7 @@ describe("a newer head", () => {
   it("that the queue refused ends none", () => {
     const pool = new Hooked();
     const first = pool.made("a");
-    while (pool.model.state.queue.size < LIMITS.queuedBuilds) pool.build();
+    pool.model.context.maxQueued = 1;
     expect(pool.push("b", "a")).toMatchObject({ outcome: "refused", canceled: [] });
     expect(pool.status(first)).toBe("queued");
   });

@@ -37,6 +37,7 @@ describe("an arriving head", () => {
     [["A", "B<A"], "A<B", "new, perhaps"],
     [["A<X", "B<A"], "A<lost", "new, perhaps"],
     [["B<A", "D<C"], "A<D", "new, perhaps"],
+    [["A", "B<A", "D<C"], "A<D", "late"],
     [["A", "B<A", "A<B"], "A<B", "same as b3"],
     [["A", "B<A", "A<B"], "A", "same as b3"],
     [["A", "B<A", "A<B"], "B<A", "new, perhaps"],

@@ -41,9 +41,9 @@ const moved = (
   return json(301, { message: "Moved Permanently" }, { Location: `${place.api}/${path}` });
 };
 
-const postStatus = (call: Call, repository: HostedRepository, sha: string): Response => {
+const postStatus = (call: Call, repository: HostedRepository, sha: string, more: object = {}): Response => {
   call.place.statuses.push({ repositoryId: repository.id, sha, body: call.body });
-  return json(201, { id: call.place.statuses.length, status: call.body.state, ...call.body });
+  return json(201, { id: call.place.statuses.length, status: call.body.state, ...call.body, ...more });
 };
 
 /** What GitHub and Gitea have in common below a repository. */
@@ -117,7 +117,8 @@ const gitlab: Manner["answer"] = (method, call) => {
   const found = /^\d+$/.test(second) ? byId(place, Number(second)) : byName(place, second);
   if (!found) return missing();
   if (what === undefined) return json(200, project(found));
-  if (what === "statuses" && method === "POST") return postStatus(call, found, id ?? "");
+  if (what === "statuses" && method === "POST")
+    return postStatus(call, found, id ?? "", { pipeline_id: 7_000 + found.id });
   if (what !== "hooks") return undefined;
   if (!mayManageHooks) return json(403, { message: "403 Forbidden" });
   return hookCall(call, method, found, id ? Number(id) : null, readGitlabHook, hookOfGitlab);

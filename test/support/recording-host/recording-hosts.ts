@@ -3,7 +3,7 @@ import type { HostSettings } from "./host-state.ts";
 import { RecordingHost } from "./recording-host.ts";
 
 /** The name under which tests inside workerd furnish hosts and read what those were asked. */
-export const RECORDER = "recorder.example";
+const RECORDER = "recorder.example";
 
 /**
  * Answers whatever the Worker under test asks of the outside: each host by its name, furnished by

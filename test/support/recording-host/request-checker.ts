@@ -18,7 +18,7 @@ const DESCRIPTIONS: Record<HostKind, () => Json> = {
 const BY_NUMBER = /^\/repositories\/[0-9]+/;
 
 /** One request to the API of a host, below the address of the API. */
-export interface SentRequest {
+interface SentRequest {
   method: string;
   path: string;
   query: URLSearchParams;
@@ -34,14 +34,15 @@ const resolved = (description: Json, schema: Json): Json => {
   if (typeof schema !== "object" || schema === null) return schema;
   if (typeof schema.$ref === "string") return resolved(description, at(description, schema.$ref));
   const entries = Object.entries(schema).filter(([name]) => !["example", "examples", "description"].includes(name));
-  const whole = Object.fromEntries(entries.map(([name, inner]) => [name, resolved(description, inner)]));
-  // Here these are names of fields.
-  if (schema.properties) whole.properties = mapped(schema.properties, (inner) => resolved(description, inner));
+  const whole = Object.fromEntries(
+    entries.map(([name, inner]) => [name, (name === "properties" ? fields : resolved)(description, inner)]),
+  );
   return whole.properties && whole.type === "object" ? { additionalProperties: false, ...whole } : whole;
 };
 
-const mapped = (fields: Json, to: (inner: Json) => Json): Json =>
-  Object.fromEntries(Object.entries(fields).map(([name, inner]) => [name, to(inner)]));
+/** Here the names are those of fields: one may be called as a keyword is. */
+const fields = (description: Json, properties: Json): Json =>
+  Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, resolved(description, inner)]));
 
 const at = (description: Json, reference: string): Json =>
   reference

@@ -36,8 +36,10 @@ export const BUILDS: Words = {
       tag: "The tag; null for a build of a branch.",
       pull: "The pull or merge request that the build is for; null for others.",
       base: "The commit from which changes count, as the agent found it: where a pull request left its branch, or the last commit of the branch that was built well; null until then, and in lists.",
-      subject: "The first line of the commit's message; null where the git host did not tell it.",
-      author: "The commit's author; null where the git host did not tell it.",
+      subject:
+        "The first line of the commit's message, or the title of the pull request where the git host told no commit; null where it told neither.",
+      author:
+        "The commit's author, or the pull request's where the git host told no commit; null where it told neither.",
       schedule: "Name of the schedule that made the build; null for others, and in lists.",
       supersededBy:
         "Id of the build of a newer commit for which this build was canceled; null for others, and in lists.",

@@ -52,6 +52,7 @@ export const SUBJECTS: Record<string, string> = {
   "/secrets/groups": "Id of the group.",
   "/repository": "Id of the repository.",
   deliveryId: "The git host's own id of the delivery.",
+  "/connection": "Id of the connection.",
   "/pipeline": "Id of the pipeline.",
   "/build": "Id of the build.",
   "/buildagent": "Id of the agent.",

@@ -83,10 +83,8 @@ export const SERVICE: Words = {
       id: "The host's own id of the delivery; ID~MILLISECONDS where a person took it once more.",
       at: "When it came.",
       event: "The event in the host's words.",
-      repository: "The repository as the host tells of it; null where the delivery names none.",
-      "repository.hostRepoId": "The host's id of the repository.",
-      "repository.fullName": "Its owner and name at that time.",
-      "repository.defaultBranch": "Its default branch; null where the host does not tell it.",
+      repository:
+        "The repository as the host tells of it: its id there, its name at that time and its default branch; null where the delivery names none.",
       ref: "The whole name of the ref; null where the delivery tells of none.",
       sha: "The commit; null where the delivery tells of none.",
       builds: "Ids of the builds that it made, or that were there already.",

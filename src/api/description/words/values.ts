@@ -28,6 +28,9 @@ export const VALUES: Words = {
   Definition: {
     is: `Text of a pipeline file (YAML), at most ${withCommas(LIMITS.definitionCharacters)} characters.`,
   },
+  DeliveryId: {
+    is: "The git host's own id of a delivery; ID~MILLISECONDS where a person took it once more.",
+  },
   Description: { is: "Free text for people." },
   EnvVariables: {
     is: "Values for this build only, by name. Numbers and booleans become text. They override every stored scope, are stored sealed and are never returned.",

@@ -2,6 +2,7 @@ import type { ConnectionCheck } from "../../../protocol/connection.ts";
 import { checkConnection } from "../../../services/connection-check.ts";
 import { getConnection } from "../../../services/connections.ts";
 import { RelativeTime } from "../../components/time.tsx";
+import { count } from "../../count.ts";
 import type { Page } from "../../page-definition.ts";
 import { byId } from "../../verb-input.ts";
 import { Facts } from "./connection.tsx";
@@ -34,13 +35,51 @@ const Rights = ({ account, scopes, missing }: ConnectionCheck) => (
   </section>
 );
 
+/** What the host is still to be told of builds, and what it would not take. */
+const States = ({ check, now }: { check: ConnectionCheck; now: Date }) => {
+  const { waiting, waitingSince, trouble, givenUp } = check;
+  return (
+    <section>
+      <h2>States of builds</h2>
+      {waiting === 0 ? (
+        <p>The host has been told all of them.</p>
+      ) : (
+        <p>
+          {count(waiting, "state")} to be told
+          {waitingSince && (
+            <>
+              , the first since <RelativeTime at={waitingSince} now={now} />
+            </>
+          )}
+          .
+        </p>
+      )}
+      {trouble && <p class="outcome">{trouble}</p>}
+      {givenUp.length > 0 && (
+        <>
+          <p>These were given up:</p>
+          <ul class="outcomes">
+            {givenUp.map(({ fullName, sha, context, buildId, reason, at }) => (
+              <li>
+                <a href={`/app/builds/${buildId}`}>{fullName}</a> <code title={sha}>{sha.slice(0, 7)}</code>{" "}
+                <bdi>{context}</bdi>, <RelativeTime at={at} now={now} />: {reason}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  );
+};
+
 const page: Page = {
   path: "/connections/:id/check",
   role: "maintainer",
   async show(context, { params }) {
     const id = byId(params.id);
     const [connection, check] = await Promise.all([getConnection.run(context, id), checkConnection.run(context, id)]);
-    const { isOk, problem, hooks, lastDeliveryAt } = check;
+    const { problem, hooks, lastDeliveryAt } = check;
+    const isOk = check.isOk && connection.hasToken;
     return {
       title: `Check of ${connection.name}`,
       section: "connections",
@@ -55,8 +94,9 @@ const page: Page = {
               {problem}
             </p>
           )}
-          {isOk && <p class="notice">Everything that Millrace asked for was answered.</p>}
+          {isOk && <p class="tone-good">The host takes the token, and its hooks are in place.</p>}
           {connection.hasToken && <Rights {...check} />}
+          {connection.hasToken && <States check={check} now={context.now} />}
           <section>
             <h2>Hooks</h2>
             {hooks.length > 0 ? <HookOutcomes hooks={hooks} /> : <p>Millrace has made no hook for this connection.</p>}

@@ -31,7 +31,7 @@ export const Facts = ({ connection }: { connection: Connection }) => (
 );
 
 const Repositories = ({ connection, repositories }: { connection: Connection; repositories: Repository[] }) => (
-  <section>
+  <section class="part">
     <div class="head">
       <h2>Repositories</h2>
       <a class="button primary" href={`/app/connections/${connection.id}/repositories`}>

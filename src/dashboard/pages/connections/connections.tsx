@@ -116,7 +116,7 @@ const NewConnectionForm = ({ request, kind }: { request: PageRequest; kind: Host
   return (
     <FormPage heading={`Connect ${title}`} request={request} submit="Connect">
       <input type="hidden" name="kind" value={kind} />
-      <TextField request={request} name="name" label="Name" value={title} required hint="As your people call it." />
+      <TextField request={request} name="name" label="Name" value={title} required />
       <TextField
         request={request}
         name="webUrl"

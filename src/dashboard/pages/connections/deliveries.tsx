@@ -24,7 +24,9 @@ interface RowDetails {
   builds: Map<string, Build>;
 }
 
-const shortRef = (ref: string): string => ref.replace(/^refs\/(?:heads|tags)\//, "");
+/** A ref in the words of lists: `main`, `v1`, `#12`. */
+const shortRef = (ref: string): string =>
+  ref.replace(/^refs\/(?:heads|tags)\//, "").replace(/^refs\/(?:pull|merge-requests)\/(\d+)\/head$/, "#$1");
 
 /** An older build has no number here, and is reached all the same. */
 const BuildLink = ({ id, build }: { id: string; build: Build | undefined }) => (
@@ -65,7 +67,7 @@ const Repository = ({
 const Row = ({ delivery, details }: { delivery: HostDelivery; details: RowDetails }) => {
   const { id, at, event, repository, ref, sha, mayRedeliver } = delivery;
   return (
-    <tr data-row tabindex={-1}>
+    <tr class="delivery" data-row tabindex={-1}>
       <td>
         <RelativeTime at={at} now={details.now} />
       </td>
@@ -127,7 +129,7 @@ const page: Page = {
             <h1>
               Deliveries of <a href={`/app/connections/${connection.id}`}>{connection.name}</a>
             </h1>
-            {all.length > 0 && <TextFilter path={path} query={request.query} label="Repository, ref, reason" />}
+            {all.length > 0 && <TextFilter path={path} query={request.query} label="Search" />}
           </div>
           {deliveries.length > 0 && (
             <Table columns={COLUMNS}>

@@ -4,11 +4,11 @@ import { getConnection } from "../../../services/connections.ts";
 import type { Context } from "../../../services/core/context.ts";
 import { Refusal } from "../../../services/core/refusal.ts";
 import { linkRepository } from "../../../services/repository-link.ts";
-import { TextField } from "../../components/fields.tsx";
+import { CheckField, TextField } from "../../components/fields.tsx";
 import { StackedForm } from "../../components/form-page.tsx";
 import { ProblemNotice } from "../../components/problem-notice.tsx";
 import { filterByText, TextFilter } from "../../components/text-filter.tsx";
-import { readNumber, readText } from "../../form-fields.ts";
+import { readFlag, readNumber, readText } from "../../form-fields.ts";
 import type { Form, Page, PageRequest } from "../../page-definition.ts";
 import { byId, parseBody } from "../../verb-input.ts";
 
@@ -55,7 +55,17 @@ const ByName = ({ request, connection }: { request: PageRequest; connection: Con
   <section class="column">
     <h2>Add one by its name</h2>
     <StackedForm submit="Add repository">
+      <input type="hidden" name="byName" value="yes" />
       <TextField request={request} name="fullName" label="Name" required hint="owner/repo" />
+      {connection.hasToken && (
+        <CheckField
+          request={request}
+          name="registersHook"
+          label="Make its hook"
+          hint="Switch it off where the token may not make hooks, and make it by hand."
+          on
+        />
+      )}
       {!connection.hasToken && (
         <TextField
           request={request}
@@ -159,6 +169,7 @@ const addForm: Form = {
       hostRepoId: readNumber(form, "hostRepoId") ?? undefined,
       fullName: readText(form, "fullName") ?? undefined,
       defaultBranch: readText(form, "defaultBranch") ?? undefined,
+      registersHook: !form.has("byName") || readFlag(form, "registersHook"),
     });
     const { id } = await linkRepository.run(context, { ...byId(params.id), body });
     return { to: `/app/repositories/${id}`, notice: "connected" };

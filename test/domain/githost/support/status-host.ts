@@ -9,6 +9,8 @@ const SECOND = 1_000;
 const PATIENCE = 10 * SECOND;
 /** How late a host does what it did not answer, at most. */
 const LATEST = 40 * SECOND;
+/** For how long the service reckons with that. */
+const DOUBT = 60 * SECOND;
 
 const FAULTS = [
   ["well", 50],
@@ -127,7 +129,9 @@ export class StatusJudge {
   #inFlight = 0;
   #sentAt = Number.NEGATIVE_INFINITY;
   #notBefore = 0;
-  #unsureUntil = new Map<string, number>();
+  /** Until when each line, or any, may get something late. */
+  readonly #doubts = new Map<string, number>();
+  #doubtUntil = 0;
 
   /** How many requests there were. */
   posts = 0;
@@ -146,8 +150,9 @@ export class StatusJudge {
   }
 
   /** The service lost its memory: requests on their way have no reader, and answers may not have been stored. */
-  crashed(): void {
+  crashed(now: number): void {
     this.#inFlight = 0;
+    this.#doubtUntil = now + DOUBT;
     this.#tries.clear();
   }
 
@@ -202,7 +207,7 @@ export class StatusJudge {
   #checkGreen(sent: Sent, builds: KnownBuild[], words: string): void {
     for (const { context, buildId, state, isGivenUp } of builds) {
       const isHidden = this.word(sent.commit, context)?.buildId !== buildId;
-      const mayCome = (this.#unsureUntil.get(`${sent.commit} ${context}`) ?? 0) > 0;
+      const mayCome = this.#doubts.has(`${sent.commit} ${context}`);
       if (state === "pending" && isHidden && !isGivenUp && !mayCome) {
         this.breaks("never all green while one lives", words);
       }
@@ -216,14 +221,15 @@ export class StatusJudge {
     const line = `${sent.commit} ${sent.context}`;
     const before = this.#tries.get(key) ?? { at: now, failures: 0, told: false, refused: false, unsure: false };
     const isUnsure = outcome.kind === "away" && outcome.isUnsure;
-    if (isUnsure) this.#unsureUntil.set(line, now + LATEST);
+    if (isUnsure) this.#doubts.set(line, now + DOUBT);
     const isAway = outcome.kind === "away" || outcome.kind === "busy";
     this.#tries.set(key, {
       at: now,
       failures: isAway ? before.failures + 1 : 0,
       told: outcome.kind === "told",
       refused: outcome.kind === "refused",
-      unsure: outcome.kind === "told" && !before.told && (this.#unsureUntil.get(line) ?? 0) > 0,
+      // What is told while something may come late is told once more.
+      unsure: outcome.kind === "told" && now < Math.max(this.#doubtUntil, this.#doubts.get(line) ?? 0),
     });
     // What is told meanwhile makes an earlier state of the line one that may be told again.
     for (const [other, facts] of this.#tries) {

@@ -204,7 +204,7 @@ class StatusHistory {
   #crash(): void {
     const wasCutOff = this.#statuses.inFlight !== null;
     this.#life += 1;
-    this.judge.crashed();
+    this.judge.crashed(this.#now);
     const stored = [...this.#disk.commits].map(([key, text]): [string, Commit] => [key, JSON.parse(text)]);
     const open = new Map(stored.filter(([, { endedAt }]) => endedAt === null));
     this.#statuses = { commits: open, pace: JSON.parse(this.#disk.pace), inFlight: null };

@@ -1,0 +1,65 @@
+import { createBadge, deleteBadge } from "../../services/badges.ts";
+import { getPipeline } from "../../services/pipelines.ts";
+import { Copyable } from "../components/copyable.tsx";
+import { confirmRemoval } from "../confirm-removal.tsx";
+import type { Form, Page, View } from "../page-definition.ts";
+import { byId } from "../verb-input.ts";
+import { pipelinePage } from "./pipeline.tsx";
+
+const badgeView = (
+  pipeline: { id: string; name: string },
+  { url, markdown }: { url: string; markdown: string },
+): View => ({
+  title: "Badge",
+  section: "repositories",
+  body: (
+    <div class="column">
+      <h1>
+        Badge of <a href={`/app/pipelines/${pipeline.id}`}>{pipeline.name}</a>
+      </h1>
+      <p>
+        An image that shows how the newest build of the default branch ended. Who has the address sees it; no other page
+        shows the address again.
+      </p>
+      <h2>For a README</h2>
+      <Copyable text={markdown} />
+      <h2>Address</h2>
+      <Copyable text={url} />
+      <p class="hint">
+        <code>?branch=NAME</code> behind it is the badge of another branch.
+      </p>
+    </div>
+  ),
+});
+
+const makeForm: Form = {
+  path: "/pipelines/:id/badge",
+  access: createBadge.access,
+  page: pipelinePage,
+  async submit(context, { params }) {
+    const id = byId(params.id);
+    const pipeline = await getPipeline.run(context, id);
+    return badgeView(pipeline, await createBadge.run(context, id));
+  },
+};
+
+const revoke = confirmRemoval({
+  path: "/pipelines/:id/badge/revoke",
+  section: "repositories",
+  access: deleteBadge.access,
+  verb: "revoke",
+  async question(context, id) {
+    const { name } = await getPipeline.run(context, byId(id));
+    const pipelineAddress = `/app/pipelines/${id}`;
+    return {
+      name: `the badge of ${name}`,
+      consequences: "Its address shows nothing any more, wherever it stands. A new one has another address.",
+      back: pipelineAddress,
+      next: pipelineAddress,
+    };
+  },
+  remove: (context, id) => deleteBadge.run(context, byId(id)),
+});
+
+export const badgePages: Page[] = [revoke.page];
+export const badgeForms: Form[] = [makeForm, revoke.form];

@@ -1,0 +1,95 @@
+import { env } from "cloudflare:workers";
+import type { Job } from "../../../src/protocol/jobs.ts";
+import { LIMITS } from "../../../src/protocol/limits.ts";
+import type { Problem } from "../../../src/protocol/problem.ts";
+import { type Answer, call, created } from "../../support/api.ts";
+import { poll } from "../../support/build-setup.ts";
+import { databaseWithHook, deployedWith } from "../../support/deployment.ts";
+import type { Furnished } from "../../support/furnished.ts";
+
+export type Provoke = (at: Furnished) => Promise<Answer<Problem>>;
+
+export const AGENT = { name: "b", platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true };
+
+/** Another caller does something between the two steps of a request: its read and its write. */
+export const between = (meanwhile: () => Promise<unknown>) => {
+  let batches = 0;
+  const DB = databaseWithHook(async (statements) => {
+    // A batch of one statement only records that the token was used.
+    if (statements > 1 && ++batches === 2) await meanwhile();
+  });
+  return deployedWith({ DB });
+};
+
+/** Another caller changes the record meanwhile. */
+export const overtaken =
+  (method: string, noun: string, body?: unknown, rest = "", change: unknown = { name: "changed meanwhile" }): Provoke =>
+  ({ admin, ids }) => {
+    const path = `${noun}/${ids[noun]}`;
+    return between(() => call(admin, "PUT", path, change))(admin, method, path + rest, body);
+  };
+
+/** The stored token of the connection does not open. */
+export const withBrokenToken =
+  (method: string, rest: string, body?: unknown): Provoke =>
+  async ({ admin, ids }) => {
+    const id = ids["/connection"] ?? "";
+    await env.DB.prepare("UPDATE connection SET auth = 'token', sealed = 'broken' WHERE id = ?").bind(id).run();
+    return call(admin, method, `/connection/${id}${rest}`, body);
+  };
+
+export const byOperator =
+  (method: string, path: string, body?: unknown): Provoke =>
+  () =>
+    call(env.OPERATOR_TOKEN ?? "", method, path, body);
+
+/** The same record is created twice. */
+export const twice =
+  (path: string, body: (at: Furnished) => unknown): Provoke =>
+  async (at) => {
+    await created(at.admin, path, body(at));
+    return call(at.admin, "POST", path, body(at));
+  };
+
+/** A record takes the name of another. */
+export const takes =
+  (noun: string, other: (at: Furnished) => Promise<unknown>, change: unknown): Provoke =>
+  async (at) => {
+    await other(at);
+    return call(at.admin, "PUT", `${noun}/${at.ids[noun]}`, change);
+  };
+
+/** Something that the agent does to its build, once it has come as far as `before` says. */
+export const asAgent =
+  (rest: string, body: unknown, before: (job: Job, at: Furnished) => Promise<unknown>, method = "POST"): Provoke =>
+  async (at) => {
+    const { body: job } = await poll(at.agent);
+    await before(job, at);
+    return call(at.agent.token, method, `/build/${job.build.id}/${rest}`, body, { "X-Lease": String(job.lease) });
+  };
+
+export const nothing = async () => {};
+export const start = ({ build, lease }: Job, { agent }: Furnished) =>
+  call(agent.token, "POST", `/build/${build.id}/start`, undefined, { "X-Lease": String(lease) });
+export const finishAs = (status: string) => async (job: Job, at: Furnished) => {
+  await start(job, at);
+  const headers = { "X-Lease": String(job.lease) };
+  await call(at.agent.token, "POST", `/build/${job.build.id}/finish`, { status }, headers);
+};
+export const cancel = ({ build }: Pick<Job, "build">, { admin }: Furnished) =>
+  call(admin, "POST", `/build/${build.id}/cancel`);
+
+/** A lease that the agent never had. */
+export const withoutLease =
+  (rest: string, body?: unknown, method = "POST"): Provoke =>
+  ({ agent, ids }) =>
+    call(agent.token, method, `/build/${ids["/build"]}/${rest}`, body, { "X-Lease": "1" });
+
+/** A limit of the pool is down to nothing for the time of one request. */
+export const limited =
+  (limit: keyof typeof LIMITS, provoke: Provoke): Provoke =>
+  async (at) => {
+    const before = LIMITS[limit];
+    Object.assign(LIMITS, { [limit]: 0 });
+    return provoke(at).finally(() => Object.assign(LIMITS, { [limit]: before }));
+  };

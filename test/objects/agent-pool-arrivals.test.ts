@@ -1,0 +1,98 @@
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, it, vi } from "vitest";
+import { gitHostName } from "../../src/domain/object-names.ts";
+import { AgentPool } from "../../src/objects/agent-pool.ts";
+import type { GitHost } from "../../src/objects/git-host.ts";
+import { arrival, arriving, sha } from "../support/arrivals.ts";
+import { actor, newBuild, type Pool, poolOf, value } from "./agent-pool-support.ts";
+
+const push = (orgId: string, head: string, before: string | null = null) =>
+  arriving(newBuild(orgId, { inputs: null, secretKeys: [] }), { head, before });
+
+/** What the git host's object was told of a commit. */
+const told = (orgId: string, head: string): Promise<unknown> => {
+  const hosts = env.GIT_HOST as DurableObjectNamespace<GitHost>;
+  return runInDurableObject(hosts.getByName(gitHostName(orgId, "c1")), (_host, state) => {
+    const [row] = state.storage.sql.exec("SELECT facts FROM told WHERE sha = ?", sha(head));
+    return row && JSON.parse(String(row.facts)).state;
+  });
+};
+
+it("makes the builds of a delivery once, also after the object was evicted, and tells D1 and the host of them", async () => {
+  const pool = poolOf("arrivals");
+  const request = arrival("arrivals", "d1", { builds: [push("arrivals", "a")] });
+  const first = value(await pool.arrive(request));
+  expect(first.builds.map(({ outcome }) => outcome)).toEqual(["made"]);
+  await evictDurableObject(pool);
+  const again = arrival("arrivals", "d1", { builds: [push("arrivals", "b", "a")] });
+  expect(value(await pool.arrive(again))).toEqual({ ...first, isRepeat: true });
+  await evictDurableObject(pool);
+  const other = arrival("arrivals", "d2", { builds: [push("arrivals", "a")] });
+  expect(value(await pool.arrive(other)).builds[0]).toMatchObject({ ...first.builds[0], outcome: "same" });
+  await pool.flush();
+  const row = await env.DB.prepare("SELECT event, author, subject FROM build_list WHERE id = ?")
+    .bind(first.builds[0]!.buildId)
+    .first();
+  expect(row).toEqual({ event: "push", author: "mona", subject: "Fix it" });
+  expect(await told("arrivals", "a")).toBe("pending");
+});
+
+it("remembers across an eviction what a newer head has to end", async () => {
+  const pool = poolOf("heads");
+  const first = push("heads", "a");
+  value(await pool.arrive(arrival("heads", "d1", { builds: [first] })));
+  await evictDurableObject(pool);
+  const second = push("heads", "b", "a");
+  expect(value(await pool.arrive(arrival("heads", "d2", { builds: [second] }))).canceled).toEqual([first.id]);
+  expect(value(await pool.getBuild(first.id))).toMatchObject({ status: "canceled", supersededBy: second.id });
+  await vi.waitFor(async () => expect(await told("heads", "a")).toBe("error"));
+});
+
+it("makes nothing of a delivery whose last statement fails, and everything of its repeat", async () => {
+  const orgId = "half";
+  const pool = poolOf(orgId);
+  const builds = [push(orgId, "a"), { ...push(orgId, "a"), pipelineId: "other" }];
+  const count = (object: Pool) =>
+    runInDurableObject(object, (_pool, { storage: { sql } }) => {
+      const tables = ["build", "number", "head", "delivery", "audit_outbox"];
+      return tables.map((table) => sql.exec<{ n: number }>(`SELECT count(*) AS n FROM ${table}`).one().n);
+    });
+  await runInDurableObject(pool, (_pool, { storage: { sql } }) =>
+    sql.exec("CREATE TRIGGER fails BEFORE INSERT ON delivery BEGIN SELECT RAISE(ABORT, 'disk'); END"),
+  );
+  await expect(pool.arrive(arrival(orgId, "d1", { builds }))).rejects.toThrow();
+  const reborn = poolOf(orgId);
+  expect(await count(reborn)).toEqual([0, 0, 0, 0, 0]);
+  await runInDurableObject(reborn, (_pool, { storage: { sql } }) => sql.exec("DROP TRIGGER fails"));
+  const made = value(await reborn.arrive(arrival(orgId, "d1", { builds }))).builds;
+  expect(made.map(({ outcome }) => outcome)).toEqual(["made", "made"]);
+});
+
+it("refuses what another organization's connection brings", async () => {
+  await runInDurableObject(poolOf("mine"), async (pool) => {
+    await expect((pool as AgentPool).arrive(arrival("other", "d1"))).rejects.toThrow("another organization's pool");
+  });
+});
+
+it("tells the host of an end that it could not hear, after D1 has heard of it and the object was evicted", async () => {
+  const orgId = "away";
+  const pool = poolOf(orgId);
+  const build = push(orgId, "a");
+  await runInDurableObject(pool, async (_object, state) => {
+    const away = { getByName: () => ({ report: () => Promise.reject(new Error("away")) }) };
+    const broken = new AgentPool(state, { ...env, GIT_HOST: away as unknown as Env["GIT_HOST"] });
+    await state.blockConcurrencyWhile(async () => {});
+    value(await broken.arrive(arrival(orgId, "d1", { builds: [build] })));
+    value(await broken.cancel({ buildId: build.id, actor }));
+    await broken.flush();
+    const kept = state.storage.sql.exec("SELECT build_id FROM host_outbox").toArray();
+    expect(kept).toEqual([{ build_id: build.id }]);
+  });
+  await evictDurableObject(pool);
+  await pool.flush();
+  await vi.waitFor(async () => expect(await told(orgId, "a")).toBe("error"));
+  expect(
+    await runInDurableObject(pool, (_p, { storage }) => storage.sql.exec("SELECT * FROM host_outbox").toArray()),
+  ).toEqual([]);
+});

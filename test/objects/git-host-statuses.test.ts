@@ -1,0 +1,233 @@
+import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { HostReport } from "../../src/domain/githost/host-report.ts";
+import { HOST_TOKEN, newHost } from "../support/host-at.ts";
+import { newConnection, passTime, reportOf, SHA, sealedToken, setClockRight } from "./git-host-support.ts";
+
+afterEach(setClockRight);
+
+const ended = (over: Partial<HostReport> = {}): HostReport =>
+  reportOf({ version: 5, state: "success", description: "Succeeded in 3 min 12 s", ...over });
+
+const words = (bodies: Record<string, unknown>[]): string[] =>
+  bodies.map((body) => `${body.context ?? body.name} ${body.state}`);
+
+const furnished = async (kind: "github" | "gitlab" | "gitea") => {
+  passTime(0);
+  const at = await newHost({ kind });
+  const connection = await newConnection(kind, at.webUrl);
+  const { host } = connection;
+  const posted = async () => (await at.seen()).statuses.map(({ body }) => body);
+  const later = async (milliseconds = 2_000) => {
+    passTime(milliseconds);
+    return runDurableObjectAlarm(host);
+  };
+  return { ...connection, at, posted, later };
+};
+
+describe.each(["github", "gitlab", "gitea"] as const)("the object of a connection to %s", (kind) => {
+  it("tells a build in three requests that the host's own description allows", async () => {
+    const { host, at, posted, later } = await furnished(kind);
+    await host.report([reportOf()]);
+    await later();
+    expect(words(await posted())).toEqual(["millrace/test pending"]);
+    await host.report([ended()]);
+    await later();
+    expect(words(await posted()).slice(1)).toEqual(["millrace/test success", "millrace success"]);
+    const { requests } = await at.seen();
+    expect(requests.flatMap(({ problems }) => problems)).toEqual([]);
+    expect((await posted())[1]).toMatchObject({
+      target_url: "https://ci.example/app/builds/build-1",
+      description: "Succeeded in 3 min 12 s",
+    });
+    expect(await later()).toBe(false);
+    expect(await host.health()).toEqual({ waiting: 0, waitingSince: null, trouble: null, givenUp: [] });
+  });
+
+  it("writes few rows, and the token into none of them or the log", async () => {
+    const { host, later } = await furnished(kind);
+    const logged = vi.spyOn(console, "error");
+    const rows = () =>
+      runInDurableObject(host, (_object, { storage }) => {
+        const text = ["commits", "meta"].flatMap((table) => [...storage.sql.exec(`SELECT * FROM ${table}`).raw()]);
+        return JSON.stringify(text);
+      });
+    await host.report([reportOf()]);
+    await later();
+    await host.report([ended()]);
+    await later();
+    const stored = await rows();
+    expect(stored).toContain("millrace/test");
+    expect(stored).not.toContain(HOST_TOKEN);
+    expect(JSON.stringify(logged.mock.calls)).not.toContain(HOST_TOKEN);
+  });
+});
+
+describe("a build", () => {
+  it("that ends at once is told once", async () => {
+    const { host, posted, later } = await furnished("github");
+    await host.report([reportOf()]);
+    await host.report([ended({ state: "failure" })]);
+    await later();
+    expect(words(await posted())).toEqual(["millrace/test failure", "millrace failure"]);
+  });
+
+  it("is told in GitLab's words, on its ref and in the pipeline of the first answer", async () => {
+    const { host, posted, later } = await furnished("gitlab");
+    await host.report([reportOf()]);
+    await later();
+    await host.report([ended({ state: "error", ended: "canceled" })]);
+    await later();
+    const [first, second] = await posted();
+    expect(first).toMatchObject({ ref: "trunk", name: "millrace/test" });
+    expect(first).not.toHaveProperty("pipeline_id");
+    expect(second).toMatchObject({ ref: "trunk", state: "canceled", pipeline_id: expect.any(Number) });
+  });
+
+  it("of which nothing new is reported costs no request", async () => {
+    const { host, posted, later } = await furnished("gitea");
+    await host.report([ended()]);
+    await later();
+    const before = await posted();
+    await host.report([ended(), reportOf(), reportOf({ version: 9 })]);
+    await evictDurableObject(host);
+    await host.report([reportOf({ version: 2 })]);
+    await later();
+    expect(await posted()).toEqual(before);
+  });
+});
+
+describe("a host with troubles", () => {
+  it("that is down for an hour hears of everything later, though the object lost its memory", async () => {
+    const { host, at, posted, later } = await furnished("github");
+    await at.change({ faults: [{ on: "POST", answer: 503 }] });
+    await host.report([reportOf()]);
+    for (let minute = 0; minute < 60; minute++) {
+      if (minute === 20) await host.report([ended()]);
+      if (minute === 30) await evictDurableObject(host);
+      await later(60_000);
+    }
+    expect(await posted()).toEqual([]);
+    const { requests } = await at.seen();
+    expect(requests.length).toBeLessThan(80);
+    expect(await host.health()).toMatchObject({ waiting: 2, trouble: { reason: expect.stringContaining("503") } });
+    await at.change({ faults: [] });
+    for (let minute = 0; minute < 12; minute++) await later(60_000);
+    expect(words(await posted()).slice(-2)).toEqual(["millrace/test success", "millrace success"]);
+    expect(await host.health()).toMatchObject({ waiting: 0, trouble: null });
+  });
+
+  it("with a token that was changed takes the new one with the next try", async () => {
+    const { id, kind, apiUrl, host, at, posted, later } = await furnished("gitea");
+    await host.report([reportOf()]);
+    await later();
+    await at.change({ token: "another-token" });
+    const sealed = await sealedToken({ id, kind, apiUrl }, "another-token");
+    await env.DB.prepare("UPDATE connection SET sealed = ? WHERE id = ?").bind(sealed, id).run();
+    await host.report([ended()]);
+    await later();
+    expect(words(await posted()).slice(1)).toEqual(["millrace/test success", "millrace success"]);
+  });
+
+  it("that refuses the token waits, and goes on as soon as the connection is changed", async () => {
+    const { host, at, posted, later } = await furnished("gitea");
+    await at.change({ token: "another-token" });
+    await host.report([ended()]);
+    await later();
+    await later(1_000);
+    expect((await at.seen()).requests).toHaveLength(2);
+    expect(await host.health()).toMatchObject({ trouble: { reason: "The git host does not accept the token." } });
+    await at.change({ token: HOST_TOKEN });
+    await host.connectionChanged();
+    await later();
+    expect(await posted()).toHaveLength(2);
+  });
+
+  it("that is asked too often is left alone as long as it says", async () => {
+    const { host, at, posted, later } = await furnished("github");
+    await at.change({ faults: [{ on: "POST", answer: 403, headers: { "Retry-After": "300" }, times: 1 }] });
+    await host.report([ended()]);
+    await later();
+    await evictDurableObject(host);
+    for (let n = 0; n < 5; n++) await later(50_000);
+    expect((await at.seen()).requests).toHaveLength(1);
+    await later(60_000);
+    expect(await posted()).toHaveLength(2);
+  });
+
+  it("that refuses a status for good is not asked again, and says why", async () => {
+    const { host, at, posted, later } = await furnished("gitea");
+    await at.change({ faults: [{ on: `POST /repos/acme/shop/statuses/${SHA}`, answer: 422, times: 1 }] });
+    await host.report([ended()]);
+    await later();
+    await later(60_000);
+    expect(words(await posted())).toEqual(["millrace success"]);
+    const { givenUp } = await host.health();
+    expect(givenUp).toEqual([
+      expect.objectContaining({
+        context: "millrace/test",
+        givenUp: expect.objectContaining({ reason: expect.stringContaining("422") }),
+      }),
+    ]);
+    expect(await host.statuses(41, SHA)).toHaveLength(2);
+  });
+
+  it.each(["html", "elsewhere", "loop", "large"] as const)("that answers %s is asked again later", async (answer) => {
+    const { host, at, posted, later } = await furnished("gitea");
+    await at.change({ faults: [{ on: "POST", answer, times: 1 }] });
+    await host.report([ended()]);
+    await later();
+    for (let n = 0; n < 3; n++) await later(120_000);
+    expect(words(await posted()).slice(0, 2)).toEqual(["millrace/test success", "millrace success"]);
+  });
+
+  it("finds a repository that was renamed", async () => {
+    const { host, at, posted, later } = await furnished("github");
+    await at.change({ repositories: [{ id: 41, fullName: "acme/store", formerNames: ["acme/shop"] }] });
+    await host.report([ended()]);
+    await later();
+    expect(await posted()).toHaveLength(2);
+    const paths = (await at.seen()).requests.map(({ path }) => path);
+    expect(paths).toContain("/repositories/41");
+    expect(paths.at(-1)).toBe(`/repos/acme/store/statuses/${SHA}`);
+  });
+});
+
+describe("a connection", () => {
+  it("without a token, or inactive, tells nobody and keeps nothing", async () => {
+    for (const over of [{ auth: "none" }, { isActive: 0 }]) {
+      passTime(0);
+      const at = await newHost({ kind: "github" });
+      const { host } = await newConnection("github", at.webUrl, over);
+      await host.report([ended()]);
+      passTime(2_000);
+      await runDurableObjectAlarm(host);
+      expect((await at.seen()).requests).toEqual([]);
+      expect(await host.statuses(41, SHA)).toEqual([]);
+    }
+  });
+
+  it("that is no more takes its object along", async () => {
+    const { id, host, at, later } = await furnished("github");
+    await env.DB.prepare("DELETE FROM connection WHERE id = ?").bind(id).run();
+    await host.report([ended()]);
+    await later();
+    expect((await at.seen()).requests).toEqual([]);
+    await runInDurableObject(host, async (_object, { storage }) => {
+      expect([...storage.sql.exec("SELECT name FROM sqlite_master WHERE name = 'commits'")]).toEqual([]);
+      expect(await storage.getAlarm()).toBeNull();
+    });
+    await host.report([ended()]);
+    expect(await host.deliveries(1)).toEqual([]);
+  });
+
+  it("whose row was copied to another host does not open", async () => {
+    const { id, host, later } = await furnished("github");
+    const thief = await newHost({ kind: "github" });
+    await env.DB.prepare("UPDATE connection SET api_url = ? WHERE id = ?").bind(`${thief.webUrl}/api/v3`, id).run();
+    await host.report([ended()]);
+    await later();
+    expect((await thief.seen()).requests).toEqual([]);
+    expect(await host.health()).toMatchObject({ waiting: 2 });
+  });
+});
