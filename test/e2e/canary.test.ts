@@ -25,7 +25,7 @@ const canary = (name: string): string => `${name}/+"ä${crypto.randomUUID()}`;
 const CANARIES = {
   ...{ ORG: canary("org"), GROUP: canary("group"), REPO: canary("repo"), PIPELINE: canary("pipeline") },
   ...{ RUN: canary("run"), MADE: canary("made"), CLONE: `clone-${crypto.randomUUID()}` },
-  HOST: `host-${crypto.randomUUID()}`,
+  ...{ HOST: `host-${crypto.randomUUID()}`, TIMED: canary("timed") },
 };
 /** Not secret: wherever the search looks, it has to find this one in every encoding. */
 const CONTROL = { control: canary("control") };
@@ -138,6 +138,9 @@ beforeAll(async () => {
     ...{ repoId: repository.id, name: "ci", groupIds: [group.id] },
   });
   await connectHost();
+  await client.call("POST", "/schedule", {
+    ...{ pipelineId: pipeline.id, name: "yearly", cron: "0 0 1 1 *", envVariables: { TIMED: CANARIES.TIMED } },
+  });
   const owners = {
     ...{ ORG: { scope: "organization", orgId }, REPO: { scope: "repository", repoId: repository.id } },
     GROUP: { scope: "group", orgId, groupId: group.id },
@@ -353,6 +356,7 @@ const everyAnswer = async (): Promise<[route: string, text: string][]> => {
     "/secrets/variables",
     "/secrets/groups",
     "/connection",
+    "/schedule",
     "/repository",
     "/pipeline",
     "/build",

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type BuildCost, CountedService } from "../bench/support/counted-builds.ts";
+import { type BuildCost, CountedService, type CountedTenant } from "../bench/support/counted-builds.ts";
 import { billedCalls, type Counts, totalOf } from "../bench/support/counts.ts";
 import { countedWhile, waitUntilIdle } from "../bench/support/idle-hour.ts";
 import type { PlayedPushes } from "../bench/support/played-pushes.ts";
+import { typicalBuilds } from "../bench/support/typical-build.ts";
 import { inParallel } from "../bench/support/waiters.ts";
 import { deliver } from "../support/local/git-host/deliveries.ts";
 
@@ -12,16 +13,24 @@ const FORGED = 1_000;
 let service: CountedService;
 let build: BuildCost;
 let connected: BuildCost;
+let tenant: CountedTenant;
 let pushes: PlayedPushes;
 
 beforeAll(async () => {
   service = await CountedService.start();
   build = await service.buildCost(await service.tenant("acme", VARIABLES));
-  const tenant = await service.connectedTenant("connected", VARIABLES);
-  pushes = tenant.pushes;
+  const made = await service.connectedTenant("connected", VARIABLES);
+  ({ pushes } = made);
+  tenant = made;
   connected = await service.buildCost(tenant);
 });
 afterAll(() => service?.stop());
+
+/** The states that a commit was given in a context, in the order in which they came. */
+const toldOf = (sha: string, context: string): unknown[] =>
+  pushes.host.place.statuses
+    .filter((one) => one.sha === sha && one.body.context === context)
+    .map(({ body }) => body.state);
 
 /* `npm run bench -- costs` prints the same figures; docs/costs.md says what they mean. */
 describe("a build of five minutes with 30 variables", () => {
@@ -55,14 +64,28 @@ describe("a build of a push, whose states go back to the git host", () => {
   });
 
   it("has told the host that it waits, that it is well, and that all of the commit is well", () => {
-    const { statuses } = pushes.host.place;
-    for (const sha of new Set(statuses.map((status) => status.sha))) {
-      const of = (wanted: string) =>
-        statuses.filter((one) => one.sha === sha && one.body.context === wanted).map(({ body }) => body.state);
-      expect(of("millrace/ci")).toEqual(["pending", "success"]);
-      expect(of("millrace")).toEqual(["success"]);
+    for (const sha of new Set(pushes.host.place.statuses.map((status) => status.sha))) {
+      expect(toldOf(sha, "millrace/ci")).toEqual(["pending", "success"]);
+      expect(toldOf(sha, "millrace")).toEqual(["success"]);
     }
     expect(pushes.host.requests.flatMap(({ problems }) => problems)).toEqual([]);
+  });
+});
+
+describe("a git host that is away for an hour", () => {
+  it("is asked ever less often, and hears how the build ended when it is back", async () => {
+    pushes.host.requests.length = 0;
+    pushes.host.settings.faults = [{ on: "POST", answer: 502 }];
+    const { trigger, agent, socket } = tenant;
+    await typicalBuilds(service.http, { trigger, crowd: [{ agent, socket }] });
+    await service.settle(3_600);
+    expect(pushes.host.requests.length).toBeGreaterThan(3);
+    expect(pushes.host.requests.length).toBeLessThan(100);
+    expect(toldOf(pushes.head, "millrace/ci")).toEqual([]);
+    pushes.host.settings.faults = [];
+    await service.settle(600);
+    expect(toldOf(pushes.head, "millrace/ci")).toEqual(["success"]);
+    expect(toldOf(pushes.head, "millrace")).toEqual(["success"]);
   });
 });
 

@@ -18,8 +18,9 @@ export const pushes = (stage: Stage): void => {
     await app.seeSuccess(sha);
     expect(app.host.statesOf(before, "millrace/ci")).toEqual([]);
     expect(await app.logOf(build!)).toContain("event=push ref=refs/heads/main tag= pull= base=");
+    // No host could open a link to loopback.
     const told = app.host.api.place.statuses.find((status) => status.sha === sha);
-    expect(told?.body.target_url).toContain(build!.id);
+    expect(told?.body).not.toHaveProperty("target_url");
   });
 
   it("builds a tag where the file on the default branch wants tags", async () => {
