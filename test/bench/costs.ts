@@ -73,8 +73,9 @@ const COUNTED: [name: string, of: (counts: Counts) => number][] = [
   ["bytes to R2", ({ archiveBytes }) => archiveBytes],
   ["lines of the service's log", ({ lines }) => lines],
 ];
-const { build, withVariables, inACrowd, removal } = run;
-const columns = [longPoll, socket, everyThreeSeconds, build.counts, withVariables.counts, inACrowd, removal];
+const { build, withVariables, ofAPush, inACrowd, removal } = run;
+const builds = [build.counts, withVariables.counts, ofAPush.counts, inACrowd, removal];
+const columns = [longPoll, socket, everyThreeSeconds, ...builds];
 print(
   "Counted",
   [
@@ -84,22 +85,33 @@ print(
     "hour of asking every 3 s",
     "a build",
     "30 variables",
+    "of a push",
     "of 20 at once",
     "its removal",
   ],
   COUNTED.map(([name, of]) => [name, ...columns.map((counts) => rounded(of(counts)))]),
 );
 
-const { objectRowsWritten, d1RowsWritten } = withVariables.counts;
-const written = {
-  ...objectRowsWritten,
-  ...Object.fromEntries(Object.entries(d1RowsWritten).map(([name, rows]) => [`D1 ${name}`, rows])),
-};
-const tables = [...new Set([...Object.keys(RELEASE_BEFORE.rowsWritten), ...Object.keys(written)])].sort();
+const { d1RowsWritten } = withVariables.counts;
+/** The rows that a build writes, by table. */
+const writtenBy = (counts: Counts): Record<string, number> => ({
+  ...counts.objectRowsWritten,
+  ...Object.fromEntries(Object.entries(counts.d1RowsWritten).map(([name, rows]) => [`D1 ${name}`, rows])),
+});
+const written = [RELEASE_BEFORE.rowsWritten, writtenBy(withVariables.counts), writtenBy(ofAPush.counts)];
+const tables = [...new Set(written.flatMap(Object.keys))].sort();
 print(
   "Rows that a build with 30 variables writes, by table",
-  ["", RELEASE_BEFORE.version, "now"],
-  tables.map((name) => [name, rounded(RELEASE_BEFORE.rowsWritten[name] ?? 0), rounded(written[name] ?? 0)]),
+  ["", RELEASE_BEFORE.version, "now", "of a push"],
+  tables.map((name) => [name, ...written.map((rows) => rounded(rows[name] ?? 0))]),
+);
+const calledBy = [withVariables.counts, ofAPush.counts].map(({ objectCalls }) => objectCalls);
+print(
+  "Calls of objects by that build",
+  ["", "30 variables", "of a push"],
+  [...new Set(calledBy.flatMap(Object.keys))]
+    .sort()
+    .map((name) => [name, ...calledBy.map((calls) => rounded(calls[name] ?? 0))]),
 );
 
 const events = (counts: Counts) => counts.lines + (hasInvocationLogs ? invocationsOf(counts) : 0);

@@ -1,7 +1,14 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Client } from "../../src/local/client.ts";
 import type { Build } from "../../src/protocol/build.ts";
 import type { Pipeline } from "../../src/protocol/pipeline.ts";
+import type { Repository } from "../../src/protocol/repository.ts";
 import { startAgent } from "../support/local/agent.ts";
-import { connectRepository, makeRepository } from "../support/local/git-repository.ts";
+import type { BareRepository } from "../support/local/git-host/bare-repository.ts";
+import { TestGitHost } from "../support/local/git-host/git-host.ts";
+import { connectRepository, type GitRepository, makeRepository } from "../support/local/git-repository.ts";
 import { serveBundled } from "../support/served-worker.ts";
 import { type Storage, withStorageIn } from "../support/storage-in.ts";
 import { ms, quantile } from "./support/statistics.ts";
@@ -9,13 +16,17 @@ import { ms, quantile } from "./support/statistics.ts";
 const BUILDS = 50;
 const FILE = "steps:\n  - run: echo first-line-$((6 * 7))\n";
 
-/** Milliseconds from the trigger until a follower of the log gets the first line of the step, and until the end. */
-const once = async (url: string, token: string, pipelineId: string): Promise<{ line: number; end: number }> => {
-  const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+/** Milliseconds from the beginning until a follower of the log gets the first line of the step, and until the end. */
+interface Times {
+  line: number;
+  end: number;
+}
+
+/** Makes a build and follows its log. @param make Begins it and gives its id. */
+const once = async ({ url, token }: Client, make: () => Promise<string>): Promise<Times> => {
   const begun = performance.now();
-  const body = JSON.stringify({ pipelineId, branch: "main" });
-  const { id } = (await (await fetch(`${url}/build`, { method: "POST", headers, body })).json()) as Build;
-  const log = await fetch(`${url}/build/${id}/log`, { headers: { ...headers, Accept: "text/event-stream" } });
+  const headers = { Authorization: `Bearer ${token}`, Accept: "text/event-stream" };
+  const log = await fetch(`${url}/build/${await make()}/log`, { headers });
   let line = Number.NaN;
   for await (const text of log.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     if (Number.isNaN(line) && text.includes("first-line-42")) line = performance.now() - begun;
@@ -23,29 +34,71 @@ const once = async (url: string, token: string, pipelineId: string): Promise<{ l
   return { line, end: performance.now() - begun };
 };
 
-/** Runs builds one after the other, with the real agent and real git. */
-const measure = async (storage: Storage): Promise<{ line: number; end: number }[]> => {
-  const service = await withStorageIn(storage, serveBundled);
+const prepare = async (client: Client, repository: Repository): Promise<Pipeline> =>
+  client.call<Pipeline>("POST", "/pipeline", { repoId: repository.id, name: "ci" });
+
+/** A host whose pushes the client's organization builds. */
+const connectHost = async (client: Client, folder: string) => {
+  const host = await TestGitHost.start("github", folder);
+  const bare = host.addRepository("acme/pushed");
+  const git = makeRepository(folder, { ".millrace.yml": FILE });
+  await host.push(git, bare, "main");
+  const wanted = { kind: "github", name: "GitHub", webUrl: host.url, token: host.secrets.token };
+  const connection = await client.call<{ id: string }>("POST", "/connection", wanted);
+  const linked = { hostRepoId: bare.id, defaultBranch: "main" };
+  const repository = await client.call<Repository>("POST", `/connection/${connection.id}/repository`, linked);
+  const credential = { kind: "token", username: "builder", value: host.secrets.gitPassword };
+  await client.call("PUT", `/repository/${repository.id}/credential`, credential);
+  await prepare(client, repository);
+  await host.settled();
+  return { host, bare, git };
+};
+
+/** Commits, then begins the push. @returns the id of its build as soon as the service has answered its delivery */
+const pushed = (host: TestGitHost, bare: BareRepository, git: GitRepository) => async (): Promise<string> => {
+  await host.push(git, bare, "main");
+  const { builds } = JSON.parse(host.deliveries.at(-1)?.answer ?? "{}") as { builds: string[] };
+  return builds[0] ?? "";
+};
+
+/** Runs builds one after the other, with the real agent and real git: of triggers, and of pushes to a host. */
+const measure = async (storage: Storage): Promise<{ trigger: Times[]; push: Times[] }> => {
+  // Git hosts on loopback.
+  const vars = { CLONE_PROTOCOLS: "https,ssh,http,file" };
+  const service = await withStorageIn(storage, () => serveBundled({ vars }));
   const client = await service.newOrganization("bench");
-  const git = makeRepository(service.folder, { ".millrace.yml": FILE });
-  const repository = await connectRepository(client, git);
-  const pipeline = await client.call<Pipeline>("POST", "/pipeline", { repoId: repository.id, name: "ci" });
+  const source = makeRepository(service.folder, { ".millrace.yml": FILE });
+  const pipeline = await prepare(client, await connectRepository(client, source));
+  const { host, bare, git } = await connectHost(client, mkdtempSync(join(tmpdir(), "millrace-bench-")));
   const agent = await startAgent(client, service.folder, "bench");
-  const times: { line: number; end: number }[] = [];
-  for (let n = 0; n < BUILDS; n++) times.push(await once(client.url, client.token, pipeline.id));
+  const trigger = async () =>
+    (await client.call<Build>("POST", "/build", { pipelineId: pipeline.id, branch: "main" })).id;
+  const times: { trigger: Times[]; push: Times[] } = { trigger: [], push: [] };
+  for (let n = 0; n < BUILDS; n++) {
+    times.trigger.push(await once(client, trigger));
+    git.git("commit", "--quiet", "--allow-empty", "--message", `commit ${n}`);
+    times.push.push(await once(client, pushed(host, bare, git)));
+  }
   await agent.stop();
+  await host.close();
   await service.stop();
   return times;
 };
 
-/** Measures from the trigger to the first line of the step at a follower of the log. */
+const figures = (values: number[]) => `p50 ${ms(quantile(values, 0.5))}  p99 ${ms(quantile(values, 0.99))}`;
+
+/** Measures from the trigger, and from the push, to the first line of the step at a follower of the log. */
 export const benchFirstLine = async (): Promise<void> => {
-  console.log(`trigger to first step line, ${BUILDS} builds, one real agent (Buildbot 3.7.0: p50 111 ms, p99 206 ms):`);
+  console.log(
+    `to the first step line, ${BUILDS} builds each, one real agent (Buildbot 3.7.0: p50 111 ms, p99 206 ms):`,
+  );
   for (const storage of ["memory", "disk"] as const) {
-    const times = await measure(storage);
-    const figures = (values: number[]) => `p50 ${ms(quantile(values, 0.5))}  p99 ${ms(quantile(values, 0.99))}`;
-    console.log(`  state ${storage === "disk" ? "on disk" : "in memory"}: ${figures(times.map(({ line }) => line))}`);
-    console.log(`    to the log's end: ${figures(times.map(({ end }) => end))}`);
+    const { trigger, push } = await measure(storage);
+    console.log(`  state ${storage === "disk" ? "on disk" : "in memory"}`);
+    console.log(`    from the trigger: ${figures(trigger.map(({ line }) => line))}`);
+    console.log(`      to the log's end: ${figures(trigger.map(({ end }) => end))}`);
+    console.log(`    from git push, fetched over HTTP with a password: ${figures(push.map(({ line }) => line))}`);
+    console.log(`      to the log's end: ${figures(push.map(({ end }) => end))}`);
   }
 };
 

@@ -24,6 +24,11 @@ const DRILLS: Record<string, Drill> = {
     description: "runs the bundled agent on the oldest Node that it supports, the newest of each line, and one too old",
     load: () => import("./nodes.ts"),
   },
+  pushes: {
+    description:
+      "tells twice of 1,000 pushes each to a GitLab and a Gitea, and some to a GitHub, that are away meanwhile",
+    load: () => import("./pushes.ts"),
+  },
   restore: {
     description:
       "puts older files of D1, of the pool and of both back under a running service, and checks what then holds",

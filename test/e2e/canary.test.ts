@@ -14,10 +14,10 @@ import type { Repository } from "../../src/protocol/repository.ts";
 import { type RunningAgent, startAgent } from "../support/local/agent.ts";
 import { watchCommandLines } from "../support/local/command-lines.ts";
 import { encodingsOf, findEncoded } from "../support/local/encodings.ts";
+import { TestGitHost } from "../support/local/git-host/git-host.ts";
 import { type GitRepository, makeRepository } from "../support/local/git-repository.ts";
 import { type GitServer, startGitServer } from "../support/local/git-server.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";
-import { listen, RecordingHost } from "../support/recording-host/recording-host.ts";
 
 /* Secrets in every place that takes one, builds that do all they can to show them, and a search of everything after. */
 
@@ -25,7 +25,7 @@ const canary = (name: string): string => `${name}/+"ä${crypto.randomUUID()}`;
 const CANARIES = {
   ...{ ORG: canary("org"), GROUP: canary("group"), REPO: canary("repo"), PIPELINE: canary("pipeline") },
   ...{ RUN: canary("run"), MADE: canary("made"), CLONE: `clone-${crypto.randomUUID()}` },
-  HOST: `host-${crypto.randomUUID()}`,
+  ...{ HOST: `host-${crypto.randomUUID()}`, TIMED: canary("timed") },
 };
 /** Not secret: wherever the search looks, it has to find this one in every encoding. */
 const CONTROL = { control: canary("control") };
@@ -79,8 +79,8 @@ let agent: RunningAgent;
 let git: GitServer;
 let source: GitRepository;
 let repository: Repository;
-let gitHost: RecordingHost;
-let closeGitHost: (() => void) | undefined;
+let gitHost: TestGitHost;
+let pushed: GitRepository;
 /** Proves deliveries: one answer of the API may show it. */
 let hookSecret: string;
 let pipeline: Pipeline;
@@ -138,6 +138,9 @@ beforeAll(async () => {
     ...{ repoId: repository.id, name: "ci", groupIds: [group.id] },
   });
   await connectHost();
+  await client.call("POST", "/schedule", {
+    ...{ pipelineId: pipeline.id, name: "yearly", cron: "0 0 1 1 *", envVariables: { TIMED: CANARIES.TIMED } },
+  });
   const owners = {
     ...{ ORG: { scope: "organization", orgId }, REPO: { scope: "repository", repoId: repository.id } },
     GROUP: { scope: "group", orgId, groupId: group.id },
@@ -161,21 +164,39 @@ beforeAll(async () => {
   else process.env.TMPDIR = before;
 });
 
-/** A git host with a token of its own, a hook that the service registers, and one of the next generation. */
+/** A git host with a token of its own, a repository whose pushes are built, and a hook of the next generation. */
 const connectHost = async () => {
-  const repositories = [{ id: 41, fullName: "acme/app" }];
-  gitHost = new RecordingHost({ kind: "gitlab", token: CANARIES.HOST, repositories });
-  const served = await listen(gitHost);
-  closeGitHost = served.close;
-  const host = { kind: "gitlab", name: "host", webUrl: served.url, token: CANARIES.HOST };
+  const secrets = { token: CANARIES.HOST, gitPassword: CANARIES.CLONE };
+  gitHost = await TestGitHost.start("gitlab", service.folder, secrets);
+  const bare = gitHost.addRepository("acme/pushed");
+  pushed = makeRepository(service.folder, { ".millrace.yml": "steps:\n  - run: env; cat .git/config\n" });
+  await gitHost.push(pushed, bare, "main");
+  const host = { kind: "gitlab", name: "host", webUrl: gitHost.url, token: CANARIES.HOST };
   const connection = await client.call<{ id: string }>("POST", "/connection", host);
-  await client.call("POST", `/connection/${connection.id}/repository`, { hostRepoId: 41 });
-  await client.call("POST", `/connection/${connection.id}/rotate`);
-  ({ secret: hookSecret } = await client.call<{ secret: string }>("GET", `/connection/${connection.id}/hook`));
+  const path = `/connection/${connection.id}`;
+  const linked = { hostRepoId: bare.id, defaultBranch: "main" };
+  const { id: repoId } = await client.call<Repository>("POST", `${path}/repository`, linked);
+  const wanted = { kind: "token", username: "builder", value: CANARIES.CLONE };
+  await client.call("PUT", `/repository/${repoId}/credential`, wanted);
+  await client.call("POST", "/pipeline", { repoId, name: "pushed" });
+  await client.call("POST", `${path}/rotate`);
+  ({ secret: hookSecret } = await client.call<{ secret: string }>("GET", `${path}/hook`));
+};
+
+/** Pushes to the git host. @returns the build of the push, once it has ended and the host knows */
+const buildOfPush = async (): Promise<Build> => {
+  pushed.git("commit", "--quiet", "--allow-empty", "--message", CONTROL.control);
+  await gitHost.push(pushed, gitHost.repositories[0]!, "main");
+  const sha = pushed.git("rev-parse", "HEAD");
+  const found = async () => (await client.call<Build[]>("GET", `/build?commitSha=${sha}`))[0];
+  await expect.poll(found, { timeout: 30_000 }).toBeDefined();
+  const build = await waitForEnd(client, (await found())?.id ?? "");
+  await expect.poll(() => gitHost.statesOf(sha, "millrace").at(-1), { timeout: 30_000 }).toBe("success");
+  return build;
 };
 
 afterAll(async () => {
-  closeGitHost?.();
+  await gitHost?.close();
   await agent?.stop();
   await git?.close();
   await service?.remove();
@@ -274,6 +295,9 @@ describe("after builds that print, fail and are canceled", () => {
     await client.call("POST", `/build/${id}/cancel`);
     expect(await waitForEnd(client, id)).toMatchObject({ status: "canceled" });
     shown.push(id);
+    const ofPush = await buildOfPush();
+    expect(ofPush, await logOf(ofPush.id)).toMatchObject({ event: "push", status: "succeeded" });
+    shown.push(ofPush.id);
 
     const answers = await everyAnswer();
     await agent.stop();
@@ -306,8 +330,9 @@ describe("after builds that print, fail and are canceled", () => {
       expect(findEncoded(text, CANARIES), route).toEqual([]);
       if (route !== "/connection/:id/hook") expect(findEncoded(text, { hookSecret }), route).toEqual([]);
     }
-    expect(gitHost.place.hooks).toMatchObject([{ secret: hookSecret }]);
-    for (const { headers, ...request } of gitHost.requests) {
+    expect(gitHost.api.place.hooks).toMatchObject([{ secret: hookSecret }]);
+    expect(gitHost.api.requests.map(({ path }) => path)).toContainEqual(expect.stringMatching(/statuses/));
+    for (const { headers, ...request } of gitHost.api.requests) {
       expect(findEncoded(JSON.stringify(request), CANARIES)).toEqual([]);
       const holding = Object.values(headers).filter((value) => findEncoded(value, CANARIES).length > 0);
       expect(holding).toEqual([CANARIES.HOST]);
@@ -331,6 +356,7 @@ const everyAnswer = async (): Promise<[route: string, text: string][]> => {
     "/secrets/variables",
     "/secrets/groups",
     "/connection",
+    "/schedule",
     "/repository",
     "/pipeline",
     "/build",

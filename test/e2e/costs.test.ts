@@ -1,17 +1,36 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type BuildCost, CountedService } from "../bench/support/counted-builds.ts";
-import { billedCalls, totalOf } from "../bench/support/counts.ts";
+import { type BuildCost, CountedService, type CountedTenant } from "../bench/support/counted-builds.ts";
+import { billedCalls, type Counts, totalOf } from "../bench/support/counts.ts";
+import { countedWhile, waitUntilIdle } from "../bench/support/idle-hour.ts";
+import type { PlayedPushes } from "../bench/support/played-pushes.ts";
+import { typicalBuilds } from "../bench/support/typical-build.ts";
+import { inParallel } from "../bench/support/waiters.ts";
+import { deliver } from "../support/local/git-host/deliveries.ts";
 
 const VARIABLES = 30;
+const FORGED = 1_000;
 
 let service: CountedService;
 let build: BuildCost;
+let connected: BuildCost;
+let tenant: CountedTenant;
+let pushes: PlayedPushes;
 
 beforeAll(async () => {
   service = await CountedService.start();
   build = await service.buildCost(await service.tenant("acme", VARIABLES));
+  const made = await service.connectedTenant("connected", VARIABLES);
+  ({ pushes } = made);
+  tenant = made;
+  connected = await service.buildCost(tenant);
 });
 afterAll(() => service?.stop());
+
+/** The states that a commit was given in a context, in the order in which they came. */
+const toldOf = (sha: string, context: string): unknown[] =>
+  pushes.host.place.statuses
+    .filter((one) => one.sha === sha && one.body.context === context)
+    .map(({ body }) => body.state);
 
 /* `npm run bench -- costs` prints the same figures; docs/costs.md says what they mean. */
 describe("a build of five minutes with 30 variables", () => {
@@ -27,5 +46,74 @@ describe("a build of five minutes with 30 variables", () => {
 
   it("leaves nothing in the object of its log", () => {
     expect(build.objectBytes).toBe(0);
+  });
+});
+
+describe("a build of a push, whose states go back to the git host", () => {
+  const more = (of: (counts: Counts) => number): number => of(connected.counts) - of(build.counts);
+
+  it("costs at most five calls of objects and twelve of their rows more", () => {
+    const counted = { before: build.counts, now: connected.counts };
+    expect(Math.round(more(billedCalls)), JSON.stringify(counted, null, 1)).toBeLessThanOrEqual(5);
+    expect(
+      more(({ objectRowsWritten }) => totalOf(objectRowsWritten)),
+      JSON.stringify(counted, null, 1),
+    ).toBeLessThanOrEqual(12);
+    expect(more(({ requests }) => requests)).toBe(0);
+    expect(more(({ d1RowsWritten }) => totalOf(d1RowsWritten))).toBeLessThanOrEqual(2);
+  });
+
+  it("has told the host that it waits, that it is well, and that all of the commit is well", () => {
+    for (const sha of new Set(pushes.host.place.statuses.map((status) => status.sha))) {
+      expect(toldOf(sha, "millrace/ci")).toEqual(["pending", "success"]);
+      expect(toldOf(sha, "millrace")).toEqual(["success"]);
+    }
+    expect(pushes.host.requests.flatMap(({ problems }) => problems)).toEqual([]);
+  });
+});
+
+describe("a git host that is away for an hour", () => {
+  it("is asked ever less often, and hears how the build ended when it is back", async () => {
+    pushes.host.requests.length = 0;
+    pushes.host.settings.faults = [{ on: "POST", answer: 502 }];
+    const { trigger, agent, socket } = tenant;
+    await typicalBuilds(service.http, { trigger, crowd: [{ agent, socket }] });
+    await service.settle(3_600);
+    expect(pushes.host.requests.length).toBeGreaterThan(3);
+    expect(pushes.host.requests.length).toBeLessThan(100);
+    expect(toldOf(pushes.head, "millrace/ci")).toEqual([]);
+    pushes.host.settings.faults = [];
+    await service.settle(600);
+    expect(toldOf(pushes.head, "millrace/ci")).toEqual(["success"]);
+    expect(toldOf(pushes.head, "millrace")).toEqual(["success"]);
+  });
+});
+
+describe("a delivery", () => {
+  it("that was forged asks neither the database nor an object", async () => {
+    const counts = await countedWhile(service.http, () =>
+      inParallel(FORGED, 50, async (n) => {
+        const forged = pushes.delivery("a".repeat(40), "b".repeat(40), "another secret");
+        if (n % 2) forged.hook.url = `${forged.hook.url.slice(0, -1)}_`;
+        await deliver("github", forged);
+        expect(forged.status).toBe(n % 2 ? 404 : 401);
+      }),
+    );
+    expect(counts).toMatchObject({ requests: FORGED, objectCalls: {}, d1Rounds: 0, d1RowsRead: 0 });
+  });
+
+  it("asks the database once and the pool once, and the object of its host when it is answered", async () => {
+    await waitUntilIdle(service.http);
+    const delivery = await pushes.push();
+    await waitUntilIdle(service.http);
+    // The same again: nothing is made, so nobody tells the database anything.
+    const again = await countedWhile(service.http, async () => {
+      await deliver("github", delivery);
+      expect(delivery.status).toBe(202);
+      await waitUntilIdle(service.http);
+    });
+    expect(again.objectCalls).toEqual({ "pool arrive": 1, "host noteDelivery": 1 });
+    expect(again.d1Rounds).toBe(1);
+    expect(totalOf(again.d1RowsWritten)).toBe(0);
   });
 });

@@ -9,12 +9,16 @@ import type { Build } from "../../src/protocol/build.ts";
 import type { Pipeline } from "../../src/protocol/pipeline.ts";
 import type { Repository } from "../../src/protocol/repository.ts";
 import { type RunningAgent, startAgent } from "../support/local/agent.ts";
-import { connectRepository, makeRepository } from "../support/local/git-repository.ts";
+import { deliver, newDelivery } from "../support/local/git-host/deliveries.ts";
+import { github } from "../support/local/git-host/payloads/github.ts";
+import { connectRepository, type GitRepository, makeRepository } from "../support/local/git-repository.ts";
 import { type Release, unpackLastRelease } from "../support/local/last-release.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";
 
 /* Longer than a deploy takes here, so that no lease ends because of one. */
 const VARS = { LEASE_SECONDS: "60", HEARTBEAT_SECONDS: "1", POLL_SECONDS: "5" };
+
+const NOW = "2026-11-22T12:00:00Z";
 
 let folder: string;
 let before: Release;
@@ -87,6 +91,35 @@ const expectWhole = async (id: string): Promise<void> => {
   expect(lines).toEqual(Array.from({ length: count }, (_, index) => index + 1));
 };
 
+/** Connects the repository by hand, and tells of two pushes to it. @returns the builds of these, one for each agent */
+const pushedTwice = async (git: GitRepository, repository: Repository, pipeline: Pipeline): Promise<Build[]> => {
+  const { id: pipelineId } = pipeline;
+  const go = { key: "GO", value: join(service.folder, "go-rollback"), isSecret: false };
+  await client.call("POST", "/secrets/variables", { ...go, scope: "pipeline", pipelineId });
+  const host = { kind: "github", name: "by hand", webUrl: "https://git.example" };
+  const { id: connectionId } = await client.call<{ id: string }>("POST", "/connection", host);
+  const typed = await client.call<{ url: string; secret: string }>("GET", `/connection/${connectionId}/hook`);
+  await client.call("PUT", `/repository/${repository.id}`, { connectionId });
+  const hook = { ...typed, id: 1, repositoryId: repository.gitHostRepoId, events: ["push"] };
+  const named = { ...repository, id: repository.gitHostRepoId };
+  for (const message of ["one", "two"]) {
+    const before = git.git("rev-parse", "HEAD");
+    git.git("commit", "--quiet", "--allow-empty", "--message", message);
+    const after = git.git("rev-parse", "HEAD");
+    const commit = { id: after, message, author: { name: "T", email: "t@t.invalid" }, timestamp: NOW };
+    const commits = [{ ...commit, added: [], removed: [], modified: [] }];
+    const change = { ref: "refs/heads/main", before, after, commit: after, isForced: false, commits };
+    for (const event of github.pushed(named, change)) {
+      const delivery = newDelivery(hook, event);
+      await deliver("github", delivery);
+      expect(delivery.status, delivery.answer).toBe(202);
+    }
+  }
+  const ofPushes = () => client.call<Build[]>("GET", "/build?event=push");
+  await expect.poll(async () => (await ofPushes()).length, { timeout: 30_000 }).toBe(2);
+  return ofPushes();
+};
+
 it("takes over what the release before has under way, and can be rolled back once", async () => {
   const git = makeRepository(service.folder, {
     ".millrace.yml": `steps:
@@ -129,7 +162,7 @@ it("takes over what the release before has under way, and can be rolled back onc
     await expectWhole(id);
   }
 
-  const acrossRollback = [await trigger(pipeline.id, "go-rollback"), await trigger(pipeline.id, "go-rollback")];
+  const acrossRollback = await pushedTwice(git, repository, pipeline);
   for (const { id } of acrossRollback) await hasLines(id, 3);
   const waiting = await trigger(pipeline.id, "go-rollback");
   await service.deploy(before.config);
@@ -153,6 +186,8 @@ it("takes over what the release before has under way, and can be rolled back onc
   }
   const created = await client.call<AuditEntry[]>("GET", "/audit?action=build.create");
   expect(created.map(({ subject }) => subject).sort()).toEqual(all);
+  const ofPushes = await client.call<Build[]>("GET", "/build?event=push");
+  expect(ofPushes.map(({ id }) => id).sort()).toEqual(acrossRollback.map(({ id }) => id).sort());
   const retried = await client.call<Build>("POST", `/build/${waiting.id}/retry`);
   expect(await waitForEnd(client, retried.id)).toMatchObject({ status: "succeeded", retryOf: waiting.id });
 });

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { Client } from "../../../src/local/client.ts";
 import { serveBundled } from "../../support/served-worker.ts";
 import { withStorageIn } from "../../support/storage-in.ts";
 import { AgentSocket } from "./agent-socket.ts";
@@ -6,8 +7,9 @@ import { makePipeline, type RegisteredAgent, registerAgent } from "./build-reque
 import { type Counts, difference, times } from "./counts.ts";
 import { countedWhile, countsOf, passTime, waitUntilIdle } from "./idle-hour.ts";
 import { KeepAliveClient } from "./keep-alive.ts";
+import { PlayedPushes } from "./played-pushes.ts";
 import { buildRows, bytesOfABuild, logBytes } from "./stored-bytes.ts";
-import { typicalBuilds } from "./typical-build.ts";
+import { type BuildTrigger, typicalBuilds } from "./typical-build.ts";
 import { inParallel } from "./waiters.ts";
 
 /** Seconds after which a build's log is in the archive, and its object gone. */
@@ -18,7 +20,7 @@ const UPKEEP_ROUNDS = 10;
 /** An organization of a counted service, with a pipeline and an agent that has its socket open. */
 export interface CountedTenant {
   orgId: string;
-  trigger: { token: string; pipelineId: string };
+  trigger: BuildTrigger;
   agent: RegisteredAgent;
   socket: AgentSocket;
   register(name: string): Promise<RegisteredAgent>;
@@ -37,6 +39,7 @@ export class CountedService {
   readonly http: KeepAliveClient;
   readonly #service: Awaited<ReturnType<typeof serveBundled>>;
   readonly #sockets: AgentSocket[] = [];
+  readonly #hosts: PlayedPushes[] = [];
 
   constructor(service: Awaited<ReturnType<typeof serveBundled>>) {
     this.#service = service;
@@ -45,12 +48,26 @@ export class CountedService {
 
   static async start(): Promise<CountedService> {
     const entry = join(import.meta.dirname, "counted-worker.ts");
-    return new CountedService(await withStorageIn("memory", () => serveBundled({ entry })));
+    // Git hosts on loopback.
+    const vars = { CLONE_PROTOCOLS: "https,http" };
+    return new CountedService(await withStorageIn("memory", () => serveBundled({ entry, vars })));
   }
 
   /** Makes an organization with so many variables. */
   async tenant(orgId: string, variables: number): Promise<CountedTenant> {
+    return this.#furnish(await this.#service.newOrganization(orgId), orgId, variables);
+  }
+
+  /** The same, with its repository connected to a git host: pushes make its builds. */
+  async connectedTenant(orgId: string, variables: number): Promise<CountedTenant & { pushes: PlayedPushes }> {
     const client = await this.#service.newOrganization(orgId);
+    const pushes = await PlayedPushes.connect(client);
+    this.#hosts.push(pushes);
+    const tenant = await this.#furnish(client, orgId, variables, pushes);
+    return { ...tenant, trigger: { ...tenant.trigger, push: () => pushes.push() }, pushes };
+  }
+
+  async #furnish(client: Client, orgId: string, variables: number, pushes?: PlayedPushes): Promise<CountedTenant> {
     for (let n = 0; n < variables; n++) {
       const variable = {
         key: `SETTING_${n}`,
@@ -61,7 +78,7 @@ export class CountedService {
       };
       await client.call("POST", "/secrets/variables", variable);
     }
-    const { id: pipelineId } = await makePipeline(client);
+    const { id: pipelineId } = pushes ? await pushes.makePipeline() : await makePipeline(client);
     const register = (name: string) => registerAgent(client, this.http, name);
     const agent = await register("mill");
     const socket = await this.openSocket(agent);
@@ -134,6 +151,7 @@ export class CountedService {
 
   async stop(): Promise<void> {
     for (const socket of this.#sockets) socket.close();
+    for (const host of this.#hosts) host.close();
     this.http.close();
     await this.#service.stop();
   }

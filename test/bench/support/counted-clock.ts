@@ -12,7 +12,7 @@ globalThis.Date = class extends RealDate {
 
 /** An object whose alarm is set: its binding and name. */
 export interface Alarm {
-  binding: "AGENT_POOL" | "BUILD_LOG";
+  binding: "AGENT_POOL" | "BUILD_LOG" | "GIT_HOST";
   name: string;
   at: number;
 }

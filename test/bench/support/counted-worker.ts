@@ -1,6 +1,6 @@
 import { poolName } from "../../../src/domain/object-names.ts";
 import type { NewBuild } from "../../../src/domain/pool/commands.ts";
-import worker, { BuildLog as Log, AgentPool as Pool } from "../../../src/worker.ts";
+import worker, { GitHost as Host, BuildLog as Log, AgentPool as Pool } from "../../../src/worker.ts";
 import {
   add,
   addRows,
@@ -28,6 +28,7 @@ const counted = (env: Env): Env => {
     DB: countedDatabase(env.DB),
     AGENT_POOL: countedObjects(env.AGENT_POOL, "pool"),
     BUILD_LOG: countedObjects(env.BUILD_LOG, "log"),
+    GIT_HOST: countedObjects(env.GIT_HOST, "host"),
     ARCHIVE: countedArchive(env.ARCHIVE),
   };
   known.set(env, seen);
@@ -36,7 +37,9 @@ const counted = (env: Env): Env => {
 
 type AlarmOwner = Pick<Alarm, "binding" | "name">;
 
-const kindOf = ({ binding }: AlarmOwner): string => (binding === "AGENT_POOL" ? "pool" : "log");
+const KINDS = { AGENT_POOL: "pool", BUILD_LOG: "log", GIT_HOST: "host" };
+
+const kindOf = ({ binding }: AlarmOwner): string => KINDS[binding];
 
 /** Counts each alarm that is set as a row, and the rows of each statement after its cursor was read, in the same turn. */
 const countStorage = ({ storage }: DurableObjectState, owner: AlarmOwner): void => {
@@ -141,6 +144,30 @@ export class BuildLog extends Log {
   override webSocketMessage(...given: Parameters<Log["webSocketMessage"]>) {
     counts.socketMessages += 1;
     return super.webSocketMessage(...given);
+  }
+
+  /** What the clock calls: the platform lets nobody else call an alarm. */
+  async fireAlarm(): Promise<void> {
+    await this.alarm();
+  }
+
+  async stored(): Promise<Stored> {
+    return storedIn(this.ctx);
+  }
+}
+
+export class GitHost extends Host {
+  readonly #owner: AlarmOwner;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    const owner: AlarmOwner = { binding: "GIT_HOST", name: ctx.id.name ?? "" };
+    countStorage(ctx, owner);
+    super(ctx, counted(env));
+    this.#owner = owner;
+  }
+
+  override async alarm(): Promise<void> {
+    if (takeAlarm(this.#owner)) await super.alarm();
   }
 
   /** What the clock calls: the platform lets nobody else call an alarm. */

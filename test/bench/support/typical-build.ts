@@ -15,8 +15,15 @@ const COMMIT = "0123456789".repeat(4);
 
 const PENDING = { id: null, status: "pending", exitCode: null, startedAt: null, finishedAt: null, logOffset: null };
 
+/** What makes a build: a request, or a push that a git host tells of. */
+export interface BuildTrigger {
+  token: string;
+  pipelineId: string;
+  push?: () => Promise<unknown>;
+}
+
 interface TypicalBuilds {
-  trigger: { token: string; pipelineId: string };
+  trigger: BuildTrigger;
   /** The agents that build at once, with their sockets. */
   crowd: { agent: RegisteredAgent; socket: AgentSocket }[];
   /** Milliseconds between two chunks of a log at most, after the first few. */
@@ -71,7 +78,8 @@ class RunningBuild {
 
   static async begin(http: KeepAliveClient, trigger: TypicalBuilds["trigger"], run: Run): Promise<RunningBuild> {
     const body = JSON.stringify({ pipelineId: trigger.pipelineId, branch: "main" });
-    await http.request("POST", "/build", { token: trigger.token, body });
+    if (trigger.push) await trigger.push();
+    else await http.request("POST", "/build", { token: trigger.token, body });
     const { id, token } = run.agent;
     const build = new RunningBuild(
       http,
@@ -140,7 +148,8 @@ class RunningBuild {
     if (at < this.#stepsDueAt) return;
     this.#reportedAt = at;
     this.#stepsDueAt = Number.POSITIVE_INFINITY;
-    await this.#tell("progress", { commitSha: COMMIT, steps: this.#steps });
+    const { commitSha } = this.#job.build;
+    await this.#tell("progress", { commitSha: commitSha ?? COMMIT, steps: this.#steps });
   }
 
   async #finish(): Promise<void> {

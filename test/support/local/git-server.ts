@@ -1,7 +1,6 @@
-import { execFileSync, spawn } from "node:child_process";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { serveGit } from "./git-backend.ts";
 
 export interface GitServer {
   url: string;
@@ -17,49 +16,14 @@ export const startGitServer = async (
   password: string,
   isOld = false,
 ): Promise<GitServer> => {
-  const backend = join(execFileSync("git", ["--exec-path"], { encoding: "utf8" }).trim(), "git-http-backend");
   const wanted = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
   const asked: GitServer["asked"] = [];
 
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
-    const { pathname, search } = new URL(request.url ?? "/", "http://localhost");
     const isAdmitted = request.headers.authorization === wanted;
-    asked.push({ path: pathname + search, isAdmitted });
-    if (!isAdmitted) {
-      response.writeHead(401, { "WWW-Authenticate": 'Basic realm="git"' }).end();
-      return;
-    }
-    const child = spawn(backend, [], {
-      env: {
-        PATH: process.env.PATH,
-        GIT_PROJECT_ROOT: root,
-        GIT_HTTP_EXPORT_ALL: "1",
-        PATH_INFO: pathname,
-        REQUEST_METHOD: request.method,
-        QUERY_STRING: search.slice(1),
-        REMOTE_USER: user,
-        CONTENT_TYPE: request.headers["content-type"] ?? "",
-        HTTP_CONTENT_ENCODING: request.headers["content-encoding"] ?? "",
-        GIT_PROTOCOL: isOld ? "" : String(request.headers["git-protocol"] ?? ""),
-        GIT_CONFIG_COUNT: "1",
-        GIT_CONFIG_KEY_0: "safe.directory",
-        GIT_CONFIG_VALUE_0: "*",
-      },
-    });
-    request.pipe(child.stdin);
-    const chunks: Buffer[] = [];
-    child.stdout.on("data", (chunk) => chunks.push(chunk));
-    child.on("close", () => {
-      const whole = Buffer.concat(chunks);
-      const end = whole.indexOf("\r\n\r\n");
-      const headers = whole.subarray(0, end).toString().split("\r\n");
-      for (const header of headers) {
-        const [name = "", value = ""] = header.split(/: (.*)/s);
-        if (name === "Status") response.statusCode = Number.parseInt(value, 10);
-        else response.setHeader(name, value);
-      }
-      response.end(whole.subarray(end + 4));
-    });
+    asked.push({ path: request.url ?? "/", isAdmitted });
+    if (isAdmitted) void serveGit({ root, user, isOld }, request, response);
+    else response.writeHead(401, { "WWW-Authenticate": 'Basic realm="git"' }).end();
   };
 
   const server = createServer(serve);

@@ -1,0 +1,55 @@
+import { expect, it } from "vitest";
+import type { Connection } from "../../../src/protocol/connection.ts";
+import { TestGitHost } from "../../support/local/git-host/git-host.ts";
+import { type HostedStage, Project, type Stage } from "./stage.ts";
+
+type Kind = TestGitHost["kind"];
+
+const connect = async ({ service, client }: Stage, kind: Kind, hasToken: boolean): Promise<HostedStage> => {
+  const host = await TestGitHost.start(kind, service.folder);
+  const token = hasToken ? { token: host.secrets.token } : {};
+  const connection = await client.call<Connection>("POST", "/connection", {
+    ...{ kind, name: `${kind} ${hasToken}`, webUrl: host.url, ...token },
+  });
+  return { host, connection };
+};
+
+/** GitLab, Gitea, and a host that people connected by hand. */
+export const otherHosts = (stage: Stage): void => {
+  it.each(["gitlab", "gitea"] as const)("builds pushes and pull requests of a %s, and tells it", async (kind) => {
+    const hosted = await connect(stage, kind, true);
+    const app = await Project.connect(stage, kind, {}, hosted);
+    const sha = app.commit("Mend it");
+    await app.push("main");
+    const [push] = await app.seeBuilds(1);
+    expect(push).toMatchObject({ event: "push", commitSha: sha, ref: "refs/heads/main" });
+    await app.seeStates(sha, "millrace/ci", ["pending"]);
+    app.letGo(sha);
+    await app.seeEnds(1);
+    await app.seeSuccess(sha);
+    app.git.git("checkout", "--quiet", "-b", "topic");
+    app.commit("Go on");
+    await app.push("topic");
+    const pull = await hosted.host.openPull(app.bare, "topic");
+    app.letGo();
+    const [, built] = await app.seeEnds(2);
+    expect(built).toMatchObject({ event: "pull", pull: { number: pull.number, base: "main" }, status: "succeeded" });
+    await app.seeLast(pull.head, "millrace/ci", "success");
+    await hosted.host.close();
+  });
+
+  it("builds what a hook made by hand tells, and tells a host without a token nothing", async () => {
+    const { host, connection } = await connect(stage, "gitea", false);
+    const app = await Project.connect(stage, "by-hand", {}, { host, connection });
+    app.letGo();
+    const path = `/connection/${connection.id}/hook`;
+    host.addHook(app.bare, await stage.client.call<{ url: string; secret: string }>("GET", path));
+    app.commit("Mend it");
+    await app.push("main");
+    const [build] = await app.seeEnds(1);
+    expect(build).toMatchObject({ event: "push", status: "succeeded" });
+    expect(host.deliveries.map(({ status }) => status)).toEqual([202]);
+    expect(host.api.requests).toEqual([]);
+    await host.close();
+  });
+};

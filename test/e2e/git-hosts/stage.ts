@@ -1,0 +1,148 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "vitest";
+import type { Client } from "../../../src/local/client.ts";
+import { waitForEnd } from "../../../src/local/demo.ts";
+import type { Build } from "../../../src/protocol/build.ts";
+import type { Connection } from "../../../src/protocol/connection.ts";
+import type { Pipeline } from "../../../src/protocol/pipeline.ts";
+import type { Repository } from "../../../src/protocol/repository.ts";
+import type { BareRepository } from "../../support/local/git-host/bare-repository.ts";
+import type { TestGitHost } from "../../support/local/git-host/git-host.ts";
+import { type GitRepository, makeRepository } from "../../support/local/git-repository.ts";
+import type { LocalService } from "../../support/local/service.ts";
+
+/** Shared by all parts of the test: a service, an organization with agents, and a connected GitHub. */
+export interface Stage {
+  service: LocalService;
+  client: Client;
+  host: TestGitHost;
+  connection: Connection;
+  /** Whose builds may still wait. */
+  projects: Project[];
+}
+
+/** Prints what the build knows of its event, then waits until its commit, or all, is let go. */
+const WAITING = `steps:
+  - run: |
+      echo "event=$MILLRACE_EVENT ref=$MILLRACE_REF tag=$MILLRACE_TAG pull=$MILLRACE_PULL base=$MILLRACE_PULL_BASE"
+      while [ ! -e "$GO/$MILLRACE_COMMIT" ] && [ ! -e "$GO/all" ]; do sleep 0.05; done
+`;
+
+const soon = { timeout: 40_000, interval: 100 };
+
+export type HostedStage = Pick<Stage, "host" | "connection">;
+
+/** A repository of a host that is connected, has a pipeline, and a clone to push from. */
+export class Project {
+  readonly #stage: Stage;
+  readonly host: TestGitHost;
+  readonly bare: BareRepository;
+  readonly git: GitRepository;
+  readonly repository: Repository;
+  readonly pipeline: Pipeline;
+  readonly #go: string;
+
+  private constructor(
+    stage: Stage,
+    host: TestGitHost,
+    made: Pick<Project, "bare" | "git" | "repository" | "pipeline">,
+  ) {
+    this.#stage = stage;
+    this.host = host;
+    this.bare = made.bare;
+    this.git = made.git;
+    this.repository = made.repository;
+    this.pipeline = made.pipeline;
+    this.#go = join(stage.service.folder, `go-${made.repository.id}`);
+    mkdirSync(this.#go);
+  }
+
+  /** Makes the repository at the host with its first commit, and connects it as a person does. */
+  static async connect(
+    stage: Stage,
+    name: string,
+    files: Record<string, string> = {},
+    { host, connection }: HostedStage = stage,
+  ): Promise<Project> {
+    const { client, service } = stage;
+    const bare = host.addRepository(`acme/${name}`);
+    const git = makeRepository(service.folder, { ".millrace.yml": WAITING, ...files });
+    await host.push(git, bare, "main");
+    const repository = await client.call<Repository>("POST", `/connection/${connection.id}/repository`, {
+      ...{ hostRepoId: bare.id, defaultBranch: "main", ...(connection.hasToken ? {} : { fullName: bare.fullName }) },
+    });
+    const credential = { kind: "token", username: "builder", value: host.secrets.gitPassword };
+    await client.call("PUT", `/repository/${repository.id}/credential`, credential);
+    const pipeline = await client.call<Pipeline>("POST", "/pipeline", { repoId: repository.id, name: "ci" });
+    await host.settled();
+    const project = new Project(stage, host, { bare, git, repository, pipeline });
+    stage.projects.push(project);
+    await client.call("POST", "/secrets/variables", {
+      ...{ key: "GO", value: project.#go, isSecret: false, scope: "pipeline", pipelineId: pipeline.id },
+    });
+    return project;
+  }
+
+  /** Commits these files on the branch that is checked out. @returns the commit */
+  commit(message: string, files: Record<string, string> = {}): string {
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(join(this.git.work, path, ".."), { recursive: true });
+      writeFileSync(join(this.git.work, path), text);
+    }
+    this.git.git("add", "--all");
+    this.git.git("commit", "--quiet", "--allow-empty", "--message", message);
+    return this.git.git("rev-parse", "HEAD");
+  }
+
+  push(...refs: string[]): Promise<void> {
+    return this.host.push(this.git, this.bare, ...refs);
+  }
+
+  /** Lets the builds of a commit end; of all that were made and will be without one. */
+  letGo(sha = "all"): void {
+    writeFileSync(join(this.#go, sha), "");
+  }
+
+  async builds(): Promise<Build[]> {
+    return await this.#stage.client.call<Build[]>("GET", `/build?repoId=${this.repository.id}`);
+  }
+
+  /** Waits until the list has so many builds. @returns them, the oldest first */
+  async seeBuilds(count: number): Promise<Build[]> {
+    await expect.poll(async () => (await this.builds()).length, soon).toBe(count);
+    return (await this.builds()).sort((left, right) => left.number - right.number);
+  }
+
+  /** Waits until all its builds have ended. @returns them, the oldest first */
+  async seeEnds(count: number): Promise<Build[]> {
+    const builds = await this.seeBuilds(count);
+    return Promise.all(builds.map(({ id }) => waitForEnd(this.#stage.client, id)));
+  }
+
+  seeStatus(build: Build, status: Build["status"]): Promise<void> {
+    const now = async () => (await this.#stage.client.call<Build>("GET", `/build/${build.id}`)).status;
+    return expect.poll(now, soon).toBe(status);
+  }
+
+  /** Waits until the host was told so, and nothing else before. */
+  seeStates(sha: string, context: string, states: string[]): Promise<void> {
+    return expect.poll(() => this.host.statesOf(sha, context), soon).toEqual(states);
+  }
+
+  /** Waits until the host knows that all is well, and was told no more than that it waits for the pipeline. */
+  async seeSuccess(sha: string): Promise<void> {
+    await this.seeStates(sha, "millrace/ci", ["pending", "success"]);
+    await this.seeStates(sha, "millrace", ["success"]);
+  }
+
+  /** Waits until the last that the host was told is so. */
+  seeLast(sha: string, context: string, state: string): Promise<void> {
+    return expect.poll(() => this.host.statesOf(sha, context).at(-1), soon).toBe(state);
+  }
+
+  async logOf({ id }: Build): Promise<string> {
+    const { url, token } = this.#stage.client;
+    return (await fetch(`${url}/build/${id}/log`, { headers: { Authorization: `Bearer ${token}` } })).text();
+  }
+}
