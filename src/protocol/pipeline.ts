@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { atMost, atMostItems, notEmpty, visible, wholeNumber } from "./checks.ts";
+import { atMost, atMostItems, notEmpty, visible, wholeNumber, withoutNul } from "./checks.ts";
 import { Id, Labels, Name, NameFilter, OrgId, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
 import { PAGE } from "./page.ts";
@@ -35,7 +35,7 @@ export const ConfigPath = z.string().check(
 
 export const Definition = z.string().check(notEmpty(), atMost(LIMITS.definitionCharacters));
 
-const Patterns = z.optional(z.array(z.string()));
+const Patterns = z.optional(z.array(z.string().check(withoutNul())));
 const event = <Conditions extends z.ZodMiniObject>(conditions: Conditions) =>
   z.optional(z.union([z.literal(true), conditions], "must be true, or an object with its conditions"));
 

@@ -39,7 +39,7 @@ export const arrivedOf = (arrival: Arrival, isSkippedSha: (sha: string) => boole
     case "tag":
       return { kind: "tag", tag: arrival.ref.replace("refs/tags/", ""), sha: arrival.sha, before: arrival.before };
     case "deleted":
-      return { kind: "gone", ref: arrival.ref };
+      return { kind: "gone", ref: arrival.ref, sha: arrival.before };
     case "pull": {
       const { action, before, sha, isSkipped, pull } = arrival;
       const hasSkipMarker = isSkipped || isSkippedSha(sha);

@@ -30,7 +30,11 @@ export type Arrived =
       hasSkipMarker: boolean;
     }
   | { kind: "tag"; tag: string; sha: string; before: string | null }
-  | { kind: "gone"; ref: string }
+  | {
+      kind: "gone";
+      ref: string /** The head that it had; null where the host does not tell it. */;
+      sha?: string | null;
+    }
   | {
       kind: "pull";
       /** `head`: it has a new head. `edited`: anything else about it: labels, draft, base, title. */
@@ -75,6 +79,8 @@ interface EndedRef {
   pipelineId: string;
   ref: string;
   pull: number | null;
+  /** The head that a deleted ref had; null where that is not known, or where there is none. */
+  sha: string | null;
 }
 
 /** What comes of a delivery. `ignored` says why there is no build, in words for people. */

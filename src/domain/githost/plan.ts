@@ -72,14 +72,13 @@ const buildsOf = (head: Head, pipelines: PlannedPipeline[], { defaultBranch }: R
 };
 
 const endedBy = (
-  ref: string,
-  pull: number | null,
+  { ref, pull, sha }: Omit<Planned["ended"][number], "pipelineId">,
   pipelines: PlannedPipeline[],
   { defaultBranch }: Repository,
 ): Planned["ended"] =>
   pipelines
     .filter(({ supersede }) => endsOlder(supersede, ref, defaultBranch))
-    .map(({ id }) => ({ pipelineId: id, ref, pull }));
+    .map(({ id }) => ({ pipelineId: id, ref, pull, sha }));
 
 const byNumber = (pulls: OpenPull[]): OpenPull[] => pulls.toSorted((one, other) => one.number - other.number);
 
@@ -132,7 +131,8 @@ const planPull = (
   const known = openPulls.find((one) => one.number === pull.number);
   const others = openPulls.filter((one) => one.ref === pull.ref && one.number !== pull.number);
   if (action === "closed") {
-    const ended = others.length === 0 ? endedBy(pull.ref, pull.number, pipelines, repository) : [];
+    const ended =
+      others.length === 0 ? endedBy({ ref: pull.ref, pull: pull.number, sha: null }, pipelines, repository) : [];
     return { ...NOTHING, ended, openPull: { forget: pull.number }, ignored: "the pull request was closed" };
   }
   const openPull = { remember: pull };
@@ -166,8 +166,9 @@ export const plan = (
       return buildsOf({ ref: `refs/tags/${tag}`, sha, before, choose, mustRead }, pipelines, repository);
     }
     case "gone": {
-      const ended = endedBy(arrived.ref, null, pipelines, repository);
-      const what = arrived.ref.startsWith("refs/tags/") ? "tag" : "branch";
+      const { ref, sha = null } = arrived;
+      const ended = endedBy({ ref, pull: null, sha }, pipelines, repository);
+      const what = ref.startsWith("refs/tags/") ? "tag" : "branch";
       return { ...NOTHING, ended, ignored: `the ${what} was deleted` };
     }
     case "pull":

@@ -16,6 +16,8 @@ export interface EndedRef {
   /** The whole name: `refs/heads/...` or `refs/tags/...`. */
   ref: string;
   pull: number | null;
+  /** The head that a deleted ref had: later ones stay. Absent or null where that is not known. */
+  sha?: string | null;
 }
 
 /** What came of a delivery: the builds that it asks for, and the refs that it ends. */

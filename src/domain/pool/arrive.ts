@@ -13,7 +13,7 @@ import {
   unknownToken,
 } from "./decision.ts";
 import type { BuildFacts, Change } from "./facts.ts";
-import { HEAD_MS, type Head, type HeadKey, learn, remember } from "./heads.ts";
+import { HEAD_MS, type Head, type HeadKey, learn, madeAgain, remember } from "./heads.ts";
 import { type Added, addBuild, isKnown, queueProblem, sizeOfInputs } from "./new-build.ts";
 import type { PoolState } from "./state.ts";
 
@@ -38,6 +38,8 @@ export const arrive = (state: PoolState, request: Arrive, context: DecisionConte
   return decided(arrived, changes, arrival.pushes);
 };
 
+const PURPOSES = ["build", "read-file"] as const;
+
 /** One delivery while it is decided: what it has changed so far counts for what comes next. */
 class Arrival {
   readonly changes: Change[] = [];
@@ -57,20 +59,33 @@ class Arrival {
   }
 
   /** Cancels builds of a ref that is gone, or of a pull request that was closed. */
-  end({ pipelineId, ref, pull }: EndedRef): void {
+  end({ pipelineId, ref, pull, sha = null }: EndedRef): void {
+    const spared = this.#madeAgain(pipelineId, ref, sha);
     const ended = [...this.#state.builds.values()].filter(
-      ({ pipelineId: own, branch, origin }) =>
-        own === pipelineId && refOf(branch) === ref && origin && (pull === null || origin.pull?.number === pull),
+      ({ id, pipelineId: own, branch, origin }) =>
+        own === pipelineId &&
+        refOf(branch) === ref &&
+        origin &&
+        (pull === null || origin.pull?.number === pull) &&
+        !spared.has(id),
     );
     const what = ref.startsWith("refs/tags/") ? "tag" : "branch";
     const message = pull === null ? `The ${what} was deleted.` : "The pull request was closed.";
     for (const build of ended) this.#cancel(build.id, { message, supersededBy: null });
-    for (const purpose of ["build", "read-file"] as const) {
+    for (const purpose of PURPOSES) {
       const known = this.#headsOf({ pipelineId, ref, purpose });
       // A pull request that is opened again builds its head again.
-      const left = known.heads.filter(({ buildId }) => pull !== null && !ended.some(({ id }) => id === buildId));
+      const left = known.heads.filter(({ buildId }) =>
+        pull === null ? buildId !== null && spared.has(buildId) : !ended.some(({ id }) => id === buildId),
+      );
       if (left.length < known.heads.length) known.heads = left;
     }
+  }
+
+  /** Builds of a ref that was made again, where its deletion is heard of late. */
+  #madeAgain(pipelineId: string, ref: string, sha: string | null): Set<string | null> {
+    const heads = PURPOSES.flatMap((purpose) => madeAgain(this.#headsOf({ pipelineId, ref, purpose }).heads, sha));
+    return new Set(heads.map(({ buildId }) => buildId));
   }
 
   /** Decides on one build. */

@@ -35,6 +35,21 @@ const normal = ({ sha, before }: Pushed): Pushed => ({ sha, before: before === s
 
 const successorsOf = (heads: readonly Head[], sha: string): Head[] => heads.filter(({ before }) => before === sha);
 
+/** The heads that a ref had after it was deleted at this commit and made again: all that were heard of later. */
+export const madeAgain = (heads: readonly Head[], sha: string | null): readonly Head[] => {
+  const deleted = sha === null ? -1 : heads.findLastIndex((head) => head.sha === sha);
+  if (sha === null || deleted === -1) return [];
+  const older = olderThan(heads, sha);
+  return heads.slice(deleted + 1).filter((head) => !older.has(head.sha));
+};
+
+/** Commits to which links lead back from this one, with the one itself. */
+const olderThan = (heads: readonly Head[], sha: string): Set<string> => {
+  const found = new Set([sha]);
+  for (const one of found) for (const head of heads) if (head.sha === one && head.before) found.add(head.before);
+  return found;
+};
+
 /** Commits that the ref had after this one, as far as links tell, with the one itself. */
 const shasFrom = (heads: readonly Head[], sha: string): Set<string> => {
   const found = new Set([sha]);

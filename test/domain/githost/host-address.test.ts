@@ -11,6 +11,7 @@ const part = fc.stringMatching(/^[a-z0-9.:@%/\\?#[\]_ -]{0,12}$/);
 const address = fc.oneof(
   fc.webUrl({ withQueryParameters: true, withFragments: true }),
   fc.tuple(fc.constantFrom("https://", "http://", "https:", "HTTPS://", "//"), part, part).map((all) => all.join("")),
+  fc.domain().map((name) => `https://${name}`),
   fc.ipV4Extended().map((ip) => `https://${ip}`),
   fc.ipV6().map((ip) => `https://[${ip}]`),
 );

@@ -137,7 +137,7 @@ describe("a pull request", () => {
   it("that is closed ends its builds, unless its branch has another", () => {
     const pipelines = [withDefaults(), withDefaults({ id: "p2", supersede: "none" })];
     const closed = planned(pull("closed"), pipelines, [openPull()]);
-    expect(closed.ended).toEqual([{ pipelineId: "p1", ref: "refs/heads/feature", pull: 7 }]);
+    expect(closed.ended).toEqual([{ pipelineId: "p1", ref: "refs/heads/feature", pull: 7, sha: null }]);
     expect(closed.openPull).toEqual({ forget: 7 });
     expect(planned(pull("closed"), pipelines, [openPull(), openPull({ number: 8 })]).ended).toEqual([]);
   });

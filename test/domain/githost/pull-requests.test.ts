@@ -25,6 +25,7 @@ describe("a pull request", () => {
         labels: ["bug"],
         author: "Codertocat",
         title: "Update the README with new information.",
+        updatedAt: "2019-05-15T15:20:33.000Z",
       },
     });
   });
@@ -50,6 +51,7 @@ describe("a pull request", () => {
         labels: ["documentation"],
         author: "real6543",
         title: "Edit README.md for more text to read",
+        updatedAt: "2025-08-05T21:48:27.000Z",
       },
     });
   });
@@ -75,6 +77,7 @@ describe("a pull request", () => {
         labels: [],
         author: "jcitizen",
         title: "Add LICENSE File",
+        updatedAt: "2018-07-06T01:38:39.000Z",
       },
     });
   });

@@ -25,8 +25,8 @@ class Hooked extends TestPool {
     return buildId!;
   }
 
-  gone(pull: number | null = null, ref = "refs/heads/main") {
-    return this.deliver([], { ended: [{ pipelineId: "pipeline", ref, pull }] });
+  gone(pull: number | null = null, ref = "refs/heads/main", head: string | null = null) {
+    return this.deliver([], { ended: [{ pipelineId: "pipeline", ref, pull, sha: head && sha(head) }] });
   }
 
   row(buildId: string) {
@@ -201,6 +201,23 @@ describe("a newer head", () => {
 });
 
 describe("a ref that is gone", () => {
+  it("of a branch that is gone, heard of after the branch was made again, ends the builds of before alone", () => {
+    const pool = new Hooked();
+    const first = pool.made("a", null, { supersedes: false });
+    const second = pool.made("b", "a", { supersedes: false });
+    const again = pool.made("c", null, { supersedes: false });
+    expect(pool.gone(null, "refs/heads/main", "b").canceled).toEqual([first, second]);
+    expect(pool.facts(again).status).toBe("queued");
+    expect(pool.push("c", null)).toMatchObject({ outcome: "same", buildId: again });
+    expect(pool.made("a", null, { supersedes: false })).not.toBe(first);
+  });
+
+  it("of a branch that is gone ends everything where nobody knows its head", () => {
+    const pool = new Hooked();
+    const ids = [pool.made("a"), pool.made("b")];
+    expect(pool.gone(null, "refs/heads/main", "unknown").canceled).toEqual(ids);
+  });
+
   it("ends its builds, and begins anew when it is made again", () => {
     const pool = new Hooked();
     const [first, other] = [pool.made("a"), pool.made("a", null, { branch: "other" })];
