@@ -8,6 +8,7 @@ import { RULES } from "../../src/domain/pool/rules.ts";
 import type { Command } from "../../src/domain/pool/step.ts";
 import type { AgentPool } from "../../src/objects/agent-pool.ts";
 import type { Agent } from "../../src/protocol/agent.ts";
+import { LIMITS } from "../../src/protocol/limits.ts";
 import { History } from "../simulate/history.ts";
 import type { AnyInput } from "../simulate/observations.ts";
 import { Random } from "../simulate/random.ts";
@@ -67,7 +68,7 @@ const comparable = (command: RecordedCall["command"], answer: Result<AnyInput>):
 /** Faults that only the simulation can inject: storage cannot be restored here, and rows older than a day are deleted. */
 const SIMULATION_ONLY = ["restore", "months of silence"] as const;
 
-/** Runs a history in memory and records its calls. Returns undefined if it has a fault of SIMULATION_ONLY. */
+/** Runs a history in memory and records its calls. Returns undefined where the object cannot live through the same. */
 const record = (index: number): { calls: RecordedCall[]; history: History } | undefined => {
   const calls: RecordedCall[] = [];
   const history = new History(SEED, index, RULES, {
@@ -79,10 +80,11 @@ const record = (index: number): { calls: RecordedCall[]; history: History } | un
     },
   });
   history.run();
-  const { faults } = history.simulator;
+  const { faults, pool } = history.simulator;
   // D1 was away from a comparison in memory, which it is not from that of the object.
   const isUncompared = calls.some(({ expected }) => !expected.ok && expected.refusal.kind === "unavailable");
-  return isUncompared || SIMULATION_ONLY.some((fault) => faults.has(fault)) ? undefined : { calls, history };
+  const isShort = pool.context.maxQueued < LIMITS.queuedBuilds;
+  return isUncompared || isShort || SIMULATION_ONLY.some((fault) => faults.has(fault)) ? undefined : { calls, history };
 };
 
 /** Commands that the object gives itself, or that a closed socket causes. */
