@@ -68,7 +68,7 @@ const comparable = (command: RecordedCall["command"], answer: Result<AnyInput>):
 /** Faults that only the simulation can inject: storage cannot be restored here, and rows older than a day are deleted. */
 const SIMULATION_ONLY = ["restore", "months of silence"] as const;
 
-/** Runs a history in memory and records its calls. Returns undefined if it has a fault of SIMULATION_ONLY. */
+/** Runs a history in memory and records its calls. Returns undefined where the object cannot live through the same. */
 const record = (index: number): { calls: RecordedCall[]; history: History } | undefined => {
   const calls: RecordedCall[] = [];
   const history = new History(SEED, index, RULES, {
@@ -80,11 +80,11 @@ const record = (index: number): { calls: RecordedCall[]; history: History } | un
     },
   });
   history.run();
-  const { faults } = history.simulator;
+  const { faults, pool } = history.simulator;
   // D1 was away from a comparison in memory, which it is not from that of the object.
   const isUncompared = calls.some(({ expected }) => !expected.ok && expected.refusal.kind === "unavailable");
   // The queue of the object takes more builds than that of a history.
-  const isShort = history.simulator.pool.context.maxQueued < LIMITS.queuedBuilds;
+  const isShort = pool.context.maxQueued < LIMITS.queuedBuilds;
   return isUncompared || isShort || SIMULATION_ONLY.some((fault) => faults.has(fault)) ? undefined : { calls, history };
 };
 
@@ -94,7 +94,6 @@ const INTERNAL: RecordedCall["command"][] = [
   "recordHosts",
   "recordCloses",
   "recordDeletions",
-  "recordHosts",
   "compare",
   "reconcile",
   "tidy",

@@ -2,8 +2,10 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it, vi } from "vitest";
 import { getRecord } from "../../src/archive/records.ts";
+import type { HostReport } from "../../src/domain/githost/host-report.ts";
 import { buildLogName } from "../../src/domain/object-names.ts";
 import { AgentPool } from "../../src/objects/agent-pool.ts";
+import { arrival, arriving } from "../support/arrivals.ts";
 import { actor, busy, newBuild, type Pool, poolOf, registered, value } from "./agent-pool-support.ts";
 
 afterEach(() => {
@@ -60,6 +62,30 @@ it("asks a D1 that fails but answers once, however much there is to tell", async
   expect(await count(pool, "audit_outbox")).toBe(60);
   await pool.flush();
   expect(await count(pool, "audit_outbox")).toBe(0);
+});
+
+it("tells D1 and a git host once of deliveries close together, after it has answered all of them", async () => {
+  const pool = poolOf("pushed");
+  await pool.flush();
+  const batch = vi.fn((statements: D1PreparedStatement[]) => env.DB.batch(statements));
+  const report = vi.fn((_reports: HostReport[]) => Promise.resolve());
+  const DB = { prepare: (sql: string) => env.DB.prepare(sql), batch } as unknown as D1Database;
+  const GIT_HOST = { getByName: () => ({ report }) } as unknown as Env["GIT_HOST"];
+  const builds = ["a", "b", "c", "d", "e"].map((head) =>
+    arriving(newBuild("pushed", { branch: head, inputs: null, secretKeys: [] }), { head }),
+  );
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  await boundTo(pool, { DB, GIT_HOST }, async (object) => {
+    for (const build of builds) {
+      value(await object.arrive(arrival("pushed", build.id, { builds: [build] })));
+      expect([batch, report].map(({ mock }) => mock.calls.length)).toEqual([0, 0]);
+    }
+    await vi.runAllTimersAsync();
+    await object.flush();
+    expect([batch, report].map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
+  });
+  expect(report.mock.calls[0]![0].map(({ buildId }) => buildId)).toEqual(builds.map(({ id }) => id));
+  expect(await inD1(builds[4]!.id)).toBe("queued");
 });
 
 it("tells D1 of an end only when the archive has the record, and of all else meanwhile", async () => {

@@ -90,6 +90,8 @@ const takeWith = async (context: Context, sent: Sent, rows: ArrivalRows): Promis
 
 /** Adds it to the list of deliveries, which may miss one. */
 const note = async (context: Context, { connectionId, event, arrival }: Sent, taken: DeliveryTaken): Promise<void> => {
+  // Else it would be sent before the answer is.
+  await new Promise((resolve) => setTimeout(resolve, 0));
   try {
     const host = context.objects.gitHost(context.orgId, connectionId);
     await host.noteDelivery(deliveryNote(taken, event, arrival, context.now));
