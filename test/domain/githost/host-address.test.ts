@@ -11,6 +11,7 @@ const part = fc.stringMatching(/^[a-z0-9.:@%/\\?#[\]_ -]{0,12}$/);
 const address = fc.oneof(
   fc.webUrl({ withQueryParameters: true, withFragments: true }),
   fc.tuple(fc.constantFrom("https://", "http://", "https:", "HTTPS://", "//"), part, part).map((all) => all.join("")),
+  fc.webUrl(),
   fc.ipV4Extended().map((ip) => `https://${ip}`),
   fc.ipV6().map((ip) => `https://[${ip}]`),
 );
@@ -49,6 +50,12 @@ it("allows a host of this machine where clones by http are allowed, and never th
   const local = ["https", "http", "file"];
   for (const text of ["http://127.0.0.1:3000", "http://localhost", "https://gitea"]) {
     expect(problem(text, local)).toBeNull();
+    expect(problem(text)).not.toBeNull();
+  }
+  expect(problem("https://millrace.example:8443")).not.toBeNull();
+  expect(problem("https://millrace.example:8443", local)).toBeNull();
+  for (const text of ["https://millrace.example.", "https://millrace.example.:443/x", "https://git.example./"]) {
+    expect(problem(text, local)).not.toBeNull();
     expect(problem(text)).not.toBeNull();
   }
   for (const text of [ownOrigin, "https://MILLRACE.example/x", "https://u@git.example", "ftp://git.example"]) {
