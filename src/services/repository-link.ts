@@ -97,6 +97,7 @@ export const linkRepository = verb({
   output: Repository,
   async run(context, { params, body }) {
     const owner = await findConnection(context, params.id);
+    if (!owner.isActive) throw new Refusal("conflict", "The connection is not active.");
     const client = await clientOf(context, owner);
     const found = await (client ? asking(atHost(client, body)) : asTold(context, owner, body));
     const defaultBranch = body.defaultBranch ?? found.defaultBranch ?? "main";

@@ -177,6 +177,15 @@ describe("a connection without a token", () => {
     expect(repository).toMatchObject({ cloneUrl: "https://git.example/acme/shop.git", hasHook: false });
   });
 
+  it("takes none while it is switched off", async () => {
+    const { admin, path } = await byHand();
+    await call(admin, "PUT", path, { isActive: false });
+    const body = { hostRepoId: 7, fullName: "acme/shop" };
+    expectProblem(await call(admin, "POST", `${path}/repository`, body), 409, "conflict");
+    await call(admin, "PUT", path, { isActive: true });
+    await created(admin, `${path}/repository`, body);
+  });
+
   it("takes a repository that is there, by its clone address", async () => {
     const { admin, path, connection } = await byHand();
     const own = { gitHostRepoId: 1, fullName: "acme/shop", cloneUrl: "https://git.example/acme/shop.git" };
