@@ -103,13 +103,14 @@ export class HostStore {
     return this.meta("pace") ?? AT_EASE;
   }
 
-  /** Writes one row: the oldest note gives its place to the newest. */
-  noteDelivery(note: DeliveryNote): void {
-    this.#sql.exec(
+  /** Writes one row: the oldest note gives its place to the newest. @returns whether it is the first one */
+  noteDelivery(note: DeliveryNote): boolean {
+    const [row] = this.#sql.exec(
       `INSERT INTO delivery SELECT (last + 1) % ?, last + 1, ? FROM (SELECT coalesce(max(seq), 0) AS last FROM delivery)
-       WHERE true ON CONFLICT DO UPDATE SET seq = excluded.seq, facts = excluded.facts`,
+       WHERE true ON CONFLICT DO UPDATE SET seq = excluded.seq, facts = excluded.facts RETURNING seq`,
       ...[LIMITS.deliveries, JSON.stringify(boundedNote(note))],
     );
+    return row?.seq === 1;
   }
 
   deliveries(limit: number): DeliveryNote[] {

@@ -3,7 +3,7 @@ import type { DeliveryNote } from "../domain/githost/delivery-note.ts";
 import { type HostHealth, healthOf, type StatusView, statusViews } from "../domain/githost/host-health.ts";
 import type { HostReport } from "../domain/githost/host-report.ts";
 import { STATUS_RULES } from "../domain/githost/status-rules.ts";
-import { HostConnection } from "./git-host-connection.ts";
+import { HostConnection, type Known } from "./git-host-connection.ts";
 import { HostStatuses } from "./git-host-statuses.ts";
 import { HostStore } from "./git-host-store.ts";
 
@@ -12,6 +12,8 @@ const ALARM_MS = 5 * 60_000;
 /** Milliseconds until an alarm that failed is repeated: doubled each time, up to ten minutes. */
 const RETRY_MS = 30_000;
 const MOST_RETRY_MS = 10 * 60_000;
+/** Milliseconds after the first delivery until the object looks whether its connection is there. */
+const LOOK_MS = 60_000;
 /** Commits of which a status was given up that are listed. */
 const GIVEN_UP_LISTED = 20;
 
@@ -43,8 +45,7 @@ export class GitHost extends DurableObject<Env> {
   /** Keeps what the host has to be told. May be repeated, in any order: the newest of a build counts. */
   async report(reports: HostReport[]): Promise<void> {
     if (this.#connection.isSilent) return;
-    const { name } = this.ctx.id;
-    if (name && this.#store.meta("name") === null) this.#store.setMeta("name", name);
+    this.#keepName();
     this.#statuses.report(reports, Date.now());
     await this.#schedule();
   }
@@ -69,11 +70,16 @@ export class GitHost extends DurableObject<Env> {
     await this.#schedule();
   }
 
+  #read(): Promise<Known> {
+    return this.#connection.read(this.ctx.id.name ?? this.#store.meta("name") ?? "");
+  }
+
   async #tell(until: number): Promise<void> {
+    if (this.#statuses.nextAt(Date.now()) === null && (await this.#read()).state === "gone") return this.destroy();
     for (;;) {
       const [now, at] = [Date.now(), this.#statuses.nextAt(Date.now())];
       if (at === null || at > now + 1_000 || now >= until) return;
-      const known = await this.#connection.read(this.ctx.id.name ?? this.#store.meta("name") ?? "");
+      const known = await this.#read();
       if (known.state === "gone") return this.destroy();
       if (known.state === "silent") return this.#drop();
       if (await this.#statuses.tell(known.address, until)) this.#connection.forget();
@@ -94,9 +100,7 @@ export class GitHost extends DurableObject<Env> {
     if (due === null) return;
     const wait = this.#misreads === 0 ? 0 : Math.min(RETRY_MS * 2 ** (this.#misreads - 1), MOST_RETRY_MS);
     const at = Math.max(due, now + wait);
-    if (this.#alarmAt !== null && this.#alarmAt <= at) return;
-    this.#alarmAt = at;
-    await this.ctx.storage.setAlarm(at);
+    await this.#setAlarm(at);
   }
 
   /** How the connection gets on with its host. */
@@ -119,7 +123,21 @@ export class GitHost extends DurableObject<Env> {
 
   /** Remembers a delivery and what came of it. */
   async noteDelivery(note: DeliveryNote): Promise<void> {
-    this.#store.noteDelivery(note);
+    if (!this.#store.noteDelivery(note)) return;
+    // A delivery may be noted after the connection was deleted: nobody would delete what it leaves here.
+    this.#keepName();
+    await this.#setAlarm(Date.now() + LOOK_MS);
+  }
+
+  #keepName(): void {
+    const { name } = this.ctx.id;
+    if (name && this.#store.meta("name") === null) this.#store.setMeta("name", name);
+  }
+
+  async #setAlarm(at: number): Promise<void> {
+    if (this.#alarmAt !== null && this.#alarmAt <= at) return;
+    this.#alarmAt = at;
+    await this.ctx.storage.setAlarm(at);
   }
 
   /** The last deliveries, the newest first. */

@@ -2,6 +2,7 @@ import { eq, getTableColumns } from "drizzle-orm";
 import * as z from "zod/mini";
 import { connection } from "../db/schema.ts";
 import { cloneOrigin } from "../domain/clone-url.ts";
+import { lineOf } from "../domain/githost/fields.ts";
 import { apiUrlOf, canonicalHostAddress, cloneUrlAt, hostAddressProblem } from "../domain/githost/host-address.ts";
 import { connectionContext } from "../domain/seal-context.ts";
 import { hostClient } from "../hosts/clients.ts";
@@ -64,7 +65,7 @@ const sealedToken = async (
   try {
     const { name } = await hostClient(row.kind, { apiUrl: row.apiUrl, token }).account();
     const sealed = await context.keys.seal(token, connectionContext(row));
-    return { auth: "token", sealed, account: name.slice(0, 200) } as const;
+    return { auth: "token", sealed, account: lineOf(name) } as const;
   } catch (error) {
     if (!(error instanceof HostProblem)) throw error;
     const { kind, message } = error;

@@ -8,7 +8,7 @@ import type { HostClient } from "../hosts/host-client.ts";
 import { PathId } from "../protocol/common.ts";
 import { LinkedRepository } from "../protocol/connection.ts";
 import { Repository } from "../protocol/repository.ts";
-import { registerHook, settingsOf } from "./connection-hooks.ts";
+import { registerHook, removeHooks, settingsOf } from "./connection-hooks.ts";
 import { type Found, fromDeliveries, isUsable } from "./connection-repositories.ts";
 import { findConnection } from "./connections.ts";
 import { versioned } from "./core/answer.ts";
@@ -89,6 +89,12 @@ const store = async (context: Context, row: RepositoryRow, before: FoundReposito
   );
 };
 
+/** The connection may have been deleted meanwhile: nobody would remove a hook that no record of it names. */
+const letGoOfHook = async (context: Context, owner: ConnectionRow, row: RepositoryRow): Promise<void> => {
+  const kept = await recordOf(context, row);
+  if (kept?.connectionId !== owner.id) await removeHooks(context, owner, [row]);
+};
+
 /** Makes the record of a repository of the host, or takes the one that is there, and registers its hook. */
 export const linkRepository = verb({
   access: { role: "maintainer" },
@@ -97,6 +103,7 @@ export const linkRepository = verb({
   output: Repository,
   async run(context, { params, body }) {
     const owner = await findConnection(context, params.id);
+    if (!owner.isActive) throw new Refusal("conflict", "The connection is not active.");
     const client = await clientOf(context, owner);
     const found = await (client ? asking(atHost(client, body)) : asTold(context, owner, body));
     const defaultBranch = body.defaultBranch ?? found.defaultBranch ?? "main";
@@ -114,14 +121,19 @@ export const linkRepository = verb({
     if (before && before.connectionId !== null && before.connectionId !== owner.id) {
       throw new Refusal("duplicate", "Another connection has this repository.", { existingId: before.id });
     }
-    const hostHookId =
-      client && body.registersHook !== false
-        ? await asking(registerHook(client, owner, found, await settingsOf(context, owner)))
-        : (before?.hostHookId ?? null);
+    const registers = client && body.registersHook !== false;
+    const hostHookId = registers
+      ? await asking(registerHook(client, owner, found, await settingsOf(context, owner)))
+      : (before?.hostHookId ?? null);
     const row: RepositoryRow = before
       ? { ...before, gitHostRepoId, fullName, connectionId: owner.id, hostHookId, ...nextVersion(context, before) }
       : { ...fresh, hostHookId };
-    await store(context, row, before);
+    try {
+      await store(context, row, before);
+    } catch (error) {
+      if (registers) await letGoOfHook(context, owner, row);
+      throw error;
+    }
     return versioned(repositoryRecord({ ...row, hasCredential: before?.hasCredential ?? 0 }), row.version);
   },
 });

@@ -1,3 +1,4 @@
+import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { HostKind } from "../../src/protocol/connection.ts";
 import { call, created, expectProblem, newOrganization, newToken } from "../support/api.ts";
@@ -154,6 +155,49 @@ describe.each(KINDS)("a connection to %s by token", (kind) => {
   });
 });
 
+it.each([
+  ["a name that leads elsewhere in the API", { fullName: "acme/../../admin" }],
+  ["a name of one part", { fullName: "acme" }],
+  ["a name with markup and a line break", { fullName: "acme/<b>\n" }],
+  ["a default branch that git would not take", { fullName: "acme/x", defaultBranch: "a..b" }],
+  ["a default branch that is an option", { fullName: "acme/x", defaultBranch: "--upload-pack=x" }],
+  ["half a character", { fullName: "acme/x\ud800" }],
+  ["a long name", { fullName: `acme/${"x".repeat(5_000)}` }],
+])("a host that tells of %s connects nothing, and breaks no list", async (_, told) => {
+  const repository = { id: 7, ...told };
+  const { admin, path } = await connectedTo("gitea", { account: `${"x".repeat(9_000)}\n`, repositories: [repository] });
+  const list = await call(admin, "GET", `${path}/repository`);
+  expect([200, 409]).toContain(list.status);
+  expectProblem(await call(admin, "POST", `${path}/repository`, { hostRepoId: repository.id }), 409, "conflict");
+  expect((await call(admin, "GET", "/repository")).body).toEqual([]);
+  const [found] = (await call(admin, "GET", "/connection")).body;
+  expect(found.account).toMatch(/^x{1,250}$/);
+});
+
+it("leaves no hook at the host where the connection is deleted while a repository is connected", async () => {
+  const { admin, connection, path, host } = await connectedTo("github");
+  const trigger = `CREATE TRIGGER deleted_meanwhile BEFORE INSERT ON repository WHEN new.connection_id = '${connection.id}'
+    BEGIN SELECT RAISE(ABORT, 'a part of the database is away'); END`;
+  await env.DB.prepare(trigger).run();
+  try {
+    const refused = await call(admin, "POST", `${path}/repository`, { hostRepoId: 41 });
+    expect(refused.status).toBeGreaterThanOrEqual(409);
+  } finally {
+    await env.DB.prepare("DROP TRIGGER deleted_meanwhile").run();
+  }
+  expect((await host.seen()).hooks).toEqual([]);
+});
+
+it("keeps the hook where two requests connect one repository at once", async () => {
+  const { admin, path, host } = await connectedTo("github");
+  const body = { hostRepoId: 41 };
+  const answers = await Promise.all([1, 2, 3].map(() => call(admin, "POST", `${path}/repository`, body)));
+  expect(answers.some(({ status }) => status < 300)).toBe(true);
+  const { hooks } = await host.seen();
+  expect(hooks.length).toBeGreaterThan(0);
+  expect((await call(admin, "GET", `${path}/check`)).body).toMatchObject({ hooks: [{ problem: null }] });
+});
+
 describe("a connection without a token", () => {
   const byHand = async () => {
     const { admin } = await newOrganization();
@@ -175,6 +219,15 @@ describe("a connection without a token", () => {
     expectProblem(await call(admin, "POST", `${path}/repository`, { hostRepoId: 7 }), 422, "invalid");
     const repository = await created(admin, `${path}/repository`, { hostRepoId: 7, fullName: "acme/shop" });
     expect(repository).toMatchObject({ cloneUrl: "https://git.example/acme/shop.git", hasHook: false });
+  });
+
+  it("takes none while it is switched off", async () => {
+    const { admin, path } = await byHand();
+    await call(admin, "PUT", path, { isActive: false });
+    const body = { hostRepoId: 7, fullName: "acme/shop" };
+    expectProblem(await call(admin, "POST", `${path}/repository`, body), 409, "conflict");
+    await call(admin, "PUT", path, { isActive: true });
+    await created(admin, `${path}/repository`, body);
   });
 
   it("takes a repository that is there, by its clone address", async () => {

@@ -54,6 +54,16 @@ describe("the open pull requests of a repository", () => {
     );
   });
 
+  it("are a hundred of a branch at most, and always the one that a delivery is about", async () => {
+    const row = `INSERT INTO open_pull (repo_id, number, ref, base, head_sha, draft, labels_json, title, updated_at)
+      SELECT ?1, value, 'refs/heads/topic', 'main', ?2, 0, '[]', 't', '2026-11-22T12:00:00.000Z' FROM json_each(?3)`;
+    const numbers = Array.from({ length: 500 }, (_, n) => n + 1);
+    await env.DB.prepare(row).bind(repository.id, SHA("9"), JSON.stringify(numbers)).run();
+    const late = await pull(pullOf("synchronize", SHA("1"), { number: 500 }));
+    expect(late.body.ignored).toBe("a later change of the pull request came first");
+    expect((await push(pushOf(SHA("2"), { ref: "refs/heads/topic" }))).body.builds).toHaveLength(1);
+  });
+
   it("have the close of two changes of one second, in any order", async () => {
     const edited = pullOf("edited", SHA("1"));
     const closed = pullOf("closed", SHA("1"));

@@ -1,4 +1,4 @@
-import { env } from "cloudflare:test";
+import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { expect, it } from "vitest";
 import type { DeliveryNote } from "../../src/domain/githost/delivery-note.ts";
 import type { GitHost } from "../../src/objects/git-host.ts";
@@ -18,4 +18,14 @@ it("lists the last deliveries, the newest first", async () => {
   expect(found.map(({ id }) => id)).toEqual(
     Array.from({ length: LIMITS.deliveries }, (_, n) => String(LIMITS.deliveries - n)),
   );
+});
+
+it("leaves nothing of a delivery that was noted after its connection was deleted", async () => {
+  const host = hosts.getByName(`acme/${crypto.randomUUID()}`);
+  await host.noteDelivery(note("late"));
+  expect(await runDurableObjectAlarm(host)).toBe(true);
+  const tables = await runInDurableObject(host, (_, { storage }) => [
+    ...storage.sql.exec("SELECT name FROM sqlite_master WHERE name = 'delivery'"),
+  ]);
+  expect(tables).toEqual([]);
 });

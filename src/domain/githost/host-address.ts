@@ -23,9 +23,12 @@ export const hostAddressProblem = (address: string, { protocols, ownOrigin }: Re
   if (/[?#\\%\s]/.test(address)) return "must be the plain address of the host";
   const isLocalWork = protocols.includes("http");
   if (url.protocol !== "https:" && !isLocalWork) return "must begin with https:";
-  if (url.host === new URL(ownOrigin).host) return "must not be the address of this service";
-  const host = url.hostname.replace(/\.$/, "");
-  if (!isLocalWork && !isPublicName(host)) return "must have the public name of a host";
+  if (url.hostname.endsWith(".")) return "must not have a dot at the end of its host";
+  // Cloudflare answers for a name on several ports; in local work the ports of one machine are different hosts.
+  const own = new URL(ownOrigin);
+  const isOwn = isLocalWork ? url.host === own.host : url.hostname === own.hostname;
+  if (isOwn) return "must not be the address of this service";
+  if (!isLocalWork && !isPublicName(url.hostname)) return "must have the public name of a host";
   return null;
 };
 

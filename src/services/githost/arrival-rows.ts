@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, inArray, or, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, inArray, or, sql } from "drizzle-orm";
 import { compiled } from "../../db/compiled.ts";
 import type { Database } from "../../db/query.ts";
 import { connection, openPull, pipeline, repository } from "../../db/schema.ts";
@@ -58,14 +58,19 @@ const pipelineRows = compiled(getTableColumns(pipeline), (db) =>
     .orderBy(pipeline.id),
 );
 
-/** Those of the ref, or of the number too. */
+/** Requests of one ref that are looked at: whoever may push can open one into each other branch. */
+const MOST_PULLS = 100;
+
+/** Those of the ref, or of the number too, which comes first. */
 const pullRows = compiled(getTableColumns(openPull), (db, shape) => {
   const isOfRef = eq(openPull.ref, given("ref"));
-  const isOfDelivery = shape.includes("number") ? or(isOfRef, eq(openPull.number, given("number"))) : isOfRef;
+  const isOfNumber = shape.includes("number") ? eq(openPull.number, given("number")) : undefined;
   return db
     .select()
     .from(openPull)
-    .where(and(inArray(openPull.repoId, idsOfTold(db)), isOfDelivery));
+    .where(and(inArray(openPull.repoId, idsOfTold(db)), or(isOfRef, isOfNumber)))
+    .orderBy(...(isOfNumber ? [desc(isOfNumber)] : []), openPull.number)
+    .limit(MOST_PULLS);
 });
 
 /** What finds the pull requests of a delivery; null where it has none. */

@@ -52,6 +52,12 @@ it("allows a host of this machine where clones by http are allowed, and never th
     expect(problem(text, local)).toBeNull();
     expect(problem(text)).not.toBeNull();
   }
+  expect(problem("https://millrace.example:8443")).not.toBeNull();
+  expect(problem("https://millrace.example:8443", local)).toBeNull();
+  for (const text of ["https://millrace.example.", "https://millrace.example.:443/x", "https://git.example./"]) {
+    expect(problem(text, local)).not.toBeNull();
+    expect(problem(text)).not.toBeNull();
+  }
   for (const text of [ownOrigin, "https://MILLRACE.example/x", "https://u@git.example", "ftp://git.example"]) {
     expect(problem(text, local)).not.toBeNull();
     expect(problem(text)).not.toBeNull();
