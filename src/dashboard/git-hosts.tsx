@@ -14,6 +14,8 @@ interface GitHostWords {
   hookPath: string;
   /** The steps after that page is open, with the words of its fields. */
   hookSteps: Child[];
+  /** The file that says all of it at length. */
+  guide: string;
 }
 
 const Word = ({ children }: { children?: Child }) => <strong>{children}</strong>;
@@ -30,6 +32,7 @@ export const GIT_HOSTS: Record<HostKind, GitHostWords> = {
         read and write, and Metadata: read.
       </>
     ),
+    guide: "docs/connect/github.md",
     hookPath: "settings/hooks/new",
     hookSteps: [
       <>
@@ -57,6 +60,7 @@ export const GIT_HOSTS: Record<HostKind, GitHostWords> = {
         the scope <code>api</code>, and the role Maintainer in the projects whose hooks it makes.
       </>
     ),
+    guide: "docs/connect/gitlab.md",
     hookPath: "-/hooks",
     hookSteps: [
       <>
@@ -84,6 +88,7 @@ export const GIT_HOSTS: Record<HostKind, GitHostWords> = {
         read and write, and <code>user</code>: read. Its owner must be an administrator of the repositories.
       </>
     ),
+    guide: "docs/connect/gitea.md",
     hookPath: "settings/hooks",
     hookSteps: [
       <>

@@ -98,7 +98,18 @@ export const projectPool = (
   pool: { orgId: string; sequence: number; told: number; active: number; at: number },
 ): D1PreparedStatement => db.prepare(POOL).bind(pool.orgId, pool.sequence, pool.active, pool.at, pool.told);
 
-/** Deletes tokens of the organization, by their ids or by the hashes of their secrets. */
+/** Gives connections whose hooks, by the names of `hookName`, are no longer valid the generation after them. */
+const projectHooks = (db: D1Database, orgId: string, names: string[]): D1PreparedStatement =>
+  db
+    .prepare(
+      `UPDATE connection SET hook_generation = hook.generation + 1, version = version + 1
+        FROM (SELECT substr(value, 6, 36) AS id, max(CAST(substr(value, 43) AS INTEGER)) AS generation
+          FROM json_each(?2) WHERE value LIKE 'hook:%' GROUP BY 1) AS hook
+        WHERE connection.org_id = ?1 AND connection.id = hook.id AND hook_generation <= hook.generation`,
+    )
+    .bind(orgId, JSON.stringify(names));
+
+/** Deletes tokens of the organization, by their ids or by the hashes of their secrets, and ends generations of hooks. */
 export const projectRevocations = (db: D1Database, orgId: string, names: string[]): D1PreparedStatement[] =>
   names.length === 0
     ? []
@@ -108,4 +119,5 @@ export const projectRevocations = (db: D1Database, orgId: string, names: string[
             "DELETE FROM token WHERE org_id = ?1 AND (id IN (SELECT value FROM json_each(?2)) OR hash IN (SELECT value FROM json_each(?2)))",
           )
           .bind(orgId, JSON.stringify(names)),
+        ...(names.some((name) => name.startsWith("hook:")) ? [projectHooks(db, orgId, names)] : []),
       ];

@@ -73,9 +73,9 @@ const inLayers = <Value extends string | null>(input: Composition<Value>): Layer
   const marked = new Set(input.secretKeys);
   const rankOf = ({ scope, groupId }: ScopedVariable<Value>): number =>
     LAYERS.indexOf(scope) + (scope === "group" ? (groupOrder.get(groupId ?? "") ?? 0) / groupOrder.size : 0);
+  const isOfBuild = ({ scope, groupId }: ScopedVariable<Value>) => scope !== "group" || groupOrder.has(groupId ?? "");
   const stored = input.variables
-    .filter((variable) => variable.isActive)
-    .filter((variable) => variable.scope !== "group" || groupOrder.has(variable.groupId ?? ""))
+    .filter((variable) => variable.isActive && isOfBuild(variable))
     .map((variable) => ({ variable, rank: rankOf(variable) }))
     .sort((a, b) => a.rank - b.rank)
     .map(({ variable: { id, scope, groupId, key, value, version, isSecret } }) => ({
@@ -88,7 +88,10 @@ const inLayers = <Value extends string | null>(input: Composition<Value>): Layer
       isSecret: isSecret || marked.has(key),
     }));
   const source: ValueSource = { scope: "run", groupId: null, variableId: null };
-  const run = Object.entries(input.run).map(([key, value]) => ({
+  // Refused when the run was asked for; a schedule's values are older than the variable's setting may be.
+  const kept = new Set(overridesRefused(input.variables.filter(isOfBuild), input.run));
+  const allowed = Object.entries(input.run).filter(([key]) => !kept.has(key));
+  const run = allowed.map(([key, value]) => ({
     ...source,
     key,
     value,

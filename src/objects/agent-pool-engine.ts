@@ -30,6 +30,8 @@ const TIDY_MS = 60 * 60 * 1000;
 const TIDY_ON_MS = 1_000;
 /** Slices of old rows that one cleanup deletes at most. */
 const TIDY_SLICES = 12;
+/** Milliseconds until others are told what nobody waits for, so that deliveries close together are told of at once. */
+const TELL_SOON_MS = 200;
 
 /**
  * Runs the state machine of `domain/pool` inside a Durable Object: keeps the state in memory, stores each step in one
@@ -46,6 +48,7 @@ export class PoolEngine {
   #state!: PoolState;
   #alarmAt: number | null = null;
   #timer: { at: number; handle: ReturnType<typeof setTimeout> } | null = null;
+  #soon: ReturnType<typeof setTimeout> | null = null;
   #tidyAt = 0;
   /** The alarm is firing: it is set once, when everything that was due has been done. */
   #isFiring = false;
@@ -97,7 +100,8 @@ export class PoolEngine {
     );
     this.sockets.push(pushes, context.now);
     this.#scheduleNext();
-    if (command !== "recordHosts") this.#tellHosts();
+    if (command === "arrive") this.#tellSoon();
+    else if (command !== "recordHosts") this.#tellHosts();
     return answer;
   }
 
@@ -159,6 +163,7 @@ export class PoolEngine {
     this.removal.mustBeClosed();
     await this.deliveries.settled();
     if (this.#timer) clearTimeout(this.#timer.handle);
+    if (this.#soon) clearTimeout(this.#soon);
     this.#alarmAt = null;
     await this.removal.destroy();
   }
@@ -218,9 +223,18 @@ export class PoolEngine {
     this.#timer = { at, handle: setTimeout(onTimer, Math.max(0, at - Date.now())) };
   }
 
-  /** Begins to tell D1 of what was decided, for a caller that does not wait. */
-  tellSoon(): void {
-    this.#ctx.waitUntil(this.deliveries.tell().catch((error) => console.error("pool: D1 could not be told", error)));
+  /** Tells D1 and git hosts a moment later what was decided until then. The alarm would: this is sooner. */
+  #tellSoon(): void {
+    this.#soon ??= setTimeout(() => {
+      this.#soon = null;
+      const { at, failures } = this.#state.flush;
+      if (at !== null && failures === 0) this.#ctx.waitUntil(this.#tell());
+      this.#tellHosts();
+    }, TELL_SOON_MS);
+  }
+
+  async #tell(): Promise<void> {
+    await this.deliveries.tell().catch((error) => console.error("pool: D1 could not be told", error));
   }
 
   /** Tells git hosts at once, unless the last attempt failed: then the next one has its time. */

@@ -1,6 +1,4 @@
 import type { HostReport } from "../domain/githost/host-report.ts";
-import { RULES } from "../domain/pool/rules.ts";
-import type { BuildRecord } from "./agent-pool-storage.ts";
 
 const HOST_TABLE =
   "CREATE TABLE IF NOT EXISTS host_outbox (build_id TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID";
@@ -31,10 +29,8 @@ export class HostRows {
   }
 
   /** D1 was told of the end: the row of the build does not say any more that its git host was not. */
-  keep(buildId: string, record: () => BuildRecord | undefined): void {
-    if (!this.#pending.delete(buildId)) return;
-    const found = record();
-    const report = found && RULES.hostReport(found.build, found.job);
+  keep(buildId: string, read: () => HostReport | null): void {
+    const report = this.#pending.delete(buildId) ? read() : null;
     if (!report) return;
     this.#sql.exec("INSERT OR REPLACE INTO host_outbox VALUES (?, ?)", buildId, JSON.stringify(report));
     this.#stored.add(buildId);

@@ -162,7 +162,7 @@ export class PoolStorage implements Records {
     if (change.kind === "host-told") this.#hosts.done(change.buildId);
     if (change.kind === "deleted" && change.deletion.deleted === "build") this.#hosts.done(change.deletion.buildId);
     if (change.kind === "clean" && change.endedAt !== null)
-      this.#hosts.keep(change.buildId, () => this.buildRecord(change.buildId));
+      this.#hosts.keep(change.buildId, () => this.hostReport(change.buildId));
   }
 
   /** Writes down a close that is still to be done, once the build's row does not say so any more. */

@@ -52,9 +52,7 @@ export class AgentPool extends DurableObject<Env> {
   async arrive(arrival: Arrive): Promise<Result<Arrived>> {
     this.#checkOrg(arrival.orgId);
     await this.#engine.reconciler.comparedSoon();
-    const answer = this.#engine.step("arrive", arrival);
-    if (answer.ok) this.#engine.tellSoon();
-    return answer;
+    return this.#engine.step("arrive", arrival);
   }
 
   /** Makes builds of one organization, each once, as `enqueue` does. Lists in D1 show them a moment later. */

@@ -2,6 +2,7 @@ import { and, eq, isNotNull, sql } from "drizzle-orm";
 import type { HookGrant, HookMint } from "../crypto/hook.ts";
 import type { Database, Query } from "../db/query.ts";
 import { connection, repository } from "../db/schema.ts";
+import { hookName } from "../domain/githost/hook-name.ts";
 import type { HookSettings, HostClient, HostHook, RepositoryName } from "../hosts/host-client.ts";
 import { HostProblem } from "../hosts/host-problem.ts";
 import { PathId } from "../protocol/common.ts";
@@ -13,6 +14,7 @@ import type { Context } from "./core/context.ts";
 import { nextVersion, updateRow } from "./core/record.ts";
 import { verb } from "./core/verb.ts";
 import { type ConnectionRow, clientOf } from "./host-access.ts";
+import { tellRevoked } from "./revocations.ts";
 
 type RepositoryRow = typeof repository.$inferSelect;
 
@@ -158,7 +160,9 @@ export const rotateConnection = verb({
       { action: "connection.rotate", subject: row.id, detail: { name, hookGeneration } },
       updateRow(context, connection, row, next),
     );
-    return versioned({ ...connectionRecord(next), hooks: await registerAll(context, next) }, next.version);
+    const hooks = await registerAll(context, next);
+    await tellRevoked(context, "hook", hookName(row.id, row.hookGeneration));
+    return versioned({ ...connectionRecord(next), hooks }, next.version);
   },
 });
 

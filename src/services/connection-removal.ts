@@ -1,6 +1,7 @@
 import { and, eq, inArray } from "drizzle-orm";
 import { connection, openPull, repository } from "../db/schema.ts";
 import type { DatabaseSession } from "../db/session.ts";
+import { hookName } from "../domain/githost/hook-name.ts";
 import { PathId } from "../protocol/common.ts";
 import { hookedRepositories, removeHooks } from "./connection-hooks.ts";
 import { auditDetail, findConnection } from "./connections.ts";
@@ -11,6 +12,7 @@ import type { ObjectStubs } from "./core/object-stubs.ts";
 import { deleteRow, nextVersion, updateRow } from "./core/record.ts";
 import { verb } from "./core/verb.ts";
 import type { ConnectionRow } from "./host-access.ts";
+import { tellRevoked } from "./revocations.ts";
 
 /** Connections of an organization that one call removes: each may have many hooks. */
 const CONNECTIONS_AT_ONCE = 5;
@@ -43,6 +45,7 @@ export const deleteConnection = verb({
     );
     const [hooked] = await context.db.run(hookedRepositories(db, row));
     const hooks = await removeHooks(context, row, hooked);
+    await tellRevoked(context, "hook", hookName(row.id, row.hookGeneration));
     await context.objects.gitHost(context.orgId, row.id).destroy();
     await commit(
       context,

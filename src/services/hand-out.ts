@@ -15,7 +15,7 @@ import { Damaged } from "./core/sealing.ts";
 import type { CredentialRow } from "./credentials.ts";
 import { scoped } from "./environment-preview.ts";
 import { baseOf, greenCommit } from "./job-base.ts";
-import { saysFile } from "./pipeline-files.ts";
+import { isAskedForFile } from "./pipeline-files.ts";
 import { groupIdsOf } from "./pipelines.ts";
 import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
 import { storedValue } from "./variables.ts";
@@ -84,7 +84,7 @@ const errandOf = (
   ...(purpose === "read-file" ? { purpose } : {}),
   ...(paths ? { paths } : {}),
   ...(base ? { base } : {}),
-  ...(of && saysFile(build, of, its)
+  ...(of && isAskedForFile(build, of, its)
     ? { file: { hash: readSnapshot(of.fileSnapshot)?.hash ?? null, decides: of.on === null } }
     : {}),
 });

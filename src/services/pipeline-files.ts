@@ -30,7 +30,7 @@ export const snapshotOfDefinition = async (
  * Whether the build may say what its pipeline's file is: it builds the head of the default branch, where only those
  * write who may, and no later build said it.
  */
-export const saysFile = (
+const saysFile = (
   build: Pick<Build, "branch" | "trigger" | "number">,
   { definition, fileSnapshot }: Pick<Row, "definition" | "fileSnapshot">,
   { defaultBranch }: { defaultBranch: string },
@@ -39,6 +39,16 @@ export const saysFile = (
   build.trigger !== "retry" &&
   refOf(build.branch) === refOf(defaultBranch) &&
   build.number > (readSnapshot(fileSnapshot)?.number ?? 0);
+
+/**
+ * Whether the agent is asked for the file. Whoever may trigger a build could name an old commit of the branch by it, or
+ * one that a merge brought along: only what the branch was set to counts, as its host tells it or the agent finds it.
+ */
+export const isAskedForFile = (
+  build: Pick<Build, "branch" | "trigger" | "number" | "event" | "commitSha">,
+  pipeline: Pick<Row, "definition" | "fileSnapshot">,
+  repository: { defaultBranch: string },
+): boolean => saysFile(build, pipeline, repository) && (build.commitSha === null || build.event !== "api");
 
 /** A build that the caller holds, once it has begun. */
 const heldBuild = async (context: Context, buildId: string): Promise<Build> => {

@@ -18,11 +18,11 @@ import { versioned } from "./core/answer.ts";
 import { type Change, commit } from "./core/commit.ts";
 import { actorOf, type Context } from "./core/context.ts";
 import { listing, pageOf } from "./core/listing.ts";
-import { isOfOlderObject } from "./core/outage.ts";
 import { checkVersion, deleteRow, findOne, lookUp, updateRow } from "./core/record.ts";
-import { invalid, notFound, Refusal, settled } from "./core/refusal.ts";
+import { invalid, notFound, settled } from "./core/refusal.ts";
 import { updateOf, verb, writablePart } from "./core/verb.ts";
 import { viewOf } from "./core/view.ts";
+import { tellRevoked } from "./revocations.ts";
 
 export type TokenRow = typeof token.$inferSelect;
 const COLUMNS = getTableColumns(token);
@@ -162,7 +162,7 @@ export const rotateToken = verb({
       { action: "token.rotate", subject: row.id, detail: { name: row.name, previousUntil } },
       updateRow(context, token, row, change),
     );
-    await tellPool(context, row.hash);
+    await tellRevoked(context, "token", row.hash);
     return versioned({ ...tokenRecord(row), token: secret }, change.version);
   },
 });
@@ -173,7 +173,7 @@ export const revokeToken = verb({
   query: TokenRemoval,
   async run(context, { params, query: { agents } }) {
     const row = await lookUp(context, token, COLUMNS, params.id);
-    if (!row && (await wasRevoked(context, params.id))) await tellPool(context, params.id);
+    if (!row && (await wasRevoked(context, params.id))) await tellRevoked(context, "token", params.id);
     if (!row && !agents) throw notFound();
     if (row) {
       await commit(
@@ -181,7 +181,7 @@ export const revokeToken = verb({
         { action: "token.revoke", subject: row.id, detail: { name: row.name, agents } },
         deleteRow(context, token, row),
       );
-      await tellPool(context, row.id);
+      await tellRevoked(context, "token", row.id);
     }
     if (agents) await removeRegistered(context, params.id, row !== undefined);
   },
@@ -192,22 +192,6 @@ const wasRevoked = async ({ db, orgId }: Context, id: string): Promise<boolean> 
   const isRevocation = and(eq(auditList.orgId, orgId), eq(auditList.subject, id), eq(auditList.action, "token.revoke"));
   const [rows] = await db.run(db.sql.select({ id: auditList.id }).from(auditList).where(isRevocation).limit(1));
   return rows.length > 0;
-};
-
-/**
- * Tells the pool what is no longer valid: a token by its id, or a replaced secret by its hash. It refuses what comes
- * from there, and tells D1 again should D1 be restored to an earlier time.
- * @throws Refusal unavailable where the pool does not answer
- */
-const tellPool = async (context: Context, name: string): Promise<void> => {
-  try {
-    settled(await (await context.pool()).revoke([name]));
-  } catch (error) {
-    // A pool of the release before lacks the method, for the moments of a deploy.
-    if (isOfOlderObject(error)) return;
-    const detail = "The token is no longer valid, but a part of the service was not told: repeat the request.";
-    throw new Refusal("unavailable", detail, { retryAfterSeconds: 5, cause: error });
-  }
 };
 
 /**

@@ -175,6 +175,15 @@ describe("a file that nobody may say", () => {
   it("is that of a pull request from a branch", async () =>
     isRefused(await begun({ branch: "refs/pull/7/head" }, false)));
 
+  it("is that of a commit that the request names, which may be an old one of the branch", async () => {
+    const job = await begun({ commitSha: SHA }, false);
+    expect(job.build).toMatchObject({ branch: "main", commitSha: SHA });
+    expect(job.file).toBeUndefined();
+    await report(job, "start");
+    await finish(job);
+    expect((await arrived({}, { commitSha: SHA })).file).toEqual({ hash: null, decides: true });
+  });
+
   it("is that of a retry, which builds an old commit", async () => {
     const job = await begun();
     await report(job, "finish", { status: "failed", exitCode: 1 });

@@ -35,3 +35,24 @@ export const cookieFor = async (role: Role) => {
   const { admin } = await newOrganization();
   return (await signIn(await newToken(admin, role))).split(";")[0] as string;
 };
+
+/** Somebody in front of the pages. `to` is where a form that was accepted leads. */
+export interface Person {
+  open(path: string): Promise<{ status: number; text: string; headers: Headers }>;
+  submit(path: string, form?: Record<string, string>): Promise<{ status: number; text: string; to: string }>;
+}
+
+/** Signs in with this token. */
+export const personWith = async (token: string): Promise<Person> => {
+  const cookie = (await signIn(token)).split(";")[0] ?? "";
+  return {
+    async open(path) {
+      const answer = await requestPage(path, { cookie });
+      return { status: answer.status, text: await answer.text(), headers: answer.headers };
+    },
+    async submit(path, form = {}) {
+      const answer = await sendForm(path, cookie, { Origin: ORIGIN }, form);
+      return { status: answer.status, text: await answer.text(), to: answer.headers.get("Location") ?? "" };
+    },
+  };
+};

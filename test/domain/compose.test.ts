@@ -154,6 +154,18 @@ describe("compose", () => {
 });
 
 describe("overridesRefused", () => {
+  it("holds for values that were given before the variable refused them", () => {
+    const variables = [
+      variable("organization", "K", "kept", { allowOverride: false }),
+      variable("group", "OTHER", "v", { allowOverride: false, groupId: "not of the build" }),
+    ];
+    const composed = compose({ variables, groupIds: [], run: { K: "x", OTHER: "y" }, secretKeys: [] }, "trusted");
+    expect(composed.map(({ key, value }) => [key, value])).toEqual([
+      ["K", "kept"],
+      ["OTHER", "y"],
+    ]);
+  });
+
   it("names what an active variable keeps for itself, at whatever scope", () => {
     const kept = variable("organization", "K", "v", { allowOverride: false });
     const free = variable("pipeline", "K", "v");

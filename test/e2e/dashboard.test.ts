@@ -4,6 +4,7 @@ import { type RunningAgent, startAgent } from "../support/local/agent.ts";
 import { startLocalService } from "../support/local/service.ts";
 import { accessibility } from "./dashboard/accessibility.ts";
 import { builds } from "./dashboard/builds.ts";
+import { connections } from "./dashboard/connections.ts";
 import { firstBuild } from "./dashboard/first-build.ts";
 import { fleet } from "./dashboard/fleet.ts";
 import { forgery } from "./dashboard/forgery.ts";
@@ -45,6 +46,7 @@ describe("the dashboard", () => {
   describe("of a log with wide lines", () => wideLog(stage));
   describe("of lists and forms", () => lists(stage));
   describe("of many agents", () => fleet(stage));
+  describe("of connections", () => connections(stage));
   describe("with secrets", () => secrets(stage));
   describe("for who is signed in", () => session(stage));
   describe("by the local link", () => signInLink(stage));

@@ -70,7 +70,7 @@ export const replay = async (
   const exchanges: Exchange[] = [];
   for (const { name, isEventual, ...step } of steps) {
     const resolved = resolve(step, answers);
-    const { as = "admin", id, query, headers = {}, body } = resolved;
+    const { as = "admin", id, deliveryId, query, headers = {}, body } = resolved;
     const { method, path } = routeOf(routes, step.operation);
     const search = query ? `?${new URLSearchParams(query)}` : "";
     const isText = typeof body === "string";
@@ -82,7 +82,8 @@ export const replay = async (
         ...Object.fromEntries(Object.entries(headers).map(([header, value]) => [header, String(value)])),
       };
       const bytes = body === undefined ? undefined : isText ? body : JSON.stringify(body);
-      return receive(await send(path.replace(":id", id ?? "") + search, { method, headers: sent, body: bytes }));
+      const place = path.replace(":id", id ?? "").replace(":deliveryId", deliveryId ?? "");
+      return receive(await send(place + search, { method, headers: sent, body: bytes }));
     };
     const { status, headers: responseHeaders, answer } = await (isEventual ? firstNonEmpty(ask) : ask());
     if (name) answers[name] = answer;

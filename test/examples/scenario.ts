@@ -7,6 +7,7 @@ export interface Step {
   as?: Sender;
   name?: string;
   id?: string;
+  deliveryId?: string;
   query?: Record<string, string>;
   headers?: Record<string, string>;
   body?: unknown;
@@ -80,6 +81,10 @@ export const SCENARIO: Step[] = [
   step("listHostRepositories", 200, "No delivery has named a repository yet", { id: "$connection.id" }),
   step("checkConnection", 200, "Nothing is wrong", { id: "$connection.id" }),
   step("listDeliveries", 200, "Nothing was delivered yet", { id: "$connection.id" }),
+  step("redeliverDelivery", 404, "No delivery has this id", {
+    id: "$connection.id",
+    deliveryId: "72d3162e-cc78-11e3-81ab-4c9367dc0958",
+  }),
   step("connectRepository", 201, "A repository", {
     name: "repo",
     body: { gitHostRepoId: 4211, fullName: "acme/ios-app", cloneUrl: "https://git.example/acme/ios-app.git" },

@@ -21,6 +21,11 @@ const CHANGING: { kind: string; pattern: RegExp; replacement(n: number, found: s
     replacement: (n, found) => `${found.slice(0, -12)}EXAMPLEHOOK${n % 10}`,
   },
   {
+    kind: "badge",
+    pattern: /\bmrb_acme_[0-9a-f-]{36}\.\d+_[A-Za-z0-9]{12}\b/g,
+    replacement: (n) => `mrb_acme_019a4d20-7c00-7000-8000-000000000000.1_EXAMPLEBADG${n % 10}`,
+  },
+  {
     kind: "hook's secret",
     pattern: /(?<="secret":")[A-Za-z0-9]{32}(?=")/g,
     replacement: (n) => `example-secret-of-a-hook-${String(n).padStart(7, "0")}`,
@@ -28,7 +33,7 @@ const CHANGING: { kind: string; pattern: RegExp; replacement(n: number, found: s
   { kind: "lease", pattern: /\b1[789]\d{11}\b/g, replacement: (n) => String(1793610000000 + n) },
   {
     kind: "origin",
-    pattern: /\bhttp:\/\/127\.0\.0\.1:\d+(?=\/(?:app|hook)\/)/g,
+    pattern: /\bhttp:\/\/127\.0\.0\.1:\d+(?=\/(?:app|badge|hook)\/)/g,
     replacement: () => "https://millrace.example",
   },
   { kind: "seconds", pattern: /(?<="oldestWaitSeconds":)[\d.]+/g, replacement: () => "1.5" },

@@ -58,10 +58,11 @@ it("makes nothing of a delivery whose last statement fails, and everything of it
       const tables = ["build", "number", "head", "delivery", "audit_outbox"];
       return tables.map((table) => sql.exec<{ n: number }>(`SELECT count(*) AS n FROM ${table}`).one().n);
     });
-  await runInDurableObject(pool, (_pool, { storage: { sql } }) =>
-    sql.exec("CREATE TRIGGER fails BEFORE INSERT ON delivery BEGIN SELECT RAISE(ABORT, 'disk'); END"),
-  );
-  await expect(pool.arrive(arrival(orgId, "d1", { builds }))).rejects.toThrow();
+  const torn = runInDurableObject(pool, async (object, { storage: { sql } }) => {
+    sql.exec("CREATE TRIGGER fails BEFORE INSERT ON delivery BEGIN SELECT RAISE(ABORT, 'disk full'); END");
+    await (object as AgentPool).arrive(arrival(orgId, "d1", { builds }));
+  });
+  await expect(torn).rejects.toThrow("could not store");
   const reborn = poolOf(orgId);
   expect(await count(reborn)).toEqual([0, 0, 0, 0, 0]);
   await runInDurableObject(reborn, (_pool, { storage: { sql } }) => sql.exec("DROP TRIGGER fails"));

@@ -1,8 +1,9 @@
 import { branchOf } from "../../src/domain/git-ref.ts";
 import type { Arrive, Arrived } from "../../src/domain/pool/arrivals.ts";
 import type { Result } from "../../src/domain/pool/commands.ts";
+import { HOST_OF, type Pipeline } from "./pipeline.ts";
 import type { OnWay, SimArriving } from "./repository.ts";
-import { HOST_OF, ORG, type Pipeline, type Simulator } from "./simulator.ts";
+import { ORG, type Simulator } from "./simulator.ts";
 
 const ACTOR = { actor: "connection:c", requestId: null };
 
@@ -24,7 +25,7 @@ const requestOf = (simulator: Simulator, delivery: OnWay): Arrive => {
   const { push, ref, pipelines } = delivery;
   const ended = push ? [] : pipelines.map(({ id }) => ({ pipelineId: id, ref, pull: null }));
   const builds = push ? pipelines.map((pipeline) => buildOf(simulator, pipeline, delivery)) : [];
-  return { orgId: ORG, connectionId: "c", deliveryId: delivery.id, builds, ended, actor: ACTOR };
+  return { orgId: ORG, connectionId: "c", deliveryId: delivery.id, hook: null, builds, ended, actor: ACTOR };
 };
 
 const buildOf = (simulator: Simulator, { platform, ...pipeline }: Pipeline, delivery: OnWay): SimArriving => {

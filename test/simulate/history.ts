@@ -6,7 +6,8 @@ import { continueHandOut } from "./hand-out.ts";
 import { checkReload, heal } from "./healing.ts";
 import { hostileCall } from "./hostile-call.ts";
 import type { Observer } from "./observer.ts";
-import { ACTOR, HOST_OF, ORG, Simulator } from "./simulator.ts";
+import { HOST_OF } from "./pipeline.ts";
+import { ACTOR, ORG, Simulator } from "./simulator.ts";
 import { DAY_MS } from "./specification.ts";
 
 /** What may happen next, each with its relative probability. */

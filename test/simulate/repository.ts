@@ -1,7 +1,7 @@
 import type { ArrivingBuild } from "../../src/domain/pool/arrivals.ts";
 import type { Fault } from "./faults.ts";
+import type { Pipeline } from "./pipeline.ts";
 import type { Random } from "./random.ts";
-import type { Pipeline } from "./simulator.ts";
 
 /** A ref that was set to a commit, as it really happened. */
 export interface Push {

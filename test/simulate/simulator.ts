@@ -1,4 +1,3 @@
-import type { HostTarget } from "../../src/domain/githost/build-origin.ts";
 import type { Result } from "../../src/domain/pool/commands.ts";
 import type { Push } from "../../src/domain/pool/decision.ts";
 import type { Rules } from "../../src/domain/pool/rules.ts";
@@ -8,6 +7,7 @@ import { SimDeliveries } from "./deliveries.ts";
 import type { Fault } from "./faults.ts";
 import { SimGitHosts } from "./git-hosts.ts";
 import type { Observer } from "./observer.ts";
+import type { Pipeline } from "./pipeline.ts";
 import { SimPool } from "./pool.ts";
 import { Random } from "./random.ts";
 import { SimRepository } from "./repository.ts";
@@ -18,23 +18,6 @@ export const ORG = "acme";
 export const ACTOR = { actor: "token:t", requestId: null };
 /** In the far future, so that no real alarm fires while a history is repeated against the real object. */
 export const EPOCH = Date.UTC(2100, 0);
-
-/** There are two, so that one can reach its `maxParallel` while the other has room. */
-export interface Pipeline {
-  id: string;
-  repoId: string;
-  maxParallel: number | null;
-  maxAttempts: number;
-  timeoutSeconds: number;
-  platform: "macos" | "linux" | null;
-  /** Whether a newer head ends the builds of those before it. */
-  supersedes: boolean;
-}
-
-/** Where the state of a pipeline's builds is told. */
-export const HOST_OF = (pipelineId: string): HostTarget => {
-  return { connectionId: "c", repoId: 1, fullName: "acme/app", context: `millrace/${pipelineId}`, origin: null };
-};
 
 /** One organization's pool with its clock, network, alarm and database, in which faults happen. */
 export class Simulator {

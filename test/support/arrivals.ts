@@ -44,6 +44,7 @@ export const arrival = (orgId: string, deliveryId: string, over: Partial<Arrive>
   orgId,
   connectionId: "c1",
   deliveryId,
+  hook: null,
   builds: [],
   ended: [],
   actor: CONNECTION,

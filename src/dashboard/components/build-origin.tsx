@@ -28,9 +28,12 @@ const EventIcon = ({ event }: { event: BuildEvent }) => (
   </svg>
 );
 
+/** The title of a pull request, unless the commit's line says the same. */
+const unlessSaid = (title: string | null, subject: string | null): string | null => (title === subject ? null : title);
+
 /** Two short lines of a row: what the commit says, then what made the build and who wrote the commit. */
 export const RowOrigin = ({ build: { event, pull, author, subject, schedule } }: { build: Build }) => {
-  const name = pull ? pull.title : schedule;
+  const name = pull ? unlessSaid(pull.title, subject) : schedule;
   return (
     <>
       {subject && <span class="subject">{subject}</span>}
@@ -70,7 +73,8 @@ export const CommitSubject = ({ build }: { build: Build }) =>
 
 /** On a build's page: what made it, and what it is compared with. Nothing for a build that somebody asked for. */
 export const OriginFacts = ({ build }: { build: Build }) => {
-  const { event, pull, schedule, base } = build;
+  const { event, pull, schedule, base, subject } = build;
+  const title = pull && unlessSaid(pull.title, subject);
   if (event === "api" && !pull && !base) return null;
   return (
     <p class="facts">
@@ -79,7 +83,7 @@ export const OriginFacts = ({ build }: { build: Build }) => {
         {eventOf(event).word}
       </span>
       {pull && <Others build={build} field="pull" value={String(pull.number)} />}
-      {pull?.title && <span>{pull.title}</span>}
+      {title && <span>{title}</span>}
       {pull?.author && (
         <span>
           by <bdi>{pull.author}</bdi>

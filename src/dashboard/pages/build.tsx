@@ -145,9 +145,12 @@ const Facts = (details: BuildDetails) => {
   );
 };
 
-const Messages = ({ build, logTail }: BuildDetails) => (
+/** Not before its turn, and not where it ended before an agent had it. */
+const mayHaveLog = ({ status, attempt }: Build): boolean => !isWaiting(status) && (attempt > 0 || !isEnded(status));
+
+const Messages = ({ build, logTail, successor }: BuildDetails) => (
   <>
-    {build.message && <p class="message">{build.message}</p>}
+    {build.message && !successor && <p class="message">{build.message}</p>}
     {logTail !== null && <LostAttempts build={build} />}
     {build.leak && (
       <p class="message">The agent's masker missed a secret. The service masked it before the log was stored.</p>
@@ -185,7 +188,7 @@ export const buildPage: Page = {
           <Messages {...details} />
           {explanation && <WhyWaiting why={explanation} canAdd={hasRole(context, "maintainer")} />}
           <BuildSteps build={build} now={now} />
-          {!isWaiting(build.status) && <BuildLog build={build} tail={details.logTail} />}
+          {mayHaveLog(build) && <BuildLog build={build} tail={details.logTail} />}
           {build.summary && <BuildSummary text={build.summary} />}
           {build.environment && build.environment.length > 0 && <Environment keys={build.environment} />}
         </>

@@ -2,7 +2,7 @@ import type { Build, BuildEvent } from "../../protocol/build.ts";
 import type { Commit } from "./arrival.ts";
 
 /** The pull request of a build, as it was when the build was made. */
-export interface BuildPull {
+interface BuildPull {
   number: number;
   /** Null where a restored pool knows the build from D1 alone. */
   base: string | null;

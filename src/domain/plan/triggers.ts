@@ -1,5 +1,6 @@
 import type { Node } from "yaml";
 import type { PipelineOn } from "../../protocol/pipeline.ts";
+import { refusedInRun } from "../env-names.ts";
 import { DEFAULT_TRIGGERS, type NamedSchedule, type Triggers } from "../githost/triggers.ts";
 import { onOf } from "../githost/written-on.ts";
 import type { ScalarText } from "./node-parser.ts";
@@ -31,6 +32,8 @@ const scheduleOf = ({ schedule = [] }: TriggersOfFile, context: ParseContext): N
     if (!name || !cron) return [];
     if (names.has(name.text)) context.mistake(name.node, "Another schedule already has this name");
     names.add(name.text);
+    for (const { key, node } of env.filter(({ key }) => refusedInRun(key)))
+      context.mistake(node, `\`${key}\` could run code before a step does: set it in the steps' \`env\``);
     const variables = Object.fromEntries(env.map(({ key, value }) => [key, value.text]));
     return [{ name: name.text, cron: cron.text, timeZone: timeZone?.text ?? "UTC", env: variables }];
   });

@@ -24,6 +24,8 @@ export interface Arrive {
   connectionId: string;
   /** The host's own id of the delivery. Repeats of it get the same answer. */
   deliveryId: string;
+  /** The name of the hook that it came to; null where a person takes it once more. */
+  hook: string | null;
   builds: ArrivingBuild[];
   ended: EndedRef[];
   actor: Actor;

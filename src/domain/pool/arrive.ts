@@ -10,6 +10,7 @@ import {
   notCompared,
   type Push,
   unknownId,
+  unknownToken,
 } from "./decision.ts";
 import type { BuildFacts, Change } from "./facts.ts";
 import { HEAD_MS, type Head, type HeadKey, learn, remember } from "./heads.ts";
@@ -21,6 +22,7 @@ export const arrive = (state: PoolState, request: Arrive, context: DecisionConte
   const { rules, now } = context;
   const { orgId, connectionId, deliveryId } = request;
   if (state.orgId !== null && state.orgId !== orgId) return unknownId();
+  if (request.hook !== null && !rules.mayRegister(state.revoked, request.hook)) return unknownToken();
   const known = state.records.delivery(connectionId, deliveryId);
   if (known && rules.deliveryStands(known.at, now)) return decided({ ...known.arrived, isRepeat: true });
   if (!rules.mayNumber(state.unchecked)) return notCompared();

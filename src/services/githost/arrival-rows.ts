@@ -1,4 +1,6 @@
-import { and, eq, inArray, or, type SQL, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, inArray, or, sql } from "drizzle-orm";
+import { compiled } from "../../db/compiled.ts";
+import type { Database } from "../../db/query.ts";
 import { connection, openPull, pipeline, repository } from "../../db/schema.ts";
 import { refOf } from "../../domain/git-ref.ts";
 import type { Arrival, HostRepository } from "../../domain/githost/arrival.ts";
@@ -19,17 +21,57 @@ export interface ArrivalRows {
   pulls: OpenPullRow[];
 }
 
-const hasCredential = sql<number>`EXISTS (SELECT 1 FROM credential AS c WHERE c.repo_id = repository.id)`;
-
 /** The repository that a delivery tells of; null where it tells of none. */
 export const repositoryOf = (arrival: Arrival): HostRepository | null =>
   "repository" in arrival ? arrival.repository : null;
 
-const pullsOf = (arrival: Arrival): SQL | undefined => {
-  if (arrival.kind === "pull") {
-    return or(eq(openPull.ref, refOf(arrival.pull.branch)), eq(openPull.number, arrival.pull.number));
-  }
-  return arrival.kind === "push" ? eq(openPull.ref, arrival.ref) : undefined;
+const given = (name: string) => sql.placeholder(name);
+
+const connectionRows = compiled(getTableColumns(connection), (db) =>
+  db
+    .select()
+    .from(connection)
+    .where(and(eq(connection.orgId, given("orgId")), eq(connection.id, given("connectionId")))),
+);
+
+const isTold = and(
+  ...[eq(repository.orgId, given("orgId")), eq(repository.connectionId, given("connectionId"))],
+  ...[eq(repository.gitHostRepoId, given("hostRepoId")), eq(repository.isActive, true)],
+);
+const idsOfTold = (db: Database) => db.select({ id: repository.id }).from(repository).where(isTold);
+
+const REPOSITORY = {
+  ...getTableColumns(repository),
+  hasCredential: sql<number>`EXISTS (SELECT 1 FROM credential AS c WHERE c.repo_id = repository.id)`.as(
+    "has_credential",
+  ),
+};
+const repositoryRows = compiled(REPOSITORY, (db) => db.select(REPOSITORY).from(repository).where(isTold));
+
+const pipelineRows = compiled(getTableColumns(pipeline), (db) =>
+  db
+    .select()
+    .from(pipeline)
+    .where(
+      and(eq(pipeline.orgId, given("orgId")), inArray(pipeline.repoId, idsOfTold(db)), eq(pipeline.isActive, true)),
+    )
+    .orderBy(pipeline.id),
+);
+
+/** Those of the ref, or of the number too. */
+const pullRows = compiled(getTableColumns(openPull), (db, shape) => {
+  const isOfRef = eq(openPull.ref, given("ref"));
+  const isOfDelivery = shape.includes("number") ? or(isOfRef, eq(openPull.number, given("number"))) : isOfRef;
+  return db
+    .select()
+    .from(openPull)
+    .where(and(inArray(openPull.repoId, idsOfTold(db)), isOfDelivery));
+});
+
+/** What finds the pull requests of a delivery; null where it has none. */
+const pullKeyOf = (arrival: Arrival): { ref: string; number?: number } | null => {
+  if (arrival.kind === "pull") return { ref: refOf(arrival.pull.branch), number: arrival.pull.number };
+  return arrival.kind === "push" ? { ref: arrival.ref } : null;
 };
 
 /** Reads all of it in one batch. */
@@ -38,38 +80,13 @@ export const readArrivalRows = async (
   connectionId: string,
   arrival: Arrival,
 ): Promise<ArrivalRows> => {
-  const ofConnection = db.sql
-    .select()
-    .from(connection)
-    .where(and(eq(connection.orgId, orgId), eq(connection.id, connectionId)));
   const told = repositoryOf(arrival);
-  if (told === null) {
-    const [[found]] = await db.run(ofConnection);
-    return { connection: found ?? null, repository: null, pipelines: [], pulls: [] };
-  }
-  const isTold = and(
-    ...[eq(repository.orgId, orgId), eq(repository.connectionId, connectionId)],
-    ...[eq(repository.gitHostRepoId, told.id), eq(repository.isActive, true)],
-  );
-  const ids = db.sql.select({ id: repository.id }).from(repository).where(isTold);
-  const isOfRef = pullsOf(arrival);
-  const [[found], [foundRepository], pipelines, pulls] = await db.run(
-    ofConnection,
-    db.sql.select({ row: repository, hasCredential }).from(repository).where(isTold),
-    db.sql
-      .select()
-      .from(pipeline)
-      .where(and(eq(pipeline.orgId, orgId), inArray(pipeline.repoId, ids), eq(pipeline.isActive, true)))
-      .orderBy(pipeline.id),
-    db.sql
-      .select()
-      .from(openPull)
-      .where(isOfRef ? and(inArray(openPull.repoId, ids), isOfRef) : sql`0`),
-  );
-  return {
-    connection: found ?? null,
-    repository: foundRepository ? { ...foundRepository.row, hasCredential: foundRepository.hasCredential } : null,
-    pipelines,
-    pulls,
-  };
+  const key = pullKeyOf(arrival);
+  const values = { orgId, connectionId, hostRepoId: told?.id };
+  const [connections, [repositories, pipelines], [pulls]] = await Promise.all([
+    db.run(db.bind(connectionRows, values)),
+    told ? db.run(db.bind(repositoryRows, values), db.bind(pipelineRows, values)) : [[], []],
+    told && key ? db.run(db.bind(pullRows, { ...values, ...key }, Object.keys(key))) : [[]],
+  ]);
+  return { connection: connections[0][0] ?? null, repository: repositories[0] ?? null, pipelines, pulls };
 };

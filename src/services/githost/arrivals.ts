@@ -1,5 +1,6 @@
 import type { Arrival } from "../../domain/githost/arrival.ts";
 import { arrivedOf } from "../../domain/githost/arrived.ts";
+import { hookName } from "../../domain/githost/hook-name.ts";
 import { MOST_BUILDS, plan } from "../../domain/githost/plan.ts";
 import type { Planned } from "../../domain/githost/plan-facts.ts";
 import type { ArrivedBuild } from "../../domain/pool/arrivals.ts";
@@ -25,6 +26,8 @@ export interface Sent {
 
 /** What came of it. */
 type Outcome = Pick<DeliveryTaken, "builds" | "ignored">;
+
+const gone = () => new Refusal("gone", "This hook is not one of an active connection.");
 
 const nothing = (ignored: string): Outcome => ({ builds: [], ignored });
 
@@ -68,8 +71,12 @@ const carryOut = async (context: Context, sent: Sent, rows: ArrivalRows, plan: P
     const pool = await context.pool();
     const builds = newBuilds(context, { ...rows, connection, repository, arrival }, plan.builds);
     const { orgId } = context;
-    const told = { orgId, connectionId, deliveryId: id, builds, ended: plan.ended, actor: actorOf(context) };
-    arrived = settled(await pool.arrive(told)).builds;
+    const hook = generation === null ? null : hookName(connectionId, generation);
+    const told = { orgId, connectionId, deliveryId: id, hook, builds, ended: plan.ended, actor: actorOf(context) };
+    const answer = await pool.arrive(told);
+    // D1 was restored to a time at which the hook was valid.
+    if (!answer.ok && answer.refusal.kind === "unauthenticated") throw gone();
+    arrived = settled(answer).builds;
   }
   const statements = afterArrival(context, { ...rows, connection, repository }, arrival, plan, generation === null);
   if (statements.length > 0) await context.db.run(...statements);
@@ -101,7 +108,7 @@ export const takeArrival = async (context: Context, sent: Sent): Promise<Deliver
   const { connectionId, generation, id, arrival } = sent;
   const rows = await readArrivalRows(context, connectionId, arrival);
   const isOld = generation !== null && rows.connection?.hookGeneration !== generation;
-  if (!rows.connection?.isActive || isOld) throw new Refusal("gone", "This hook is not one of an active connection.");
+  if (!rows.connection?.isActive || isOld) throw gone();
   const taken: DeliveryTaken = { delivery: id, ...(await takeWith(context, sent, rows)) };
   context.waitUntil(note(context, sent, taken));
   return taken;

@@ -134,6 +134,10 @@ describe("a mistake is told with its place and what to write", () => {
       "schedule: [{ name: a, cron: 0 0 * * *, env: { MILLRACE_A: b } }]\n",
       ["2:47 The name of a variable must be letters, digits and _, and must not begin with a digit or MILLRACE_"],
     ],
+    [
+      "schedule: [{ name: a, cron: 0 0 * * *, env: { A: b, BASH_ENV: /tmp/x } }]\n",
+      ["2:53 `BASH_ENV` could run code before a step does: set it in the steps' `env`"],
+    ],
   ])("%s", (file, mistakes) => expect(mistakesOf(file)).toEqual(mistakes));
 
   it("and never with what the file has in that place", () => {

@@ -153,7 +153,7 @@ describe("a newer head", () => {
   });
 
   it.each<[how: string, end: (pool: Hooked) => void]>([
-    ["when the lease is lost", (pool) => [61, 61, 61].forEach((seconds) => pool.advance(seconds))],
+    ["when the lease is lost", (pool) => [61, 61, 61].map((seconds) => pool.advance(seconds))],
     ["when its agent is removed", (pool) => pool.ok("removeAgent", { agentId: "agent", actor: ACTOR })],
   ])("has them end as superseded also %s", (_how, end) => {
     const pool = new Hooked();

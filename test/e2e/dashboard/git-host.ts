@@ -1,4 +1,6 @@
 import { createHmac } from "node:crypto";
+import { pullOf, pushOf, SHA } from "../../support/host-events.ts";
+import type { Stage } from "./stage.ts";
 
 /** A hook as a person copied it, or as the service registered it. */
 interface HostHook {
@@ -27,4 +29,34 @@ export const deliver = async (
     headers: { ...headers, [`${prefix}-Delivery`]: crypto.randomUUID() },
   });
   if (answer.status !== 202) throw new Error(`${answer.status} ${await answer.text()}`);
+};
+
+/** A connection with a delivery of hostile and long texts, and the build of a pull request that came of it. */
+export const deliverHostile = async ({ client }: Stage, title: string): Promise<{ connectionId: string }> => {
+  const { id } = await client.call<{ id: string }>("POST", "/connection", {
+    ...{ kind: "github", name: "GitHub", webUrl: `https://${crypto.randomUUID()}.example` },
+  });
+  const hostRepoId = Math.floor(Math.random() * 2 ** 40);
+  const fullName = "acme/hostile";
+  const { id: repoId } = await client.call<{ id: string }>("POST", `/connection/${id}/repository`, {
+    hostRepoId,
+    fullName,
+  });
+  await client.call("POST", "/pipeline", { repoId, name: "ci", requires: { labels: ["no-such-agent"] } });
+  const hook = await client.call<{ url: string; secret: string }>("GET", `/connection/${id}/hook`);
+  const facts = { id: hostRepoId, fullName };
+  await deliver(hook, "github", "push", pushOf(SHA("c"), { ...facts, message: title }));
+  await deliver(
+    hook,
+    "github",
+    "pull_request",
+    pullOf("opened", SHA("d"), { ...facts, title, branch: "b".repeat(200) }),
+  );
+  await deliver(
+    hook,
+    "github",
+    "push",
+    pushOf(SHA("e"), { id: hostRepoId + 1, fullName: "acme/unknown", message: title }),
+  );
+  return { connectionId: id };
 };

@@ -3,6 +3,7 @@ import { waitForEnd } from "../../../src/local/demo.ts";
 import type { Build } from "../../../src/protocol/build.ts";
 import type { Pipeline } from "../../../src/protocol/pipeline.ts";
 import { connectRepository, makeRepository } from "../../support/local/git-repository.ts";
+import { deliverHostile } from "./git-host.ts";
 import { crawl, type Stage } from "./stage.ts";
 
 const RUN = "window.__ran=1";
@@ -93,6 +94,7 @@ ${HOSTILE.slice(0, 8)
     made.push(client.call("POST", "/buildagent/register", { ...agent, name, version: name.slice(0, 100) }));
   }
   await Promise.all(made);
+  for (const text of HOSTILE) await deliverHostile({ service, client } as Stage, text);
   const [pipeline] = await client.call<Pipeline[]>("GET", `/pipeline?repoId=${repository.id}`);
   const build = await client.call<Build>("POST", "/build", { pipelineId: pipeline?.id, branch });
   return waitForEnd(client, build.id);

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { waitForEnd } from "../../../src/local/demo.ts";
 import type { Pipeline } from "../../../src/protocol/pipeline.ts";
 import type { Repository } from "../../../src/protocol/repository.ts";
+import { deliverHostile } from "./git-host.ts";
 import { repositoryWith, runBuild, type Stage } from "./stage.ts";
 
 const WIDTHS = [360, 768, 1024, 1440];
@@ -26,6 +27,10 @@ const fill = async (stage: Stage) => {
     isSecret: false,
     ...owner,
   });
+  const { connectionId } = await deliverHostile(stage, "w".repeat(250));
+  const schedule = await client.call<{ id: string }>("POST", "/schedule", {
+    ...{ pipelineId: pipeline.id, name: LONG, cron: "0 2 * * *", timeZone: "America/Argentina/ComodRivadavia" },
+  });
   const build = await waitForEnd(client, (await runBuild(stage, id)).id);
   return [
     "builds",
@@ -36,6 +41,12 @@ const fill = async (stage: Stage) => {
     "tokens",
     "audit",
     "agents/new",
+    "connections",
+    "schedules",
+    `connections/${connectionId}`,
+    `connections/${connectionId}/deliveries`,
+    `connections/${connectionId}/repositories`,
+    `schedules/${schedule.id}`,
     `builds/${build.id}`,
     `repositories/${id}`,
     `pipelines/${pipeline.id}`,

@@ -2,7 +2,17 @@ import { expect, it } from "vitest";
 import type { Pipeline } from "../../../src/protocol/pipeline.ts";
 import { repositoryWith, type Stage } from "./stage.ts";
 
-const LISTS = ["builds", "agents", "repositories", "variables", "groups", "tokens", "audit"];
+const LISTS = [
+  "builds",
+  "agents",
+  "repositories",
+  "schedules",
+  "connections",
+  "variables",
+  "groups",
+  "tokens",
+  "audit",
+];
 
 export const lists = (stage: Stage) => {
   it("goes through the rows of every list by keys, and enters its filter", async () => {
@@ -14,6 +24,9 @@ export const lists = (stage: Stage) => {
       const owner = { scope: "repository", repoId: repository.id };
       await client.call("POST", "/secrets/variables", { key: name, value: "1", isSecret: false, ...owner });
     }
+    const pipeline = await client.call<Pipeline>("POST", "/pipeline", { repoId: repository.id, name: "ci" });
+    await client.call("POST", "/schedule", { pipelineId: pipeline.id, name: "nightly", cron: "0 2 * * *" });
+    await client.call("POST", "/connection", { kind: "gitlab", name: "GitLab", webUrl: "https://gitlab.com" });
     const at = () =>
       page.evaluate(`(() => {
       const row = document.activeElement.closest("[data-row]");

@@ -112,7 +112,7 @@ const WayField = ({ form }: PageRequest) => (
 );
 
 const NewConnectionForm = ({ request, kind }: { request: PageRequest; kind: HostKind }) => {
-  const { title, address, token } = GIT_HOSTS[kind];
+  const { title, address, token, guide } = GIT_HOSTS[kind];
   return (
     <FormPage heading={`Connect ${title}`} request={request} submit="Connect">
       <input type="hidden" name="kind" value={kind} />
@@ -128,6 +128,9 @@ const NewConnectionForm = ({ request, kind }: { request: PageRequest; kind: Host
         hint="Of its pages, without the name of a repository."
       />
       <WayField {...request} />
+      <p class="hint">
+        Millrace's <code>{guide}</code> says what each way needs.
+      </p>
       <div class="token-way">
         <SecretField
           request={request}

@@ -9,20 +9,25 @@ import { byId } from "../../verb-input.ts";
 import { connectionPage } from "./connection.tsx";
 
 const Steps = ({ connection }: { connection: Connection }) => {
-  const { hookPath, hookSteps } = GIT_HOSTS[connection.kind];
+  const { hookPath, hookSteps, guide } = GIT_HOSTS[connection.kind];
   return (
-    <ol class="steps-to-do">
-      <li>
-        Open{" "}
-        <code>
-          {connection.webUrl}/<em>owner/repository</em>/{hookPath}
-        </code>{" "}
-        for the repository.
-      </li>
-      {hookSteps.map((step) => (
-        <li>{step}</li>
-      ))}
-    </ol>
+    <>
+      <ol class="steps-to-do">
+        <li>
+          Open{" "}
+          <code>
+            {connection.webUrl}/<em>owner/repository</em>/{hookPath}
+          </code>{" "}
+          for the repository.
+        </li>
+        {hookSteps.map((step) => (
+          <li>{step}</li>
+        ))}
+      </ol>
+      <p class="hint">
+        Millrace's <code>{guide}</code> says it at length.
+      </p>
+    </>
   );
 };
 
