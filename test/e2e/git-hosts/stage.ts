@@ -4,6 +4,7 @@ import { expect } from "vitest";
 import type { Client } from "../../../src/local/client.ts";
 import { waitForEnd } from "../../../src/local/demo.ts";
 import type { Build } from "../../../src/protocol/build.ts";
+import { isEnded } from "../../../src/protocol/build-states.ts";
 import type { Connection } from "../../../src/protocol/connection.ts";
 import type { Pipeline } from "../../../src/protocol/pipeline.ts";
 import type { Repository } from "../../../src/protocol/repository.ts";
@@ -114,10 +115,13 @@ export class Project {
     return (await this.builds()).sort((left, right) => left.number - right.number);
   }
 
-  /** Waits until all its builds have ended. @returns them, the oldest first */
+  /** Waits until all its builds have ended, also in the list, by which the base of the next is found. */
   async seeEnds(count: number): Promise<Build[]> {
     const builds = await this.seeBuilds(count);
-    return Promise.all(builds.map(({ id }) => waitForEnd(this.#stage.client, id)));
+    const ended = await Promise.all(builds.map(({ id }) => waitForEnd(this.#stage.client, id)));
+    const listed = async () => (await this.builds()).every(({ status }) => isEnded(status));
+    await expect.poll(listed, soon).toBe(true);
+    return ended;
   }
 
   seeStatus(build: Build, status: Build["status"]): Promise<void> {
