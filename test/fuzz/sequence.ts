@@ -155,7 +155,7 @@ export class Sequence {
     if (status >= 300) return;
     this.acceptedOperations.add(operation);
     const requestId = headers.get("X-Request-Id") ?? "";
-    if (method !== "GET" || operation === "pollForJob") this.#succeeded.add(requestId);
+    if (method !== "GET" || AUDITED_READS.includes(operation)) this.#succeeded.add(requestId);
     if (operation === "registerAgent") {
       this.#tokens.agentToken = answer.token;
       this.#ids.set("buildagent", []);
@@ -208,6 +208,9 @@ export class Sequence {
 
 /** Actions of the sequence itself, beside its requests, and of an operator's request in any sequence to all pools. */
 const EXPECTED_ACTIONS = new Set(["token.create", "organization.restore"]);
+
+/** A hand-out, and the secret of a hook: reads that leave an entry. */
+const AUDITED_READS = ["pollForJob", "showHook"];
 
 /** Any value as text. Not by `String()`: an object may have a `toString` that is no function. */
 const toText = (value: unknown): string =>
