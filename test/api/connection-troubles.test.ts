@@ -46,14 +46,16 @@ describe("a hook that the service registered", () => {
 
   it("is found again where the service was stopped before it could name it", async () => {
     const { admin, host, path } = await connected();
-    let batches = 0;
+    let isStopped = false;
     const DB = databaseWithHook(async (statements) => {
-      if (statements > 2 && ++batches > 0) throw new Error("D1_ERROR: killed here");
+      isStopped ||= statements > 2;
+      if (isStopped) throw new Error("D1_ERROR: killed here");
     });
     const killed = await deployedWith({ DB })(admin, "POST", `${path}/repository`, { hostRepoId: 41 });
     expect(killed.status).toBe(503);
     expect((await call(admin, "GET", "/repository")).body).toEqual([]);
     const [left] = (await host.seen()).hooks;
+    expect(left).toBeDefined();
     const repository = await created(admin, `${path}/repository`, { hostRepoId: 41 });
     expect(repository.hasHook).toBe(true);
     expect((await host.seen()).hooks).toEqual([left]);

@@ -23,6 +23,8 @@ beforeEach(async () => {
 const push = (body: object, delivery: string) => deliver(hook, eventHeaders("github", "push", delivery), body);
 const path = () => `/connection/${hook.connectionId}/delivery`;
 const list = async () => (await call<HostDelivery[]>(maintainer, "GET", path())).body;
+/** The list is written after the answer. */
+const untilListed = (id: string) => expect.poll(async () => (await list()).map((one) => one.id)).toContain(id);
 const redeliver = (id: string) =>
   call<DeliveryTaken>(maintainer, "POST", `${path()}/${encodeURIComponent(id)}/redeliver`);
 
@@ -57,9 +59,11 @@ describe("the deliveries of a connection", () => {
       ...{ status: 200, count: 1, id: expect.stringMatching(/^one~\d+$/) },
     });
     expect((await call(admin, "GET", `/build/${body.builds[0]}`)).body).toMatchObject({ event: "push" });
+    await untilListed(body.delivery);
     const again = await redeliver(body.delivery);
     expect(again.body.builds).toEqual(body.builds);
     expect(again.body.delivery).toMatch(/^one~\d+$/);
+    await untilListed(again.body.delivery);
     expect((await list()).map(({ id, builds }) => [id, builds])).toEqual([
       [again.body.delivery, body.builds],
       [body.delivery, body.builds],

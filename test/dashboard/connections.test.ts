@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import type { Build } from "../../src/protocol/build.ts";
 import type { Connection } from "../../src/protocol/connection.ts";
 import type { HostDelivery } from "../../src/protocol/delivery.ts";
 import type { Repository } from "../../src/protocol/repository.ts";
@@ -108,10 +109,12 @@ describe("a connection that a person makes by hand", () => {
     const [delivery] = (await call<HostDelivery[]>(token, "GET", `/connection/${connection.id}/delivery`)).body;
     const again = await people.maintainer.submit(path, { delivery: delivery?.id ?? "" });
     expect(again.to).toBe(`/app${path}?done=redelivered`);
-    const [build] = (await call(token, "GET", "/build")).body;
-    const after = await admin.open(path);
-    expect(after.text).toContain(`href="/app/builds/${build.id}"`);
-    expect(after.text).toContain("#1</a>");
+    const builds = async () => (await call<Build[]>(token, "GET", "/build")).body;
+    await expect.poll(builds).toHaveLength(1);
+    const [build] = await builds();
+    // The list of deliveries is written after the answer.
+    await expect.poll(async () => (await admin.open(path)).text).toContain(`href="/app/builds/${build?.id}"`);
+    expect((await admin.open(path)).text).toContain("#1</a>");
     expect((await admin.open(`${path}?q=nothing`)).text).toContain("No delivery matches.");
     const list = (await admin.open("/builds")).text;
     expect(list).toContain("&quot;&gt;&lt;img src=x onerror=alert(1)&gt; once");
