@@ -103,7 +103,7 @@ const note = async (context: Context, { connectionId, event, arrival }: Sent, ta
 
 /**
  * Takes a delivery: what it makes and ends happens in one transaction of the pool, and everything after that may be
- * repeated. The list of deliveries hears of it after the answer.
+ * repeated. The list of deliveries hears of one of a host after the answer.
  * @throws Refusal gone where the connection is not active, or this generation of its hook is no more
  */
 export const takeArrival = async (context: Context, sent: Sent): Promise<DeliveryTaken> => {
@@ -112,6 +112,9 @@ export const takeArrival = async (context: Context, sent: Sent): Promise<Deliver
   const isOld = generation !== null && rows.connection?.hookGeneration !== generation;
   if (!rows.connection?.isActive || isOld) throw gone();
   const taken: DeliveryTaken = { delivery: id, ...(await takeWith(context, sent, rows)) };
-  context.waitUntil(note(context, sent, taken));
+  const noted = note(context, sent, taken);
+  // A person looks at the list next; a host is answered first.
+  if (generation === null) await noted;
+  else context.waitUntil(noted);
   return taken;
 };
