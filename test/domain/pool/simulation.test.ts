@@ -14,13 +14,14 @@ import { ACTOR, ORG } from "../../simulate/simulator.ts";
 /* `npm run simulate -- --seed 1 --history I` prints the trace of a failing history. */
 const SEED = 1;
 
-it("holds every invariant through 20,000 hostile histories", { timeout: 300_000 }, async () => {
-  const { histories, commands, faults, failures } = await simulate(SEED, 20_000);
+/** `npm run simulate` runs as many as one likes. */
+it("holds every invariant through 8,000 hostile histories", { timeout: 300_000 }, async () => {
+  const { histories, commands, faults, failures } = await simulate(SEED, 8_000);
   expect(failures).toEqual([]);
-  expect(histories).toBe(20_000);
-  expect(commands).toBeGreaterThan(2_000_000);
+  expect(histories).toBe(8_000);
+  expect(commands).toBeGreaterThan(800_000);
   expect(Object.keys(faults).sort()).toEqual(Object.keys(FAULTS).sort());
-  for (const count of Object.values(faults)) expect(count).toBeGreaterThan(500);
+  for (const count of Object.values(faults)) expect(count).toBeGreaterThan(200);
 });
 
 it("sees each mutant break its invariant within 2,000 histories", { timeout: 300_000 }, async () => {
