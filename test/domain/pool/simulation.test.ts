@@ -24,10 +24,24 @@ it("holds every invariant through 8,000 hostile histories", { timeout: 300_000 }
   for (const count of Object.values(faults)) expect(count).toBeGreaterThan(200);
 });
 
+/** Mutants that are seen late, and where: looking begins there. A wrong number only makes the search longer. */
+const SEEN_LATE = {
+  "versions count on from the stored one only": 1775,
+  "a lost socket gives no more time": 945,
+  "git hosts are not told again after an attempt that failed": 932,
+  "an older head ends the build of a newer one": 619,
+  "a restored pool leases builds before it was compared with D1": 462,
+  "every wake extends leases that sockets keep": 432,
+  "a deadline that only the socket remembers is forgotten": 316,
+  "the news of a build's creation counts as that of its end": 312,
+  "a restore revives removed agents": 265,
+};
+
 it("sees each mutant break its invariant within 2,000 histories", { timeout: 300_000 }, async () => {
-  const results = await testMutants(SEED, 2_000);
+  const results = await testMutants(SEED, 2_000, SEEN_LATE);
   expect(results.length).toBeGreaterThanOrEqual(18);
   expect(results.filter(({ killedBy }) => killedBy === null)).toEqual([]);
+  expect(results.map(({ mutant }) => mutant.name)).toEqual(expect.arrayContaining(Object.keys(SEEN_LATE)));
 });
 
 describe("the checks that no rule can break", () => {
