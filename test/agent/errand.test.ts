@@ -1,34 +1,49 @@
 import { createHash } from "node:crypto";
-import { existsSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { saveIdentity } from "../../src/agent/cli/identity.ts";
 import type { Job } from "../../src/protocol/jobs.ts";
-import { runAgentCli } from "./support/agent-cli.ts";
-import { IDENTITY, makeJob, startFakeService } from "./support/fake-service.ts";
-import { testFolder } from "./support/folder.ts";
+import { type AgentProcess, startAgentCli } from "./support/agent-cli.ts";
+import { type FakeService, IDENTITY, makeJob, startFakeService } from "./support/fake-service.ts";
 import { type TestRepository, testRepository } from "./support/repository.ts";
 
 type Told = Partial<Job> & { origin?: Partial<Job["build"]> };
 
 let number = 100;
+const state = mkdtempSync(join(tmpdir(), "millrace-errand-"));
+let service: FakeService;
+let agent: AgentProcess;
 
-/** A real agent takes the job from a service that only listens, and builds it from a real repository. */
-const build = async ({ cloneUrl }: TestRepository, { origin, ...told }: Told) => {
-  const service = await startFakeService();
-  onTestFinished(() => service.close());
-  const state = join(testFolder(), "state");
+beforeAll(async () => {
+  service = await startFakeService();
   saveIdentity(state, { ...IDENTITY, url: service.url, isEphemeral: false });
+  agent = startAgentCli(["start", "--grace", "1", "--state", state]);
+});
+afterAll(async () => {
+  agent?.kill("SIGTERM");
+  await agent?.ended;
+  rmSync(state, { recursive: true, force: true });
+  await service?.close();
+});
+
+/** One real agent takes the jobs of a service that only listens, and builds each from a real repository. */
+const build = async ({ cloneUrl }: TestRepository, { origin, ...told }: Told) => {
   const job = makeJob(cloneUrl, number++, told);
-  service.jobs.push({ ...job, build: { ...job.build, ...origin } });
-  const { code } = await runAgentCli(["start", "--once", "--grace", "1", "--state", state]).ended;
-  expect(code).toBe(0);
-  const sent = service.requests.filter(({ method, path }) => method === "PUT" && path.endsWith("/file"));
+  const { id } = job.build;
+  service.jobs.push({ ...job, build: { ...job.build, repoId: crypto.randomUUID(), ...origin } });
+  service.hint({ type: "look" });
+  const end = () => service.results.find(({ buildId }) => buildId === id)?.body;
+  await expect.poll(end, { timeout: 60_000 }).toBeDefined();
+  const sent = service.requests.filter(({ method, path }) => method === "PUT" && path === `/build/${id}/file`);
+  const progress = service.requests.filter(({ path }) => path === `/build/${id}/progress`);
+  const bases = progress.map(({ body }) => (JSON.parse(body.toString()) as { base?: string | null }).base);
   return {
     files: sent.map(({ body }) => body.toString()),
-    log: service.logs.get(job.build.id) ?? "",
-    result: service.results[0]?.body,
-    base: service.progress.map(({ base }) => base).find((base) => base !== undefined) ?? null,
+    log: service.logs.get(id) ?? "",
+    result: end(),
+    base: bases.find((base) => base !== undefined) ?? null,
   };
 };
 
@@ -178,8 +193,8 @@ describe("a file that asks what changed", () => {
   it("of more files than can be listed counts every file as changed", async () => {
     const repository = withFile(ASKS);
     const green = repository.git("rev-parse", "HEAD");
-    const long = "x".repeat(200);
-    const files = Array.from({ length: 20_000 }, (_, index): [string, string] => [`many/${long}${index}`, ""]);
+    const deep = Array.from({ length: 15 }, () => "x".repeat(200)).join("/");
+    const files = Array.from({ length: 1_400 }, (_, index): [string, string] => [`${deep}/${index}`, ""]);
     repository.commit(Object.fromEntries(files));
     const { log, base } = await build(repository, { base: { sha: green } });
     expect(base).toBe(green);

@@ -54,10 +54,20 @@ export interface MutantResult {
   killedBy: Failure | null;
 }
 
-/** Runs every mutant until its invariant is violated, for at most `histories` histories. */
-export const testMutants = async (seed: number, histories: number): Promise<MutantResult[]> => {
+/**
+ * Runs every mutant until its invariant is violated, for at most `histories` histories.
+ * @param first by the mutant's name: the history to begin with where that is not 0
+ */
+export const testMutants = async (
+  seed: number,
+  histories: number,
+  first: Record<string, number> = {},
+): Promise<MutantResult[]> => {
   const results: MutantResult[] = [];
-  const tasks = MUTANTS.map((_, mutant) => ({ seed, from: 0, to: histories, mutant }));
+  const tasks = MUTANTS.map(({ name }, mutant) => {
+    const from = first[name] ?? 0;
+    return { seed, from, to: from + histories, mutant };
+  });
   await runInParallel(tasks, ({ mutant: index }, { failures, histories }) => {
     const mutant = MUTANTS[index!]!;
     const killedBy = failures.find(({ invariant }) => invariant === mutant.breaks) ?? null;

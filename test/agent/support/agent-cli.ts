@@ -13,8 +13,8 @@ export interface AgentProcess {
   pid: number;
 }
 
-/** Starts the real program: `node src/agent/main.ts ARGS`. */
-export const runAgentCli = (
+/** Starts the real program, `node src/agent/main.ts ARGS`; who starts it ends it. */
+export const startAgentCli = (
   args: string[],
   { cwd = ROOT, input = "", env = {}, program = join(ROOT, "src/agent/main.ts") } = {},
 ): AgentProcess => {
@@ -29,13 +29,17 @@ export const runAgentCli = (
   });
   child.stdin.on("error", () => {});
   child.stdin.end(input);
-  onTestFinished(() => {
-    child.kill("SIGKILL");
-  });
   return {
     kill: (signal) => child.kill(signal),
     output: () => stdout + stderr,
     ended: once(child, "close").then(([code]) => ({ code, stdout, stderr })),
     pid: child.pid ?? 0,
   };
+};
+
+/** Starts the real program for one test, with whose end it ends. */
+export const runAgentCli = (...started: Parameters<typeof startAgentCli>): AgentProcess => {
+  const agent = startAgentCli(...started);
+  onTestFinished(() => agent.kill("SIGKILL"));
+  return agent;
 };

@@ -63,7 +63,7 @@ describe("a cron line", () => {
         if ("problem" in readCron(cron)) return;
         expect(nextRun({ cron, timeZone: "UTC" }, seconds * 1000)).toBeGreaterThan(seconds * 1000);
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
   });
 });
@@ -120,7 +120,7 @@ describe("the next times", () => {
   it("are those that asking every minute finds", () => {
     fc.assert(
       fc.property(random, (one) => agrees(one)),
-      { numRuns: 200 },
+      { numRuns: 60 },
     );
   });
 
@@ -158,6 +158,6 @@ it("finds the last of the times that were missed as asking every minute does, af
       const times = everyMinute(schedule, after, until);
       expect(lastRun(schedule, first, until)).toBe(times.at(-1));
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });

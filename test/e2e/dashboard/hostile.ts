@@ -93,8 +93,11 @@ ${HOSTILE.slice(0, 8)
   for (const name of HOSTILE.slice(0, 10)) {
     made.push(client.call("POST", "/buildagent/register", { ...agent, name, version: name.slice(0, 100) }));
   }
+  // Four texts in each title: a delivery is dear.
+  for (let from = 0; from < HOSTILE.length; from += 4) {
+    made.push(deliverHostile({ service, client } as Stage, HOSTILE.slice(from, from + 4).join(" ")));
+  }
   await Promise.all(made);
-  for (const text of HOSTILE) await deliverHostile({ service, client } as Stage, text);
   const [pipeline] = await client.call<Pipeline[]>("GET", `/pipeline?repoId=${repository.id}`);
   const build = await client.call<Build>("POST", "/build", { pipelineId: pipeline?.id, branch });
   return waitForEnd(client, build.id);

@@ -17,7 +17,7 @@ export const secrets = (stage: Stage) => {
     await add();
     await page.getByText("Already exists").waitFor();
     expect(await page.content()).not.toContain(value);
-    const sources = await crawl(page, service.url);
+    const sources = await crawl(page, service.url, 3);
     expect([...sources.keys()].filter((path) => /^\/app\/variables\/[0-9a-f-]{36}$/.test(path)).length).toBeGreaterThan(
       0,
     );
