@@ -4,7 +4,7 @@ import { groupedForms } from "../../../src/domain/mask/forms.ts";
 import { compile, formsOf, Masker, maskText } from "../../../src/domain/mask/mask.ts";
 import { expected, latin } from "./oracle.ts";
 
-const CASES = Number(process.env.MASK_CASES ?? 10_000);
+const CASES = Number(process.env.MASK_CASES ?? 4_000);
 const SEED = process.env.MASK_SEED ? { seed: Number(process.env.MASK_SEED) } : {};
 const bytes = (text: string) => new Uint8Array(Buffer.from(text, "latin1"));
 

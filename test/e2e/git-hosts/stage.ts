@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
 import type { Client } from "../../../src/local/client.ts";
 import { waitForEnd } from "../../../src/local/demo.ts";
 import type { Build } from "../../../src/protocol/build.ts";
@@ -29,7 +29,11 @@ const WAITING = `steps:
       while [ ! -e "$GO/$MILLRACE_COMMIT" ] && [ ! -e "$GO/all" ]; do sleep 0.05; done
 `;
 
-const soon = { timeout: 40_000, interval: 100 };
+const soon = { timeout: 60_000, interval: 100 };
+
+/** Waits until it is so. Unlike `expect.poll` for tests that run at the same time. */
+export const see = (now: () => unknown, wanted: unknown): Promise<void> =>
+  vi.waitFor(async () => expect(await now()).toEqual(wanted), soon);
 
 export type HostedStage = Pick<Stage, "host" | "connection">;
 
@@ -110,7 +114,7 @@ export class Project {
 
   /** Waits until the list has so many builds. @returns them, the oldest first */
   async seeBuilds(count: number): Promise<Build[]> {
-    await expect.poll(async () => (await this.builds()).length, soon).toBe(count);
+    await see(async () => (await this.builds()).length, count);
     return (await this.builds()).sort((left, right) => left.number - right.number);
   }
 
@@ -121,18 +125,18 @@ export class Project {
     const ended = await Promise.all(builds.map(({ id }) => waitForEnd(client, id)));
     const untold = async () =>
       (await client.call<{ outbox: { builds: number } }>("GET", "/buildagent/metrics")).outbox.builds;
-    await expect.poll(untold, soon).toBe(0);
+    await see(untold, 0);
     return ended;
   }
 
   seeStatus(build: Build, status: Build["status"]): Promise<void> {
     const now = async () => (await this.#stage.client.call<Build>("GET", `/build/${build.id}`)).status;
-    return expect.poll(now, soon).toBe(status);
+    return see(now, status);
   }
 
   /** Waits until the host was told so, and nothing else before. */
   seeStates(sha: string, context: string, states: string[]): Promise<void> {
-    return expect.poll(() => this.host.statesOf(sha, context), soon).toEqual(states);
+    return see(() => this.host.statesOf(sha, context), states);
   }
 
   /** Waits until the host knows that all is well, and was told no more than that it waits for the pipeline. */
@@ -143,7 +147,7 @@ export class Project {
 
   /** Waits until the last that the host was told is so. */
   seeLast(sha: string, context: string, state: string): Promise<void> {
-    return expect.poll(() => this.host.statesOf(sha, context).at(-1), soon).toBe(state);
+    return see(() => this.host.statesOf(sha, context).at(-1), state);
   }
 
   async logOf({ id }: Build): Promise<string> {
