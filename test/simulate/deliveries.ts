@@ -1,6 +1,7 @@
 import type { HostReport } from "../../src/domain/githost/host-report.ts";
 import type { Result } from "../../src/domain/pool/commands.ts";
 import { mayCarryOut } from "../../src/domain/pool/delete.ts";
+import type { HostResult } from "../../src/domain/pool/host-outbox.ts";
 import type { Command, Input, Output } from "../../src/domain/pool/step.ts";
 import type { Batch, SimDatabase } from "./database.ts";
 import type { Fault } from "./faults.ts";
@@ -68,15 +69,22 @@ export class SimDeliveries {
       this.#simulator.call("recordHosts", { told: [], failed: true });
       return;
     }
-    const { rows } = pool.storage;
-    const reports = [...pool.state.hostDue.keys()].flatMap((id) => {
-      const [build, job] = [rows.builds.get(id), rows.jobs.get(id)];
-      return (build && job && pool.context.rules.hostReport(build, job)) ?? [];
-    });
+    const reports = [...pool.state.hostDue.keys()].flatMap((id) => this.#reportOf(id) ?? []);
     this.#telling = reports;
     if (this.#simulator.injectFault("git host told late", 0.15))
       this.#simulator.delayedMessages.push(() => gitHosts.report(reports));
     if (isHealing || random.chance(0.7)) this.#completeTelling(reports);
+  }
+
+  #reportOf(buildId: string): HostReport | null {
+    const { context, storage } = this.#simulator.pool;
+    const [build, job] = [storage.rows.builds.get(buildId), storage.rows.jobs.get(buildId)];
+    return (build && job && context.rules.hostReport(build, job)) ?? null;
+  }
+
+  /** Builds that a git host has nothing to hear of any more: D1 was believed, and does not know their commit. */
+  #untellable(): string[] {
+    return [...this.#simulator.pool.state.hostDue.keys()].filter((id) => this.#reportOf(id) === null);
   }
 
   #completeTelling(reports: HostReport[]): void {
@@ -88,7 +96,8 @@ export class SimDeliveries {
       return;
     }
     const failed = isAway || this.#simulator.injectFault("git host outcome unknown", 0.1, "recordHosts");
-    const told = failed ? [] : reports.map(({ buildId, state }) => ({ buildId, state }));
+    const heard: HostResult["told"] = failed ? [] : reports.map(({ buildId, state }) => ({ buildId, state }));
+    const told = [...heard, ...this.#untellable().map((buildId) => ({ buildId, state: null }))];
     this.#simulator.call("recordHosts", { told, failed });
   }
 
