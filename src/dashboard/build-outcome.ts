@@ -9,7 +9,12 @@ const REASONS: Record<BuildReason, string> = {
   "pipeline-invalid": "the pipeline file is not valid",
   "checkout-failed": "the commit could not be checked out",
   "agent-error": "the agent itself failed",
+  "plan-mismatch": "the commit has another file than the one that was planned",
+  "queue-full": "its jobs found no room in the queue",
+  "output-refused": "an output contains a secret, or is too large",
+  "gate-closed": "it was rejected, or nobody approved it in time",
   canceled: "it was canceled",
+  "fail-fast": "another job failed",
   superseded: "a newer commit took its place",
   skipped: "its file did not want this change",
 };

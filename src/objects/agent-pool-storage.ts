@@ -231,6 +231,10 @@ export class PoolStorage implements Records {
     return found ? RULES.hostReport(found.build, found.job) : this.#hosts.report(buildId);
   }
 
+  outputs(_jobId: string): Record<string, string> {
+    return {};
+  }
+
   lastNumber(repoId: string): number {
     const [row] = this.#rows("SELECT last FROM number WHERE repo_id = ?", repoId);
     return Number(row?.last ?? 0);

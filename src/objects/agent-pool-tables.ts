@@ -148,6 +148,9 @@ export const writesOf = (change: Exclude<Change, BuildChange>, newId: (at: numbe
       return [remove("audit_outbox", change.entries)];
     case "logs-closed":
       return [remove("log_outbox", change.entries)];
+    case "graph":
+    case "node":
+    case "outputs":
     case "dirty":
     case "contact":
     case "waiter":

@@ -1,4 +1,6 @@
 import * as z from "zod/mini";
+import { JobOfBuild, WaitsFor } from "./build-job.ts";
+import { BuildReason } from "./build-reason.ts";
 import { BuildStatus } from "./build-states.ts";
 import { atMost, atMostItems, queryNumber, wholeNumber, withoutNul } from "./checks.ts";
 import { Id, Labels, OrgId, Timestamp } from "./common.ts";
@@ -8,21 +10,7 @@ import { Origin } from "./pipeline.ts";
 import { Branch, CommitSha } from "./repository.ts";
 import { Key } from "./variable.ts";
 
-/** Why a build ended, where the result of its steps does not say it. */
-export const BuildReason = z.enum([
-  "agent-lost",
-  "timeout",
-  "environment",
-  "requirements-unmet",
-  "commit-not-on-branch",
-  "pipeline-invalid",
-  "checkout-failed",
-  "agent-error",
-  "canceled",
-  "superseded",
-  "skipped",
-]);
-export type BuildReason = z.infer<typeof BuildReason>;
+export { BuildReason } from "./build-reason.ts";
 
 export const StepStatus = z.enum(["pending", "running", "succeeded", "failed", "skipped", "canceled"]);
 
@@ -98,6 +86,8 @@ export const Build = z.object({
   author: z._default(z.nullable(z.string()), null),
   schedule: z._default(z.nullable(z.string()), null),
   supersededBy: z._default(z.nullable(Id), null),
+  jobs: z._default(z.nullable(z.array(JobOfBuild)), null),
+  waitsFor: z._default(z.array(WaitsFor), []),
   webUrl: z.optional(z.string()),
   queuedAt: Timestamp,
   startedAt: z.nullable(Timestamp),

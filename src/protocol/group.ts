@@ -1,7 +1,19 @@
 import * as z from "zod/mini";
 import { Description, Id, Name, NameFilter, OrgId, QueryFlag, Timestamp } from "./common.ts";
 import { PAGE } from "./page.ts";
+import { Role } from "./token.ts";
 import { Variable } from "./variable.ts";
+
+/**
+ * When the variables of a protected group leave: with a job that names the group, on a branch or tag that a pattern
+ * matches (null: on any), after a person of this role or above approved it (null: without asking).
+ */
+export const GroupProtection = z.strictObject({
+  branches: z._default(z.nullable(z.array(z.string())), null),
+  tags: z._default(z.nullable(z.array(z.string())), null),
+  approval: z._default(z.nullable(Role), null),
+});
+export type GroupProtection = z.infer<typeof GroupProtection>;
 
 /** A named collection of variables that pipelines attach, in order. */
 export const Group = z.object({

@@ -4,7 +4,7 @@ import { ENDED } from "./build-states.ts";
 import { atMost, atMostItems, queryNumber, wholeNumber } from "./checks.ts";
 import { Id, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
-import { Requires } from "./pipeline.ts";
+import { ConfigPath, Requires } from "./pipeline.ts";
 import { CommitSha, CREDENTIAL_KINDS } from "./repository.ts";
 
 /*
@@ -27,6 +27,12 @@ export const LEASE_HEADER = "X-Lease";
 /** A random id that an agent program makes when it starts: a new one means a restart. */
 export const BOOT_HEADER = "X-Boot-Id";
 
+/** What an agent program can do beyond the first protocol, in words separated by commas. */
+export const FEATURES_HEADER = "X-Agent-Features";
+/** `environment`: asks for its variables once it has read the file. `jobs`: plans builds of several jobs and runs them. */
+export const FEATURES = ["environment", "jobs"] as const;
+export type Feature = (typeof FEATURES)[number];
+
 /** The fence of a lease: each new lease of an organization has a higher number. */
 export const Lease = z.int().check(z.nonnegative());
 
@@ -44,6 +50,40 @@ export type JobCredential = z.infer<typeof JobCredential>;
 
 /** What changes are counted from: where the branch of a pull request left another one, or a commit. */
 const JobBase = z.union([z.object({ branch: z.string() }), z.object({ sha: z.string() })]);
+
+/** How a needed job ended, as conditions and steps read it: `jobs` has one entry for each combination of its matrix. */
+const NeedResult = z.enum(["success", "failure", "cancelled", "skipped", "dropped"]);
+const NeededJob = z.object({
+  result: NeedResult,
+  outcome: NeedResult,
+  outputs: z.nullable(z.record(z.string(), z.string())),
+  jobs: z.array(
+    z.object({
+      matrix: z.nullable(z.record(z.string(), z.union([z.string(), z.boolean()]))),
+      result: NeedResult,
+      outcome: NeedResult,
+      outputs: z.record(z.string(), z.string()),
+    }),
+  ),
+});
+/** By the keys of the file's jobs. `outputs` is null where a matrix has several: read `jobs`. */
+export const Needs = z.record(z.string(), NeededJob);
+export type Needs = z.infer<typeof Needs>;
+
+/** The job of a build of several that the agent got, and the SHA-256 of the file that the commit must have. */
+export const JobToRun = z.object({
+  id: Id,
+  key: z.string(),
+  definition: z.string(),
+  name: z.string(),
+  matrix: z.nullable(z.record(z.string(), z.union([z.string(), z.boolean()]))),
+  attempt: z.int(),
+  needs: Needs,
+  hash: z.string(),
+  /** Where the file lies in the commit; null for a definition of the pipeline's record, which no commit has. */
+  path: z.nullable(z.string()),
+});
+export type JobToRun = z.infer<typeof JobToRun>;
 
 /**
  * What an agent needs for one build. `env` has the composed values; those of `secretKeys` must be masked. `heartbeat`:
@@ -68,6 +108,9 @@ export const Job = z.object({
   file: z.optional(z.object({ hash: z.nullable(z.string()), decides: z.boolean() })),
   paths: z.optional(z.array(z.string())),
   base: z.optional(JobBase),
+  job: z.optional(JobToRun),
+  /** The environment is still to be asked for, once the file was read: `env` and the keys are empty. */
+  needsEnvironment: z.optional(z.boolean()),
 });
 export type Job = z.infer<typeof Job>;
 
@@ -75,7 +118,7 @@ export type Job = z.infer<typeof Job>;
 export const Heartbeat = z.object({
   cancel: z.boolean(),
   leaseExpiresAt: z.optional(Timestamp),
-  reason: z.optional(z.enum(["canceled", "timeout", "lease-lost"])),
+  reason: z.optional(z.enum(["canceled", "timeout", "lease-lost", "fail-fast", "superseded"])),
 });
 export type Heartbeat = z.infer<typeof Heartbeat>;
 
@@ -129,8 +172,33 @@ export const Finish = z.object({
   exitCode: z.nullish(wholeNumber(0, LIMITS.exitCode)),
   reason: z.nullish(BuildReason),
   message: z.nullish(z.string().check(atMost(LIMITS.messageCharacters))),
+  /** Of a job of a build of several that succeeded. */
+  outputs: z.nullish(z.record(z.string(), z.string())),
 });
 export type Finish = z.infer<typeof Finish>;
+
+/** The file of a build of several jobs, as the agent read it in the commit; and which of its patterns a change matched. */
+export const PlanToAccept = z.strictObject({
+  commitSha: CommitSha,
+  path: ConfigPath,
+  text: z.string().check(atMost(LIMITS.definitionCharacters)),
+  base: z.optional(CommitSha),
+  changed: z.optional(z.record(z.string(), z.boolean())),
+});
+export type PlanToAccept = z.infer<typeof PlanToAccept>;
+
+export const PlanAccepted = z.object({ jobs: z.array(z.object({ id: Id, key: z.string() })) });
+
+/** The agent has read the file, which has no jobs, and fits it. */
+export const EnvironmentRequest = z.strictObject({ commitSha: z.optional(CommitSha), base: z.optional(CommitSha) });
+
+/** The composed environment, once for each lease and again when it is asked for again. */
+export const HandedEnvironment = z.object({
+  env: z.record(z.string(), z.string()),
+  secretKeys: z.array(z.string()),
+  runKeys: z.array(z.string()),
+});
+export type HandedEnvironment = z.infer<typeof HandedEnvironment>;
 
 export const LogQuery = z.object({
   offset: queryNumber(0, Number.MAX_SAFE_INTEGER),
@@ -144,7 +212,12 @@ export const LogQuery = z.object({
 export const LogAccepted = z.object({ next: z.int(), followed: z.optional(z.boolean()) });
 
 /** A message pushed to a waiting agent. It never carries a job: the agent polls for that. */
-export const Hint = z.object({ type: z.enum(["look", "cancel", "followed"]), buildId: z.optional(Id) });
+export const Hint = z.object({
+  type: z.enum(["look", "cancel", "followed"]),
+  buildId: z.optional(Id),
+  /** The job of a build of several: `buildId` has the same id then. */
+  jobId: z.optional(Id),
+});
 export type Hint = z.infer<typeof Hint>;
 
 /** Keep the socket for hints open. The platform answers a ping without waking the pool. */

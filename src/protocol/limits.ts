@@ -96,6 +96,29 @@ const BUILDS = {
   maskCharacters: 65_536,
 } as const;
 
+const JOBS = {
+  /** Of one build; combinations of a matrix count. */
+  jobs: 256,
+  /** Jobs as a file writes them. */
+  jobDefinitions: 100,
+  needs: 50,
+  matrixAxes: 8,
+  axisValues: 100,
+  jobNameCharacters: 200,
+  concurrencyCharacters: 100,
+  gates: 20,
+  gateHours: 720,
+  gateMessageCharacters: 1000,
+  gateCommentCharacters: 1000,
+  /** UTF-8 of one job's outputs, names and values, and of all jobs of a build. */
+  outputBytes: 64 * KIB,
+  buildOutputBytes: MIB,
+  /** A build of several jobs ends after so many days at the latest. */
+  buildDays: 30,
+  /** Builds that retry the failed jobs of the one before, in a row. */
+  retriesInARow: 50,
+} as const;
+
 const LOGS = {
   logChunkBytes: MIB,
   logBytes: 100 * MIB,
@@ -144,6 +167,7 @@ export const LIMITS = {
   ...PIPELINES,
   ...SCHEDULES,
   ...BUILDS,
+  ...JOBS,
   ...LOGS,
   ...AGENTS,
   ...TOKENS,

@@ -22,6 +22,8 @@ export const buildOfRow = (row: BuildRow): Build => {
     base: null,
     schedule: null,
     supersededBy: null,
+    jobs: null,
+    waitsFor: [],
     environment: null,
     steps: [],
     summary: null,

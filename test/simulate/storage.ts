@@ -255,6 +255,10 @@ export class SimStorage implements Records {
     return this.rows.deliveries.get(`${connectionId} ${deliveryId}`);
   }
 
+  outputs(_jobId: string) {
+    return {};
+  }
+
   lastNumber(repoId: string) {
     return this.rows.numbers.get(repoId) ?? 0;
   }

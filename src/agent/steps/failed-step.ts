@@ -19,6 +19,8 @@ export const describeExit = ({ code, signal }: ProcessEnd): string => {
 
 const CANCELS: Record<Cancel["reason"], string> = {
   canceled: "the build was canceled",
+  superseded: "a newer commit took its place",
+  "fail-fast": "another job failed",
   timeout: "the build reached its time limit",
   interrupted: "the agent is being stopped",
   "lease-lost": "this agent lost the build's lease",

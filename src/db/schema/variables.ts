@@ -1,4 +1,5 @@
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import type { GroupProtection } from "../../protocol/group.ts";
 import type { Scope } from "../../protocol/variable.ts";
 
 export const variable = sqliteTable(
@@ -73,6 +74,8 @@ export const variableGroup = sqliteTable(
     orgId: text("org_id").notNull(),
     name: text().notNull(),
     description: text(),
+    /** Null for a group whose variables reach every job of the pipelines that attach it. */
+    protection: text({ mode: "json" }).$type<GroupProtection>(),
     version: integer().notNull().default(1),
     createdAt: text("created_at").notNull(),
     updatedAt: text("updated_at").notNull(),

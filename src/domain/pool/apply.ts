@@ -104,6 +104,9 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
       return;
     case "audits-told":
     case "logs-closed":
+    case "graph":
+    case "node":
+    case "outputs":
     case "heads":
     case "delivery":
     case "report":

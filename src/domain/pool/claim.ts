@@ -86,6 +86,7 @@ export const deliver = (state: PoolState, delivery: Delivery, context: DecisionC
   const held = activeBuild(state, buildId);
   if (!held || !context.rules.holdsLease(held.job, agentId, fence) || !state.agents.has(agentId)) return leaseLost();
   if (!context.rules.mayDeliver(held.build)) return leaseLost();
+  if (environment === null) return decided(granted(buildId, held.job.lease!));
   const keys = environment.map(({ key }) => key);
   const actor = { ...agentActor(agentId), requestId };
   return decided(granted(buildId, held.job.lease!), [

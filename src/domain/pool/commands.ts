@@ -1,9 +1,12 @@
 import type { AgentRegistration, RegisteredBy } from "../../protocol/agent.ts";
 import type { Build, BuildReason, Creator, EnvironmentKey } from "../../protocol/build.ts";
-import type { Finish, Progress, Release } from "../../protocol/jobs.ts";
+import type { Feature, Finish, Needs, Progress, Release } from "../../protocol/jobs.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { ProblemKind } from "../../protocol/problem.ts";
+import type { Role } from "../../protocol/token.ts";
 import type { BuildOrigin, HostTarget } from "../githost/build-origin.ts";
+import type { GraphJob, JobGraph } from "../jobs/graph.ts";
+import type { GateDecision, JobEnd } from "../jobs/node.ts";
 
 export type { AgentChange } from "../../protocol/agent.ts";
 
@@ -53,6 +56,32 @@ export interface NewBuild {
   origin?: BuildOrigin | null;
   host?: HostTarget | null;
   idempotency: { key: string; caller: string; bodyHash: string } | null;
+  /** Of a build of several jobs whose file is known: no agent has to read it. */
+  planned?: Planned | null;
+  actor: Actor;
+}
+
+/** A graph, the text that it was read from, and results that an earlier build's jobs had, by the ids of this graph. */
+export interface Planned {
+  graph: JobGraph;
+  text: string;
+  adopted: Record<string, { end: JobEnd; outputs: Record<string, string> }>;
+}
+
+/** What the agent of the root job read in the commit. */
+export type PlanRequest = LeaseHolder & { graph: JobGraph; text: string; base: string | null };
+
+/** The agent of the root job read a file with mistakes, or one that this build may not run. */
+export type PlanRefused = LeaseHolder & { reason: Extract<BuildReason, "pipeline-invalid">; message: string };
+
+/** A person decides on a gate. `id` is that of the job, or of a build in which one gate asks. */
+export interface GateRequest {
+  id: string;
+  approved: boolean;
+  comment: string | null;
+  role: Role;
+  /** Who it is, for people. */
+  name: string;
   actor: Actor;
 }
 
@@ -78,6 +107,8 @@ export interface LeaseHolder extends AgentCaller {
 }
 
 export interface ClaimRequest extends AgentCaller {
+  /** What the agent program can do; absent from a Worker of the release before. */
+  features?: Feature[];
   /** Random id that the agent program makes at its start: a new one means that it was restarted. */
   bootId: string | null;
 }
@@ -100,6 +131,22 @@ export interface Grant {
   /** Absent in grants of an older release, as is `paths`. */
   purpose?: BuildOrigin["purpose"];
   paths?: BuildOrigin["paths"];
+  /** The job of a build of several that was claimed: `buildId` is its id then, `build` what it is a job of. */
+  job?: GrantedJob;
+}
+
+/** What the service needs to hand out a job of a build of several. */
+export interface GrantedJob {
+  /** Of the build that it is a job of. */
+  buildId: string;
+  job: GraphJob;
+  attempt: number;
+  hash: string;
+  path: string | null;
+  text: string;
+  needs: Needs;
+  /** What a person decided, where a gate asked. */
+  decision: GateDecision | null;
 }
 
 /** What the service is about to send to the agent, by names. */
@@ -107,7 +154,11 @@ export interface Delivery {
   buildId: string;
   fence: number;
   agentId: string;
-  environment: EnvironmentKey[];
+  /** Null: nothing of it is handed out yet, the agent will ask for it. */
+  environment: EnvironmentKey[] | null;
+  /** What the agent found out before it asked for the environment. */
+  commitSha?: string;
+  base?: string;
   variableIds?: string[];
   requestId?: string | null;
 }

@@ -5,6 +5,8 @@ import type { BuildStatus, EndedStatus } from "../../protocol/build-states.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { BuildOrigin, HostTarget } from "../githost/build-origin.ts";
 import type { HostState } from "../githost/host-report.ts";
+import type { JobGraph } from "../jobs/graph.ts";
+import type { JobNode } from "../jobs/node.ts";
 import type { Arrived } from "./arrivals.ts";
 import type { RunValues } from "./commands.ts";
 import type { LossCause } from "./events.ts";
@@ -39,6 +41,10 @@ export interface BuildFacts {
   base?: string | null;
   /** The build of a newer head, for which this one was canceled. */
   supersededBy?: string | null;
+  /** The build of several jobs that this is one job of: to the queue each job is a build of its own. */
+  jobOf?: string;
+  /** Set on a build of several jobs: its graph and nodes have rows of their own, and its root job is over. */
+  several?: SeveralJobs;
   status: BuildStatus;
   exitCode: number | null;
   reason: BuildReason | null;
@@ -54,6 +60,16 @@ export interface BuildFacts {
   finishedAt: number | null;
   /** Grows with each change that readers can see, so that D1 ignores a write that arrives late. */
   version: number;
+}
+
+/** What only a build of several jobs has. */
+export interface SeveralJobs {
+  /** When it ends in any case. */
+  until: number;
+  /** From its first lease until nothing of it is ready or leased: it counts for its pipeline's limit of builds. */
+  holdsPlace: boolean;
+  /** When it was canceled as a whole; jobs that clean up may run until `until` of it. */
+  cancel: { at: number; until: number } | null;
 }
 
 /** How a build is carried out: its requirements, its lease, its attempts. */
@@ -191,6 +207,8 @@ export interface Records {
   /** In the order in which the pool heard of them. */
   heads(key: HeadKey): readonly Head[];
   delivery(connectionId: string, deliveryId: string): KnownDelivery | undefined;
+  /** What the job of a build of several gave as its outputs; empty where it gave none. */
+  outputs(jobId: string): Record<string, string>;
   lastNumber(repoId: string): number;
   /** Builds that ended and are remembered, in the order of their sequence numbers. */
   endedAfter(seq: number, limit: number): { id: string; seq: number }[];
@@ -232,6 +250,11 @@ export type Change =
   | { kind: "fence"; fence: number }
   | { kind: "build"; build: BuildFacts }
   | { kind: "job"; job: JobFacts }
+  /** The graph of a build of several jobs, with the file's text. Stored once. */
+  | { kind: "graph"; buildId: string; graph: JobGraph; text: string }
+  | { kind: "node"; node: JobNode }
+  /** What a job that succeeded tells the jobs that need it. */
+  | { kind: "outputs"; buildId: string; jobId: string; outputs: Record<string, string> }
   | { kind: "report"; buildId: string; report: Partial<Report>; at: number }
   | { kind: "inputs"; buildId: string; runValues: RunValues; at: number }
   | { kind: "number"; repoId: string; number: number }

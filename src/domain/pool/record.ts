@@ -54,6 +54,8 @@ export const toBuild = (orgId: string, build: BuildFacts, job: JobFacts, report:
     author: origin?.commit?.author ?? null,
     schedule: origin?.schedule ?? null,
     supersededBy: build.supersededBy ?? null,
+    jobs: null,
+    waitsFor: [],
     queuedAt: timestamp(build.queuedAt),
     startedAt: timestampOf(build.startedAt),
     finishedAt: timestampOf(build.finishedAt),

@@ -75,6 +75,8 @@ export const makeJob = (cloneUrl: string, number: number, change: Partial<Job> =
     author: null,
     schedule: null,
     supersededBy: null,
+    jobs: null,
+    waitsFor: [],
     queuedAt: NOW,
     startedAt: null,
     finishedAt: null,

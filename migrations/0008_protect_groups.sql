@@ -1,0 +1,1 @@
+ALTER TABLE `variable_group` ADD `protection` text;

@@ -1,0 +1,61 @@
+import type { BuildReason } from "../../protocol/build.ts";
+import type { Role } from "../../protocol/token.ts";
+
+/* What became of one job of a build of several. While the queue has the job, its facts are those of a build of its own. */
+
+/** Why a job ended without a result of its own. */
+export interface JobCause {
+  /**
+   * `condition`: its own `if` was false. `need-skipped`, `need-failed`, `need-canceled`: what the named job became.
+   * `fail-fast`: the named job failed. `canceled`: a person, or a newer head, canceled the build or the job.
+   */
+  kind: "condition" | "need-skipped" | "need-failed" | "need-canceled" | "fail-fast" | "canceled" | "gate";
+  /** Key of the job that is meant. */
+  job: string | null;
+  /** The condition, or what a person said. */
+  text: string | null;
+}
+
+export type JobEndStatus = "succeeded" | "failed" | "canceled" | "skipped" | "dropped";
+
+export interface JobEnd {
+  status: JobEndStatus;
+  cause: JobCause | null;
+  exitCode: number | null;
+  reason: BuildReason | null;
+  message: string | null;
+  startedAt: number | null;
+  finishedAt: number;
+  agentId: string | null;
+  attempt: number;
+  /** Of the lease under which the result came; 0 where there was none. Outputs count under this fence alone. */
+  fence: number;
+  /** The job of an earlier build, which the build repeats, that this result was taken from. */
+  adopted?: { buildId: string; jobId: string; fence: number };
+}
+
+/** One decision of a person on a gate. */
+export interface GateDecision {
+  approved: boolean;
+  at: number;
+  /** The caller, for the audit. */
+  actor: string;
+  /** Who it was, for people. */
+  name: string;
+  role: Role;
+  comment: string | null;
+}
+
+export interface JobNode {
+  id: string;
+  buildId: string;
+  /** Its place in the graph's jobs. */
+  index: number;
+  /** When its needs had ended and its condition held; null before. */
+  readyAt: number | null;
+  /** Since when a gate asks, until when, and what a person decided. Null where no gate was reached. */
+  gate: { since: number; until: number; decision: GateDecision | null } | null;
+  /** A person canceled this job alone, or fail-fast did, while it was leased: why it will have ended. */
+  stopCause: JobCause | null;
+  end: JobEnd | null;
+}

@@ -1,0 +1,74 @@
+import * as z from "zod/mini";
+import { BuildReason } from "./build-reason.ts";
+import { BUILD_STATES } from "./build-states.ts";
+import { atMost } from "./checks.ts";
+import { Id, Timestamp } from "./common.ts";
+import { LIMITS } from "./limits.ts";
+import { Role } from "./token.ts";
+
+/** A job is `waiting` until its needs have ended and its gate is open, then like a build of one job. */
+export const JobStatus = z.enum([
+  "waiting",
+  ...(Object.keys(BUILD_STATES) as (keyof typeof BUILD_STATES)[]),
+  "skipped",
+  "dropped",
+]);
+export type JobStatus = z.infer<typeof JobStatus>;
+
+const Matrix = z.record(z.string(), z.union([z.string(), z.boolean()]));
+
+/** Why a job did not run, or was stopped: `job` is the key of the job that is meant. */
+export const Cause = z.object({
+  kind: z.enum(["condition", "need-skipped", "need-failed", "need-canceled", "fail-fast", "canceled", "gate"]),
+  job: z.nullable(z.string()),
+  text: z.nullable(z.string()),
+});
+
+/** What a gate asks, and who may answer; `decision` once somebody did. */
+export const JobGate = z.object({
+  message: z.nullable(z.string()),
+  by: Role,
+  /** Variable groups that wait for the same decision. */
+  groups: z.array(z.string()),
+  since: z.nullable(Timestamp),
+  until: z.nullable(Timestamp),
+  decision: z.nullable(
+    z.object({ approved: z.boolean(), at: Timestamp, by: z.string(), comment: z.nullable(z.string()) }),
+  ),
+});
+export type JobGate = z.infer<typeof JobGate>;
+
+/** One job in the list of its build. */
+export const JobOfBuild = z.object({
+  id: Id,
+  key: z.string(),
+  definition: z.string(),
+  name: z.string(),
+  matrix: z.nullable(Matrix),
+  needs: z.array(z.string()),
+  /** 0 for a job that needs none, else one more than the deepest of its needs. */
+  depth: z.int(),
+  status: JobStatus,
+  mayFail: z.boolean(),
+  cause: z.nullable(Cause),
+  gate: z.nullable(JobGate),
+  agentId: z.nullable(Id),
+  attempt: z.int(),
+  exitCode: z.nullable(z.int()),
+  reason: z.nullable(BuildReason),
+  message: z.nullable(z.string()),
+  queuedAt: z.nullable(Timestamp),
+  startedAt: z.nullable(Timestamp),
+  finishedAt: z.nullable(Timestamp),
+  /** The build whose result of this job was taken over. */
+  adoptedFrom: z.nullable(Id),
+});
+export type JobOfBuild = z.infer<typeof JobOfBuild>;
+
+/** A gate that a build waits for. */
+export const WaitsFor = z.object({ jobId: Id, key: z.string(), gate: JobGate });
+
+/** A decision on a gate. */
+export const GateAnswer = z.strictObject({
+  comment: z.nullish(z.string().check(atMost(LIMITS.gateCommentCharacters))),
+});
