@@ -65,6 +65,7 @@ export const createGroup = verb({
       orgId: context.orgId,
       name: body.name,
       description: body.description ?? null,
+      protection: null,
       version: 1,
       createdAt: context.at,
       updatedAt: context.at,
