@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "../../../src/local/client.ts";
-import { ROOT } from "../../../src/local/service.ts";
+import { testedAgent } from "../set-up/agent.ts";
 
 export interface RunningAgent {
   process: ChildProcess;
@@ -12,8 +12,6 @@ export interface RunningAgent {
   /** Sends SIGTERM and waits for the end. Returns the exit code. */
   stop(): Promise<number | null>;
 }
-
-const MAIN = join(ROOT, "src/agent/main.ts");
 
 const run = (program: string, args: string[], stdin: "pipe" | "ignore"): ChildProcess =>
   spawn(process.execPath, [program, ...args], {
@@ -42,7 +40,7 @@ export const startAgent = async (
   });
   const url = options.url ?? client.url;
   const registering = ["register", "--url", url, "--token-file", "-", "--name", name, "--state", state];
-  const registration = run(options.program ?? MAIN, [...registering, ...(options.register ?? [])], "pipe");
+  const registration = run(options.program ?? testedAgent(), [...registering, ...(options.register ?? [])], "pipe");
   const printedByRegister = collect(registration);
   registration.stdin?.end(`${token}\n`);
   const [code] = await once(registration, "exit");
@@ -51,7 +49,7 @@ export const startAgent = async (
 };
 
 /** Starts the registered agent of the folder `state`; `program` may be that of another release. */
-const startRegistered = (state: string, more: string[] = [], program = MAIN): RunningAgent => {
+const startRegistered = (state: string, more: string[] = [], program = testedAgent()): RunningAgent => {
   const child = run(program, ["start", "--state", state, ...more], "ignore");
   const printed = collect(child);
   return {
