@@ -59,7 +59,7 @@ export default defineConfig(async () => ({
         test: {
           name: "e2e",
           include: END_TO_END,
-          globalSetup: ["find-chromium", "set-up/agent"].map((name) => `./test/support/${name}.ts`),
+          globalSetup: ["find-chromium", "set-up/agent", "set-up/service"].map((name) => `./test/support/${name}.ts`),
           testTimeout: 240_000,
           hookTimeout: 240_000,
         },
