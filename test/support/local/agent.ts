@@ -13,8 +13,8 @@ export interface RunningAgent {
   stop(): Promise<number | null>;
 }
 
-const run = (program: string, args: string[], stdin: "pipe" | "ignore"): ChildProcess =>
-  spawn(process.execPath, [program, ...args], {
+const run = (program: string, args: string[], stdin: "pipe" | "ignore", preload: string[] = []): ChildProcess =>
+  spawn(process.execPath, [...preload, program, ...args], {
     stdio: [stdin, "pipe", "pipe"],
     env: { ...process.env, NO_COLOR: "1" },
   });
@@ -30,7 +30,14 @@ export const startAgent = async (
   client: Client,
   folder: string,
   name: string,
-  options: { register?: string[]; start?: string[]; url?: string; program?: string } = {},
+  options: {
+    register?: string[];
+    start?: string[];
+    url?: string;
+    program?: string;
+    /** Arguments of Node for `start`. */
+    preload?: string[];
+  } = {},
 ): Promise<RunningAgent> => {
   const state = mkdtempSync(join(folder, `${name}-`));
   const { token } = await client.call<{ token: string }>("POST", "/token", {
@@ -45,12 +52,15 @@ export const startAgent = async (
   registration.stdin?.end(`${token}\n`);
   const [code] = await once(registration, "exit");
   if (code !== 0) throw new Error(`register ended with ${code}: ${printedByRegister()}`);
-  return startRegistered(state, options.start, options.program);
+  return startRegistered(state, options);
 };
 
 /** Starts the registered agent of the folder `state`; `program` may be that of another release. */
-const startRegistered = (state: string, more: string[] = [], program = testedAgent()): RunningAgent => {
-  const child = run(program, ["start", "--state", state, ...more], "ignore");
+const startRegistered = (
+  state: string,
+  { start = [], program = testedAgent(), preload }: { start?: string[]; program?: string; preload?: string[] },
+): RunningAgent => {
+  const child = run(program, ["start", "--state", state, ...start], "ignore", preload);
   const printed = collect(child);
   return {
     process: child,
