@@ -1,5 +1,5 @@
 import { isTouched } from "../domain/githost/wants.ts";
-import { questionsOf } from "../domain/jobs/questions.ts";
+import { type Questions, questionsOf } from "../domain/jobs/questions.ts";
 import type { Comparison } from "./job-facts.ts";
 import type { BuildLog } from "./log/build-log.ts";
 import type { PlanRead } from "./read-plan.ts";
@@ -16,6 +16,10 @@ export interface PlanJobsOptions {
   letGo: () => void;
 }
 
+/** Whether the commit changed what conditions of jobs ask for; that is not known, and so counts as changed, without `files`. */
+export const changedAnswers = ({ changed }: Questions, files: readonly string[] | null): Record<string, boolean> =>
+  Object.fromEntries(changed.map((pattern) => [pattern, isTouched([pattern], files) !== false]));
+
 /**
  * Sends the file to the service, which plans the jobs of it, and says whether the commit changed what they ask for. No
  * code of the repository runs for it. @throws BuildFailure, Cancel
@@ -23,8 +27,8 @@ export interface PlanJobsOptions {
 export const planJobs = async ({ text, plan }: PlanRead, options: PlanJobsOptions): Promise<void> => {
   const { path, commitSha, comparison, calls, log, letGo } = options;
   const { base, files } = comparison;
-  const changed = questionsOf(plan).changed.map((pattern) => [pattern, isTouched([pattern], files) !== false]);
-  const body = { commitSha, path, text, changed: Object.fromEntries(changed), ...(base === null ? {} : { base }) };
+  const changed = changedAnswers(questionsOf(plan), files);
+  const body = { commitSha, path, text, changed, ...(base === null ? {} : { base }) };
   log.say(`--- Plan of the jobs in ${path}`);
   const keys = await calls.plan(body);
   letGo();

@@ -7,7 +7,7 @@ import type { Fetched } from "./checkout/checkout.ts";
 import { pipelineText } from "./checkout/commit-file.ts";
 import { BuildFailure } from "./failure.ts";
 import { comparedText } from "./one-of-several.ts";
-import type { JobAnswer, OneOfSeveral } from "./wire/answers.ts";
+import type { JobAnswer } from "./wire/answers.ts";
 
 /** What the agent was given to do, as the file says it. */
 export interface PlanRead {
@@ -24,16 +24,19 @@ export interface PlanRead {
 /** @throws BuildFailure pipeline-invalid, or plan-mismatch for a job whose plan was made from another file. */
 export const readPlan = (job: JobAnswer, fetched: Fetched): PlanRead => {
   const { pipeline, job: one } = job;
-  if (one) return readJob(one, comparedText(one, pipeline.definition, fetched));
+  if (one) {
+    const text = comparedText(one, pipeline.definition, fetched);
+    const name = one.path ?? "definition";
+    return readJob(parsePlanOrFail(text, name), name, text, one.definition);
+  }
   const file = pipeline.definition === null ? pipeline.configPath : "definition";
   const text = pipeline.definition ?? pipelineText(fetched, pipeline.configPath, LIMITS.definitionCharacters);
   const plan = parsePlanOrFail(text, file);
   return { file, text, plan, whole: plan, definition: null };
 };
 
-const readJob = ({ path, definition: key }: OneOfSeveral, text: string): PlanRead => {
-  const file = path ?? "definition";
-  const whole = parsePlanOrFail(text, file);
+/** One job of a file. @throws BuildFailure plan-mismatch when it has none of this key */
+export const readJob = (whole: Plan, file: string, text: string, key: string): PlanRead => {
   if (whole.jobs === null) return { file, text, plan: whole, whole, definition: null };
   const definition = whole.jobs.find((job) => job.key === key);
   if (!definition) throw new BuildFailure("plan-mismatch", `${file} has no job ${key}: nothing of it ran`);

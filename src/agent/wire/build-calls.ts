@@ -53,6 +53,8 @@ export class BuildCalls {
     if (planned?.success) return planned.data.jobs.map(({ key }) => key);
     if (answer.status === 409) throw this.#leaseLost();
     if (answer.status === 422) throw new BuildFailure("pipeline-invalid", problemsIn(answer));
+    if (answer.status === 413)
+      throw new BuildFailure("pipeline-invalid", `${body.path} is larger than the service plans`);
     if (isUnknownVerb(answer))
       throw new BuildFailure("pipeline-invalid", `${body.path} has jobs: this service is too old for them, update it`);
     throw new BuildFailure("agent-error", `the service did not plan ${body.path}: ${describeAnswer(answer)}`);
