@@ -22,6 +22,8 @@ export interface LocalBuildOptions {
   run: (job: GraphJob, needs: Needs) => Promise<JobResult>;
   /** Aborted by the person: only what cleans up still runs. */
   signal: AbortSignal;
+  /** Aborted when that must end too. */
+  abandon: AbortSignal;
 }
 
 type EndOrder = Extract<Order, { kind: "end" | "withdraw" }>;
@@ -53,9 +55,10 @@ export class LocalBuild {
   }
 
   #settle(): Order[] {
-    const { graph, signal } = this.#options;
+    const { graph, signal, abandon } = this.#options;
     const now = Date.now();
     if (signal.aborted) this.#cancel ??= { at: now, until: now + CLEAN_UP_MS };
+    if (this.#cancel && abandon.aborted) this.#cancel = { ...this.#cancel, until: now };
     return settle({
       graph,
       build: {

@@ -27,11 +27,11 @@ interface LocalJobs extends LocalRunOptions {
 
 /** Runs the jobs of a file in the order of their needs, or only one of them. @returns the exit code */
 export const runJobs = async (options: LocalJobs): Promise<number> => {
-  const { job, approve, signal, text, env } = options;
+  const { job, approve, signal, abandon, text, env } = options;
   const known = await localFacts(randomUUID(), text, env, new ProcessTree("local"));
   const graph = graphOf(options, known);
   const run = (one: GraphJob, needs: Needs): Promise<JobResult> => runOne(one, needs, known, options);
-  return job === null ? new LocalBuild({ graph, approve, run, signal }).run() : runOnly(job, graph, run);
+  return job === null ? new LocalBuild({ graph, approve, run, signal, abandon }).run() : runOnly(job, graph, run);
 };
 
 /** @throws BuildFailure pipeline-invalid with a line for each mistake. */
@@ -84,14 +84,21 @@ const runOnly = async (
 const NO_RESULT = { exitCode: null, outputs: {} };
 
 const runOne = async (job: GraphJob, needs: Needs, known: LocalFacts, options: LocalJobs): Promise<JobResult> => {
-  const { file, text, plan, grace, signal } = options;
+  const { file, text, plan, grace, signal, abandon } = options;
   const one = { ...job, needs, hash: hashOf(text), path: file, attempt: 0 };
   say(headerOf(one));
   if (job.groups.length > 0) say(`groups ${job.groups.join(", ")}: their variables are only at the service`);
   const fixed = { ...known.fixed, ...jobVariables(one) };
   const facts = { ...known.facts, env: { ...known.facts.env, ...fixed }, matrix: job.matrix, needs };
   const read = readJob(plan, file, text, job.definition);
-  const end = await runPlan({ read, grace, signal, factsOf: async () => ({ fixed, facts }) });
+  const end = await runPlan({
+    read,
+    grace,
+    // After a cancel only jobs that clean up begin.
+    signal: signal.aborted ? abandon : signal,
+    abandon,
+    factsOf: async () => ({ fixed, facts }),
+  });
   if (!end.result) return failed(end.error);
   const { succeeded, exitCode, message, state } = end.result;
   if (!succeeded) return { status: "failed", exitCode, reason: null, message, outputs: {} };

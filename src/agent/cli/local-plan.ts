@@ -16,6 +16,8 @@ export interface LocalPlanOptions {
   /** Milliseconds between SIGTERM and SIGKILL. */
   grace: number;
   signal: AbortSignal;
+  /** Aborted when the steps that run after a cancel must stop too. */
+  abandon: AbortSignal;
 }
 
 /** How one plan ended in this folder: with what its steps gave, or why they did not run to their end. */
@@ -24,7 +26,7 @@ export type LocalEnd =
   | { result: null; error: BuildFailure | Cancel };
 
 /** Runs the steps of one plan in this folder, and ends all that they started. */
-export const runPlan = async ({ read, factsOf, grace, signal }: LocalPlanOptions): Promise<LocalEnd> => {
+export const runPlan = async ({ read, factsOf, grace, signal, abandon }: LocalPlanOptions): Promise<LocalEnd> => {
   const { plan, file } = read;
   const cancel = new AbortController();
   const onSignal = (): void => cancel.abort(new Cancel("canceled"));
@@ -48,7 +50,7 @@ export const runPlan = async ({ read, factsOf, grace, signal }: LocalPlanOptions
       folder: plan.job.checkout ? { ...folder, workspace: process.cwd() } : folder,
       user: null,
       signal: cancel.signal,
-      abandon: new AbortController().signal,
+      abandon,
       listener: { steps: () => {}, masks: () => {}, summary: () => {} },
     });
     return { result, facts, mask: (text) => log.mask(text) };

@@ -19,7 +19,10 @@ export interface LocalRunOptions {
   approve: boolean;
   /** Milliseconds between SIGTERM and SIGKILL. */
   grace: number;
+  /** Aborted by the person: only what cleans up still runs. */
   signal: AbortSignal;
+  /** Aborted when that must end too. */
+  abandon: AbortSignal;
 }
 
 const read = (file: string): string => {
