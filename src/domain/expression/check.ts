@@ -19,6 +19,14 @@ import { ExpressionMistake } from "./mistake.ts";
 import { CONTEXT_NAMES, CONTEXT_PROPERTIES, isVariableName } from "./names.ts";
 import type { Expression } from "./parse.ts";
 
+/** What the expressions of one job of several can name. */
+export interface JobNames {
+  /** Keys of its matrix; null where it has none. */
+  matrix: string[] | null;
+  /** The jobs that it needs, by their keys, with the names of their outputs. */
+  needs: Map<string, { hasMatrix: boolean; outputs: string[] }>;
+}
+
 /** The names known before a build: ids of earlier steps, and variables when the pipeline is known. */
 export interface KnownNames {
   /** Ids of earlier steps; null in places that are evaluated before the first step. */

@@ -111,6 +111,9 @@ const planOf = (file: PipelineFile, context: ParseContext): Plan => {
       checkout: checkoutOf(file),
       steps: stepsOf(file, context),
     },
+    jobs: null,
+    failFast: false,
+    groups: [],
   };
 };
 
