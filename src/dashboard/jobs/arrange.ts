@@ -35,13 +35,10 @@ const ORDER: JobState[] = [
   "skipped",
 ];
 
-/** The states of these jobs with how many are in each, those that matter most first. */
-export const countStates = (jobs: JobOfBuild[]): { state: JobState; number: number }[] => {
-  const byState = Map.groupBy(jobs, stateOf);
+/** The states of these jobs, those that matter most first. */
+export const statesOf = (jobs: JobOfBuild[]): JobState[] => {
   const place = (state: JobState): number => ORDER.indexOf(state);
-  return [...byState]
-    .sort(([left], [right]) => place(left) - place(right))
-    .map(([state, { length }]) => ({ state, number: length }));
+  return jobs.map(stateOf).sort((left, right) => place(left) - place(right));
 };
 
 const HAS_ENDED: Record<JobStatus, boolean> = {
@@ -57,6 +54,9 @@ const HAS_ENDED: Record<JobStatus, boolean> = {
   dropped: true,
 };
 export const hasEnded = ({ status }: JobOfBuild): boolean => HAS_ENDED[status];
+
+/** Whether no agent has it yet, or has it again. */
+export const isYetToRun = ({ status }: JobOfBuild): boolean => status === "waiting" || status === "queued";
 
 const FELL: JobStatus[] = ["failed", "canceled", "dropped"];
 const isGood = ({ status }: JobOfBuild): boolean => !FELL.includes(status);

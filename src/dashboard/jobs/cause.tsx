@@ -65,8 +65,9 @@ const ClosedGate = ({ gate }: JobOfBuild) => {
 
 /** Why a job did not run, was stopped or failed; null where its state says all. */
 export const whyOf = (job: JobOfBuild): Child => {
-  if (job.reason === "gate-closed" || job.cause?.kind === "gate") return <ClosedGate {...job} />;
+  const { status, reason, cause } = job;
+  if (reason === "gate-closed") return <ClosedGate {...job} />;
+  if (status === "failed" || !cause) return outcomeOf(job);
   // A cause that only a later release knows, from before a rollback, is shown by its name.
-  if (job.cause) return SENTENCES[job.cause.kind]?.(job.cause) ?? job.cause.kind;
-  return outcomeOf(job);
+  return SENTENCES[cause.kind]?.(cause) ?? cause.kind;
 };

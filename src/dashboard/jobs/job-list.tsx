@@ -5,13 +5,13 @@ import { Elapsed } from "../components/time.tsx";
 import { count } from "../count.ts";
 import {
   columnsOf,
-  countStates,
   type Definition,
   labelOf,
   openNeeds,
   opensAtFirst,
   shareCause,
   stateOf,
+  statesOf,
 } from "./arrange.ts";
 import { whyOf } from "./cause.tsx";
 
@@ -84,9 +84,10 @@ const JobRow = ({ job, of, all, names }: RowProps) => (
   </li>
 );
 
+/** `1 failed, 3 succeeded`. Several states may have one word. */
 const counted = (jobs: JobOfBuild[]): string =>
-  countStates(jobs)
-    .map(({ state, number }) => `${number.toLocaleString("en")} ${wordOf(state)}`)
+  [...Map.groupBy(statesOf(jobs).map(wordOf), (word) => word)]
+    .map(([word, { length }]) => `${length.toLocaleString("en")} ${word}`)
     .join(", ");
 
 /** The combinations of a matrix under the job that they are of, with how many are in which state. */
@@ -98,8 +99,8 @@ const Combinations = ({ of, all, names }: Omit<RowProps, "job">) => {
     <li class="job-matrix" data-row>
       <details id={`m-${of.key}`} data-opens={opens ? "" : undefined} open={opens}>
         <summary>
-          <StateIcon state={countStates(jobs)[0]?.state ?? "waiting"} /> <bdi class="what">{of.key}</bdi>{" "}
-          <span class="hint">{count(jobs.length, "job")}</span>{" "}
+          <StateIcon state={statesOf(jobs)[0] ?? "waiting"} /> <bdi class="what">{of.key}</bdi>{" "}
+          <span class="hint fold">{count(jobs.length, "job")}</span>{" "}
           <span class="job-note">
             {counted(jobs)}
             {first && shareCause(jobs) && (

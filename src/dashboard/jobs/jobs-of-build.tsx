@@ -3,23 +3,16 @@ import type { JobOfBuild } from "../../protocol/build-job.ts";
 import { JobList } from "./job-list.tsx";
 import type { JobDetails } from "./read-job-details.ts";
 
-/** Names the first job that failed, and says how many may fail and did. */
-export const FailedJobs = ({ jobs }: { jobs: JobOfBuild[] }) => {
-  const failed = jobs.filter(({ status }) => status === "failed");
-  const [first] = failed
-    .filter(({ mayFail }) => !mayFail)
+/** Names the job whose failure ended the build as failed: the first. */
+export const FirstFailed = ({ jobs }: { jobs: JobOfBuild[] }) => {
+  const [first] = jobs
+    .filter(({ status, mayFail }) => status === "failed" && !mayFail)
     .sort((left, right) => Date.parse(left.finishedAt ?? "") - Date.parse(right.finishedAt ?? ""));
-  const harmless = failed.filter(({ mayFail }) => mayFail).length;
-  return (
-    <>
-      {first && (
-        <span>
-          in <a href={`/app/jobs/${first.id}`}>{first.key}</a>
-        </span>
-      )}
-      {harmless > 0 && <span>{harmless} may fail, and did</span>}
-    </>
-  );
+  return first ? (
+    <span>
+      in <a href={`/app/jobs/${first.id}`}>{first.key}</a>
+    </span>
+  ) : null;
 };
 
 /** Jobs that wait although no agent is registered that could take them. */

@@ -1,9 +1,9 @@
 import type { JobOfBuild } from "../../protocol/build-job.ts";
 import type { Explanation } from "../../protocol/explain.ts";
 import { listAgents } from "../../services/agents.ts";
+import { explainJob } from "../../services/build-jobs.ts";
 import { findRecord } from "../../services/builds.ts";
 import type { Context } from "../../services/core/context.ts";
-import { explainBuild } from "../../services/explain.ts";
 import { byId, namesById, noInput, nullIfNotFound } from "../verb-input.ts";
 import type { JobNames } from "./job-list.tsx";
 
@@ -27,7 +27,7 @@ const waitingForAgents = (jobs: JobOfBuild[]): JobOfBuild[] => {
 };
 
 const explain = async (context: Context, { id, definition }: JobOfBuild) => {
-  const why = await nullIfNotFound(explainBuild.run(context, byId(id)));
+  const why = await nullIfNotFound(explainJob.run(context, byId(id)));
   return why && (why.code === "no-agents" || why.code === "no-capable-agent") ? [{ key: definition, why }] : [];
 };
 

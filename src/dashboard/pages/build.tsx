@@ -20,7 +20,7 @@ import { isWaiting, StateWord } from "../components/state.tsx";
 import { Elapsed, RelativeTime } from "../components/time.tsx";
 import { WhyWaiting } from "../components/why-waiting.tsx";
 import { Gates } from "../jobs/gate-panel.tsx";
-import { FailedJobs, JobsOfBuild } from "../jobs/jobs-of-build.tsx";
+import { FirstFailed, JobsOfBuild } from "../jobs/jobs-of-build.tsx";
 import { type JobDetails, readJobDetails } from "../jobs/read-job-details.ts";
 import { readLogTail } from "../log-tail.ts";
 import type { Form, Page } from "../page-definition.ts";
@@ -89,7 +89,7 @@ const Facts = (details: BuildDetails) => {
       )}
       {build.waitsFor.length > 0 && <StateWord state="asking" />}
       <Outcome {...details} />
-      {build.jobs && <FailedJobs jobs={build.jobs} />}
+      {build.status === "failed" && build.jobs && <FirstFailed jobs={build.jobs} />}
       <span class="branch">{build.tag ?? build.branch}</span>
       {build.commitSha && <code title={build.commitSha}>{build.commitSha.slice(0, 7)}</code>}
       {agent && <span>{agent.name}</span>}
