@@ -24,14 +24,17 @@ export const unopenable = (error: unknown): string | null => {
 /** A group that a pipeline's record names, as `groupsOfPipeline` reads it. */
 type GroupRow = { [field in keyof AttachedGroup]: AttachedGroup[field] | null };
 
-const attachedGroups = (rows: GroupRow[]): AttachedGroup[] =>
+export const attachedGroups = (rows: GroupRow[]): AttachedGroup[] =>
   rows.map(({ id, name, protection }) => {
     if (id === null || name === null) throw new Uncomposable("A group is gone.");
     return { id, name, protection };
   });
 
-/** The run's own values. Those of a job are sealed for its build. */
-const runValuesOf = async (context: Context, { inputs, buildId, job }: Grant): Promise<Record<string, string>> =>
+/** The run's own values, opened. Those of a job are sealed for its build. */
+export const runValuesOf = async (
+  context: Context,
+  { inputs, buildId, job }: Grant,
+): Promise<Record<string, string>> =>
   inputs ? JSON.parse(await context.keys.open(inputs, inputsContext(context.orgId, job?.buildId ?? buildId))) : {};
 
 /**

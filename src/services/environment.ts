@@ -5,10 +5,8 @@ import { Answer } from "./core/answer.ts";
 import type { Context } from "./core/context.ts";
 import { Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
-import { holderOf } from "./jobs.ts";
+import { type Holder, holderOf } from "./jobs.ts";
 import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
-
-type Holder = Awaited<ReturnType<typeof holderOf>>;
 
 /**
  * Composes and remembers the environment, and only then answers it: the log masks its secrets, and the pool has its
