@@ -32,7 +32,7 @@ export interface PlanText {
   text: string;
   /** Null for a definition of the pipeline's record. */
   path: string | null;
-  build: Omit<JobContext["build"], "message" | "attempt">;
+  build: Omit<JobContext["build"], "attempt">;
   requires: Requires;
   timeoutSeconds: number;
   /** By what conditions ask of changed files: whether one matches. */
@@ -57,7 +57,7 @@ const factsOf = (plan: Plan, of: PlanText, found: PlanSources): GraphFacts => {
   const { changed, vars } = questionsOf(plan);
   const { id, fullName, cloneUrl } = found.repository;
   return {
-    build: { ...of.build, message: null, attempt: 1 },
+    build: { ...of.build, attempt: 1 },
     repository: { id, fullName, cloneUrl },
     vars: varsOf(vars, found, of.build.branch),
     changed: Object.fromEntries(

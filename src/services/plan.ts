@@ -38,7 +38,7 @@ const readSources = async (context: Context, grant: Grant): Promise<PlanSources>
 
 /** A definition in the pipeline's record counts, whatever the agent sends; else the file at the pipeline's path alone. */
 const planned = async (context: Context, grant: Grant, body: Body, found: PlanSources) => {
-  const { id, number, branch, trigger, event, ref, tag, pull, schedule } = grant.build;
+  const { id, number, branch, trigger, event, ref, tag, pull, subject, schedule } = grant.build;
   const { definition, configPath } = found.pipeline ?? PIPELINE_DEFAULTS;
   if (definition === null && body.path !== configPath)
     throw new Uncomposable("The pipeline has another file than the one that was planned: trigger a new build.");
@@ -47,7 +47,10 @@ const planned = async (context: Context, grant: Grant, body: Body, found: PlanSo
   const of = {
     text,
     path: definition === null ? configPath : null,
-    build: { id, number, branch, commit: body.commitSha, trigger, event, ref, tag, pull, base, schedule },
+    build: {
+      ...{ id, number, branch, commit: body.commitSha, message: subject },
+      ...{ trigger, event, ref, tag, pull, base, schedule },
+    },
     requires: grant.requires,
     timeoutSeconds: grant.timeoutSeconds,
     changed: body.changed ?? {},

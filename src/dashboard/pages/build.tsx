@@ -6,7 +6,7 @@ import { getAgent } from "../../services/agents.ts";
 import { cancelBuild, findRecord } from "../../services/builds.ts";
 import type { Context } from "../../services/core/context.ts";
 import { explainBuild } from "../../services/explain.ts";
-import { retryBuild } from "../../services/triggers.ts";
+import { retryBuild } from "../../services/retry.ts";
 import { outcomeOf, unaskedEnd } from "../build-outcome.ts";
 import { BuildActions } from "../components/build-actions.tsx";
 import { BuildLog, LostAttempts } from "../components/build-log.tsx";
@@ -25,7 +25,7 @@ import { type JobDetails, readJobDetails } from "../jobs/read-job-details.ts";
 import { readLogTail } from "../log-tail.ts";
 import type { Form, Page } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
-import { byId, nullIfNotFound } from "../verb-input.ts";
+import { byId, nullIfNotFound, parseBody } from "../verb-input.ts";
 
 const REFRESH_SECONDS = 2;
 
@@ -184,8 +184,9 @@ export const retryForm: Form = {
   path: "/builds/:id/retry",
   access: retryBuild.access,
   page: buildPage,
-  async submit(context, { params }) {
-    const { id } = await retryBuild.run(context, byId(params.id));
+  async submit(context, { params, form }) {
+    const body = parseBody(retryBuild.body, { only: form.get("only") });
+    const { id } = await retryBuild.run(context, { ...byId(params.id), body });
     return { to: `/app/builds/${id}`, notice: "triggered" };
   },
 };
