@@ -5,7 +5,7 @@ import { type BuildView, byDefinition, type EndOfJob, type JobView, type QueuedJ
 import { needsFrom } from "./needs.ts";
 import type { JobNode } from "./node.ts";
 import type { JobOrder } from "./order.ts";
-import { firstFailed } from "./outcome.ts";
+import { firstEnded } from "./outcome.ts";
 import type { Cancel, JobRules } from "./rules.ts";
 import { type Need, type Verdict, verdictOf } from "./verdict.ts";
 
@@ -72,7 +72,7 @@ export class BuildInProgress {
     const { rules, graph } = this.input;
     const reaches = (failed: JobView) =>
       failed !== view && rules.isInCircle(view, failed, graph.failFast, cleansUp(view.job));
-    return firstFailed(this.views.filter((one) => rules.tripsFailFast(one) && reaches(one))) ?? null;
+    return firstEnded(this.views.filter((one) => rules.tripsFailFast(one) && reaches(one))) ?? null;
   }
 
   apply(view: JobView, order: JobOrder): void {

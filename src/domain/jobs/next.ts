@@ -80,6 +80,6 @@ export const nextOf = (view: JobView, progress: BuildInProgress): JobOrder | nul
   if (stop) return stopOrder(view, stop);
   if (view.status === "queued" || isLeasedJob(view) || !progress.isReady(view.job)) return null;
   if (!view.gate) return firstOf(view, progress);
-  if (rules.gateIsOpen(view.gate)) return go(view);
+  if (rules.gateIsOpen(view.gate, now)) return go(view);
   return rules.gateIsOver(view.gate, now) ? closed(view.job.id, view.gate) : null;
 };

@@ -33,7 +33,7 @@ export interface JobRules {
   endsAs(inTheWay: readonly JobView[]): Extract<JobEndStatus, "skipped" | "dropped">;
   /** Whether a person is asked before the job runs. */
   asks(job: GraphJob): boolean;
-  gateIsOpen(gate: Gate): boolean;
+  gateIsOpen(gate: Gate, now: number): boolean;
   /** Whether the gate stays closed for good. */
   gateIsOver(gate: Gate, now: number): boolean;
   /** Whether this decision is the gate's first, in time, by somebody who may. */
