@@ -1,6 +1,6 @@
 import { deadlineOf } from "../../../src/domain/jobs/deadline.ts";
 import type { GraphJob } from "../../../src/domain/jobs/graph.ts";
-import type { JobEnd } from "../../../src/domain/jobs/node.ts";
+import type { JobEnd, JobNode } from "../../../src/domain/jobs/node.ts";
 import { isEnded } from "../../../src/protocol/build-states.ts";
 import { type Seen, wordsOf } from "./conditions.ts";
 import type { TestBuild } from "./test-build.ts";
@@ -183,9 +183,9 @@ const statusOfEnd = (build: TestBuild): string => {
 /** Watches one build from commit to commit. */
 export class Watcher {
   readonly #build: TestBuild;
-  readonly #ended = new Map<string, string>();
+  readonly #ended = new Map<string, JobEnd>();
   #queued = new Set<string>();
-  #final: string | null = null;
+  #final: JobNode[] | null = null;
 
   constructor(build: TestBuild) {
     this.#build = build;
@@ -196,7 +196,8 @@ export class Watcher {
     const build = this.#build;
     const { graph, nodes, queue } = build;
     if (this.#final !== null) {
-      must("J3", JSON.stringify([...nodes.values()]) === this.#final, "a job of an ended build changed");
+      const isSame = this.#final.every((node) => nodes.get(node.id) === node);
+      must("J3", isSame, "a job of an ended build changed");
       return;
     }
     for (const job of graph.jobs) this.#lookAt(job);
@@ -208,7 +209,7 @@ export class Watcher {
     this.#lookAtPlace();
     this.#queued = new Set(queue.keys());
     if (!isOver) return;
-    this.#final = JSON.stringify([...nodes.values()]);
+    this.#final = [...nodes.values()];
     must("J4", build.status === statusOfEnd(build), `the build ended ${build.status}, not ${statusOfEnd(build)}`);
   }
 
@@ -221,9 +222,9 @@ export class Watcher {
       return;
     }
     const known = this.#ended.get(job.id);
-    must("J3", known === undefined || known === JSON.stringify(end), `the end of ${job.id} changed`);
+    must("J3", known === undefined || known === end, `the end of ${job.id} changed`);
     if (known === undefined) checkNewEnd(build, job, end, canceledAlone, this.#queued.has(job.id));
-    this.#ended.set(job.id, JSON.stringify(end));
+    this.#ended.set(job.id, end);
   }
 
   /** From the first lease until nothing is ready or leased. */

@@ -27,11 +27,11 @@ const ancestors = (job: { needs: JobGraph["jobs"][number]["needs"] }, graph: Job
 
 export const JOB_MUTANTS: readonly JobMutant[] = [
   mutant("a need that was started is enough", "J1", {
-    isReady: (needs) => needs.every((need) => need.end !== null || isLeasedJob(need)),
+    isReady: (needs) => needs.every(({ view }) => view.end !== null || isLeasedJob(view)),
   }),
   mutant("only the first need is waited for", "J1", { isReady: (needs, job) => isReady(needs.slice(0, 1), job) }),
   mutant("one need that has ended is enough", "J1", {
-    isReady: (needs) => needs.length === 0 || needs.some(({ end }) => end !== null),
+    isReady: (needs) => needs.length === 0 || needs.some(({ view }) => view.end !== null),
   }),
   mutant("always() does not wait for its needs", ["J1", "J2", "J11"], {
     isReady: (needs, job) => job.condition === "always()" || isReady(needs, job),
