@@ -12,9 +12,9 @@ import {
 } from "./job-view.ts";
 import { needsFrom } from "./needs.ts";
 import type { JobNode } from "./node.ts";
-import type { JobOrder } from "./order.ts";
 import { firstEnded } from "./outcome.ts";
 import type { Cancel, JobRules } from "./rules.ts";
+import type { JobOrder } from "./settle-orders.ts";
 import { type Verdict, verdictOf } from "./verdict.ts";
 
 /** All times are milliseconds since 1970. */

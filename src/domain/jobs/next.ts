@@ -2,7 +2,7 @@ import { TOO_LONG } from "./cancel.ts";
 import type { BuildInProgress } from "./in-progress.ts";
 import { isLeasedJob, type JobView } from "./job-view.ts";
 import type { JobCause, JobNode } from "./node.ts";
-import type { JobOrder, StopReason } from "./order.ts";
+import type { JobOrder, StopReason } from "./settle-orders.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 

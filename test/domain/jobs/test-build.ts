@@ -1,9 +1,9 @@
 import type { GraphJob, JobGraph } from "../../../src/domain/jobs/graph.ts";
 import type { BuildView } from "../../../src/domain/jobs/job-view.ts";
 import type { JobCause, JobEndStatus, JobNode } from "../../../src/domain/jobs/node.ts";
-import type { Order } from "../../../src/domain/jobs/order.ts";
 import { JOB_RULES, type JobRules } from "../../../src/domain/jobs/rules.ts";
 import { settle } from "../../../src/domain/jobs/settle.ts";
+import type { Order } from "../../../src/domain/jobs/settle-orders.ts";
 import { type BuildStatus, isEnded } from "../../../src/protocol/build-states.ts";
 
 export const DAY = 24 * 60 * 60 * 1000;
