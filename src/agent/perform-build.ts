@@ -76,7 +76,7 @@ export const performBuild = async (job: JobAnswer, options: PerformBuildOptions)
     checkRequirements(plan, file, options.identity);
     if (plan.job.timeoutMinutes !== null) planTimer = cancelAfter(plan.job.timeoutMinutes * 60, cancel);
     const comparison = await compare(job, text, changes, options);
-    await checkOut(source, fetched, context, plan.job.checkout);
+    if (plan.job.checkout) await checkOut(source, fetched, context, plan.job.checkout);
     if (user) chownTree(user, folder.workspace);
     const { succeeded, exitCode, message } = await runSteps({
       ...stepsOf(job, fetched, comparison, options),
