@@ -1,3 +1,5 @@
+import type { JobGraph } from "../../src/domain/jobs/graph.ts";
+import type { JobNode } from "../../src/domain/jobs/node.ts";
 import { apply } from "../../src/domain/pool/apply.ts";
 import {
   type AgentFacts,
@@ -25,6 +27,11 @@ interface Rows {
   builds: Map<string, BuildFacts>;
   jobs: Map<string, JobFacts>;
   reports: Map<string, Report>;
+  /** By build of several jobs: its graph and the text that it was read from. */
+  graphs: Map<string, { graph: JobGraph; text: string }>;
+  /** By job of a build of several; its facts lie with those of builds, once the queue had it. */
+  nodes: Map<string, JobNode>;
+  outputs: Map<string, Record<string, string>>;
   numbers: Map<string, number>;
   keys: Map<string, KeyedBuild>;
   heads: Map<string, readonly Head[]>;
@@ -52,6 +59,9 @@ const emptyRows = (): Rows => ({
   builds: new Map(),
   jobs: new Map(),
   reports: new Map(),
+  graphs: new Map(),
+  nodes: new Map(),
+  outputs: new Map(),
   numbers: new Map(),
   keys: new Map(),
   heads: new Map(),
@@ -90,10 +100,19 @@ export class SimStorage implements Records {
           rows.told.delete(change.build.id);
           break;
         case "job":
-          rows.jobs.set(change.job.buildId, change.job);
+          rows.jobs.set(change.job.id, change.job);
           break;
         case "report":
           rows.reports.set(change.buildId, { ...(rows.reports.get(change.buildId) ?? NO_REPORT), ...change.report });
+          break;
+        case "graph":
+          rows.graphs.set(change.buildId, change);
+          break;
+        case "node":
+          rows.nodes.set(change.node.id, change.node);
+          break;
+        case "outputs":
+          rows.outputs.set(change.jobId, change.outputs);
           break;
         case "number":
           rows.numbers.set(change.repoId, change.number);
@@ -132,7 +151,7 @@ export class SimStorage implements Records {
           const { deletion } = change;
           rows.deletions.set(deletion.buildId, { deletion, isDone: false });
           if (deletion.deleted === "log") break;
-          for (const table of [rows.builds, rows.jobs, rows.reports, rows.hostOutbox]) table.delete(deletion.buildId);
+          this.#deleteBuild(deletion.buildId);
           this.#hostPending.delete(deletion.buildId);
           break;
         }
@@ -170,6 +189,23 @@ export class SimStorage implements Records {
     }
   }
 
+  #jobsOf(buildId: string): Change[] {
+    const planned = this.rows.graphs.get(buildId);
+    if (!planned) return [];
+    const nodes = planned.graph.jobs.map(({ id }): Change => ({ kind: "node", node: this.rows.nodes.get(id)! }));
+    return [{ kind: "graph", buildId, ...planned }, ...nodes];
+  }
+
+  /** A build goes with its jobs. */
+  #deleteBuild(buildId: string): void {
+    const { rows } = this;
+    const jobIds = rows.graphs.get(buildId)?.graph.jobs.map(({ id }) => id) ?? [];
+    rows.graphs.delete(buildId);
+    for (const id of [buildId, ...jobIds])
+      for (const table of [rows.builds, rows.jobs, rows.reports, rows.hostOutbox, rows.nodes, rows.outputs])
+        table.delete(id);
+  }
+
   /** The state with which a new object starts. */
   load(isNew = false): PoolState {
     const { orgId, fence, agents, revoked, builds, jobs, told, deletions, sequence, audits, closes } = this.rows;
@@ -188,6 +224,8 @@ export class SimStorage implements Records {
     for (const build of builds.values()) {
       const hasEnded = isEnded(build.status);
       if (!hasEnded) changes.push({ kind: "build", build }, { kind: "job", job: jobs.get(build.id)! });
+      if (build.jobOf) continue;
+      if (!hasEnded) changes.push(...this.#jobsOf(build.id));
       if (hasEnded ? !told.has(build.id) : !build.isTold) changes.push({ kind: "dirty", buildId: build.id, at: 0 });
       if (hasEnded && !told.has(build.id)) changes.push({ kind: "sequence", sequence: build.version });
       const isUntold = hasEnded ? !told.has(build.id) && isHostDue(build) : isHostDue(build);
@@ -205,7 +243,7 @@ export class SimStorage implements Records {
   /** The rows as they are now, to restore them later. */
   snapshot(): Rows {
     const { agents, revoked, builds, jobs, reports, numbers, keys, told, deletions, audits, closes } = this.rows;
-    const { heads, deliveries, hostOutbox } = this.rows;
+    const { heads, deliveries, hostOutbox, graphs, nodes, outputs } = this.rows;
     return {
       ...this.rows,
       agents: new Map(agents),
@@ -214,6 +252,9 @@ export class SimStorage implements Records {
       deletions: new Map(deletions),
       jobs: new Map(jobs),
       reports: new Map(reports),
+      graphs: new Map(graphs),
+      nodes: new Map(nodes),
+      outputs: new Map(outputs),
       numbers: new Map(numbers),
       keys: new Map(keys),
       heads: new Map(heads),
@@ -239,7 +280,9 @@ export class SimStorage implements Records {
   }
 
   endedAfter(seq: number, limit: number) {
-    const ended = [...this.rows.builds.values()].filter(({ id, seq: own }) => this.rows.told.has(id) && own > seq);
+    const ended = [...this.rows.builds.values()].filter(
+      ({ id, seq: own, jobOf }) => !jobOf && this.rows.told.has(id) && own > seq,
+    );
     return ended.sort((left, right) => left.seq - right.seq).slice(0, limit);
   }
 
@@ -255,8 +298,8 @@ export class SimStorage implements Records {
     return this.rows.deliveries.get(`${connectionId} ${deliveryId}`);
   }
 
-  outputs(_jobId: string) {
-    return {};
+  outputs(jobId: string) {
+    return this.rows.outputs.get(jobId) ?? {};
   }
 
   lastNumber(repoId: string) {
