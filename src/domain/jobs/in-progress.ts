@@ -1,0 +1,89 @@
+import type { Needs } from "../../protocol/jobs.ts";
+import { cleansUp } from "./condition.ts";
+import type { GraphJob, JobGraph } from "./graph.ts";
+import { type BuildView, byDefinition, type EndOfJob, type JobView, type QueuedJob, viewsOf } from "./job-view.ts";
+import { needsFrom } from "./needs.ts";
+import type { JobNode } from "./node.ts";
+import type { JobOrder } from "./order.ts";
+import { firstFailed } from "./outcome.ts";
+import type { Cancel, JobRules } from "./rules.ts";
+import { type Need, type Verdict, verdictOf } from "./verdict.ts";
+
+/** All times are milliseconds since 1970. */
+export interface SettleInput {
+  graph: JobGraph;
+  build: BuildView;
+  nodes: ReadonlyMap<string, JobNode>;
+  /** What the queue has of a job: null where it has nothing. */
+  inQueue(jobId: string): QueuedJob | null;
+  /** Read only where a condition needs them. */
+  outputs(jobId: string): Record<string, string>;
+  now: number;
+  rules: JobRules;
+}
+
+/** The jobs of a build while it is settled: as they were found, and what was ordered since. */
+export class BuildInProgress {
+  readonly input: SettleInput;
+  readonly cancel: Cancel | null;
+  readonly views: readonly JobView[];
+  readonly #byDefinition: Map<string, JobView[]>;
+  readonly #byId: Map<string, JobView>;
+
+  constructor(input: SettleInput, cancel: Cancel | null) {
+    this.input = input;
+    this.cancel = cancel;
+    this.views = viewsOf(input.graph, input.nodes, input.inQueue);
+    this.#byDefinition = byDefinition(this.views);
+    this.#byId = new Map(this.views.map((view) => [view.job.id, view]));
+  }
+
+  /** All combinations of what the job needs. */
+  needsOf(job: GraphJob): Need[] {
+    const { rules, graph } = this.input;
+    return rules
+      .directNeeds(job, graph)
+      .flatMap(({ definition, isOptional }) =>
+        (this.#byDefinition.get(definition) ?? []).map((view) => ({ view, isOptional })),
+      );
+  }
+
+  isReady(job: GraphJob): boolean {
+    return this.input.rules.isReady(
+      this.needsOf(job).map(({ view }) => view),
+      job,
+    );
+  }
+
+  /** What its condition and its needs, which have ended, make of the job. */
+  verdictOf(job: GraphJob): Verdict {
+    const { graph, rules, outputs } = this.input;
+    const needs = (): Needs => needsFrom(graph, job.id, (id) => this.#byId.get(id)?.end?.status ?? null, outputs);
+    return verdictOf(job, this.needsOf(job), { facts: graph.facts, isCanceled: this.cancel !== null, needs, rules });
+  }
+
+  /** Whether the job may run after a cancel. One whose needs have ended must have a condition that still holds. */
+  isSpared(job: GraphJob): boolean {
+    return cleansUp(job) && (!this.isReady(job) || this.verdictOf(job).kind === "run");
+  }
+
+  /** The first failed job for which this one has to end; null where there is none. */
+  faultOf(view: JobView): JobView | null {
+    const { rules, graph } = this.input;
+    const reaches = (failed: JobView) =>
+      failed !== view && rules.isInCircle(view, failed, graph.failFast, cleansUp(view.job));
+    return firstFailed(this.views.filter((one) => rules.tripsFailFast(one) && reaches(one))) ?? null;
+  }
+
+  apply(view: JobView, order: JobOrder): void {
+    const end = (one: Omit<EndOfJob, "exitCode" | "finishedAt">): void => {
+      view.end = { ...one, exitCode: null, finishedAt: this.input.now };
+      view.status = one.status;
+    };
+    if (order.kind === "end") end(order);
+    else if (order.kind === "withdraw") end({ ...order, status: "canceled", message: null });
+    else if (order.kind === "stop") view.status = "canceling";
+    else if (order.kind === "queue") view.status = "queued";
+    else view.gate = { since: this.input.now, until: order.until, decision: null };
+  }
+}
