@@ -83,6 +83,15 @@ const checkRemoval = (context: CheckContext, state: PoolState, { input, heldBuil
     );
 };
 
+/** A plan of the lease holder is refused where the queue is full: its build has failed then. */
+const checkPlanNotTaken = (context: CheckContext, call: Call): void => {
+  const { input, job, build, now } = call;
+  if (!heldCurrentLease(call) || !context.isGenuine(input) || now >= job!.lease!.expiresAt) return;
+  const isFull = context.storage.rows.builds.get(input.buildId)!.reason === "queue-full";
+  const mayPlan = build!.status === "running" && !job!.lease!.stop;
+  must(33, isFull || !mayPlan, "the plan of the lease holder was refused");
+};
+
 /** The agent of the root job read a file with mistakes. */
 const checkPlanRefused = ({ storage, observed }: CheckContext, call: Call): void => {
   must(33, heldCurrentLease(call), "mistakes of a plan under a stale lease were accepted");
@@ -123,8 +132,7 @@ const checkCancel = (context: CheckContext, state: PoolState, { buildId }: AnyIn
 export const checkRefused = (context: CheckContext, state: PoolState, call: Call): void => {
   const { command, input, build, job, now } = call;
   if (command === "decideGate") checkGateRefused(context, call);
-  if (command === "plan" && heldCurrentLease(call) && context.isGenuine(input) && now < job!.lease!.expiresAt)
-    must(33, build!.status !== "running", "the plan of the lease holder was refused");
+  if (command === "plan") checkPlanNotTaken(context, call);
   const isHolder = heldCurrentLease(call) && context.isGenuine(input) && now < job!.lease!.expiresAt;
   const isCanceled = context.observed.builds.get(input?.buildId)?.isCanceled;
   if (isHolder && command === "start") must(3, build!.status === "canceling", "start of the lease holder was refused");

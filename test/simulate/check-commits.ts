@@ -31,9 +31,11 @@ export const checkCommit = (context: CheckContext, state: PoolState, changes: re
     if (change.kind === "build") builds.set(change.build.id, change.build);
     if (change.kind === "build" && isEnded(change.build.status)) context.call.ended.add(change.build.id);
     if (change.kind === "job") jobs.set(change.job.id, change.job);
+    if (change.kind === "node") context.call.touched.add(change.node.buildId);
     if (change.kind === "agent-removed") checkAgentRemoved(context, state, change.agentId);
   }
   context.call.audits.push(...audits);
+  for (const [id, { jobOf }] of builds) context.call.touched.add(jobOf ?? id);
   for (const [id, build] of builds) checkBuildChange(context, id, build, changes);
   for (const [id, job] of jobs) checkJobChange(context, state, id, job, builds.get(id));
 };

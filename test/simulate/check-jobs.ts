@@ -37,15 +37,34 @@ export const checkJobs = (context: CheckContext, state: PoolState): void => {
   for (const id of rows.graphs.keys()) {
     const build = rows.builds.get(id)!;
     const seen = context.observed.several.get(id)!;
-    if (seen.hasEnded) continue;
+    if (seen.hasEnded || !mayHaveChanged(context, id, seen)) continue;
     const one = lookAt(context, build, seen);
     noteCancel(context, one);
-    if (isEnded(build.status) && context.call.command === "reconcile") continue;
+    if (isEnded(build.status) && context.call.command === "reconcile") {
+      seen.hasEnded = true;
+      const isUnderWay = one.jobs.some(({ queued }) => queued && !isEnded(queued.status));
+      must(24, !isUnderWay, "a build was ended by what D1 says, and a job of it goes on");
+      continue;
+    }
     for (const job of one.jobs) checkJob(context, state, one, job);
     checkEndOfBuild(context, one);
     checkPlace(context, state, one);
+    seen.quietUntil = nextChange(one);
   }
 };
+
+/** Without a change only time makes a difference. */
+const mayHaveChanged = ({ call }: CheckContext, id: string, { quietUntil }: ObservedSeveral): boolean =>
+  call.touched.has(id) || call.now >= quietUntil || DECISIONS.has(call.command);
+
+const DECISIONS = new Set(["cancel", "arrive", "decideGate", "reconcile", "wake"]);
+
+const nextChange = ({ build, seen, jobs }: SeenBuild): number =>
+  Math.min(
+    build.several!.until,
+    seen.cancel?.until ?? Infinity,
+    ...jobs.flatMap(({ node: { gate, end } }) => (gate && !gate.decision && !end ? [gate.until] : [])),
+  );
 
 const lookAt = ({ storage: { rows }, call }: CheckContext, build: BuildFacts, seen: ObservedSeveral): SeenBuild => {
   const { graph } = rows.graphs.get(build.id)!;
@@ -114,11 +133,10 @@ const checkStop = (context: CheckContext, state: PoolState, one: SeenBuild, { jo
   must(27, isStopped || !hasFailed, "a failure did not end its circle");
   if (context.observed.canceledJobs.has(job.id)) must(26, isStopped, "a cancel of the job did not reach it");
   if (!stop) return;
-  const observed = context.observed.builds.get(job.id)!;
-  if (stop.reason !== "timeout") {
-    must(26, mayStop(context, one, job), "a job is stopped for no reason");
-    observed.isCanceled = true;
-  }
+  const isCanceled = queued!.status === "canceling";
+  must(26, !isCanceled || mayStop(context, one, job), "a job is stopped for no reason");
+  must(26, isCanceled || stop.reason === "timeout", "a job is stopped and not canceled");
+  if (isCanceled) context.observed.builds.get(job.id)!.isCanceled = true;
 };
 
 /** Whether anything ends this job before its time. */

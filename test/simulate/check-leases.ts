@@ -101,9 +101,6 @@ export const checkClaim = (
   must(12, withheld === undefined, "an eligible build was withheld");
 };
 
-/** Why an agent may be told to stop a job that was canceled; of a build of one job only the first. */
-const STOPS = ["canceled", "fail-fast", "superseded"];
-
 export const checkHeartbeat = (context: CheckContext, state: PoolState, value: AnyInput, call: Call): void => {
   const { input, now } = call;
   context.observed.agents.get(input.agentId)!.ignored = 0;
@@ -118,8 +115,9 @@ export const checkHeartbeat = (context: CheckContext, state: PoolState, value: A
   );
   const lease = state.jobs.get(input.buildId)!.lease!;
   if (lease.startedAt !== null) seen.unaskedExtensions = 0;
+  const reason = seen.jobOf ? lease.stop?.reason : "canceled";
   if (seen.isCanceled)
-    must(10, value.cancel && STOPS.includes(value.reason), "the heartbeat does not say that the build is canceled");
+    must(10, value.cancel && value.reason === reason, "the heartbeat does not say that the build is canceled");
   else if (lease.stop)
     must(10, value.cancel && value.reason === "timeout", "the heartbeat does not say that the build timed out");
   else must(10, !value.cancel, "the heartbeat stops a build without a reason");

@@ -30,6 +30,7 @@ export const checkPlanned = (context: CheckContext, changes: readonly Change[]):
       hasEnded: false,
       holdsPlace,
       cancelsRunning: graph.jobs.some(({ concurrency }) => concurrency?.whenBusy === "cancel-running"),
+      quietUntil: 0,
       ends: new Map(),
     });
     if (call.command === "enqueue") checkAdopted(call.input.planned, changes);

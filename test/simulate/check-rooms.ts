@@ -2,7 +2,7 @@ import type { GraphJob, JobGraph } from "../../src/domain/jobs/graph.ts";
 import type { BuildFacts } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import type { SeenBuild } from "./check-jobs.ts";
-import type { CheckContext } from "./observations.ts";
+import type { Call, CheckContext } from "./observations.ts";
 import { isLeased } from "./specification.ts";
 import type { SimStorage } from "./storage.ts";
 import { must } from "./violation.ts";
@@ -23,11 +23,11 @@ export const graphJobOf = ({ rows }: SimStorage, { id, jobOf }: BuildFacts): Gra
 const isTaken = (state: PoolState, { id, status }: BuildFacts, countOffers: boolean): boolean =>
   isLeased(status) || (countOffers && state.offers.has(id));
 
-/** Builds that have a place of their pipeline: one for all jobs of a build of several. */
-export const placesTaken = (state: PoolState, pipelineId: string | null, countOffers: boolean): Set<string> => {
+/** Builds that have a place of the pipeline, one for all jobs of a build of several: without what this one takes. */
+const placesTaken = (state: PoolState, { id, pipelineId }: BuildFacts, countOffers: boolean): Set<string> => {
   const taken = new Set<string>();
   for (const build of state.builds.values()) {
-    if (build.pipelineId !== pipelineId) continue;
+    if (build.pipelineId !== pipelineId || build.id === id) continue;
     if (build.several ? build.several.holdsPlace : isTaken(state, build, countOffers))
       taken.add(build.jobOf ?? build.id);
   }
@@ -41,7 +41,7 @@ const groupOf = ({ repoId }: BuildFacts, { concurrency }: GraphJob): string | nu
 export const hasRoom = (state: PoolState, storage: SimStorage, build: BuildFacts, countOffers: boolean): boolean => {
   const { maxParallel } = state.jobs.get(build.jobOf ?? build.id)!;
   if (maxParallel !== null) {
-    const places = placesTaken(state, build.pipelineId, countOffers);
+    const places = placesTaken(state, build, countOffers);
     if (!places.has(build.jobOf ?? build.id) && places.size >= maxParallel) return false;
   }
   const job = graphJobOf(storage, build);
@@ -60,8 +60,13 @@ export const hasRoom = (state: PoolState, storage: SimStorage, build: BuildFacts
   return (job.maxParallel === null || inMatrix < job.maxParallel) && (group === null || inGroup < limit);
 };
 
-/** No matrix and no group has more leases and hints than the least of them allows. */
-export const checkRooms = (state: PoolState, storage: SimStorage): void => {
+/** No room has more leases than the least of their limits, and a new hint found room beside all leases and hints. */
+export const checkRooms = (state: PoolState, storage: SimStorage, { offers }: Call): void => {
+  const known = new Set(offers.map(([id, { agentId }]) => `${id} ${agentId}`));
+  for (const [id, { agentId }] of state.offers) {
+    const isNew = !known.has(`${id} ${agentId}`);
+    must(28, !isNew || hasRoom(state, storage, state.builds.get(id)!, true), "a hint was given without room");
+  }
   const rooms = new Map<string, { taken: number; limit: number }>();
   const take = (key: string, limit: number) => {
     const room = rooms.get(key) ?? { taken: 0, limit };
@@ -69,16 +74,17 @@ export const checkRooms = (state: PoolState, storage: SimStorage): void => {
   };
   for (const build of state.builds.values()) {
     const job = graphJobOf(storage, build);
-    if (!job || !isTaken(state, build, true)) continue;
+    if (!job || !isLeased(build.status)) continue;
     if (job.maxParallel !== null) take(`matrix ${build.jobOf} ${job.definition}`, job.maxParallel);
     const group = groupOf(build, job);
     if (group !== null) take(`group ${group}`, job.concurrency!.limit);
   }
   for (const [key, { taken, limit }] of rooms) must(28, taken <= limit, `${taken} jobs in ${key}, which has ${limit}`);
-  for (const { id, pipelineId, several, jobOf } of state.builds.values()) {
-    const { maxParallel } = state.jobs.get(jobOf ?? id)!;
-    if ((!several && !jobOf) || maxParallel === null) continue;
-    must(36, placesTaken(state, pipelineId, false).size <= maxParallel, "more builds than maxParallel hold a place");
+  for (const build of state.builds.values()) {
+    const { maxParallel } = state.jobs.get(build.id)!;
+    if (!build.several?.holdsPlace || maxParallel === null) continue;
+    const places = placesTaken(state, build, false).add(build.id);
+    must(36, places.size <= maxParallel, "more builds than maxParallel hold a place");
   }
 };
 

@@ -62,8 +62,9 @@ export class Checker implements CheckContext {
       job,
       heldBuild: state.index.holding.get(input?.agentId),
       offers: [...state.offers],
-      gates: new Map([...this.storage.rows.nodes].filter(([, { gate }]) => gate !== null)),
+      gates: command === "decideGate" ? this.storage.askedGates() : new Map(),
       audits: [],
+      touched: new Set(),
       ended: new Set(),
     };
   }
@@ -97,7 +98,7 @@ export class Checker implements CheckContext {
     checkOffers(state, call);
     checkStops(this, state, answer, pushes);
     checkJobs(this, state);
-    checkRooms(state, this.storage);
+    checkRooms(state, this.storage, call);
     if (isSignOfLife(call) && this.isGenuine(call.input)) {
       const agent = this.observed.agents.get(call.input.agentId)!;
       const { bootId } = call.input;

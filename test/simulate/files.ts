@@ -18,6 +18,7 @@ export const isJobId = (id: string): boolean => id.startsWith("j");
 export class SimFiles {
   readonly #kinds = new Map<string, FileKind>();
   readonly #blueprints = new Map<string, Blueprint>();
+  readonly #copied = new Map<string, string>();
   readonly #surroundings: Surroundings;
 
   constructor(surroundings: Surroundings) {
@@ -45,15 +46,17 @@ export class SimFiles {
   /** The file is that of another build, which this one repeats. */
   copy(fromBuildId: string, toBuildId: string): void {
     this.#blueprints.set(toBuildId, this.#blueprintOf(fromBuildId));
+    this.#copied.set(toBuildId, this.#copied.get(fromBuildId) ?? fromBuildId);
   }
 
   textOf(buildId: string): string {
-    return `file of ${buildId}`;
+    return `file of ${this.#copied.get(buildId) ?? buildId}`;
   }
 
   /** One reading of the file: each gives the jobs other ids. */
-  read(buildId: string, commitSha: string | null): JobGraph {
-    return graphOf(this.#blueprintOf(buildId), commitSha, () => this.#surroundings.newId("j"));
+  read(buildId: string, commitSha: string | null, text = this.textOf(buildId)): JobGraph {
+    const found = { commitSha, hash: `hash of ${text}` };
+    return graphOf(this.#blueprintOf(buildId), found, () => this.#surroundings.newId("j"));
   }
 
   #blueprintOf(buildId: string): Blueprint {

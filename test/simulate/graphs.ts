@@ -3,7 +3,7 @@ import { conditionTexts, PLAIN_VARIABLES, saidYes } from "./conditions.ts";
 import type { Random } from "./random.ts";
 
 /** What a file with jobs says: the same for each agent that reads it. Ids are given where it is planned. */
-export type Blueprint = Omit<JobGraph, "commitSha">;
+export type Blueprint = Omit<JobGraph, "commitSha" | "hash">;
 
 const MAX_JOBS = 8;
 const ROLES = ["viewer", "member", "maintainer", "admin"] as const;
@@ -16,7 +16,7 @@ export const newBlueprint = (random: Random, path: string | null): Blueprint => 
     jobs.push(...newDefinition(random, `d${index}`, jobs));
   if (random.chance(0.3)) shuffle(random, jobs);
   const facts = { build: {}, repository: {}, vars: PLAIN_VARIABLES, changed: {} };
-  return { hash: "h".repeat(64), path, failFast: random.chance(0.1), jobs, facts };
+  return { path, failFast: random.chance(0.1), jobs, facts };
 };
 
 const shuffle = (random: Random, jobs: GraphJob[]): void => {
@@ -81,8 +81,12 @@ const newConcurrency = (random: Random): GraphJob["concurrency"] => ({
 });
 
 /** The graph that one reading of the file makes: each reading gives its jobs ids of their own. */
-export const graphOf = (blueprint: Blueprint, commitSha: string | null, newId: () => string): JobGraph => ({
+export const graphOf = (
+  blueprint: Blueprint,
+  found: Pick<JobGraph, "commitSha" | "hash">,
+  newId: () => string,
+): JobGraph => ({
   ...blueprint,
-  commitSha,
+  ...found,
   jobs: blueprint.jobs.map((job) => ({ ...job, id: newId() })),
 });

@@ -52,7 +52,7 @@ export const hostileCall = (simulator: Simulator, agents: readonly SimAgent[]): 
 const attemptsOnJobs = (simulator: Simulator, lease: LeaseHolder, buildId: string): (() => unknown)[] => {
   const { files, random } = simulator;
   const text = random.pick([files.textOf(buildId), "another file"]);
-  const plan = () => ({ ...lease, graph: files.read(buildId, null), text, base: null });
+  const plan = () => ({ ...lease, graph: files.read(buildId, null, text), text, base: null });
   const decision = { approved: true, comment: null, role: "viewer" as const, name: "nobody", actor: ACTOR };
   const nodes = [...simulator.pool.storage.rows.nodes.keys()];
   return [

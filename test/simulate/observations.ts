@@ -1,4 +1,4 @@
-import type { JobNode } from "../../src/domain/jobs/node.ts";
+import type { JobEnd, JobNode } from "../../src/domain/jobs/node.ts";
 import type { BuildFacts, JobFacts, Offer, Outcome } from "../../src/domain/pool/facts.ts";
 import type { SimStorage } from "./storage.ts";
 
@@ -29,8 +29,10 @@ export interface ObservedSeveral {
   holdsPlace: boolean;
   /** Whether one of its jobs cancels what runs in its group. */
   cancelsRunning: boolean;
+  /** Until when nothing can change without a call about it. */
+  quietUntil: number;
   /** By job that has ended: how. */
-  ends: Map<string, string>;
+  ends: Map<string, JobEnd>;
 }
 interface ObservedAgent {
   boots: string[];
@@ -90,6 +92,8 @@ export interface Call {
   gates: Map<string, JobNode>;
   offers: [buildId: string, offer: Offer][];
   audits: string[];
+  /** Builds of several jobs of which something was stored. */
+  touched: Set<string>;
   /** Builds that ended in this call. */
   ended: Set<string>;
 }

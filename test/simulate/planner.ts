@@ -13,7 +13,8 @@ export const sendPlan = (
   const { buildId } = lease;
   if (kind === "mistakes")
     return simulator.request("refusePlan", { ...lease, reason: "pipeline-invalid", message: "line 1: no" });
-  const graph = simulator.files.read(buildId, COMMIT);
+  const { commitSha } = simulator.pool.storage.rows.builds.get(buildId) ?? { commitSha: null };
+  const graph = simulator.files.read(buildId, commitSha ?? COMMIT);
   const text = simulator.files.textOf(buildId);
   const answer = simulator.request("plan", { ...lease, graph, text, base: null });
   // An agent that heard nothing sends it once more, where the plan is read with other ids.

@@ -196,6 +196,11 @@ export class SimStorage implements Records {
     return [{ kind: "graph", buildId, ...planned }, ...nodes];
   }
 
+  /** The gates that ask, or asked, by their jobs. */
+  askedGates(): Map<string, JobNode> {
+    return new Map([...this.rows.nodes].filter(([, { gate }]) => gate !== null));
+  }
+
   /** A build goes with its jobs. */
   #deleteBuild(buildId: string): void {
     const { rows } = this;
