@@ -84,17 +84,19 @@ const checkRemoval = (context: CheckContext, state: PoolState, { input, heldBuil
 };
 
 /** A plan of the lease holder is refused where the queue is full: its build has failed then. */
-const checkPlanNotTaken = (context: CheckContext, call: Call): void => {
+const checkPlanNotTaken = (context: CheckContext, state: PoolState, call: Call): void => {
   const { input, job, build, now } = call;
   if (!heldCurrentLease(call) || !context.isGenuine(input) || now >= job!.lease!.expiresAt) return;
   const isFull = context.storage.rows.builds.get(input.buildId)!.reason === "queue-full";
-  const mayPlan = build!.status === "running" && !job!.lease!.stop;
+  const mayPlan = build!.status === "running" && !state.jobs.get(input.buildId)?.lease?.stop;
   must(33, isFull || !mayPlan, "the plan of the lease holder was refused");
 };
 
 /** The agent of the root job read a file with mistakes. */
 const checkPlanRefused = ({ storage, observed }: CheckContext, call: Call): void => {
-  must(33, heldCurrentLease(call), "mistakes of a plan under a stale lease were accepted");
+  const { build, job, input } = call;
+  const isRepeat = build?.reason === "pipeline-invalid" && job?.fence === input.fence && job?.agentId === input.agentId;
+  must(33, isRepeat || heldCurrentLease(call), "mistakes of a plan under a stale lease were accepted");
   const { status } = storage.rows.builds.get(call.input.buildId)!;
   const isCanceled = observed.builds.get(call.input.buildId)!.isCanceled;
   must(33, status === (isCanceled ? "canceled" : "failed"), `a plan with mistakes made a build ${status}`);
@@ -132,7 +134,7 @@ const checkCancel = (context: CheckContext, state: PoolState, { buildId }: AnyIn
 export const checkRefused = (context: CheckContext, state: PoolState, call: Call): void => {
   const { command, input, build, job, now } = call;
   if (command === "decideGate") checkGateRefused(context, call);
-  if (command === "plan") checkPlanNotTaken(context, call);
+  if (command === "plan") checkPlanNotTaken(context, state, call);
   const isHolder = heldCurrentLease(call) && context.isGenuine(input) && now < job!.lease!.expiresAt;
   const isCanceled = context.observed.builds.get(input?.buildId)?.isCanceled;
   if (isHolder && command === "start") must(3, build!.status === "canceling", "start of the lease holder was refused");
