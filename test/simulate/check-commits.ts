@@ -60,7 +60,7 @@ const checkAgentRemoved = (context: CheckContext, state: PoolState, id: string):
 const checkBuildChange = (context: CheckContext, id: string, next: BuildFacts, changes: readonly Change[]): void => {
   const before = context.storage.rows.builds.get(id);
   if (isTakenOver(context, next, before)) {
-    checkReconciled(context, next, before);
+    if (!next.jobOf) checkReconciled(context, next, before);
     return;
   }
   const isTold = changes.some((change) => change.kind === "dirty" && change.buildId === id);
@@ -91,8 +91,9 @@ const isDeleted = ({ deleted }: Stored, id: string): boolean =>
 /** Whether a restored pool ends the build by D1's word. One whose agent is removed again ends as at any removal. */
 const isTakenOver = ({ call }: CheckContext, next: BuildFacts, before: BuildFacts | undefined): boolean => {
   if (call.command !== "reconcile" || !isEnded(next.status)) return false;
-  const stored = (call.input as Stored).builds.find(({ id }) => id === next.id);
-  return !before || (!!stored && isEnded(stored.status)) || isDeleted(call.input, next.id);
+  const buildId = next.jobOf ?? next.id;
+  const stored = (call.input as Stored).builds.find(({ id }) => id === buildId);
+  return !before || (!!stored && isEnded(stored.status)) || isDeleted(call.input, buildId);
 };
 
 /** A restored pool may only end a build: as D1 says, or because nothing but its row is left. */

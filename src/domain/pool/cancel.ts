@@ -1,3 +1,4 @@
+import { CLEAN_UP_MS } from "../jobs/cancel.ts";
 import type { Actor } from "./commands.ts";
 import {
   activeBuild,
@@ -12,7 +13,6 @@ import {
   SYSTEM,
   unknownId,
 } from "./decision.ts";
-import { CLEAN_UP_MS } from "../jobs/cancel.ts";
 import type { ActiveBuild, BuildFacts, Change, SeveralJobs } from "./facts.ts";
 import { endCanceled } from "./lease.ts";
 import type { PoolState } from "./state.ts";

@@ -15,8 +15,8 @@ import {
   verifiedAgent,
 } from "./decision.ts";
 import type { ActiveBuild, AgentFacts, Change, Lease } from "./facts.ts";
-import { endBuild, endCanceled, requeue } from "./lease.ts";
 import { foundChanges } from "./found.ts";
+import { endBuild, endCanceled, requeue } from "./lease.ts";
 import { firstBuildFor, NO_RESERVATIONS } from "./match.ts";
 import type { PoolState } from "./state.ts";
 

@@ -32,7 +32,8 @@ export const recordContact = (
   };
   const hasSocket = state.waiters.get(agent.id)?.until === null;
   const isRecent = now - agent.heardAt < (hasSocket ? context.agentMs * PERSIST_CONTACT_PART : PERSIST_CONTACT_MS);
-  const isStored = isRestart || !isEqualList(seen.features, agent.features) || seen.ignored !== agent.ignored || !isRecent;
+  const isStored =
+    isRestart || !isEqualList(seen.features, agent.features) || seen.ignored !== agent.ignored || !isRecent;
   const changes: Change[] = [{ kind: "contact", agentId: agent.id, at: now }, ...resetIgnoredOffers(state, agent)];
   if (isStored) changes.push({ kind: "agent", agent: seen });
   return decided(null, [...changes, ...releaseHeldBuild(state, seen, isRestart, call.by, context)]);

@@ -108,7 +108,10 @@ const positionOf = (
 const leaveLane = (state: PoolState, lane: Lane, build: BuildFacts): void => {
   state.queue.remove(lane, build);
   if (lane.builds.length === 0) state.index.unmatched.lanes.delete(lane);
-  markRoomsUnmatched(state, lane.rooms.filter(({ key }) => isGroup(key)));
+  markRoomsUnmatched(
+    state,
+    lane.rooms.filter(({ key }) => isGroup(key)),
+  );
 };
 
 /** A build of several has ended: nothing of it is left in the queue, whatever ended it. */

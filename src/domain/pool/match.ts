@@ -22,7 +22,9 @@ export const hasRoom = (state: PoolState, lane: Lane, reserved: Reservations, { 
   lane.rooms.every((room) => {
     if (room.limit === null) return true;
     const holders = reserved.holders(state, room.key);
-    return (room.holder !== null && holders.has(room.holder)) || rules.hasRoom(holders.size, limitOf(state, room, rules));
+    return (
+      (room.holder !== null && holders.has(room.holder)) || rules.hasRoom(holders.size, limitOf(state, room, rules))
+    );
   });
 
 /** The limit of a concurrency group is the smallest of those who are in it, whoever came first. */

@@ -33,11 +33,7 @@ export const outputsProblem = (
 };
 
 /** Stores what the job tells those that need it: of the attempt that succeeded alone. */
-export const keptOutputs = (
-  { id, jobOf }: BuildFacts,
-  { status }: Outcome,
-  { outputs }: FinishReport,
-): Change[] =>
+export const keptOutputs = ({ id, jobOf }: BuildFacts, { status }: Outcome, { outputs }: FinishReport): Change[] =>
   jobOf && outputs && status === "succeeded" && Object.keys(outputs).length > 0
     ? [{ kind: "outputs", buildId: jobOf, jobId: id, outputs }]
     : [];

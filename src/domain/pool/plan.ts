@@ -61,7 +61,8 @@ const planProblem = (
   { rules }: DecisionContext,
 ): string | null => {
   if (build.jobOf) return "A job of a build has no jobs of its own.";
-  if (build.status !== "running" || job.lease?.stop) return "The build does not run: it was not started, or has to stop.";
+  if (build.status !== "running" || job.lease?.stop)
+    return "The build does not run: it was not started, or has to stop.";
   if (build.origin?.purpose === "read-file") return "This build only reads the pipeline file.";
   const commitSha = graph.commitSha ?? undefined;
   if (commitBuilt(build, commitSha) !== (commitSha ?? build.commitSha)) return "The file is of another commit.";
@@ -72,7 +73,7 @@ const accept = (held: ActiveBuild, request: PlanRequest, context: DecisionContex
   const { build, job } = held;
   const { graph, text, agentId } = request;
   const patch = {
-    ...{ status: "queued", startedAt: null, message: null } as const,
+    ...({ status: "queued", startedAt: null, message: null } as const),
     commitSha: commitBuilt(build, graph.commitSha ?? undefined),
     base: request.base ?? build.base ?? null,
     several: newSeveral(context.now, true),

@@ -1,10 +1,11 @@
-import { type Order, settle } from "../jobs/settle.ts";
 import type { JobNode } from "../jobs/node.ts";
+import type { Order } from "../jobs/order.ts";
+import { settle } from "../jobs/settle.ts";
 import { type Decision, type DecisionContext, decided, hintOf, type Push, patchBuild } from "./decision.ts";
 import type { ActiveBuild, BuildFacts, Change, JobFacts } from "./facts.ts";
-import { makeRoom } from "./make-room.ts";
 import { buildFactsOf, jobFactsOf } from "./job-of-build.ts";
 import { endBuild, endCanceled } from "./lease.ts";
+import { makeRoom } from "./make-room.ts";
 import type { BuildGraph, PoolState } from "./state.ts";
 
 /** Carries out all that follows from what became of the jobs of a build of several. */
@@ -63,7 +64,7 @@ class Settling {
       case "stop":
         return this.#stop(this.#nodeOf(order), order);
       case "build":
-        return this.#patch({ status: order.status, startedAt: this.#root.build.startedAt ?? this.#context.now });
+        return this.#begin(order.status);
       case "place":
         return this.#patch({ several: { ...this.#root.build.several!, holdsPlace: order.holdsPlace } });
       case "end-build":
@@ -79,6 +80,11 @@ class Settling {
     const changes = patchBuild(this.#root.build, patch, this.#context);
     for (const change of changes) if (change.kind === "build") this.#root = { ...this.#root, build: change.build };
     this.changes.push(...changes);
+  }
+
+  #begin(status: OrderOf<"build">["status"]): void {
+    const { startedAt } = this.#root.build;
+    this.#patch({ status, startedAt: status === "running" ? (startedAt ?? this.#context.now) : startedAt });
   }
 
   #queue(node: JobNode): void {

@@ -15,7 +15,12 @@ export const newSeveral = (now: number, holdsPlace: boolean): SeveralJobs => ({
 });
 
 /** The changes that store a graph with its jobs; those that an earlier build has done have ended already. */
-export const addGraph = (buildId: string, graph: JobGraph, text: string, adopted: Planned["adopted"] = {}): Change[] => [
+export const addGraph = (
+  buildId: string,
+  graph: JobGraph,
+  text: string,
+  adopted: Planned["adopted"] = {},
+): Change[] => [
   { kind: "graph", buildId, graph, text },
   ...graph.jobs.flatMap((job, index): Change[] => {
     const known = adopted[job.id];

@@ -10,8 +10,8 @@ import { type Decision, type DecisionContext, decided, type Push } from "./decis
 import { deleteBuild, recordDeletions } from "./delete.ts";
 import { enqueue } from "./enqueue.ts";
 import type { Change } from "./facts.ts";
-import { HEAD_MS } from "./heads.ts";
 import { decideGate } from "./gates.ts";
+import { HEAD_MS } from "./heads.ts";
 import { recordHosts } from "./host-outbox.ts";
 import { offerBuilds } from "./offers.ts";
 import { recordCloses, recordFlush } from "./outbox.ts";

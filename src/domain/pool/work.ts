@@ -152,7 +152,8 @@ export const finish = (state: PoolState, report: FinishReport, context: Decision
   const isOwnMessage = outcome.reason !== "timeout" || report.reason === "timeout";
   const message =
     refusedOutputs ??
-    (isOwnMessage ? report.message : null) ?? (outcome.reason === "timeout" ? overtimeMessage(job) : null);
+    (isOwnMessage ? report.message : null) ??
+    (outcome.reason === "timeout" ? overtimeMessage(job) : null);
   const finished = { ...held, job: { ...job, result: reported } };
   const isCanceled = build.status === "canceling";
   return decided(buildId, [
