@@ -1,5 +1,5 @@
 import type { Granted } from "../domain/pool/claim.ts";
-import type { Grant, Result, RunValues } from "../domain/pool/commands.ts";
+import type { Grant, LeaseHolder, Result, RunValues } from "../domain/pool/commands.ts";
 import { explain } from "../domain/pool/explain.ts";
 import type { Deleted } from "../domain/pool/facts.ts";
 import { type LiveQuery, liveIds } from "../domain/pool/live.ts";
@@ -8,9 +8,11 @@ import { toAgent, toBuild, toGrant } from "../domain/pool/record.ts";
 import type { Agent } from "../protocol/agent.ts";
 import type { Build } from "../protocol/build.ts";
 import type { Explanation } from "../protocol/explain.ts";
+import type { BuildJob } from "../protocol/job-record.ts";
 import type { Metrics } from "../protocol/metrics.ts";
 import { DETAILS } from "../protocol/problem.ts";
 import type { PoolEngine } from "./agent-pool-engine.ts";
+import { JobRecords, type PlanOfBuild } from "./agent-pool-job-records.ts";
 import type { BuildRecord } from "./agent-pool-storage.ts";
 
 /** Milliseconds for which the metrics of a pool with this many agents and builds are remembered. */
@@ -20,10 +22,12 @@ const LARGE_POOL = 1_000;
 /** What callers read of a pool: its builds and agents as the API shows them. Changes nothing. */
 export class PoolRecords {
   readonly #engine: PoolEngine;
+  readonly #jobs: JobRecords;
   #measured: Metrics | null = null;
 
   constructor(engine: PoolEngine) {
     this.#engine = engine;
+    this.#jobs = new JobRecords(engine);
   }
 
   /** A build that the pool has. */
@@ -31,15 +35,31 @@ export class PoolRecords {
     return this.#toBuild(this.#engine.storage.buildRecord(buildId)!);
   }
 
+  /** For people: with its jobs. */
   buildOf(answer: Result<string>): Result<Build> {
-    return answer.ok ? { ok: true, value: this.build(answer.value) } : answer;
+    return answer.ok ? { ok: true, value: this.#jobs.withJobs(this.build(answer.value)) } : answer;
+  }
+
+  /** For agents: the build, or the one that their job is one of. */
+  buildOfJob(answer: Result<string>): Result<Build> {
+    return answer.ok ? { ok: true, value: this.build(this.#jobs.buildIdOf(answer.value)) } : answer;
+  }
+
+  job(jobId: string): Result<BuildJob> {
+    return this.#jobs.job(jobId);
+  }
+
+  planOf(buildId: string): Result<PlanOfBuild> {
+    return this.#jobs.planOf(buildId);
   }
 
   findBuild(buildId: string): Result<Build> & { deleted?: Deleted | undefined } {
     const { storage } = this.#engine;
     const found = storage.buildRecord(buildId);
     const deleted = storage.deletion(buildId)?.deleted;
-    return found ? { ok: true, value: this.#toBuild(found), deleted } : { ...unknownId(), deleted };
+    return found
+      ? { ok: true, value: this.#jobs.withJobs(this.#toBuild(found)), deleted }
+      : { ...unknownId(), deleted };
   }
 
   /** Active builds, the oldest first; or those that the query asks for. */
@@ -108,7 +128,26 @@ export class PoolRecords {
 
   grant(granted: Granted): Grant {
     const { storage, orgId } = this.#engine;
-    return toGrant(orgId, granted, storage.buildRecord(granted.buildId)!, storage.runValues(granted.buildId));
+    const { buildId } = granted;
+    const job = this.#jobs.granted(buildId);
+    const record = storage.buildRecord(job?.buildId ?? buildId)!;
+    const leased = this.#engine.state.jobs.get(buildId) ?? record.job;
+    return { ...toGrant(orgId, granted, record, leased, storage.runValues(record.build.id)), ...(job && { job }) };
+  }
+
+  /**
+   * What the agent was granted under this lease, the latest of the build. Also once the lease is over, so that a call
+   * whose answer was lost can be repeated: what the call then changes is judged where it is decided.
+   */
+  grantOf({ buildId, fence, agentId, tokenHash }: LeaseHolder): Result<Grant & { agentId: string }> {
+    const { state, context } = this.#engine;
+    const agent = state.agents.get(agentId);
+    if (!agent || !context.rules.tokenFits(agent, tokenHash)) return refusal("unauthenticated");
+    const job = state.jobs.get(buildId);
+    if (!job && !this.#engine.storage.buildRecord(buildId)) return unknownId();
+    if (!job || job.fence !== fence || job.agentId !== agentId) return refusal("lease-lost");
+    if (job.lease?.startedAt === null) return refusal("conflict");
+    return { ok: true, value: { ...this.grant({ buildId, fence, expiresAt: job.lease?.expiresAt ?? 0 }), agentId } };
   }
 
   readonly #pingedAt = (agentId: string): number => this.#engine.sockets.pingedAt(agentId);
@@ -118,7 +157,16 @@ export class PoolRecords {
   }
 }
 
-const unknownId = (): Result<never> => ({
+const refusal = (kind: keyof typeof REFUSALS): Result<never> => ({
   ok: false,
-  refusal: { kind: "not-found", detail: DETAILS["not-found"] },
+  refusal: { kind, detail: REFUSALS[kind] },
 });
+
+const REFUSALS = {
+  unauthenticated: DETAILS.unauthenticated,
+  "not-found": DETAILS["not-found"],
+  "lease-lost": DETAILS["lease-lost"],
+  conflict: "The build was not started.",
+} as const;
+
+const unknownId = (): Result<never> => refusal("not-found");

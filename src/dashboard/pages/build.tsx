@@ -10,7 +10,7 @@ import type { Context } from "../../services/core/context.ts";
 import { explainBuild } from "../../services/explain.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { listRepositories } from "../../services/repositories.ts";
-import { retryBuild } from "../../services/triggers.ts";
+import { retryBuild } from "../../services/retry.ts";
 import { outcomeOf, unaskedEnd } from "../build-outcome.ts";
 import { BuildActions } from "../components/build-actions.tsx";
 import { BuildLog, LostAttempts } from "../components/build-log.tsx";
@@ -212,7 +212,7 @@ export const retryForm: Form = {
   access: retryBuild.access,
   page: buildPage,
   async submit(context, { params }) {
-    const { id } = await retryBuild.run(context, byId(params.id));
+    const { id } = await retryBuild.run(context, { ...byId(params.id), body: {} });
     return { to: `/app/builds/${id}`, notice: "triggered" };
   },
 };
