@@ -35,7 +35,7 @@ describe("a job of a build of several", () => {
     steps: [{ run: echo never }]
 `);
     const matrix = { device: "phone" };
-    const told = { key: "test (phone)", name: "On a phone", matrix, attempt: 2 };
+    const told = { key: "test (phone)", name: "On a phone", matrix, attempt: 3 };
     const { id, build, log, result, head } = await run(file, told);
     const { url } = agent.service();
     const [first] = file.match(/echo .*/) ?? [];
