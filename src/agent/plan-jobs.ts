@@ -1,4 +1,4 @@
-import { isTouched } from "../domain/githost/wants.ts";
+import { answerChanged } from "../domain/expression/changed.ts";
 import { type Questions, questionsOf } from "../domain/jobs/questions.ts";
 import type { Comparison } from "./job-facts.ts";
 import type { BuildLog } from "./log/build-log.ts";
@@ -16,9 +16,9 @@ export interface PlanJobsOptions {
   letGo: () => void;
 }
 
-/** Whether the commit changed what conditions of jobs ask for; that is not known, and so counts as changed, without `files`. */
+/** Whether the commit changed what conditions of jobs ask for. It is not known without `files`, and counts as changed. */
 export const changedAnswers = ({ changed }: Questions, files: readonly string[] | null): Record<string, boolean> =>
-  Object.fromEntries(changed.map((pattern) => [pattern, isTouched([pattern], files) !== false]));
+  Object.fromEntries(changed.map((question) => [question, files === null || answerChanged(question, files)]));
 
 /**
  * Sends the file to the service, which plans the jobs of it, and says whether the commit changed what they ask for. No
