@@ -8,9 +8,11 @@ import { toAgent, toBuild, toGrant } from "../domain/pool/record.ts";
 import type { Agent } from "../protocol/agent.ts";
 import type { Build } from "../protocol/build.ts";
 import type { Explanation } from "../protocol/explain.ts";
+import type { BuildJob } from "../protocol/job-record.ts";
 import type { Metrics } from "../protocol/metrics.ts";
 import { DETAILS } from "../protocol/problem.ts";
 import type { PoolEngine } from "./agent-pool-engine.ts";
+import { JobRecords, type PlanOfBuild } from "./agent-pool-job-records.ts";
 import type { BuildRecord } from "./agent-pool-storage.ts";
 
 /** Milliseconds for which the metrics of a pool with this many agents and builds are remembered. */
@@ -20,10 +22,12 @@ const LARGE_POOL = 1_000;
 /** What callers read of a pool: its builds and agents as the API shows them. Changes nothing. */
 export class PoolRecords {
   readonly #engine: PoolEngine;
+  readonly #jobs: JobRecords;
   #measured: Metrics | null = null;
 
   constructor(engine: PoolEngine) {
     this.#engine = engine;
+    this.#jobs = new JobRecords(engine);
   }
 
   /** A build that the pool has. */
@@ -31,15 +35,31 @@ export class PoolRecords {
     return this.#toBuild(this.#engine.storage.buildRecord(buildId)!);
   }
 
+  /** For people: with its jobs. */
   buildOf(answer: Result<string>): Result<Build> {
-    return answer.ok ? { ok: true, value: this.build(answer.value) } : answer;
+    return answer.ok ? { ok: true, value: this.#jobs.withJobs(this.build(answer.value)) } : answer;
+  }
+
+  /** For agents: the build, or the one that their job is one of. */
+  buildOfJob(answer: Result<string>): Result<Build> {
+    return answer.ok ? { ok: true, value: this.build(this.#jobs.buildIdOf(answer.value)) } : answer;
+  }
+
+  job(jobId: string): Result<BuildJob> {
+    return this.#jobs.job(jobId);
+  }
+
+  planOf(buildId: string): Result<PlanOfBuild> {
+    return this.#jobs.planOf(buildId);
   }
 
   findBuild(buildId: string): Result<Build> & { deleted?: Deleted | undefined } {
     const { storage } = this.#engine;
     const found = storage.buildRecord(buildId);
     const deleted = storage.deletion(buildId)?.deleted;
-    return found ? { ok: true, value: this.#toBuild(found), deleted } : { ...unknownId(), deleted };
+    return found
+      ? { ok: true, value: this.#jobs.withJobs(this.#toBuild(found)), deleted }
+      : { ...unknownId(), deleted };
   }
 
   /** Active builds, the oldest first; or those that the query asks for. */
@@ -108,7 +128,11 @@ export class PoolRecords {
 
   grant(granted: Granted): Grant {
     const { storage, orgId } = this.#engine;
-    return toGrant(orgId, granted, storage.buildRecord(granted.buildId)!, storage.runValues(granted.buildId));
+    const { buildId } = granted;
+    const job = this.#jobs.granted(buildId);
+    const record = storage.buildRecord(job?.buildId ?? buildId)!;
+    const leased = this.#engine.state.jobs.get(buildId) ?? record.job;
+    return { ...toGrant(orgId, granted, record, leased, storage.runValues(record.build.id)), ...(job && { job }) };
   }
 
   /**

@@ -53,15 +53,16 @@ export class PoolRemoval {
   }
 
   /**
-   * Forgets these builds, whose logs are purged. @throws where the pool is in use
+   * Forgets these builds, and jobs of builds of several, whose logs are purged. @throws where the pool is in use
    * @returns the ids of the next builds that the pool knows, at most `limit`
    */
   forgetBuilds(ids: readonly string[], limit: number): string[] {
     this.mustBeClosed();
     if (this.isDestroyed) return [];
     const { sql } = this.#storage;
-    sql.exec("DELETE FROM build WHERE id IN (SELECT value FROM json_each(?))", JSON.stringify(ids));
-    const next = sql.exec<{ id: string }>("SELECT id FROM build ORDER BY seq LIMIT ?", limit);
+    for (const table of ["build", "build_job"])
+      sql.exec(`DELETE FROM ${table} WHERE id IN (SELECT value FROM json_each(?))`, JSON.stringify(ids));
+    const next = sql.exec<{ id: string }>("SELECT id FROM build UNION ALL SELECT id FROM build_job LIMIT ?", limit);
     return [...next].map(({ id }) => id);
   }
 

@@ -1,3 +1,4 @@
+import { deleteJobs } from "./agent-pool-job-rows.ts";
 import { REVOKED } from "./agent-pool-tables.ts";
 
 /** Rows of a table that one slice deletes at most, so that it never blocks the queue. */
@@ -17,6 +18,7 @@ export const forgetSlice = (
   const old = [...sql.exec<{ id: string }>("SELECT id FROM build WHERE ended_at < ? LIMIT ?", before, SLICE)];
   const ids = JSON.stringify(old.map(({ id }) => id));
   sql.exec("DELETE FROM report WHERE build_id IN (SELECT value FROM json_each(?))", ids);
+  if (old.length > 0) deleteJobs(sql, ids);
   sql.exec("DELETE FROM build WHERE id IN (SELECT value FROM json_each(?))", ids);
   const keys = sql
     .exec(

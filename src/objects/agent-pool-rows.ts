@@ -3,13 +3,13 @@ import type { AgentFacts, BuildFacts, JobFacts } from "../domain/pool/facts.ts";
 /** A row whose facts this release cannot read. It must not keep the rest of its organization from being read. */
 class UnreadableRow extends Error {}
 
-const objectIn = (json: string): Record<string, unknown> => {
+export const objectIn = (json: string): Record<string, unknown> => {
   const value: unknown = JSON.parse(json);
   if (typeof value !== "object" || value === null) throw new UnreadableRow("it is no object");
   return value as Record<string, unknown>;
 };
 
-const must = (isThere: boolean, what: string): void => {
+export const must = (isThere: boolean, what: string): void => {
   if (!isThere) throw new UnreadableRow(`it has no ${what}`);
 };
 

@@ -22,6 +22,15 @@ import { DeadLetters } from "./agent-pool-dead-letters.ts";
 import { DeletionRows } from "./agent-pool-deletion-rows.ts";
 import { EndCloses, type PendingClose } from "./agent-pool-end-closes.ts";
 import { HostRows } from "./agent-pool-host-rows.ts";
+import {
+  ACTIVE_JOBS,
+  ACTIVE_PLANS,
+  changesOfJob,
+  deleteJobs,
+  JobRows,
+  readGraph,
+  readJob,
+} from "./agent-pool-job-rows.ts";
 import { foldReleaseBefore } from "./agent-pool-release-before.ts";
 import { Reports } from "./agent-pool-reports.ts";
 import { ACTIVE, forgetSlice } from "./agent-pool-retention.ts";
@@ -50,6 +59,7 @@ type Queue = "audit_outbox" | "log_outbox";
 export class PoolStorage implements Records {
   readonly deadLetters: DeadLetters;
   readonly deletions: DeletionRows;
+  readonly jobRows: JobRows;
   readonly #sql: SqlStorage;
   readonly #newId: (at: number) => string;
   readonly #runValuesMs: () => number;
@@ -67,6 +77,7 @@ export class PoolStorage implements Records {
     sql.exec(TABLES);
     this.deadLetters = new DeadLetters(sql);
     this.deletions = new DeletionRows(sql);
+    this.jobRows = new JobRows(sql);
     this.#hosts = new HostRows(sql);
     foldReleaseBefore(sql);
     this.#reports = new Reports(sql);
@@ -95,6 +106,7 @@ export class PoolStorage implements Records {
       this.#endCloses.addLoaded(found.build, found.job, now);
       if (isHostDue(found.build)) this.#hosts.add(found.build.id);
     });
+    this.#loadJobs(state);
     apply(
       state,
       this.#hosts.load().map((buildId) => ({ kind: "host-due", buildId, at: now }) as const),
@@ -110,8 +122,23 @@ export class PoolStorage implements Records {
     return state;
   }
 
+  #loadJobs(state: PoolState): void {
+    this.#readRows("plan", ACTIVE_PLANS, ({ build_id: buildId, facts }) => {
+      if (!state.builds.get(buildId!)?.several) return;
+      apply(state, [{ kind: "graph", buildId: buildId!, graph: readGraph(facts!), text: "" }]);
+    });
+    this.#readRows("build_job", ACTIVE_JOBS, ({ build_id: buildId, facts }) => {
+      if (state.graphs.has(buildId!)) apply(state, changesOfJob(readJob(facts!)));
+    });
+  }
+
   /** Reads each row by itself, and sets aside those that cannot be read: the rest of the pool goes on. */
-  #readRows(table: "agent" | "build" | Queue, query: string, read: (row: Row) => void, ...bindings: unknown[]): void {
+  #readRows(
+    table: "agent" | "build" | "plan" | "build_job" | Queue,
+    query: string,
+    read: (row: Row) => void,
+    ...bindings: unknown[]
+  ): void {
     const damaged: [row: Row, error: unknown][] = [];
     for (const row of this.#sql.exec<Row>(query, ...bindings)) {
       try {
@@ -125,10 +152,11 @@ export class PoolStorage implements Records {
 
   store(changes: readonly Change[]): void {
     const touched = new Map<string, { build?: BuildFacts; job?: JobFacts }>();
+    this.jobRows.store(changes);
     for (const change of changes) {
-      if (change.kind === "build")
+      if (change.kind === "build" && !change.build.jobOf)
         touched.set(change.build.id, { ...touched.get(change.build.id), build: change.build });
-      if (change.kind === "job")
+      if (change.kind === "job" && !change.job.jobOf)
         touched.set(change.job.buildId, { ...touched.get(change.job.buildId), job: change.job });
     }
     for (const [id, { build, job }] of touched) this.#storeBuild(id, build, job);
@@ -138,13 +166,16 @@ export class PoolStorage implements Records {
       else if (change.kind === "report") this.#reports.store(change.buildId, change.report, change.at);
       else if (!isBuildChange(change) && !this.#isKept(change, touched))
         for (const [query, ...bindings] of writesOf(change, this.#newId)) this.#write(query, ...bindings);
+      if (change.kind === "deleted" && change.deletion.deleted === "build")
+        deleteJobs(this.#sql, JSON.stringify([change.deletion.buildId]));
       this.#keepHostState(change, touched.get("buildId" in change ? change.buildId : "")?.build);
       if (change.kind === "clean" && change.endedAt !== null) this.#keepClose(change.buildId);
       if (change.kind === "inputs" && JSON.stringify(change.runValues).length > LIMITS.largeInputsCharacters) {
         this.#deleteLargeRunValues();
       }
     }
-    for (const [id, { build }] of touched) if (build && isEnded(build.status)) this.#reports.complete(id);
+    for (const change of changes)
+      if (change.kind === "build" && isEnded(change.build.status)) this.#reports.complete(change.build.id);
   }
 
   /** Whether the close of a log is kept by the row of its build, which ends with it. */
@@ -196,8 +227,10 @@ export class PoolStorage implements Records {
   }
 
   ended(buildId: string): { build: BuildFacts; job: JobFacts } | undefined {
-    const found = this.buildRecord(buildId);
-    return found && isEnded(found.build.status) ? found : undefined;
+    const found = this.buildRecord(buildId) ?? this.jobRows.find(buildId);
+    return found?.build && found.job && isEnded(found.build.status)
+      ? { build: found.build, job: found.job }
+      : undefined;
   }
 
   deletion(buildId: string): Deletion | undefined {
@@ -231,8 +264,8 @@ export class PoolStorage implements Records {
     return found ? RULES.hostReport(found.build, found.job) : this.#hosts.report(buildId);
   }
 
-  outputs(_jobId: string): Record<string, string> {
-    return {};
+  outputs(jobId: string): Record<string, string> {
+    return this.jobRows.outputs(jobId);
   }
 
   lastNumber(repoId: string): number {
@@ -259,6 +292,12 @@ export class PoolStorage implements Records {
   /** A build that is active, or that ended within 24 hours. */
   buildRecord(buildId: string): BuildRecord | undefined {
     return this.#records("b.id = ?", buildId)[0];
+  }
+
+  /** What readers see of a build, or of a job of one, besides its facts. */
+  report(id: string): Report {
+    const [row] = this.#rows("SELECT facts FROM report WHERE build_id = ?", id);
+    return this.#reports.read(id, row?.facts ?? null);
   }
 
   activeBuildRecords(): BuildRecord[] {

@@ -169,6 +169,7 @@ export const writesOf = (change: Exclude<Change, BuildChange>, newId: (at: numbe
     case "sequence":
     case "loaded":
     case "offers-resumed":
+    case "unsettled":
     case "matched":
       return [];
   }

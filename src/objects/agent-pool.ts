@@ -8,14 +8,17 @@ import type { DeleteRequest } from "../domain/pool/delete.ts";
 import type { Deleted } from "../domain/pool/facts.ts";
 import type { LiveQuery } from "../domain/pool/live.ts";
 import type { PoolNumbers } from "../domain/pool/numbers.ts";
+import type { PlannedJobs } from "../domain/pool/plan.ts";
 import type { Reconciled } from "../domain/pool/reconcile.ts";
 import type { Agent } from "../protocol/agent.ts";
 import type { Build } from "../protocol/build.ts";
 import type { Explanation } from "../protocol/explain.ts";
+import type { BuildJob } from "../protocol/job-record.ts";
 import type { Heartbeat } from "../protocol/jobs.ts";
 import type { Metrics } from "../protocol/metrics.ts";
 import type { DeadLetter } from "./agent-pool-dead-letters.ts";
 import { PoolEngine } from "./agent-pool-engine.ts";
+import type { PlanOfBuild } from "./agent-pool-job-records.ts";
 import { PoolRecords } from "./agent-pool-records.ts";
 import { countRunValues, rewrapRunValues } from "./agent-pool-run-values.ts";
 import { Waiting } from "./agent-pool-waiting.ts";
@@ -177,10 +180,10 @@ export class AgentPool extends DurableObject<Env> {
     const answer = this.#engine.step("deliver", delivery);
     if (!answer.ok) return answer;
     const { buildId, expiresAt } = answer.value;
-    return {
-      ok: true,
-      value: { build: this.#records.build(buildId), leaseExpiresAt: new Date(expiresAt).toISOString() },
-    };
+    const build = this.#records.buildOfJob({ ok: true, value: buildId });
+    return build.ok
+      ? { ok: true, value: { build: build.value, leaseExpiresAt: new Date(expiresAt).toISOString() } }
+      : build;
   }
 
   /** What the agent holds, for what it asks the service after it has started: its environment, its plan. */
@@ -193,11 +196,11 @@ export class AgentPool extends DurableObject<Env> {
   }
 
   async failClaim(request: commands.FailClaim): Promise<Result<Build>> {
-    return this.#records.buildOf(this.#engine.step("failClaim", request));
+    return this.#records.buildOfJob(this.#engine.step("failClaim", request));
   }
 
   async start(holder: ByToken<commands.LeaseHolder>): Promise<Result<Build>> {
-    return this.#records.buildOf(this.#engine.step("start", this.#withAgentId(holder)));
+    return this.#records.buildOfJob(this.#engine.step("start", this.#withAgentId(holder)));
   }
 
   async heartbeat(request: commands.HeartbeatRequest): Promise<Result<Heartbeat>> {
@@ -221,13 +224,42 @@ export class AgentPool extends DurableObject<Env> {
   }
 
   async release(request: ByToken<commands.ReleaseRequest>): Promise<Result<Build>> {
-    return this.#records.buildOf(this.#engine.step("release", this.#withAgentId(request)));
+    return this.#records.buildOfJob(this.#engine.step("release", this.#withAgentId(request)));
   }
 
   async finish(report: ByToken<commands.FinishReport>): Promise<Result<Build>> {
     const answer = this.#engine.step("finish", this.#withAgentId(report));
     this.#engine.closeEnded();
-    return this.#records.buildOf(answer);
+    return this.#records.buildOfJob(answer);
+  }
+
+  /** The agent of a build read a file with several jobs in the commit: they are there from now on, and its lease is over. */
+  async plan(request: ByToken<commands.PlanRequest>): Promise<Result<PlannedJobs>> {
+    const answer = this.#engine.step("plan", this.#withAgentId(request));
+    this.#engine.closeEnded();
+    return answer;
+  }
+
+  /** The agent of a build read a file with mistakes: the build has failed with them. */
+  async refusePlan(request: ByToken<commands.PlanRefused>): Promise<Result<Build>> {
+    const answer = this.#engine.step("refusePlan", this.#withAgentId(request));
+    this.#engine.closeEnded();
+    return this.#records.buildOfJob(answer);
+  }
+
+  /** A person lets a job of a build of several run, or not. */
+  async decideGate(request: commands.GateRequest): Promise<Result<Build>> {
+    return this.#records.buildOf(this.#engine.step("decideGate", request));
+  }
+
+  /** One job of a build of several, that is active or ended within 24 hours. */
+  async getJob(jobId: string): Promise<Result<BuildJob>> {
+    return this.#records.job(jobId);
+  }
+
+  /** The plan of a build of several jobs, with what its ended jobs gave, for a retry. */
+  async planOf(buildId: string): Promise<Result<PlanOfBuild>> {
+    return this.#records.planOf(buildId);
   }
 
   /** Tells the agent of the build that somebody began to follow its log. */

@@ -78,6 +78,7 @@ export const checkState = (
   for (const [id, job] of state.jobs) {
     const build = state.builds.get(id)!;
     const { lease } = job;
+    if (build.several) continue;
     must(
       1,
       (build.status === "queued") === (lease === null),
@@ -105,7 +106,7 @@ export const checkState = (
   }
   const { builds, told, audits, closes } = storage.rows;
   let untold = 0;
-  for (const { id, status } of builds.values()) if (isEnded(status) && !told.has(id)) untold++;
+  for (const { id, status, jobOf } of builds.values()) if (isEnded(status) && !jobOf && !told.has(id)) untold++;
   let untoldInMemory = 0;
   for (const id of state.dirty.keys()) if (!state.builds.has(id)) untoldInMemory++;
   must(16, untold === untoldInMemory, "memory and storage differ about the outbox");

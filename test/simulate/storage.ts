@@ -1,3 +1,5 @@
+import type { JobGraph } from "../../src/domain/jobs/graph.ts";
+import type { JobNode } from "../../src/domain/jobs/node.ts";
 import { apply } from "../../src/domain/pool/apply.ts";
 import {
   type AgentFacts,
@@ -22,6 +24,10 @@ interface Rows {
   fence: number;
   agents: Map<string, AgentFacts>;
   revoked: Map<string, number>;
+  /** Jobs of builds of several are among builds and jobs, as they are in the pool's memory. */
+  graphs: Map<string, JobGraph>;
+  nodes: Map<string, JobNode>;
+  outputs: Map<string, Record<string, string>>;
   builds: Map<string, BuildFacts>;
   jobs: Map<string, JobFacts>;
   reports: Map<string, Report>;
@@ -49,6 +55,9 @@ const emptyRows = (): Rows => ({
   fence: 0,
   agents: new Map(),
   revoked: new Map(),
+  graphs: new Map(),
+  nodes: new Map(),
+  outputs: new Map(),
   builds: new Map(),
   jobs: new Map(),
   reports: new Map(),
@@ -91,6 +100,15 @@ export class SimStorage implements Records {
           break;
         case "job":
           rows.jobs.set(change.job.buildId, change.job);
+          break;
+        case "graph":
+          rows.graphs.set(change.buildId, change.graph);
+          break;
+        case "node":
+          rows.nodes.set(change.node.id, change.node);
+          break;
+        case "outputs":
+          rows.outputs.set(change.jobId, change.outputs);
           break;
         case "report":
           rows.reports.set(change.buildId, { ...(rows.reports.get(change.buildId) ?? NO_REPORT), ...change.report });
@@ -185,7 +203,12 @@ export class SimStorage implements Records {
     if (orgId !== null) changes.push({ kind: "org", orgId });
     for (const agent of agents.values()) changes.push({ kind: "agent", agent });
     for (const [tokenId, at] of revoked) changes.push({ kind: "revoked", tokenId, at });
+    const activeGraphs = [...this.rows.graphs].filter(([id]) => {
+      const build = builds.get(id);
+      return build && !isEnded(build.status);
+    });
     for (const build of builds.values()) {
+      if (build.jobOf) continue;
       const hasEnded = isEnded(build.status);
       if (!hasEnded) changes.push({ kind: "build", build }, { kind: "job", job: jobs.get(build.id)! });
       if (hasEnded ? !told.has(build.id) : !build.isTold) changes.push({ kind: "dirty", buildId: build.id, at: 0 });
@@ -193,6 +216,14 @@ export class SimStorage implements Records {
       const isUntold = hasEnded ? !told.has(build.id) && isHostDue(build) : isHostDue(build);
       if (isUntold && hasEnded) this.#hostPending.add(build.id);
       if (isUntold || hostOutbox.has(build.id)) changes.push({ kind: "host-due", buildId: build.id, at: 0 });
+    }
+    for (const [buildId, graph] of activeGraphs) {
+      changes.push({ kind: "graph", buildId, graph, text: "" });
+      for (const { id } of graph.jobs) {
+        const [node, build, job] = [this.rows.nodes.get(id), builds.get(id), jobs.get(id)];
+        if (node) changes.push({ kind: "node", node });
+        if (build && job && !isEnded(build.status)) changes.push({ kind: "build", build }, { kind: "job", job });
+      }
     }
     for (const { deletion, isDone } of deletions.values()) if (!isDone) changes.push({ kind: "deleted", deletion });
     if (audits.size > 0) changes.push({ kind: "flush", at: 0, failures: 0 });
@@ -210,6 +241,9 @@ export class SimStorage implements Records {
       ...this.rows,
       agents: new Map(agents),
       revoked: new Map(revoked),
+      graphs: new Map(this.rows.graphs),
+      nodes: new Map(this.rows.nodes),
+      outputs: new Map(this.rows.outputs),
       builds: new Map(builds),
       deletions: new Map(deletions),
       jobs: new Map(jobs),
@@ -255,8 +289,8 @@ export class SimStorage implements Records {
     return this.rows.deliveries.get(`${connectionId} ${deliveryId}`);
   }
 
-  outputs(_jobId: string) {
-    return {};
+  outputs(jobId: string) {
+    return this.rows.outputs.get(jobId) ?? {};
   }
 
   lastNumber(repoId: string) {

@@ -7,6 +7,7 @@ import {
   type Decision,
   type DecisionContext,
   decided,
+  hintOf,
   later,
   refused,
   unknownId,
@@ -158,7 +159,7 @@ export const wait = (
       { kind: "waiter", agentId, waiter: { until, ignored: 0, ignoredAt: 0 } },
       ...(mustStop ? [{ kind: "stop-told", buildId, at: context.now } as const] : []),
     ],
-    mustStop ? [{ agentId, hint: { type: "cancel", buildId } }] : [],
+    mustStop ? [{ agentId, hint: hintOf("cancel", state.builds.get(buildId)!) }] : [],
   );
 };
 

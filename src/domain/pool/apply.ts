@@ -1,6 +1,7 @@
 import { isEnded, isLeased, isQueued } from "../../protocol/build-states.ts";
 import { countEnd, noEvents } from "./events.ts";
 import type { BuildFacts, Change, Deletion, MemoryChange } from "./facts.ts";
+import { setGraph, setNode, unsettle } from "./graphs.ts";
 import { forgetAgent, indexAgent, indexBuild, scheduleRetry, scheduleStop, setAgent, setOffer } from "./indices.ts";
 import type { PoolState } from "./state.ts";
 
@@ -32,10 +33,7 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
       state.fence = change.fence;
       return;
     case "build":
-      countMove(state, change.build);
-      state.builds.set(change.build.id, change.build);
-      state.seq = Math.max(state.seq, change.build.seq);
-      reach(state, change.build.version);
+      applyBuild(state, change.build);
       builds.add(change.build.id);
       return;
     case "job":
@@ -102,10 +100,14 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
     case "host-told":
       markHostTold(state, change);
       return;
+    case "graph":
+      setGraph(state, change.buildId, change.graph);
+      return;
+    case "node":
+      setNode(state, change.node);
+      return;
     case "audits-told":
     case "logs-closed":
-    case "graph":
-    case "node":
     case "outputs":
     case "heads":
     case "delivery":
@@ -119,11 +121,22 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
   }
 };
 
-const countMove = ({ builds, events }: PoolState, { id, status, reason }: BuildFacts): void => {
+/** D1 never hears of one job of a build of several: its versions are no part of the pool's sequence. */
+const applyBuild = (state: PoolState, build: BuildFacts): void => {
+  countMove(state, build);
+  state.builds.set(build.id, build);
+  state.seq = Math.max(state.seq, build.seq);
+  if (!build.jobOf) reach(state, build.version);
+  if (build.jobOf || build.several) unsettle(state, build.jobOf ?? build.id);
+};
+
+/** Hand-outs are of jobs; what has ended is a build. */
+const countMove = ({ builds, events }: PoolState, { id, status, reason, jobOf, several }: BuildFacts): void => {
   const before = builds.get(id);
   if (!before) return;
-  if (isEnded(status)) countEnd(events, status, reason);
-  else if (isLeased(before.status) && isQueued(status)) events.requeues++;
+  if (isEnded(status)) return jobOf ? undefined : countEnd(events, status, reason);
+  if (several) return;
+  if (isLeased(before.status) && isQueued(status)) events.requeues++;
   else if (isQueued(before.status) && isLeased(status)) events.handOuts++;
 };
 
@@ -177,6 +190,9 @@ const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<s
       return;
     case "sequence":
       reach(state, change.sequence);
+      return;
+    case "unsettled":
+      unsettle(state, change.buildId);
       return;
     case "loaded":
       state.unchecked ??= state.sequence;

@@ -15,6 +15,7 @@ import {
   verifiedAgent,
 } from "./decision.ts";
 import type { ActiveBuild, AgentFacts, Change, Lease } from "./facts.ts";
+import { foundChanges } from "./found.ts";
 import { endBuild, endCanceled, requeue } from "./lease.ts";
 import { firstBuildFor, NO_RESERVATIONS } from "./match.ts";
 import type { PoolState } from "./state.ts";
@@ -86,11 +87,14 @@ export const deliver = (state: PoolState, delivery: Delivery, context: DecisionC
   const held = activeBuild(state, buildId);
   if (!held || !context.rules.holdsLease(held.job, agentId, fence) || !state.agents.has(agentId)) return leaseLost();
   if (!context.rules.mayDeliver(held.build)) return leaseLost();
-  if (environment === null) return decided(granted(buildId, held.job.lease!));
+  const answer = granted(buildId, held.job.lease!);
+  const found = foundChanges(held.build, delivery, context);
+  if (environment === null) return decided(answer, found);
   const keys = environment.map(({ key }) => key);
   const actor = { ...agentActor(agentId), requestId };
-  return decided(granted(buildId, held.job.lease!), [
+  return decided(answer, [
     { kind: "report", buildId, report: { environment }, at: context.now },
+    ...found,
     ...audit(actor, "build.deliver", buildId, { agentId, keys }, context, variableIds),
   ]);
 };

@@ -15,6 +15,7 @@ export interface Refusal {
   kind: Extract<
     ProblemKind,
     | "unauthenticated"
+    | "forbidden"
     | "not-found"
     | "conflict"
     | "lease-lost"

@@ -27,15 +27,20 @@ export const recordContact = (
     ...agent,
     ...(isRestart || call.by === "heartbeat" ? { ignored: 0 } : {}),
     ...(isRestart ? bootHistory(agent, call.bootId) : {}),
+    ...(call.features ? { features: call.features } : {}),
     heardAt: now,
   };
   const hasSocket = state.waiters.get(agent.id)?.until === null;
   const isRecent = now - agent.heardAt < (hasSocket ? context.agentMs * PERSIST_CONTACT_PART : PERSIST_CONTACT_MS);
-  const isStored = isRestart || seen.ignored !== agent.ignored || !isRecent;
+  const isStored =
+    isRestart || !isEqualList(seen.features, agent.features) || seen.ignored !== agent.ignored || !isRecent;
   const changes: Change[] = [{ kind: "contact", agentId: agent.id, at: now }, ...resetIgnoredOffers(state, agent)];
   if (isStored) changes.push({ kind: "agent", agent: seen });
   return decided(null, [...changes, ...releaseHeldBuild(state, seen, isRestart, call.by, context)]);
 };
+
+const isEqualList = (left: readonly string[] = [], right: readonly string[] = []): boolean =>
+  left.length === right.length && left.every((word) => right.includes(word));
 
 const bootHistory = (agent: AgentFacts, bootId: string | null) => ({
   bootId,

@@ -1,5 +1,5 @@
 import type { DecisionContext } from "./decision.ts";
-import type { JobFacts } from "./facts.ts";
+import type { JobFacts, SeveralJobs } from "./facts.ts";
 import { lastHeardAt } from "./record.ts";
 import { EPHEMERAL_MS, IGNORED_LIMIT, STOP_AGAIN_MS, UNRESPONSIVE_MS } from "./rules.ts";
 import { DEADLINE_KINDS, type DeadlineKind, type PoolState } from "./state.ts";
@@ -24,6 +24,8 @@ export const takeDue = ({ deadlines, index }: PoolState, { now, agentMs }: Decis
     otherAgent: deadlines.otherAgent.takeDue(now),
     offersResume: deadlines.offersResume.takeDue(now),
     retirement: deadlines.retirement.takeDue(now),
+    gate: deadlines.gate.takeDue(now),
+    build: deadlines.build.takeDue(now),
     offer: index.offerDeadlines.takeDue(now),
     silence: index.contacts.takeDue(now - agentMs, FORGET_LIMIT),
   };
@@ -68,6 +70,15 @@ export const leaseDue = ({ lease, timeoutSeconds }: JobFacts): number | null => 
   if (!lease) return null;
   if (lease.startedAt === null || lease.stop) return lease.expiresAt;
   return Math.min(lease.expiresAt, lease.startedAt + timeoutSeconds * 1000);
+};
+
+/** When a build of several jobs has to end: after its time, or after that of its cancel. */
+export const severalDue = ({ until, cancel }: SeveralJobs): number => Math.min(until, cancel?.until ?? until);
+
+/** When a gate that nobody has answered stays closed. */
+const gateDue = ({ graphs, index }: PoolState, jobId: string): number | null => {
+  const node = graphs.get(index.buildOfJob.get(jobId) ?? "")?.nodes.get(jobId);
+  return node?.gate && !node.gate.decision && !node.end ? node.gate.until : null;
 };
 
 /** When the agent is told again to stop the build: while its socket is open, until its heartbeat carried the stop. */
@@ -121,4 +132,9 @@ const ACTUAL: Record<DeadlineKind, (state: PoolState, id: string) => number | nu
   },
   offersResume: offersResumeAt,
   retirement: retirementAt,
+  gate: gateDue,
+  build: ({ builds }, id) => {
+    const several = builds.get(id)?.several;
+    return several ? severalDue(several) : null;
+  },
 };

@@ -1,6 +1,7 @@
 import type { AuditAction } from "../../protocol/audit.ts";
 import type { Hint } from "../../protocol/jobs.ts";
 import { DETAILS } from "../../protocol/problem.ts";
+import type { JobNode } from "../jobs/node.ts";
 import type { Actor, Refusal, Result } from "./commands.ts";
 import type { ActiveBuild, AgentFacts, BuildFacts, Change } from "./facts.ts";
 import type { Rules } from "./rules.ts";
@@ -83,8 +84,18 @@ export const verifiedAgent = (
 export const activeBuild = (state: PoolState, buildId: string): ActiveBuild | undefined => {
   const build = state.builds.get(buildId);
   const job = state.jobs.get(buildId);
-  return build && job && { build, job };
+  return build && job && { build, job, node: nodeOf(state, build) };
 };
+
+const nodeOf = ({ graphs }: PoolState, { id, jobOf }: BuildFacts): JobNode | null =>
+  (jobOf && graphs.get(jobOf)?.nodes.get(id)) || null;
+
+/** The active builds, without the single jobs of builds of several. */
+export const wholeBuilds = ({ builds }: PoolState): BuildFacts[] => [...builds.values()].filter(({ jobOf }) => !jobOf);
+
+/** A hint about the build, or the job of a build of several. */
+export const hintOf = (type: Hint["type"], { id, jobOf }: Pick<BuildFacts, "id" | "jobOf">): Hint =>
+  jobOf ? { type, buildId: id, jobId: id } : { type, buildId: id };
 
 /** The build that the agent holds a lease on. */
 export const buildHeldBy = (state: PoolState, agentId: string): ActiveBuild | undefined => {

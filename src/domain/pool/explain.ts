@@ -3,7 +3,6 @@ import { type Explanation, sentence, type WaitCode } from "../../protocol/explai
 import { type Reason, reason, unmetRequirements } from "../requires.ts";
 import type { DecisionContext } from "./decision.ts";
 import type { AgentFacts, BuildFacts, JobFacts } from "./facts.ts";
-import { countLeased } from "./match.ts";
 import { isOnline } from "./record.ts";
 import type { PoolState } from "./state.ts";
 import { groupWaits, isTemporary } from "./wait-groups.ts";
@@ -54,7 +53,7 @@ const waitOf = (
   ahead: number,
   now: number,
 ) => {
-  const leased = countLeased(state, build.pipelineId);
+  const leased = state.index.rooms.held(`pipeline ${build.pipelineId}`).size;
   const say = (code: WaitCode, message: string) => ({ code, ...sentence(message) });
   if (agents.length === 0) return say("no-agents", "No agent is registered.");
   if (!agents.some(isCapable)) {

@@ -2,11 +2,13 @@ import type { RegisteredBy } from "../../protocol/agent.ts";
 import type { AuditAction } from "../../protocol/audit.ts";
 import type { BuildReason, Creator, EnvironmentKey, Step } from "../../protocol/build.ts";
 import type { BuildStatus, EndedStatus } from "../../protocol/build-states.ts";
+import type { Feature } from "../../protocol/jobs.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { BuildOrigin, HostTarget } from "../githost/build-origin.ts";
 import type { HostState } from "../githost/host-report.ts";
 import type { JobGraph } from "../jobs/graph.ts";
 import type { JobNode } from "../jobs/node.ts";
+import type { StopReason } from "../jobs/order.ts";
 import type { Arrived } from "./arrivals.ts";
 import type { RunValues } from "./commands.ts";
 import type { LossCause } from "./events.ts";
@@ -76,7 +78,10 @@ export interface SeveralJobs {
 export interface JobFacts {
   /** Names its log. A build of one job has the id of its job. */
   id: string;
+  /** Of the facts that it belongs to: for a job of a build of several, its own id. */
   buildId: string;
+  /** As in its `BuildFacts`. */
+  jobOf?: string;
   requires: Requires;
   timeoutSeconds: number;
   maxParallel: number | null;
@@ -108,7 +113,7 @@ export interface Lease {
   expiresAt: number;
   startedAt: number | null;
   /** Set when the agent has to stop: a person canceled the build, or it runs too long. */
-  stop: { reason: "canceled" | "timeout"; at: number } | null;
+  stop: { reason: "timeout" | StopReason; at: number } | null;
   /** Renewed once after an outage of this service or the loss of its socket, without a heartbeat since. */
   graced: boolean;
   /** The deadline that is stored, where heartbeats over the socket have renewed it in memory since. */
@@ -123,10 +128,11 @@ export interface KeptLease {
   expiresAt: number;
 }
 
-/** A build that has not ended, with its job. */
+/** A build that has not ended, with its job; `node` where it is a job of a build of several. */
 export interface ActiveBuild {
   build: BuildFacts;
   job: JobFacts;
+  node: JobNode | null;
 }
 
 export interface Outcome {
@@ -156,6 +162,8 @@ export interface AgentFacts {
   isDraining: boolean;
   isEphemeral: boolean;
   tokenHash: string;
+  /** What its program can do beyond the first protocol, as it said last. Absent while it said nothing. */
+  features?: Feature[];
   /** Absent in records that an older release stored. */
   registeredBy?: RegisteredBy | null;
   createdAt: number;
@@ -316,6 +324,8 @@ export type MemoryChange =
   | { kind: "events-told" }
   /** The version of a stored build that is not in memory. */
   | { kind: "sequence"; sequence: number }
+  /** A deadline of a build of several jobs, or of a gate of it, has passed. */
+  | { kind: "unsettled"; buildId: string }
   /** The object was loaded, and D1 was not compared with it since. */
   | { kind: "loaded" };
 

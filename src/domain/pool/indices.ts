@@ -1,17 +1,14 @@
 import { isEnded, isQueued, phaseOf } from "../../protocol/build-states.ts";
-import { leaseDue, offersResumeAt, retirementAt, stopDue } from "./deadlines.ts";
+import { leaseDue, offersResumeAt, retirementAt, severalDue, stopDue } from "./deadlines.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Offer } from "./facts.ts";
+import { isGroup } from "./match.ts";
+import type { Lane } from "./queue.ts";
+import type { Room } from "./rooms.ts";
+import { roomsOfBuild } from "./rooms-of.ts";
 import { OFFER_MS } from "./rules.ts";
 import type { PoolState, Position } from "./state.ts";
 
 /* Keeps the indices equal to builds, jobs, agents, waiters and offers. `agents` collects the agents to index again. */
-
-const count = (counts: Map<string, number>, key: string | null, by: 1 | -1): void => {
-  if (key === null) return;
-  const sum = (counts.get(key) ?? 0) + by;
-  if (sum === 0) counts.delete(key);
-  else counts.set(key, sum);
-};
 
 /** The build may fit a waiting agent that it did not fit before. */
 const markUnmatched = (state: PoolState, buildId: string): void => {
@@ -19,33 +16,36 @@ const markUnmatched = (state: PoolState, buildId: string): void => {
   if (lane) state.index.unmatched.lanes.add(lane);
 };
 
-/** The pipeline has room for one more build again. */
-const markPipelineUnmatched = (state: PoolState, pipelineId: string | null): void => {
-  if (pipelineId === null) return;
-  for (const lane of state.queue.lanesOf(pipelineId)) {
-    if (lane.maxParallel !== null) state.index.unmatched.lanes.add(lane);
+/** The rooms may have room for one more again. */
+const markRoomsUnmatched = (state: PoolState, rooms: readonly Pick<Room, "key">[]): void => {
+  for (const { key } of rooms) {
+    for (const lane of state.queue.lanesIn(key)) {
+      if (lane.rooms.some((room) => room.key === key && room.limit !== null)) state.index.unmatched.lanes.add(lane);
+    }
   }
 };
 
 export const setOffer = (state: PoolState, buildId: string, offer: Offer | null, agents: Set<string>): void => {
-  const { offered, offeredByPipeline, offerDeadlines } = state.index;
-  const pipelineId = state.builds.get(buildId)?.pipelineId ?? null;
+  const { offered, offerDeadlines, rooms } = state.index;
   const before = state.offers.get(buildId);
+  if (!before && !offer) return;
+  const build = state.builds.get(buildId);
+  const needed = build ? roomsOfBuild(state, build) : [];
   if (before) {
     state.offers.delete(buildId);
     offered.delete(before.agentId);
     offerDeadlines.remove(buildId);
     agents.add(before.agentId);
-    count(offeredByPipeline, pipelineId, -1);
+    for (const room of needed) rooms.take(room, -1);
     markUnmatched(state, buildId);
-    markPipelineUnmatched(state, pipelineId);
+    markRoomsUnmatched(state, needed);
   }
   if (!offer) return;
   state.offers.set(buildId, offer);
   offered.set(offer.agentId, buildId);
   offerDeadlines.schedule(buildId, offer.at + OFFER_MS);
   agents.add(offer.agentId);
-  count(offeredByPipeline, pipelineId, 1);
+  for (const room of needed) rooms.take(room, 1);
 };
 
 export const indexBuild = (state: PoolState, id: string, agents: Set<string>): void => {
@@ -54,19 +54,21 @@ export const indexBuild = (state: PoolState, id: string, agents: Set<string>): v
   const before = state.index.positions.get(id);
   const hasEnded = !job || isEnded(build.status);
   if (!isQueued(build.status)) setOffer(state, id, null, agents);
-  if (before?.lane) state.queue.remove(before.lane, build);
-  const after = hasEnded ? null : positionOf(state, build, job);
+  if (before?.lane) leaveLane(state, before.lane, build);
+  const after = hasEnded ? null : positionOf(state, build, job, before?.held ?? []);
   if (after) state.index.positions.set(id, after);
   else state.index.positions.delete(id);
   moveHolder(state, id, before?.holder ?? null, after?.holder ?? null, agents);
-  moveLeased(state, before?.leasedIn ?? null, after?.leasedIn ?? null);
+  moveRooms(state, before?.held ?? [], after?.held ?? []);
   state.runValueCharacters += (after?.inputBytes ?? 0) - (before?.inputBytes ?? 0);
   if (!job?.lease) state.stopsTold.delete(id);
   if (hasEnded) {
     state.builds.delete(id);
     state.jobs.delete(id);
+    if (build.several) forgetGraph(state, id, agents);
     return;
   }
+  if (build.several) state.deadlines.build.schedule(id, severalDue(build.several));
   if (after?.lane) markUnmatched(state, id);
   const due = leaseDue(job);
   if (due !== null) state.deadlines.lease.schedule(id, due);
@@ -76,16 +78,50 @@ export const indexBuild = (state: PoolState, id: string, agents: Set<string>): v
   if (after?.lane && until !== null) state.deadlines.otherAgent.schedule(id, until);
 };
 
-const positionOf = (state: PoolState, build: BuildFacts, job: JobFacts): Position | null => {
+const positionOf = (
+  state: PoolState,
+  build: BuildFacts,
+  job: JobFacts,
+  heldBefore: readonly Room[],
+): Position | null => {
   const inputBytes = job.inputBytes ?? 0;
+  const held = () => (heldBefore.length > 0 ? heldBefore : roomsOfBuild(state, build));
+  if (build.several) {
+    const holder = job.lease?.agentId ?? null;
+    return { lane: null, holder, held: build.several.holdsPlace ? held() : [], inputBytes };
+  }
   switch (phaseOf(build.status)) {
     case "queued":
-      return { lane: state.queue.add(build, job), holder: null, leasedIn: null, inputBytes };
+      return { lane: state.queue.add(build, job, roomsOfBuild(state, build)), holder: null, held: [], inputBytes };
     case "leased":
-      return { lane: null, holder: job.lease?.agentId ?? null, leasedIn: build.pipelineId, inputBytes };
+      return { lane: null, holder: job.lease?.agentId ?? null, held: held(), inputBytes };
     case "ended":
       return null;
   }
+};
+
+/** A concurrency group that a job leaves may have a larger limit from now on. */
+const leaveLane = (state: PoolState, lane: Lane, build: BuildFacts): void => {
+  state.queue.remove(lane, build);
+  if (lane.builds.length === 0) state.index.unmatched.lanes.delete(lane);
+  markRoomsUnmatched(
+    state,
+    lane.rooms.filter(({ key }) => isGroup(key)),
+  );
+};
+
+/** A build of several has ended: nothing of it is left in the queue, whatever ended it. */
+const forgetGraph = (state: PoolState, id: string, agents: Set<string>): void => {
+  const { graphs, index, unsettled, builds, jobs } = state;
+  for (const [jobId, { end }] of graphs.get(id)?.nodes ?? []) {
+    const left = builds.get(jobId);
+    if (left) builds.set(jobId, { ...left, status: "canceled" });
+    if (left && jobs.has(jobId)) indexBuild(state, jobId, agents);
+    index.buildOfJob.delete(jobId);
+    if (!end) index.openJobs--;
+  }
+  graphs.delete(id);
+  unsettled.delete(id);
 };
 
 const moveHolder = (
@@ -102,11 +138,11 @@ const moveHolder = (
   for (const agentId of [from, to]) if (agentId !== null) agents.add(agentId);
 };
 
-const moveLeased = (state: PoolState, from: string | null, to: string | null): void => {
+const moveRooms = (state: PoolState, from: readonly Room[], to: readonly Room[]): void => {
   if (from === to) return;
-  count(state.index.leasedByPipeline, from, -1);
-  count(state.index.leasedByPipeline, to, 1);
-  markPipelineUnmatched(state, from);
+  for (const room of from) state.index.rooms.hold(room, -1);
+  for (const room of to) state.index.rooms.hold(room, 1);
+  markRoomsUnmatched(state, from);
 };
 
 const skillsOf = (agent: AgentFacts): string =>
@@ -115,6 +151,8 @@ const skillsOf = (agent: AgentFacts): string =>
     Number(agent.canBuildIOS),
     Number(agent.canBuildAndroid),
     Number(agent.canBuildWeb),
+    ...[...(agent.features ?? [])].sort(),
+    "",
     ...[...agent.labels].sort(),
   ].join(" ");
 

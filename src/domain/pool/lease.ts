@@ -1,19 +1,39 @@
+import type { JobCause } from "../jobs/node.ts";
 import { type DecisionContext, patchBuild } from "./decision.ts";
 import type { LossCause } from "./events.ts";
 import type { ActiveBuild, AgentFacts, Change, JobFacts, Outcome } from "./facts.ts";
 import { cancelReason, POOL_LIMITS } from "./rules.ts";
 
-/** Ends the build with this outcome. */
+/** Ends the build, or the job of a build of several, with this outcome. */
 export const endBuild = (
-  { build, job }: ActiveBuild,
+  held: ActiveBuild,
   outcome: Outcome,
   message: string | null,
   context: DecisionContext,
 ): Change[] => [
-  ...patchBuild(build, { ...outcome, message, finishedAt: context.now }, context),
-  { kind: "job", job: { ...job, lease: null } },
-  ...closeForGood(job, context),
+  ...patchBuild(held.build, { ...outcome, message, finishedAt: context.now }, context),
+  { kind: "job", job: { ...held.job, lease: null } },
+  ...endNode(held, outcome, message, context),
+  ...closeForGood(held.job, context),
 ];
+
+/** What became of the job, for its build of several. */
+const endNode = (
+  { build, job, node }: ActiveBuild,
+  outcome: Outcome,
+  message: string | null,
+  { now }: DecisionContext,
+): Change[] => {
+  if (!node) return [];
+  const { startedAt } = build;
+  const { agentId, attempt, lease } = job;
+  const cause = outcome.status === "canceled" ? (node.stopCause ?? CANCELED) : null;
+  const fence = lease?.fence ?? 0;
+  const end = { ...outcome, cause, message, startedAt, finishedAt: now, agentId, attempt, fence };
+  return [{ kind: "node", node: { ...node, end } }];
+};
+
+const CANCELED: JobCause = { kind: "canceled", job: null, text: null };
 
 /** Ends a build that was canceled: with what was said then, or else with what its agent says of the end. */
 export const endCanceled = (
@@ -25,7 +45,7 @@ export const endCanceled = (
 
 /** Puts the build back into the queue. It keeps its age, and so its place. */
 export const requeue = (
-  { build, job }: ActiveBuild,
+  { build, job }: Pick<ActiveBuild, "build" | "job">,
   patch: Partial<JobFacts>,
   context: DecisionContext,
   message = build.message ?? null,
@@ -88,7 +108,7 @@ const retryOrFail = (held: ActiveBuild, message: string, context: DecisionContex
   const isStarted = lease.startedAt !== null;
   const unstarted = isStarted ? job.unstarted : rules.unstartedAfter(job, "lost");
   const mayRetry = isStarted ? rules.hasAttemptLeft(job) : rules.hasUnstartedLeft({ ...job, unstarted });
-  const counted = { build, job: { ...job, unstarted } };
+  const counted = { ...held, job: { ...job, unstarted } };
   if (!mayRetry) return endBuild(counted, AGENT_LOST, message, context);
   /* The build shows this message until it ends: why there is a next attempt. */
   return requeue(counted, {}, context, isStarted ? `Attempt ${job.attempt} was lost. ${message}` : undefined);

@@ -1,6 +1,6 @@
 import { type BuildQuery, type Listed, matches } from "../build-filter.ts";
 import { refOf } from "../git-ref.ts";
-import { activeBuild } from "./decision.ts";
+import { activeBuild, wholeBuilds } from "./decision.ts";
 import type { ActiveBuild } from "./facts.ts";
 import { namesAgent } from "./record.ts";
 import type { PoolState } from "./state.ts";
@@ -13,7 +13,7 @@ export interface LiveQuery extends BuildQuery {
   ids: string[];
 }
 
-const listed = ({ build, job }: ActiveBuild): Listed => ({
+const listed = ({ build, job }: Pick<ActiveBuild, "build" | "job">): Listed => ({
   ...build,
   ref: refOf(build.branch),
   event: build.origin?.event ?? "api",
@@ -23,7 +23,8 @@ const listed = ({ build, job }: ActiveBuild): Listed => ({
 });
 
 /** Ids of the builds that have not ended, or that D1 does not know as ended: all that a list would miss or show late. */
-const untoldIds = ({ builds, dirty }: PoolState): Set<string> => new Set([...builds.keys(), ...dirty.keys()]);
+const untoldIds = (state: PoolState): Set<string> =>
+  new Set([...wholeBuilds(state).map(({ id }) => id), ...state.dirty.keys()]);
 
 export const liveIds = (state: PoolState, { limit, ids, ...query }: LiveQuery): string[] => {
   const found: string[] = [];

@@ -1,25 +1,45 @@
+import type { JobRules } from "../jobs/rules.ts";
 import type { DecisionContext } from "./decision.ts";
 import type { AgentFacts } from "./facts.ts";
-import type { Lane, QueuedBuild } from "./queue.ts";
+import type { Lane, LaneRoom, QueuedBuild } from "./queue.ts";
+import type { Holders } from "./rooms.ts";
 import type { PoolState } from "./state.ts";
 
-/** Queued builds that are offered to an agent, and how many of them belong to a pipeline. */
+/** Queued builds that are offered to an agent, and who holds a room where offers count. */
 export interface Reservations {
   has(buildId: string): boolean;
-  countIn(pipelineId: string): number;
+  holders(state: PoolState, room: string): Holders;
 }
 
-export const NO_RESERVATIONS: Reservations = { has: () => false, countIn: () => 0 };
-
-export const countLeased = (state: PoolState, pipelineId: string | null): number =>
-  pipelineId === null ? 0 : (state.index.leasedByPipeline.get(pipelineId) ?? 0);
-
-/** Whether the pipeline's limit of parallel builds leaves room for one more build of the lane. */
-export const hasRoom = (state: PoolState, lane: Lane, reserved: Reservations, { rules }: DecisionContext): boolean => {
-  const { pipelineId, maxParallel } = lane;
-  const reservedCount = pipelineId === null ? 0 : reserved.countIn(pipelineId);
-  return rules.hasRoom(countLeased(state, pipelineId) + reservedCount, maxParallel);
+/** Offers to others do not count for an agent that claims. */
+export const NO_RESERVATIONS: Reservations = {
+  has: () => false,
+  holders: ({ index }, room) => index.rooms.held(room),
 };
+
+/** Whether each room that builds of the lane need has room for one more. */
+export const hasRoom = (state: PoolState, lane: Lane, reserved: Reservations, { rules }: DecisionContext): boolean =>
+  lane.rooms.every((room) => {
+    if (room.limit === null) return true;
+    const holders = reserved.holders(state, room.key);
+    return (
+      (room.holder !== null && holders.has(room.holder)) || rules.hasRoom(holders.size, limitOf(state, room, rules))
+    );
+  });
+
+/** The limit of a concurrency group is the smallest of those who are in it, whoever came first. */
+export const limitOf = (
+  { queue, index }: PoolState,
+  { key, limit }: Pick<LaneRoom, "key" | "limit">,
+  { roomLimit }: Pick<JobRules, "roomLimit">,
+): number | null => {
+  if (!isGroup(key) || limit === null) return limit;
+  const waiting = [...queue.lanesIn(key)].flatMap(({ rooms }) => rooms.filter((room) => room.key === key));
+  const limits = [...index.rooms.taken(key).values(), ...waiting].map((room) => room.limit);
+  return roomLimit([limit, ...limits.filter((other) => other !== null)]);
+};
+
+export const isGroup = (room: string): boolean => room.startsWith("group ");
 
 /** The first build in queue order that the agent may have and that is not reserved. Others never block it. */
 export const firstBuildFor = (
@@ -28,7 +48,7 @@ export const firstBuildFor = (
   reserved: Reservations,
   context: DecisionContext,
 ): QueuedBuild | undefined => {
-  const { meets, comesFirst, isDue, isNotFor } = context.rules;
+  const { meets, comesFirst, isDue, isNotFor, runsLane } = context.rules;
   const isOpen = ({ id }: QueuedBuild) => {
     const job = state.jobs.get(id)!;
     return isDue(job, context.now) && !reserved.has(id) && !isNotFor(job, agent.id);
@@ -37,7 +57,7 @@ export const firstBuildFor = (
   for (const { requires, lanes } of state.queue.classes.values()) {
     if (!meets(agent, requires)) continue;
     for (const lane of lanes.values()) {
-      if (!hasRoom(state, lane, reserved, context)) continue;
+      if (!runsLane(agent, lane) || !hasRoom(state, lane, reserved, context)) continue;
       const build = lane.builds.find(isOpen);
       if (build && (!first || comesFirst(build, first))) first = build;
     }

@@ -2,6 +2,7 @@ import { LIMITS, withCommas } from "../../protocol/limits.ts";
 import type { NewBuild } from "./commands.ts";
 import { audit, type DecisionContext } from "./decision.ts";
 import type { BuildFacts, Change, JobFacts } from "./facts.ts";
+import { addGraph, countWaiting, newSeveral } from "./several.ts";
 import type { PoolState } from "./state.ts";
 
 /** What the same decision has added to the queue already. */
@@ -17,7 +18,7 @@ export const queueProblem = (
   added: Added,
   { maxQueued }: DecisionContext,
 ): string | null => {
-  if (state.queue.size + added.builds >= maxQueued)
+  if (countWaiting(state) + added.builds + (request.planned?.graph.jobs.length ?? 1) > maxQueued)
     return `${withCommas(maxQueued)} builds are queued already: wait until some of them have run.`;
   const characters = state.runValueCharacters + added.runValueCharacters + sizeOfInputs(request);
   return characters > LIMITS.sealedInputsCharacters
@@ -37,12 +38,13 @@ export const addBuild = (
   context: DecisionContext,
 ): { build: BuildFacts; changes: Change[] } => {
   const { now, rules } = context;
-  const { id, repoId, branch, actor } = request;
+  const { id, repoId, branch, actor, planned } = request;
   const number = rules.nextNumber(state.records, repoId) + nth.inRepository - 1;
   const build: BuildFacts = { ...newFacts(request, context), seq: state.seq + nth.inPool, number };
   const changes: Change[] = [
     { kind: "build", build },
     { kind: "job", job: newJob(request) },
+    ...(planned ? addGraph(id, planned.graph, planned.text, planned.adopted) : []),
     ...runValuesOf(request, now),
     { kind: "number", repoId, number },
     ...rules.outbox(null, build, now),
@@ -75,6 +77,7 @@ const newFacts = (request: NewBuild, { now, rules }: DecisionContext): Omit<Buil
     createdBy,
     ...(origin && { origin }),
     ...(host && { host }),
+    ...(request.planned && { several: newSeveral(now, false) }),
     status: "queued",
     exitCode: null,
     reason: null,

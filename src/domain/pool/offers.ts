@@ -1,7 +1,9 @@
-import { type Decision, type DecisionContext, decided, type Push } from "./decision.ts";
+import { type Decision, type DecisionContext, decided, hintOf, type Push } from "./decision.ts";
 import type { Change, JobFacts } from "./facts.ts";
 import { firstBuildFor, hasRoom, type Reservations } from "./match.ts";
 import type { Lane } from "./queue.ts";
+import type { Holders } from "./rooms.ts";
+import { roomsOfBuild } from "./rooms-of.ts";
 import type { PoolState } from "./state.ts";
 
 /**
@@ -37,14 +39,15 @@ const offerLane = (state: PoolState, lane: Lane, round: OfferRound, context: Dec
 /** The agent that has waited longest among those that may have the build. */
 const longestWaiterFor = (
   state: PoolState,
-  { requirementClass }: Lane,
+  lane: Lane,
   job: JobFacts,
   round: OfferRound,
   { rules }: DecisionContext,
 ): string | undefined => {
   for (const waiters of state.index.idleWaiters.values()) {
     for (const id of waiters) {
-      if (!rules.meets(state.agents.get(id)!, requirementClass.requires)) break;
+      const agent = state.agents.get(id)!;
+      if (!rules.meets(agent, lane.requirementClass.requires) || !rules.runsLane(agent, lane)) break;
       if (round.isOpenTo(id) && !rules.isNotFor(job, id)) return id;
     }
   }
@@ -58,7 +61,9 @@ class OfferRound implements Reservations {
   readonly #state: PoolState;
   readonly #context: DecisionContext;
   readonly #agents = new Set<string>();
-  readonly #pipelines = new Map<string, string | null>();
+  readonly #builds = new Set<string>();
+  /** By room: who would hold it by an offer of this step, and did not before. */
+  readonly #holders = new Map<string, Set<string>>();
 
   constructor(state: PoolState, context: DecisionContext) {
     this.#state = state;
@@ -67,19 +72,27 @@ class OfferRound implements Reservations {
 
   add(agentId: string, buildId: string): void {
     this.#agents.add(agentId);
-    this.#pipelines.set(buildId, this.#state.builds.get(buildId)!.pipelineId);
+    const build = this.#state.builds.get(buildId)!;
+    this.#builds.add(buildId);
+    for (const { key, holder } of roomsOfBuild(this.#state, build)) this.#take(key, holder);
     this.changes.push({ kind: "offer", buildId, offer: { agentId, at: this.#context.now } });
-    this.pushes.push({ agentId, hint: { type: "look", buildId } });
+    this.pushes.push({ agentId, hint: hintOf("look", build) });
   }
 
   has(buildId: string): boolean {
-    return this.#state.offers.has(buildId) || this.#pipelines.has(buildId);
+    return this.#state.offers.has(buildId) || this.#builds.has(buildId);
   }
 
-  countIn(pipelineId: string): number {
-    let count = this.#state.index.offeredByPipeline.get(pipelineId) ?? 0;
-    for (const offered of this.#pipelines.values()) if (offered === pipelineId) count++;
-    return count;
+  holders({ index }: PoolState, room: string): Holders {
+    const taken = index.rooms.taken(room);
+    const added = this.#holders.get(room);
+    if (!added) return taken;
+    return { size: taken.size + added.size, has: (holder) => taken.has(holder) || added.has(holder) };
+  }
+
+  #take(room: string, holder: string): void {
+    if (this.#state.index.rooms.taken(room).has(holder)) return;
+    this.#holders.set(room, (this.#holders.get(room) ?? new Set()).add(holder));
   }
 
   /** Whether the agent could take a build if it got an offer now. */

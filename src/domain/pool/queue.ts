@@ -1,5 +1,6 @@
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { BuildFacts, JobFacts } from "./facts.ts";
+import type { Room } from "./rooms.ts";
 
 /** A build in the queue, with what decides its place: the higher priority first, then the older build. */
 export interface QueuedBuild {
@@ -8,11 +9,21 @@ export interface QueuedBuild {
   seq: number;
 }
 
-/** Queued builds of one pipeline with equal requirements, in queue order: an agent that may take one may take any. */
+/** A room that each build of a lane needs. */
+export interface LaneRoom {
+  key: string;
+  limit: number | null;
+  /** Who holds it for all of the lane: the build of several that they are jobs of. Null: each build for itself. */
+  holder: string | null;
+}
+
+/** Queued builds with equal requirements that need the same rooms, in queue order: an agent that may take one may take any. */
 export interface Lane {
+  key: string;
   requirementClass: RequirementClass;
-  pipelineId: string | null;
-  maxParallel: number | null;
+  rooms: readonly LaneRoom[];
+  /** Jobs of builds of several, which not every agent can run. */
+  isOfJobs: boolean;
   builds: QueuedBuild[];
 }
 
@@ -35,29 +46,36 @@ export const requirementKey = ({ platform, ios, android, web, labels }: Requires
 /** The queued builds by requirements, so that a search visits classes of builds rather than each build. */
 export class Queue {
   readonly classes = new Map<string, RequirementClass>();
-  readonly #byPipeline = new Map<string, Set<Lane>>();
+  readonly #byRoom = new Map<string, Set<Lane>>();
+  /** Queued builds and jobs, and how many of them are jobs of builds of several. */
   size = 0;
+  jobs = 0;
 
-  add(build: BuildFacts, job: JobFacts): Lane {
-    const lane = this.#laneFor(build, job);
+  add(build: BuildFacts, job: JobFacts, rooms: readonly Room[]): Lane {
+    const lane = this.#laneFor(build, job, rooms);
     const queued = { id: build.id, priority: build.priority, seq: build.seq };
     lane.builds.splice(rankIn(lane, queued), 0, queued);
     this.size++;
+    if (lane.isOfJobs) this.jobs++;
     return lane;
   }
 
   remove(lane: Lane, build: BuildFacts): void {
     lane.builds.splice(rankIn(lane, build), 1);
     this.size--;
+    if (lane.isOfJobs) this.jobs--;
     if (lane.builds.length > 0) return;
-    lane.requirementClass.lanes.delete(keyOf(lane));
+    lane.requirementClass.lanes.delete(lane.key);
     if (lane.requirementClass.lanes.size === 0) this.classes.delete(lane.requirementClass.key);
-    if (lane.pipelineId !== null) this.#byPipeline.get(lane.pipelineId)?.delete(lane);
+    for (const { key } of lane.rooms) {
+      const lanes = this.#byRoom.get(key);
+      if (lanes?.delete(lane) && lanes.size === 0) this.#byRoom.delete(key);
+    }
   }
 
-  /** The lanes of a pipeline. */
-  lanesOf(pipelineId: string): Iterable<Lane> {
-    return this.#byPipeline.get(pipelineId) ?? [];
+  /** The lanes whose builds need this room. */
+  lanesIn(room: string): Iterable<Lane> {
+    return this.#byRoom.get(room) ?? [];
   }
 
   /** How many queued builds are before this one. */
@@ -67,24 +85,27 @@ export class Queue {
     return count;
   }
 
-  #laneFor({ pipelineId }: BuildFacts, { requires, maxParallel }: JobFacts): Lane {
-    const key = requirementKey(requires);
-    const requirementClass = this.classes.get(key) ?? { key, requires, lanes: new Map<string, Lane>() };
-    this.classes.set(key, requirementClass);
-    const laneKey = keyOf({ pipelineId, maxParallel });
-    const existing = requirementClass.lanes.get(laneKey);
+  #laneFor(build: BuildFacts, { requires }: JobFacts, needed: readonly Room[]): Lane {
+    const classKey = requirementKey(requires);
+    const requirementClass = this.classes.get(classKey) ?? { key: classKey, requires, lanes: new Map<string, Lane>() };
+    this.classes.set(classKey, requirementClass);
+    const rooms = needed.map((room) => laneRoomOf(build, room));
+    const isOfJobs = build.jobOf !== undefined;
+    const key = JSON.stringify([isOfJobs, ...rooms.map((room) => [room.key, room.limit, room.holder])]);
+    const existing = requirementClass.lanes.get(key);
     if (existing) return existing;
-    const lane: Lane = { requirementClass, pipelineId, maxParallel, builds: [] };
-    requirementClass.lanes.set(laneKey, lane);
-    if (pipelineId !== null) {
-      const lanes = this.#byPipeline.get(pipelineId) ?? new Set();
-      this.#byPipeline.set(pipelineId, lanes.add(lane));
-    }
+    const lane: Lane = { key, requirementClass, rooms, isOfJobs, builds: [] };
+    requirementClass.lanes.set(key, lane);
+    for (const room of rooms) this.#byRoom.set(room.key, (this.#byRoom.get(room.key) ?? new Set()).add(lane));
     return lane;
   }
 }
 
-const keyOf = ({ pipelineId, maxParallel }: Pick<Lane, "pipelineId" | "maxParallel">) => `${pipelineId} ${maxParallel}`;
+const laneRoomOf = ({ id }: BuildFacts, { key, limit, holder }: Room): LaneRoom => ({
+  key,
+  limit,
+  holder: holder === id || limit === null ? null : holder,
+});
 
 /** How many builds of the lane are before this one. */
 const rankIn = ({ builds }: Lane, build: QueuedBuild): number => {

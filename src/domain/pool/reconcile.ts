@@ -1,5 +1,14 @@
 import { isEnded } from "../../protocol/build-states.ts";
-import { activeBuild, type Decision, type DecisionContext, decided, later, patchBuild } from "./decision.ts";
+import {
+  activeBuild,
+  buildHeldBy,
+  type Decision,
+  type DecisionContext,
+  decided,
+  later,
+  patchBuild,
+  wholeBuilds,
+} from "./decision.ts";
 import type { AgentFacts, BuildFacts, Change, Deletion, JobFacts } from "./facts.ts";
 import { closeLog, endBuild, loseLease } from "./lease.ts";
 import type { PoolState } from "./state.ts";
@@ -73,7 +82,7 @@ const restoredSide = (
 const tellAgain = (state: PoolState, sequence: number, context: DecisionContext): Change[] => [
   { kind: "told", sequence },
   { kind: "tell-again", after: 0, at: later(state, context.now) },
-  ...[...state.builds.keys()].map((buildId): Change => ({ kind: "untold", buildId, at: later(state, context.now) })),
+  ...wholeBuilds(state).map(({ id }): Change => ({ kind: "untold", buildId: id, at: later(state, context.now) })),
   ...deleteAgain(state, state.records.rememberedDeletions(), context),
   { kind: "flush", at: context.now, failures: 0 },
 ];
@@ -98,7 +107,7 @@ const forgottenDeletions = (state: PoolState, stored: Stored, context: DecisionC
 
 /** An operator says that D1 was restored, so that an idle pool tells it again too. */
 export const databaseRestored = (state: PoolState, _: null, context: DecisionContext): Decision<Reconciled> => {
-  const told = state.builds.size + state.records.endedAfter(0, Number.POSITIVE_INFINITY).length;
+  const told = wholeBuilds(state).length + state.records.endedAfter(0, Number.POSITIVE_INFINITY).length;
   return decided({ ended: 0, lost: 0, told, agentsRemoved: 0 }, tellAgain(state, state.told, context));
 };
 
@@ -239,7 +248,7 @@ const endLost = (state: PoolState, stored: StoredBuild, nth: number, context: De
     ...{ id: stored.id, buildId: stored.id, requires: {}, timeoutSeconds: 0, maxParallel: null, maxAttempts: attempt },
     ...{ attempt, unstarted: 0, releasedBy: [], notBefore: 0, lease: null, fence: 0, agentId, result: null },
   };
-  return endBuild({ build, job }, LOST, LOST_MESSAGE, context);
+  return endBuild({ build, job, node: null }, LOST, LOST_MESSAGE, context);
 };
 
 /** The audit has the removal already. */
@@ -249,10 +258,9 @@ const removeAgain = (
   changed: ReadonlyMap<string, BuildFacts>,
   context: DecisionContext,
 ): Change[] => {
-  const buildId = state.index.holding.get(id);
-  const build = buildId === undefined ? undefined : (changed.get(buildId) ?? state.builds.get(buildId));
-  const job = buildId === undefined ? undefined : state.jobs.get(buildId);
-  const freed = build && job && !isEnded(build.status) ? loseLease({ build, job }, undefined, "removed", context) : [];
+  const held = buildHeldBy(state, id);
+  const build = held && (changed.get(held.build.id) ?? held.build);
+  const freed = build && !isEnded(build.status) ? loseLease({ ...held, build }, undefined, "removed", context) : [];
   return [...freed, { kind: "agent-removed", agentId: id }];
 };
 

@@ -62,11 +62,12 @@ export const toBuild = (orgId: string, build: BuildFacts, job: JobFacts, report:
   };
 };
 
-/** What the service gets of a build that an agent claimed. */
+/** What the service gets of a build, or of the job of one, that an agent claimed. */
 export const toGrant = (
   orgId: string,
   { buildId, fence, expiresAt }: Granted,
   { build, job, report }: { build: BuildFacts; job: JobFacts; report: Report },
+  leased: JobFacts,
   runValues: RunValues | undefined,
 ): Grant => ({
   buildId,
@@ -76,13 +77,13 @@ export const toGrant = (
   repoId: build.repoId,
   pipelineId: build.pipelineId,
   pipelineVersion: build.pipelineVersion,
-  requires: job.requires,
-  timeoutSeconds: job.timeoutSeconds,
-  mayGoElsewhere: RULES.mayGoElsewhere(job),
+  requires: leased.requires,
+  timeoutSeconds: leased.timeoutSeconds,
+  mayGoElsewhere: RULES.mayGoElsewhere(leased),
   inputs: runValues?.inputs ?? null,
   secretKeys: runValues?.secretKeys ?? [],
   purpose: build.origin?.purpose ?? "build",
-  paths: build.origin?.paths ?? null,
+  paths: leased.jobOf ? null : (build.origin?.paths ?? null),
 });
 
 /** When the agent last made contact. `pingedAt` is the last ping on its socket. */
@@ -105,7 +106,8 @@ const statusOf = (agent: AgentFacts, isBusy: boolean, online: boolean): number =
 export const toAgent = (state: PoolState, orgId: string, agent: AgentFacts, now: number, pingedAt = 0): Agent => {
   const { id, name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels, version, isEphemeral } = agent;
   const online = isOnline(state, agent, now, pingedAt);
-  const currentBuildId = state.index.holding.get(id) ?? null;
+  const held = state.index.holding.get(id) ?? null;
+  const currentBuildId = held && (state.index.buildOfJob.get(held) ?? held);
   return {
     id,
     name,

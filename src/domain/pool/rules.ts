@@ -1,7 +1,9 @@
+import type { BuildReason } from "../../protocol/build.ts";
 import { type ActiveStatus, isActive, isEnded } from "../../protocol/build-states.ts";
 import { PERIODS } from "../../protocol/limits.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { HostReport, HostState } from "../githost/host-report.ts";
+import { JOB_RULES, type JobRules } from "../jobs/rules.ts";
 import { unmetRequirements } from "../requires.ts";
 import type {
   ActiveBuild,
@@ -17,7 +19,7 @@ import type {
 } from "./facts.ts";
 import { HEAD_MS, type Head, olderThanNewest, type Place, place } from "./heads.ts";
 import { hostReportOf, isHostDue } from "./host-state.ts";
-import { byQueueOrder, type QueuedBuild } from "./queue.ts";
+import { byQueueOrder, type Lane, type QueuedBuild } from "./queue.ts";
 import type { StoredBuild } from "./stored.ts";
 
 /** Limits that only the pool knows; `protocol/limits.ts` has those that a client meets. */
@@ -55,7 +57,7 @@ export const IGNORED_LIMIT = 2;
  * The rules of the pool, each with a name and in one line. The simulation replaces one at a time by a wrong one, which
  * proves that each rule matters and that the checks find its absence.
  */
-export interface Rules {
+export interface Rules extends JobRules {
   /** The fence of a new lease. It grows even after the disk or the clock was set back. */
   nextFence(last: number, now: number): number;
   /** The version of a changed build. Like the fence, it grows even after a restore. */
@@ -80,8 +82,10 @@ export interface Rules {
   attemptAfterRelease(job: JobFacts): number;
   meets(agent: AgentFacts, requires: Requires): boolean;
   comesFirst(left: QueuedBuild, right: QueuedBuild): boolean;
-  /** Whether another build of the pipeline may be leased. */
+  /** Whether there is room for one more in a room with so many. */
   hasRoom(leased: number, maxParallel: number | null): boolean;
+  /** Whether the agent's program can run what is in the lane. */
+  runsLane(agent: AgentFacts, lane: Pick<Lane, "isOfJobs">): boolean;
   isDue(job: JobFacts, now: number): boolean;
   /** Whether the agent may get any build. */
   takesBuilds(agent: AgentFacts, now: number): boolean;
@@ -95,6 +99,7 @@ export interface Rules {
   isRestart(agent: AgentFacts, bootId: string | null): boolean;
   isStale(agent: AgentFacts, bootId: string | null): boolean;
   tokenFits(agent: AgentFacts, tokenHash: string): boolean;
+  /** Whether the build's environment may leave: as it is handed out, or once its agent has read the file. */
   mayDeliver(build: BuildFacts): boolean;
   mayStart(build: BuildFacts): boolean;
   mayFinish(build: BuildFacts): boolean;
@@ -164,10 +169,10 @@ export interface Rules {
 }
 
 /** What may be done to a build: the agent that holds it gets it, starts it and finishes it; a person cancels it. */
-const ALLOWED: Record<ActiveStatus, readonly ("hand-out" | "start" | "finish" | "cancel")[]> = {
+const ALLOWED: Record<ActiveStatus, readonly ("hand-out" | "deliver" | "start" | "finish" | "cancel")[]> = {
   queued: ["cancel"],
-  assigned: ["hand-out", "start", "cancel"],
-  running: ["finish", "cancel"],
+  assigned: ["hand-out", "deliver", "start", "cancel"],
+  running: ["deliver", "finish", "cancel"],
   canceling: ["finish"],
 };
 
@@ -175,14 +180,16 @@ const ALLOWED: Record<ActiveStatus, readonly ("hand-out" | "start" | "finish" | 
 const isAllowed = (action: (typeof ALLOWED)[ActiveStatus][number], { status }: BuildFacts): boolean =>
   isActive(status) && (ALLOWED[status]?.includes(action) ?? false);
 
-/** Why a build was canceled: for a newer head of its ref, or for anything else. */
-export const cancelReason = ({ supersededBy }: BuildFacts) => (supersededBy ? "superseded" : "canceled");
+/** Why a build was canceled: for a newer head of its ref, or for anything else. One job of several says it itself. */
+export const cancelReason = ({ supersededBy, jobOf, reason }: BuildFacts): BuildReason =>
+  jobOf && reason ? reason : supersededBy ? "superseded" : "canceled";
 
 /** Whether the agent decides if there is anything to do: never in a build that a person asked for. */
 const mayBeSkipped = ({ origin }: BuildFacts): boolean =>
   origin?.purpose === "read-file" || (origin?.paths ?? null) !== null;
 
 export const RULES: Rules = {
+  ...JOB_RULES,
   nextFence: (last, now) => Math.max(last + 1, now),
   nextVersion: (last, now) => Math.max(last + 1, now),
   holdsLease: ({ lease }, agentId, fence) => lease?.fence === fence && lease.agentId === agentId,
@@ -200,6 +207,7 @@ export const RULES: Rules = {
   meets: (agent, requires) => unmetRequirements(agent, requires).length === 0,
   comesFirst: (left, right) => byQueueOrder(left, right) < 0,
   hasRoom: (leased, maxParallel) => maxParallel === null || leased < maxParallel,
+  runsLane: ({ features }, { isOfJobs }) => !isOfJobs || (features?.includes("jobs") ?? false),
   isDue: (job, now) => job.notBefore <= now,
   takesBuilds: (agent, now) =>
     !agent.isDraining &&
@@ -212,7 +220,7 @@ export const RULES: Rules = {
   isRestart: (agent, bootId) => bootId !== null && bootId !== agent.bootId && !agent.pastBoots.includes(bootId),
   isStale: (agent, bootId) => bootId !== null && agent.pastBoots.includes(bootId),
   tokenFits: (agent, tokenHash) => agent.tokenHash === tokenHash,
-  mayDeliver: (build) => isAllowed("hand-out", build),
+  mayDeliver: (build) => isAllowed("deliver", build),
   mayStart: (build) => isAllowed("start", build),
   mayFinish: (build) => isAllowed("finish", build),
   ending: (build, { lease }, reported) => {
@@ -233,7 +241,8 @@ export const RULES: Rules = {
     Math.max(expiresAt, stop ? Math.min(now + leaseMs, stop.at + STOP_GRACE_MS) : now + leaseMs),
   overtime: ({ lease, timeoutSeconds }, now) =>
     !!lease && lease.startedAt !== null && !lease.stop && now >= lease.startedAt + timeoutSeconds * 1000,
-  outbox: (before, build, at) => (!before || isEnded(build.status) ? [{ kind: "dirty", buildId: build.id, at }] : []),
+  outbox: (before, build, at) =>
+    !build.jobOf && (!before || isEnded(build.status)) ? [{ kind: "dirty", buildId: build.id, at }] : [],
   mayTell: (build, isRecorded) => !isEnded(build.status) || isRecorded,
   isHeard: (build, version) => !isEnded(build.status) || build.version === version,
   hostOutbox: (build, at) => (isHostDue(build) ? [{ kind: "host-due", buildId: build.id, at }] : []),

@@ -1,14 +1,27 @@
+import type { JobGraph } from "../jobs/graph.ts";
+import type { JobNode } from "../jobs/node.ts";
 import { DeadlineQueue } from "./deadline-queue.ts";
 import { noEvents, type PoolEvents } from "./events.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Offer, Records, Waiter } from "./facts.ts";
 import { type Lane, Queue } from "./queue.ts";
+import { type Room, Rooms } from "./rooms.ts";
 
 /**
  * What the pool waits for. By id of a build: its lease needs attention (`lease`), its agent is told again to stop it
  * (`stop`), it may be handed out again (`delay`), or another agent for it is looked for again (`otherAgent`). By id of an
- * agent: it gets offers again (`offersResume`), or, being ephemeral, is removed (`retirement`).
+ * agent: it gets offers again (`offersResume`), or, being ephemeral, is removed (`retirement`). By id of a job: nobody
+ * has answered its gate (`gate`). By id of a build of several jobs: it took too long, or its cancel does (`build`).
  */
-export const DEADLINE_KINDS = ["lease", "stop", "delay", "otherAgent", "offersResume", "retirement"] as const;
+export const DEADLINE_KINDS = [
+  "lease",
+  "stop",
+  "delay",
+  "otherAgent",
+  "offersResume",
+  "retirement",
+  "gate",
+  "build",
+] as const;
 export type DeadlineKind = (typeof DEADLINE_KINDS)[number];
 
 /**
@@ -26,6 +39,10 @@ export interface PoolState {
   readonly revoked: Map<string, number>;
   readonly builds: Map<string, BuildFacts>;
   readonly jobs: Map<string, JobFacts>;
+  /** Of each active build of several jobs. */
+  readonly graphs: Map<string, BuildGraph>;
+  /** Builds of several jobs of which something changed: what follows from that is still to be settled. */
+  readonly unsettled: Set<string>;
   /** Last contact of each agent, where it is later than the stored one. */
   readonly lastContacts: Map<string, number>;
   /** Agents that wait for offers. */
@@ -67,6 +84,12 @@ export interface PoolState {
   readonly index: Indices;
 }
 
+/** What a build of several jobs is, and what became of each job. */
+export interface BuildGraph {
+  readonly graph: JobGraph;
+  readonly nodes: Map<string, JobNode>;
+}
+
 /** Derived from the rest of the state by `indices.ts`. */
 interface Indices {
   readonly agentByToken: Map<string, string>;
@@ -76,9 +99,12 @@ interface Indices {
   readonly holding: Map<string, string>;
   /** By agent: the build of its open offer. */
   readonly offered: Map<string, string>;
-  /** By pipeline: how many builds are leased, and how many have an open offer. */
-  readonly leasedByPipeline: Map<string, number>;
-  readonly offeredByPipeline: Map<string, number>;
+  /** Who holds what only so many may hold at a time. */
+  readonly rooms: Rooms;
+  /** By job of an active build of several: the build. */
+  readonly buildOfJob: Map<string, string>;
+  /** Jobs of builds of several that have not ended. */
+  openJobs: number;
   /** By skills: the waiters that could take a build, the one that has waited longest first. */
   readonly idleWaiters: Map<string, Set<string>>;
   readonly positions: Map<string, Position>;
@@ -99,8 +125,8 @@ interface Attempts {
 export interface Position {
   lane: Lane | null;
   holder: string | null;
-  /** The pipeline, while the build is leased. */
-  leasedIn: string | null;
+  /** The rooms that it holds. */
+  held: readonly Room[];
   inputBytes: number;
 }
 
@@ -113,6 +139,8 @@ export const emptyState = (records: Records): PoolState => ({
   revoked: new Map(),
   builds: new Map(),
   jobs: new Map(),
+  graphs: new Map(),
+  unsettled: new Set(),
   lastContacts: new Map(),
   waiters: new Map(),
   offers: new Map(),
@@ -139,6 +167,8 @@ export const emptyState = (records: Records): PoolState => ({
     otherAgent: new DeadlineQueue(),
     offersResume: new DeadlineQueue(),
     retirement: new DeadlineQueue(),
+    gate: new DeadlineQueue(),
+    build: new DeadlineQueue(),
   },
   queue: new Queue(),
   index: {
@@ -146,8 +176,9 @@ export const emptyState = (records: Records): PoolState => ({
     skills: new Map(),
     holding: new Map(),
     offered: new Map(),
-    leasedByPipeline: new Map(),
-    offeredByPipeline: new Map(),
+    rooms: new Rooms(),
+    buildOfJob: new Map(),
+    openJobs: 0,
     idleWaiters: new Map(),
     positions: new Map(),
     offerDeadlines: new DeadlineQueue(),

@@ -10,12 +10,15 @@ import { type Decision, type DecisionContext, decided, type Push } from "./decis
 import { deleteBuild, recordDeletions } from "./delete.ts";
 import { enqueue } from "./enqueue.ts";
 import type { Change } from "./facts.ts";
+import { decideGate } from "./gates.ts";
 import { HEAD_MS } from "./heads.ts";
 import { recordHosts } from "./host-outbox.ts";
 import { offerBuilds } from "./offers.ts";
 import { recordCloses, recordFlush } from "./outbox.ts";
+import { plan, refusePlan } from "./plan.ts";
 import { compare, databaseRestored, keepUnchecked, reconcile, revoke } from "./reconcile.ts";
 import { REMEMBER_MS, REVOKED_MS } from "./rules.ts";
+import { settleBuild } from "./settle-build.ts";
 import type { PoolState } from "./state.ts";
 import { sweep } from "./sweep.ts";
 import { finish, heartbeat, progress, release, start } from "./work.ts";
@@ -40,6 +43,9 @@ const COMMANDS = {
   release: { decide: release },
   finish: { decide: finish },
   cancel: { decide: cancel },
+  plan: { decide: plan },
+  refusePlan: { decide: refusePlan },
+  decideGate: { decide: decideGate },
   flagLeak: { decide: flagLeak },
   deleteBuild: { decide: deleteBuild },
   recordDeletions: { decide: recordDeletions },
@@ -84,6 +90,9 @@ export const decide = <C extends Command>(
   return row.decide(state, input as never, context) as Decision<Output<C>>;
 };
 
+/** Builds of several jobs that are settled after one decision at most: one may end others. */
+const SETTLED_AT_ONCE = 10_000;
+
 /**
  * Ends what is overdue, records the caller's contact, decides the command, and offers builds to waiting agents.
  * `commit` receives the changes of each part in order and stores all of them in one transaction.
@@ -97,7 +106,7 @@ export const step = <C extends Command>(
   commit: (changes: readonly Change[]) => void,
 ): { answer: Result<Output<C>>; pushes: Push[] } => {
   const pushes: Push[] = [];
-  const enact = <T>(decision: Decision<T>): Result<T> => {
+  const commitAndApply = <T>(decision: Decision<T>): Result<T> => {
     const changes = [...keepUnchecked(state, decision.changes), ...decision.changes];
     if (changes.length > 0) {
       commit(changes);
@@ -105,6 +114,15 @@ export const step = <C extends Command>(
     }
     pushes.push(...decision.pushes);
     return decision.answer;
+  };
+  const enact = <T>(decision: Decision<T>): Result<T> => {
+    const answer = commitAndApply(decision);
+    for (let rounds = 0; rounds < SETTLED_AT_ONCE && state.unsettled.size > 0; rounds++) {
+      const [buildId = ""] = state.unsettled;
+      state.unsettled.delete(buildId);
+      commitAndApply(settleBuild(state, buildId, context));
+    }
+    return answer;
   };
   const due = takeDue(state, context);
   if (due) {

@@ -1,5 +1,14 @@
 import { type Due, lastContact, stopDue } from "./deadlines.ts";
-import { activeBuild, audit, type Decision, type DecisionContext, decided, type Push, SYSTEM } from "./decision.ts";
+import {
+  activeBuild,
+  audit,
+  type Decision,
+  type DecisionContext,
+  decided,
+  hintOf,
+  type Push,
+  SYSTEM,
+} from "./decision.ts";
 import { recheckElsewhere } from "./elsewhere.ts";
 import type { Change, JobFacts } from "./facts.ts";
 import { loseLease } from "./lease.ts";
@@ -24,11 +33,18 @@ export const sweep = (state: PoolState, due: Due, context: DecisionContext): Dec
       ...withdrawOffers(state, due.offer, context),
       ...endDelays(state, due.delay, context),
       ...recheckElsewhere(state, due.otherAgent, context),
+      ...unsettle(state, due),
       ...due.offersResume.map((agentId) => ({ kind: "offers-resumed", agentId }) as const),
     ],
     [...stopped.pushes, ...told.pushes],
   );
 };
+
+/** Builds of several jobs that took too long, and those with gates that nobody answered. */
+const unsettle = ({ index }: PoolState, { gate, build }: Due): Change[] =>
+  [...build, ...gate.map((jobId) => index.buildOfJob.get(jobId))].flatMap((buildId) =>
+    buildId === undefined ? [] : [{ kind: "unsettled", buildId } as const],
+  );
 
 /** A deadline that passed long ago means that this service was down, and could not receive heartbeats. */
 const missedDeadlines = (state: PoolState, buildIds: readonly string[], { now, rules }: DecisionContext): boolean =>
@@ -77,7 +93,7 @@ const stopOvertime = (
     if (!job?.lease || !context.rules.overtime(job, context.now)) continue;
     changes.push({ kind: "job", job: { ...job, lease: { ...job.lease, stop: overtimeStop(job, context) } } });
     changes.push({ kind: "stop-told", buildId, at: context.now });
-    pushes.push({ agentId: job.lease.agentId, hint: { type: "cancel", buildId } });
+    pushes.push({ agentId: job.lease.agentId, hint: hintOf("cancel", state.builds.get(buildId)!) });
   }
   return { changes, pushes };
 };
@@ -93,7 +109,7 @@ const tellAgain = (
     changes: unanswered.map((buildId) => ({ kind: "stop-told", buildId, at: now })),
     pushes: unanswered.map((buildId) => {
       const { agentId } = state.jobs.get(buildId)!.lease!;
-      return { agentId, hint: { type: "cancel", buildId } };
+      return { agentId, hint: hintOf("cancel", state.builds.get(buildId)!) };
     }),
   };
 };

@@ -14,13 +14,15 @@ import {
   verifiedAgent,
 } from "./decision.ts";
 import { releaseElsewhere } from "./elsewhere.ts";
-import type { ActiveBuild, BuildFacts, Change, JobFacts, Lease, Outcome, Report } from "./facts.ts";
+import type { ActiveBuild, Change, JobFacts, Lease, Outcome, Report } from "./facts.ts";
+import { foundChanges } from "./found.ts";
 import { endBuild, endCanceled, loseLease, overtimeMessage, requeue, retireEphemeral, TIMED_OUT } from "./lease.ts";
+import { keptOutputs, OUTPUT_REFUSED, outputsProblem } from "./outputs.ts";
 import { POOL_LIMITS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
 /** The build that the caller holds a lease on, or the refusal. */
-const buildOfCaller = (
+export const buildOfCaller = (
   state: PoolState,
   holder: LeaseHolder,
   context: DecisionContext,
@@ -31,7 +33,7 @@ const buildOfCaller = (
   return active || state.records.ended(holder.buildId) ? leaseLost() : unknownId();
 };
 
-const isRefused = (held: ActiveBuild | Decision<never>): held is Decision<never> => "answer" in held;
+export const isRefused = (held: ActiveBuild | Decision<never>): held is Decision<never> => "answer" in held;
 
 /** The agent confirms that it received the job. The attempt counts from here, and heartbeats renew the lease. */
 export const start = (state: PoolState, holder: LeaseHolder, context: DecisionContext): Decision<string> => {
@@ -90,10 +92,6 @@ export const heartbeat = (state: PoolState, beat: HeartbeatRequest, context: Dec
   return decided({ cancel: true, reason: lease.stop.reason, leaseExpiresAt }, [...changes, told]);
 };
 
-/** The commit to keep for later attempts and retries. An annotated tag has an id of its own: its commit replaces that. */
-const commitBuilt = ({ branch, commitSha }: BuildFacts, reported: string | undefined): string | null =>
-  (branch.startsWith("refs/tags/") ? (reported ?? commitSha) : (commitSha ?? reported)) ?? null;
-
 /** Stores what the agent found out: steps, summary, the commit of a branch or tag, and what it was compared with. */
 export const progress = (
   state: PoolState,
@@ -108,11 +106,8 @@ export const progress = (
   if (progressReport.steps) report.steps = progressReport.steps;
   else if (progressReport.masksCame) report.masksCame = true;
   if (progressReport.summary !== undefined) report.summary = progressReport.summary;
-  const commitSha = commitBuilt(build, progressReport.commitSha);
-  const base = progressReport.base ?? build.base ?? null;
-  const isKnown = commitSha === build.commitSha && base === (build.base ?? null);
-  if (isKnown && Object.keys(report).length === 0) return decided(null);
-  const found = isKnown ? [] : patchBuild(build, { commitSha, base }, context);
+  const found = foundChanges(build, progressReport, context);
+  if (found.length === 0 && Object.keys(report).length === 0) return decided(null);
   return decided(null, [{ kind: "report", buildId: build.id, report, at: context.now }, ...found]);
 };
 
@@ -151,13 +146,18 @@ export const finish = (state: PoolState, report: FinishReport, context: Decision
   const { build, job } = held;
   if (!context.rules.holdsLease(job, agentId, fence)) return leaseLost();
   if (!context.rules.mayFinish(build)) return refused("conflict", "The build was not started.");
-  const outcome = context.rules.ending(build, job, reported);
+  const refusedOutputs = outputsProblem(state, build, report);
+  const outcome = context.rules.ending(build, job, refusedOutputs ? OUTPUT_REFUSED : reported);
+  const outputs = keptOutputs(build, outcome, report);
   const isOwnMessage = outcome.reason !== "timeout" || report.reason === "timeout";
   const message =
-    (isOwnMessage ? report.message : null) ?? (outcome.reason === "timeout" ? overtimeMessage(job) : null);
-  const finished = { build, job: { ...job, result: reported } };
+    refusedOutputs ??
+    (isOwnMessage ? report.message : null) ??
+    (outcome.reason === "timeout" ? overtimeMessage(job) : null);
+  const finished = { ...held, job: { ...job, result: reported } };
   const isCanceled = build.status === "canceling";
   return decided(buildId, [
+    ...outputs,
     ...(isCanceled ? endCanceled(finished, context, message, outcome) : endBuild(finished, outcome, message, context)),
     ...retireEphemeral(state.agents.get(agentId), context),
   ]);

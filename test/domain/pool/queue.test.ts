@@ -51,7 +51,7 @@ describe("the queue", () => {
   it("accepts 10,000 queued builds and 5,000 agents, and no more", () => {
     const pool = new TestPool();
     const many = (count: number, make: () => unknown) => Array.from({ length: count }, make);
-    many(10_000, () => pool.model.state.queue.add(...queued(pool.newBuild().id)));
+    many(10_000, () => pool.model.state.queue.add(...queued(pool.newBuild().id), []));
     expect(pool.refusal("enqueue", pool.newBuild())).toBe("limit-reached");
     const { agents } = pool.model.state;
     pool.agent();

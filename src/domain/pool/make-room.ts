@@ -1,0 +1,46 @@
+import { refOf } from "../git-ref.ts";
+import type { GraphJob } from "../jobs/graph.ts";
+import { roomsOf } from "../jobs/rooms.ts";
+import { cancelBuild } from "./cancel.ts";
+import { activeBuild, type DecisionContext, type Push, SYSTEM } from "./decision.ts";
+import type { BuildFacts, Change } from "./facts.ts";
+import { isGroup, limitOf } from "./match.ts";
+import type { PoolState } from "./state.ts";
+
+/**
+ * Ends what holds the concurrency group of a job that got ready, where its file asks for that: the older build of the
+ * same pipeline and ref as a whole, of any other build the one job.
+ */
+export const makeRoom = (
+  state: PoolState,
+  build: BuildFacts,
+  job: GraphJob,
+  context: DecisionContext,
+): { changes: Change[]; pushes: Push[] } => {
+  const changes: Change[] = [];
+  const pushes: Push[] = [];
+  if (job.concurrency?.whenBusy !== "cancel-running") return { changes, pushes };
+  const room = roomsOf(job, { ...build, maxParallel: null }).find(({ key }) => isGroup(key))!;
+  const holders = [...state.index.rooms.held(room.key).keys()];
+  if (context.rules.hasRoom(holders.length, limitOf(state, room, context.rules))) return { changes, pushes };
+  const message = `A newer job took its place in the group ${job.concurrency.group}.`;
+  const canceled = new Set([build.id]);
+  for (const holder of holders) {
+    const parent = activeBuild(state, state.index.buildOfJob.get(holder) ?? "");
+    const node = state.graphs.get(parent?.build.id ?? "")?.nodes.get(holder);
+    if (!parent || !node || canceled.has(parent.build.id) || parent.build.several?.cancel) continue;
+    if (isSameRef(parent.build, build)) {
+      canceled.add(parent.build.id);
+      const ended = cancelBuild(parent, { message, supersededBy: build.id }, SYSTEM, context);
+      changes.push(...ended.changes);
+      pushes.push(...ended.pushes);
+    } else if (!node.stopCause) {
+      const stopCause = { kind: "canceled", job: null, text: message } as const;
+      changes.push({ kind: "node", node: { ...node, stopCause } });
+    }
+  }
+  return { changes, pushes };
+};
+
+const isSameRef = (one: BuildFacts, other: BuildFacts): boolean =>
+  one.pipelineId !== null && one.pipelineId === other.pipelineId && refOf(one.branch) === refOf(other.branch);

@@ -1,0 +1,16 @@
+import { roomsOf } from "../jobs/rooms.ts";
+import type { BuildFacts } from "./facts.ts";
+import type { Room } from "./rooms.ts";
+import type { PoolState } from "./state.ts";
+
+/** What the build, or the job of a build of several, holds while it is leased. A build of several holds its pipeline's room. */
+export const roomsOfBuild = (state: PoolState, build: BuildFacts): Room[] => {
+  const { id, repoId, pipelineId, jobOf } = build;
+  const maxParallel = state.jobs.get(id)?.maxParallel ?? null;
+  const holder = jobOf ?? id;
+  const pipeline = pipelineId === null ? [] : [{ key: `pipeline ${pipelineId}`, limit: maxParallel, holder }];
+  const several = jobOf === undefined ? undefined : state.graphs.get(jobOf);
+  const node = several?.nodes.get(id);
+  const job = node && several?.graph.jobs[node.index];
+  return job ? [...pipeline, ...roomsOf(job, { id: holder, repoId, pipelineId: null, maxParallel })] : pipeline;
+};

@@ -1,0 +1,139 @@
+import type { JobNode } from "../jobs/node.ts";
+import type { Order } from "../jobs/order.ts";
+import { settle } from "../jobs/settle.ts";
+import { type Decision, type DecisionContext, decided, hintOf, type Push, patchBuild } from "./decision.ts";
+import type { ActiveBuild, BuildFacts, Change, JobFacts } from "./facts.ts";
+import { buildFactsOf, jobFactsOf } from "./job-of-build.ts";
+import { endBuild, endCanceled } from "./lease.ts";
+import { makeRoom } from "./make-room.ts";
+import type { BuildGraph, PoolState } from "./state.ts";
+
+/** Carries out all that follows from what became of the jobs of a build of several. */
+export const settleBuild = (state: PoolState, buildId: string, context: DecisionContext): Decision<null> => {
+  const known = state.graphs.get(buildId);
+  const build = state.builds.get(buildId);
+  const job = state.jobs.get(buildId);
+  if (!known || !build?.several || !job) return decided(null);
+  const { several, status, supersededBy = null, message = null } = build;
+  const orders = settle({
+    ...{ graph: known.graph, nodes: known.nodes, build: { status, several, supersededBy, message } },
+    inQueue: (jobId) => inQueue(state, jobId),
+    outputs: (jobId) => state.records.outputs(jobId),
+    ...{ now: context.now, rules: context.rules },
+  });
+  const settling = new Settling(state, known, { build, job, node: null }, context);
+  for (const order of orders) settling.carryOut(order);
+  return decided(null, settling.changes, settling.pushes);
+};
+
+type InQueue = ReturnType<Parameters<typeof settle>[0]["inQueue"]>;
+
+const inQueue = ({ builds }: PoolState, jobId: string): InQueue => {
+  const build = builds.get(jobId);
+  return build ? { status: build.status as NonNullable<InQueue>["status"], startedAt: build.startedAt } : null;
+};
+
+type OrderOf<K extends Order["kind"]> = Extract<Order, { kind: K }>;
+
+/** Translates orders into changes. What one order changed of the build counts for the next. */
+class Settling {
+  readonly changes: Change[] = [];
+  readonly pushes: Push[] = [];
+  readonly #state: PoolState;
+  readonly #known: BuildGraph;
+  readonly #context: DecisionContext;
+  #root: ActiveBuild;
+  #queued = 0;
+
+  constructor(state: PoolState, known: BuildGraph, root: ActiveBuild, context: DecisionContext) {
+    this.#state = state;
+    this.#known = known;
+    this.#root = root;
+    this.#context = context;
+  }
+
+  carryOut(order: Order): void {
+    switch (order.kind) {
+      case "queue":
+        return this.#queue(this.#nodeOf(order));
+      case "ask":
+        return this.#ask(this.#nodeOf(order), order.until);
+      case "end":
+        return this.#end(this.#nodeOf(order), order);
+      case "withdraw":
+      case "stop":
+        return this.#stop(this.#nodeOf(order), order);
+      case "build":
+        return this.#begin(order.status);
+      case "place":
+        return this.#patch({ several: { ...this.#root.build.several!, holdsPlace: order.holdsPlace } });
+      case "end-build":
+        return this.#endBuild(order);
+    }
+  }
+
+  #nodeOf({ jobId }: { jobId: string }): JobNode {
+    return this.#known.nodes.get(jobId)!;
+  }
+
+  #patch(patch: Partial<BuildFacts>): void {
+    const changes = patchBuild(this.#root.build, patch, this.#context);
+    for (const change of changes) if (change.kind === "build") this.#root = { ...this.#root, build: change.build };
+    this.changes.push(...changes);
+  }
+
+  #begin(status: OrderOf<"build">["status"]): void {
+    const { startedAt } = this.#root.build;
+    this.#patch({ status, startedAt: status === "running" ? (startedAt ?? this.#context.now) : startedAt });
+  }
+
+  #queue(node: JobNode): void {
+    const { now } = this.#context;
+    const { build, job } = this.#root;
+    const graphJob = this.#known.graph.jobs[node.index]!;
+    const seq = this.#state.seq + ++this.#queued;
+    this.changes.push(
+      { kind: "node", node: { ...node, readyAt: now } },
+      { kind: "build", build: buildFactsOf(build, graphJob, seq, now) },
+      { kind: "job", job: jobFactsOf(build, job, graphJob) },
+    );
+    const made = makeRoom(this.#state, build, graphJob, this.#context);
+    this.changes.push(...made.changes);
+    this.pushes.push(...made.pushes);
+  }
+
+  #ask(node: JobNode, until: number): void {
+    const gate = { since: this.#context.now, until, decision: null };
+    this.changes.push({ kind: "node", node: { ...node, gate } });
+  }
+
+  #end(node: JobNode, { status, cause, reason, message }: OrderOf<"end">): void {
+    const nothing = { exitCode: null, startedAt: null, agentId: null, attempt: 0, fence: 0 };
+    const end = { ...nothing, status, cause, reason, message, finishedAt: this.#context.now };
+    this.changes.push({ kind: "node", node: { ...node, end } });
+  }
+
+  /** Ends a queued job, and has the agent of a leased one stop it. */
+  #stop(node: JobNode, { jobId, reason, cause }: OrderOf<"stop" | "withdraw">): void {
+    const stopped = { ...node, stopCause: cause };
+    const build: BuildFacts = { ...this.#state.builds.get(jobId)!, reason };
+    const job: JobFacts = this.#state.jobs.get(jobId)!;
+    const { lease } = job;
+    if (!lease) {
+      this.changes.push(...endCanceled({ build, job, node: stopped }, this.#context));
+      return;
+    }
+    const stop = lease.stop ?? { reason, at: this.#context.now };
+    this.changes.push(
+      { kind: "node", node: stopped },
+      ...patchBuild(build, { status: "canceling" }, this.#context),
+      { kind: "job", job: { ...job, lease: { ...lease, stop } } },
+      { kind: "stop-told", buildId: jobId, at: this.#context.now },
+    );
+    this.pushes.push({ agentId: lease.agentId, hint: hintOf("cancel", build) });
+  }
+
+  #endBuild({ status, exitCode, reason, message }: OrderOf<"end-build">): void {
+    this.changes.push(...endBuild(this.#root, { status, exitCode, reason }, message, this.#context));
+  }
+}

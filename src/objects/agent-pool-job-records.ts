@@ -1,0 +1,98 @@
+import type { JobGraph } from "../domain/jobs/graph.ts";
+import { needsOf } from "../domain/jobs/needs.ts";
+import type { JobEnd, JobNode } from "../domain/jobs/node.ts";
+import type { GrantedJob, Result } from "../domain/pool/commands.ts";
+import { type JobParts, toJobs, toWaitsFor } from "../domain/pool/job-records.ts";
+import type { Build } from "../protocol/build.ts";
+import type { BuildJob } from "../protocol/job-record.ts";
+import { DETAILS } from "../protocol/problem.ts";
+import type { PoolEngine } from "./agent-pool-engine.ts";
+
+/** What a retry of a build of several jobs takes over. */
+export interface PlanOfBuild {
+  graph: JobGraph;
+  text: string;
+  jobs: Record<string, { end: JobEnd; outputs: Record<string, string> }>;
+}
+
+/** What callers read of the jobs of builds of several. Changes nothing. */
+export class JobRecords {
+  readonly #engine: Pick<PoolEngine, "state" | "storage">;
+
+  constructor(engine: Pick<PoolEngine, "state" | "storage">) {
+    this.#engine = engine;
+  }
+
+  /** The build, or the one that this is a job of. */
+  buildIdOf(id: string): string {
+    const { state, storage } = this.#engine;
+    return (
+      state.index.buildOfJob.get(id) ?? (state.builds.has(id) ? id : (storage.jobRows.find(id)?.node.buildId ?? id))
+    );
+  }
+
+  /** The build with its jobs, where it has several. */
+  withJobs(build: Build): Build {
+    const found = this.#find(build.id);
+    if (!found) return build;
+    const jobs = toJobs(found.graph, found.partsOf);
+    return { ...build, jobs, waitsFor: build.finishedAt ? [] : toWaitsFor(jobs) };
+  }
+
+  /** One job whole. */
+  job(jobId: string): Result<BuildJob> {
+    const { storage } = this.#engine;
+    const buildId = this.buildIdOf(jobId);
+    const found = buildId === jobId ? undefined : this.#find(buildId);
+    const job = found && toJobs(found.graph, found.partsOf).find(({ id }) => id === jobId);
+    if (!job) return { ok: false, refusal: { kind: "not-found", detail: DETAILS["not-found"] } };
+    const { environment, steps, summary } = storage.report(jobId);
+    const leak = found.partsOf(jobId).build?.leak ?? false;
+    const outputs = storage.outputs(jobId);
+    return { ok: true, value: { ...job, buildId, environment, steps, summary, leak, outputs } };
+  }
+
+  /** What the hand-out of this job needs; undefined for a build of one job. */
+  granted(jobId: string): GrantedJob | undefined {
+    const { state, storage } = this.#engine;
+    const buildId = state.index.buildOfJob.get(jobId) ?? "";
+    const known = state.graphs.get(buildId);
+    const node = known?.nodes.get(jobId);
+    if (!known || !node) return undefined;
+    const { graph, nodes } = known;
+    return {
+      buildId,
+      job: graph.jobs[node.index]!,
+      attempt: (state.jobs.get(jobId)?.attempt ?? 0) + 1,
+      ...{ hash: graph.hash, path: graph.path, text: storage.jobRows.plan(buildId)?.text ?? "" },
+      needs: needsOf(graph, nodes, jobId, (id) => storage.outputs(id)),
+      decision: node.gate?.decision ?? null,
+    };
+  }
+
+  /** The plan of a build, with what its ended jobs gave. */
+  planOf(buildId: string): Result<PlanOfBuild> {
+    const { storage } = this.#engine;
+    const plan = storage.jobRows.plan(buildId);
+    if (!plan) return { ok: false, refusal: { kind: "not-found", detail: DETAILS["not-found"] } };
+    const ended = storage.jobRows.of(buildId).flatMap(({ node: { id, end } }) => (end ? [{ id, end }] : []));
+    const jobs = Object.fromEntries(ended.map(({ id, end }) => [id, { end, outputs: storage.outputs(id) }]));
+    return { ok: true, value: { ...plan, jobs } };
+  }
+
+  /** From memory while the build is active, else from what is stored. */
+  #find(buildId: string): { graph: JobGraph; partsOf: (jobId: string) => JobParts } | undefined {
+    const { state, storage } = this.#engine;
+    const known = state.graphs.get(buildId);
+    if (known) {
+      const partsOf = (id: string) => ({
+        ...{ node: known.nodes.get(id) as JobNode | undefined, build: state.builds.get(id), job: state.jobs.get(id) },
+      });
+      return { graph: known.graph, partsOf };
+    }
+    const plan = storage.jobRows.plan(buildId);
+    if (!plan) return undefined;
+    const rows = new Map(storage.jobRows.of(buildId).map((row) => [row.node.id, row]));
+    return { graph: plan.graph, partsOf: (id) => rows.get(id) ?? {} };
+  }
+}
