@@ -1,5 +1,8 @@
 import type { JobDefinition, Plan } from "./plan.ts";
 
+/** Key of the only job of a file of steps, where it is planned as a build of several. */
+export const ONLY_JOB = "build";
+
 /** The plan of one job of several, as that of a file which has its steps alone. */
 export const planOfJob = (plan: Plan, definition: JobDefinition): Plan => {
   const { job, env, groups, name } = definition;

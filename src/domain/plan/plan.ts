@@ -1,6 +1,6 @@
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { Role } from "../../protocol/token.ts";
-import type { JobNames } from "../expression/check.ts";
+import type { JobNames } from "../expression/job-names.ts";
 import type { Expression } from "../expression/parse.ts";
 import type { Concurrency, Gate, Matrix } from "../jobs/graph.ts";
 import type { Position } from "./mistake.ts";
