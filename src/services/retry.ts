@@ -6,6 +6,7 @@ import { withGate } from "../domain/jobs/guarded.ts";
 import { rerunOf } from "../domain/jobs/rerun.ts";
 import type { Planned, RunValues } from "../domain/pool/commands.ts";
 import { inputsContext } from "../domain/seal-context.ts";
+import type { PlanOfBuild } from "../objects/agent-pool-job-records.ts";
 import { Build, BuildRetry } from "../protocol/build.ts";
 import { isEnded } from "../protocol/build-states.ts";
 import { PathId } from "../protocol/common.ts";
@@ -13,7 +14,7 @@ import { LIMITS } from "../protocol/limits.ts";
 import { findRecord } from "./builds.ts";
 import type { Context } from "./core/context.ts";
 import { isOwn } from "./core/record.ts";
-import { Refusal } from "./core/refusal.ts";
+import { type Outcome, Refusal } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { type Trigger, trigger } from "./triggers.ts";
 import { groupsOfPipeline } from "./variable-scopes.ts";
@@ -66,8 +67,8 @@ const failedJobsOf = async (context: Context, build: BuildRecord): Promise<Plann
   );
   if ((found?.repeats ?? 0) >= LIMITS.retriesInARow)
     throw new Refusal("conflict", `Its failed jobs were repeated ${LIMITS.retriesInARow} times: trigger a new build.`);
-  const kept = await (await context.pool()).planOf(build.id);
-  const plan = kept.ok ? kept.value : build.plan;
+  const kept = (await (await context.pool()).planOf(build.id)) as Outcome<PlanOfBuild>;
+  const plan = kept.ok ? kept.value : ((build as { plan?: unknown }).plan as PlanOfBuild | undefined);
   if (!plan) throw new Refusal("conflict", "This build has no jobs that could be repeated alone: repeat all of it.");
   const attached = groups.flatMap(({ id, name, protection }) =>
     id === null || name === null ? [] : [{ id, name, protection }],

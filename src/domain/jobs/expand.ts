@@ -9,7 +9,7 @@ import { mergeRequires } from "../requires.ts";
 import type { GraphFacts, GraphJob, JobGraph } from "./graph.ts";
 import { graphJob } from "./graph-job.ts";
 import { keysOf } from "./job-keys.ts";
-import { inOrderOfNeeds } from "./needs-order.ts";
+import { inOrderOfNeeds } from "./order-of-needs.ts";
 import { PlanScope } from "./plan-scope.ts";
 import { questionsInCondition } from "./questions.ts";
 
