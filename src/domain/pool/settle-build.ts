@@ -55,20 +55,27 @@ class Settling {
   carryOut(order: Order): void {
     switch (order.kind) {
       case "queue":
-        return this.#queue(this.#nodeOf(order));
+        this.#queue(this.#nodeOf(order));
+        return;
       case "ask":
-        return this.#ask(this.#nodeOf(order), order.until);
+        this.#ask(this.#nodeOf(order), order.until);
+        return;
       case "end":
-        return this.#end(this.#nodeOf(order), order);
+        this.#end(this.#nodeOf(order), order);
+        return;
       case "withdraw":
       case "stop":
-        return this.#stop(this.#nodeOf(order), order);
+        this.#stop(this.#nodeOf(order), order);
+        return;
       case "build":
-        return this.#begin(order.status);
+        this.#begin(order.status);
+        return;
       case "place":
-        return this.#patch({ several: { ...this.#root.build.several!, holdsPlace: order.holdsPlace } });
+        this.#patch({ several: { ...this.#root.build.several!, holdsPlace: order.holdsPlace } });
+        return;
       case "end-build":
-        return this.#endBuild(order);
+        this.#endBuild(order);
+        return;
     }
   }
 
