@@ -74,7 +74,7 @@ export class PoolRecords {
   liveBuilds(query?: LiveQuery): Build[] {
     const { storage, state } = this.#engine;
     const found = query ? storage.buildRecords(liveIds(state, query)) : storage.activeBuildRecords();
-    return found.map((record) => this.#toBuild(record));
+    return found.map((record) => this.#jobs.withGates(this.#toBuild(record)));
   }
 
   /** Ids of active builds that were leased at least once. */

@@ -42,7 +42,7 @@ const Answer = ({ jobId, comment }: AnswerProps) => (
 const Released = ({ groups }: JobGate) =>
   groups.length === 0 ? null : (
     <p>
-      Approved, it gets the protected variables of{" "}
+      Approved, it gets the variables of{" "}
       {groups.map((name, index) => (
         <>
           {index > 0 && ", "}
