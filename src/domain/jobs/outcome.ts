@@ -1,0 +1,37 @@
+import type { EndedStatus } from "../../protocol/build-states.ts";
+import { TOO_LONG } from "./cancel.ts";
+import type { BuildView, JobView } from "./job-view.ts";
+import type { JobEnd } from "./node.ts";
+import type { Cancel, JobRules } from "./rules.ts";
+
+interface Outcome extends Pick<JobEnd, "exitCode" | "reason" | "message"> {
+  status: EndedStatus;
+}
+
+/** The job that ended first, in the order of the graph where two ended at once. */
+export const firstEnded = (views: readonly JobView[]): JobView | undefined =>
+  views.toSorted((left, right) => (left.end?.finishedAt ?? 0) - (right.end?.finishedAt ?? 0))[0];
+
+const forgiven = (views: readonly JobView[]): string | null => {
+  const keys = views.filter(({ status }) => status === "failed").map(({ job }) => job.key);
+  if (keys.length === 0) return null;
+  return `${keys.length} ${keys.length === 1 ? "job" : "jobs"} may fail, and did: ${keys.slice(0, 5).join("; ")}.`;
+};
+
+/** How a build ends whose jobs have ended. */
+export const outcomeOf = (
+  views: readonly JobView[],
+  build: BuildView,
+  cancel: Cancel | null,
+  rules: JobRules,
+): Outcome => {
+  const status = rules.buildOutcome(views, cancel);
+  const said = build.message ?? null;
+  if (cancel?.isTimeout) return { status, exitCode: null, reason: "timeout", message: TOO_LONG };
+  if (status === "canceled")
+    return { status, exitCode: null, reason: build.supersededBy ? "superseded" : "canceled", message: said };
+  if (status === "succeeded") return { status, exitCode: 0, reason: null, message: forgiven(views) };
+  const failed = views.filter((view) => view.status === "failed" && !view.job.mayFail);
+  const { exitCode = null, reason = null, message = null } = firstEnded(failed)?.end ?? {};
+  return { status, exitCode, reason, message };
+};

@@ -1,0 +1,43 @@
+import type { GraphJob, JobGraph } from "./graph.ts";
+import type { JobEnd } from "./node.ts";
+import { JOB_RULES, type JobRules } from "./rules.ts";
+
+/** A build that has ended, by its jobs' ids. */
+export interface EndedBuild {
+  buildId: string;
+  graph: JobGraph;
+  jobs: Readonly<Record<string, { end: JobEnd | null; outputs: Record<string, string> }>>;
+}
+
+type Adopted = Record<string, { end: JobEnd; outputs: Record<string, string> }>;
+
+/** The keys of the jobs that run anew: those that did not go well, and all that depend on one of them. */
+const keysAnew = (jobs: readonly GraphJob[], endOf: (key: string) => JobEnd | null, rules: JobRules): Set<string> => {
+  const keys = new Set<string>();
+  const definitions = new Set<string>();
+  for (let size = -1; size < keys.size; ) {
+    size = keys.size;
+    for (const { key, definition, needs } of jobs) {
+      const needsRunAnew = needs.some((need) => definitions.has(need.definition));
+      if (!rules.runsAnew(endOf(key), needsRunAnew)) continue;
+      keys.add(key);
+      definitions.add(definition);
+    }
+  }
+  return keys;
+};
+
+/** What a retry of the failed jobs takes over from the build that it repeats, by the job ids of the new graph. */
+export const rerunOf = (old: EndedBuild, graph: JobGraph, rules: JobRules = JOB_RULES): Adopted => {
+  const before = new Map(old.graph.jobs.map(({ key, id }) => [key, { id, ...old.jobs[id] }]));
+  const anew = keysAnew(graph.jobs, (key) => before.get(key)?.end ?? null, rules);
+  return Object.fromEntries(
+    graph.jobs.flatMap(({ id, key }) => {
+      const known = before.get(key);
+      if (anew.has(key) || !known?.end) return [];
+      const { end } = known;
+      const adopted = end.adopted ?? { buildId: old.buildId, jobId: known.id, fence: end.fence };
+      return [[id, { end: { ...end, adopted }, outputs: known.outputs ?? {} }]];
+    }),
+  );
+};

@@ -1,0 +1,36 @@
+import type { BuildReason } from "../../protocol/build.ts";
+import type { EndedStatus } from "../../protocol/build-states.ts";
+import type { JobCause, JobEndStatus } from "./node.ts";
+
+export type StopReason = Extract<BuildReason, "canceled" | "fail-fast" | "superseded">;
+
+export type Order =
+  /** Its needs ended, its condition holds, its gate is open: the queue takes it. */
+  | { kind: "queue"; jobId: string }
+  /** Its gate asks from now on. */
+  | { kind: "ask"; jobId: string; until: number }
+  /** Of a job that the queue does not have. */
+  | {
+      kind: "end";
+      jobId: string;
+      status: JobEndStatus;
+      cause: JobCause | null;
+      reason: BuildReason | null;
+      message: string | null;
+    }
+  /** A queued job ends canceled at once. */
+  | { kind: "withdraw"; jobId: string; reason: StopReason; cause: JobCause }
+  /** The agent of a leased job has to stop. */
+  | { kind: "stop"; jobId: string; reason: StopReason; cause: JobCause }
+  /** Its first job was leased, or it was canceled and jobs are still to end. */
+  | { kind: "build"; status: "running" | "canceling" }
+  | { kind: "place"; holdsPlace: boolean }
+  | {
+      kind: "end-build";
+      status: EndedStatus;
+      exitCode: number | null;
+      reason: BuildReason | null;
+      message: string | null;
+    };
+
+export type JobOrder = Extract<Order, { jobId: string }>;
