@@ -238,6 +238,8 @@ export interface Deletion {
   deleted: Deleted;
   /** Milliseconds since 1970. The end of the build is part of its keys in the archive. */
   finishedAt: number;
+  /** Of a build of several: its jobs, whose logs have days of their own. */
+  jobs?: { id: string; finishedAt: number }[];
   at: number;
   /** It was carried out at a time after which no late write can undo it; D1 has to hear a sequence since `at`. */
   isSettled?: boolean;
