@@ -1,4 +1,5 @@
 import type { Build } from "../protocol/build.ts";
+import type { BuildJob } from "../protocol/job-record.ts";
 import type { Requires } from "../protocol/pipeline.ts";
 import { dayOf, recordKey } from "./keys.ts";
 
@@ -8,7 +9,13 @@ export interface BuildRecord extends Build {
   requires?: Requires;
   /** Whether the run had values or keys of its own, which only its pool keeps. Absent like `requires`. */
   hasRunValues?: boolean;
+  /** Of a build of several: graph, text and ends of its jobs, which only the pool can read. For retries. */
+  plan?: unknown;
 }
+
+/** One job of a build of several: in records each is whole, with its steps, its environment's keys and its outputs. */
+export const jobIn = ({ jobs }: BuildRecord, jobId: string): BuildJob | undefined =>
+  (jobs as BuildJob[] | null)?.find(({ id }) => id === jobId);
 
 const keyOf = ({ orgId, id, finishedAt }: Pick<Build, "orgId" | "id" | "finishedAt">): string =>
   recordKey(dayOf(Date.parse(finishedAt ?? "")), orgId, id);

@@ -14,15 +14,19 @@ export interface Projected {
 
 const BUILD = `INSERT INTO build_summary (org_id, id, number, repo_id, pipeline_id, ref, commit_sha, trigger,
     priority, retry_of, created_by, status, attempt, agent_id, exit_code, reason, message, leak, queued_at, started_at,
-    finished_at, pool_version, event, pull_number, author, subject)
+    finished_at, pool_version, event, pull_number, author, subject, jobs)
   SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-    ?23, ?24, ?25, ?26
+    ?23, ?24, ?25, ?26, ?27
   WHERE NOT EXISTS (SELECT 1 FROM build WHERE id = ?2 AND pool_version > ?22)
   ON CONFLICT (org_id, id) DO UPDATE SET commit_sha = excluded.commit_sha, status = excluded.status,
     attempt = excluded.attempt, agent_id = excluded.agent_id, exit_code = excluded.exit_code, reason = excluded.reason,
     message = excluded.message, leak = excluded.leak, started_at = excluded.started_at,
-    finished_at = excluded.finished_at, pool_version = excluded.pool_version
+    finished_at = excluded.finished_at, pool_version = excluded.pool_version, jobs = excluded.jobs
   WHERE build_summary.pool_version < excluded.pool_version`;
+
+/* They go with their build, on the same day. */
+const JOBS = `INSERT OR IGNORE INTO job (org_id, id, build_id, finished_at)
+  SELECT ?1, value, ?2, ?3 FROM json_each(?4)`;
 
 const EARLIER_BUILD = "DELETE FROM build WHERE id = ?1 AND pool_version <= ?2";
 
@@ -52,6 +56,7 @@ const timeOf = (timestamp: string | null): number | null => (timestamp === null 
 export const projectBuild = (db: D1Database, { record, ref, version }: Projected): D1PreparedStatement[] => {
   const { id, orgId, number, repoId, pipelineId, commitSha, trigger, priority, retryOf, createdBy } = record;
   const { status, attempt, agentId, exitCode, reason, message, leak, queuedAt, startedAt, finishedAt } = record;
+  const jobs = finishedAt === null ? null : record.jobs;
   return [
     db
       .prepare(BUILD)
@@ -61,10 +66,19 @@ export const projectBuild = (db: D1Database, { record, ref, version }: Projected
         ...[status, attempt, agentId, exitCode, reason, message, Number(leak)],
         ...[timeOf(queuedAt), timeOf(startedAt), timeOf(finishedAt), version],
         ...[record.event, record.pull?.number ?? null, record.author, record.subject],
+        jobs && JSON.stringify(countsOf(jobs)),
       ),
     db.prepare(EARLIER_BUILD).bind(id, version),
+    ...(jobs ? [db.prepare(JOBS).bind(orgId, id, timeOf(finishedAt), JSON.stringify(jobs.map((job) => job.id)))] : []),
   ];
 };
+
+/** What lists show of the jobs of a build of several, once it has ended. */
+const countsOf = (jobs: NonNullable<Build["jobs"]>) => ({
+  total: jobs.length,
+  ended: jobs.filter((job) => job.finishedAt !== null).length,
+  failed: jobs.filter((job) => job.status === "failed").length,
+});
 
 export const projectAudit = (db: D1Database, entry: AuditEntry): D1PreparedStatement[] => {
   const { id, orgId, at, actor, action, subject, requestId, detail } = entry;
@@ -84,10 +98,23 @@ export const projectUses = (
 };
 
 /** Deletes a build, wherever it is stored. May be repeated. */
-export const eraseBuild = (db: D1Database, orgId: string, buildId: string): D1PreparedStatement[] =>
-  ["build_summary", "build"].map((table) =>
+export const eraseBuild = (
+  db: D1Database,
+  orgId: string,
+  buildId: string,
+  jobIds: readonly string[],
+): D1PreparedStatement[] => [
+  ...["build_summary", "build"].map((table) =>
     db.prepare(`DELETE FROM ${table} WHERE org_id = ?1 AND id = ?2`).bind(orgId, buildId),
-  );
+  ),
+  ...(jobIds.length === 0
+    ? []
+    : [
+        db
+          .prepare("DELETE FROM job WHERE org_id = ?1 AND id IN (SELECT value FROM json_each(?2))")
+          .bind(orgId, JSON.stringify(jobIds)),
+      ]),
+];
 
 /** What D1 heard of the pool's sequence. */
 export const readPool = (db: D1Database, orgId: string): D1PreparedStatement =>

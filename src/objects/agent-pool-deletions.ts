@@ -43,11 +43,14 @@ export class Deletions {
     }
   }
 
-  async #erase(orgId: string, { buildId, deleted, finishedAt }: Deletion): Promise<void> {
-    await this.#removeLog(buildId);
-    await deleteLogs(this.#archive, { day: dayOf(finishedAt), orgId, jobId: buildId });
+  async #erase(orgId: string, { buildId, deleted, finishedAt, jobs = [] }: Deletion): Promise<void> {
+    for (const log of [{ id: buildId, finishedAt }, ...jobs]) {
+      await this.#removeLog(log.id);
+      await deleteLogs(this.#archive, { day: dayOf(log.finishedAt), orgId, jobId: log.id });
+    }
     if (deleted === "log") return;
     await deleteRecord(this.#archive, { orgId, id: buildId, finishedAt: new Date(finishedAt).toISOString() });
-    await this.#db.batch(eraseBuild(this.#db, orgId, buildId));
+    const jobIds = jobs.map(({ id }) => id);
+    await this.#db.batch(eraseBuild(this.#db, orgId, buildId, jobIds));
   }
 }

@@ -1,19 +1,29 @@
 import type { JobGraph } from "../domain/jobs/graph.ts";
 import { needsOf } from "../domain/jobs/needs.ts";
-import type { JobEnd, JobNode } from "../domain/jobs/node.ts";
-import type { GrantedJob, Result } from "../domain/pool/commands.ts";
+import type { JobNode } from "../domain/jobs/node.ts";
+import type { GrantedJob, PlanOfBuild, Result } from "../domain/pool/commands.ts";
 import { type JobParts, toJobs, toWaitsFor } from "../domain/pool/job-records.ts";
 import type { Build } from "../protocol/build.ts";
+import type { JobOfBuild } from "../protocol/build-job.ts";
 import type { BuildJob } from "../protocol/job-record.ts";
 import { DETAILS } from "../protocol/problem.ts";
 import type { PoolEngine } from "./agent-pool-engine.ts";
+import type { PoolStorage } from "./agent-pool-storage.ts";
 
-/** What a retry of a build of several jobs takes over. */
-export interface PlanOfBuild {
-  graph: JobGraph;
-  text: string;
-  jobs: Record<string, { end: JobEnd; outputs: Record<string, string> }>;
-}
+/** The jobs of an ended build, each whole, as they are stored. */
+export const wholeJobs = (storage: PoolStorage, buildId: string): BuildJob[] | null => {
+  const plan = storage.jobRows.plan(buildId);
+  if (!plan) return null;
+  const rows = storage.jobRows.of(buildId);
+  const jobs = toJobs(plan.graph, (id) => rows.get(id) ?? {});
+  return jobs.map((job) => toWholeJob(storage, buildId, job, rows.get(job.id) ?? {}));
+};
+
+const toWholeJob = (storage: PoolStorage, buildId: string, job: JobOfBuild, { build }: JobParts): BuildJob => ({
+  ...{ ...job, buildId, ...storage.report(job.id) },
+  leak: build?.leak ?? false,
+  outputs: storage.outputs(job.id),
+});
 
 /** What callers read of the jobs of builds of several. Changes nothing. */
 export class JobRecords {
@@ -39,6 +49,11 @@ export class JobRecords {
     return { ...build, jobs, waitsFor: build.finishedAt ? [] : toWaitsFor(jobs) };
   }
 
+  /** An active build with the gates that ask, as lists show it. */
+  withGates(build: Build): Build {
+    return this.#engine.state.graphs.has(build.id) ? { ...build, waitsFor: this.withJobs(build).waitsFor } : build;
+  }
+
   /** One job whole. */
   job(jobId: string): Result<BuildJob> {
     const { storage } = this.#engine;
@@ -46,10 +61,7 @@ export class JobRecords {
     const found = buildId === jobId ? undefined : this.#find(buildId);
     const job = found && toJobs(found.graph, found.partsOf).find(({ id }) => id === jobId);
     if (!job) return { ok: false, refusal: { kind: "not-found", detail: DETAILS["not-found"] } };
-    const { environment, steps, summary } = storage.report(jobId);
-    const leak = found.partsOf(jobId).build?.leak ?? false;
-    const outputs = storage.outputs(jobId);
-    return { ok: true, value: { ...job, buildId, environment, steps, summary, leak, outputs } };
+    return { ok: true, value: toWholeJob(storage, buildId, job, found.partsOf(jobId)) };
   }
 
   /** What the hand-out of this job needs; undefined for a build of one job. */
@@ -73,11 +85,10 @@ export class JobRecords {
   /** The plan of a build, with what its ended jobs gave. */
   planOf(buildId: string): Result<PlanOfBuild> {
     const { storage } = this.#engine;
-    const plan = storage.jobRows.plan(buildId);
-    if (!plan) return { ok: false, refusal: { kind: "not-found", detail: DETAILS["not-found"] } };
-    const ended = storage.jobRows.of(buildId).flatMap(({ node: { id, end } }) => (end ? [{ id, end }] : []));
-    const jobs = Object.fromEntries(ended.map(({ id, end }) => [id, { end, outputs: storage.outputs(id) }]));
-    return { ok: true, value: { ...plan, jobs } };
+    const found = storage.jobRows.planOf(buildId);
+    return found
+      ? { ok: true, value: found }
+      : { ok: false, refusal: { kind: "not-found", detail: DETAILS["not-found"] } };
   }
 
   /** From memory while the build is active, else from what is stored. */
@@ -92,7 +103,7 @@ export class JobRecords {
     }
     const plan = storage.jobRows.plan(buildId);
     if (!plan) return undefined;
-    const rows = new Map(storage.jobRows.of(buildId).map((row) => [row.node.id, row]));
+    const rows = storage.jobRows.of(buildId);
     return { graph: plan.graph, partsOf: (id) => rows.get(id) ?? {} };
   }
 }

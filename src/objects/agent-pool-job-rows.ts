@@ -1,5 +1,6 @@
 import type { JobGraph } from "../domain/jobs/graph.ts";
 import type { JobNode } from "../domain/jobs/node.ts";
+import type { PlanOfBuild } from "../domain/pool/commands.ts";
 import type { BuildFacts, Change, JobFacts } from "../domain/pool/facts.ts";
 import { isEnded } from "../protocol/build-states.ts";
 import { must, objectIn } from "./agent-pool-rows.ts";
@@ -96,15 +97,32 @@ export class JobRows {
     return row && readJob(row.facts);
   }
 
-  /** All jobs of a build. */
-  of(buildId: string): JobRow[] {
-    const query = "SELECT facts FROM build_job WHERE build_id = ?";
-    return [...this.#sql.exec<{ facts: string }>(query, buildId)].map(({ facts }) => readJob(facts));
+  /** All jobs of a build that can be read, by their ids. */
+  of(buildId: string): Map<string, JobRow> {
+    const query = "SELECT id, facts FROM build_job WHERE build_id = ?";
+    const found = new Map<string, JobRow>();
+    for (const { id, facts } of this.#sql.exec<{ id: string; facts: string }>(query, buildId)) {
+      try {
+        found.set(id, readJob(facts));
+      } catch (error) {
+        console.error("pool: the row of a job is damaged", id, error);
+      }
+    }
+    return found;
   }
 
   plan(buildId: string): { graph: JobGraph; text: string } | undefined {
     const [row] = this.#sql.exec<{ facts: string }>("SELECT facts FROM plan WHERE build_id = ?", buildId);
     return row && (JSON.parse(row.facts) as { graph: JobGraph; text: string });
+  }
+
+  /** The plan of a build, with what its ended jobs gave. */
+  planOf(buildId: string): PlanOfBuild | undefined {
+    const plan = this.plan(buildId);
+    if (!plan) return undefined;
+    const ended = [...this.of(buildId).values()].flatMap(({ node: { id, end } }) => (end ? [{ id, end }] : []));
+    const jobs = Object.fromEntries(ended.map(({ id, end }) => [id, { end, outputs: this.outputs(id) }]));
+    return { ...plan, jobs };
   }
 
   outputs(jobId: string): Record<string, string> {

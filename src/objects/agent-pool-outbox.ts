@@ -8,7 +8,7 @@ import {
   readPool,
 } from "../db/projection.ts";
 import { refOf } from "../domain/git-ref.ts";
-import { type DecisionContext, nextTold } from "../domain/pool/decision.ts";
+import { type DecisionContext, nextTold, wholeBuilds } from "../domain/pool/decision.ts";
 import type { FlushResult } from "../domain/pool/outbox.ts";
 import { isSequenceDue, revocationsToTell } from "../domain/pool/reconcile.ts";
 import { toBuild } from "../domain/pool/record.ts";
@@ -17,6 +17,7 @@ import type { PoolState } from "../domain/pool/state.ts";
 import { type HeardSequence, NOTHING_HEARD } from "../domain/pool/stored.ts";
 import { isEnded } from "../protocol/build-states.ts";
 import type { DeadLetterBody } from "./agent-pool-dead-letters.ts";
+import { wholeJobs } from "./agent-pool-job-records.ts";
 import type { BuildRecord, PoolStorage } from "./agent-pool-storage.ts";
 import type { AuditOutboxEntry } from "./agent-pool-tables.ts";
 
@@ -57,7 +58,14 @@ export class Outbox {
     const result: FlushResult = { builds: [], entries: [], sequence: null, failed: false };
     const revoked = revocationsToTell(state, context);
     const isDue = isSequenceDue(state, revoked);
-    const pool = { orgId, sequence: nextTold(state), told: state.told, active: state.builds.size, revoked, isDue };
+    const pool = {
+      orgId,
+      sequence: nextTold(state),
+      told: state.told,
+      active: wholeBuilds(state).length,
+      revoked,
+      isDue,
+    };
     const audits = this.#storage.auditEntries(BATCH_SIZE).map((queued) => this.#auditWrite(orgId, queued));
     const found = this.#storage.buildRecords(this.#nextBuilds(state));
     const recorded = await Promise.all(found.map((record) => this.#record(orgId, record, result)));
@@ -77,8 +85,10 @@ export class Outbox {
   /** @returns whether the archive has the record of an ended build */
   async #record(orgId: string, { build, job, report }: BuildRecord, result: FlushResult): Promise<boolean> {
     if (!isEnded(build.status)) return false;
+    const plan = build.several && this.#storage.jobRows.planOf(build.id);
     const record: ArchivedBuild = {
       ...toBuild(orgId, build, job, report),
+      ...(build.several ? { jobs: wholeJobs(this.#storage, build.id), plan } : { jobs: null }),
       requires: build.asked ?? job.requires,
       hasRunValues: job.inputBytes !== 0,
     };
@@ -100,7 +110,8 @@ export class Outbox {
 
   #buildWrite(orgId: string, { build, job, report }: BuildRecord): PendingWrite {
     const { id: buildId, version } = build;
-    const record = toBuild(orgId, build, job, report);
+    const jobs = build.several && isEnded(build.status) ? wholeJobs(this.#storage, buildId) : null;
+    const record = { ...toBuild(orgId, build, job, report), jobs };
     return {
       name: buildId,
       statements: projectBuild(this.#db, { record, ref: refOf(build.branch), version }),

@@ -1,7 +1,7 @@
 import type { Granted } from "../domain/pool/claim.ts";
-import type { Grant, LeaseHolder, Result, RunValues } from "../domain/pool/commands.ts";
+import type { Grant, LeaseHolder, PlanOfBuild, Result, RunValues } from "../domain/pool/commands.ts";
 import { explain } from "../domain/pool/explain.ts";
-import type { Deleted } from "../domain/pool/facts.ts";
+import type { Deleted, Deletion } from "../domain/pool/facts.ts";
 import { type LiveQuery, liveIds } from "../domain/pool/live.ts";
 import { measure } from "../domain/pool/metrics.ts";
 import { toAgent, toBuild, toGrant } from "../domain/pool/record.ts";
@@ -12,7 +12,7 @@ import type { BuildJob } from "../protocol/job-record.ts";
 import type { Metrics } from "../protocol/metrics.ts";
 import { DETAILS } from "../protocol/problem.ts";
 import type { PoolEngine } from "./agent-pool-engine.ts";
-import { JobRecords, type PlanOfBuild } from "./agent-pool-job-records.ts";
+import { JobRecords } from "./agent-pool-job-records.ts";
 import type { BuildRecord } from "./agent-pool-storage.ts";
 
 /** Milliseconds for which the metrics of a pool with this many agents and builds are remembered. */
@@ -49,6 +49,14 @@ export class PoolRecords {
     return this.#jobs.job(jobId);
   }
 
+  /** The jobs of an ended build of several that the pool remembers. */
+  endedJobs(buildId: string): Deletion["jobs"] {
+    const rows = [...this.#engine.storage.jobRows.of(buildId).values()];
+    return rows.length > 0
+      ? rows.flatMap(({ node: { id, end } }) => (end ? [{ id, finishedAt: end.finishedAt }] : []))
+      : undefined;
+  }
+
   planOf(buildId: string): Result<PlanOfBuild> {
     return this.#jobs.planOf(buildId);
   }
@@ -66,7 +74,7 @@ export class PoolRecords {
   liveBuilds(query?: LiveQuery): Build[] {
     const { storage, state } = this.#engine;
     const found = query ? storage.buildRecords(liveIds(state, query)) : storage.activeBuildRecords();
-    return found.map((record) => this.#toBuild(record));
+    return found.map((record) => this.#jobs.withGates(this.#toBuild(record)));
   }
 
   /** Ids of active builds that were leased at least once. */

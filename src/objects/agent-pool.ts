@@ -18,7 +18,6 @@ import type { Heartbeat } from "../protocol/jobs.ts";
 import type { Metrics } from "../protocol/metrics.ts";
 import type { DeadLetter } from "./agent-pool-dead-letters.ts";
 import { PoolEngine } from "./agent-pool-engine.ts";
-import type { PlanOfBuild } from "./agent-pool-job-records.ts";
 import { PoolRecords } from "./agent-pool-records.ts";
 import { countRunValues, rewrapRunValues } from "./agent-pool-run-values.ts";
 import { Waiting } from "./agent-pool-waiting.ts";
@@ -72,7 +71,9 @@ export class AgentPool extends DurableObject<Env> {
 
   /** Deletes an ended build, or its log. Waits up to a second until nothing of it is left. */
   async deleteBuild(request: DeleteRequest): Promise<Result<null>> {
-    const answer = this.#engine.step("deleteBuild", request);
+    const jobs = this.#records.endedJobs(request.buildId) ?? request.seen.jobs;
+    const seen = { ...request.seen, ...(jobs && { jobs }) };
+    const answer = this.#engine.step("deleteBuild", { ...request, seen });
     if (answer.ok) await this.#engine.deliveries.waitUntilDeleted();
     return answer;
   }
@@ -258,7 +259,7 @@ export class AgentPool extends DurableObject<Env> {
   }
 
   /** The plan of a build of several jobs, with what its ended jobs gave, for a retry. */
-  async planOf(buildId: string): Promise<Result<PlanOfBuild>> {
+  async planOf(buildId: string): Promise<Result<commands.PlanOfBuild>> {
     return this.#records.planOf(buildId);
   }
 

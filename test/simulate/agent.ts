@@ -1,12 +1,15 @@
 import type { NewAgent } from "../../src/domain/pool/commands.ts";
+import type { Feature } from "../../src/protocol/jobs.ts";
+import { isJobId } from "./files.ts";
+import { sendPlan } from "./planner.ts";
 import { ACTOR, ORG, type Simulator } from "./simulator.ts";
 
-interface CurrentJob {
+export interface CurrentJob {
   buildId: string;
   fence: number;
   isStarted: boolean;
   mustStop: boolean;
-  result: { status: "succeeded" | "failed" | "canceled"; exitCode: number | null } | null;
+  result: { status: "succeeded" | "failed" | "canceled"; exitCode: number | null; reason?: "pipeline-invalid" } | null;
 }
 
 /** A hand-out on its way through the Worker, with the next stage: read D1, deliver, answer the agent. */
@@ -27,10 +30,13 @@ export class SimAgent {
   /** Continues its build after it was asked to stop. */
   readonly isStubborn: boolean;
   isUnregistered = false;
+  /** What its program says that it can do; nothing, where it is one of the release before. */
+  features: Feature[] | undefined;
 
   constructor(simulator: Simulator, skills: Partial<NewAgent>) {
     this.simulator = simulator;
     this.isStubborn = simulator.random.chance(0.15);
+    if (simulator.hasJobs) this.install(simulator.random.chance(0.8));
     this.register(skills);
   }
 
@@ -60,6 +66,16 @@ export class SimAgent {
     if (!answer.ok) throw new Error(`registration refused: ${answer.refusal.detail}`);
   }
 
+  /** A program of this release, or of the one before. */
+  install(isNew: boolean): void {
+    this.features = isNew && this.simulator.hasJobs ? ["environment", "jobs"] : undefined;
+  }
+
+  /** The call with which it asks for work. */
+  get #asking() {
+    return { ...this.caller, bootId: this.boot, ...(this.features && { features: this.features }) };
+  }
+
   /** Does the next thing that the program would do. */
   step(handOuts: HandOut[]): void {
     const { simulator } = this;
@@ -84,6 +100,7 @@ export class SimAgent {
     if (!this.simulator.isHealing && !this.simulator.random.chance(0.3)) return;
     this.condition = "up";
     this.boot = this.simulator.newId("boot");
+    if (this.simulator.hasJobs && this.simulator.random.chance(0.2)) this.install(true);
   }
 
   #thaw(): void {
@@ -112,12 +129,12 @@ export class SimAgent {
   #wait(): void {
     const { simulator, id } = this;
     const until = simulator.random.chance(0.5) ? null : simulator.now + 50_000;
-    const answer = simulator.request("wait", { ...this.caller, bootId: this.boot, until });
+    const answer = simulator.request("wait", { ...this.#asking, until });
     if (answer?.ok) simulator.sockets.open(id, until);
   }
 
   poll(handOuts: HandOut[]): void {
-    const grant = this.simulator.request("claim", { ...this.caller, bootId: this.boot });
+    const grant = this.simulator.request("claim", this.#asking);
     if (!grant) return;
     if (!grant.ok) this.isUnregistered = true;
     else if (grant.value) {
@@ -129,9 +146,8 @@ export class SimAgent {
   /** Sends a heartbeat and polls; no answer arrives. */
   pollWithoutAnswer(): void {
     if (this.isUnregistered || this.condition !== "up") return;
-    const call = { ...this.caller, bootId: this.boot };
-    this.simulator.call("heartbeat", call);
-    this.simulator.call("claim", call);
+    this.simulator.call("heartbeat", { ...this.caller, bootId: this.boot });
+    this.simulator.call("claim", this.#asking);
   }
 
   /** The answer to its poll arrives, if the program still runs. */
@@ -161,6 +177,7 @@ export class SimAgent {
 
   #work(job: CurrentJob): void {
     const { random, hasLongBuilds, isHealing } = this.simulator;
+    if (!job.result && !job.mustStop && this.#reads(job)) return;
     const finishes = random.chance(hasLongBuilds && !isHealing ? 0.04 : 0.25);
     const isAlone = hasLongBuilds && !this.simulator.sockets.has(this.id);
     if (random.chance(isAlone ? 0.5 : 0.06)) this.#changeSocket();
@@ -172,6 +189,19 @@ export class SimAgent {
     else if (random.chance(0.85) || this.simulator.isHealing) this.#reportProgress(job);
     else if (random.chance(0.4)) this.#interrupt(job);
     else this.#release(job);
+  }
+
+  /** Reads the file of a root job. @returns whether that was all that it did */
+  #reads(job: CurrentJob): boolean {
+    const { simulator } = this;
+    const kind = simulator.files.kindOf(job.buildId);
+    if (kind === "steps" || !simulator.random.chance(0.7)) return false;
+    if (!this.features) job.result = { status: "failed", exitCode: null, reason: "pipeline-invalid" };
+    else {
+      const answer = sendPlan(simulator, this.#leaseOf(job), kind);
+      if (answer) this.#dropJob(answer.ok ? "" : answer.refusal.kind);
+    }
+    return this.features !== undefined;
   }
 
   #reportProgress(job: CurrentJob): void {
@@ -212,7 +242,7 @@ export class SimAgent {
     const { simulator, id } = this;
     const isOpen = simulator.sockets.has(id);
     if (isOpen) simulator.closeSocket(id);
-    const call = { ...this.caller, bootId: this.boot, until: null };
+    const call = { ...this.#asking, until: null };
     if (!isOpen && simulator.request("wait", call)?.ok) simulator.sockets.open(id, null);
   }
 
@@ -235,9 +265,15 @@ export class SimAgent {
       : random.chance(0.7)
         ? { status: "succeeded", exitCode: 0 }
         : { status: "failed", exitCode: 1 };
-    const answer = this.simulator.request("finish", { ...this.#leaseOf(job), ...job.result });
+    const result = { ...this.#leaseOf(job), ...job.result, ...(isJobId(job.buildId) && this.#outputsOf(job)) };
+    const answer = this.simulator.request("finish", result);
     if (random.chance(0.05)) this.simulator.request("finish", { ...this.#leaseOf(job), ...contradicting(job.result) });
     if (answer) this.#dropJob(answer.ok ? "" : answer.refusal.kind);
+  }
+
+  /** What a job tells those that need it: other words with each lease. */
+  #outputsOf({ fence }: CurrentJob) {
+    return { outputs: { word: fence % 3 === 0 ? "no" : "yes", lease: String(fence) } };
   }
 }
 

@@ -1,6 +1,7 @@
 import type { JobFacts } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { checkArrival } from "./check-arrivals.ts";
+import { checkGateDecided, checkGateRefused } from "./check-gates.ts";
 import {
   checkClaim,
   checkDelivery,
@@ -12,8 +13,10 @@ import {
   mustHoldLease,
   reportedOutcome,
 } from "./check-leases.ts";
+import { checkPlan } from "./check-plans.ts";
 import { meetsRequirements } from "./check-state.ts";
-import type { AnyInput, Call, CheckContext } from "./observations.ts";
+import { CLEANING_MS } from "./job-specification.ts";
+import { type AnyInput, type Call, type CheckContext, forget } from "./observations.ts";
 import { DAY_MS, isEnded, OFFER_MS } from "./specification.ts";
 import { must } from "./violation.ts";
 
@@ -35,6 +38,9 @@ export const checkAccepted = (context: CheckContext, state: PoolState, value: An
     start: () => checkStart(context, state, call),
     progress: () => mustHoldLease(state, call),
     deliver: () => checkDelivery(context, state, call),
+    plan: () => checkPlan(context, value, call),
+    refusePlan: () => checkPlanRefused(context, call),
+    decideGate: () => checkGateDecided(context, call),
     release: () => checkRelease(context, call),
     finish: () => checkFinish(context, call),
   };
@@ -44,7 +50,7 @@ export const checkAccepted = (context: CheckContext, state: PoolState, value: An
 const checkDeletion = ({ storage, observed }: CheckContext, { build, input, ended }: Call): void => {
   must(18, ended.has(input.buildId) || (!!build && isEnded(build.status)), "a build that has not ended was deleted");
   must(18, input.deleted === "log" || !storage.rows.builds.has(input.buildId), "a build stays though it was deleted");
-  if (input.deleted === "build") observed.builds.delete(input.buildId);
+  if (input.deleted === "build") forget(observed, input.buildId);
 };
 
 const checkRegistration = (context: CheckContext, { input, now }: Call): void => {
@@ -77,7 +83,52 @@ const checkRemoval = (context: CheckContext, state: PoolState, { input, heldBuil
     );
 };
 
+/** A plan of the lease holder is refused where the queue is full: its build has failed then. */
+const checkPlanNotTaken = (context: CheckContext, state: PoolState, call: Call): void => {
+  const { input, job, build, now } = call;
+  if (!context.isGenuine(input)) return;
+  const known = call.build?.several && context.storage.rows.graphs.get(input.buildId);
+  const isItsLease = job?.fence === input.fence && job?.agentId === input.agentId;
+  must(
+    33,
+    !known || !isItsLease || known.text !== input.text || isEnded(build!.status),
+    "the same plan again was refused",
+  );
+  if (!heldCurrentLease(call) || now >= job!.lease!.expiresAt) return;
+  const isFull = context.storage.rows.builds.get(input.buildId)!.reason === "queue-full";
+  const mayPlan = build!.status === "running" && !state.jobs.get(input.buildId)?.lease?.stop;
+  must(33, isFull || !mayPlan, "the plan of the lease holder was refused");
+};
+
+/** The agent of the root job read a file with mistakes. */
+const checkPlanRefused = ({ storage, observed }: CheckContext, call: Call): void => {
+  const { build, job, input } = call;
+  const isRepeat = build?.reason === "pipeline-invalid" && job?.fence === input.fence && job?.agentId === input.agentId;
+  must(33, isRepeat || heldCurrentLease(call), "mistakes of a plan under a stale lease were accepted");
+  const { status } = storage.rows.builds.get(call.input.buildId)!;
+  const isCanceled = observed.builds.get(call.input.buildId)!.isCanceled;
+  must(33, status === (isCanceled ? "canceled" : "failed"), `a plan with mistakes made a build ${status}`);
+};
+
+/** A second cancel of a build ends the time for cleaning up. */
+const checkCancelOfSeveral = ({ observed, storage, call }: CheckContext, buildId: string): void => {
+  const seen = observed.several.get(buildId)!;
+  const { several, status } = storage.rows.builds.get(buildId)!;
+  must(10, status === "canceling" || status === "canceled", `after the cancel the build is ${status}`);
+  if (!seen.hasEnded) seen.cancel = { at: call.now, until: seen.cancel ? call.now : call.now + CLEANING_MS };
+  must(26, !seen.cancel || several!.cancel!.until <= seen.cancel.until, "a canceled build has too much time");
+};
+
 const checkCancel = (context: CheckContext, state: PoolState, { buildId }: AnyInput): void => {
+  const { observed, storage } = context;
+  if (observed.several.has(buildId)) {
+    checkCancelOfSeveral(context, buildId);
+    return;
+  }
+  if (storage.rows.nodes.has(buildId)) {
+    observed.canceledJobs.add(buildId);
+    return;
+  }
   const { status } = context.storage.rows.builds.get(buildId)!;
   must(
     10,
@@ -90,6 +141,8 @@ const checkCancel = (context: CheckContext, state: PoolState, { buildId }: AnyIn
 /** The holder of a lease that calls in time must not be refused. */
 export const checkRefused = (context: CheckContext, state: PoolState, call: Call): void => {
   const { command, input, build, job, now } = call;
+  if (command === "decideGate") checkGateRefused(context, call);
+  if (command === "plan") checkPlanNotTaken(context, state, call);
   const isHolder = heldCurrentLease(call) && context.isGenuine(input) && now < job!.lease!.expiresAt;
   const isCanceled = context.observed.builds.get(input?.buildId)?.isCanceled;
   if (isHolder && command === "start") must(3, build!.status === "canceling", "start of the lease holder was refused");

@@ -1,4 +1,5 @@
 import type { PoolState } from "../../src/domain/pool/state.ts";
+import { CLEANING_MS } from "./job-specification.ts";
 import type { AnyInput, Call, CheckContext, HeardHead } from "./observations.ts";
 import type { Push, SimArriving } from "./repository.ts";
 import { HEARD_MS } from "./specification.ts";
@@ -83,7 +84,14 @@ const CHECKS: Record<string, (heard: HeardHead[], asked: SimArriving, buildId: s
 const checkCanceled = (context: CheckContext, state: PoolState, id: string, input: AnyInput): void => {
   const { observed, storage } = context;
   const { status, supersededBy, pipelineId, branch, origin } = storage.rows.builds.get(id)!;
-  must(10, status === (state.jobs.get(id)?.lease ? "canceling" : "canceled"), `after a cancel the build is ${status}`);
+  const several = observed.several.get(id);
+  if (several) several.cancel ??= { at: context.call.now, until: context.call.now + CLEANING_MS };
+  else
+    must(
+      10,
+      status === (state.jobs.get(id)?.lease ? "canceling" : "canceled"),
+      `after a cancel the build is ${status}`,
+    );
   observed.builds.get(id)!.isCanceled = true;
   must(20, !!origin, "a delivery ended a build that no delivery made");
   const asked = input.builds.find((one: SimArriving) => one.pipelineId === pipelineId);

@@ -1,7 +1,10 @@
 import type { AgentFacts, BuildFacts, Change, JobFacts, Lease, Outcome } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import type { Stored } from "../../src/domain/pool/stored.ts";
+import { checkDecisions } from "./check-gates.ts";
+import { checkPlanned, checkQueuedJob } from "./check-plans.ts";
 import { firstEligible, meetsRequirements } from "./check-state.ts";
+import { SEVERAL_TRANSITIONS } from "./job-specification.ts";
 import type { CheckContext, ObservedBuild } from "./observations.ts";
 import {
   AGENT_MS,
@@ -21,14 +24,18 @@ export const checkCommit = (context: CheckContext, state: PoolState, changes: re
   const builds = new Map<string, BuildFacts>();
   const jobs = new Map<string, JobFacts>();
   const audits: string[] = [];
+  checkPlanned(context, changes);
+  checkDecisions(context, changes);
   for (const change of changes) {
     if (change.kind === "audit") audits.push(`${change.entry.action} ${change.entry.subject}`);
     if (change.kind === "build") builds.set(change.build.id, change.build);
     if (change.kind === "build" && isEnded(change.build.status)) context.call.ended.add(change.build.id);
     if (change.kind === "job") jobs.set(change.job.id, change.job);
+    if (change.kind === "node") context.call.touched.add(change.node.buildId);
     if (change.kind === "agent-removed") checkAgentRemoved(context, state, change.agentId);
   }
   context.call.audits.push(...audits);
+  for (const [id, { jobOf }] of builds) context.call.touched.add(jobOf ?? id);
   for (const [id, build] of builds) checkBuildChange(context, id, build, changes);
   for (const [id, job] of jobs) checkJobChange(context, state, id, job, builds.get(id));
 };
@@ -53,14 +60,12 @@ const checkAgentRemoved = (context: CheckContext, state: PoolState, id: string):
 const checkBuildChange = (context: CheckContext, id: string, next: BuildFacts, changes: readonly Change[]): void => {
   const before = context.storage.rows.builds.get(id);
   if (isTakenOver(context, next, before)) {
-    checkReconciled(context, next, before);
+    if (!next.jobOf) checkReconciled(context, next, before);
     return;
   }
-  must(
-    16,
-    (before && !isEnded(next.status)) || changes.some((change) => change.kind === "dirty" && change.buildId === id),
-    "a change that D1 has to hear of is not in the outbox",
-  );
+  const isTold = changes.some((change) => change.kind === "dirty" && change.buildId === id);
+  if (next.jobOf) must(39, !isTold, "D1 hears of a job as of a build");
+  else must(16, (before && !isEnded(next.status)) || isTold, "a change that D1 has to hear of is not in the outbox");
   if (!before) {
     checkNewBuild(context, id, next);
     return;
@@ -73,7 +78,8 @@ const checkBuildChange = (context: CheckContext, id: string, next: BuildFacts, c
       "an ended build changed",
     );
   if (before.status === next.status) return;
-  must(4, (TRANSITIONS[before.status] ?? []).includes(next.status), `${before.status} became ${next.status}`);
+  const transitions = before.several ? SEVERAL_TRANSITIONS : TRANSITIONS;
+  must(4, (transitions[before.status] ?? []).includes(next.status), `${before.status} became ${next.status}`);
   const seen = context.observed.builds.get(id)!;
   if (seen.isCanceled)
     must(10, next.status === "canceled" || next.status === "canceling", `a canceled build became ${next.status}`);
@@ -85,8 +91,9 @@ const isDeleted = ({ deleted }: Stored, id: string): boolean =>
 /** Whether a restored pool ends the build by D1's word. One whose agent is removed again ends as at any removal. */
 const isTakenOver = ({ call }: CheckContext, next: BuildFacts, before: BuildFacts | undefined): boolean => {
   if (call.command !== "reconcile" || !isEnded(next.status)) return false;
-  const stored = (call.input as Stored).builds.find(({ id }) => id === next.id);
-  return !before || (!!stored && isEnded(stored.status)) || isDeleted(call.input, next.id);
+  const buildId = next.jobOf ?? next.id;
+  const stored = (call.input as Stored).builds.find(({ id }) => id === buildId);
+  return !before || (!!stored && isEnded(stored.status)) || isDeleted(call.input, buildId);
 };
 
 /** A restored pool may only end a build: as D1 says, or because nothing but its row is left. */
@@ -111,9 +118,15 @@ const newObservation = (): ObservedBuild => ({
   isCanceled: false,
   toldToStop: null,
   reported: null,
+  jobOf: null,
 });
 
 const checkNewBuild = (context: CheckContext, id: string, build: BuildFacts): void => {
+  if (build.jobOf) {
+    checkQueuedJob(context, build);
+    context.observed.builds.set(id, { ...newObservation(), jobOf: build.jobOf });
+    return;
+  }
   const isAsked = context.call.command === "enqueue" || context.call.command === "arrive";
   must(7, isAsked && build.status === "queued", "a build appeared without being enqueued");
   const last = context.observed.numbers.get(build.repoId) ?? 0;
@@ -183,7 +196,8 @@ const lastContact = (state: PoolState, id: string): number =>
 
 const checkGrant = (context: CheckContext, state: PoolState, id: string, job: JobFacts, lease: Lease): void => {
   const { command, input, now } = context.call;
-  must(4, !context.observed.ended.has(id), "a build that ended before the restore was leased");
+  const jobOf = context.observed.builds.get(id)!.jobOf;
+  must(4, !context.observed.ended.has(jobOf ?? id), "a build that ended before the restore was leased");
   must(2, lease.fence > context.maxFence, `fence ${lease.fence} follows ${context.maxFence}`);
   context.maxFence = lease.fence;
   context.observed.leases.add(`${id} ${lease.fence}`);
@@ -203,7 +217,9 @@ const checkGrant = (context: CheckContext, state: PoolState, id: string, job: Jo
   must(1, !state.index.holding.has(lease.agentId), "an agent got a second lease");
   must(10, !context.observed.builds.get(id)!.isCanceled, "a canceled build was leased");
   must(12, job.notBefore <= now, "a build was leased before its notBefore");
-  must(12, firstEligible(state, facts, now)?.id === id, "the build is not the first eligible one");
+  const first = firstEligible(state, context.storage, facts, now)?.id;
+  if (jobOf) must(29, first === id, "the job is not the first that is ready");
+  else must(12, first === id, "the build is not the first eligible one");
 };
 
 const checkFirstStart = (context: CheckContext, id: string, job: JobFacts): void => {
@@ -232,7 +248,7 @@ const checkLeaseEnd = (
   const isRestart =
     isHolder && !!input.bootId && !context.observed.agents.get(lease.agentId)!.boots.includes(input.bootId);
   const isIdleAgain = isHolder && command === "claim" && lease.startedAt === null && seen.isCanceled;
-  const byAgent = namesLease && isHolder && (command === "finish" || command === "release");
+  const byAgent = namesLease && isHolder && ["finish", "release", "plan", "refusePlan"].includes(command);
   const byService = namesLease && (command === "unclaim" || command === "failClaim") && lease.startedAt === null;
   const isOfRevokedToken = input?.tokenId === context.observed.agents.get(lease.agentId)?.tokenId;
   const isReconciled = command === "reconcile" && input.removedAgents.includes(lease.agentId);

@@ -95,7 +95,10 @@ export const checkClaim = (
   }
   const isAble =
     !state.index.holding.has(input.agentId) && !agent.isDraining && agent.spentAt === null && agent.ignored < 2;
-  if (isAble) must(12, firstEligible(state, agent, now) === undefined, "an eligible build was withheld");
+  if (!isAble) return;
+  const withheld = firstEligible(state, context.storage, agent, now);
+  must(29, !withheld?.jobOf, "a job that is ready was withheld");
+  must(12, withheld === undefined, "an eligible build was withheld");
 };
 
 export const checkHeartbeat = (context: CheckContext, state: PoolState, value: AnyInput, call: Call): void => {
@@ -112,8 +115,9 @@ export const checkHeartbeat = (context: CheckContext, state: PoolState, value: A
   );
   const lease = state.jobs.get(input.buildId)!.lease!;
   if (lease.startedAt !== null) seen.unaskedExtensions = 0;
+  const reason = seen.jobOf ? lease.stop?.reason : "canceled";
   if (seen.isCanceled)
-    must(10, value.cancel && value.reason === "canceled", "the heartbeat does not say that the build is canceled");
+    must(10, value.cancel && value.reason === reason, "the heartbeat does not say that the build is canceled");
   else if (lease.stop)
     must(10, value.cancel && value.reason === "timeout", "the heartbeat does not say that the build timed out");
   else must(10, !value.cancel, "the heartbeat stops a build without a reason");
@@ -150,6 +154,7 @@ export const checkFinish = (context: CheckContext, call: Call): void => {
   must(3, heldCurrentLease(call), "a finish under a stale lease was accepted");
   must(4, build?.status !== "assigned", "a build ended before it started");
   seen.reported = reported;
+  if (seen.jobOf) context.observed.posted.set(input.buildId, { fence: input.fence, outputs: input.outputs ?? {} });
   const expected = input.status === "succeeded" ? "succeeded" : "failed";
   if (seen.isCanceled) must(10, ended.status === "canceled", `a canceled build ended ${ended.status}`);
   else if (ended.reason === "timeout") must(17, isOvertime(job!, call.now), "a build timed out before its time");

@@ -2,6 +2,7 @@ import type { Push } from "../../src/domain/pool/decision.ts";
 import type { AgentFacts, BuildFacts, JobFacts } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { nextDue } from "../../src/domain/pool/step.ts";
+import { hasRoom } from "./check-rooms.ts";
 import { AGENT_MS, isEnded, OFFER_MS } from "./specification.ts";
 import type { SimStorage } from "./storage.ts";
 import { must } from "./violation.ts";
@@ -20,23 +21,9 @@ export const meetsRequirements = (agent: AgentFacts, { requires }: Pick<JobFacts
   return true;
 };
 
-const hasRoom = (
-  state: PoolState,
-  { pipelineId }: BuildFacts,
-  { maxParallel }: JobFacts,
-  countOffers: boolean,
-): boolean => {
-  if (maxParallel === null) return true;
-  let taken = 0;
-  for (const other of state.builds.values()) {
-    if (other.pipelineId === pipelineId && (other.status !== "queued" || (countOffers && state.offers.has(other.id))))
-      taken++;
-  }
-  return taken < maxParallel;
-};
-
 const isEligible = (
   state: PoolState,
+  storage: SimStorage,
   agent: AgentFacts,
   build: BuildFacts,
   now: number,
@@ -45,21 +32,28 @@ const isEligible = (
   const job = state.jobs.get(build.id)!;
   return (
     build.status === "queued" &&
+    !build.several &&
+    (!build.jobOf || !!agent.features?.includes("jobs")) &&
     job.notBefore <= now &&
     !job.releasedBy.includes(agent.id) &&
     !(job.passedOver?.agentId === agent.id && job.passedOver.until !== null) &&
     meetsRequirements(agent, job) &&
-    hasRoom(state, build, job, countOffers)
+    hasRoom(state, storage, build, countOffers)
   );
 };
 
 /** The next build for this agent, by looking at every build. */
-export const firstEligible = (state: PoolState, agent: AgentFacts, now: number): BuildFacts | undefined => {
+export const firstEligible = (
+  state: PoolState,
+  storage: SimStorage,
+  agent: AgentFacts,
+  now: number,
+): BuildFacts | undefined => {
   let first: BuildFacts | undefined;
   for (const build of state.builds.values()) {
     const isBefore =
       !first || build.priority > first.priority || (build.priority === first.priority && build.seq < first.seq);
-    if (isBefore && isEligible(state, agent, build, now, false)) first = build;
+    if (isBefore && isEligible(state, storage, agent, build, now, false)) first = build;
   }
   return first;
 };
@@ -78,14 +72,13 @@ export const checkState = (
   for (const [id, job] of state.jobs) {
     const build = state.builds.get(id)!;
     const { lease } = job;
-    if (build.several) continue;
     must(
       1,
-      (build.status === "queued") === (lease === null),
+      build.several ? lease === null : (build.status === "queued") === (lease === null),
       `a ${build.status} build ${lease ? "has a" : "without"} lease`,
     );
     const until = job.passedOver?.until ?? null;
-    if (!lease && until !== null)
+    if (!lease && until !== null && !build.several)
       must(17, due !== null && due <= until, "no alarm for a build that waits for another agent");
     if (!lease) continue;
     must(1, !holders.has(lease.agentId), "an agent holds two builds");
@@ -96,17 +89,17 @@ export const checkState = (
     if (lease.startedAt !== null && !lease.stop) {
       must(17, due <= lease.startedAt + job.timeoutSeconds * 1000 + LEASE_GRID, "no alarm for a timeout");
     }
-    if (build.pipelineId) leased.set(build.pipelineId, (leased.get(build.pipelineId) ?? 0) + 1);
+    if (build.pipelineId && !build.jobOf) leased.set(build.pipelineId, (leased.get(build.pipelineId) ?? 0) + 1);
   }
   must(1, state.index.holding.size === holders.size, "the index of holders has an entry without a lease");
   for (const [id, job] of state.jobs) {
-    const { pipelineId, status } = state.builds.get(id)!;
-    if (status !== "queued" && job.maxParallel !== null)
+    const { pipelineId, status, several, jobOf } = state.builds.get(id)!;
+    if (status !== "queued" && job.maxParallel !== null && !several && !jobOf)
       must(12, leased.get(pipelineId!)! <= job.maxParallel, "more builds than maxParallel");
   }
   const { builds, told, audits, closes } = storage.rows;
   let untold = 0;
-  for (const { id, status, jobOf } of builds.values()) if (isEnded(status) && !jobOf && !told.has(id)) untold++;
+  for (const { id, status, jobOf } of builds.values()) if (!jobOf && isEnded(status) && !told.has(id)) untold++;
   let untoldInMemory = 0;
   for (const id of state.dirty.keys()) if (!state.builds.has(id)) untoldInMemory++;
   must(16, untold === untoldInMemory, "memory and storage differ about the outbox");
@@ -115,11 +108,17 @@ export const checkState = (
     (state.dirty.size === 0 && audits.size === 0 && closes.size === 0) || due !== null,
     "no alarm for the outbox",
   );
-  checkWaiters(state, now, latest, pushes);
+  checkWaiters(state, storage, now, latest, pushes);
 };
 
 /** Each build that a waiting agent could take has one hint, and no such agent waits without one. */
-const checkWaiters = (state: PoolState, now: number, latest: number, pushes: readonly Push[]): void => {
+const checkWaiters = (
+  state: PoolState,
+  storage: SimStorage,
+  now: number,
+  latest: number,
+  pushes: readonly Push[],
+): void => {
   const looks = pushes.filter(({ hint }) => hint.type === "look");
   must(17, new Set(looks.map(({ hint }) => hint.buildId)).size === looks.length, "two agents got a hint for one build");
   for (const { at } of state.offers.values())
@@ -137,7 +136,7 @@ const checkWaiters = (state: PoolState, now: number, latest: number, pushes: rea
     for (const build of state.builds.values()) {
       must(
         17,
-        state.offers.has(build.id) || !isEligible(state, agent, build, now, true),
+        state.offers.has(build.id) || !isEligible(state, storage, agent, build, now, true),
         "an agent waits without a hint although a build waits for it",
       );
     }

@@ -6,9 +6,11 @@ import type { Stored } from "../../src/domain/pool/stored.ts";
 import type { FoundSockets } from "../../src/domain/pool/wake.ts";
 import { checkAccepted, checkOffers, checkRefused } from "./check-answers.ts";
 import { checkCommit } from "./check-commits.ts";
+import { checkJobs } from "./check-jobs.ts";
+import { checkRooms } from "./check-rooms.ts";
 import { checkState } from "./check-state.ts";
 import { checkStops } from "./check-stops.ts";
-import type { AnyInput, Call, CheckContext, Observations } from "./observations.ts";
+import { type AnyInput, type Call, type CheckContext, forget, type Observations } from "./observations.ts";
 import { isEnded, LEASE_MS } from "./specification.ts";
 import type { SimStorage } from "./storage.ts";
 import { must } from "./violation.ts";
@@ -29,6 +31,9 @@ export class Checker implements CheckContext {
     leases: new Set(),
     revoked: new Set(),
     ended: new Set(),
+    several: new Map(),
+    canceledJobs: new Set(),
+    posted: new Map(),
     keys: new Map(),
     numbers: new Map(),
     deliveries: new Map(),
@@ -57,7 +62,9 @@ export class Checker implements CheckContext {
       job,
       heldBuild: state.index.holding.get(input?.agentId),
       offers: [...state.offers],
+      gates: command === "decideGate" ? this.storage.askedGates() : new Map(),
       audits: [],
+      touched: new Set(),
       ended: new Set(),
     };
   }
@@ -90,6 +97,8 @@ export class Checker implements CheckContext {
     else checkRefused(this, state, call);
     checkOffers(state, call);
     checkStops(this, state, answer, pushes);
+    checkJobs(this, state);
+    checkRooms(state, this.storage, call);
     if (isSignOfLife(call) && this.isGenuine(call.input)) {
       const agent = this.observed.agents.get(call.input.agentId)!;
       const { bootId } = call.input;
@@ -122,7 +131,7 @@ export class Checker implements CheckContext {
 
   /** A restored pool deletes again what D1 says was deleted. */
   #forgetDeleted({ deleted }: Stored): void {
-    for (const { buildId } of deleted) if (!this.storage.rows.builds.has(buildId)) this.observed.builds.delete(buildId);
+    for (const { buildId } of deleted) if (!this.storage.rows.builds.has(buildId)) forget(this.observed, buildId);
   }
 
   #numbersWereGiven(numbers: Stored["numbers"]): void {

@@ -107,7 +107,7 @@ export class SimDatabase {
     return {
       heard: this.heard,
       builds: [...this.builds.values()].map(({ build, job }) => {
-        const { seq: _, pipelineVersion: __, isTold: ___, ...known } = build;
+        const { seq: _, pipelineVersion: __, isTold: ___, several: ____, ...known } = build;
         return { ...known, agentId: job.agentId, attempt: job.attempt };
       }),
       numbers: [...numbers].map(([repoId, number]) => ({ repoId, number })),
@@ -147,6 +147,7 @@ export class SimDatabase {
   /** Once every build has ended and the outbox is empty, D1 and the pool must be equal. */
   compare(storage: SimStorage): void {
     for (const [buildId, { version, status }] of storage.rows.builds) {
+      if (storage.rows.builds.get(buildId)!.jobOf) continue;
       const known = this.builds.get(buildId);
       if (this.wasRestored && this.erased.has(buildId)) continue;
       const stored = known?.build.status;

@@ -2,6 +2,7 @@ import { type HandOut, SimAgent } from "./agent.ts";
 import { arriveNext } from "./arrivals.ts";
 import { checkHead } from "./check-arrivals.ts";
 import { continueHandOut } from "./hand-out.ts";
+import { decideGate } from "./people.ts";
 import { ACTOR, type Simulator } from "./simulator.ts";
 import { isEnded } from "./specification.ts";
 import { must } from "./violation.ts";
@@ -22,6 +23,7 @@ export const heal = (simulator: Simulator, agents: SimAgent[], handOuts: HandOut
     must(17, round < MAX_ROUNDS, `builds never end: ${states}`);
     while (handOuts.length > 0) continueHandOut(simulator, handOuts);
     arriveNext(simulator);
+    decideGate(simulator);
     for (const agent of agents) agent.step(handOuts);
     simulator.advanceTime(5_000);
   }
@@ -61,7 +63,9 @@ const emptyOutbox = (simulator: Simulator): void => {
 const addAbleAgents = (simulator: Simulator, agents: SimAgent[]): void => {
   for (const platform of [1, 2]) {
     const able = { platform, canBuildIOS: true, canBuildWeb: true, labels: ["x", "y"], isEphemeral: false };
-    agents.push(new SimAgent(simulator, able));
+    const agent = new SimAgent(simulator, able);
+    agent.install(true);
+    agents.push(agent);
   }
   for (const { id } of agents)
     simulator.call("updateAgent", { agentId: id, change: { isDraining: false }, actor: ACTOR });

@@ -1,14 +1,14 @@
 import type { Rules } from "../../src/domain/pool/rules.ts";
-import type { Requires } from "../../src/protocol/pipeline.ts";
 import { type HandOut, SimAgent } from "./agent.ts";
 import { arriveNext } from "./arrivals.ts";
 import { continueHandOut } from "./hand-out.ts";
 import { checkReload, heal } from "./healing.ts";
 import { hostileCall } from "./hostile-call.ts";
 import type { Observer } from "./observer.ts";
-import { HOST_OF } from "./pipeline.ts";
-import { ACTOR, ORG, Simulator } from "./simulator.ts";
+import { cancelAgain, cancelJob, decideGate } from "./people.ts";
+import { ACTOR, Simulator } from "./simulator.ts";
 import { DAY_MS } from "./specification.ts";
+import { retryFailed, trigger } from "./triggers.ts";
 
 /** What may happen next, each with its relative probability. */
 const EVENT_WEIGHTS = [
@@ -32,11 +32,24 @@ const EVENT_WEIGHTS = [
   ["restore", 6],
   ["clock", 0.4],
 ] as const;
-const TOTAL_WEIGHT = EVENT_WEIGHTS.reduce((sum, [, weight]) => sum + weight, 0);
+/** The same where there are builds of several jobs. */
+const JOB_EVENT_WEIGHTS = [
+  ...EVENT_WEIGHTS,
+  ["gate", 6],
+  ["cancel a job", 0.8],
+  ["cancel again", 0.5],
+  ["retry", 2],
+  ["hours", 0.4],
+] as const;
+type Event = (typeof JOB_EVENT_WEIGHTS)[number][0];
+
+const sumOf = (weights: readonly (readonly [Event, number])[]): number =>
+  weights.reduce((sum, [, weight]) => sum + weight, 0);
+const TOTAL_WEIGHT = sumOf(EVENT_WEIGHTS);
+const TOTAL_JOB_WEIGHT = sumOf(JOB_EVENT_WEIGHTS);
 /** Milliseconds that may pass at once; few while builds are long, so that leases live through many events. */
 const TIMES = [1, 500, 2_500, 7_000, 16_000, 35_000, 70_000];
 const SHORT_TIMES = [1, 500, 500, 2_500, 2_500, 7_000, 16_000, 35_000];
-const MAX_BUILDS = 9;
 /**
  * One random run of a pool: first events with faults, then a healing phase without any, in which every build must
  * end. Seed and index decide everything, so that it can be replayed.
@@ -58,7 +71,11 @@ export class History {
   }
 
   /** @throws Violation if an invariant does not hold */
-  run(events = (40 + this.simulator.random.below(80)) * (this.simulator.hasLongBuilds ? 4 : 1)): void {
+  run(
+    events = (40 + this.simulator.random.below(80)) *
+      (this.simulator.hasLongBuilds ? 4 : 1) *
+      (this.simulator.hasJobs ? 1.5 : 1),
+  ): void {
     if (this.simulator.random.chance(0.02)) this.#loseAllAnswers();
     for (let event = 0; event < events; event++) this.#nextEvent();
     heal(this.simulator, this.agents, this.#handOuts);
@@ -68,7 +85,7 @@ export class History {
   /** No answer reaches any agent for 25 rounds: leases end unstarted, one after the other. */
   #loseAllAnswers(): void {
     this.simulator.note("no answer reaches any agent for 25 rounds");
-    this.#trigger();
+    trigger(this.simulator);
     for (let round = 0; round < 25; round++) {
       for (const agent of this.agents) agent.pollWithoutAnswer();
       this.simulator.advanceTime(31_000);
@@ -78,11 +95,11 @@ export class History {
   #nextEvent(): void {
     const { simulator, agents } = this;
     const { random } = simulator;
-    const events: Record<(typeof EVENT_WEIGHTS)[number][0], () => unknown> = {
+    const events: Record<Event, () => unknown> = {
       "agent step": () => random.pick(agents).step(this.#handOuts),
       "hand-out": () => continueHandOut(simulator, this.#handOuts),
       time: () => simulator.advanceTime(random.pick(simulator.hasLongBuilds ? SHORT_TIMES : TIMES)),
-      trigger: () => this.#trigger(),
+      trigger: () => trigger(simulator),
       push: () => simulator.repository.move(),
       arrival: () => arriveNext(simulator),
       "late message": () => this.#deliverLateMessage(),
@@ -98,8 +115,16 @@ export class History {
       evict: () => simulator.injectFault("object evicted", 1) && simulator.evict(),
       restore: () => this.#canRestore && this.#saveOrRestore(),
       clock: () => !this.#canRestore && this.#jumpClock(),
+      gate: () => decideGate(simulator),
+      "cancel a job": () => cancelJob(simulator),
+      "cancel again": () => cancelAgain(simulator),
+      retry: () => retryFailed(simulator),
+      hours: () => simulator.advanceTime(random.pick([100_000, 320_000, 3_700_000])),
     };
-    events[random.weighted(EVENT_WEIGHTS, TOTAL_WEIGHT)]();
+    const event = simulator.hasJobs
+      ? random.weighted(JOB_EVENT_WEIGHTS, TOTAL_JOB_WEIGHT)
+      : random.weighted(EVENT_WEIGHTS, TOTAL_WEIGHT);
+    events[event]();
   }
 
   #deliverLateMessage(): void {
@@ -123,37 +148,6 @@ export class History {
     const { simulator } = this;
     const isEphemeral = simulator.random.chance(0.12);
     this.agents.push(new SimAgent(simulator, { isEphemeral }));
-  }
-
-  #trigger(): void {
-    const { simulator } = this;
-    const { random } = simulator;
-    if (simulator.builds.length >= MAX_BUILDS) return;
-    const { platform, ...pipeline } = random.pick(simulator.pipelines);
-    const requires: Requires = { platform, web: random.chance(0.2), labels: random.chance(0.2) ? ["x"] : [] };
-    const key = random.chance(0.4) ? `k${random.below(4)}` : null;
-    const answer = simulator.request("enqueue", {
-      id: simulator.newId("b"),
-      orgId: ORG,
-      repoId: pipeline.repoId,
-      pipelineId: pipeline.id,
-      pipelineVersion: 1,
-      branch: "main",
-      commitSha: null,
-      trigger: "api",
-      priority: random.pick([0, 0, 0, 5, -5]),
-      requires,
-      timeoutSeconds: pipeline.timeoutSeconds,
-      maxParallel: pipeline.maxParallel,
-      maxAttempts: pipeline.maxAttempts,
-      inputs: null,
-      secretKeys: [],
-      retryOf: null,
-      host: random.chance(0.3) ? HOST_OF(pipeline.id) : null,
-      actor: ACTOR,
-      idempotency: key === null ? null : { key, caller: "c", bodyHash: random.chance(0.9) ? "same" : "other" },
-    });
-    if (answer?.ok && !simulator.builds.includes(answer.value.buildId)) simulator.builds.push(answer.value.buildId);
   }
 
   #cancel(): void {

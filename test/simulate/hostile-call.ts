@@ -1,3 +1,4 @@
+import type { LeaseHolder } from "../../src/domain/pool/commands.ts";
 import type { SimAgent } from "./agent.ts";
 import { ACTOR, ORG, type Simulator } from "./simulator.ts";
 
@@ -5,7 +6,9 @@ import { ACTOR, ORG, type Simulator } from "./simulator.ts";
 export const hostileCall = (simulator: Simulator, agents: readonly SimAgent[]): void => {
   const { random, pool } = simulator;
   if (!simulator.injectFault("hostile call", 1)) return;
-  const buildId = simulator.builds.length > 0 && random.chance(0.9) ? random.pick(simulator.builds) : "nowhere";
+  const jobs = simulator.hasJobs && random.chance(0.6) ? [...pool.storage.rows.nodes.keys()] : [];
+  const ids = jobs.length > 0 ? jobs : simulator.builds;
+  const buildId = ids.length > 0 && random.chance(0.9) ? random.pick(ids) : "nowhere";
   const holder = pool.storage.rows.jobs.get(buildId)?.agentId;
   const attacker = (random.chance(0.5) && agents.find(({ id }) => id === holder)) || random.pick(agents);
   const tokenHash = random.chance(0.8) ? attacker.caller.tokenHash : random.pick(agents).caller.tokenHash;
@@ -42,7 +45,23 @@ export const hostileCall = (simulator: Simulator, agents: readonly SimAgent[]): 
     () => simulator.call("enqueue", foreignBuild(simulator)),
     () => simulator.call("flagLeak", { buildId, fence }),
   ];
+  if (simulator.hasJobs) attempts.push(...attemptsOnJobs(simulator, lease, buildId));
   random.pick(attempts)();
+};
+
+const attemptsOnJobs = (simulator: Simulator, lease: LeaseHolder, buildId: string): (() => unknown)[] => {
+  const { files, random } = simulator;
+  const text = random.pick([files.textOf(buildId), "another file"]);
+  const plan = () => ({ ...lease, graph: files.read(buildId, null, text), text, base: null });
+  const decision = { approved: true, comment: null, role: "viewer" as const, name: "nobody", actor: ACTOR };
+  const nodes = [...simulator.pool.storage.rows.nodes.keys()];
+  return [
+    () => simulator.call("plan", plan()),
+    () => simulator.call("plan", plan()),
+    () => simulator.call("refusePlan", { ...lease, reason: "pipeline-invalid", message: "mine" }),
+    () => simulator.call("decideGate", { ...decision, id: nodes.length > 0 ? random.pick(nodes) : buildId }),
+    () => simulator.call("finish", { ...lease, status: "succeeded", exitCode: 0, outputs: { word: "mine" } }),
+  ];
 };
 
 const byRevokedToken = ({ pool }: Simulator) => {

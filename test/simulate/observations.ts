@@ -1,3 +1,4 @@
+import type { JobEnd, JobNode } from "../../src/domain/jobs/node.ts";
 import type { BuildFacts, JobFacts, Offer, Outcome } from "../../src/domain/pool/facts.ts";
 import type { SimStorage } from "./storage.ts";
 
@@ -15,6 +16,25 @@ export interface ObservedBuild {
   /** When its agent was last told to stop it, and whether a heartbeat was answered with the stop. */
   toldToStop: { at: number; isAnswered: boolean } | null;
   reported: Outcome | null;
+  /** Of a job: the build of several that it is one of. */
+  jobOf: string | null;
+}
+
+/** A build of several jobs as its callers saw it. */
+export interface ObservedSeveral {
+  /** When somebody canceled it, and until when jobs may clean up. */
+  cancel: { at: number; until: number } | null;
+  hasEnded: boolean;
+  /** Whether it held a place of its pipeline after the call before. */
+  holdsPlace: boolean;
+  /** Whether one of its jobs cancels what runs in its group. */
+  cancelsRunning: boolean;
+  /** Until when nothing can change without a call about it. */
+  quietUntil: number;
+  /** Jobs whose agents were told to stop. */
+  stopped: Set<string>;
+  /** By job that has ended: how. */
+  ends: Map<string, JobEnd>;
 }
 interface ObservedAgent {
   boots: string[];
@@ -46,6 +66,11 @@ export interface Observations {
   revoked: Set<string>;
   /** Builds of which D1 said that they had ended, when the pool was restored. */
   ended: Set<string>;
+  several: Map<string, ObservedSeveral>;
+  /** Jobs that somebody canceled alone. */
+  canceledJobs: Set<string>;
+  /** By job: what its agent told with the result that was accepted, and under which lease. */
+  posted: Map<string, { fence: number; outputs: Record<string, string> }>;
   keys: Map<string, { buildId: string; at: number; bodyHash: string }>;
   numbers: Map<string, number>;
   /** Deliveries that were carried out whole, with the answer. */
@@ -65,8 +90,12 @@ export interface Call {
   build: BuildFacts | undefined;
   job: JobFacts | undefined;
   heldBuild: string | undefined;
+  /** Gates that asked, by the ids of their jobs. */
+  gates: Map<string, JobNode>;
   offers: [buildId: string, offer: Offer][];
   audits: string[];
+  /** Builds of several jobs of which something was stored. */
+  touched: Set<string>;
   /** Builds that ended in this call. */
   ended: Set<string>;
 }
@@ -82,3 +111,9 @@ export interface CheckContext {
   /** Whether the call has the token of an agent that is not removed. */
   isGenuine(input: AnyInput): boolean;
 }
+
+/** A build was deleted, with its jobs. */
+export const forget = ({ builds, several }: Observations, buildId: string): void => {
+  for (const [id, { jobOf }] of builds) if (id === buildId || jobOf === buildId) builds.delete(id);
+  several.delete(buildId);
+};

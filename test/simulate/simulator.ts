@@ -5,6 +5,7 @@ import type { Command, Input, Output } from "../../src/domain/pool/step.ts";
 import { SimDatabase } from "./database.ts";
 import { SimDeliveries } from "./deliveries.ts";
 import type { Fault } from "./faults.ts";
+import { SimFiles } from "./files.ts";
 import { SimGitHosts } from "./git-hosts.ts";
 import type { Observer } from "./observer.ts";
 import type { Pipeline } from "./pipeline.ts";
@@ -36,6 +37,9 @@ export class Simulator {
   readonly gitHosts = new SimGitHosts();
   readonly deliveries = new SimDeliveries(this);
   readonly repository: SimRepository;
+  readonly files = new SimFiles(this);
+  /** Whether there are builds of several jobs: in every other history, so that the others stay as they were. */
+  readonly hasJobs: boolean;
   /** The token that registers agents, until it is revoked with all of them. */
   registrationToken = "t0";
   now = EPOCH;
@@ -55,6 +59,7 @@ export class Simulator {
 
   constructor(seed: number, history: number, rules: Rules, observer?: Observer) {
     this.random = new Random(seed, history);
+    this.hasJobs = history % 2 === 1;
     this.#observer = observer;
     this.pool = new SimPool(ORG, rules, (push) => this.#pushed(push), observer);
     this.isGitHostRestricted = this.random.chance(0.15);

@@ -24,13 +24,14 @@ interface Rows {
   fence: number;
   agents: Map<string, AgentFacts>;
   revoked: Map<string, number>;
-  /** Jobs of builds of several are among builds and jobs, as they are in the pool's memory. */
-  graphs: Map<string, JobGraph>;
-  nodes: Map<string, JobNode>;
-  outputs: Map<string, Record<string, string>>;
   builds: Map<string, BuildFacts>;
   jobs: Map<string, JobFacts>;
   reports: Map<string, Report>;
+  /** By build of several jobs: its graph and the text that it was read from. */
+  graphs: Map<string, { graph: JobGraph; text: string }>;
+  /** By job of a build of several; its facts lie with those of builds, once the queue had it. */
+  nodes: Map<string, JobNode>;
+  outputs: Map<string, Record<string, string>>;
   numbers: Map<string, number>;
   keys: Map<string, KeyedBuild>;
   heads: Map<string, readonly Head[]>;
@@ -55,12 +56,12 @@ const emptyRows = (): Rows => ({
   fence: 0,
   agents: new Map(),
   revoked: new Map(),
-  graphs: new Map(),
-  nodes: new Map(),
-  outputs: new Map(),
   builds: new Map(),
   jobs: new Map(),
   reports: new Map(),
+  graphs: new Map(),
+  nodes: new Map(),
+  outputs: new Map(),
   numbers: new Map(),
   keys: new Map(),
   heads: new Map(),
@@ -99,19 +100,19 @@ export class SimStorage implements Records {
           rows.told.delete(change.build.id);
           break;
         case "job":
-          rows.jobs.set(change.job.buildId, change.job);
+          rows.jobs.set(change.job.id, change.job);
+          break;
+        case "report":
+          rows.reports.set(change.buildId, { ...(rows.reports.get(change.buildId) ?? NO_REPORT), ...change.report });
           break;
         case "graph":
-          rows.graphs.set(change.buildId, change.graph);
+          rows.graphs.set(change.buildId, change);
           break;
         case "node":
           rows.nodes.set(change.node.id, change.node);
           break;
         case "outputs":
           rows.outputs.set(change.jobId, change.outputs);
-          break;
-        case "report":
-          rows.reports.set(change.buildId, { ...(rows.reports.get(change.buildId) ?? NO_REPORT), ...change.report });
           break;
         case "number":
           rows.numbers.set(change.repoId, change.number);
@@ -150,7 +151,7 @@ export class SimStorage implements Records {
           const { deletion } = change;
           rows.deletions.set(deletion.buildId, { deletion, isDone: false });
           if (deletion.deleted === "log") break;
-          for (const table of [rows.builds, rows.jobs, rows.reports, rows.hostOutbox]) table.delete(deletion.buildId);
+          this.#deleteBuild(deletion.buildId);
           this.#hostPending.delete(deletion.buildId);
           break;
         }
@@ -188,6 +189,28 @@ export class SimStorage implements Records {
     }
   }
 
+  #jobsOf(buildId: string): Change[] {
+    const planned = this.rows.graphs.get(buildId);
+    if (!planned) return [];
+    const nodes = planned.graph.jobs.map(({ id }): Change => ({ kind: "node", node: this.rows.nodes.get(id)! }));
+    return [{ kind: "graph", buildId, ...planned }, ...nodes];
+  }
+
+  /** The gates that ask, or asked, by their jobs. */
+  askedGates(): Map<string, JobNode> {
+    return new Map([...this.rows.nodes].filter(([, { gate }]) => gate !== null));
+  }
+
+  /** A build goes with its jobs. */
+  #deleteBuild(buildId: string): void {
+    const { rows } = this;
+    const jobIds = rows.graphs.get(buildId)?.graph.jobs.map(({ id }) => id) ?? [];
+    rows.graphs.delete(buildId);
+    for (const id of [buildId, ...jobIds])
+      for (const table of [rows.builds, rows.jobs, rows.reports, rows.hostOutbox, rows.nodes, rows.outputs])
+        table.delete(id);
+  }
+
   /** The state with which a new object starts. */
   load(isNew = false): PoolState {
     const { orgId, fence, agents, revoked, builds, jobs, told, deletions, sequence, audits, closes } = this.rows;
@@ -203,27 +226,16 @@ export class SimStorage implements Records {
     if (orgId !== null) changes.push({ kind: "org", orgId });
     for (const agent of agents.values()) changes.push({ kind: "agent", agent });
     for (const [tokenId, at] of revoked) changes.push({ kind: "revoked", tokenId, at });
-    const activeGraphs = [...this.rows.graphs].filter(([id]) => {
-      const build = builds.get(id);
-      return build && !isEnded(build.status);
-    });
     for (const build of builds.values()) {
-      if (build.jobOf) continue;
       const hasEnded = isEnded(build.status);
       if (!hasEnded) changes.push({ kind: "build", build }, { kind: "job", job: jobs.get(build.id)! });
+      if (build.jobOf) continue;
+      if (!hasEnded) changes.push(...this.#jobsOf(build.id));
       if (hasEnded ? !told.has(build.id) : !build.isTold) changes.push({ kind: "dirty", buildId: build.id, at: 0 });
       if (hasEnded && !told.has(build.id)) changes.push({ kind: "sequence", sequence: build.version });
       const isUntold = hasEnded ? !told.has(build.id) && isHostDue(build) : isHostDue(build);
       if (isUntold && hasEnded) this.#hostPending.add(build.id);
       if (isUntold || hostOutbox.has(build.id)) changes.push({ kind: "host-due", buildId: build.id, at: 0 });
-    }
-    for (const [buildId, graph] of activeGraphs) {
-      changes.push({ kind: "graph", buildId, graph, text: "" });
-      for (const { id } of graph.jobs) {
-        const [node, build, job] = [this.rows.nodes.get(id), builds.get(id), jobs.get(id)];
-        if (node) changes.push({ kind: "node", node });
-        if (build && job && !isEnded(build.status)) changes.push({ kind: "build", build }, { kind: "job", job });
-      }
     }
     for (const { deletion, isDone } of deletions.values()) if (!isDone) changes.push({ kind: "deleted", deletion });
     if (audits.size > 0) changes.push({ kind: "flush", at: 0, failures: 0 });
@@ -236,18 +248,18 @@ export class SimStorage implements Records {
   /** The rows as they are now, to restore them later. */
   snapshot(): Rows {
     const { agents, revoked, builds, jobs, reports, numbers, keys, told, deletions, audits, closes } = this.rows;
-    const { heads, deliveries, hostOutbox } = this.rows;
+    const { heads, deliveries, hostOutbox, graphs, nodes, outputs } = this.rows;
     return {
       ...this.rows,
       agents: new Map(agents),
       revoked: new Map(revoked),
-      graphs: new Map(this.rows.graphs),
-      nodes: new Map(this.rows.nodes),
-      outputs: new Map(this.rows.outputs),
       builds: new Map(builds),
       deletions: new Map(deletions),
       jobs: new Map(jobs),
       reports: new Map(reports),
+      graphs: new Map(graphs),
+      nodes: new Map(nodes),
+      outputs: new Map(outputs),
       numbers: new Map(numbers),
       keys: new Map(keys),
       heads: new Map(heads),
@@ -273,7 +285,9 @@ export class SimStorage implements Records {
   }
 
   endedAfter(seq: number, limit: number) {
-    const ended = [...this.rows.builds.values()].filter(({ id, seq: own }) => this.rows.told.has(id) && own > seq);
+    const ended = [...this.rows.builds.values()].filter(
+      ({ id, seq: own, jobOf }) => !jobOf && this.rows.told.has(id) && own > seq,
+    );
     return ended.sort((left, right) => left.seq - right.seq).slice(0, limit);
   }
 

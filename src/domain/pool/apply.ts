@@ -134,9 +134,10 @@ const applyBuild = (state: PoolState, build: BuildFacts): void => {
 const countMove = ({ builds, events }: PoolState, { id, status, reason, jobOf, several }: BuildFacts): void => {
   const before = builds.get(id);
   if (!before) return;
-  if (isEnded(status)) return jobOf ? undefined : countEnd(events, status, reason);
-  if (several) return;
-  if (isLeased(before.status) && isQueued(status)) events.requeues++;
+  if (isEnded(status)) {
+    if (!jobOf) countEnd(events, status, reason);
+  } else if (several) return;
+  else if (isLeased(before.status) && isQueued(status)) events.requeues++;
   else if (isQueued(before.status) && isLeased(status)) events.handOuts++;
 };
 

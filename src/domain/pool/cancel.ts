@@ -101,9 +101,16 @@ export const flagLeak = (
   if (found.job.fence < fence) return leaseLost();
   if (found.build.leak) return decided(null);
   const detail = { fence, agentId: found.job.agentId };
+  const parentId = found.build.jobOf ?? "";
+  const parent = activeBuild(state, parentId) ?? state.records.ended(parentId);
   return decided(null, [
-    ...patchBuild(found.build, { leak: true }, context),
-    { kind: "job", job: found.job },
+    ...leaked(found, context),
+    ...(parent && !parent.build.leak ? leaked(parent, context) : []),
     ...audit(SYSTEM, "build.leak", buildId, detail, context),
   ]);
 };
+
+const leaked = ({ build, job }: Pick<ActiveBuild, "build" | "job">, context: DecisionContext): Change[] => [
+  ...patchBuild(build, { leak: true }, context),
+  { kind: "job", job },
+];

@@ -69,6 +69,13 @@ export interface Planned {
   adopted: Record<string, { end: JobEnd; outputs: Record<string, string> }>;
 }
 
+/** What a retry of a build of several jobs takes over: its plan, and what its ended jobs gave. */
+export interface PlanOfBuild {
+  graph: JobGraph;
+  text: string;
+  jobs: Record<string, { end: JobEnd; outputs: Record<string, string> }>;
+}
+
 /** What the agent of the root job read in the commit. */
 export type PlanRequest = LeaseHolder & { graph: JobGraph; text: string; base: string | null };
 

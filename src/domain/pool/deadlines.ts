@@ -1,3 +1,4 @@
+import { deadlineOf } from "../jobs/deadline.ts";
 import type { DecisionContext } from "./decision.ts";
 import type { JobFacts, SeveralJobs } from "./facts.ts";
 import { lastHeardAt } from "./record.ts";
@@ -40,7 +41,7 @@ export const rescheduleEarly = (state: PoolState, due: Due, context: DecisionCon
   }
   for (const kind of DEADLINE_KINDS) {
     for (const id of due[kind]) {
-      const at = ACTUAL[kind](state, id);
+      const at = ACTUAL[kind](state, id, context.now);
       if (at !== null && at > context.now) state.deadlines[kind].schedule(id, at);
     }
   }
@@ -48,7 +49,7 @@ export const rescheduleEarly = (state: PoolState, due: Due, context: DecisionCon
 
 /** Makes the earliest deadline of a lease actual, so that no alarm is set for one that has moved back or is gone. */
 export const settleLeases = (state: PoolState): void => {
-  state.deadlines.lease.settle((id) => ACTUAL.lease(state, id));
+  state.deadlines.lease.settle((id) => leaseDueOf(state, id));
 };
 
 /** Leases are looked after at multiples of this, so that those of many agents share an alarm, which costs a row. */
@@ -72,7 +73,7 @@ export const leaseDue = ({ lease, timeoutSeconds }: JobFacts): number | null => 
   return Math.min(lease.expiresAt, lease.startedAt + timeoutSeconds * 1000);
 };
 
-/** When a build of several jobs has to end: after its time, or after that of its cancel. */
+/** When a build of several jobs is looked at first, whatever happens: after its time, or after that of its cancel. */
 export const severalDue = ({ until, cancel }: SeveralJobs): number => Math.min(until, cancel?.until ?? until);
 
 /** When a gate that nobody has answered stays closed. */
@@ -115,12 +116,14 @@ export const lastContact = (state: PoolState, agentId: string, { now, rules }: D
   return agent ? rules.signOfLife(lastHeardAt(state, agent), isHere(state, agentId), now) : null;
 };
 
+const leaseDueOf = ({ jobs }: PoolState, id: string): number | null => {
+  const job = jobs.get(id);
+  return job ? leaseDue(job) : null;
+};
+
 /** The actual time of a deadline, read from the facts; null where it no longer exists. */
-const ACTUAL: Record<DeadlineKind, (state: PoolState, id: string) => number | null> = {
-  lease: ({ jobs }, id) => {
-    const job = jobs.get(id);
-    return job ? leaseDue(job) : null;
-  },
+const ACTUAL: Record<DeadlineKind, (state: PoolState, id: string, now: number) => number | null> = {
+  lease: leaseDueOf,
   stop: stopDue,
   delay: ({ jobs }, id) => {
     const job = jobs.get(id);
@@ -133,8 +136,8 @@ const ACTUAL: Record<DeadlineKind, (state: PoolState, id: string) => number | nu
   offersResume: offersResumeAt,
   retirement: retirementAt,
   gate: gateDue,
-  build: ({ builds }, id) => {
+  build: ({ builds }, id, now) => {
     const several = builds.get(id)?.several;
-    return several ? severalDue(several) : null;
+    return several ? deadlineOf({ several }, [], now) : null;
   },
 };

@@ -18,7 +18,7 @@ export interface DeleteRequest {
   buildId: string;
   deleted: Deleted;
   /** The build as readers see it: the pool may have forgotten it. */
-  seen: Pick<BuildFacts, "repoId" | "number" | "finishedAt">;
+  seen: Pick<BuildFacts, "repoId" | "number" | "finishedAt"> & Pick<Deletion, "jobs">;
   actor: Actor;
 }
 
@@ -40,7 +40,9 @@ export const deleteBuild = (
   if (activeBuild(state, buildId) || finishedAt === null) {
     return refused("conflict", "The build has not ended: cancel it first, or wait.");
   }
-  const deletion: Deletion = { buildId, deleted, finishedAt, at: later(state, context.now) };
+  const { jobs = [] } = seen;
+  const at = later(state, context.now);
+  const deletion: Deletion = { buildId, deleted, finishedAt, ...(jobs.length > 0 && { jobs }), at };
   // A pool that is set back to before the build learns from the audit that its number was given.
   const { repoId, number } = seen;
   return decided(null, [

@@ -8,7 +8,7 @@ import type { BuildOrigin, HostTarget } from "../githost/build-origin.ts";
 import type { HostState } from "../githost/host-report.ts";
 import type { JobGraph } from "../jobs/graph.ts";
 import type { JobNode } from "../jobs/node.ts";
-import type { StopReason } from "../jobs/order.ts";
+import type { StopReason } from "../jobs/settle-orders.ts";
 import type { Arrived } from "./arrivals.ts";
 import type { RunValues } from "./commands.ts";
 import type { LossCause } from "./events.ts";
@@ -238,6 +238,8 @@ export interface Deletion {
   deleted: Deleted;
   /** Milliseconds since 1970. The end of the build is part of its keys in the archive. */
   finishedAt: number;
+  /** Of a build of several: its jobs, whose logs have days of their own. */
+  jobs?: { id: string; finishedAt: number }[];
   at: number;
   /** It was carried out at a time after which no late write can undo it; D1 has to hear a sequence since `at`. */
   isSettled?: boolean;

@@ -25,6 +25,10 @@ const markRoomsUnmatched = (state: PoolState, rooms: readonly Pick<Room, "key">[
   }
 };
 
+/** Lanes of other jobs of the build that holds the room now: they need no room of their own. */
+export const lanesWithin = ({ queue }: PoolState, { key, holder }: Pick<Room, "key" | "holder">): Lane[] =>
+  [...queue.lanesIn(key)].filter(({ rooms }) => rooms.some((room) => room.key === key && room.holder === holder));
+
 export const setOffer = (state: PoolState, buildId: string, offer: Offer | null, agents: Set<string>): void => {
   const { offered, offerDeadlines, rooms } = state.index;
   const before = state.offers.get(buildId);
@@ -143,6 +147,7 @@ const moveRooms = (state: PoolState, from: readonly Room[], to: readonly Room[])
   for (const room of from) state.index.rooms.hold(room, -1);
   for (const room of to) state.index.rooms.hold(room, 1);
   markRoomsUnmatched(state, from);
+  for (const room of to) for (const lane of lanesWithin(state, room)) state.index.unmatched.lanes.add(lane);
 };
 
 const skillsOf = (agent: AgentFacts): string =>

@@ -69,7 +69,7 @@ const countAgents = (state: PoolState, orgId: string, now: number, pingedAt: (ag
 
 const countByLeasedStatus = (state: PoolState): Record<LeasedStatus, number> => {
   const counts = Object.fromEntries(LEASED.map((status) => [status, 0])) as Record<LeasedStatus, number>;
-  for (const { status } of state.builds.values()) if (isLeased(status)) counts[status]++;
+  for (const { status, several } of state.builds.values()) if (isLeased(status) && !several) counts[status]++;
   return counts;
 };
 
@@ -79,6 +79,7 @@ const COUNTED_AS: Record<Phase, "waiting" | "running" | null> = { queued: "waiti
 const countBuilds = (state: PoolState, now: number): Map<string, ByRequirement> => {
   const groups = new Map<string, ByRequirement>();
   for (const build of state.builds.values()) {
+    if (build.several) continue;
     const { requires } = state.jobs.get(build.id)!;
     const key = requirementKey(requires);
     const group = groups.get(key) ?? { requires, waiting: 0, running: 0, oldestWaitSeconds: 0, agents: 0, idle: 0 };

@@ -1,3 +1,4 @@
+import { wholeBuilds } from "./decision.ts";
 import type { PoolEvents } from "./events.ts";
 import type { PoolState } from "./state.ts";
 
@@ -30,7 +31,7 @@ export const numbersOf = (state: PoolState, now: number, { pendingSince, ...disk
   return {
     ...state.events,
     ...disk,
-    active: state.builds.size,
+    active: wholeBuilds(state).length,
     waiting: state.queue.size,
     oldestWaitSeconds: oldestWait(state, now),
     outboxSeconds: Math.max(0, (now - since) / 1000),
@@ -40,7 +41,7 @@ export const numbersOf = (state: PoolState, now: number, { pendingSince, ...disk
 
 const oldestWait = (state: PoolState, now: number): number => {
   let oldest = now;
-  for (const { status, queuedAt } of state.builds.values())
-    if (status === "queued") oldest = Math.min(oldest, queuedAt);
+  for (const { status, queuedAt, several } of state.builds.values())
+    if (status === "queued" && !several) oldest = Math.min(oldest, queuedAt);
   return (now - oldest) / 1000;
 };

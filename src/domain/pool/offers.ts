@@ -1,5 +1,6 @@
 import { type Decision, type DecisionContext, decided, hintOf, type Push } from "./decision.ts";
 import type { Change, JobFacts } from "./facts.ts";
+import { lanesWithin } from "./indices.ts";
 import { firstBuildFor, hasRoom, type Reservations } from "./match.ts";
 import type { Lane } from "./queue.ts";
 import type { Holders } from "./rooms.ts";
@@ -11,18 +12,28 @@ import type { PoolState } from "./state.ts";
  * since the last step; builds first, so that the agent that has waited longest gets the offer.
  */
 export const offerBuilds = (state: PoolState, context: DecisionContext): Decision<null> => {
-  const { lanes, agents } = state.index.unmatched;
+  const { agents } = state.index.unmatched;
+  const lanes = new Set(state.index.unmatched.lanes);
   if (lanes.size === 0 && agents.size === 0) return decided(null);
-  const round = new OfferRound(state, context);
+  const round = new OfferRound(state, lanes, context);
   if (state.index.idleWaiters.size > 0 && state.queue.size > 0) {
-    for (const lane of lanes) offerLane(state, lane, round, context);
+    offerLanes(state, lanes, round, context);
     for (const agentId of agents) {
       const agent = state.agents.get(agentId)!;
       const build = round.isOpenTo(agentId) && firstBuildFor(state, agent, round, context);
       if (build) round.add(agentId, build.id);
+      offerLanes(state, lanes, round, context);
     }
   }
   return decided(null, [...round.changes, { kind: "matched" }], round.pushes);
+};
+
+/** An offer may give room to other lanes, which are looked at again. */
+const offerLanes = (state: PoolState, lanes: Set<Lane>, round: OfferRound, context: DecisionContext): void => {
+  for (const lane of lanes) {
+    lanes.delete(lane);
+    offerLane(state, lane, round, context);
+  }
 };
 
 const offerLane = (state: PoolState, lane: Lane, round: OfferRound, context: DecisionContext): void => {
@@ -59,14 +70,17 @@ class OfferRound implements Reservations {
   readonly changes: Change[] = [];
   readonly pushes: Push[] = [];
   readonly #state: PoolState;
+  readonly #lanes: Set<Lane>;
   readonly #context: DecisionContext;
   readonly #agents = new Set<string>();
   readonly #builds = new Set<string>();
   /** By room: who would hold it by an offer of this step, and did not before. */
   readonly #holders = new Map<string, Set<string>>();
 
-  constructor(state: PoolState, context: DecisionContext) {
+  /** @param lanes gets those that an offer makes worth another look */
+  constructor(state: PoolState, lanes: Set<Lane>, context: DecisionContext) {
     this.#state = state;
+    this.#lanes = lanes;
     this.#context = context;
   }
 
@@ -93,6 +107,7 @@ class OfferRound implements Reservations {
   #take(room: string, holder: string): void {
     if (this.#state.index.rooms.taken(room).has(holder)) return;
     this.#holders.set(room, (this.#holders.get(room) ?? new Set()).add(holder));
+    for (const lane of lanesWithin(this.#state, { key: room, holder })) this.#lanes.add(lane);
   }
 
   /** Whether the agent could take a build if it got an offer now. */

@@ -10,6 +10,8 @@ import {
   patchBuild,
   refused,
   unknownId,
+  unknownToken,
+  verifiedAgent,
 } from "./decision.ts";
 import type { ActiveBuild, Change } from "./facts.ts";
 import { commitBuilt } from "./found.ts";
@@ -26,6 +28,7 @@ export interface PlannedJobs {
 /** The agent that read the file of a build says which jobs it has. Its own lease is over, and the jobs are there. */
 export const plan = (state: PoolState, request: PlanRequest, context: DecisionContext): Decision<PlannedJobs> => {
   const { buildId, fence, agentId, graph } = request;
+  if (!verifiedAgent(state, context, request)) return unknownToken();
   const known = state.graphs.get(buildId);
   if (known) return planAgain(state, known, request, context);
   const held = buildOfCaller(state, { ...request, buildId, fence, agentId }, context);
@@ -92,8 +95,10 @@ const queueFull = (held: ActiveBuild, context: DecisionContext): Decision<Planne
 
 /** The file has mistakes, or this build may not run it: the build has failed with them. */
 export const refusePlan = (state: PoolState, request: PlanRefused, context: DecisionContext): Decision<string> => {
+  if (!verifiedAgent(state, context, request)) return unknownToken();
   const ended = state.records.ended(request.buildId);
-  if (ended?.job.fence === request.fence && ended.build.reason === request.reason) return decided(request.buildId);
+  const isItsLease = ended?.job.fence === request.fence && ended.job.agentId === request.agentId;
+  if (isItsLease && ended.build.reason === request.reason) return decided(request.buildId);
   const held = buildOfCaller(state, request, context);
   if (isRefused(held)) return held;
   if (held.build.jobOf) return unknownId();

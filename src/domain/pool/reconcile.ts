@@ -46,6 +46,7 @@ export interface Reconciled {
 }
 
 const LOST = { status: "failed", exitCode: null, reason: "agent-lost" } as const;
+const FORGOTTEN = { status: "canceled", exitCode: null, reason: "agent-lost" } as const;
 const LOST_MESSAGE = "The service was restored to a time before this build: retry it.";
 
 /** How many ended builds one flush adds to what D1 is told again. */
@@ -101,7 +102,9 @@ const forgottenDeletions = (state: PoolState, stored: Stored, context: DecisionC
     const known = state.records.ended(buildId)?.build ?? row;
     const finishedAt = active || known ? (known?.finishedAt ?? now) : null;
     if (!finishedAt || state.records.deletion(buildId) || (active && deleted === "log")) return [];
-    const ending = active ? endBuild(active, LOST, LOST_MESSAGE, context) : [];
+    const ending = active
+      ? [...endJobs(state, buildId, context), ...endBuild(active, LOST, LOST_MESSAGE, context)]
+      : [];
     return [...ending, { kind: "deleted", deletion: { buildId, deleted, finishedAt, at: later(state, now) } }];
   });
 
@@ -201,7 +204,7 @@ const reconcileBuild = (
   if (build && job) {
     if (!isEnded(stored.status)) return stored.version > build.version ? tellNewer(build, stored, context) : [];
     done.ended++;
-    return endAsStored(build, job, stored, context);
+    return [...endJobs(state, id, context), ...endAsStored(build, job, stored, context)];
   }
   const remembered = state.records.ended(id);
   if (remembered && isEnded(stored.status)) {
@@ -239,6 +242,17 @@ const endAsStored = (build: BuildFacts, job: JobFacts, stored: StoredBuild, cont
     { kind: "clean", buildId: build.id, endedAt: finishedAt },
   ];
 };
+
+/** What became of the jobs of a build of several is forgotten: those that had not ended then end now, and their leases. */
+const endJobs = (state: PoolState, buildId: string, context: DecisionContext): Change[] =>
+  [...(state.graphs.get(buildId)?.nodes.values() ?? [])].flatMap((node): Change[] => {
+    const queued = activeBuild(state, node.id);
+    if (node.end) return [];
+    if (queued) return endBuild(queued, FORGOTTEN, LOST_MESSAGE, context);
+    const nothing = { cause: null, startedAt: null, agentId: null, attempt: 0, fence: 0 };
+    const end = { ...nothing, ...FORGOTTEN, message: LOST_MESSAGE, finishedAt: context.now };
+    return [{ kind: "node", node: { ...node, end } }];
+  });
 
 /** Nothing but its row in D1 is left of the build: its values and its lease are gone, so it can only end. */
 const endLost = (state: PoolState, stored: StoredBuild, nth: number, context: DecisionContext): Change[] => {

@@ -1,8 +1,16 @@
 import type { JobNode } from "../jobs/node.ts";
-import type { Order } from "../jobs/order.ts";
 import { settle } from "../jobs/settle.ts";
-import { type Decision, type DecisionContext, decided, hintOf, type Push, patchBuild } from "./decision.ts";
-import type { ActiveBuild, BuildFacts, Change, JobFacts } from "./facts.ts";
+import type { Order } from "../jobs/settle-orders.ts";
+import {
+  activeBuild,
+  type Decision,
+  type DecisionContext,
+  decided,
+  hintOf,
+  type Push,
+  patchBuild,
+} from "./decision.ts";
+import type { ActiveBuild, BuildFacts, Change } from "./facts.ts";
 import { buildFactsOf, jobFactsOf } from "./job-of-build.ts";
 import { endBuild, endCanceled } from "./lease.ts";
 import { makeRoom } from "./make-room.ts";
@@ -23,6 +31,7 @@ export const settleBuild = (state: PoolState, buildId: string, context: Decision
   });
   const settling = new Settling(state, known, { build, job, node: null }, context);
   for (const order of orders) settling.carryOut(order);
+  settling.makeRoom();
   return decided(null, settling.changes, settling.pushes);
 };
 
@@ -42,8 +51,10 @@ class Settling {
   readonly #state: PoolState;
   readonly #known: BuildGraph;
   readonly #context: DecisionContext;
+  /** Jobs as earlier orders left them. */
+  readonly #nodes = new Map<string, JobNode>();
+  readonly #queued = new Map<string, Pick<ActiveBuild, "build" | "job">>();
   #root: ActiveBuild;
-  #queued = 0;
 
   constructor(state: PoolState, known: BuildGraph, root: ActiveBuild, context: DecisionContext) {
     this.#state = state;
@@ -55,25 +66,48 @@ class Settling {
   carryOut(order: Order): void {
     switch (order.kind) {
       case "queue":
-        return this.#queue(this.#nodeOf(order));
+        this.#queue(this.#nodeOf(order));
+        return;
       case "ask":
-        return this.#ask(this.#nodeOf(order), order.until);
+        this.#ask(this.#nodeOf(order), order.until);
+        return;
       case "end":
-        return this.#end(this.#nodeOf(order), order);
+        this.#end(this.#nodeOf(order), order);
+        return;
       case "withdraw":
       case "stop":
-        return this.#stop(this.#nodeOf(order), order);
+        this.#stop(this.#nodeOf(order), order);
+        return;
       case "build":
-        return this.#begin(order.status);
+        this.#begin(order.status);
+        return;
       case "place":
-        return this.#patch({ several: { ...this.#root.build.several!, holdsPlace: order.holdsPlace } });
+        this.#patch({ several: { ...this.#root.build.several!, holdsPlace: order.holdsPlace } });
+        return;
       case "end-build":
-        return this.#endBuild(order);
+        this.#endBuild(order);
+        return;
+    }
+  }
+
+  /** Ends what is in the way of those that got ready and are still to run. */
+  makeRoom(): void {
+    const canceled = new Set([this.#root.build.id]);
+    for (const jobId of this.#queued.keys()) {
+      const graphJob = this.#known.graph.jobs[this.#nodeOf({ jobId }).index]!;
+      const made = makeRoom(this.#state, this.#root.build, graphJob, canceled, this.#context);
+      this.changes.push(...made.changes);
+      this.pushes.push(...made.pushes);
     }
   }
 
   #nodeOf({ jobId }: { jobId: string }): JobNode {
-    return this.#known.nodes.get(jobId)!;
+    return this.#nodes.get(jobId) ?? this.#known.nodes.get(jobId)!;
+  }
+
+  #setNode(node: JobNode): void {
+    this.#nodes.set(node.id, node);
+    this.changes.push({ kind: "node", node });
   }
 
   #patch(patch: Partial<BuildFacts>): void {
@@ -91,35 +125,33 @@ class Settling {
     const { now } = this.#context;
     const { build, job } = this.#root;
     const graphJob = this.#known.graph.jobs[node.index]!;
-    const seq = this.#state.seq + ++this.#queued;
-    this.changes.push(
-      { kind: "node", node: { ...node, readyAt: now } },
-      { kind: "build", build: buildFactsOf(build, graphJob, seq, now) },
-      { kind: "job", job: jobFactsOf(build, job, graphJob) },
-    );
-    const made = makeRoom(this.#state, build, graphJob, this.#context);
-    this.changes.push(...made.changes);
-    this.pushes.push(...made.pushes);
+    const seq = this.#state.seq + this.#queued.size + 1;
+    const queued = { build: buildFactsOf(build, graphJob, seq, now), job: jobFactsOf(build, job, graphJob) };
+    this.#queued.set(node.id, queued);
+    this.#setNode({ ...node, readyAt: now });
+    this.changes.push({ kind: "build", build: queued.build }, { kind: "job", job: queued.job });
   }
 
   #ask(node: JobNode, until: number): void {
     const gate = { since: this.#context.now, until, decision: null };
-    this.changes.push({ kind: "node", node: { ...node, gate } });
+    this.#setNode({ ...node, gate });
   }
 
   #end(node: JobNode, { status, cause, reason, message }: OrderOf<"end">): void {
     const nothing = { exitCode: null, startedAt: null, agentId: null, attempt: 0, fence: 0 };
     const end = { ...nothing, status, cause, reason, message, finishedAt: this.#context.now };
-    this.changes.push({ kind: "node", node: { ...node, end } });
+    this.#setNode({ ...node, end });
   }
 
   /** Ends a queued job, and has the agent of a leased one stop it. */
   #stop(node: JobNode, { jobId, reason, cause }: OrderOf<"stop" | "withdraw">): void {
     const stopped = { ...node, stopCause: cause };
-    const build: BuildFacts = { ...this.#state.builds.get(jobId)!, reason };
-    const job: JobFacts = this.#state.jobs.get(jobId)!;
+    const held = this.#queued.get(jobId) ?? activeBuild(this.#state, jobId)!;
+    const build: BuildFacts = { ...held.build, reason };
+    const { job } = held;
     const { lease } = job;
     if (!lease) {
+      this.#queued.delete(jobId);
       this.changes.push(...endCanceled({ build, job, node: stopped }, this.#context));
       return;
     }

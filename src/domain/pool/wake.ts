@@ -1,5 +1,6 @@
-import { buildHeldBy, type DecisionContext } from "./decision.ts";
-import type { AgentFacts, Change, JobFacts, KeptLease } from "./facts.ts";
+import { activeBuild, buildHeldBy, type DecisionContext, wholeBuilds } from "./decision.ts";
+import type { AgentFacts, BuildFacts, Change, JobFacts, KeptLease } from "./facts.ts";
+import { endBuild } from "./lease.ts";
 import type { PoolState } from "./state.ts";
 
 /** What the pool finds of an agent's sockets when it wakes. */
@@ -28,11 +29,20 @@ export const wake = (
   ...[...state.index.holding].flatMap(([agentId, buildId]) =>
     wakeLease(state.jobs.get(buildId)!, found.get(agentId), context),
   ),
+  ...wholeBuilds(state).flatMap((build) => endUnplanned(state, build, context)),
   ...[...state.agents.values()].flatMap((agent): Change[] => {
     const isLost = agent.hasSocket && !found.get(agent.id)?.hasOwn;
     return isLost ? [{ kind: "agent", agent: withoutSocket(agent, context.now) }] : [];
   }),
 ];
+
+/** A build of several jobs whose plan cannot be read any more: nobody can tell what is left to do. */
+const endUnplanned = (state: PoolState, build: BuildFacts, context: DecisionContext): Change[] => {
+  const held = activeBuild(state, build.id);
+  if (!held || !build.several || state.graphs.has(build.id)) return [];
+  const failed = { status: "failed", exitCode: null, reason: "agent-error" } as const;
+  return endBuild(held, failed, "What was stored of its jobs is damaged.", context);
+};
 
 const wakeLease = (job: JobFacts, found: FoundSockets | undefined, context: DecisionContext): Change[] => {
   const { now, leaseMs, rules } = context;

@@ -1,0 +1,60 @@
+import type { BuildFacts, Change } from "../../src/domain/pool/facts.ts";
+import { heldCurrentLease } from "./check-leases.ts";
+import { checkAdopted } from "./check-retries.ts";
+import type { Call, CheckContext } from "./observations.ts";
+import { must } from "./violation.ts";
+
+const MAX_JOBS = 256;
+
+/** Jobs come from the plan alone, which is made once. Storage still has what was before. */
+export const checkPlanned = (context: CheckContext, changes: readonly Change[]): void => {
+  const { call, storage, observed } = context;
+  const { rows } = storage;
+  const fresh = new Set<string>();
+  for (const change of changes) {
+    if (change.kind !== "graph") continue;
+    const { buildId, graph, text } = change;
+    must(33, !rows.graphs.has(buildId), "a plan was accepted twice");
+    must(34, new Set(graph.jobs.map(({ key }) => key)).size === graph.jobs.length, "two jobs have one key");
+    must(34, graph.jobs.length <= MAX_JOBS, "a build has too many jobs");
+    for (const { id } of graph.jobs) fresh.add(id);
+    if (call.command === "plan") {
+      must(33, call.input.buildId === buildId, "the plan of another build was accepted");
+      must(33, heldCurrentLease(call) && call.now < call.job!.lease!.expiresAt, "a plan was accepted without a lease");
+      must(33, call.build!.status === "running", `a plan was accepted of a build that is ${call.build!.status}`);
+      must(33, JSON.stringify([graph, text]) === JSON.stringify([call.input.graph, call.input.text]), "another plan");
+    } else must(37, call.command === "enqueue" && !!call.input.planned, "jobs appeared without a plan");
+    const holdsPlace = call.command === "plan";
+    observed.several.set(buildId, {
+      cancel: null,
+      hasEnded: false,
+      holdsPlace,
+      cancelsRunning: graph.jobs.some(({ concurrency }) => concurrency?.whenBusy === "cancel-running"),
+      quietUntil: 0,
+      stopped: new Set(),
+      ends: new Map(),
+    });
+    if (call.command === "enqueue") checkAdopted(call.input.planned, changes);
+  }
+  for (const change of changes)
+    if (change.kind === "node" && !rows.nodes.has(change.node.id))
+      must(37, fresh.has(change.node.id), "a job was added after the plan");
+};
+
+/** A job that the queue gets is one of a plan, and its build has not ended. */
+export const checkQueuedJob = ({ storage, observed }: CheckContext, { id, jobOf, status }: BuildFacts): void => {
+  const planned = storage.rows.graphs.get(jobOf!);
+  must(37, !!planned?.graph.jobs.some((job) => job.id === id), "the queue got a job that no plan has");
+  must(24, observed.several.get(jobOf!)?.hasEnded === false, "the queue got a job of a build that has ended");
+  must(23, status === "queued", `a job came to the queue as ${status}`);
+};
+
+/** The same text again has the same answer, whatever ids the second reading gave. */
+export const checkPlan = ({ storage }: CheckContext, value: unknown, { input, audits, build }: Call): void => {
+  const stored = storage.rows.graphs.get(input.buildId)!;
+  must(33, stored.text === input.text, "a second plan with another text was accepted");
+  const ids = stored.graph.jobs.map(({ id, key }) => ({ id, key }));
+  const answered = (value as { jobs?: unknown } | null)?.jobs;
+  must(33, answered === undefined || JSON.stringify(answered) === JSON.stringify(ids), "a plan has two answers");
+  if (!build?.several) must(40, audits.includes(`build.plan ${input.buildId}`), "a plan left no audit entry");
+};

@@ -1,0 +1,39 @@
+import type { Planned } from "../../src/domain/pool/commands.ts";
+import type { Change } from "../../src/domain/pool/facts.ts";
+import { must } from "./violation.ts";
+
+/** What was adopted is stored byte for byte, as the end of its job. */
+export const checkAdopted = ({ graph, adopted }: Planned, changes: readonly Change[]): void => {
+  for (const { id } of graph.jobs) {
+    const last = changes.findLast((change) => change.kind === "node" && change.node.id === id);
+    must(31, last?.kind === "node", "a planned job was not stored");
+    const { end } = last.node;
+    const expected = adopted[id];
+    if (!expected) {
+      must(31, !end?.adopted, "a job that has to run was adopted");
+      continue;
+    }
+    must(31, JSON.stringify(end) === JSON.stringify(expected.end), "an adopted end changed");
+    const stored = changes.findLast((change) => change.kind === "outputs" && change.jobId === id);
+    const outputs = stored?.kind === "outputs" ? stored.outputs : {};
+    must(31, JSON.stringify(outputs) === JSON.stringify(expected.outputs), "adopted outputs changed");
+  }
+};
+
+/** Which jobs of the ended build run anew: those that did not go well, and all that need one of them. */
+export const checkRerun = (
+  old: { key: string; definition: string; needs: string[]; status: string }[],
+  adopted: ReadonlySet<string>,
+): void => {
+  const anew = new Set<string>();
+  for (let size = -1; size < anew.size; ) {
+    size = anew.size;
+    for (const job of old) {
+      const isGood = job.status === "succeeded" || job.status === "skipped";
+      const isBehind = old.some((other) => job.needs.includes(other.definition) && anew.has(other.key));
+      if (!isGood || isBehind) anew.add(job.key);
+    }
+  }
+  for (const { key } of old)
+    must(31, adopted.has(key) !== anew.has(key), `${key} is ${adopted.has(key) ? "" : "not "}adopted`);
+};

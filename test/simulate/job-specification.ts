@@ -1,0 +1,91 @@
+import type { GraphJob, JobGraph } from "../../src/domain/jobs/graph.ts";
+import type { JobEnd, JobNode } from "../../src/domain/jobs/node.ts";
+import { type Condition, conditionOf } from "./conditions.ts";
+
+/* What becomes of the jobs of a build, written a second time from the paper's words. */
+
+export const CLEANING_MS = 5 * 60_000;
+export const BUILD_DAYS = 30;
+/** From least to most. */
+const ROLES = ["viewer", "member", "maintainer", "admin"];
+
+export const SEVERAL_TRANSITIONS: Record<string, readonly string[]> = {
+  queued: ["running", "canceling", "succeeded", "failed", "canceled"],
+  running: ["canceling", "succeeded", "failed", "canceled"],
+  canceling: ["canceled", "failed"],
+};
+
+export const mayDecide = (held: string, asked: string): boolean => ROLES.indexOf(held) >= ROLES.indexOf(asked);
+
+/** One build of several jobs with all that is known of its jobs. */
+export interface JobsOfBuild {
+  graph: JobGraph;
+  nodes: ReadonlyMap<string, JobNode>;
+  outputs: ReadonlyMap<string, Record<string, string>>;
+  isCanceled: boolean;
+}
+
+export const jobsNamed = ({ jobs }: JobGraph, definition: string): GraphJob[] =>
+  jobs.filter((job) => job.definition === definition);
+
+const ends = ({ graph, nodes }: JobsOfBuild, definition: string): { job: GraphJob; end: JobEnd | null }[] =>
+  jobsNamed(graph, definition).map((job) => ({ job, end: nodes.get(job.id)!.end }));
+
+/** A need that went well: what may fail counts as that although it failed. */
+const isWell = ({ mayFail }: GraphJob, { status }: JobEnd): boolean =>
+  status === "succeeded" || (status === "failed" && mayFail);
+
+/** Whether a failure is why the job ended as it did: its own, or one of what it needs. */
+export const hasFailedBehind = (build: JobsOfBuild, job: GraphJob, { status }: JobEnd): boolean => {
+  if (status === "failed") return !job.mayFail;
+  if (status !== "dropped") return false;
+  return job.needs.some((need) =>
+    ends(build, need.definition).some((one) => one.end !== null && hasFailedBehind(build, one.job, one.end)),
+  );
+};
+
+export const needsHaveEnded = (build: JobsOfBuild, job: GraphJob): boolean =>
+  job.needs.every(({ definition }) => ends(build, definition).every(({ end }) => end !== null));
+
+/** Jobs that may work on after their build was canceled, for a time. */
+export const cleansUp = ({ condition }: GraphJob): boolean => condition !== null && conditionOf(condition).cleansUp;
+
+const holds = (build: JobsOfBuild, job: GraphJob, condition: Condition): boolean | null =>
+  condition.holds({
+    isCanceled: build.isCanceled,
+    matrix: job.matrix,
+    needs: job.needs.flatMap(({ definition }) =>
+      ends(build, definition).map((one) => ({
+        definition,
+        status: one.end!.status,
+        hasFailedBehind: hasFailedBehind(build, one.job, one.end!),
+        outputs: build.outputs.get(one.job.id) ?? {},
+      })),
+    ),
+  });
+
+/** What has to become of a job, as far as its needs and its own `if` decide it. */
+export type Verdict = "waits" | "runs" | "skipped" | "dropped" | "failed";
+
+export const verdictOf = (build: JobsOfBuild, job: GraphJob): Verdict => {
+  if (!needsHaveEnded(build, job)) return "waits";
+  const condition = job.condition === null ? null : conditionOf(job.condition);
+  if (!condition?.hasStatus) {
+    const needed = job.needs.flatMap(({ definition, isOptional }) =>
+      ends(build, definition).map((one) => ({ ...one, isOptional })),
+    );
+    const isSpared = (isOptional: boolean, { status }: JobEnd) => isOptional && status === "skipped";
+    const bad = needed.filter(({ job: one, end, isOptional }) => !isWell(one, end!) && !isSpared(isOptional, end!));
+    if (bad.some(({ end }) => end!.status !== "skipped")) return "dropped";
+    if (bad.length > 0) return "skipped";
+  }
+  const answer = condition === null || holds(build, job, condition);
+  return answer === null ? "failed" : answer ? "runs" : "skipped";
+};
+
+/** Whose failures end the job: of its matrix, or of its file where the job does not clean up. */
+export const failuresThatReach = ({ graph, nodes }: JobsOfBuild, job: GraphJob): GraphJob[] =>
+  graph.jobs.filter((other) => {
+    if (other.id === job.id || other.mayFail || nodes.get(other.id)!.end?.status !== "failed") return false;
+    return (graph.failFast && !cleansUp(job)) || (other.failFast && other.definition === job.definition);
+  });

@@ -1,0 +1,41 @@
+import { ACTOR, type Simulator } from "./simulator.ts";
+import { isEnded } from "./specification.ts";
+
+const ROLES = ["viewer", "member", "maintainer", "admin"] as const;
+
+/** Somebody answers a gate: one that asks, mostly, and not always somebody who may. */
+export const decideGate = (simulator: Simulator): void => {
+  const { random, pool, isHealing } = simulator;
+  const nodes = [...pool.storage.rows.nodes.values()];
+  if (nodes.length === 0) return;
+  const isAgain = !isHealing && random.chance(0.25);
+  const asking = nodes.filter(({ gate, end }) => gate && !end && (isAgain || !gate.decision));
+  if (isHealing && asking.length === 0) return;
+  const node = asking.length > 0 && (isHealing || random.chance(0.85)) ? random.pick(asking) : random.pick(nodes);
+  simulator.request("decideGate", {
+    id: !isHealing && random.chance(0.2) ? node.buildId : node.id,
+    approved: random.chance(0.75),
+    comment: random.chance(0.5) ? "as agreed" : null,
+    role: isHealing ? "admin" : random.pick(ROLES),
+    name: "somebody",
+    actor: ACTOR,
+  });
+};
+
+/** Somebody cancels one job of a build. */
+export const cancelJob = (simulator: Simulator): void => {
+  const { random, pool } = simulator;
+  const ids = [...pool.storage.rows.nodes.values()].flatMap(({ id, end }) => (end ? [] : [id]));
+  if (ids.length === 0 || !simulator.injectFault("cancel", 1)) return;
+  simulator.request("cancel", { buildId: random.pick(ids), actor: ACTOR });
+};
+
+/** Somebody does not wait for what cleans up. */
+export const cancelAgain = (simulator: Simulator): void => {
+  const { random, pool } = simulator;
+  const canceled = [...pool.storage.rows.builds.values()].filter(
+    ({ several, status }) => several?.cancel && !isEnded(status),
+  );
+  if (canceled.length === 0 || !simulator.injectFault("cancel", 1)) return;
+  simulator.request("cancel", { buildId: random.pick(canceled).id, actor: ACTOR });
+};
