@@ -4,7 +4,7 @@ import type { Changes } from "./checkout/changed-files.ts";
 import type { Fetched } from "./checkout/checkout.ts";
 import { platformName } from "./cli/capabilities.ts";
 import type { Identity } from "./cli/identity.ts";
-import type { JobAnswer } from "./wire/answers.ts";
+import { attemptOf, type JobAnswer } from "./wire/answers.ts";
 
 /** What a build is compared with: the commit, and the files that changed since; null where that is not known. */
 export interface Comparison {
@@ -36,8 +36,7 @@ export const factsOf = (
     schedule: build.schedule,
     commit: commitSha,
     message,
-    // The job counts the attempts that were started before this one.
-    attempt: (job?.attempt ?? build.attempt) + 1,
+    attempt: attemptOf({ build, job }),
   },
   // A result that only a newer service knows reaches the file's expressions as it is.
   ...(job ? { matrix: job.matrix, needs: job.needs as Needs } : {}),

@@ -28,7 +28,7 @@ import type { StepUser } from "./process/step-user.ts";
 import { type PlanRead, readPlan } from "./read-plan.ts";
 import { type RunStepsOptions, runSteps } from "./steps/run-steps.ts";
 import { buildVariables } from "./steps/step-environment.ts";
-import { heldId, type JobAnswer, secretsOf } from "./wire/answers.ts";
+import { attemptOf, heldId, type JobAnswer, secretsOf } from "./wire/answers.ts";
 import type { BuildCalls } from "./wire/build-calls.ts";
 import type { ProgressReport } from "./wire/progress-report.ts";
 
@@ -118,13 +118,13 @@ const sourceOf = ({ build: { branch, commitSha }, repository, pipeline, job }: J
 const logCheckout = (job: JobAnswer, { log, identity }: PerformBuildOptions): void => {
   const { build, repository, job: one } = job;
   const { branch, message } = build;
-  const attempt = one?.attempt ?? build.attempt;
+  const before = attemptOf(job) - 1;
   if (one) log.say(headerOf(one));
   log.say(`--- Checkout of ${repository.fullName}, ${branch}`);
   if (message !== null && !one) log.say(message);
-  if (attempt === 0) return;
-  const url = `${identity.url}/${one ? "job" : "build"}/${heldId(job)}/log?attempt=${attempt}`;
-  log.say(`This is attempt ${attempt + 1}. The log of attempt ${attempt}: GET ${url}`);
+  if (before === 0) return;
+  const url = `${identity.url}/${one ? "job" : "build"}/${heldId(job)}/log?attempt=${before}`;
+  log.say(`This is attempt ${before + 1}. The log of attempt ${before}: GET ${url}`);
 };
 
 /** @throws TryElsewhere for a failed checkout: what the build requires is not known yet, so another agent may fetch it. */

@@ -33,10 +33,10 @@ export const FEATURES_HEADER = "X-Agent-Features";
 export const FEATURES = ["environment", "jobs"] as const;
 export type Feature = (typeof FEATURES)[number];
 
-/** The words that this release knows; words of a later one are left out. */
-export const parseFeatures = (header: string | null): Feature[] => {
-  const words = new Set((header ?? "").split(",").map((word) => word.trim()));
-  return FEATURES.filter((feature) => words.has(feature));
+/** The features in the header's value that this release knows, in the order of `FEATURES`. */
+export const featuresIn = (header: string | null): Feature[] => {
+  const said = (header ?? "").split(",").map((word) => word.trim());
+  return FEATURES.filter((feature) => said.includes(feature));
 };
 
 /** The fence of a lease: each new lease of an organization has a higher number. */

@@ -1,34 +1,20 @@
-import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { saveIdentity } from "../../src/agent/cli/identity.ts";
+import { describe, expect, it } from "vitest";
 import type { Job, JobToRun } from "../../src/protocol/jobs.ts";
-import { runAgentCli } from "./support/agent-cli.ts";
-import { IDENTITY, makeJobOfSeveral, startFakeService } from "./support/fake-service.ts";
-import { testFolder } from "./support/folder.ts";
+import { makeJobOfSeveral } from "./support/fake-service.ts";
 import { testRepository } from "./support/repository.ts";
+import { useRunningAgent } from "./support/running-agent.ts";
 
 type Told = Partial<JobToRun> & { text?: string; change?: Partial<Job> };
 
+const agent = useRunningAgent();
+let number = 1;
+
 /** A real agent runs one job of a build whose commit has `file`; `text` is what it was planned from. */
-const run = async (file: string, { text = file, change, ...one }: Told = {}, files: Record<string, string> = {}) => {
-  const service = await startFakeService();
-  onTestFinished(() => service.close());
-  const state = join(testFolder(), "state");
-  saveIdentity(state, { ...IDENTITY, url: service.url });
-  const repository = testRepository({ ".millrace.yml": file, ...files });
-  const job = makeJobOfSeveral(repository.cloneUrl, 1, { text, ...one }, change);
-  const id = job.job?.id ?? "";
-  service.jobs.push(job);
-  await runAgentCli(["start", "--once", "--grace", "1", "--state", state]).ended;
-  return {
-    id,
-    build: job.build.id,
-    url: service.url,
-    head: repository.git("rev-parse", "HEAD"),
-    paths: service.requests.map(({ path }) => path).filter((path) => path.startsWith("/build/")),
-    log: service.logs.get(id) ?? "",
-    result: service.results[0]?.body,
-  };
+const run = async (file: string, { text = file, change, ...one }: Told = {}) => {
+  const repository = testRepository({ ".millrace.yml": file });
+  const job = makeJobOfSeveral(repository.cloneUrl, number++, { text, ...one }, change);
+  const done = await agent.take(job);
+  return { ...done, id: job.job?.id ?? "", build: job.build.id, head: repository.git("rev-parse", "HEAD") };
 };
 
 const jobs = (body: string): string => `jobs:\n  test:\n${body}`;
@@ -49,8 +35,9 @@ describe("a job of a build of several", () => {
     steps: [{ run: echo never }]
 `);
     const matrix = { device: "phone" };
-    const told = { key: "test (phone)", name: "On a phone", matrix, attempt: 2 };
-    const { id, build, url, log, result, paths, head } = await run(file, told);
+    const told = { key: "test (phone)", name: "On a phone", matrix, attempt: 3 };
+    const { id, build, log, result, head } = await run(file, told);
+    const { url } = agent.service();
     const [first] = file.match(/echo .*/) ?? [];
     expect(log).toBe(
       `Job test (phone): On a phone\nmatrix device=phone\n--- Checkout of acme/mill, main\n` +
@@ -58,7 +45,7 @@ describe("a job of a build of several", () => {
         `--- ${first}\nfor phone / test / test (phone) / On a phone / {"device":"phone"}\n${id} of ${build}, attempt 3\n`,
     );
     expect(result).toMatchObject({ status: "succeeded", outputs: {} });
-    expect(paths.filter((path) => !path.startsWith(`/build/${id}/`))).toEqual([]);
+    expect(agent.heardOf(build).requests).toEqual([]);
   });
 
   it.each([
@@ -119,7 +106,7 @@ describe("a job of a build of several", () => {
     ["by an expression", "true", "${{ secrets.KEY }}"],
     [
       "that a step masked",
-      'echo ::add-mask::hush-hush; echo text=hush-hush >> "$MILLRACE_OUTPUT"',
+      'echo hush-hush >> "$MILLRACE_MASK"; echo text=hush-hush >> "$MILLRACE_OUTPUT"',
       "${{ steps.make.outputs.text }}",
     ],
   ])("refuses an output with a secret %s, by its name", async (_, step, output) => {

@@ -103,9 +103,14 @@ describe("a file with jobs", () => {
       errors: errors.map((error) => ({ pointer: "/text", detail: error })),
     },
   });
-  const lines = [".millrace.yml:2:3: one", ".millrace.yml:3:3: two"];
+  const lines = ["2:3: one", "3:3: two"];
   it.each([
-    ["has mistakes", problem(422, "see errors", ...lines), "pipeline-invalid", lines.join("\n")],
+    [
+      "has mistakes",
+      problem(422, "see errors", ...lines),
+      "pipeline-invalid",
+      ".millrace.yml:2:3: one\n.millrace.yml:3:3: two",
+    ],
     ["is too large", problem(413, "too large"), "pipeline-invalid", "larger than the service plans"],
     ["needs a newer service", problem(404, "no"), "pipeline-invalid", "this service is too old"],
     ["is refused", problem(403, "no such thing"), "agent-error", "no such thing"],

@@ -85,7 +85,7 @@ const NO_RESULT = { exitCode: null, outputs: {} };
 
 const runOne = async (job: GraphJob, needs: Needs, known: LocalFacts, options: LocalJobs): Promise<JobResult> => {
   const { file, text, plan, grace, signal, abandon } = options;
-  const one = { ...job, needs, hash: hashOf(text), path: file, attempt: 0 };
+  const one = { ...job, needs, hash: hashOf(text), path: file, attempt: 1 };
   say(headerOf(one));
   if (job.groups.length > 0) say(`groups ${job.groups.join(", ")}: their variables are only at the service`);
   const fixed = { ...known.fixed, ...jobVariables(one) };

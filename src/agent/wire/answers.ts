@@ -91,6 +91,10 @@ export type OneOfSeveral = NonNullable<JobAnswer["job"]>;
 /** What the agent's calls name: the job of a build of several, else the build. */
 export const heldId = ({ build, job }: JobAnswer): string => job?.id ?? build.id;
 
+/** Counts this attempt, too: a build says how many were started before it. */
+export const attemptOf = ({ build, job }: Pick<JobAnswer, "build" | "job">): number =>
+  job?.attempt ?? build.attempt + 1;
+
 /** The values that must be masked. */
 export const secretsOf = ({ env, secretKeys }: Pick<JobAnswer, "env" | "secretKeys">): string[] =>
   secretKeys.map((key) => (Object.hasOwn(env, key) ? (env[key] ?? "") : ""));

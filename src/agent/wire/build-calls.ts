@@ -1,4 +1,5 @@
 import type { PlanToAccept } from "../../protocol/jobs.ts";
+import { Problem } from "../../protocol/problem.ts";
 import { logger } from "../cli/logger.ts";
 import { BuildFailure, Cancel, LeftToNext } from "../failure.ts";
 import { EnvironmentAnswer, PlanAnswer } from "./answers.ts";
@@ -51,8 +52,8 @@ export class BuildCalls {
     const answer = await this.#send("plan", { method: "PUT", body, signal: this.#options.cancel });
     const planned = answer.status === 200 ? PlanAnswer.safeParse(answer.body) : null;
     if (planned?.success) return planned.data.jobs.map(({ key }) => key);
-    if (answer.status === 409) throw this.#leaseLost();
-    if (answer.status === 422) throw new BuildFailure("pipeline-invalid", problemsIn(answer));
+    if (isLeaseLost(answer)) throw this.#leaseLost(answer);
+    if (answer.status === 422) throw new BuildFailure("pipeline-invalid", problemsIn(answer, `${body.path}:`));
     if (answer.status === 413)
       throw new BuildFailure("pipeline-invalid", `${body.path} is larger than the service plans`);
     if (isUnknownVerb(answer))
@@ -68,12 +69,13 @@ export class BuildCalls {
     const answer = await this.#send("environment", { method: "POST", body, signal: this.#options.cancel });
     const handed = answer.status === 200 ? EnvironmentAnswer.safeParse(answer.body) : null;
     if (handed?.success) return handed.data;
-    if (answer.status === 409) throw this.#leaseLost();
+    if (isLeaseLost(answer)) throw this.#leaseLost(answer);
     if (isUnknownVerb(answer)) throw new LeftToNext("the service hands out no environment any more");
     throw new BuildFailure("environment", `the service gave no environment: ${problemsIn(answer)}`);
   }
 
-  #leaseLost(): Cancel {
+  #leaseLost(answer: Answer): Cancel {
+    logger.warn(describeAnswer(answer));
     this.#options.onLeaseLost();
     return new Cancel("lease-lost");
   }
@@ -83,5 +85,9 @@ export class BuildCalls {
     return client.send({ signal, ...call, path: `/build/${id}/${verb}`, lease });
   }
 }
+
+/** The service also says so of a build that it has just ended. */
+const isLeaseLost = ({ status, body }: Answer): boolean =>
+  status === 409 && !(Problem.safeParse(body).data?.type ?? "").endsWith("/conflict");
 
 const isUnknownVerb = ({ status }: Answer): boolean => status === 404 || status === 405;

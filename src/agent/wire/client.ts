@@ -61,12 +61,14 @@ export const describeAnswer = ({ status, body }: Omit<Answer, "failures">): stri
   return [`${status} ${problem.data.title}`, problem.data.detail, ...errors].join("; ");
 };
 
-/** What the service says is wrong, with a line for each mistake; for people whose request it was not. */
-export const problemsIn = (answer: Omit<Answer, "failures">): string => {
+/** What the service says is wrong, with a line for each mistake; `place` stands before the place in a text that was sent. */
+export const problemsIn = (answer: Omit<Answer, "failures">, place = ""): string => {
   const problem = Problem.safeParse(answer.body);
   if (!problem.success) return describeAnswer(answer);
   const { detail, errors = [] } = problem.data;
-  return errors.length === 0 ? detail : errors.map((error) => error.detail).join("\n");
+  return errors.length === 0
+    ? detail
+    : errors.map(({ detail }) => `${/^\d+:/.test(detail) ? place : ""}${detail}`).join("\n");
 };
 
 /** Milliseconds after which a failed try was waiting at the service, and not refused. */

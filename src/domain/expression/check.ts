@@ -91,7 +91,9 @@ class Checker {
     } else if (context === "vars" || context === "secrets") {
       const [own, other] = context === "vars" ? (["vars", "secrets"] as const) : (["secrets", "vars"] as const);
       if (!variables || variables[own].has(key)) return;
-      if (variables[other].has(key))
+      if (variables[other].has(key) && this.#known.level)
+        this.#report(token, "This is a secret, which nothing that is decided before the job runs can read");
+      else if (variables[other].has(key))
         this.#report(token, other === "secrets" ? "This is a secret" : "This is not a secret", `${other}.${key}`);
       else if (!lenient) this.#mustBeOneOf(variables[own], key, token, "There is no variable of this name");
     } else if (context === "env") {

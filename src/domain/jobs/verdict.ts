@@ -1,7 +1,7 @@
 import type { Needs } from "../../protocol/jobs.ts";
 import { type Condition, holds, parseCondition } from "./condition.ts";
 import type { GraphFacts, GraphJob } from "./graph.ts";
-import type { JobView } from "./job-view.ts";
+import type { JobView, Need } from "./job-view.ts";
 import type { JobCause } from "./node.ts";
 import type { JobRules } from "./rules.ts";
 
@@ -10,11 +10,6 @@ export type Verdict =
   | { kind: "run" }
   | { kind: "skipped" | "dropped"; cause: JobCause }
   | { kind: "invalid"; cause: JobCause; message: string };
-
-export interface Need {
-  view: JobView;
-  isOptional: boolean;
-}
 
 export interface Surroundings {
   facts: GraphFacts;

@@ -1,8 +1,16 @@
 import type { JobNode } from "../jobs/node.ts";
-import type { Order } from "../jobs/order.ts";
 import { settle } from "../jobs/settle.ts";
-import { type Decision, type DecisionContext, decided, hintOf, type Push, patchBuild } from "./decision.ts";
-import type { ActiveBuild, BuildFacts, Change, JobFacts } from "./facts.ts";
+import type { Order } from "../jobs/settle-orders.ts";
+import {
+  activeBuild,
+  type Decision,
+  type DecisionContext,
+  decided,
+  hintOf,
+  type Push,
+  patchBuild,
+} from "./decision.ts";
+import type { ActiveBuild, BuildFacts, Change } from "./facts.ts";
 import { buildFactsOf, jobFactsOf } from "./job-of-build.ts";
 import { endBuild, endCanceled } from "./lease.ts";
 import { makeRoom } from "./make-room.ts";
@@ -37,7 +45,7 @@ type OrderOf<K extends Order["kind"]> = Extract<Order, { kind: K }>;
 
 /** Translates orders into changes. What one order changed of the build counts for the next. */
 class Settling {
-  readonly changes: Change[] = [];
+  changes: Change[] = [];
   readonly pushes: Push[] = [];
   readonly #state: PoolState;
   readonly #known: BuildGraph;
@@ -120,11 +128,27 @@ class Settling {
     this.changes.push({ kind: "node", node: { ...node, end } });
   }
 
+  /** What was ordered before in the same settling put the job into the queue: it never gets there. */
+  #takeBack(jobId: string): void {
+    this.changes = this.changes.filter(
+      (change) =>
+        !(change.kind === "build" && change.build.id === jobId) &&
+        !(change.kind === "job" && change.job.id === jobId) &&
+        !(change.kind === "node" && change.node.id === jobId),
+    );
+  }
+
   /** Ends a queued job, and has the agent of a leased one stop it. */
   #stop(node: JobNode, { jobId, reason, cause }: OrderOf<"stop" | "withdraw">): void {
     const stopped = { ...node, stopCause: cause };
-    const build: BuildFacts = { ...this.#state.builds.get(jobId)!, reason };
-    const job: JobFacts = this.#state.jobs.get(jobId)!;
+    const queued = activeBuild(this.#state, jobId);
+    if (!queued) {
+      this.#takeBack(jobId);
+      this.#end(node, { kind: "end", jobId, status: "canceled", cause, reason, message: null });
+      return;
+    }
+    const build: BuildFacts = { ...queued.build, reason };
+    const { job } = queued;
     const { lease } = job;
     if (!lease) {
       this.changes.push(...endCanceled({ build, job, node: stopped }, this.#context));

@@ -139,7 +139,7 @@ describe("run FILE with jobs", () => {
     const { code, stderr } = await run(
       "jobs:\n  a: { needs: [b], steps: [{ run: ls }] }\n  b: { needs: [a], steps: [{ run: ls }] }\n",
     );
-    expect(stderr).toMatch(/p\.yml:2:/);
+    expect(stderr).toMatch(/p\.yml:3:16: These jobs wait for each other/);
     expect(code).toBe(1);
   });
 });

@@ -102,7 +102,7 @@ export const makeJobOfSeveral = (
   change: Partial<Job> = {},
 ): Job => {
   const job = makeJob(cloneUrl, number, change);
-  const known = { key: "test", definition: "test", name: "test", matrix: null, attempt: 0, needs: {} };
+  const known = { key: "test", definition: "test", name: "test", matrix: null, attempt: 1, needs: {} };
   const file = { hash: createHash("sha256").update(text).digest("hex"), path: ".millrace.yml" };
   return { ...job, job: { id: crypto.randomUUID(), ...known, ...file, ...one } };
 };
