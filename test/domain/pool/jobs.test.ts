@@ -63,7 +63,7 @@ describe("a build of several jobs", () => {
     const { request, buildId } = planned(pool, [graphJob("a"), graphJob("b", { needs: ["a"] })]);
     const jobs = ["a", "b"].map((key) => ({ id: `${buildId}/${key}`, key }));
     expect(pool.ok("plan", { ...request, graph: graph(buildId, []) })).toEqual({ jobs });
-    expect(pool.refusal("plan", { ...request, graph: graph(buildId, [], { hash: "other" }) })).toBe("conflict");
+    expect(pool.refusal("plan", { ...request, text: "other", graph: graph(buildId, [], { hash: "other" }) })).toBe("conflict");
     expect(pool.refusal("plan", { ...request, fence: request.fence - 1 })).toBe("lease-lost");
     const other = pool.agent();
     expect(pool.refusal("plan", { ...request, ...other.credentials })).toBe("lease-lost");
