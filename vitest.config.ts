@@ -19,7 +19,14 @@ export default defineConfig(async () => ({
     // Much of what these tests do is to wait for processes of their own.
     maxWorkers: 4,
     projects: [
-      { test: { name: "plain", include: PLAIN, testTimeout: 180_000 } },
+      {
+        test: {
+          name: "plain",
+          include: PLAIN,
+          globalSetup: ["./test/support/set-up/agent.ts"],
+          testTimeout: 180_000,
+        },
+      },
       {
         plugins: [
           cloudflareTest({
@@ -52,7 +59,7 @@ export default defineConfig(async () => ({
         test: {
           name: "e2e",
           include: END_TO_END,
-          globalSetup: ["./test/support/find-chromium.ts"],
+          globalSetup: ["find-chromium", "set-up/agent", "set-up/service"].map((name) => `./test/support/${name}.ts`),
           testTimeout: 240_000,
           hookTimeout: 240_000,
         },

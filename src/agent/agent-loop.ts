@@ -10,7 +10,7 @@ import {
   makeWorkFolder,
   removeBuildFolder,
 } from "./build-folder.ts";
-import { type RunJobOptions, runJob } from "./build-session.ts";
+import { type RunJobOptions, runJob, type SessionEnd } from "./build-session.ts";
 import { initRepository } from "./checkout/remote.ts";
 import { EXIT, ExitError } from "./cli/exit-codes.ts";
 import { forgetIdentity, type Identity, loadIdentity } from "./cli/identity.ts";
@@ -132,25 +132,29 @@ const takeBuilds = async (
       const { user, grace, interrupt } = options;
       const { cancelHint, heartbeats, audience } = hintSocket;
       const session = { client, identity, folder, user, grace, cancelHint, heartbeats, audience, interrupt };
-      await runInFolder(job, session, options);
-      if (options.once || identity.isEphemeral) return;
+      const hasPlanned = await runInFolder(job, session, options);
+      if ((options.once || identity.isEphemeral) && !hasPlanned) return;
     }
   } finally {
     if (next) await removeBuild(next.path, options);
   }
 };
 
-/** A failed build does not end the agent, unless the service does not accept the agent any more. */
-const runInFolder = async (job: JobAnswer, session: RunJobOptions, options: AgentOptions): Promise<void> => {
-  let hasEnded = false;
+/**
+ * A failed build does not end the agent, unless the service does not accept the agent any more.
+ * @returns whether nothing of the build ran, because it was only planned
+ */
+const runInFolder = async (job: JobAnswer, session: RunJobOptions, options: AgentOptions): Promise<boolean> => {
+  let end: SessionEnd = { hasEnded: false, hasPlanned: false };
   try {
-    hasEnded = await runJob(job, session);
+    end = await runJob(job, session);
   } catch (error) {
     if (error instanceof ExitError) throw error;
     logger.error(toBuildFailure(error).message);
   } finally {
-    await removeBuild(session.folder.path, options, hasEnded);
+    await removeBuild(session.folder.path, options, end.hasEnded);
   }
+  return end.hasPlanned;
 };
 
 /** The folder of the next build. Retries until the machine allows one; null when the agent must take no more builds. */

@@ -6,6 +6,7 @@ export class BuildControl {
   /** Aborted with a Cancel, or with the error that makes the build pointless: its steps stop. */
   readonly cancel = new AbortController();
   readonly #lease = new AbortController();
+  readonly #held = new AbortController();
   readonly #name: string;
   readonly #interrupt: AbortSignal;
   #error: unknown = null;
@@ -21,6 +22,16 @@ export class BuildControl {
   /** Aborted when this agent holds the build's lease no more: calls to the service about the build end. */
   get leaseEnd(): AbortSignal {
     return this.#lease.signal;
+  }
+
+  /** Aborted when the lease needs no more heartbeats. */
+  get holdEnd(): AbortSignal {
+    return AbortSignal.any([this.#lease.signal, this.#held.signal]);
+  }
+
+  /** The lease is over and the build goes on without this agent: what remains to be told, is. */
+  letGo(): void {
+    this.#held.abort();
   }
 
   readonly stop = (reason: CancelReason): void => {

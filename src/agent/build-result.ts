@@ -1,24 +1,38 @@
 import type { Finish, Release } from "../protocol/jobs.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { logger } from "./cli/logger.ts";
-import { BuildFailure, Cancel, RequirementsNotMet, TryElsewhere, toBuildFailure } from "./failure.ts";
+import {
+  BuildFailure,
+  Cancel,
+  type CancelReason,
+  LeftToNext,
+  RequirementsNotMet,
+  TryElsewhere,
+  toBuildFailure,
+} from "./failure.ts";
 import type { BuildLog } from "./log/build-log.ts";
-import type { JobAnswer } from "./wire/answers.ts";
+import { heldId, type JobAnswer } from "./wire/answers.ts";
 import { type Client, describeAnswer } from "./wire/client.ts";
 
 /** What the agent reports at the end of a build. `otherwise` is reported when the service refuses the release. */
-export type BuildResult = { kind: "finish"; body: Finish } | { kind: "release"; body: Release; otherwise?: Finish };
+export type ReportedResult = { kind: "finish"; body: Finish } | { kind: "release"; body: Release; otherwise?: Finish };
+/** `planned`: the build goes on in its jobs, and the agent has nothing to report. */
+export type BuildResult = ReportedResult | { kind: "planned" };
 
 /** The result of a build whose steps did not run to their end. Writes the reason to the log. */
-export const resultOfError = (error: unknown, job: JobAnswer, log: BuildLog): BuildResult => {
+export const resultOfError = (error: unknown, job: JobAnswer, log: BuildLog): ReportedResult => {
   if (error instanceof RequirementsNotMet)
     return { kind: "release", body: { reason: error.message, requires: error.requires } };
+  if (error instanceof LeftToNext) {
+    log.say(`This attempt ends: ${error.message}`);
+    return { kind: "release", body: { reason: error.message, interrupted: true } };
+  }
   if (error instanceof Cancel && error.reason === "interrupted") {
     log.say("The agent was stopped: this attempt of the build is lost");
     return { kind: "release", body: { reason: "the agent was stopped", interrupted: true } };
   }
   if (error instanceof Cancel && error.reason !== "timeout") {
-    log.say("The build was canceled");
+    log.say(CANCELED[error.reason] ?? "The build was canceled");
     return { kind: "finish", body: { status: "canceled", exitCode: null, reason: "canceled" } };
   }
   const failure = error instanceof Cancel ? timeoutFailure(error.limit ?? job.timeoutSeconds) : toBuildFailure(error);
@@ -29,11 +43,16 @@ export const resultOfError = (error: unknown, job: JobAnswer, log: BuildLog): Bu
   return { kind: "release", body: { reason: message, elsewhere: true }, otherwise: finish };
 };
 
+const CANCELED: Partial<Record<CancelReason, string>> = {
+  "fail-fast": "Stopped, because another job failed (fail-fast)",
+  superseded: "Stopped, because a newer build takes its place",
+};
+
 const timeoutFailure = (seconds: number): BuildFailure =>
   new BuildFailure("timeout", `the build took longer than its time limit of ${seconds} seconds`);
 
 /** The result of a build that cannot begin because of this machine. */
-export const resultOfBrokenMachine = (error: unknown): BuildResult => ({
+export const resultOfBrokenMachine = (error: unknown): ReportedResult => ({
   kind: "release",
   body: { reason: toBuildFailure(error).message, interrupted: true },
 });
@@ -49,9 +68,9 @@ export interface ReportResultOptions {
 }
 
 /** Sends the result. A refusal is logged: the service has decided about the build. */
-export const reportResult = async (result: BuildResult, options: ReportResultOptions): Promise<void> => {
+export const reportResult = async (result: ReportedResult, options: ReportResultOptions): Promise<void> => {
   const { client, job, name, signal, mask } = options;
-  const path = `/build/${job.build.id}/${result.kind}`;
+  const path = `/build/${heldId(job)}/${result.kind}`;
   const answer = await client.send({ method: "POST", path, body: bodyOf(result, mask), lease: job.lease, signal });
   if (answer.status !== 200 && result.kind === "release" && result.otherwise)
     return reportResult({ kind: "finish", body: result.otherwise }, options);
@@ -63,7 +82,7 @@ export const reportResult = async (result: BuildResult, options: ReportResultOpt
   );
 };
 
-const bodyOf = ({ kind, body }: BuildResult, mask: (text: string) => string): Finish | Release => {
+const bodyOf = ({ kind, body }: ReportedResult, mask: (text: string) => string): Finish | Release => {
   if (kind === "release") return { ...body, reason: mask(body.reason).slice(0, LIMITS.releaseReasonCharacters) };
   return { ...body, message: body.message ? mask(body.message).slice(0, LIMITS.messageCharacters) : null };
 };

@@ -1,6 +1,12 @@
 import { BuildControl } from "./build-control.ts";
 import { type BuildFolder, writeRunId } from "./build-folder.ts";
-import { type BuildResult, reportResult, resultOfBrokenMachine, resultOfError } from "./build-result.ts";
+import {
+  type BuildResult,
+  type ReportedResult,
+  reportResult,
+  resultOfBrokenMachine,
+  resultOfError,
+} from "./build-result.ts";
 import type { Identity } from "./cli/identity.ts";
 import { logger } from "./cli/logger.ts";
 import { toBuildFailure } from "./failure.ts";
@@ -10,10 +16,11 @@ import { sendLog } from "./log/log-sender.ts";
 import { performBuild } from "./perform-build.ts";
 import { ProcessTree } from "./process/process-tree.ts";
 import type { StepUser } from "./process/step-user.ts";
-import type { JobAnswer } from "./wire/answers.ts";
+import { heldId, type JobAnswer, secretsOf } from "./wire/answers.ts";
 import type { Audience } from "./wire/audience.ts";
 import type { AutoResetEvent } from "./wire/auto-reset-event.ts";
-import { type Client, describeAnswer, Unreachable } from "./wire/client.ts";
+import { BuildCalls } from "./wire/build-calls.ts";
+import { type Client, describeAnswer } from "./wire/client.ts";
 import { keepLease } from "./wire/heartbeat.ts";
 import type { HeartbeatSocket } from "./wire/heartbeat-socket.ts";
 import { ProgressReport } from "./wire/progress-report.ts";
@@ -34,18 +41,23 @@ export interface RunJobOptions {
   interrupt: AbortSignal;
 }
 
-const FILE_TRIES = 5;
+/** Names one attempt of one build, or of one job of a build of several. */
+const runIdOf = (job: JobAnswer): string => `${heldId(job)}/${job.lease}`;
+const nameOf = ({ build, repository, job }: JobAnswer): string =>
+  `${job ? `${job.key} in ` : ""}build ${build.number} of ${repository.fullName}`;
 
-/** Names one attempt of one build. */
-const runIdOf = ({ build, lease }: JobAnswer): string => `${build.id}/${lease}`;
-const nameOf = ({ build, repository }: JobAnswer): string => `build ${build.number} of ${repository.fullName}`;
+export interface SessionEnd {
+  /** Whether every process that the build started has ended. */
+  hasEnded: boolean;
+  /** Nothing ran: the build has several jobs, which are planned now. */
+  hasPlanned: boolean;
+}
 
 /**
  * Takes one job from its start to its result.
- * @returns whether every process that the build started has ended.
  * @throws TokenRefused when the agent was removed meanwhile.
  */
-export const runJob = async (job: JobAnswer, options: RunJobOptions): Promise<boolean> => {
+export const runJob = async (job: JobAnswer, options: RunJobOptions): Promise<SessionEnd> => {
   const { client, folder, interrupt } = options;
   let buffer: LogBuffer;
   try {
@@ -54,7 +66,7 @@ export const runJob = async (job: JobAnswer, options: RunJobOptions): Promise<bo
   } catch (error) {
     const result = resultOfBrokenMachine(error);
     await reportResult(result, { client, job, name: nameOf(job), signal: interrupt, mask: (text) => text });
-    return false;
+    return { hasEnded: false, hasPlanned: false };
   }
   const control = new BuildControl(nameOf(job), interrupt);
   return new BuildSession(job, options, control, buffer).run();
@@ -69,6 +81,7 @@ class BuildSession {
   readonly #tree: ProcessTree;
   readonly #log: BuildLog;
   readonly #progress: ProgressReport;
+  readonly #calls: BuildCalls;
 
   constructor(job: JobAnswer, options: RunJobOptions, control: BuildControl, buffer: LogBuffer) {
     const { client, folder, user, identity, audience } = options;
@@ -77,20 +90,20 @@ class BuildSession {
     this.#control = control;
     this.#buffer = buffer;
     this.#tree = new ProcessTree(runIdOf(job), { user, cgroup: folder.cgroup, folder: folder.path });
-    this.#log = new BuildLog(secretsOf(job, identity.token), buffer, (error) =>
+    this.#log = new BuildLog(needlesOf(job, identity.token), buffer, (error) =>
       control.cancel.abort(toBuildFailure(error)),
     );
-    this.#progress = new ProgressReport({
-      client,
-      buildId: job.build.id,
-      lease: job.lease,
-      audience,
-      signal: control.leaseEnd,
-      onError: control.fail,
+    const held = { client, lease: job.lease, signal: control.leaseEnd };
+    this.#calls = new BuildCalls({
+      ...held,
+      id: heldId(job),
+      cancel: control.cancel.signal,
+      onLeaseLost: () => control.stop("lease-lost"),
     });
+    this.#progress = new ProgressReport({ ...held, buildId: heldId(job), audience, onError: control.fail });
   }
 
-  async run(): Promise<boolean> {
+  async run(): Promise<SessionEnd> {
     const control = this.#control;
     const started = this.#start();
     started.catch(control.fail);
@@ -102,10 +115,12 @@ class BuildSession {
       this.#log.flush();
       this.#buffer.close();
       await logSent;
-      await this.#progress.flushed();
-      await this.#report(result);
+      if (result.kind !== "planned") {
+        await this.#progress.flushed();
+        await this.#report(result);
+      }
       control.throwIfFailed();
-      return hasEnded;
+      return { hasEnded, hasPlanned: result.kind === "planned" };
     } finally {
       control.close();
       this.#progress.close();
@@ -117,10 +132,9 @@ class BuildSession {
   /** Confirms to the service that the job arrived. @throws Cancel lease-lost when the service refuses. */
   async #start(): Promise<void> {
     const { client, identity } = this.#options;
-    const { build, lease } = this.#job;
-    const signal = this.#control.leaseEnd;
-    const answer = await client.send({ method: "POST", path: `/build/${build.id}/start`, lease, signal });
-    if (answer.status === 200) return logger.info(`${this.#name} (${build.id}) started on ${build.branch}`);
+    const answer = await this.#calls.start();
+    if (answer.status === 200)
+      return logger.info(`${this.#name} (${heldId(this.#job)}) started on ${this.#job.build.branch}`);
     logger.warn(`the service refused the start of ${this.#name}: ${describeAnswer(answer)}`);
     this.#control.stop("lease-lost");
     // After two jobs in a row that an agent did not start, the service offers it none until its next heartbeat.
@@ -138,14 +152,14 @@ class BuildSession {
       socket: this.#job.heartbeat === "socket" ? heartbeats.allow() : null,
       cancelHint,
       onCancel: this.#control.stop,
-      signal: this.#control.leaseEnd,
+      signal: this.#control.holdEnd,
     });
   }
 
   #sendLog(started: Promise<void>): Promise<void> {
     return sendLog({
       client: this.#options.client,
-      buildId: this.#job.build.id,
+      buildId: heldId(this.#job),
       lease: this.#job.lease,
       buffer: this.#buffer,
       audience: this.#options.audience,
@@ -166,34 +180,10 @@ class BuildSession {
       progress: this.#progress,
       cancel: this.#control.cancel,
       started,
-      sendFile: (text) => this.#sendFile(text),
+      calls: this.#calls,
+      letGo: () => this.#control.letGo(),
       abandon: this.#control.leaseEnd,
-    }).then(
-      (body): BuildResult => ({ kind: "finish", body }),
-      (error: unknown) => resultOfError(error, this.#job, this.#log),
-    );
-  }
-
-  /** A file that the service does not take changes nothing of the build. */
-  async #sendFile(text: string): Promise<void> {
-    const { build, lease } = this.#job;
-    const bytes = new TextEncoder().encode(text);
-    const signal = this.#control.leaseEnd;
-    const call = {
-      method: "PUT",
-      path: `/build/${build.id}/file`,
-      bytes,
-      lease,
-      signal,
-      maxTries: FILE_TRIES,
-    } as const;
-    try {
-      const answer = await this.#options.client.send(call);
-      if (answer.status >= 400) logger.warn(`the service refused the pipeline file: ${describeAnswer(answer)}`);
-    } catch (error) {
-      if (!(error instanceof Unreachable)) throw error;
-      logger.warn(`the pipeline file was not sent: ${error.message}`);
-    }
+    }).catch((error: unknown) => resultOfError(error, this.#job, this.#log));
   }
 
   async #terminate(): Promise<boolean> {
@@ -202,7 +192,7 @@ class BuildSession {
     return hasEnded;
   }
 
-  async #report(result: BuildResult): Promise<void> {
+  async #report(result: ReportedResult): Promise<void> {
     const signal = this.#control.leaseEnd;
     if (signal.aborted) return logger.warn(`${this.#name}: no result is sent, because the lease is lost`);
     const { client } = this.#options;
@@ -216,7 +206,6 @@ class BuildSession {
 }
 
 /** All that must be masked: the job's secrets, the clone credential, and the agent's own token. */
-const secretsOf = (job: JobAnswer, agentToken: string): string[] => {
-  const values = job.secretKeys.map((key) => (Object.hasOwn(job.env, key) ? (job.env[key] ?? "") : ""));
-  return [...values, job.repository.credential?.value ?? "", agentToken].filter((value) => value !== "");
+const needlesOf = (job: JobAnswer, agentToken: string): string[] => {
+  return [...secretsOf(job), job.repository.credential?.value ?? "", agentToken].filter((value) => value !== "");
 };

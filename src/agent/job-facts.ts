@@ -1,9 +1,10 @@
 import type { JobContext } from "../domain/plan/job-context.ts";
+import type { Needs } from "../protocol/jobs.ts";
 import type { Changes } from "./checkout/changed-files.ts";
 import type { Fetched } from "./checkout/checkout.ts";
 import { platformName } from "./cli/capabilities.ts";
 import type { Identity } from "./cli/identity.ts";
-import type { JobAnswer } from "./wire/answers.ts";
+import { attemptOf, type JobAnswer } from "./wire/answers.ts";
 
 /** What a build is compared with: the commit, and the files that changed since; null where that is not known. */
 export interface Comparison {
@@ -13,7 +14,7 @@ export interface Comparison {
 
 /** What the expressions of a job's file can read. `fixed` are the variables that nothing overrides. */
 export const factsOf = (
-  { build, env, secretKeys, runKeys, repository: { fullName, cloneUrl } }: JobAnswer,
+  { build, env, secretKeys, runKeys, repository: { fullName, cloneUrl }, job }: JobAnswer,
   { commitSha, message }: Fetched,
   { base, files }: Comparison,
   fixed: Record<string, string>,
@@ -35,9 +36,10 @@ export const factsOf = (
     schedule: build.schedule,
     commit: commitSha,
     message,
-    // The job counts the attempts that were started before this one.
-    attempt: build.attempt + 1,
+    attempt: attemptOf({ build, job }),
   },
+  // A result that only a newer service knows reaches the file's expressions as it is.
+  ...(job ? { matrix: job.matrix, needs: job.needs as Needs } : {}),
   changedFiles: files,
   repository: { id: build.repoId, fullName, cloneUrl },
   agent: { id, name, platform: platformName() },

@@ -1,10 +1,10 @@
-import { formatMistake } from "../domain/plan/mistake.ts";
-import { parsePlan } from "../domain/plan/parse.ts";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import type { Plan } from "../domain/plan/plan.ts";
 import { unmetRequirements } from "../domain/requires.ts";
-import type { Finish } from "../protocol/jobs.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import type { BuildFolder } from "./build-folder.ts";
+import type { BuildResult } from "./build-result.ts";
 import type { Changes } from "./checkout/changed-files.ts";
 import {
   type CheckoutContext,
@@ -14,19 +14,22 @@ import {
   fetchSource,
   remoteOf,
 } from "./checkout/checkout.ts";
-import { pipelineText } from "./checkout/commit-file.ts";
 import { platformCode } from "./cli/capabilities.ts";
 import type { Identity } from "./cli/identity.ts";
 import { asksForChanges, changesOf, knownBase, newsOfFile, reasonToSkip } from "./errand.ts";
 import { BuildFailure, Cancel, RequirementsNotMet, TryElsewhere } from "./failure.ts";
 import { type Comparison, factsOf } from "./job-facts.ts";
 import type { BuildLog } from "./log/build-log.ts";
+import { headerOf, jobVariables, outputsOf } from "./one-of-several.ts";
+import { planJobs } from "./plan-jobs.ts";
 import { chownTree } from "./process/as-user.ts";
 import type { ProcessTree } from "./process/process-tree.ts";
 import type { StepUser } from "./process/step-user.ts";
+import { type PlanRead, readPlan } from "./read-plan.ts";
 import { type RunStepsOptions, runSteps } from "./steps/run-steps.ts";
 import { buildVariables } from "./steps/step-environment.ts";
-import type { JobAnswer } from "./wire/answers.ts";
+import { attemptOf, heldId, type JobAnswer, secretsOf } from "./wire/answers.ts";
+import type { BuildCalls } from "./wire/build-calls.ts";
 import type { ProgressReport } from "./wire/progress-report.ts";
 
 export interface PerformBuildOptions {
@@ -41,15 +44,19 @@ export interface PerformBuildOptions {
   cancel: AbortController;
   /** Resolves when the service has confirmed the start: before that, nothing of the build runs and nothing is reported. */
   started: Promise<void>;
-  /** Tells the service what the pipeline file of the default branch is. */
-  sendFile(text: string): Promise<void>;
+  calls: BuildCalls;
+  /** Called when the lease is over and the build goes on without this agent. */
+  letGo(): void;
   /** Aborted when this agent holds the build's lease no more. */
   abandon: AbortSignal;
 }
 
-/** Checks out, reads the plan, runs its steps. @throws BuildFailure, RequirementsNotMet, Cancel */
-export const performBuild = async (job: JobAnswer, options: PerformBuildOptions): Promise<Finish> => {
-  const { folder, tree, cancel, user, progress, log } = options;
+/**
+ * Checks out, reads the plan, and runs its steps, or has its jobs planned.
+ * @throws BuildFailure, RequirementsNotMet, LeftToNext, Cancel
+ */
+export const performBuild = async (job: JobAnswer, options: PerformBuildOptions): Promise<BuildResult> => {
+  const { folder, tree, cancel, progress, log } = options;
   const timer = cancelAfter(job.timeoutSeconds, cancel);
   let planTimer: NodeJS.Timeout | undefined;
   try {
@@ -63,27 +70,26 @@ export const performBuild = async (job: JobAnswer, options: PerformBuildOptions)
     };
     const fetched = await fetchForJob(job, source, context);
     await options.started;
-    progress.report({ commitSha: fetched.commitSha });
+    // The call for the environment carries it, and saves this report.
+    if (job.needsEnvironment) progress.hold({ commitSha: fetched.commitSha });
+    else progress.report({ commitSha: fetched.commitSha });
     log.say(`commit ${fetched.commitSha}`);
     await tellFile(job, fetched, options);
     const changes = changesOf(job, remoteOf(source, context), fetched.commitSha);
     const skipped = await reasonToSkip(job, fetched, changes);
     if (skipped !== null) {
       log.say(skipped);
-      return { status: "canceled", exitCode: null, reason: "skipped", message: skipped };
+      return { kind: "finish", body: { status: "canceled", exitCode: null, reason: "skipped", message: skipped } };
     }
-    const { file, plan, text } = planOf(job, fetched);
-    checkRequirements(plan, file, options.identity);
+    const read = readPlan(job, fetched);
+    if (!job.job && hasJobs(read.plan)) return await planAll(job, read, fetched, changes, options);
+    const { plan } = read;
+    if (!job.job) checkRequirements(plan, read.file, options.identity);
     if (plan.job.timeoutMinutes !== null) planTimer = cancelAfter(plan.job.timeoutMinutes * 60, cancel);
-    const comparison = await compare(job, text, changes, options);
-    await checkOut(source, fetched, context, plan.job.checkout);
-    if (user) chownTree(user, folder.workspace);
-    const { succeeded, exitCode, message } = await runSteps({
-      ...stepsOf(job, fetched, comparison, options),
-      plan,
-      file,
-    });
-    return { status: succeeded ? "succeeded" : "failed", exitCode, message };
+    const comparison = await compare(job, read.text, changes, options);
+    const equipped = await withEnvironment(job, fetched, comparison, options);
+    await fillWorkspace(source, fetched, context, plan, options);
+    return await runAll(equipped, read, fetched, comparison, options);
   } finally {
     clearTimeout(timer);
     clearTimeout(planTimer);
@@ -95,9 +101,9 @@ export const cancelAfter = (seconds: number, cancel: AbortController): NodeJS.Ti
   setTimeout(() => cancel.abort(new Cancel("timeout", seconds)), seconds * 1000);
 
 /** @throws BuildFailure when this agent is too old for the kind of the repository's credential. */
-const sourceOf = ({ build: { branch, commitSha }, repository, pipeline }: JobAnswer): CheckoutSource => {
+const sourceOf = ({ build: { branch, commitSha }, repository, pipeline, job }: JobAnswer): CheckoutSource => {
   const { fullName, cloneUrl, credential } = repository;
-  const { configPath } = pipeline;
+  const configPath = job?.path ?? pipeline.configPath;
   if (!credential) return { branch, commitSha, configPath, repository: { fullName, cloneUrl } };
   const { kind } = credential;
   if (kind === "other")
@@ -109,13 +115,16 @@ const sourceOf = ({ build: { branch, commitSha }, repository, pipeline }: JobAns
 };
 
 /** The log's first lines: what is checked out, what happened to the attempt before, and where its log is. */
-const logCheckout = ({ build, repository }: JobAnswer, { log, identity }: PerformBuildOptions): void => {
-  const { id, attempt, branch, message } = build;
+const logCheckout = (job: JobAnswer, { log, identity }: PerformBuildOptions): void => {
+  const { build, repository, job: one } = job;
+  const { branch, message } = build;
+  const before = attemptOf(job) - 1;
+  if (one) log.say(headerOf(one));
   log.say(`--- Checkout of ${repository.fullName}, ${branch}`);
-  if (message !== null) log.say(message);
-  if (attempt === 0) return;
-  const url = `${identity.url}/build/${id}/log?attempt=${attempt}`;
-  log.say(`This is attempt ${attempt + 1}. The log of attempt ${attempt}: GET ${url}`);
+  if (message !== null && !one) log.say(message);
+  if (before === 0) return;
+  const url = `${identity.url}/${one ? "job" : "build"}/${heldId(job)}/log?attempt=${before}`;
+  log.say(`This is attempt ${before + 1}. The log of attempt ${before}: GET ${url}`);
 };
 
 /** @throws TryElsewhere for a failed checkout: what the build requires is not known yet, so another agent may fetch it. */
@@ -130,9 +139,9 @@ const fetchForJob = async (job: JobAnswer, source: CheckoutSource, context: Chec
 };
 
 /** Tells the service of a pipeline file that is new to it. */
-const tellFile = async (job: JobAnswer, fetched: Fetched, { sendFile }: PerformBuildOptions): Promise<void> => {
+const tellFile = async (job: JobAnswer, fetched: Fetched, { calls }: PerformBuildOptions): Promise<void> => {
   const text = newsOfFile(job, fetched);
-  if (text !== null) await sendFile(text);
+  if (text !== null) await calls.sendFile(text);
 };
 
 /** What the build is compared with, found out where the file's text may ask for it. */
@@ -144,25 +153,70 @@ const compare = async (
 ): Promise<Comparison> => {
   const found = asksForChanges(text) ? await changes() : null;
   const base = found?.base ?? knownBase(job);
-  if (base !== null) progress.report({ base });
+  if (base !== null && job.needsEnvironment) progress.hold({ base });
+  else if (base !== null) progress.report({ base });
   if (found) log.say(`compared with ${found.base}: changed files: ${found.files.length}`);
   return { base, files: found?.files ?? null };
 };
 
-const planOf = (
-  { pipeline: { definition, configPath } }: JobAnswer,
-  fetched: Fetched,
-): { file: string; plan: Plan; text: string } => {
-  const file = definition === null ? configPath : "definition";
-  const text = definition ?? pipelineText(fetched, configPath, LIMITS.definitionCharacters);
-  return { file, plan: parsePlanOrFail(text, file), text };
+/** Whether the service has to plan what the file says: it asks for groups of variables, where it has no jobs. */
+const hasJobs = (plan: Plan): boolean => plan.jobs !== null || plan.groups.length > 0;
+
+const planAll = async (
+  job: JobAnswer,
+  read: PlanRead,
+  { commitSha }: Fetched,
+  changes: () => Promise<Changes | null>,
+  options: PerformBuildOptions,
+): Promise<BuildResult> => {
+  const { calls, log, letGo, progress } = options;
+  const comparison = await compare(job, read.text, changes, options);
+  await planJobs(read, { path: job.pipeline.configPath, commitSha, comparison, calls, log, letGo });
+  progress.dropHeld();
+  return { kind: "planned" };
 };
 
-/** @throws BuildFailure pipeline-invalid with a line for each mistake. */
-export const parsePlanOrFail = (text: string, file: string): Plan => {
-  const { plan, mistakes = [] } = parsePlan(text);
-  if (plan) return plan;
-  throw new BuildFailure("pipeline-invalid", mistakes.map((mistake) => formatMistake(file, mistake)).join("\n"));
+/** The job with the variables that were not handed out while nobody had read the file. Masks their secrets. */
+const withEnvironment = async (
+  job: JobAnswer,
+  { commitSha }: Fetched,
+  { base }: Comparison,
+  { calls, log, progress }: PerformBuildOptions,
+): Promise<JobAnswer> => {
+  if (!job.needsEnvironment) return job;
+  const handed = await calls.environment({ commitSha, ...(base === null ? {} : { base }) });
+  progress.dropHeld();
+  const equipped = { ...job, ...handed };
+  log.addSecrets(secretsOf(equipped));
+  return equipped;
+};
+
+/** Writes the commit's files, or leaves the folder empty where the file says so. */
+const fillWorkspace = async (
+  source: CheckoutSource,
+  fetched: Fetched,
+  context: CheckoutContext,
+  { job: { checkout } }: Plan,
+  { folder: { workspace }, user }: PerformBuildOptions,
+): Promise<void> => {
+  if (checkout) await checkOut(source, fetched, context, checkout);
+  else rmSync(join(workspace, ".git"), { recursive: true, force: true });
+  if (user) chownTree(user, workspace);
+};
+
+const runAll = async (
+  job: JobAnswer,
+  read: PlanRead,
+  fetched: Fetched,
+  comparison: Comparison,
+  options: PerformBuildOptions,
+): Promise<BuildResult> => {
+  const steps = stepsOf(job, fetched, comparison, options);
+  const { succeeded, exitCode, message, state } = await runSteps({ ...steps, plan: read.plan, file: read.file });
+  const status = succeeded ? "succeeded" : "failed";
+  if (!succeeded || !job.job) return { kind: "finish", body: { status, exitCode, message } };
+  const outputs = outputsOf(read, steps.facts, state, (text) => options.log.mask(text));
+  return { kind: "finish", body: { status, exitCode, message, outputs } };
 };
 
 /** @throws RequirementsNotMet when the pipeline file requires what this agent does not have. */
@@ -181,7 +235,8 @@ const stepsOf = (
 ): Omit<RunStepsOptions, "plan" | "file"> => {
   const { identity, folder, tree, log, user, grace, cancel, abandon, progress } = options;
   const facts = { commitSha: fetched.commitSha, base: comparison.base };
-  const fixed = { ...tree.env, ...buildVariables(job, facts, identity.name, identity.url) };
+  const ofJob = job.job ? jobVariables(job.job) : {};
+  const fixed = { ...tree.env, ...buildVariables(job, facts, identity.name, identity.url), ...ofJob };
   return {
     fixed,
     folder,

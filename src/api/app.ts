@@ -99,7 +99,7 @@ export const createApp = (): Hono<AppEnv> => {
   for (const route of ROUTES) {
     const { verb } = route;
     const checks = [
-      ...(verb.body ? [jsonBody] : []),
+      ...(verb.body ? [jsonBody(verb.mayLackBody === true)] : []),
       ...(verb.params ? [validator("param", verb.params)] : []),
       ...(verb.query ? [validator("query", verb.query)] : []),
       ...(verb.body ? [bodyValidator(verb.body)] : []),

@@ -1,4 +1,4 @@
-import type { MiddlewareHandler } from "hono";
+import type { Context as HonoContext, MiddlewareHandler } from "hono";
 import { LIMITS } from "../protocol/limits.ts";
 import { invalid, Refusal } from "../services/core/refusal.ts";
 import type { AppEnv } from "../web/app-env.ts";
@@ -25,15 +25,21 @@ const parse = (text: string, repairsTexts: boolean): unknown => {
   }
 };
 
-/** Reads the body as JSON, for `bodyValidator`. @throws Refusal where it is not JSON */
-export const jsonBody: MiddlewareHandler<AppEnv> = async (c, next) => {
+const read = async (c: HonoContext<AppEnv>, mayBeAbsent: boolean): Promise<unknown> => {
   const type = c.req.header("Content-Type") ?? "";
-  if (!/^application\/([a-z0-9.-]+\+)?json(;|$)/i.test(type)) {
-    throw new Refusal("unsupported-media-type", "Send the body as application/json.");
-  }
+  const isJson = /^application\/([a-z0-9.-]+\+)?json(;|$)/i.test(type);
+  if (!isJson && !mayBeAbsent) throw new Refusal("unsupported-media-type", "Send the body as application/json.");
   const text = decode(await readBytes(c.req.raw, LIMITS.bodyBytes));
+  if (text.trim() === "" && mayBeAbsent) return {};
+  if (!isJson) throw new Refusal("unsupported-media-type", "Send the body as application/json.");
   if (text.trim() === "") throw new Refusal("malformed-body", "The body is empty.");
-  const value = parse(text, c.get("context").caller.kind === "agent");
-  c.req.addValidatedData("json", value as object);
-  await next();
+  return parse(text, c.get("context").caller.kind === "agent");
 };
+
+/** Reads the body as JSON, for `bodyValidator`; where it may be absent, an absent one is `{}`. @throws Refusal */
+export const jsonBody =
+  (mayBeAbsent: boolean): MiddlewareHandler<AppEnv> =>
+  async (c, next) => {
+    c.req.addValidatedData("json", (await read(c, mayBeAbsent)) as object);
+    await next();
+  };

@@ -1,6 +1,6 @@
 import type { HonoRequest } from "hono";
 import { BOOKMARK, BOOKMARK_HEADER } from "../protocol/headers.ts";
-import { BOOT_HEADER, LEASE_HEADER } from "../protocol/jobs.ts";
+import { BOOT_HEADER, FEATURES_HEADER, LEASE_HEADER, featuresIn } from "../protocol/jobs.ts";
 import type { RequestHeaders } from "../services/core/context.ts";
 import { invalid } from "../services/core/refusal.ts";
 
@@ -43,6 +43,7 @@ export const requestHeaders = (request: HonoRequest): RequestHeaders => {
     idempotencyKey: wellFormed(request, IDEMPOTENCY_KEY),
     lease: lease === null ? null : Number(lease),
     bootId: request.header(BOOT_HEADER)?.slice(0, BOOT_ID_LIMIT) ?? null,
+    features: featuresIn(request.header(FEATURES_HEADER) ?? null),
   };
 };
 

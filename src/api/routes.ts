@@ -5,6 +5,7 @@ import { BUILD_ROUTES } from "./routes/builds.ts";
 import { CONNECTION_ROUTES } from "./routes/connections.ts";
 import { DELIVERY_ROUTES } from "./routes/deliveries.ts";
 import { GROUP_ROUTES } from "./routes/groups.ts";
+import { JOB_ROUTES } from "./routes/jobs.ts";
 import { OPERATOR_ROUTES } from "./routes/operator.ts";
 import { PIPELINE_ROUTES } from "./routes/pipelines.ts";
 import { REPOSITORY_ROUTES } from "./routes/repositories.ts";
@@ -25,6 +26,7 @@ export const ROUTES: Route[] = [
   ...PIPELINE_ROUTES,
   ...SCHEDULE_ROUTES,
   ...BUILD_ROUTES,
+  ...JOB_ROUTES,
   ...AGENT_ROUTES,
   ...AGENT_PROTOCOL_ROUTES,
   ...AUDIT_ROUTES,

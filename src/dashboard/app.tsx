@@ -5,8 +5,8 @@ import { PROBLEMS } from "../protocol/problem.ts";
 import type { Context } from "../services/core/context.ts";
 import { Refusal } from "../services/core/refusal.ts";
 import { checkPipeline } from "../services/pipeline-check.ts";
-import type { AppEnv } from "../web/app-env.ts";
-import { readLog } from "../web/log.ts";
+import type { AppEnv, StreamRoute } from "../web/app-env.ts";
+import { readJobLog, readLog } from "../web/log.ts";
 import { describe, refusalOf } from "../web/problems.ts";
 import { requestId } from "../web/request-id.ts";
 import { requestLog } from "../web/request-log.ts";
@@ -60,14 +60,16 @@ const submitForm = async (c: HonoCall, form: Form): Promise<Response> => {
   }
 };
 
-/** A build's log, for the script of its page and the link to the raw text. */
-const streamLog = async (c: HonoCall): Promise<Response> => {
-  const context = await openRequest(c, readLog.access, false);
-  const params = PathId.safeParse(c.req.param());
-  const query = readLog.query?.safeParse(c.req.query());
-  if (!params.success || !query?.success) throw new Refusal("not-found", "There is no such log.");
-  return readLog.stream(c, context, { params: params.data, query: query.data, body: undefined });
-};
+/** The log of a build or a job, for the script of its page and the link to the raw text. */
+const streamLog =
+  (route: StreamRoute) =>
+  async (c: HonoCall): Promise<Response> => {
+    const context = await openRequest(c, route.access, false);
+    const params = PathId.safeParse(c.req.param());
+    const query = route.query?.safeParse(c.req.query());
+    if (!params.success || !query?.success) throw new Refusal("not-found", "There is no such log.");
+    return route.stream(c, context, { params: params.data, query: query.data, body: undefined });
+  };
 
 /** Checks a pipeline's definition while a person types it. */
 const checkDefinition = async (c: HonoCall): Promise<Response> => {
@@ -107,7 +109,8 @@ export const createDashboard = (): Hono<AppEnv> => {
   app.use(requestId, requestLog, securityHeaders, sameOrigin, trimTrailingSlash());
   app.get("/", (c) => c.redirect("/app/builds"));
   mountSignInRoutes(app);
-  app.get("/builds/:id/log", streamLog);
+  app.get("/builds/:id/log", streamLog(readLog));
+  app.get("/jobs/:id/log", streamLog(readJobLog));
   app.post("/pipelines/check", checkDefinition);
   for (const page of PAGES) app.get(page.path, (c) => showPage(c, page));
   for (const form of FORMS) app.post(form.path, (c) => submitForm(c, form));

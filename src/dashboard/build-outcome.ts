@@ -1,4 +1,4 @@
-import type { Build, BuildReason } from "../protocol/build.ts";
+import type { BuildReason, Step } from "../protocol/build.ts";
 
 const REASONS: Record<BuildReason, string> = {
   "agent-lost": "its agents were lost too often",
@@ -19,14 +19,22 @@ const REASONS: Record<BuildReason, string> = {
   skipped: "its file did not want this change",
 };
 
+/** What a build or a job of several says about its end. */
+interface Ended {
+  status: string;
+  reason: BuildReason | null;
+  exitCode: number | null;
+  steps?: Step[];
+}
+
 /** The word for a build that ended without anybody asking for it: superseded, skipped. Null for any other. */
-export const unaskedEnd = ({ status, reason }: Build): string | null =>
+export const unaskedEnd = ({ status, reason }: Ended): string | null =>
   status === "canceled" && (reason === "superseded" || reason === "skipped") ? reason : null;
 
 /** Why a build failed or ended unasked, in a few words. Null for other builds, and when nothing more is known. */
-export const outcomeOf = (build: Build): string | null => {
-  const { status, reason, exitCode, steps } = build;
-  if (reason && unaskedEnd(build)) return REASONS[reason];
+export const outcomeOf = (ended: Ended): string | null => {
+  const { status, reason, exitCode, steps = [] } = ended;
+  if (reason && unaskedEnd(ended)) return REASONS[reason];
   if (status !== "failed") return null;
   if (reason && reason !== "canceled") return REASONS[reason];
   const failed = steps.find((step) => step.status === "failed");

@@ -18,6 +18,13 @@ export const readFlag = (form: URLSearchParams, name: string): boolean => form.g
 export const readList = (form: URLSearchParams, name: string): string[] =>
   (form.get(name) ?? "").split(/[\s,]+/).filter(Boolean);
 
+/** The lines of a field without surrounding spaces; empty ones do not count. */
+export const readLines = (form: URLSearchParams, name: string): string[] =>
+  (form.get(name) ?? "")
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
+
 /** Reads `NAME=value` lines. @throws Refusal with the number of a wrong line, never with its text */
 export const readPairs = (form: URLSearchParams, field: string): [string, string][] =>
   (form.get(field) ?? "").split("\n").flatMap((line, index) => {

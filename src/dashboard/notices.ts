@@ -1,6 +1,9 @@
 /** What a page says after a form was accepted. The list is closed: no link can make a page say anything else. */
 const NOTICES: Record<string, string> = {
   canceled: "The build is being canceled.",
+  "job-canceled": "The job is being canceled.",
+  approved: "Approved.",
+  rejected: "Rejected.",
   triggered: "The build is in the queue.",
   created: "Created.",
   saved: "Saved.",

@@ -12,6 +12,7 @@ import { hookForms, hookPages } from "./pages/connections/hook.tsx";
 import { hostRepositoriesForms, hostRepositoriesPages } from "./pages/connections/host-repositories.tsx";
 import { deleteBuildForms, deleteBuildPages } from "./pages/delete-build.tsx";
 import { groupForms, groupPages } from "./pages/groups.tsx";
+import { jobForms, jobPages } from "./pages/job.tsx";
 import { newAgentForms, newAgentPages } from "./pages/new-agent.tsx";
 import { pipelineForms, pipelinePages } from "./pages/pipeline.tsx";
 import { pipelineTriggersForms, pipelineTriggersPages } from "./pages/pipeline-triggers.tsx";
@@ -29,6 +30,7 @@ export const PAGES: Page[] = [
   buildsPage,
   ...runBuildPages,
   buildPage,
+  ...jobPages,
   ...deleteBuildPages,
   ...newAgentPages,
   ...agentPages,
@@ -57,6 +59,7 @@ export const FORMS: Form[] = [
   ...runBuildForms,
   cancelForm,
   retryForm,
+  ...jobForms,
   ...deleteBuildForms,
   ...newAgentForms,
   ...agentForms,

@@ -49,6 +49,11 @@ export class JobRecords {
     return { ...build, jobs, waitsFor: build.finishedAt ? [] : toWaitsFor(jobs) };
   }
 
+  /** An active build with the gates that ask, as lists show it. */
+  withGates(build: Build): Build {
+    return this.#engine.state.graphs.has(build.id) ? { ...build, waitsFor: this.withJobs(build).waitsFor } : build;
+  }
+
   /** One job whole. */
   job(jobId: string): Result<BuildJob> {
     const { storage } = this.#engine;

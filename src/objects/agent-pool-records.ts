@@ -1,5 +1,5 @@
 import type { Granted } from "../domain/pool/claim.ts";
-import type { Grant, PlanOfBuild, Result, RunValues } from "../domain/pool/commands.ts";
+import type { Grant, LeaseHolder, PlanOfBuild, Result, RunValues } from "../domain/pool/commands.ts";
 import { explain } from "../domain/pool/explain.ts";
 import type { Deleted, Deletion } from "../domain/pool/facts.ts";
 import { type LiveQuery, liveIds } from "../domain/pool/live.ts";
@@ -74,7 +74,7 @@ export class PoolRecords {
   liveBuilds(query?: LiveQuery): Build[] {
     const { storage, state } = this.#engine;
     const found = query ? storage.buildRecords(liveIds(state, query)) : storage.activeBuildRecords();
-    return found.map((record) => this.#toBuild(record));
+    return found.map((record) => this.#jobs.withGates(this.#toBuild(record)));
   }
 
   /** Ids of active builds that were leased at least once. */
@@ -143,6 +143,21 @@ export class PoolRecords {
     return { ...toGrant(orgId, granted, record, leased, storage.runValues(record.build.id)), ...(job && { job }) };
   }
 
+  /**
+   * What the agent was granted under this lease, the latest of the build. Also once the lease is over, so that a call
+   * whose answer was lost can be repeated: what the call then changes is judged where it is decided.
+   */
+  grantOf({ buildId, fence, agentId, tokenHash }: LeaseHolder): Result<Grant & { agentId: string }> {
+    const { state, context } = this.#engine;
+    const agent = state.agents.get(agentId);
+    if (!agent || !context.rules.tokenFits(agent, tokenHash)) return refusal("unauthenticated");
+    const job = state.jobs.get(buildId);
+    if (!job && !this.#engine.storage.buildRecord(buildId)) return unknownId();
+    if (!job || job.fence !== fence || job.agentId !== agentId) return refusal("lease-lost");
+    if (job.lease?.startedAt === null) return refusal("conflict");
+    return { ok: true, value: { ...this.grant({ buildId, fence, expiresAt: job.lease?.expiresAt ?? 0 }), agentId } };
+  }
+
   readonly #pingedAt = (agentId: string): number => this.#engine.sockets.pingedAt(agentId);
 
   #toBuild({ build, job, report }: BuildRecord): Build {
@@ -150,7 +165,16 @@ export class PoolRecords {
   }
 }
 
-const unknownId = (): Result<never> => ({
+const refusal = (kind: keyof typeof REFUSALS): Result<never> => ({
   ok: false,
-  refusal: { kind: "not-found", detail: DETAILS["not-found"] },
+  refusal: { kind, detail: REFUSALS[kind] },
 });
+
+const REFUSALS = {
+  unauthenticated: DETAILS.unauthenticated,
+  "not-found": DETAILS["not-found"],
+  "lease-lost": DETAILS["lease-lost"],
+  conflict: "The build was not started.",
+} as const;
+
+const unknownId = (): Result<never> => refusal("not-found");

@@ -1,11 +1,5 @@
 import { HOP_HEADERS } from "../protocol/headers.ts";
-import {
-  BOOT_HEADER,
-  FEATURES_HEADER,
-  type HeartbeatMessage,
-  parseFeatures,
-  parseHeartbeat,
-} from "../protocol/jobs.ts";
+import { BOOT_HEADER, FEATURES_HEADER, featuresIn, type HeartbeatMessage, parseHeartbeat } from "../protocol/jobs.ts";
 import type { PoolEngine } from "./agent-pool-engine.ts";
 import { attachmentOf } from "./agent-pool-sockets.ts";
 
@@ -29,7 +23,7 @@ export class Waiting {
       agentId,
       tokenHash: headers.get(HOP_HEADERS.tokenHash) ?? "",
       bootId: headers.get(BOOT_HEADER),
-      features: parseFeatures(headers.get(FEATURES_HEADER)),
+      features: featuresIn(headers.get(FEATURES_HEADER)),
       until: sockets.reachableUntil(agentId, now) === null ? null : until,
     };
     const preview = this.#engine.preview("wait", call);

@@ -187,6 +187,11 @@ export class AgentPool extends DurableObject<Env> {
       : build;
   }
 
+  /** What the agent holds, for what it asks the service after it has started: its environment, its plan. */
+  async granted(holder: ByToken<commands.LeaseHolder>): Promise<Result<commands.Grant & { agentId: string }>> {
+    return this.#records.grantOf(this.#withAgentId(holder));
+  }
+
   async unclaim(request: commands.Unclaim): Promise<Result<null>> {
     return this.#engine.step("unclaim", request);
   }

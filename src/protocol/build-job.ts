@@ -24,6 +24,14 @@ export const Cause = z.object({
   text: z.nullable(z.string()),
 });
 
+/** What a person decided on a gate: `by` is a name. */
+export const GateDecision = z.object({
+  approved: z.boolean(),
+  at: Timestamp,
+  by: z.string(),
+  comment: z.nullable(z.string()),
+});
+
 /** What a gate asks, and who may answer; `decision` once somebody did. */
 export const JobGate = z.object({
   message: z.nullable(z.string()),
@@ -32,9 +40,7 @@ export const JobGate = z.object({
   groups: z.array(z.string()),
   since: z.nullable(Timestamp),
   until: z.nullable(Timestamp),
-  decision: z.nullable(
-    z.object({ approved: z.boolean(), at: Timestamp, by: z.string(), comment: z.nullable(z.string()) }),
-  ),
+  decision: z.nullable(GateDecision),
 });
 export type JobGate = z.infer<typeof JobGate>;
 

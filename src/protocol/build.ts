@@ -118,6 +118,9 @@ export const BuildTrigger = z.strictObject({
 });
 export type BuildTrigger = z.infer<typeof BuildTrigger>;
 
+/** `failed`: jobs that succeeded, and what depends on none of the others, keep their results. */
+export const BuildRetry = z.strictObject({ only: z.nullish(z.enum(["failed"])) });
+
 /** A whole commit hash, or how it begins. */
 const CommitPrefix = z.pipe(
   z

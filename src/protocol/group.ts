@@ -1,16 +1,20 @@
 import * as z from "zod/mini";
+import { withoutNul } from "./checks.ts";
 import { Description, Id, Name, NameFilter, OrgId, QueryFlag, Timestamp } from "./common.ts";
 import { PAGE } from "./page.ts";
 import { Role } from "./token.ts";
 import { Variable } from "./variable.ts";
 
+const Patterns = z._default(z.nullable(z.array(z.string().check(withoutNul()))), null);
+
 /**
  * When the variables of a protected group leave: with a job that names the group, on a branch or tag that a pattern
- * matches (null: on any), after a person of this role or above approved it (null: without asking).
+ * matches (both null: on any ref; one null: on no ref of that kind), after a person of this role or above approved it
+ * (null: without asking).
  */
 export const GroupProtection = z.strictObject({
-  branches: z._default(z.nullable(z.array(z.string())), null),
-  tags: z._default(z.nullable(z.array(z.string())), null),
+  branches: Patterns,
+  tags: Patterns,
   approval: z._default(z.nullable(Role), null),
 });
 export type GroupProtection = z.infer<typeof GroupProtection>;
@@ -21,6 +25,8 @@ export const Group = z.object({
   orgId: OrgId,
   name: Name,
   description: z.nullable(Description),
+  /** Null where the variables reach every job. */
+  protection: z.nullable(GroupProtection),
   variableCount: z.int(),
   createdAt: Timestamp,
   updatedAt: Timestamp,
@@ -32,11 +38,13 @@ export const NewGroup = z.strictObject({
   orgId: z.nullish(OrgId),
   name: Name,
   description: z.nullish(Description),
+  protection: z.nullish(GroupProtection),
 });
 
 export const GroupChange = z.strictObject({
   name: z.optional(Name),
   description: z.optional(z.nullable(Description)),
+  protection: z.optional(z.nullable(GroupProtection)),
 });
 
 export const GroupFilter = z.strictObject({

@@ -33,10 +33,10 @@ export const FEATURES_HEADER = "X-Agent-Features";
 export const FEATURES = ["environment", "jobs"] as const;
 export type Feature = (typeof FEATURES)[number];
 
-/** The words that this release knows; words of a later one are left out. */
-export const parseFeatures = (header: string | null): Feature[] => {
-  const words = new Set((header ?? "").split(",").map((word) => word.trim()));
-  return FEATURES.filter((feature) => words.has(feature));
+/** The features in the header's value that this release knows, in the order of `FEATURES`. */
+export const featuresIn = (header: string | null): Feature[] => {
+  const said = (header ?? "").split(",").map((word) => word.trim());
+  return FEATURES.filter((feature) => said.includes(feature));
 };
 
 /** The fence of a lease: each new lease of an organization has a higher number. */
@@ -187,7 +187,7 @@ export type Finish = z.infer<typeof Finish>;
 export const PlanToAccept = z.strictObject({
   commitSha: CommitSha,
   path: ConfigPath,
-  text: z.string().check(atMost(LIMITS.definitionCharacters)),
+  text: z.string(),
   base: z.optional(CommitSha),
   changed: z.optional(z.record(z.string(), z.boolean())),
 });
@@ -196,7 +196,7 @@ export type PlanToAccept = z.infer<typeof PlanToAccept>;
 export const PlanAccepted = z.object({ jobs: z.array(z.object({ id: Id, key: z.string() })) });
 
 /** The agent has read the file, which has no jobs, and fits it. */
-export const EnvironmentRequest = z.strictObject({ commitSha: z.optional(CommitSha), base: z.optional(CommitSha) });
+export const EnvironmentRequest = z.strictObject({ commitSha: CommitSha, base: z.optional(CommitSha) });
 
 /** The composed environment, once for each lease and again when it is asked for again. */
 export const HandedEnvironment = z.object({

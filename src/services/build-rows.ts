@@ -46,5 +46,7 @@ export const buildRecord = <B extends Build>(context: Context, build: B): B => (
   author: build.author ?? null,
   schedule: build.schedule ?? null,
   supersededBy: build.supersededBy ?? null,
+  jobs: build.jobs ?? null,
+  waitsFor: build.waitsFor ?? [],
   webUrl: `${context.origin}/app/builds/${build.id}`,
 });

@@ -2,6 +2,7 @@ import { type BuildRecord, getRecord } from "../archive/records.ts";
 import { build, buildSummary } from "../db/schema.ts";
 import type { Deleted } from "../domain/pool/facts.ts";
 import { Build } from "../protocol/build.ts";
+import { JobOfBuild } from "../protocol/build-job.ts";
 import { PathId } from "../protocol/common.ts";
 import { type BuildRow, buildOfRow, buildRecord } from "./build-rows.ts";
 import { actorOf, type Context } from "./core/context.ts";
@@ -24,10 +25,10 @@ const storedBuild = async (
   const { finishedAt } = summary;
   const record = finishedAt && (await reaching(getRecord(context.archive, { ...summary, finishedAt })));
   if (!record) return summary;
-  const { environment, steps, requires, hasRunValues, pull, base, schedule, supersededBy } = record;
+  const { environment, steps, requires, hasRunValues, pull, base, schedule, supersededBy, jobs = null } = record;
   // Records of release 0.4.0 lack what a git host tells.
   const told = { pull: pull ?? summary.pull, base, schedule, supersededBy };
-  return { ...summary, ...told, environment, steps, summary: record.summary, requires, hasRunValues };
+  return { ...summary, ...told, environment, steps, summary: record.summary, requires, hasRunValues, jobs };
 };
 
 /** A build with what only the service looks at. */
@@ -59,10 +60,16 @@ export const findRecord = async (context: Context, id: string): Promise<FoundBui
 };
 
 const viewOfBuild = viewOf(Build);
+const viewOfListed = viewOf(JobOfBuild);
+
+/** The jobs as their build shows them: without what only each job's own page has. */
+const listedJobs = ({ jobs }: Pick<Build, "jobs">): Build["jobs"] => jobs?.map(viewOfListed) ?? null;
 
 /** The same, as the API shows it. @throws Refusal not-found */
-export const findBuild = async (context: Context, id: string): Promise<Build> =>
-  viewOfBuild(await findRecord(context, id));
+export const findBuild = async (context: Context, id: string): Promise<Build> => {
+  const found = await findRecord(context, id);
+  return viewOfBuild({ ...found, jobs: listedJobs(found) });
+};
 
 export const getBuild = verb({
   access: { role: "viewer" },

@@ -2,13 +2,16 @@ import { and, asc, eq, getTableColumns, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { ensure } from "../db/guard.ts";
 import { pipelineGroup, variable, variableGroup } from "../db/schema.ts";
+import { problemsOfList } from "../domain/githost/written-on.ts";
 import { PathId } from "../protocol/common.ts";
-import { Group, GroupChange, GroupFilter, NewGroup } from "../protocol/group.ts";
+import { Group, GroupChange, GroupFilter, type GroupProtection, NewGroup } from "../protocol/group.ts";
+import { includesRole } from "../protocol/token.ts";
 import { versioned } from "./core/answer.ts";
 import { commit } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
 import { listing, pageOf } from "./core/listing.ts";
 import { deleteRow, findOne, nextVersion, updateRow } from "./core/record.ts";
+import { invalidFields, Refusal } from "./core/refusal.ts";
 import { checkOwnOrg, updateOf, verb, writablePart } from "./core/verb.ts";
 import { viewOf } from "./core/view.ts";
 import { variableRecord } from "./variables.ts";
@@ -20,6 +23,27 @@ const variableCount = sql<number>`(SELECT count(*) FROM variable AS v
 const COLUMNS = { ...getTableColumns(variableGroup), variableCount };
 
 const groupRecord = viewOf(Group);
+
+type Protection = GroupProtection | null | undefined;
+
+/** @throws Refusal invalid, with the place of each pattern that is none */
+const checkPatterns = (protection: Protection): void => {
+  const { branches, tags } = protection ?? {};
+  const problems = [
+    ...problemsOfList(["branches"], branches ?? undefined, "ref"),
+    ...problemsOfList(["tags"], tags ?? undefined, "ref"),
+  ];
+  const errors = problems.map(({ path, detail }) => ({ pointer: ["/protection", ...path].join("/"), detail }));
+  if (errors.length > 0) throw invalidFields(errors);
+};
+
+/** Whoever may not approve what a protection asks for may not lift it either. @throws Refusal forbidden */
+const checkMayProtect = (context: Context, ...protections: Protection[]): void => {
+  const { role } = context.admitted;
+  const asked = protections.flatMap((protection) => protection?.approval ?? []);
+  if (asked.every((approval) => role !== null && includesRole(role, approval))) return;
+  throw new Refusal("forbidden", "This protection asks for a role above that of this token.");
+};
 
 const sameName = (context: Context, name: string) =>
   context.db.sql
@@ -60,19 +84,21 @@ export const createGroup = verb({
   async run(context, { body }) {
     await context.admit();
     checkOwnOrg(context, body.orgId);
+    checkPatterns(body.protection);
+    checkMayProtect(context, body.protection);
     const row: Row = {
       id: context.newId(),
       orgId: context.orgId,
       name: body.name,
       description: body.description ?? null,
-      protection: null,
+      protection: body.protection ?? null,
       version: 1,
       createdAt: context.at,
       updatedAt: context.at,
     };
     await commit(
       context,
-      { action: "group.create", subject: row.id, detail: { name: row.name } },
+      { action: "group.create", subject: row.id, detail: { name: row.name, protection: row.protection } },
       [context.db.sql.insert(variableGroup).values(row)],
       sameName(context, row.name),
     );
@@ -99,9 +125,12 @@ export const updateGroup = verb({
     const row = await findOne(context, variableGroup, COLUMNS, params.id);
     const change = { ...writablePart(body, GroupChange, groupRecord(row)), ...nextVersion(context, row) };
     const next = { ...row, ...change };
+    checkPatterns(change.protection);
+    if (JSON.stringify(next.protection) !== JSON.stringify(row.protection))
+      checkMayProtect(context, row.protection, next.protection);
     await commit(
       context,
-      { action: "group.update", subject: row.id, detail: { name: next.name } },
+      { action: "group.update", subject: row.id, detail: { name: next.name, protection: next.protection } },
       updateRow(context, variableGroup, row, change),
       sameName(context, next.name),
     );

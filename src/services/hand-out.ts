@@ -1,24 +1,21 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq, exists, isNotNull } from "drizzle-orm";
 import { credential, pipeline, repository } from "../db/schema.ts";
-import { type ComposedEntry, compose, EnvironmentTooLarge } from "../domain/compose.ts";
+import type { ComposedEntry } from "../domain/compose.ts";
 import { readSnapshot } from "../domain/githost/file-snapshot.ts";
-import type { Grant } from "../domain/pool/commands.ts";
-import { credentialContext, inputsContext } from "../domain/seal-context.ts";
+import type { Grant, GrantedJob } from "../domain/pool/commands.ts";
+import { credentialContext } from "../domain/seal-context.ts";
 import type { Job } from "../protocol/jobs.ts";
 import { PIPELINE_DEFAULTS } from "../protocol/pipeline.ts";
 import { checkOwnPath } from "./agents.ts";
+import { composeFor, handedEnvironment, namesOf, secretsOf, Uncomposable, unopenable } from "./build-environment.ts";
 import { buildRecord } from "./build-rows.ts";
 import type { Context } from "./core/context.ts";
 import { isOwn } from "./core/record.ts";
 import { Refusal, settled } from "./core/refusal.ts";
-import { Damaged } from "./core/sealing.ts";
 import type { CredentialRow } from "./credentials.ts";
-import { scoped } from "./environment-preview.ts";
 import { baseOf, greenCommit } from "./job-base.ts";
 import { isAskedForFile } from "./pipeline-files.ts";
-import { groupIdsOf } from "./pipelines.ts";
 import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
-import { storedValue } from "./variables.ts";
 
 const RETRY_AFTER_SECONDS = 5;
 /**
@@ -28,42 +25,40 @@ const RETRY_AFTER_SECONDS = 5;
 const FAILED_AT_ONCE = 10;
 const FAILED_RETRY_SECONDS = 30;
 
-/** The environment cannot be composed, now or later: the build fails with this message. */
-class Uncomposable extends Error {
-  override name = "Uncomposable";
-}
+/** Whether a file in the commit says what the build does, and the agent can ask for the environment once it was read. */
+const mayAskLater = ({ headers }: Context, { job }: Grant): boolean =>
+  job === undefined && headers.features.includes("environment");
 
 /** Step 2: reads what the build needs, at D1's primary. */
 const readSources = async (context: Context, grant: Grant) => {
   const { sql } = context.db;
   const ofRepository = isOwn(context, repository, grant.repoId);
   const ofPipeline = and(eq(pipeline.repoId, grant.repoId), eq(pipeline.id, grant.pipelineId ?? ""));
+  const hasDefinition = sql
+    .select({ id: pipeline.id })
+    .from(pipeline)
+    .where(and(ofPipeline, isNotNull(pipeline.definition)));
+  const onlyIf = mayAskLater(context, grant) ? exists(hasDefinition) : undefined;
   const green = greenCommit(context, grant);
   const [[foundRepository], [foundPipeline], rows, [sealedCredential], groups, [good] = []] = await context.db.run(
     sql.select().from(repository).where(ofRepository),
-    sql.select({ pipeline, groups: groupIdsOf }).from(pipeline).where(ofPipeline),
-    variablesOfBuild(sql, context.orgId, grant.repoId, grant.pipelineId),
+    sql.select().from(pipeline).where(ofPipeline),
+    variablesOfBuild(sql, context.orgId, grant.repoId, grant.pipelineId, onlyIf),
     sql.select().from(credential).where(eq(credential.repoId, grant.repoId)),
     groupsOfPipeline(sql, context.orgId, grant.pipelineId),
     ...(green ? [green] : []),
   );
   if (!foundRepository) throw new Uncomposable("The repository is gone.");
   if (grant.pipelineId && !foundPipeline) throw new Uncomposable("The pipeline is gone.");
-  if (groups.length < JSON.parse(foundPipeline?.groups ?? "[]").length) throw new Uncomposable("A group is gone.");
-  return { repository: foundRepository, ...foundPipeline, rows, sealedCredential, base: baseOf(grant, good) };
+  const base = baseOf(grant, good);
+  return { repository: foundRepository, pipeline: foundPipeline, rows, groups, sealedCredential, base };
 };
 
 type Sources = Awaited<ReturnType<typeof readSources>>;
 
-/** Step 3: opens every value; nothing is handed out where one cannot be opened. */
-const composed = async (context: Context, grant: Grant, { rows, groups }: Sources) => {
-  const variables = await Promise.all(rows.map(async (row) => scoped(row, await storedValue(context, row))));
-  const run: Record<string, string> = grant.inputs
-    ? JSON.parse(await context.keys.open(grant.inputs, inputsContext(context.orgId, grant.buildId)))
-    : {};
-  const groupIds: string[] = JSON.parse(groups ?? "[]");
-  return compose({ variables, groupIds, run, secretKeys: grant.secretKeys }, "trusted");
-};
+/** Step 3: opens every value; nothing is handed out where one cannot be opened. Null: the agent asks for them later. */
+const composed = async (context: Context, grant: Grant, found: Sources): Promise<ComposedEntry[] | null> =>
+  mayAskLater(context, grant) && found.pipeline?.definition == null ? null : composeFor(context, grant, found);
 
 /** The clone credential, opened for this answer. */
 const credentialOf = async (
@@ -74,6 +69,15 @@ const credentialOf = async (
   if (!row) return null;
   const value = await context.keys.open(row.sealed, credentialContext(row, cloneUrl));
   return { kind: row.kind, username: row.username, value };
+};
+
+/** The job of a build of several: its build's file was read, and what it was compared with is known. */
+const jobErrandOf = ({ build }: Grant, { job, hash, path, needs, attempt }: GrantedJob): Partial<Job> => {
+  const { id, key, definition, name, matrix } = job;
+  return {
+    job: { id, key, definition, name, matrix, attempt, needs, hash, path },
+    ...(build.base ? { base: { sha: build.base } } : {}),
+  };
 };
 
 /** What the agent is asked besides running the file's steps. Nothing of it is there for a build that a request made. */
@@ -89,22 +93,21 @@ const errandOf = (
     : {}),
 });
 
-const jobOf = (grant: Grant, found: Sources, entries: ComposedEntry[]) => ({
+const jobOf = (grant: Grant, found: Sources, entries: ComposedEntry[] | null) => ({
   lease: grant.fence,
   repository: { fullName: found.repository.fullName, cloneUrl: found.repository.cloneUrl },
   pipeline: {
     name: found.pipeline?.name ?? found.repository.fullName,
     configPath: (found.pipeline ?? PIPELINE_DEFAULTS).configPath,
-    definition: (found.pipeline ?? PIPELINE_DEFAULTS).definition,
+    definition: grant.job?.text ?? (found.pipeline ?? PIPELINE_DEFAULTS).definition,
   },
-  env: Object.fromEntries(entries.map(({ key, value }) => [key, value])),
-  secretKeys: entries.filter((entry) => entry.isSecret).map((entry) => entry.key),
-  runKeys: entries.filter((entry) => entry.scope === "run").map((entry) => entry.key),
+  ...handedEnvironment(entries ?? []),
+  ...(entries ? {} : { needsEnvironment: true }),
   requires: grant.requires,
   timeoutSeconds: grant.timeoutSeconds,
   mayGoElsewhere: grant.mayGoElsewhere,
   heartbeat: "socket" as const,
-  ...errandOf(grant, found),
+  ...(grant.job ? jobErrandOf(grant, grant.job) : errandOf(grant, found)),
 });
 
 /** Steps 2 to 6 of a hand-out, after step 1 granted the lease. */
@@ -114,16 +117,14 @@ const deliver = async (context: Context, agentId: string, grant: Grant): Promise
   const found = await readSources(context, grant);
   const entries = await composed(context, grant, found);
   const credential = await credentialOf(context, found.sealedCredential, found.repository.cloneUrl);
-  const secrets = entries.filter((entry) => entry.isSecret).map((entry) => entry.value);
+  const secrets = secretsOf(entries ?? []);
   if (credential) secrets.push(credential.value);
-  const opening = { fence, tokenHash: context.caller.tokenHash, attempt: grant.build.attempt + 1, secrets };
+  const attempt = grant.job?.attempt ?? grant.build.attempt + 1;
+  const opening = { fence, tokenHash: context.caller.tokenHash, attempt, secrets };
   settled(await context.objects.log(context.orgId, buildId).open(opening));
-  const environment = entries.map(({ key, scope, isSecret, version }) => ({ key, scope, isSecret, version }));
-  const variableIds = entries.flatMap((entry) => entry.variableId ?? []);
   const { requestId } = context;
-  const { build, leaseExpiresAt } = settled(
-    await pool.deliver({ buildId, fence, agentId, environment, variableIds, requestId }),
-  );
+  const names = entries ? namesOf(entries) : { environment: null };
+  const { build, leaseExpiresAt } = settled(await pool.deliver({ buildId, fence, agentId, ...names, requestId }));
   const job = jobOf(grant, found, entries);
   return { build: buildRecord(context, build), leaseExpiresAt, ...job, repository: { ...job.repository, credential } };
 };
@@ -146,8 +147,9 @@ const giveBack = async (context: Context, { buildId, fence }: Grant, error: unkn
 export const handOut = async (context: Context, agentId: string): Promise<Job | null> => {
   const pool = context.objects.pool(context.orgId);
   const { tokenHash } = context.caller;
+  const { bootId, features } = context.headers;
   for (let failed = 0; failed < FAILED_AT_ONCE; failed++) {
-    const claimed = await pool.claim({ agentId, tokenHash, bootId: context.headers.bootId });
+    const claimed = await pool.claim({ agentId, tokenHash, bootId, features });
     if (!claimed.ok && claimed.refusal.kind === "unauthenticated") await checkOwnPath(context, agentId);
     const grant = settled(claimed);
     if (!grant) return null;
@@ -162,10 +164,4 @@ export const handOut = async (context: Context, agentId: string): Promise<Job | 
   }
   const detail = "Several builds failed because their environment could not be composed: see their messages.";
   throw new Refusal("unavailable", detail, { retryAfterSeconds: FAILED_RETRY_SECONDS });
-};
-
-/** Why the environment can never be handed out; null where a later attempt may succeed. */
-const unopenable = (error: unknown): string | null => {
-  if (error instanceof Uncomposable || error instanceof EnvironmentTooLarge) return error.message;
-  return error instanceof Damaged ? "A secret's sealed value is damaged: set its value again." : null;
 };

@@ -1,6 +1,6 @@
 import { Build, type Step } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
-import { Finish, Heartbeat, LEASE_HEADER, Progress, Release } from "../protocol/jobs.ts";
+import { Heartbeat, LEASE_HEADER, Progress, Release } from "../protocol/jobs.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { checkOwnPath } from "./agents.ts";
 import { buildRecord } from "./build-rows.ts";
@@ -24,6 +24,9 @@ export const holderOf = async (context: Context, buildId: string) => {
   return { tokenHash, buildId, fence: lease };
 };
 
+/** Whose call it is, by its token, and about what. */
+export type Holder = Awaited<ReturnType<typeof holderOf>>;
+
 export const startBuild = verb({
   access: { agent: true },
   params: PathId,
@@ -35,7 +38,7 @@ export const startBuild = verb({
 });
 
 /** An agent's texts, with the build's secrets masked as in its log. */
-const masked = async (context: Context, buildId: string, fence: number, texts: string[]): Promise<string[]> => {
+export const masked = async (context: Context, buildId: string, fence: number, texts: string[]): Promise<string[]> => {
   if (texts.length === 0) return [];
   const { tokenHash } = context.caller;
   return settled(await context.objects.log(context.orgId, buildId).maskTexts({ fence, tokenHash, texts }));
@@ -47,7 +50,7 @@ const storedStep = (step: Step, name = "", id = ""): Step => {
   return { ...step, name: cut(name), id: step.id === null ? null : cut(id) };
 };
 
-type RepeatedSteps = Awaited<ReturnType<typeof holderOf>> & Pick<Progress, "commitSha" | "base"> & { steps: Step[] };
+type RepeatedSteps = Holder & Pick<Progress, "commitSha" | "base"> & { steps: Step[] };
 
 /** Whether the pool took the steps as they are, because the log masked their names and ids for an earlier report. */
 const areRepeated = async (context: Context, report: RepeatedSteps): Promise<boolean> => {
@@ -98,32 +101,6 @@ export const releaseBuild = verb({
     const [reason = ""] = await masked(context, params.id, holder.fence, [body.reason]);
     const pool = context.objects.pool(context.orgId);
     return buildRecord(context, settled(await pool.release({ ...holder, reason, requires, elsewhere, interrupted })));
-  },
-});
-
-/** The result's message; null once the log is closed: then the result was reported before, or comes too late. */
-const maskedMessage = async (context: Context, buildId: string, fence: number, text: string) => {
-  try {
-    return (await masked(context, buildId, fence, [text]))[0] ?? null;
-  } catch (error) {
-    if (error instanceof Refusal && error.kind === "lease-lost") return null;
-    throw error;
-  }
-};
-
-export const finishBuild = verb({
-  access: { agent: true },
-  params: PathId,
-  body: Finish,
-  output: Build,
-  async run(context, { params, body }) {
-    const holder = await holderOf(context, params.id);
-    const { status, exitCode = null, reason = null } = body;
-    const message = body.message ? await maskedMessage(context, params.id, holder.fence, body.message) : null;
-    const build = settled(
-      await context.objects.pool(context.orgId).finish({ ...holder, status, exitCode, reason, message }),
-    );
-    return buildRecord(context, build);
   },
 });
 

@@ -2,11 +2,10 @@ import { type ArchivedLog, listLogs, readLogText, shownLog } from "../archive/lo
 import { wholeCharacters } from "../domain/whole-characters.ts";
 import { EventId, FollowMessage, MORE } from "../protocol/follow.ts";
 import { HOP_HEADERS } from "../protocol/headers.ts";
-import { findBuild, findRecord } from "./builds.ts";
 import type { Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";
 import { logDeleted, Refusal } from "./core/refusal.ts";
-import { isLongEnded, ownerOf } from "./log-places.ts";
+import { type FindLogged, isLongEnded, ownerOf } from "./log-places.ts";
 
 type Messages = AsyncGenerator<FollowMessage, void>;
 
@@ -22,14 +21,15 @@ interface Position {
   offset: number;
 }
 
-/** Follows a build's log to its end, wherever it is and though it moves meanwhile. @throws Refusal not-found */
+/** Follows a log to its end, wherever it is and though it moves meanwhile. @throws Refusal not-found */
 export const followLog = async (
   context: Context,
   buildId: string,
   attempt: number | undefined,
   from: string,
+  find: FindLogged,
 ): Promise<Following> => {
-  const build = await findRecord(context, buildId);
+  const build = await find(context, buildId);
   if (build.isLogDeleted) throw logDeleted();
   const position = EventId.parse(from);
   const owner = ownerOf(build);
@@ -39,7 +39,7 @@ export const followLog = async (
     if (logs.length > 0) return inArchive(logs);
   }
   const socket = await openSocket(context, buildId, { attempt, from, hasEnded: owner !== null });
-  if (socket) return acrossTheMove(followed(socket), position, (at) => rest(context, buildId, at, attempt));
+  if (socket) return acrossTheMove(followed(socket), position, (at) => rest(context, find, buildId, at, attempt));
   const logs = owner ? await reaching(listLogs(context.archive, owner)) : [];
   if (logs.length === 0 && build.attempt > 0) throw logDeleted();
   return inArchive(logs);
@@ -107,8 +107,8 @@ const acrossTheMove = (live: Following, from: Position, rest: (at: Position) => 
   return { messages: messages(), stop: live.stop };
 };
 
-const rest = async (context: Context, buildId: string, at: Position, attempt: number | undefined) => {
-  const owner = ownerOf(await findBuild(context, buildId));
+const rest = async (context: Context, find: FindLogged, id: string, at: Position, attempt: number | undefined) => {
+  const owner = ownerOf(await find(context, id));
   const logs = owner ? await reaching(listLogs(context.archive, owner)) : [];
   return archivedMessages(context.archive, logs, at, attempt);
 };

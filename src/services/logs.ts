@@ -1,15 +1,15 @@
 import * as z from "zod/mini";
 import { type LogOwner, listLogs, readLogText, readLogTimes, shownLog } from "../archive/logs.ts";
-import { isEnded } from "../protocol/build-states.ts";
 import { PathId } from "../protocol/common.ts";
 import { LogFilter, LogTime } from "../protocol/log.ts";
+import { findLogOfJob } from "./build-jobs.ts";
 import { findRecord } from "./builds.ts";
 import type { Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";
 import { logDeleted, notFound, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { holderOf } from "./jobs.ts";
-import { isLongEnded, type Logged, ownerOf } from "./log-places.ts";
+import { type FindLogged, isLongEnded, type Logged, ownerOf } from "./log-places.ts";
 
 interface Chunk {
   /** Bytes that this lease sent before. */
@@ -52,19 +52,20 @@ interface OpenedLog {
   body: ReadableStream<Uint8Array>;
 }
 
-/** Stored bytes of a build's log, as a stream. @throws Refusal not-found */
-export const openLog = async (context: Context, buildId: string, part: Part): Promise<OpenedLog> =>
-  readFound(context, await findRecord(context, buildId), part);
+/** Stored bytes of a log, as a stream. @throws Refusal not-found */
+export const openLog = async (context: Context, id: string, part: Part, find: FindLogged): Promise<OpenedLog> =>
+  readFound(context, await find(context, id), part);
 
-/** The same, for a build that `findRecord` has returned. */
+/** The same, for a build or job that was found. */
 export const readFound = async (context: Context, build: Logged, part: Part): Promise<OpenedLog> => {
   if (build.isLogDeleted) throw logDeleted();
   const inObject = () => readFromObject(context, build.id, part);
   const found = await inEitherPlace(context, build, inObject, (owner) => readFromArchive(context, owner, part));
   if (found) return found;
   if (part.attempt !== undefined) throw notFound();
-  if (isEnded(build.status) && build.attempt > 0) throw logDeleted();
-  return { size: 0, isComplete: isEnded(build.status), start: 0, end: 0, body: new Blob([]).stream() };
+  const hasEnded = build.finishedAt !== null;
+  if (hasEnded && build.attempt > 0) throw logDeleted();
+  return { size: 0, isComplete: hasEnded, start: 0, end: 0, body: new Blob([]).stream() };
 };
 
 /** Asks where the log should be, then the other place, and once more the archive: the log may move meanwhile. */
@@ -106,19 +107,23 @@ const readFromArchive = async (context: Context, owner: LogOwner, part: Part): P
 };
 
 /** When the parts of a log were stored, so that each line can be shown with its time. */
-export const listLogTimes = verb({
-  access: { role: "viewer" },
-  params: PathId,
-  query: LogFilter,
-  output: z.array(LogTime),
-  async run(context, { params, query: { attempt } }) {
-    const build = await findRecord(context, params.id);
-    const inObject = () => context.objects.log(context.orgId, build.id).times({ attempt });
-    const times = await inEitherPlace(context, build, inObject, async (owner) => {
-      const log = shownLog(await listLogs(context.archive, owner), attempt ?? null);
-      return log ? readLogTimes(context.archive, log) : null;
-    });
-    if (!times && attempt !== undefined) throw notFound();
-    return (times ?? []).map(({ offset, at }) => ({ offset, at: new Date(at).toISOString() }));
-  },
-});
+const timesOf = (find: FindLogged) =>
+  verb({
+    access: { role: "viewer" },
+    params: PathId,
+    query: LogFilter,
+    output: z.array(LogTime),
+    async run(context, { params, query: { attempt } }) {
+      const build = await find(context, params.id);
+      const inObject = () => context.objects.log(context.orgId, build.id).times({ attempt });
+      const times = await inEitherPlace(context, build, inObject, async (owner) => {
+        const log = shownLog(await listLogs(context.archive, owner), attempt ?? null);
+        return log ? readLogTimes(context.archive, log) : null;
+      });
+      if (!times && attempt !== undefined) throw notFound();
+      return (times ?? []).map(({ offset, at }) => ({ offset, at: new Date(at).toISOString() }));
+    },
+  });
+
+export const listLogTimes = timesOf(findRecord);
+export const listJobLogTimes = timesOf(findLogOfJob);

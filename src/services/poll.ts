@@ -1,6 +1,6 @@
 import { comeBackDelay, isAway } from "../protocol/coming-back.ts";
 import { HOP_HEADERS } from "../protocol/headers.ts";
-import { BOOT_HEADER, type Job } from "../protocol/jobs.ts";
+import { BOOT_HEADER, FEATURES_HEADER, type Job } from "../protocol/jobs.ts";
 import type { Context } from "./core/context.ts";
 import { handOut } from "./hand-out.ts";
 
@@ -14,6 +14,7 @@ export const connectToPool = ({ caller, headers, objects, orgId }: Context, agen
       Upgrade: "websocket",
       [HOP_HEADERS.agentId]: agentId,
       [HOP_HEADERS.tokenHash]: caller.tokenHash,
+      [FEATURES_HEADER]: headers.features.join(","),
       ...(headers.bootId === null ? {} : { [BOOT_HEADER]: headers.bootId }),
       ...(deadline === null ? {} : { [HOP_HEADERS.deadline]: String(deadline) }),
     },

@@ -1,33 +1,33 @@
 import { and, eq, inArray } from "drizzle-orm";
 import type * as z from "zod/mini";
-import type { BuildRecord } from "../archive/records.ts";
 import { pipeline, repository } from "../db/schema.ts";
 import { branchProblem } from "../domain/git-ref.ts";
-import { type BuildOrigin, originOfRetry } from "../domain/githost/build-origin.ts";
+import type { BuildOrigin } from "../domain/githost/build-origin.ts";
 import { hostTargetOf } from "../domain/githost/host-target.ts";
-import type { RunValues } from "../domain/pool/commands.ts";
+import type { Planned } from "../domain/pool/commands.ts";
 import { mergeRequires } from "../domain/requires.ts";
 import { inputsContext } from "../domain/seal-context.ts";
 import { Build, BuildTrigger, RepositoryTrigger } from "../protocol/build.ts";
-import { isEnded } from "../protocol/build-states.ts";
 import { PathId } from "../protocol/common.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { PIPELINE_DEFAULTS } from "../protocol/pipeline.ts";
 import { buildRecord } from "./build-rows.ts";
-import { findRecord } from "./builds.ts";
 import { actorOf, type Context } from "./core/context.ts";
 import { invalid, notFound, Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
+import { plannedAtTrigger } from "./plan-at-trigger.ts";
 import { checkRunVariables } from "./run-variables.ts";
 import { variablesOfBuild } from "./variable-scopes.ts";
 
-type Trigger = z.output<typeof BuildTrigger>;
+export type Trigger = z.output<typeof BuildTrigger>;
 
-interface Origin {
+export interface Origin {
   /** The build that is retried. */
   retryOf?: string;
   /** What made that one. */
   madeBy?: BuildOrigin | null;
+  /** The jobs that are built again, with the results of the others. */
+  planned?: Planned;
   /** The path names the repository: an unknown one is 404, not an invalid field. */
   isPath?: true;
 }
@@ -95,7 +95,8 @@ const sealInputs = async (context: Context, buildId: string, run: Record<string,
   return context.keys.seal(JSON.stringify(run), inputsContext(context.orgId, buildId));
 };
 
-const trigger = async (context: Context, wanted: Trigger, origin: Origin = {}): Promise<Build> => {
+/** Makes a build. @throws Refusal where its target is none, or the pool refuses it */
+export const trigger = async (context: Context, wanted: Trigger, origin: Origin = {}): Promise<Build> => {
   const { retryOf = null, madeBy = null } = origin;
   const target = await findTarget(context, wanted, origin);
   const branch = wanted.branch ?? target.repository.defaultBranch;
@@ -108,6 +109,8 @@ const trigger = async (context: Context, wanted: Trigger, origin: Origin = {}): 
   if (!requires) throw invalid("/labels", "contradict what the pipeline requires");
   const id = context.newId();
   const inputs = await sealInputs(context, id, run);
+  const asked = { ...wanted, branch, id, requires, timeoutSeconds, madeBy, isRetry: retryOf !== null };
+  const planned = origin.planned ?? (await plannedAtTrigger(context, target, asked));
   const pool = await context.pool();
   const { token } = context.admitted;
   const build = settled(
@@ -130,52 +133,14 @@ const trigger = async (context: Context, wanted: Trigger, origin: Origin = {}): 
       retryOf,
       origin: madeBy,
       host: hostTargetOf(target.repository, target.pipeline, madeBy?.event ?? "api", context.origin),
-      idempotency: await idempotencyOf(context, { ...wanted, retryOf }),
+      idempotency: await idempotencyOf(context, { ...wanted, retryOf, ...(origin.planned ? { only: "failed" } : {}) }),
+      planned,
       actor: actorOf(context),
       createdBy: token && { kind: "token", id: token.id, name: token.name },
     }),
   );
   return buildRecord(context, build);
 };
-
-/** What the pool keeps of a run; of one without values and keys of its own, the archive has the rest. */
-const runValuesOf = async (context: Context, build: BuildRecord): Promise<RunValues | null> => {
-  const kept = await (await context.pool()).inputsOf(build.id);
-  if (kept.ok) return kept.value;
-  const { requires, hasRunValues, priority } = build;
-  return requires && hasRunValues === false ? { inputs: null, secretKeys: [], requires, priority } : null;
-};
-
-/** The inputs of an earlier build's run. @throws Refusal conflict where they are no longer kept */
-const inputsOf = async (context: Context, build: BuildRecord): Promise<Trigger> => {
-  const kept = await runValuesOf(context, build);
-  if (!kept) throw new Refusal("conflict", "The inputs of this run are no longer kept: trigger a new build.");
-  const { inputs, secretKeys, requires, priority } = kept;
-  const text = inputs && (await context.keys.open(inputs, inputsContext(context.orgId, build.id)));
-  return {
-    repoId: build.repoId,
-    pipelineId: build.pipelineId,
-    branch: build.branch,
-    commitSha: build.commitSha,
-    envVariables: text ? JSON.parse(text) : {},
-    secretKeys,
-    priority,
-    labels: requires.labels ?? [],
-  };
-};
-
-export const retryBuild = verb({
-  access: { role: "member" },
-  params: PathId,
-  output: Build,
-  async run(context, { params }) {
-    const build = await findRecord(context, params.id);
-    if (!isEnded(build.status)) {
-      throw new Refusal("conflict", "The build has not ended: cancel it first, or wait.");
-    }
-    return trigger(context, await inputsOf(context, build), { retryOf: build.id, madeBy: originOfRetry(build) });
-  },
-});
 
 export const triggerBuild = verb({
   access: { role: "member" },

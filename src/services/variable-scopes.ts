@@ -1,16 +1,17 @@
-import { and, eq, inArray, or, type SQL, type SQLWrapper } from "drizzle-orm";
+import { and, asc, eq, inArray, or, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Database } from "../db/query.ts";
 import { pipelineGroup, variable, variableGroup } from "../db/schema.ts";
 import { LIMITS } from "../protocol/limits.ts";
 
-/** The pipeline's groups that still exist. */
+/** The pipeline's groups, in its order. One that is gone has no name. */
 export const groupsOfPipeline = (db: Database, orgId: string, pipelineId: string | null) =>
   db
-    .select({ id: variableGroup.id })
+    .select({ id: variableGroup.id, name: variableGroup.name, protection: variableGroup.protection })
     .from(pipelineGroup)
-    .innerJoin(variableGroup, eq(variableGroup.id, pipelineGroup.groupId))
-    .where(and(eq(pipelineGroup.pipelineId, pipelineId ?? ""), eq(variableGroup.orgId, orgId)));
+    .leftJoin(variableGroup, and(eq(variableGroup.id, pipelineGroup.groupId), eq(variableGroup.orgId, orgId)))
+    .where(eq(pipelineGroup.pipelineId, pipelineId ?? ""))
+    .orderBy(asc(pipelineGroup.position));
 
 /** An id, or the query that finds it. */
 type IdOrQuery = string | null | SQLWrapper;
@@ -20,9 +21,15 @@ const isAny = (column: SQLiteColumn, id: IdOrQuery): SQL =>
 
 /**
  * The active variables of every scope that applies to one build: one more than a build may have, at most, so that
- * `compose` sees that there are too many before all of them are read.
+ * `compose` sees that there are too many before all of them are read. `onlyIf`: none of them unless this holds.
  */
-export const variablesOfBuild = (db: Database, orgId: string, repoId: IdOrQuery, pipelineId: IdOrQuery) => {
+export const variablesOfBuild = (
+  db: Database,
+  orgId: string,
+  repoId: IdOrQuery,
+  pipelineId: IdOrQuery,
+  onlyIf?: SQL,
+) => {
   const groups = db
     .select({ id: pipelineGroup.groupId })
     .from(pipelineGroup)
@@ -36,7 +43,7 @@ export const variablesOfBuild = (db: Database, orgId: string, repoId: IdOrQuery,
   return db
     .select()
     .from(variable)
-    .where(and(eq(variable.orgId, orgId), eq(variable.isActive, true), scopes))
+    .where(and(eq(variable.orgId, orgId), eq(variable.isActive, true), scopes, onlyIf))
     .$dynamic()
     .limit(LIMITS.activeVariables + 1);
 };

@@ -13,6 +13,7 @@ export interface StreamRoute {
   params?: z.ZodMiniType;
   query?: z.ZodMiniType;
   body?: undefined;
+  mayLackBody?: undefined;
   output?: z.ZodMiniType;
   // biome-ignore lint/suspicious/noExplicitAny: checked by the schemas beside it
   stream(c: HonoContext<AppEnv>, context: Context, input: Input<any, any, undefined>): Promise<Response>;

@@ -1,8 +1,9 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { saveIdentity } from "../../src/agent/cli/identity.ts";
 import { processTable } from "../../src/agent/process/process-table.ts";
+import { testedAgent } from "../support/set-up/agent.ts";
 import { runAgentCli } from "./support/agent-cli.ts";
 import { type FakeService, IDENTITY, makeJob, startFakeService } from "./support/fake-service.ts";
 import { testFolder } from "./support/folder.ts";
@@ -227,7 +228,7 @@ describe("an agent's life", () => {
 `;
     const { log, state } = await buildOnce(service, makeJob(testRepository(pipeline(steps)).cloneUrl, 8));
     expect(readFileSync(join(state, "identity.json"), "utf8")).toContain("mra_acme_token");
-    expect(log).toContain("main.ts");
+    expect(log).toContain(basename(testedAgent()));
     expect(log).not.toContain("mra_");
     expect(log).not.toContain("mrr_");
   });

@@ -9,6 +9,7 @@ import { type RunningAgent, startAgent } from "../support/local/agent.ts";
 import { filesWith, sha256 } from "../support/local/files-with.ts";
 import { connectRepository, makeRepository } from "../support/local/git-repository.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";
+import { AGENT_SOURCE } from "../support/set-up/agent.ts";
 
 let service: LocalService;
 let client: Client;
@@ -17,7 +18,7 @@ let agent: RunningAgent;
 beforeAll(async () => {
   service = await startLocalService();
   client = await service.newOrganization("acme");
-  agent = await startAgent(client, service.folder, "one");
+  agent = await startAgent(client, service.folder, "one", { program: AGENT_SOURCE });
 });
 afterAll(async () => {
   await agent?.stop();

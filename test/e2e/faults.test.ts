@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Client } from "../../src/local/client.ts";
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
 import { waitForEnd } from "../../src/local/demo.ts";
 import type { Build } from "../../src/protocol/build.ts";
 import type { Pipeline } from "../../src/protocol/pipeline.ts";
@@ -14,48 +13,15 @@ import { type LocalService, startLocalService } from "../support/local/service.t
 const VARS = { START_SECONDS: "3", LEASE_SECONDS: "20", HEARTBEAT_SECONDS: "1", POLL_SECONDS: "5" };
 
 let service: LocalService;
-let client: Client;
 const agents: RunningAgent[] = [];
 
 beforeAll(async () => {
   service = await startLocalService(VARS);
-  client = await service.newOrganization("acme");
 });
 afterAll(async () => {
   await Promise.all(agents.map((agent) => agent.stop()));
   await service?.remove();
 });
-
-const start = async (name: string, options = {}): Promise<RunningAgent> => {
-  const agent = await startAgent(client, service.folder, name, options);
-  agents.push(agent);
-  return agent;
-};
-
-const logOf = async (id: string, query = ""): Promise<string> => {
-  const headers = { Authorization: `Bearer ${client.token}` };
-  return (await fetch(`${client.url}/build/${id}/log${query}`, { headers })).text();
-};
-
-/** A build that counts its lines until the file `go` exists. */
-const startBuild = async (go: string): Promise<Build> => {
-  const git = makeRepository(service.folder, {
-    ".millrace.yml": `steps:
-  - run: |
-      echo begun
-      n=0
-      while [ ! -e ${go} ]; do n=$((n+1)); echo "line $n"; sleep 0.05; done
-      echo "lines: $n"
-`,
-  });
-  const repository = await connectRepository(client, git);
-  const pipeline = await client.call<Pipeline>("POST", "/pipeline", { repoId: repository.id, name: "ci" });
-  const build = await client.call<Build>("POST", "/build", { pipelineId: pipeline.id, branch: "main" });
-  await expect.poll(() => logOf(build.id), { timeout: 30_000 }).toContain("line 3\n");
-  return build;
-};
-
-const get = (id: string): Promise<Build> => client.call<Build>("GET", `/build/${id}`);
 
 /** Every line from 1 to the count that the build itself printed at its end, once each and in order. */
 const expectWhole = (log: string): void => {
@@ -64,18 +30,73 @@ const expectWhole = (log: string): void => {
   expect(lines).toEqual(Array.from({ length: count }, (_, index) => index + 1));
 };
 
-/** Calls the service as the agent with this state folder would. */
-const asAgent = async (state: string, lease: string, method: string, path: string, body: BodyInit, type: string) => {
-  const { token } = JSON.parse(readFileSync(join(state, "identity.json"), "utf8"));
-  const headers = { Authorization: `Bearer ${token}`, "X-Lease": lease, "Content-Type": type };
-  return fetch(client.url + path, { method, headers, body });
+/** An organization of one test, so that several can wait for the end of a lease at the same time. */
+const newStage = async (id: string, { expect }: TestContext) => {
+  const client = await service.newOrganization(id);
+  const go = join(service.folder, `go-${id}`);
+  const logOf = async (id: string, query = ""): Promise<string> => {
+    const headers = { Authorization: `Bearer ${client.token}` };
+    return (await fetch(`${client.url}/build/${id}/log${query}`, { headers })).text();
+  };
+  return {
+    logOf,
+    start: async (name: string, options = {}): Promise<RunningAgent> => {
+      const agent = await startAgent(client, service.folder, name, options);
+      agents.push(agent);
+      return agent;
+    },
+    get: (id: string): Promise<Build> => client.call<Build>("GET", `/build/${id}`),
+    /** A build that counts its lines until it is let go. */
+    startBuild: async (): Promise<Build> => {
+      const git = makeRepository(service.folder, {
+        ".millrace.yml": `steps:
+  - run: |
+      echo begun
+      n=0
+      while [ ! -e ${go} ]; do n=$((n+1)); echo "line $n"; sleep 0.05; done
+      echo "lines: $n"
+`,
+      });
+      const repository = await connectRepository(client, git);
+      const pipeline = await client.call<Pipeline>("POST", "/pipeline", { repoId: repository.id, name: "ci" });
+      const build = await client.call<Build>("POST", "/build", { pipelineId: pipeline.id, branch: "main" });
+      await expect.poll(() => logOf(build.id), { timeout: 30_000 }).toContain("line 3\n");
+      return build;
+    },
+    /** Lets the build go. @returns it when it has ended */
+    end: (id: string): Promise<Build> => {
+      writeFileSync(go, "");
+      return waitForEnd(client, id);
+    },
+    /** Calls the service as the agent with this state folder would. */
+    asAgent: async (state: string, lease: string, method: string, path: string, body: BodyInit, type: string) => {
+      const { token } = JSON.parse(readFileSync(join(state, "identity.json"), "utf8"));
+      const headers = { Authorization: `Bearer ${token}`, "X-Lease": lease, "Content-Type": type };
+      return fetch(client.url + path, { method, headers, body });
+    },
+  };
 };
 
 describe("a build", () => {
-  it("whose agent is killed is run again by another, and what the dead one still sends is refused", async () => {
-    const go = join(service.folder, "go-kill");
+  it("goes on through a restart of the service, with no byte of its log lost or doubled", async (context) => {
+    const { expect } = context;
+    const { start, startBuild, logOf, end } = await newStage("restarted", context);
+    await start("goes-on");
+    const { id } = await startBuild();
+    await service.restart();
+    const size = (await logOf(id)).length;
+    await expect.poll(async () => (await logOf(id)).length, { timeout: 30_000 }).toBeGreaterThan(size);
+    expect(await end(id)).toMatchObject({ status: "succeeded", attempt: 1 });
+    expectWhole(await logOf(id));
+  });
+});
+
+describe.concurrent("a build", () => {
+  it("whose agent is killed is run again by another, and what the dead one still sends is refused", async (context) => {
+    const { expect } = context;
+    const { start, startBuild, get, logOf, end, asAgent } = await newStage("killed", context);
     const first = await start("first");
-    const { id } = await startBuild(go);
+    const { id } = await startBuild();
     const before = await get(id);
     first.process.kill("SIGKILL");
     await start("second");
@@ -95,67 +116,55 @@ describe("a build", () => {
       );
       expect(log.status).toBe(409);
     }
-    writeFileSync(go, "");
-    expect(await waitForEnd(client, id)).toMatchObject({ status: "succeeded", attempt: 2 });
+    expect(await end(id)).toMatchObject({ status: "succeeded", attempt: 2 });
     const log = await logOf(id);
     expectWhole(log);
     expect(log).not.toContain("zombie");
     expect(await logOf(id, "?attempt=1")).toContain("line 3\n");
   });
 
-  it("whose agent freezes for longer than its lease ends in one hand only", async () => {
-    const go = join(service.folder, "go-freeze");
-    const { id } = await startBuild(go);
-    const holder = agents.find((agent) => agent.process.exitCode === null && agent.process.signalCode === null);
+  it("whose agent freezes for longer than its lease ends in one hand only", async (context) => {
+    const { expect } = context;
+    const { start, startBuild, get, logOf, end } = await newStage("frozen", context);
+    const holder = await start("holder");
+    const { id } = await startBuild();
     const before = await get(id);
-    holder?.process.kill("SIGSTOP");
+    holder.process.kill("SIGSTOP");
     await start("third");
     await expect.poll(async () => (await get(id)).attempt, { timeout: 30_000 }).toBe(2);
     await expect.poll(async () => (await get(id)).status, { timeout: 30_000 }).toBe("running");
     const after = await get(id);
     expect(after.agentId).not.toBe(before.agentId);
-    holder?.process.kill("SIGCONT");
-    await expect.poll(() => holder?.printed(), { timeout: 30_000 }).toMatch(/lease/i);
-    writeFileSync(go, "");
-    expect(await waitForEnd(client, id)).toMatchObject({ status: "succeeded", attempt: 2, agentId: after.agentId });
+    holder.process.kill("SIGCONT");
+    await expect.poll(() => holder.printed(), { timeout: 30_000 }).toMatch(/lease/i);
+    expect(await end(id)).toMatchObject({ status: "succeeded", attempt: 2, agentId: after.agentId });
     expectWhole(await logOf(id));
   });
 
-  it("goes on through a restart of the service, with no byte of its log lost or doubled", async () => {
-    const go = join(service.folder, "go-restart");
-    const { id } = await startBuild(go);
-    await service.restart();
-    const size = (await logOf(id)).length;
-    await expect.poll(async () => (await logOf(id)).length, { timeout: 30_000 }).toBeGreaterThan(size);
-    writeFileSync(go, "");
-    expect(await waitForEnd(client, id)).toMatchObject({ status: "succeeded", attempt: 1 });
-    expectWhole(await logOf(id));
-  });
-
-  it("goes on through a network that is cut in mid-log, with no byte lost or doubled", async () => {
-    await Promise.all(agents.splice(0).map((agent) => agent.stop()));
+  it("goes on through a network that is cut in mid-log, with no byte lost or doubled", async (context) => {
+    const { expect } = context;
+    const { start, startBuild, get, logOf, end } = await newStage("cut", context);
     const proxy = await startProxy(service.port);
-    await start("behind-a-cable", { url: `http://127.0.0.1:${proxy.port}` });
-    const go = join(service.folder, "go-cut");
-    const { id } = await startBuild(go);
+    const agent = await start("behind-a-cable", { url: `http://127.0.0.1:${proxy.port}` });
+    const { id } = await startBuild();
     for (let cut = 0; cut < 3; cut++) {
       const size = (await logOf(id)).length;
       proxy.cut();
-      await expect.poll(async () => (await client.call<Build>("GET", `/build/${id}`)).status).toBe("running");
+      await expect.poll(async () => (await get(id)).status).toBe("running");
       proxy.mend();
       await expect.poll(async () => (await logOf(id)).length, { timeout: 30_000 }).toBeGreaterThan(size);
     }
-    writeFileSync(go, "");
-    expect(await waitForEnd(client, id)).toMatchObject({ status: "succeeded", attempt: 1 });
+    expect(await end(id)).toMatchObject({ status: "succeeded", attempt: 1 });
     expectWhole(await logOf(id));
-    await Promise.all(agents.splice(0).map((agent) => agent.stop()));
+    await agent.stop();
     proxy.close();
   });
 
-  it("whose agent is stopped by force is run again at once, and the next log names the lost one's", async () => {
+  it("whose agent is stopped by force is run again at once, and the next log names the lost one's", async (context) => {
+    const { expect } = context;
+    const { start, startBuild, get, logOf, end } = await newStage("stopped", context);
     const holder = await start("stopped");
-    const go = join(service.folder, "go-stop");
-    const { id } = await startBuild(go);
+    const { id } = await startBuild();
     holder.process.kill("SIGTERM");
     await expect.poll(() => holder.printed()).toContain("ends after the active build");
     await holder.stop();
@@ -164,8 +173,7 @@ describe("a build", () => {
       message: expect.stringContaining("was stopped"),
     });
     await start("after-it");
-    writeFileSync(go, "");
-    expect(await waitForEnd(client, id)).toMatchObject({ status: "succeeded", attempt: 2 });
+    expect(await end(id)).toMatchObject({ status: "succeeded", attempt: 2 });
     const log = await logOf(id);
     const [, query = ""] = /^This is attempt 2\. The log of attempt 1: GET \S+\/log(\S+)$/m.exec(log) ?? [];
     expect(log).toContain("Attempt 1 was lost. Its agent was stopped.\n");

@@ -299,15 +299,20 @@ describe("a checkout", () => {
 
 describe("a time limit", () => {
   it("is the smaller of the file's and the pipeline's, and of a step its own", async () => {
-    const sleep = (minutes: string) => `${minutes}steps:\n  - { name: long, run: echo begun; sleep 1000 }\n`;
-    const short = newPipeline(sleep("timeout-minutes: 1\n"), { timeoutSeconds: 3 }).then(trigger);
-    const long = newPipeline(sleep("timeout-minutes: 1\n")).then(trigger);
-    const step = newPipeline(
+    const preload = ["--import", join(import.meta.dirname, "../support/local/short-minute.ts")];
+    const hasty = { register: ["--android"], preload };
+    agents.push(...(await Promise.all([1, 2, 3].map((n) => startAgent(client, service.folder, `hasty-${n}`, hasty)))));
+    const begin = (file: string, more = {}) =>
+      newPipeline(file, { requires: { android: true }, ...more }).then((pipeline) => trigger(pipeline));
+    const sleep = "timeout-minutes: 1\nsteps:\n  - { name: long, run: echo begun; sleep 1000 }\n";
+    const short = begin(sleep, { timeoutSeconds: 3 });
+    const long = begin(sleep);
+    const step = begin(
       "steps:\n  - { id: a, timeout-minutes: 1, continue-on-error: true, run: sleep 1000 }\n  - run: echo went on after ${{ steps.a.outcome }}\n",
-    ).then(trigger);
-    for (const [{ id }, limit] of [
-      [await short, 3],
-      [await long, 60],
+    );
+    for (const [{ id }, limit, seconds] of [
+      [await short, 3, 3],
+      [await long, 60, 6],
     ] as const) {
       const build = await waitForEnd(client, id);
       expect(build).toMatchObject({
@@ -318,7 +323,7 @@ describe("a time limit", () => {
       expect(build.message).toContain(`${limit} seconds`);
       // The agent counts from its own start, which the service may store seconds later.
       const took = Date.parse(build.finishedAt ?? "") - Date.parse(build.startedAt ?? "");
-      expect(took).toBeGreaterThanOrEqual(limit * 500);
+      expect(took).toBeGreaterThanOrEqual(seconds * 500);
     }
     const { id } = await step;
     expect(await waitForEnd(client, id)).toMatchObject({ status: "succeeded", steps: [{ status: "failed" }, {}] });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { ROOT } from "../../src/local/service.ts";
-import { bundle } from "../support/served-worker.ts";
+import { bundle } from "../support/bundled-worker.ts";
 import { lastReleaseWith, RELEASES, THIS_RELEASE } from "./last.ts";
 
 /*

@@ -163,7 +163,7 @@ const STOPS: readonly JobMutant[] = [
 
 /** The end of a build. */
 const ENDS: readonly JobMutant[] = [
-  [23, "settling stops after one pass", { goesOn: () => false }],
+  [36, "settling stops after one pass", { goesOn: () => false }],
   [23, "what follows from a result is forgotten", { sabotage: forgetting("finish") }],
   [23, "what follows from a lost lease is forgotten", { sabotage: forgetting("sweep") }],
   [

@@ -1,13 +1,14 @@
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { unstable_readConfig as readWranglerConfig } from "wrangler";
 import { Client } from "../../src/local/client.ts";
 import { freshKeyset } from "../../src/local/keyset.ts";
 import { ROOT } from "../../src/local/service.ts";
+import { bundle } from "./bundled-worker.ts";
 import { freePort } from "./local/service.ts";
+import { preparedService } from "./set-up/service.ts";
 
 export interface ServedWorker {
   url: string;
@@ -19,17 +20,6 @@ export interface ServedWorker {
   newOrganization(id: string): Promise<Client>;
   stop(): Promise<void>;
 }
-
-/** Bundles the Worker, or the module at `entry`, as a deployment does. Returns the path of the bundle. */
-export const bundle = (folder: string, entry = join(ROOT, "src/worker.ts")): string => {
-  const wrangler = join(ROOT, "node_modules/wrangler/bin/wrangler.js");
-  execFileSync(process.execPath, [wrangler, "deploy", entry, "--dry-run", "--outdir", folder], {
-    cwd: ROOT,
-    stdio: ["ignore", "ignore", "inherit"],
-    env: { ...process.env, CI: "1" },
-  });
-  return join(folder, basename(entry).replace(/ts$/, "js"));
-};
 
 /** Applies the migrations and records them in `d1_migrations`, as wrangler does. */
 const migrate = async (db: D1Database): Promise<void> => {
@@ -83,7 +73,8 @@ interface ServeOptions {
 export const serveBundled = async (options: ServeOptions = {}): Promise<ServedWorker> => {
   const { stateFolder, inspectorPort } = options;
   const folder = mkdtempSync(join(tmpdir(), "millrace-served-"));
-  const script = bundle(join(folder, "bundle"), options.entry);
+  const prepared = options.entry === undefined ? preparedService() : null;
+  const script = prepared?.script ?? bundle(join(folder, "bundle"), options.entry);
   const keys = freshKeyset();
   const port = await freePort();
   const { compatibilityDate, compatibilityFlags, vars, ratelimits } = settings(options.requestsPerMinute ?? 1e9);

@@ -133,11 +133,15 @@ command("check", "find every mistake in a pipeline file")
 command("run", "run a pipeline file in this folder, without the service")
   .argument("<file>")
   .option("--env <NAME=value>", "a variable of the run; can be repeated", variable, {})
+  .option("--job <key>", "only this job of a file with jobs, or all combinations of its matrix")
+  .option("--approve", "open every gate without asking", false)
   .option("--grace <seconds>", GRACE, seconds, 10)
-  .action(async (file: string, options) => {
-    const stop = new AbortController();
-    for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => stop.abort());
-    process.exitCode = await runFile(file, { env: options.env, grace: options.grace * 1000, signal: stop.signal });
+  .action(async (file: string, { env, approve, job = null, grace }) => {
+    const [stop, abandon] = [new AbortController(), new AbortController()];
+    for (const name of ["SIGTERM", "SIGINT"] as const)
+      process.on(name, () => (stop.signal.aborted ? abandon : stop).abort());
+    const signals = { signal: stop.signal, abandon: abandon.signal };
+    process.exitCode = await runFile(file, { env, job, approve, grace: grace * 1000, ...signals });
   });
 
 command("acknowledgements", "print the licences of the packages in this program").action(() =>

@@ -39,6 +39,8 @@ export interface StepsResult {
   exitCode: number | null;
   /** Which step failed the build, and why. */
   message: string | null;
+  /** What the steps left behind. */
+  state: JobState;
 }
 
 const STATUS: Record<Outcome, Step["status"]> = {
@@ -81,7 +83,7 @@ class StepsRun {
   readonly #report: StepReport;
   readonly #writer: StepLogWriter;
   readonly #output: StepOutput;
-  #failedStep: Omit<StepsResult, "succeeded"> | null = null;
+  #failedStep: Pick<StepsResult, "exitCode" | "message"> | null = null;
   #mistake: BuildFailure | null = null;
   /** Set after a cancel: how long the steps that still run may take. */
   #cleanup: AbortSignal | null = null;
@@ -160,8 +162,9 @@ class StepsRun {
   /** @throws BuildFailure for the first mistake in the file. */
   result(): StepsResult {
     if (this.#mistake) throw this.#mistake;
-    if (this.jobState.status === "success") return { succeeded: true, exitCode: 0, message: null };
-    return { succeeded: false, ...(this.#failedStep ?? { exitCode: null, message: null }) };
+    const state = this.jobState;
+    if (state.status === "success") return { succeeded: true, exitCode: 0, message: null, state };
+    return { succeeded: false, ...(this.#failedStep ?? { exitCode: null, message: null }), state };
   }
 
   #step(index: number): Plan["job"]["steps"][number] {

@@ -2,7 +2,15 @@ import * as z from "zod/mini";
 import { refOf, tagOf } from "../../domain/git-ref.ts";
 import { Agent, RegisteredAgent } from "../../protocol/agent.ts";
 import { Build, PullRequest } from "../../protocol/build.ts";
-import { Heartbeat, Hint, Job, JobCredential, HeartbeatReply as Reply } from "../../protocol/jobs.ts";
+import {
+  HandedEnvironment,
+  Heartbeat,
+  Hint,
+  Job,
+  JobCredential,
+  JobToRun,
+  HeartbeatReply as Reply,
+} from "../../protocol/jobs.ts";
 import { Problem } from "../../protocol/problem.ts";
 
 /*
@@ -45,6 +53,16 @@ const withOrigin = <B extends { branch: string; ref?: string | undefined; tag: s
   return { ...build, ref, tag: build.tag ?? tagOf(ref) };
 };
 
+/** How a needed job ended is a text that the file's expressions compare: any word is allowed. */
+const RESULT = { result: z.string(), outcome: z.string() };
+const NeededJob = z.object({
+  ...RESULT,
+  outputs: z.nullable(z.record(z.string(), z.string())),
+  jobs: z.array(z.object({ matrix: JobToRun.shape.matrix, ...RESULT, outputs: z.record(z.string(), z.string()) })),
+});
+
+const jobFields = { id: true, key: true, definition: true, name: true, matrix: true, attempt: true } as const;
+
 export const JobAnswer = z.extend(
   z.pick(Job, { lease: true, pipeline: true, env: true, secretKeys: true, timeoutSeconds: true }),
   {
@@ -60,9 +78,31 @@ export const JobAnswer = z.extend(
     paths: Job.shape.paths,
     base: z.optional(z.object({ branch: z.optional(z.string()), sha: z.optional(z.string()) })),
     heartbeat: z.optional(openEnum(Job.shape.heartbeat.def.innerType)),
+    job: z.optional(
+      z.extend(z.pick(JobToRun, { ...jobFields, hash: true, path: true }), { needs: z.record(z.string(), NeededJob) }),
+    ),
+    needsEnvironment: Job.shape.needsEnvironment,
   },
 );
 export type JobAnswer = z.infer<typeof JobAnswer>;
+/** The job of a build of several. */
+export type OneOfSeveral = NonNullable<JobAnswer["job"]>;
+
+/** What the agent's calls name: the job of a build of several, else the build. */
+export const heldId = ({ build, job }: JobAnswer): string => job?.id ?? build.id;
+
+/** Counts this attempt, too: a build says how many were started before it. */
+export const attemptOf = ({ build, job }: Pick<JobAnswer, "build" | "job">): number =>
+  job?.attempt ?? build.attempt + 1;
+
+/** The values that must be masked. */
+export const secretsOf = ({ env, secretKeys }: Pick<JobAnswer, "env" | "secretKeys">): string[] =>
+  secretKeys.map((key) => (Object.hasOwn(env, key) ? (env[key] ?? "") : ""));
+
+export const EnvironmentAnswer = z.pick(HandedEnvironment, { env: true, secretKeys: true, runKeys: true });
+export type EnvironmentAnswer = z.infer<typeof EnvironmentAnswer>;
+
+export const PlanAnswer = z.object({ jobs: z.array(z.object({ key: z.string() })) });
 
 export const HeartbeatAnswer = z.extend(z.pick(Heartbeat, { cancel: true }), {
   reason: z.optional(openEnum(Heartbeat.shape.reason.def.innerType)),

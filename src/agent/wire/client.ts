@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { BOOT_HEADER, LEASE_HEADER } from "../../protocol/jobs.ts";
+import { BOOT_HEADER, FEATURES, FEATURES_HEADER, LEASE_HEADER } from "../../protocol/jobs.ts";
 import { Problem } from "../../protocol/problem.ts";
 import { EXIT, ExitError } from "../cli/exit-codes.ts";
 import { logger } from "../cli/logger.ts";
@@ -48,7 +48,7 @@ export class TokenRefused extends ExitError {
 export interface ClientOptions {
   url: string;
   token: string;
-  /** Random id of this run of the program. Only the client that polls sends it. */
+  /** Random id of this run of the program. Only the client that polls sends it, and what the program can do. */
   bootId?: string;
   backOff?: BackOff;
 }
@@ -59,6 +59,16 @@ export const describeAnswer = ({ status, body }: Omit<Answer, "failures">): stri
   if (!problem.success) return `status ${status}`;
   const errors = problem.data.errors?.map((error) => `${error.pointer}: ${error.detail}`) ?? [];
   return [`${status} ${problem.data.title}`, problem.data.detail, ...errors].join("; ");
+};
+
+/** What the service says is wrong, with a line for each mistake; `place` stands before the place in a text that was sent. */
+export const problemsIn = (answer: Omit<Answer, "failures">, place = ""): string => {
+  const problem = Problem.safeParse(answer.body);
+  if (!problem.success) return describeAnswer(answer);
+  const { detail, errors = [] } = problem.data;
+  return errors.length === 0
+    ? detail
+    : errors.map(({ detail }) => `${/^\d+:/.test(detail) ? place : ""}${detail}`).join("\n");
 };
 
 /** Milliseconds after which a failed try was waiting at the service, and not refused. */
@@ -90,7 +100,8 @@ export class Client {
 
   /** Headers that authenticate the agent. The hint socket sends the same. */
   headers(): Record<string, string> {
-    return { Authorization: `Bearer ${this.#token}`, ...(this.#bootId && { [BOOT_HEADER]: this.#bootId }) };
+    const ofProgram = this.#bootId && { [BOOT_HEADER]: this.#bootId, [FEATURES_HEADER]: FEATURES.join() };
+    return { Authorization: `Bearer ${this.#token}`, ...ofProgram };
   }
 
   /** @throws TokenRefused on 401, Unreachable after the last try, the signal's reason when it is aborted. */

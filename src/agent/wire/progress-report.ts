@@ -51,6 +51,15 @@ export class ProgressReport {
     if (masks.length > 0) this.#masksSent = this.flushed();
   }
 
+  /** Keeps a change for the next report, or until a call that carries it has told it. */
+  hold(change: Omit<Progress, "masks">): void {
+    this.#pending = { ...this.#pending, ...change };
+  }
+
+  dropHeld(): void {
+    this.#pending = null;
+  }
+
   #sendNow(): void {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;

@@ -1,5 +1,5 @@
 import { BOOKMARK_HEADER } from "../../protocol/headers.ts";
-import { BOOT_HEADER, LEASE_HEADER } from "../../protocol/jobs.ts";
+import { BOOT_HEADER, FEATURES_HEADER, LEASE_HEADER } from "../../protocol/jobs.ts";
 import type { RequestHeader } from "../routes/route.ts";
 import type { DocumentedRoute } from "./documented-route.ts";
 import type { Parameter, Reference } from "./openapi.ts";
@@ -23,6 +23,10 @@ export const REQUEST_HEADERS: Record<RequestHeader | ImpliedHeader, Parameter> =
   BootId: parameter(
     BOOT_HEADER,
     "A random id that the agent program creates when it starts. A new id means that the program was restarted.",
+  ),
+  Features: parameter(
+    FEATURES_HEADER,
+    "What the agent program can do, in words separated by commas. environment: asks for its variables once it has read the file. jobs: plans builds of several jobs and runs them. Unknown words are ignored.",
   ),
   IdempotencyKey: parameter(
     "Idempotency-Key",

@@ -30,7 +30,7 @@ export interface Operation {
   description?: string;
   security: Record<string, string[]>[];
   parameters?: (Parameter | Reference)[];
-  requestBody?: { required: true; content: Record<string, Media> };
+  requestBody?: { required: boolean; content: Record<string, Media> };
   responses: Record<string, Response | Reference>;
 }
 

@@ -33,11 +33,14 @@ const queryParameters = ({ properties = {}, required }: JsonSchema, operation: s
     schema: schema as JsonSchema,
   }));
 
-const requestBody = ({ documentation, bodySchema }: DocumentedRoute, wire: WireSchemas): Operation["requestBody"] => {
+const requestBody = (
+  { documentation, bodySchema, verb }: DocumentedRoute,
+  wire: WireSchemas,
+): Operation["requestBody"] => {
   if (documentation.bytes) return { required: true, content: { "application/octet-stream": { schema: {} } } };
   if (bodySchema === undefined) return undefined;
   const schema = referenceTo(wire.sentName(bodySchema));
-  return { required: true, content: { "application/json": { schema } } };
+  return { required: !verb.mayLackBody, content: { "application/json": { schema } } };
 };
 
 /** One operation. The problem responses that it shares with others are added to `shared`. */

@@ -3,6 +3,7 @@ import * as agent from "../../protocol/agent.ts";
 import * as audit from "../../protocol/audit.ts";
 import * as badge from "../../protocol/badge.ts";
 import * as build from "../../protocol/build.ts";
+import * as buildJob from "../../protocol/build-job.ts";
 import * as buildStates from "../../protocol/build-states.ts";
 import * as common from "../../protocol/common.ts";
 import * as connection from "../../protocol/connection.ts";
@@ -10,6 +11,7 @@ import * as deadLetter from "../../protocol/dead-letter.ts";
 import * as delivery from "../../protocol/delivery.ts";
 import * as explain from "../../protocol/explain.ts";
 import * as group from "../../protocol/group.ts";
+import * as jobRecord from "../../protocol/job-record.ts";
 import * as jobs from "../../protocol/jobs.ts";
 import * as log from "../../protocol/log.ts";
 import * as metrics from "../../protocol/metrics.ts";
@@ -40,6 +42,8 @@ const MODULES: Record<string, unknown>[] = [
   agent,
   audit,
   build,
+  buildJob,
+  jobRecord,
   buildStates,
   connection,
   deadLetter,

@@ -1,44 +1,13 @@
 import { registerAgent } from "../../services/agents.ts";
-import { finishBuild, heartbeat, releaseBuild, reportProgress, startBuild } from "../../services/jobs.ts";
+import { getEnvironment } from "../../services/environment.ts";
+import { finishBuild } from "../../services/finish.ts";
+import { heartbeat, releaseBuild, reportProgress, startBuild } from "../../services/jobs.ts";
+import { planBuild } from "../../services/plan.ts";
 import { pollForJob, sendFile, writeLog } from "../streams.ts";
 import { act, create, describing, get, put, type Route, report, store } from "./route.ts";
 
-export const AGENT_PROTOCOL_ROUTES: Route[] = [
-  create(
-    "/buildagent/register",
-    "/buildagent/:id",
-    { registerAgent },
-    describing && {
-      tag: "Agent protocol",
-      summary: "Register an agent",
-      description: "The answer contains the agent's own token; no later answer does. Unknown fields are ignored.",
-      problems: ["limit-reached"],
-    },
-  ),
-  get(
-    "/buildagent/:id/poll",
-    { pollForJob },
-    describing && {
-      tag: "Agent protocol",
-      summary: "Poll for a build to run",
-      description:
-        'Answers as soon as there is a build for the agent, and after `wait` seconds at the latest. Returns the same build with the same lease until the agent starts it, so that a lost answer loses nothing. As a WebSocket it sends hints (`look`, `cancel` and `followed`) and takes heartbeats: `{"type":"heartbeat","lease":N,"boot":"..."}`, where the job says so. The socket accepts the text `ping` too; any other message closes it with 1008. Of an agent\'s sockets and waiting polls, the newest two stay open.',
-      headers: ["BootId"],
-      problems: ["conflict"],
-      also: { 101: "A WebSocket for hints", 204: "No build for this agent" },
-    },
-  ),
-  act(
-    "/buildagent/:id/heartbeat",
-    { heartbeat },
-    describing && {
-      tag: "Agent protocol",
-      summary: "Send a heartbeat, which renews the lease",
-      description:
-        "Send one every `heartbeatSeconds` while a build runs. If the lease has expired, the answer is not a problem: its `cancel` is true.",
-      headers: ["HeldLease", "BootId"],
-    },
-  ),
+/** What an agent does with a build of one job, and with each job of a build of several. */
+const OF_BUILDS_AND_JOBS: Route[] = [
   act(
     "/build/:id/start",
     { startBuild },
@@ -87,6 +56,100 @@ export const AGENT_PROTOCOL_ROUTES: Route[] = [
       bytes: true,
     },
   ),
+  act(
+    "/build/:id/finish",
+    { finishBuild },
+    describing && {
+      tag: "Agent protocol",
+      summary: "Report the result",
+      description: "The answer is 200 when the same result is reported again, and 409 for a different one.",
+      headers: ["Lease"],
+      problems: ["lease-lost", "conflict"],
+    },
+  ),
+  act(
+    "/build/:id/environment",
+    { getEnvironment },
+    describing && {
+      tag: "Agent protocol",
+      summary: "Get the environment of a build",
+      description:
+        "Call it where the job has `needsEnvironment`, once the pipeline file was read, has no jobs and fits this agent: until then the agent has no secret. The same lease may ask again. If the environment cannot be composed, the build has failed, and the answer is 409.",
+      headers: ["Lease"],
+      problems: ["lease-lost", "conflict", "unavailable", "keyring-unavailable"],
+    },
+  ),
+];
+
+/** The same under the path of a job, whose id is that of its build where the build has one job. */
+const JOB_OPERATIONS: Record<string, string> = {
+  startBuild: "startJob",
+  reportProgress: "reportJobProgress",
+  releaseBuild: "releaseJob",
+  writeLog: "writeJobLog",
+  finishBuild: "finishJob",
+  getEnvironment: "getJobEnvironment",
+};
+
+const ofJob = ({ id, path, documentation, ...row }: Route): Route => ({
+  ...row,
+  id: JOB_OPERATIONS[id] ?? id,
+  path: path.replace("/build/", "/job/"),
+  documentation: documentation && {
+    ...documentation,
+    summary: documentation.summary.replace("a build", "a job"),
+    description: `As \`${path.replace(":id", "{id}")}\`, for a job of a build of several.`,
+  },
+});
+
+export const AGENT_PROTOCOL_ROUTES: Route[] = [
+  create(
+    "/buildagent/register",
+    "/buildagent/:id",
+    { registerAgent },
+    describing && {
+      tag: "Agent protocol",
+      summary: "Register an agent",
+      description: "The answer contains the agent's own token; no later answer does. Unknown fields are ignored.",
+      problems: ["limit-reached"],
+    },
+  ),
+  get(
+    "/buildagent/:id/poll",
+    { pollForJob },
+    describing && {
+      tag: "Agent protocol",
+      summary: "Poll for a build to run",
+      description:
+        'Answers as soon as there is a build for the agent, and after `wait` seconds at the latest. Returns the same build with the same lease until the agent starts it, so that a lost answer loses nothing. As a WebSocket it sends hints (`look`, `cancel` and `followed`) and takes heartbeats: `{"type":"heartbeat","lease":N,"boot":"..."}`, where the job says so. The socket accepts the text `ping` too; any other message closes it with 1008. Of an agent\'s sockets and waiting polls, the newest two stay open.',
+      headers: ["BootId", "Features"],
+      problems: ["conflict"],
+      also: { 101: "A WebSocket for hints", 204: "No build for this agent" },
+    },
+  ),
+  act(
+    "/buildagent/:id/heartbeat",
+    { heartbeat },
+    describing && {
+      tag: "Agent protocol",
+      summary: "Send a heartbeat, which renews the lease",
+      description:
+        "Send one every `heartbeatSeconds` while a build runs. If the lease has expired, the answer is not a problem: its `cancel` is true.",
+      headers: ["HeldLease", "BootId"],
+    },
+  ),
+  put(
+    "/build/:id/plan",
+    { planBuild },
+    describing && {
+      tag: "Agent protocol",
+      summary: "Send the file of a build of several jobs",
+      description:
+        "Send it where the pipeline file in the commit has `jobs` or `groups`. The service makes the jobs of it, and the lease is over. Each job is compared with the commit before it runs. The same text again has the same answer. A file that cannot be planned is answered with 422, and the build has failed.",
+      headers: ["Lease"],
+      problems: ["lease-lost", "conflict", "too-large", "limit-reached"],
+    },
+  ),
   store(
     "/build/:id/file",
     { sendFile },
@@ -100,15 +163,6 @@ export const AGENT_PROTOCOL_ROUTES: Route[] = [
       bytes: true,
     },
   ),
-  act(
-    "/build/:id/finish",
-    { finishBuild },
-    describing && {
-      tag: "Agent protocol",
-      summary: "Report the result",
-      description: "The answer is 200 when the same result is reported again, and 409 for a different one.",
-      headers: ["Lease"],
-      problems: ["lease-lost", "conflict"],
-    },
-  ),
+  ...OF_BUILDS_AND_JOBS,
+  ...OF_BUILDS_AND_JOBS.map(ofJob),
 ];

@@ -2,7 +2,8 @@ import { listBuilds } from "../../services/build-list.ts";
 import { cancelBuild, deleteBuild, deleteLog, getBuild } from "../../services/builds.ts";
 import { explainBuild } from "../../services/explain.ts";
 import { listLogTimes } from "../../services/logs.ts";
-import { retryBuild, triggerBuild, triggerRepositoryBuild } from "../../services/triggers.ts";
+import { retryBuild } from "../../services/retry.ts";
+import { triggerBuild, triggerRepositoryBuild } from "../../services/triggers.ts";
 import { readLog } from "../../web/log.ts";
 import { act, create, describing, get, type Route, remove } from "./route.ts";
 
@@ -74,6 +75,8 @@ export const BUILD_ROUTES: Route[] = [
     describing && {
       tag: "Builds",
       summary: "Retry a build with the same inputs",
+      description:
+        "A new build. With `only: failed`, jobs that succeeded keep their results and outputs; those that failed, were canceled or dropped, and all that need them, run again on the same commit and file.",
       headers: ["IdempotencyKey"],
       problems: ["conflict", "idempotency-mismatch", "limit-reached"],
     },

@@ -1,13 +1,16 @@
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && target.matches("input, textarea, select, [contenteditable]");
 
-/** The elements that get the focus for the rows of lists: a row's link, or the row itself. */
+/** The elements that get the focus for the rows of lists: a row's link or summary, or the row itself. */
 const rowTargets = (): HTMLElement[] =>
-  [...document.querySelectorAll<HTMLElement>("[data-row]:is(li, tr)")].map((row) => row.querySelector("a.what") ?? row);
+  [...document.querySelectorAll<HTMLElement>("[data-row]:is(li, tr)")]
+    .filter((row) => row.checkVisibility())
+    .map((row) => row.querySelector<HTMLElement>("a.what, summary") ?? row);
 
 const moveFocus = (by: number): void => {
   const all = rowTargets();
-  const at = all.findIndex((row) => row.closest("[data-row]")?.contains(document.activeElement));
+  const current = document.activeElement?.closest("[data-row]");
+  const at = all.findIndex((row) => row.closest("[data-row]") === current);
   all[Math.min(all.length - 1, Math.max(0, at + by))]?.focus();
 };
 

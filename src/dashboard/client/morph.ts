@@ -2,11 +2,15 @@
 const isInUse = (element: Element): boolean =>
   element === document.activeElement && element.matches("input, textarea, select");
 
+/** Details stay as a person left them; what the page opens (`data-opens`) opens once. */
 const copyAttributes = (from: Element, to: Element): void => {
   for (const { name } of [...to.attributes]) {
     if (!from.hasAttribute(name) && name !== "open") to.removeAttribute(name);
   }
-  for (const { name, value } of from.attributes) if (to.getAttribute(name) !== value) to.setAttribute(name, value);
+  const wasOpened = to.hasAttribute("data-opens");
+  for (const { name, value } of from.attributes) {
+    if (to.getAttribute(name) !== value && !(name === "open" && wasOpened)) to.setAttribute(name, value);
+  }
 };
 
 const isSame = (left: Node, right: Node): boolean =>

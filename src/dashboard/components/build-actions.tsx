@@ -1,27 +1,22 @@
 import type { Build } from "../../protocol/build.ts";
 import { isEnded } from "../../protocol/build-states.ts";
+import { countToRetry } from "../jobs/arrange.ts";
+import { CancelButton } from "./cancel-button.tsx";
 
-/** Asks before the build is canceled. It is a popover, so it opens without a script; the key `c` opens it too. */
-const Cancel = ({ build, name }: { build: Build; name: string }) => (
-  <>
-    <button type="button" popovertarget="cancel" data-key="c" disabled={build.status === "canceling"}>
-      Cancel
-    </button>
-    <form id="cancel" class="ask" popover="auto" method="post" action={`/app/builds/${build.id}/cancel`}>
-      <p>
-        Cancel <strong>#{build.number}</strong> of <bdi>{name}</bdi>?
-      </p>
-      <span class="actions">
-        <button type="submit" class="danger" autofocus>
-          Cancel the build
-        </button>
-        <button type="button" popovertarget="cancel" popovertargetaction="hide">
-          Keep it running
-        </button>
-      </span>
-    </form>
-  </>
-);
+/** A second cancel of several jobs ends those that clean up after the first. */
+const Cancel = ({ build: { id, number, status, jobs }, name }: { build: Build; name: string }) => {
+  const isAgain = status === "canceling";
+  return (
+    <CancelButton
+      action={`/app/builds/${id}/cancel`}
+      noun="build"
+      label={isAgain && jobs ? "Cancel at once" : "Cancel"}
+      disabled={isAgain && jobs === null}
+    >
+      Cancel <strong>#{number}</strong> of <bdi>{name}</bdi>?{isAgain && " Jobs that clean up are stopped too."}
+    </CancelButton>
+  );
+};
 
 /** The links to the pages that ask before they delete. */
 const Delete = ({ build, hasLog }: { build: Build; hasLog: boolean }) => (
@@ -45,6 +40,20 @@ const Retry = ({ build }: { build: Build }) => (
   </form>
 );
 
+/** Runs the jobs that did not succeed and what depends on them, and takes over the results of the others. */
+const RetryFailed = ({ build }: { build: Build }) => {
+  const jobs = build.jobs ?? [];
+  const number = countToRetry(jobs);
+  if (number === 0 || number === jobs.length) return null;
+  return (
+    <form method="post" action={`/app/builds/${build.id}/retry`}>
+      <button type="submit" name="only" value="failed" class="primary" data-key="R">
+        Retry failed ({number} of {jobs.length})
+      </button>
+    </form>
+  );
+};
+
 interface BuildActionsProps {
   build: Build;
   /** The name of its repository. */
@@ -58,6 +67,7 @@ export const BuildActions = ({ build, name, canDelete, hasLog }: BuildActionsPro
   <div class="actions">
     {isEnded(build.status) ? (
       <>
+        <RetryFailed build={build} />
         <Retry build={build} />
         {canDelete && <Delete build={build} hasLog={hasLog} />}
       </>

@@ -1,4 +1,4 @@
-import type { Build, Step } from "../../protocol/build.ts";
+import type { Step } from "../../protocol/build.ts";
 import { StateIcon, wordOf } from "./state.tsx";
 import { Elapsed } from "./time.tsx";
 
@@ -17,9 +17,9 @@ const StepItem = ({ step, index, now }: { step: Step; index: number; now: Date }
   </li>
 );
 
-export const BuildSteps = ({ build, now }: { build: Build; now: Date }) => (
-  <ol class={build.steps.length > STEPS_IN_COLUMN ? "steps many" : "steps"} id="steps" aria-label="Steps">
-    {build.steps.map((step, index) => (
+export const BuildSteps = ({ steps, now }: { steps: Step[]; now: Date }) => (
+  <ol class={steps.length > STEPS_IN_COLUMN ? "steps many" : "steps"} id="steps" aria-label="Steps">
+    {steps.map((step, index) => (
       <StepItem step={step} index={index} now={now} />
     ))}
   </ol>

@@ -6,6 +6,7 @@ const KEYS = [
   ["Enter", "Open"],
   ["/", "Search or filter"],
   ["c / r", "Cancel or retry the build"],
+  ["R", "Retry what failed"],
   ["f", "Follow the end of the log"],
   ["?", "Show these keys"],
 ];

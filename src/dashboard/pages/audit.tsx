@@ -12,6 +12,7 @@ import { namesById, noInput } from "../verb-input.ts";
 /** The page of a subject, by the noun of the action. */
 const NOUN_PAGES: Record<string, string> = {
   build: "builds",
+  job: "jobs",
   variable: "variables",
   group: "groups",
   repository: "repositories",

@@ -1,56 +1,37 @@
 import type { Agent } from "../../protocol/agent.ts";
-import type { Build, EnvironmentKey } from "../../protocol/build.ts";
+import type { Build } from "../../protocol/build.ts";
 import { isEnded } from "../../protocol/build-states.ts";
 import type { Explanation } from "../../protocol/explain.ts";
-import type { Pipeline } from "../../protocol/pipeline.ts";
-import type { Repository } from "../../protocol/repository.ts";
 import { getAgent } from "../../services/agents.ts";
 import { cancelBuild, findRecord } from "../../services/builds.ts";
 import type { Context } from "../../services/core/context.ts";
 import { explainBuild } from "../../services/explain.ts";
-import { listPipelines } from "../../services/pipelines.ts";
-import { listRepositories } from "../../services/repositories.ts";
-import { retryBuild } from "../../services/triggers.ts";
+import { retryBuild } from "../../services/retry.ts";
 import { outcomeOf, unaskedEnd } from "../build-outcome.ts";
 import { BuildActions } from "../components/build-actions.tsx";
 import { BuildLog, LostAttempts } from "../components/build-log.tsx";
+import { BuildName, nameOf, type Owners, readOwners } from "../components/build-name.tsx";
 import { CommitSubject, OriginFacts } from "../components/build-origin.tsx";
 import { BuildSteps } from "../components/build-steps.tsx";
 import { BuildSummary } from "../components/build-summary.tsx";
+import { EnvironmentKeys } from "../components/environment-keys.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { isWaiting, StateWord } from "../components/state.tsx";
-import { Table } from "../components/table.tsx";
 import { Elapsed, RelativeTime } from "../components/time.tsx";
 import { WhyWaiting } from "../components/why-waiting.tsx";
-import { count } from "../count.ts";
+import { Gates } from "../jobs/gate-panel.tsx";
+import { FirstFailed, JobsOfBuild } from "../jobs/jobs-of-build.tsx";
+import { type JobDetails, readJobDetails } from "../jobs/read-job-details.ts";
 import { readLogTail } from "../log-tail.ts";
 import type { Form, Page } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
-import { byId, noInput, nullIfNotFound } from "../verb-input.ts";
+import { byId, nullIfNotFound, parseBody } from "../verb-input.ts";
 
 const REFRESH_SECONDS = 2;
-const Environment = ({ keys }: { keys: EnvironmentKey[] }) => (
-  <details class="environment" id="environment">
-    <summary>Environment: {count(keys.length, "key")}</summary>
-    <Table columns={["Key", "From", "Kind"]}>
-      {keys.map(({ key, scope, isSecret }) => (
-        <tr>
-          <td>
-            <code>{key}</code>
-          </td>
-          <td>{scope}</td>
-          <td>{isSecret ? "secret" : "plain"}</td>
-        </tr>
-      ))}
-    </Table>
-  </details>
-);
 
-interface BuildDetails {
+interface BuildDetails extends Owners {
   build: Build;
   now: Date;
-  repository: Repository | undefined;
-  pipeline: Pipeline | undefined;
   agent: Agent | null;
   /** The build that took its place. */
   successor: Build | null;
@@ -58,49 +39,23 @@ interface BuildDetails {
   explanation: Explanation | null;
   /** The end of the log, for a browser without scripts; null when the log was deleted. */
   logTail: string | null;
+  /** Of a build of several jobs. */
+  jobs: JobDetails | null;
 }
 
 const readDetails = async (context: Context, id: string | undefined): Promise<BuildDetails> => {
-  const [build, repositories, pipelines] = await Promise.all([
-    findRecord(context, id ?? ""),
-    listRepositories.run(context, noInput),
-    listPipelines.run(context, noInput),
-  ]);
+  const reading = findRecord(context, id ?? "");
+  const [build, owners] = await Promise.all([reading, readOwners(context, reading)]);
+  const isOfOne = build.jobs === null;
   const waits = isWaiting(build.status);
-  const [agent, successor, explanation, logTail] = await Promise.all([
-    build.agentId === null ? null : nullIfNotFound(getAgent.run(context, byId(build.agentId))),
+  const [agent, successor, explanation, logTail, jobs] = await Promise.all([
+    isOfOne && build.agentId !== null ? nullIfNotFound(getAgent.run(context, byId(build.agentId))) : null,
     build.supersededBy === null ? null : nullIfNotFound(findRecord(context, build.supersededBy)),
-    waits ? explainBuild.run(context, byId(build.id)) : null,
-    waits ? "" : readLogTail(context, build),
+    isOfOne && waits ? explainBuild.run(context, byId(build.id)) : null,
+    isOfOne && !waits ? readLogTail(context, build) : "",
+    build.jobs && readJobDetails(context, build.jobs),
   ]);
-  return {
-    build,
-    now: context.now,
-    repository: repositories.find(({ id }) => id === build.repoId),
-    pipeline: pipelines.find(({ id }) => id === build.pipelineId),
-    agent,
-    successor,
-    explanation,
-    logTail,
-  };
-};
-
-const nameOf = ({ repository }: BuildDetails): string => repository?.fullName ?? "removed repository";
-
-const Heading = (details: BuildDetails) => {
-  const { build, repository, pipeline } = details;
-  return (
-    <h1>
-      <span class="number">#{build.number}</span>{" "}
-      {repository ? <a href={`/app/repositories/${repository.id}`}>{repository.fullName}</a> : nameOf(details)}
-      {pipeline && (
-        <>
-          {" / "}
-          <a href={`/app/pipelines/${pipeline.id}`}>{pipeline.name}</a>
-        </>
-      )}
-    </h1>
-  );
+  return { build, now: context.now, ...owners, agent, successor, explanation, logTail, jobs };
 };
 
 const Outcome = ({ build, successor }: BuildDetails) => {
@@ -132,7 +87,9 @@ const Facts = (details: BuildDetails) => {
       ) : (
         !isEnded(build.status) && <Elapsed from={build.queuedAt} to={null} now={now} />
       )}
+      {build.waitsFor.length > 0 && <StateWord state="asking" />}
       <Outcome {...details} />
+      {build.status === "failed" && build.jobs && <FirstFailed jobs={build.jobs} />}
       <span class="branch">{build.tag ?? build.branch}</span>
       {build.commitSha && <code title={build.commitSha}>{build.commitSha.slice(0, 7)}</code>}
       {agent && <span>{agent.name}</span>}
@@ -151,24 +108,38 @@ const mayHaveLog = ({ status, attempt }: Build): boolean => !isWaiting(status) &
 const Messages = ({ build, logTail, successor }: BuildDetails) => (
   <>
     {build.message && !successor && <p class="message">{build.message}</p>}
-    {logTail !== null && <LostAttempts build={build} />}
+    {logTail !== null && (
+      <LostAttempts of={`/app/builds/${build.id}`} attempt={build.attempt} waits={isWaiting(build.status)} />
+    )}
     {build.leak && (
       <p class="message">The agent's masker missed a secret. The service masked it before the log was stored.</p>
     )}
   </>
 );
 
+/** Steps and log of a build of one job. */
+const OneJob = ({ build, now, logTail }: BuildDetails) => (
+  <>
+    <BuildSteps steps={build.steps} now={now} />
+    {mayHaveLog(build) && (
+      <BuildLog of={`/app/builds/${build.id}`} attempt={build.attempt} isLive={!isEnded(build.status)} tail={logTail} />
+    )}
+  </>
+);
+
+const titleOf = ({ build, ...owners }: BuildDetails): string =>
+  `#${build.number} ${nameOf(owners)}${build.waitsFor.length > 0 ? " waits for approval" : ""}`;
+
 export const buildPage: Page = {
   path: "/builds/:id",
   role: "viewer",
   async show(context, { params, problem }) {
     const details = await readDetails(context, params.id);
-    const { build, now, explanation } = details;
-    const name = nameOf(details);
+    const { build, explanation, jobs } = details;
     const canDelete = hasRole(context, "maintainer");
     const hasLog = build.attempt > 0 && details.logTail !== null;
     return {
-      title: `#${build.number} ${name}`,
+      title: titleOf(details),
       section: "builds",
       script: "build.js",
       refreshSeconds: isEnded(build.status) ? undefined : REFRESH_SECONDS,
@@ -177,20 +148,22 @@ export const buildPage: Page = {
         <>
           <ProblemNotice request={{ problem, form: null }} />
           <div class="head">
-            <Heading {...details} />
+            <h1>
+              <BuildName number={build.number} {...details} />
+            </h1>
             {hasRole(context, "member") && (
-              <BuildActions build={build} name={name} canDelete={canDelete} hasLog={hasLog} />
+              <BuildActions build={build} name={nameOf(details)} canDelete={canDelete} hasLog={hasLog} />
             )}
           </div>
           <CommitSubject build={build} />
           <Facts {...details} />
           <OriginFacts build={build} />
           <Messages {...details} />
-          {explanation && <WhyWaiting why={explanation} canAdd={hasRole(context, "maintainer")} />}
-          <BuildSteps build={build} now={now} />
-          {mayHaveLog(build) && <BuildLog build={build} tail={details.logTail} />}
+          <Gates build={build} context={context} />
+          {explanation && <WhyWaiting why={explanation} canAdd={canDelete} />}
+          {jobs ? <JobsOfBuild build={build} details={jobs} /> : <OneJob {...details} />}
           {build.summary && <BuildSummary text={build.summary} />}
-          {build.environment && build.environment.length > 0 && <Environment keys={build.environment} />}
+          <EnvironmentKeys keys={build.environment} />
         </>
       ),
     };
@@ -211,8 +184,9 @@ export const retryForm: Form = {
   path: "/builds/:id/retry",
   access: retryBuild.access,
   page: buildPage,
-  async submit(context, { params }) {
-    const { id } = await retryBuild.run(context, byId(params.id));
+  async submit(context, { params, form }) {
+    const body = parseBody(retryBuild.body, { only: form.get("only") });
+    const { id } = await retryBuild.run(context, { ...byId(params.id), body });
     return { to: `/app/builds/${id}`, notice: "triggered" };
   },
 };

@@ -42,8 +42,9 @@ const Progress = ({ build, details }: { build: Build; details: BuildDetails }) =
   const { now, agents, explanations } = details;
   const { status, queuedAt, startedAt, finishedAt, agentId } = build;
   const agent = agentId === null ? null : agents.get(agentId);
+  const asks = build.waitsFor.length > 0;
   if (isWaiting(status)) {
-    const reason = explanations.get(build.id)?.message;
+    const reason = asks ? wordOf("asking") : explanations.get(build.id)?.message;
     return (
       <>
         {wordOf(status)} <Elapsed from={queuedAt} to={null} now={now} />
@@ -57,7 +58,7 @@ const Progress = ({ build, details }: { build: Build; details: BuildDetails }) =
     return (
       <>
         {wordOf(status)} <Elapsed from={startedAt ?? queuedAt} to={null} now={now} />
-        <span class="why">{agent}</span>
+        <span class="why">{asks ? wordOf("asking") : agent}</span>
       </>
     );
   }
@@ -75,7 +76,7 @@ const Row = ({ build, details }: { build: Build; details: BuildDetails }) => {
   const pipeline = build.pipelineId && details.pipelines.get(build.pipelineId);
   return (
     <li id={`b-${build.id}`} class="row build-row" data-row>
-      <StateIcon state={build.status} />
+      <StateIcon state={build.waitsFor.length > 0 ? "asking" : build.status} />
       <a href={`/app/builds/${build.id}`} class="what">
         <span class="sr">{wordOf(build.status)} </span>
         <span class="number">#{build.number}</span>{" "}

@@ -1,9 +1,11 @@
 import type { Group } from "../../protocol/group.ts";
+import type { Role } from "../../protocol/token.ts";
 import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from "../../services/groups.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { listVariables } from "../../services/variables.ts";
 import { AreaField, TextField, VersionField } from "../components/fields.tsx";
 import { StackedForm } from "../components/form-page.tsx";
+import { ProtectionFacts, ProtectionFields, readProtection } from "../components/group-protection.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { filterByText, TextFilter } from "../components/text-filter.tsx";
 import { VariableTable } from "../components/variable-table.tsx";
@@ -14,25 +16,37 @@ import type { Form, Page, PageRequest } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { byId, noInput, parseBody, withBody } from "../verb-input.ts";
 
-const Fields = ({ request, group }: { request: PageRequest; group?: Group }) => (
+interface FieldsProps {
+  request: PageRequest;
+  group?: Group;
+  /** The role of the person. */
+  own: Role | null;
+}
+
+const Fields = ({ request, group, own }: FieldsProps) => (
   <>
     <TextField request={request} name="name" label="Name" value={group?.name} required />
     <AreaField request={request} name="description" label="Description" value={group?.description} rows={2} />
+    <ProtectionFields request={request} protection={group?.protection ?? null} own={own} />
   </>
 );
 
 const readGroup = (form: URLSearchParams) => ({
   name: readRequiredText(form, "name"),
   description: readText(form, "description"),
+  ...readProtection(form),
 });
 
-const Row = ({ group: { id, name, description, variableCount } }: { group: Group }) => (
+const Row = ({ group: { id, name, description, variableCount, protection } }: { group: Group }) => (
   <li class="row repository-row" data-row>
     <a href={`/app/groups/${id}`} class="what">
       {name}
     </a>
     <span class="ref">{description}</span>
-    <span class="progress">{count(variableCount, "variable")}</span>
+    <span class="progress">
+      {count(variableCount, "variable")}
+      {protection && <span class="why">protected</span>}
+    </span>
   </li>
 );
 
@@ -72,7 +86,7 @@ const listPage: Page = {
             <section class="column">
               <h2>Add a group</h2>
               <StackedForm submit="Add group">
-                <Fields request={request} />
+                <Fields request={request} own={context.admitted.role} />
               </StackedForm>
             </section>
           )}
@@ -116,6 +130,7 @@ const page: Page = {
               <a href={`/app/pipelines/${id}`}>{name}</a>
             ))}
           </p>
+          <ProtectionFacts protection={group.protection} />
           {variables.length > 0 ? (
             <VariableTable variables={variables} owners={owners} now={context.now} />
           ) : (
@@ -126,7 +141,7 @@ const page: Page = {
               <h2>Settings</h2>
               <StackedForm submit="Save">
                 <VersionField version={version} />
-                <Fields request={request} group={group} />
+                <Fields request={request} group={group} own={context.admitted.role} />
               </StackedForm>
               <p>
                 <a class="button danger" href={`/app/groups/${group.id}/remove`}>

@@ -2,7 +2,7 @@ import type { Pipeline, PipelineOn } from "../../protocol/pipeline.ts";
 import { getPipeline, updatePipeline } from "../../services/pipelines.ts";
 import { AreaField, CheckField, SelectField, VersionField } from "../components/fields.tsx";
 import { FormPage } from "../components/form-page.tsx";
-import { readFlag, readText } from "../form-fields.ts";
+import { readFlag, readLines, readText } from "../form-fields.ts";
 import type { Form, Page, PageRequest } from "../page-definition.ts";
 import { byId, parseBody } from "../verb-input.ts";
 
@@ -161,10 +161,7 @@ const page: Page = {
 
 /** The lines of a field; undefined without any, which is no condition. */
 const linesOf = (form: URLSearchParams, name: string): string[] | undefined => {
-  const lines = (form.get(name) ?? "")
-    .split("\n")
-    .map((line) => line.trim())
-    .filter(Boolean);
+  const lines = readLines(form, name);
   return lines.length > 0 ? lines : undefined;
 };
 

@@ -28,3 +28,10 @@ export const changedFunction = (files: readonly string[] | null): FunctionDefini
     return new data.BooleanData(files === null || files.some(matches));
   },
 });
+
+/** What one call in the condition of a job asks, as one text: its patterns, a line each. */
+export const changedQuestion = (patterns: readonly string[]): string => patterns.join("\n");
+
+/** The answer to such a question, by the files that changed. */
+export const answerChanged = (question: string, files: readonly string[]): boolean =>
+  files.some(matcherOf(question.split("\n")));

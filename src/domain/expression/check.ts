@@ -15,14 +15,19 @@ import { closestName } from "../closest-name.ts";
 import { CONTEXT_ADVICE, PROPERTY_EQUIVALENTS, STEP_PROPERTY_EQUIVALENTS } from "../other-ci/expressions.ts";
 import { changedProblem } from "./changed.ts";
 import type { UnknownNames } from "./evaluate.ts";
+import { type JobLevel, type JobNames, ONLY_IN_CONDITION, refusedContext, wrongJobName } from "./job-names.ts";
 import { ExpressionMistake } from "./mistake.ts";
-import { CONTEXT_NAMES, CONTEXT_PROPERTIES, isVariableName } from "./names.ts";
+import { CONTEXT_NAMES, CONTEXT_PROPERTIES, isJobContext, isStatusFunction, isVariableName } from "./names.ts";
 import type { Expression } from "./parse.ts";
 
 /** The names known before a build: ids of earlier steps, and variables when the pipeline is known. */
 export interface KnownNames {
   /** Ids of earlier steps; null in places that are evaluated before the first step. */
   steps: string[] | null;
+  /** Of a job of several: it has the contexts `matrix` and `needs` too. */
+  job?: JobNames;
+  /** Set for expressions of the job itself. */
+  level?: JobLevel;
   variables?: {
     vars: Set<string>;
     secrets: Set<string>;
@@ -31,10 +36,19 @@ export interface KnownNames {
   };
 }
 
+/** Which variables a condition reads is found out before it is evaluated. */
+const NAME_VARIABLES = "Write the name of the variable out, as `vars.NAME`";
+
 /** Whether the service adds this variable to every build. */
 const isOfService = (name: string): boolean => name === "CI" || name.startsWith("MILLRACE_");
 
-const isContext = (name: string): boolean => (CONTEXT_NAMES as readonly string[]).includes(name);
+/** The context and the literal keys of `context.key.key`; null for all else. */
+const pathOf = (node: Expr): { context: string; keys: string[] } | null => {
+  if (node instanceof ContextAccess) return { context: node.name.lexeme, keys: [] };
+  if (!(node instanceof IndexAccess) || !(node.index instanceof Literal)) return null;
+  const holder = pathOf(node.expr);
+  return holder && { context: holder.context, keys: [...holder.keys, node.index.literal.coerceString()] };
+};
 
 class Checker {
   readonly mistakes: ExpressionMistake[] = [];
@@ -50,6 +64,18 @@ class Checker {
     this.mistakes.push(new ExpressionMistake(message, this.#expression.offsets.get(token), suggestion));
   }
 
+  #isContext(name: string): boolean {
+    return (CONTEXT_NAMES as readonly string[]).includes(name) || (this.#known.job !== undefined && isJobContext(name));
+  }
+
+  /** Reports a context that an expression of the job itself cannot name. */
+  #isRefused(name: string, token: Token): boolean {
+    const { level } = this.#known;
+    const why = level && refusedContext(level, name);
+    if (why) this.#report(token, why);
+    return why !== undefined;
+  }
+
   #mustBeOneOf(names: Iterable<string>, key: string, token: Token, message: string, instead?: string): void {
     const known = [...names];
     if (!known.includes(key)) this.#report(token, message, instead ?? closestName(key, known));
@@ -57,14 +83,16 @@ class Checker {
 
   /** `context.key` with a literal key. */
   #property(context: string, key: string, token: Token, lenient: boolean): void {
-    const { steps, variables } = this.#known;
+    const { steps, variables, level } = this.#known;
+    if (isJobContext(context)) return;
     if (context === "steps") {
       if (steps === null) this.#report(token, "No step has run yet where this is evaluated");
       else this.#mustBeOneOf(steps, key, token, "There is no earlier step with this id");
     } else if (context === "vars" || context === "secrets") {
       const [own, other] = context === "vars" ? (["vars", "secrets"] as const) : (["secrets", "vars"] as const);
       if (!variables || variables[own].has(key)) return;
-      if (variables[other].has(key))
+      if (level && variables[other].has(key)) this.#report(token, "This is a secret, which only steps can read");
+      else if (variables[other].has(key))
         this.#report(token, other === "secrets" ? "This is a secret" : "This is not a secret", `${other}.${key}`);
       else if (!lenient) this.#mustBeOneOf(variables[own], key, token, "There is no variable of this name");
     } else if (context === "env") {
@@ -84,9 +112,12 @@ class Checker {
 
   #bare(token: Token, lenient: boolean): void {
     const name = token.lexeme;
-    if (isContext(name)) return;
-    if (!isVariableName(name)) this.#report(token, "This is a function: call it with ( )", `${name}()`);
+    if (this.#isContext(name)) {
+      if (!this.#isRefused(name, token) && this.#known.level && name === "vars") this.#report(token, NAME_VARIABLES);
+    } else if (!isVariableName(name)) this.#report(token, "This is a function: call it with ( )", `${name}()`);
     else if (name.includes("-")) this.#report(token, "No variable can have this name");
+    else if (this.#known.level)
+      this.#report(token, "There is no environment before an agent has the job", `vars.${name}`);
     else if (this.#known.variables?.env && !lenient && !isOfService(name))
       this.#mustBeOneOf(this.#known.variables.env, name, token, "There is no variable of this name");
   }
@@ -94,10 +125,13 @@ class Checker {
   #index({ expr, index }: IndexAccess, lenient: boolean): void {
     if (!(index instanceof Literal) && !(index instanceof Star)) this.walk(index, lenient);
     const key = index instanceof Literal ? index.literal.coerceString() : undefined;
+    if (key !== undefined) this.#jobName(new IndexAccess(expr, index), (index as Literal).token);
     if (expr instanceof ContextAccess) {
       const name = expr.name.lexeme;
-      if (isContext(name)) {
+      if (this.#isContext(name)) {
+        if (this.#isRefused(name, expr.name)) return;
         if (key !== undefined) this.#property(name, key, (index as Literal).token, lenient);
+        else if (this.#known.level && name === "vars") this.#report(expr.name, NAME_VARIABLES);
         return;
       }
       const instead = PROPERTY_EQUIVALENTS.get(`${name}.${key}`);
@@ -130,6 +164,15 @@ class Checker {
       );
   }
 
+  /** A key somewhere after `matrix` or `needs`. */
+  #jobName(access: IndexAccess, token: Token): void {
+    const { job, level } = this.#known;
+    const path = job && pathOf(access);
+    if (!path || !isJobContext(path.context) || (level && refusedContext(level, path.context))) return;
+    const wrong = wrongJobName(job, path.context, path.keys);
+    if (wrong) this.#report(token, wrong.message, wrong.suggestion);
+  }
+
   walk(node: Expr, lenient: boolean): void {
     if (node instanceof ContextAccess) this.#bare(node.name, lenient);
     else if (node instanceof IndexAccess) this.#index(node, lenient);
@@ -143,11 +186,20 @@ class Checker {
   }
 
   #call({ functionName, args }: FunctionCall, lenient: boolean): void {
+    const name = functionName.lexeme.toLowerCase();
+    const { level } = this.#known;
+    if (level === "plan" && (name === "changed" || isStatusFunction(name)))
+      this.#report(functionName, ONLY_IN_CONDITION);
     for (const [index, arg] of args.entries()) {
       this.walk(arg, lenient);
-      if (functionName.lexeme.toLowerCase() !== "changed" || !(arg instanceof Literal)) continue;
-      const problem = changedProblem(arg.literal.coerceString(), index);
-      if (problem !== null) this.#report(arg.token, problem);
+      if (name !== "changed") continue;
+      if (arg instanceof Literal) {
+        const pattern = arg.literal.coerceString();
+        const problem =
+          level && pattern.includes("\n") ? "A pattern has no line break here" : changedProblem(pattern, index);
+        if (problem !== null) this.#report(arg.token, problem);
+      } else if (level === "condition")
+        this.#report(functionName, "Write the patterns out: they are compared before the condition is evaluated");
     }
   }
 

@@ -2,7 +2,16 @@
 export const CONTEXT_NAMES = ["vars", "secrets", "env", "build", "repository", "agent", "steps", "job"] as const;
 export type ContextName = (typeof CONTEXT_NAMES)[number];
 
+/** Contexts that only the expressions of a job of several have: elsewhere these are names of variables. */
+const JOB_CONTEXT_NAMES = ["needs", "matrix"] as const;
+export type JobContextName = (typeof JOB_CONTEXT_NAMES)[number];
+export const isJobContext = (name: string): name is JobContextName =>
+  (JOB_CONTEXT_NAMES as readonly string[]).includes(name);
+
 export const STATUS_FUNCTIONS = ["success", "failure", "always", "cancelled"] as const;
+
+/** Whether a function, its name in lower case, looks at how things have ended. */
+export const isStatusFunction = (name: string): boolean => (STATUS_FUNCTIONS as readonly string[]).includes(name);
 
 /** Every function that an expression can call; letter case is ignored, as in GitHub Actions. */
 export const FUNCTION_NAMES = [
@@ -35,4 +44,5 @@ export const CONTEXT_PROPERTIES = {
   agent: ["id", "name", "platform"],
   job: ["status"],
   step: ["outcome", "conclusion", "exitCode", "outputs"],
+  need: ["result", "outcome", "outputs", "jobs"],
 } as const;

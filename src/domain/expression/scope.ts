@@ -2,12 +2,15 @@ import { closestName } from "../closest-name.ts";
 import { type Data, Dictionary, type Missing } from "./data.ts";
 import type { Scope } from "./evaluate.ts";
 import { functionsOf, type JobStatus } from "./functions.ts";
-import { CONTEXT_NAMES, type ContextName, isVariableName } from "./names.ts";
+import { CONTEXT_NAMES, type ContextName, isVariableName, type JobContextName } from "./names.ts";
+
+/** `needs` and `matrix` only for a job of several. */
+export type Contexts = Record<ContextName, Dictionary> & Partial<Record<JobContextName, Dictionary>>;
 
 /** The contexts by name; any other name is a variable of `env`. */
 class ScopeNames extends Dictionary {
   readonly #env: Dictionary;
-  constructor(contexts: Record<ContextName, Dictionary>) {
+  constructor(contexts: Contexts) {
     const missing = (name: string): Missing => ({
       message: "There is no variable of this name",
       suggestion: closestName(name, [...contexts.env.pairs().map((pair) => pair.key), ...CONTEXT_NAMES]),
@@ -22,7 +25,7 @@ class ScopeNames extends Dictionary {
 
 /** `changedFiles` are those that the build's commits changed; null where nothing tells. */
 export const scopeOf = (
-  contexts: Record<ContextName, Dictionary>,
+  contexts: Contexts,
   status: JobStatus,
   changedFiles: readonly string[] | null = null,
 ): Scope => ({

@@ -28,13 +28,15 @@ export const readWrittenOn = (stored: unknown): On | null => {
   return data ? onOf(data) : null;
 };
 
-interface Problem {
+/** What is wrong with a list, and where. */
+export interface ListProblem {
   /** Keys and indexes, from `on` downwards. */
   path: (string | number)[];
   detail: string;
 }
 
-const problemsOfList = (path: string[], list: string[] | undefined, named: Named | null): Problem[] => {
+/** What is wrong with a list of patterns, or of other texts where `named` is null. */
+export const problemsOfList = (path: string[], list: string[] | undefined, named: Named | null): ListProblem[] => {
   if (!list) return [];
   if (list.length === 0) return [{ path, detail: "must not be empty" }];
   const most = PATTERN_LIMITS.patterns;
@@ -50,7 +52,7 @@ const labelProblem = (label: string): string | null =>
   label === "" || label.includes("\0") ? "A label must not be empty, and must not have a NUL character" : null;
 
 /** What is wrong with the lists of an `on` that comes without a file: the rules are those of a file. */
-export const onProblems = (written: PipelineOn): Problem[] => {
+export const onProblems = (written: PipelineOn): ListProblem[] => {
   const [push, tag, pull] = [conditionsOf(written.push), conditionsOf(written.tag), conditionsOf(written.pull)];
   return [
     ...problemsOfList(["push", "branches"], push?.branches, "ref"),

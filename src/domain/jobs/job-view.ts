@@ -26,6 +26,12 @@ export interface JobView {
   end: EndOfJob | null;
 }
 
+/** A job that another one needs. */
+export interface Need {
+  view: JobView;
+  isOptional: boolean;
+}
+
 export const isLeasedJob = ({ status }: JobView): boolean =>
   status === "assigned" || status === "running" || status === "canceling";
 

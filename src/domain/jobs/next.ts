@@ -2,7 +2,7 @@ import { TOO_LONG } from "./cancel.ts";
 import type { BuildInProgress } from "./in-progress.ts";
 import { isLeasedJob, type JobView } from "./job-view.ts";
 import type { JobCause, JobNode } from "./node.ts";
-import type { JobOrder, StopReason } from "./order.ts";
+import type { JobOrder, StopReason } from "./settle-orders.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -80,6 +80,6 @@ export const nextOf = (view: JobView, progress: BuildInProgress): JobOrder | nul
   if (stop) return stopOrder(view, stop);
   if (view.status === "queued" || isLeasedJob(view) || !progress.isReady(view.job)) return null;
   if (!view.gate) return firstOf(view, progress);
-  if (rules.gateIsOpen(view.gate)) return go(view);
+  if (rules.gateIsOpen(view.gate, now)) return go(view);
   return rules.gateIsOver(view.gate, now) ? closed(view.job.id, view.gate) : null;
 };

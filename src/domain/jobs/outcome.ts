@@ -8,11 +8,9 @@ interface Outcome extends Pick<JobEnd, "exitCode" | "reason" | "message"> {
   status: EndedStatus;
 }
 
-/** The first of those that end a build as failed. */
-export const firstFailed = (views: readonly JobView[]): JobView | undefined =>
-  views
-    .filter(({ status, job }) => status === "failed" && !job.mayFail)
-    .toSorted((left, right) => (left.end?.finishedAt ?? 0) - (right.end?.finishedAt ?? 0))[0];
+/** The job that ended first, in the order of the graph where two ended at once. */
+export const firstEnded = (views: readonly JobView[]): JobView | undefined =>
+  views.toSorted((left, right) => (left.end?.finishedAt ?? 0) - (right.end?.finishedAt ?? 0))[0];
 
 const forgiven = (views: readonly JobView[]): string | null => {
   const keys = views.filter(({ status }) => status === "failed").map(({ job }) => job.key);
@@ -33,6 +31,7 @@ export const outcomeOf = (
   if (status === "canceled")
     return { status, exitCode: null, reason: build.supersededBy ? "superseded" : "canceled", message: said };
   if (status === "succeeded") return { status, exitCode: 0, reason: null, message: forgiven(views) };
-  const { exitCode = null, reason = null, message = null } = firstFailed(views)?.end ?? {};
+  const failed = views.filter((view) => view.status === "failed" && !view.job.mayFail);
+  const { exitCode = null, reason = null, message = null } = firstEnded(failed)?.end ?? {};
   return { status, exitCode, reason, message };
 };

@@ -1,4 +1,4 @@
-import type { JobGraph } from "./graph.ts";
+import type { GraphJob, JobGraph } from "./graph.ts";
 import type { JobEnd } from "./node.ts";
 import { JOB_RULES, type JobRules } from "./rules.ts";
 
@@ -11,24 +11,33 @@ export interface EndedBuild {
 
 type Adopted = Record<string, { end: JobEnd; outputs: Record<string, string> }>;
 
-/** What a retry of the failed jobs takes over from the build that it repeats, by the job ids of the new graph. */
-export const rerunOf = (old: EndedBuild, graph: JobGraph, rules: JobRules = JOB_RULES): Adopted => {
-  const before = new Map(old.graph.jobs.map(({ key, id }) => [key, id]));
-  const anew = new Set<string>();
-  const adopted: [string, Adopted[string]][] = [];
-  for (const { id, key, definition, needs } of graph.jobs) {
-    const oldId = before.get(key);
-    const known = oldId !== undefined && Object.hasOwn(old.jobs, oldId) ? old.jobs[oldId] : undefined;
-    const end = known?.end ?? null;
-    const runsAnew = rules.runsAnew(
-      end,
-      needs.some((need) => anew.has(need.definition)),
-    );
-    if (runsAnew || end === null) anew.add(definition);
-    else {
-      const from = end.adopted ?? { buildId: old.buildId, jobId: oldId!, fence: end.fence };
-      adopted.push([id, { end: { ...end, adopted: from }, outputs: known!.outputs }]);
+/** The keys of the jobs that run anew: those that did not go well, and all that depend on one of them. */
+const keysAnew = (jobs: readonly GraphJob[], endOf: (key: string) => JobEnd | null, rules: JobRules): Set<string> => {
+  const keys = new Set<string>();
+  const definitions = new Set<string>();
+  for (let size = -1; size < keys.size; ) {
+    size = keys.size;
+    for (const { key, definition, needs } of jobs) {
+      const needsRunAnew = needs.some((need) => definitions.has(need.definition));
+      if (!rules.runsAnew(endOf(key), needsRunAnew)) continue;
+      keys.add(key);
+      definitions.add(definition);
     }
   }
-  return Object.fromEntries(adopted);
+  return keys;
+};
+
+/** What a retry of the failed jobs takes over from the build that it repeats, by the job ids of the new graph. */
+export const rerunOf = (old: EndedBuild, graph: JobGraph, rules: JobRules = JOB_RULES): Adopted => {
+  const before = new Map(old.graph.jobs.map(({ key, id }) => [key, { id, ...old.jobs[id] }]));
+  const anew = keysAnew(graph.jobs, (key) => before.get(key)?.end ?? null, rules);
+  return Object.fromEntries(
+    graph.jobs.flatMap(({ id, key }) => {
+      const known = before.get(key);
+      if (anew.has(key) || !known?.end) return [];
+      const { end } = known;
+      const adopted = end.adopted ?? { buildId: old.buildId, jobId: known.id, fence: end.fence };
+      return [[id, { end: { ...end, adopted }, outputs: known.outputs ?? {} }]];
+    }),
+  );
 };

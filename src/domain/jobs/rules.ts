@@ -1,12 +1,11 @@
 import type { EndedStatus } from "../../protocol/build-states.ts";
 import { includesRole, type Role } from "../../protocol/token.ts";
 import type { GraphJob, JobGraph } from "./graph.ts";
-import { isLeasedJob, type JobView } from "./job-view.ts";
+import { isLeasedJob, type JobView, type Need } from "./job-view.ts";
 import type { GateDecision, JobEnd, JobEndStatus, JobNode } from "./node.ts";
 import { type Room, roomsOf, smallest } from "./rooms.ts";
 
 type Gate = NonNullable<JobNode["gate"]>;
-type Need = GraphJob["needs"][number];
 
 /** A cancel of a whole build, by a person or by its deadline (milliseconds since 1970). */
 export interface Cancel {
@@ -22,9 +21,9 @@ export interface Cancel {
  */
 export interface JobRules {
   /** The jobs that a job waits for, as its file names them. */
-  directNeeds(job: GraphJob, graph: JobGraph): readonly Need[];
+  directNeeds(job: GraphJob, graph: JobGraph): GraphJob["needs"];
   /** Whether all that the job needs has ended. */
-  isReady(needs: readonly JobView[], job: GraphJob): boolean;
+  isReady(needs: readonly Need[], job: GraphJob): boolean;
   /** Whether success() holds as far as this need goes. */
   good(need: JobView, isOptional: boolean): boolean;
   /** Whether failure() holds for this need. */
@@ -33,7 +32,7 @@ export interface JobRules {
   endsAs(inTheWay: readonly JobView[]): Extract<JobEndStatus, "skipped" | "dropped">;
   /** Whether a person is asked before the job runs. */
   asks(job: GraphJob): boolean;
-  gateIsOpen(gate: Gate): boolean;
+  gateIsOpen(gate: Gate, now: number): boolean;
   /** Whether the gate stays closed for good. */
   gateIsOver(gate: Gate, now: number): boolean;
   /** Whether this decision is the gate's first, in time, by somebody who may. */
@@ -66,7 +65,7 @@ export interface JobRules {
 
 export const JOB_RULES: JobRules = {
   directNeeds: ({ needs }) => needs,
-  isReady: (needs) => needs.every(({ end }) => end !== null),
+  isReady: (needs) => needs.every(({ view }) => view.end !== null),
   good: ({ status, job }, isOptional) =>
     status === "succeeded" || (status === "failed" && job.mayFail) || (status === "skipped" && isOptional),
   isFailure: ({ status, job, end }) =>

@@ -3,8 +3,8 @@ import { cancelOf } from "./cancel.ts";
 import { BuildInProgress, type SettleInput } from "./in-progress.ts";
 import { isLeasedJob } from "./job-view.ts";
 import { nextOf } from "./next.ts";
-import type { Order } from "./order.ts";
 import { outcomeOf } from "./outcome.ts";
+import type { Order } from "./settle-orders.ts";
 
 /** The status that a build with jobs to end has to get; null where it has it. */
 const nextStatus = (status: BuildStatus, isCanceled: boolean, isLeased: boolean): "running" | "canceling" | null => {

@@ -2,14 +2,14 @@
 
 /** Contexts that do not exist here. */
 export const CONTEXT_ADVICE = new Map([
-  ["matrix", "There is no matrix: make a pipeline for each case, and give it a variable"],
-  ["strategy", "There is no matrix: make a pipeline for each case, and give it a variable"],
+  ["matrix", "Only a job has a matrix: write `jobs`"],
+  ["strategy", "Only a job has a matrix: write `jobs`"],
   ["inputs", "Set `envVariables` in the request that triggers the build: they are variables, `env.NAME`"],
   ["parameters", "Set `envVariables` in the request that triggers the build: they are variables, `env.NAME`"],
   ["pipeline", "Set `envVariables` in the request that triggers the build: they are variables, `env.NAME`"],
-  ["needs", "There are no other jobs: read an earlier step's output with `steps.ID.outputs.NAME`"],
-  ["dependencies", "There are no other jobs: read an earlier step's output with `steps.ID.outputs.NAME`"],
-  ["jobs", "There are no other jobs: read an earlier step's output with `steps.ID.outputs.NAME`"],
+  ["needs", "Only a job needs others: write `jobs`. Outputs of earlier steps are `steps.ID.outputs.NAME`"],
+  ["dependencies", "A job reads those that it needs with `needs.JOB.outputs.NAME`"],
+  ["jobs", "A job reads those that it needs with `needs.JOB.outputs.NAME`"],
   ["github", "Use the contexts `build`, `repository` and `agent`"],
   ["gitea", "Use the contexts `build`, `repository` and `agent`"],
   ["forgejo", "Use the contexts `build`, `repository` and `agent`"],

@@ -7,8 +7,10 @@ type Rows = [keys: string, advice: string][];
 const table = (...rows: Rows): Map<string, string> =>
   new Map(rows.flatMap(([keys, advice]) => keys.split(" ").map((key) => [key, advice] as const)));
 
-export const ONE_JOB =
-  "One build is one job: write its `steps` at the top level, and make a pipeline for each other job";
+export const WRITE_JOBS =
+  "Write the jobs below `jobs`, each with its `steps`, and with `needs` where it waits for others";
+const IN_A_JOB = "Write `jobs`: this is for a job, beside its `steps`";
+const LATER = "This comes later";
 const REQUIRES = "Write what the agent must have in `requires`, for example `requires: { platform: linux }`";
 const ON = "Write `on`, for example `on: { push: { branches: [main] }, pull: true }`";
 const NOTHING_TO_INCLUDE = "A file cannot include another: repeat parts of it with an anchor and aliases";
@@ -20,7 +22,8 @@ const ANYWHERE: Rows = [
     "artifacts artifact artifact_paths store_artifacts persist_to_workspace attach_workspace reports release pages",
     "There are no artifacts here yet: upload the files in a step",
   ],
-  ["matrix strategy parallel parallelism axes", "There is no matrix: make a pipeline for each case"],
+  ["matrix strategy parallel parallelism axes", "Write `jobs`: a job may have a `matrix`"],
+  ["tools downloads id-token host-token", LATER],
   ["variables environment", "Write `env`"],
   ["secrets", "Secrets are stored in the service: write `${{ secrets.NAME }}` in `env`"],
   ["services", "Steps run on the agent itself: start services in a step"],
@@ -32,7 +35,10 @@ const ANYWHERE: Rows = [
   ],
   ["timeout timeout_in_minutes timeoutInMinutes", "Write `timeout-minutes`"],
   ["permissions id_tokens", "Builds get no token of the service: remove this key"],
-  ["concurrency concurrency_group resource_group", "Set the pipeline's `maxParallel`; `supersede` ends older builds"],
+  [
+    "concurrency concurrency_group resource_group",
+    "Write `jobs`: a job may have `concurrency`; `supersede` ends older builds",
+  ],
   ["extends include template templates", NOTHING_TO_INCLUDE],
   ["notify notifications", "There are no notifications here yet: write a last step with `if: always()`"],
   ["before_script", "Write the commands as the first step, or at the beginning of `run`"],
@@ -44,13 +50,13 @@ const ANYWHERE: Rows = [
 /** Keys at the top of a file, or of a job in one. */
 export const FILE_KEY_ADVICE = table(
   ...ANYWHERE,
-  ["jobs job stages stage workflows pipeline", ONE_JOB],
+  ["jobs job stages stage workflows pipeline", WRITE_JOBS],
   ["trigger triggers pr push pull pull_request when rules only except workflow branches", ON],
   ["schedules cron", "Write `schedule: [{ name: nightly, cron: 0 2 * * * }]`"],
   ["uses with", "Workflows and actions are not run here: write the commands as `steps`, each with its `run`"],
   ["script run commands command", "Write the commands as `steps`, each with its `run`"],
-  ["needs depends_on dependencies dependsOn", "There are no other jobs to wait for: steps run in the order written"],
-  ["if condition", "A build has no condition: write `if` in its steps"],
+  ["needs depends_on dependencies dependsOn", "Steps run in the order written. Jobs wait for others: write `jobs`"],
+  ["if condition", "A build has no condition: write `if` in its steps, or in its `jobs`"],
   ["continue-on-error allow_failure soft_fail", "Write `continue-on-error` in the step that may fail"],
   ["outputs", "Write outputs to `$MILLRACE_OUTPUT` in the script"],
   ["inputs parameters spec", "Set `envVariables` in the request that triggers the build: they are variables"],
@@ -62,6 +68,41 @@ export const FILE_KEY_ADVICE = table(
     "Write what the agent must have in `requires`, for example `requires: { labels: [docker] }`",
   ],
   ["workspace", "Steps run in the checkout: remove this key"],
+);
+
+/** Keys of a job that are written beside steps. */
+export const BESIDE_STEPS_ADVICE = table(["gate concurrency outputs matrix max-parallel fail-fast needs", IN_A_JOB]);
+
+/** Keys of a job below `jobs`. Later rows win. */
+export const JOB_KEY_ADVICE = table(
+  ...ANYWHERE,
+  ["strategy", "Write `matrix`, `max-parallel` and `fail-fast` in the job itself"],
+  ["parallel parallelism axes", "Write `matrix`"],
+  ["depends_on dependencies dependsOn upstream", "Write `needs`, a list of the jobs that must have ended before"],
+  ["stage stages", "There are no stages: write `needs`, a list of the jobs that must have ended before"],
+  ["jobs job workflows", "Jobs are written below `jobs` at the top of the file, each by its name"],
+  ["id key identifier label displayName title", "A job is called by its name below `jobs`; `name` is what people see"],
+  ["when rules only except branches condition", "Write `if`, for example `if: build.branch == 'main'`"],
+  ["on", "Write `on` at the top of the file: it says when the file is built"],
+  ["allow_failure allow-failure soft_fail failure ignore_errors", "Write `continue-on-error: true`"],
+  ["environment", "Write `gate` for a person's approval, `groups` for protected variables, or `env` for variables"],
+  ["approval block manual type", "Write `gate: { message: ... }`: the job waits until a person lets it run"],
+  ["concurrency_group resource_group serial serial_groups", "Write `concurrency: { group: NAME }`"],
+  ["max_parallel maxParallel", "Write `max-parallel`"],
+  ["default", "Write `defaults`"],
+  ["clone skip_clone git", "Write `checkout`"],
+  ["script run commands command", "Write the commands as `steps`, each with its `run`"],
+  ["uses with", "Workflows and actions are not run here: write the commands as `steps`, each with its `run`"],
+  [
+    "tags labels platform",
+    "Write what the agent must have in `requires`, for example `requires: { labels: [docker] }`",
+  ],
+  ["working-directory shell", "Write it in a step, or below `defaults.run`"],
+  ["cache save_cache restore_cache", "The cache comes later"],
+  ["artifacts artifact downloads reports artifact_paths store_artifacts persist_to_workspace attach_workspace", LATER],
+  ["tools id-token host-token include inputs", LATER],
+  ["services", `${LATER}: start services in a step`],
+  ["retry retries", `${LATER}: repeat the command in the script, or retry the build`],
 );
 
 /** Keys of a step. */
@@ -86,7 +127,7 @@ export const STEP_KEY_ADVICE = table(
   ["wait waiter", "Steps run one after the other: this is not needed"],
   [
     "block input manual approval",
-    "A build does not wait for people: make a second pipeline of the later steps, and trigger it",
+    "A step does not wait for people: write `jobs`, the later steps in one with a `gate`",
   ],
   ["trigger build", "A step cannot start another pipeline: call the API in `run`"],
   ["group steps", "Steps are not grouped: write them one after the other"],
@@ -103,5 +144,5 @@ export const STEP_WORD_ADVICE = new Map([
   ["wait", "Steps run one after the other: leave `wait` out"],
   ["waiter", "Steps run one after the other: leave `waiter` out"],
   ["checkout", "The checkout is made before the first step: leave this one out"],
-  ["block", "A build does not wait for people: make a second pipeline of the later steps, and trigger it"],
+  ["block", "A step does not wait for people: write `jobs`, the later steps in one with a `gate`"],
 ]);

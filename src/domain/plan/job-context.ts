@@ -1,3 +1,6 @@
+import type { Needs } from "../../protocol/jobs.ts";
+import type { Matrix } from "../jobs/graph.ts";
+
 /** The values that a job's expressions can read before its first step runs. */
 export interface JobContext {
   /** The composed environment and the variables that the service adds. */
@@ -25,4 +28,8 @@ export interface JobContext {
   changedFiles?: readonly string[] | null;
   repository: { id: string; fullName: string; cloneUrl: string };
   agent: { id: string; name: string; platform: "macos" | "linux" | "windows" | "other" };
+  /** The combination of a job of several; null for one without a matrix. Absent where the file has only steps. */
+  matrix?: Matrix | null;
+  /** How the jobs that it needs have ended. Absent where the file has only steps. */
+  needs?: Needs;
 }

@@ -1,8 +1,10 @@
-import { wrongNames } from "../expression/check.ts";
+import { type KnownNames, wrongNames } from "../expression/check.ts";
 import type { UnknownNames } from "../expression/evaluate.ts";
 import { FILE_LIMITS } from "./limits.ts";
 import type { Mistake } from "./mistake.ts";
-import type { EnvEntry, LocatedExpression, Plan, PlanStep, Template } from "./plan.ts";
+import type { EnvEntry, JobDefinition, LocatedExpression, Plan, PlanStep, Template } from "./plan.ts";
+import { planOfJob } from "./plan-of-job.ts";
+import { plannedExpressions } from "./planned-expressions.ts";
 
 /** Keys of the variables that the pipeline's builds receive; those of the service itself may be absent. */
 export interface KnownVariables {
@@ -16,6 +18,8 @@ class VariableChecker {
   readonly #secrets: Set<string>;
   /** Keys in the environment here; null after a step that may have added more. */
   env: Set<string> | null;
+  /** What a job's expressions can name besides. */
+  job: Pick<KnownNames, "job" | "level"> = {};
 
   constructor({ vars, secrets }: KnownVariables) {
     this.#vars = new Set(vars);
@@ -26,7 +30,7 @@ class VariableChecker {
   expression({ expression, positionAt }: LocatedExpression, unknown: UnknownNames, steps: string[]): void {
     if (this.mistakes.length >= FILE_LIMITS.mistakes) return;
     const variables = { vars: this.#vars, secrets: this.#secrets, env: this.env };
-    for (const { offset, message, suggestion } of wrongNames(expression, { steps, variables }, unknown))
+    for (const { offset, message, suggestion } of wrongNames(expression, { steps, variables, ...this.job }, unknown))
       this.mistakes.push({ ...positionAt(offset), message, ...(suggestion === undefined ? {} : { suggestion }) });
   }
 
@@ -54,15 +58,41 @@ class VariableChecker {
   }
 }
 
+const stepsOf = (walk: VariableChecker, { job }: Pick<Plan, "job">): string[] => {
+  const steps: string[] = [];
+  for (const step of job.steps) {
+    walk.step(step, steps);
+    if (step.id) steps.push(step.id);
+  }
+  return steps;
+};
+
+const checkJob = (plan: Plan, definition: JobDefinition, known: KnownVariables): Mistake[] => {
+  const walk = new VariableChecker(known);
+  const { names: job } = definition;
+  walk.job = { job, level: "condition" };
+  if (definition.if) walk.expression(definition.if, "null", []);
+  walk.job = { job, level: "plan" };
+  for (const one of plannedExpressions(definition)) walk.expression(one, "mistake", []);
+  walk.job = { job };
+  walk.entries([...plan.env, ...definition.env], []);
+  const steps = stepsOf(walk, planOfJob(plan, definition));
+  for (const { value } of definition.outputs) walk.template(value, steps);
+  return walk.mistakes;
+};
+
+/** Each place once, in the order of the file. */
+const inOrder = (mistakes: Mistake[]): Mistake[] => {
+  const byPlace = new Map(mistakes.map((one) => [`${one.line}:${one.column}`, one]));
+  return [...byPlace.values()].slice(0, FILE_LIMITS.mistakes).sort((a, b) => a.line - b.line || a.column - b.column);
+};
+
 /** Mistakes for each variable in a plan that its build does not have, or has as the other kind. */
 export const unknownVariables = (plan: Plan, known: KnownVariables): Mistake[] => {
   const walk = new VariableChecker(known);
   walk.template(plan.name, []);
+  if (plan.jobs) return inOrder([...walk.mistakes, ...plan.jobs.flatMap((job) => checkJob(plan, job, known))]);
   walk.entries(plan.env, []);
-  const steps: string[] = [];
-  for (const step of plan.job.steps) {
-    walk.step(step, steps);
-    if (step.id) steps.push(step.id);
-  }
+  stepsOf(walk, plan);
   return walk.mistakes.slice(0, FILE_LIMITS.mistakes).sort((a, b) => a.line - b.line || a.column - b.column);
 };

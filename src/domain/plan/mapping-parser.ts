@@ -1,4 +1,4 @@
-import { isMap, isScalar, type Node, type Pair, type YAMLMap } from "yaml";
+import { isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } from "yaml";
 import { closestName } from "../closest-name.ts";
 import type { NodeParser } from "./node-parser.ts";
 import type { ParseContext } from "./parse-context.ts";
@@ -15,10 +15,11 @@ const isNothing = (node: unknown): boolean => !node || (isScalar(node) && node.v
 
 type Pairs = { key: string; node: Node; value: Node }[];
 
-const pairsOf = (node: Node, context: ParseContext, adviceForWord?: (word: string) => string): Pairs | undefined => {
+const pairsOf = (node: Node, context: ParseContext, texts?: Partial<MappingAdvice>): Pairs | undefined => {
   const found = context.resolve(node);
   if (!isMap(found)) {
-    const advice = isScalar(found) && found.value !== null && adviceForWord?.(String(found.value));
+    const ofWord = isScalar(found) && found.value !== null && texts?.adviceForWord?.(String(found.value));
+    const advice = isSeq(found) ? texts?.adviceForList : ofWord;
     context.mistake(node, advice || "This must be a mapping, with `key: value` on each line");
     return undefined;
   }
@@ -77,8 +78,11 @@ export type MappingOf<F extends Fields> = { [Key in keyof F]?: ValueOf<F[Key]> }
 export interface MappingAdvice {
   name: string;
   adviceForKey?: (key: string, value: Node, context: ParseContext) => string | undefined;
-  /** The message for a single word in place of the mapping. */
+  /** The message for a single word in place of the mapping, and for a list. */
   adviceForWord?: (word: string) => string;
+  adviceForList?: string;
+  /** Keys of which a mapping needs at least one, and what to say of one that has none. */
+  needsOneOf?: { keys: string[]; message: string };
 }
 
 /** Quotes only what looks like a key: a message must not reveal other text of the file. */
@@ -91,10 +95,15 @@ export const mapping = <F extends Fields>(fields: F, texts: MappingAdvice): Node
   const properties = Object.fromEntries(
     [...known].map(([key, { parser, description }]) => [key, { description, ...parser.schema }]),
   );
+  const oneOf = texts.needsOneOf && { anyOf: texts.needsOneOf.keys.map((key) => ({ required: [key] })) };
   return {
-    schema: { type: "object", properties, additionalProperties: false, ...(required.length > 0 ? { required } : {}) },
+    schema: {
+      ...{ type: "object", properties, additionalProperties: false },
+      ...(required.length > 0 ? { required } : {}),
+      ...oneOf,
+    },
     parse(node, context) {
-      const pairs = pairsOf(node, context, texts.adviceForWord);
+      const pairs = pairsOf(node, context, texts);
       if (!pairs) return undefined;
       const result: Record<string, unknown> = { node };
       let isForOtherCi = false;
@@ -115,6 +124,9 @@ export const mapping = <F extends Fields>(fields: F, texts: MappingAdvice): Node
       for (const key of required) {
         if (!present.has(key) && !isForOtherCi) context.mistake(node, `The key \`${key}\` is missing here`);
       }
+      const { needsOneOf } = texts;
+      if (needsOneOf && !isForOtherCi && !needsOneOf.keys.some((key) => present.has(key)))
+        context.mistake(node, needsOneOf.message);
       return result as MappingOf<F>;
     },
   };

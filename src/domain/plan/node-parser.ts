@@ -10,6 +10,8 @@ export interface NodeParser<Value> {
   parse(node: Node, context: ParseContext): Value | undefined;
 }
 
+export type ParsedBy<Parser> = Parser extends NodeParser<infer Value> ? Value : never;
+
 /** The text of a scalar, with its node to locate it in the source. */
 export interface ScalarText {
   text: string;

@@ -1,130 +1,93 @@
-import { isScalar } from "yaml";
-import { LABEL, LABEL_RULE } from "../../protocol/common.ts";
-import { LIMITS } from "../../protocol/limits.ts";
-import { FILE_KEY_ADVICE, ONE_JOB, STEP_KEY_ADVICE, STEP_WORD_ADVICE } from "../other-ci/keys.ts";
+import { isMap, isScalar, type Node } from "yaml";
+import { BESIDE_STEPS_ADVICE, FILE_KEY_ADVICE, JOB_KEY_ADVICE, WRITE_JOBS } from "../other-ci/keys.ts";
+import { CHECKOUT, REQUIRES, REQUIRES_OF_JOB } from "./agent-fields.ts";
+import { GROUPS, JOBS } from "./job-fields.ts";
 import { FILE_LIMITS } from "./limits.ts";
 import { list } from "./list-parser.ts";
-import { field, type MappingAdvice, type MappingOf, mapping, record } from "./mapping-parser.ts";
-import { either, type NodeParser } from "./node-parser.ts";
+import { field, type MappingAdvice, type MappingOf, mapping } from "./mapping-parser.ts";
+import type { NodeParser } from "./node-parser.ts";
 import { isJob } from "./other-ci-jobs.ts";
-import { SHELLS } from "./plan.ts";
-import { choice, flag, name, text, wholeNumber } from "./scalar-parsers.ts";
+import type { ParseContext } from "./parse-context.ts";
+import { flag, text, wholeNumber } from "./scalar-parsers.ts";
+import { DEFAULTS, env, STEP, TIMEOUT_MINUTES } from "./step-fields.ts";
 import { TRIGGER_FIELDS } from "./trigger-fields.ts";
-import { KEY } from "./variable-key.ts";
 
-const env = field(record(KEY, text(true)), "Variables for the steps, by name. Values may use ${{ }}.");
-/** A pipeline's `timeoutSeconds` has the same limit. */
-const TIMEOUT_MINUTES = LIMITS.timeoutSeconds / 60;
-const timeout = field(wholeNumber(1, TIMEOUT_MINUTES), "Minutes after which it is stopped.");
-const workingDirectory = field(text(), "Folder the commands run in, relative to the checkout. May use ${{ }}.");
-const shell = field(choice(...SHELLS), "Program that runs the script; bash by default.");
-const label = name(LABEL, `A label ${LABEL_RULE}`);
+const name = field(text(), "A name for readers of the file. The service shows the pipeline's own name.");
+const timeout = wholeNumber(1, TIMEOUT_MINUTES);
 
-const REQUIRES = mapping(
-  {
-    platform: field(choice("macos", "linux", "windows"), "Operating system of the agent."),
-    ios: field(flag, "The agent can build for iOS."),
-    android: field(flag, "The agent can build for Android."),
-    web: field(flag, "The agent can build for the web."),
-    labels: field(list(label, { atMost: LIMITS.labels }), "Labels the agent has, all of them."),
-  },
-  { name: "`requires`" },
-);
-
-const CHECKOUT = mapping(
-  {
-    depth: field(wholeNumber(0, 1_000_000), "Commits to fetch, 1 by default; 0 is the whole history."),
-    submodules: field(choice<boolean | "recursive">(false, true, "recursive"), "Whether submodules are fetched too."),
-    lfs: field(flag, "Whether the files of Git LFS are fetched."),
-    "fetch-tags": field(flag, "Whether tags are fetched."),
-  },
-  { name: "`checkout`" },
-);
-
-const condition = either(flag, (node) => isScalar(node) && typeof node.value === "boolean", text());
-
-const STEP = mapping(
-  {
-    id: field(
-      name(/^[A-Za-z_][A-Za-z0-9_-]{0,99}$/, "An id must be letters, digits, _ and -, not beginning with a digit"),
-      "Name by which later steps refer to this one: steps.ID.outputs.NAME.",
-    ),
-    name: field(text(), "Name shown to people. May use ${{ }}."),
-    run: {
-      ...field(
-        text(false, "text: write `run: |` and the commands below it, one a line"),
-        "The script. Each ${{ }} in it becomes a variable, never a part of the script.",
-      ),
-      required: true,
-    },
-    shell,
-    env,
-    if: field(
-      condition,
-      "Condition to run the step; without success(), failure(), always() or cancelled() it means success() && (...).",
-    ),
-    "working-directory": workingDirectory,
-    "timeout-minutes": timeout,
-    "continue-on-error": field(flag, "Whether the build goes on, and can succeed, when this step fails."),
-  },
-  {
-    name: "a step",
-    adviceForKey: (key) => STEP_KEY_ADVICE.get(key),
-    adviceForWord: (word) => STEP_WORD_ADVICE.get(word) ?? "A step is a mapping: write `- run: ` before the command",
-  },
-);
-
-/** Keys at the top of a file that say what its builds do. */
+/** Keys at the top of a file of steps that say what its builds do. */
 const BUILD_FIELDS = {
-  name: field(text(), "A name for readers of the file. The service shows the pipeline's own name."),
+  name,
   env,
-  defaults: field(
-    mapping(
-      {
-        run: field(
-          mapping({ shell, "working-directory": workingDirectory }, { name: "`defaults.run`" }),
-          "Defaults for every step.",
-        ),
-      },
-      { name: "`defaults`" },
-    ),
-    "Defaults for the steps.",
-  ),
+  defaults: field(DEFAULTS, "Defaults for the steps."),
   requires: field(REQUIRES, "Requirements for the agent, in addition to the pipeline's."),
-  "timeout-minutes": field(
-    wholeNumber(1, TIMEOUT_MINUTES),
-    "Minutes after which the build is stopped; the pipeline's own limit holds too.",
-  ),
-  checkout: field(CHECKOUT, "How the commit is fetched."),
+  "timeout-minutes": field(timeout, "Minutes after which the build is stopped; the pipeline's own limit holds too."),
+  checkout: field(CHECKOUT, "How the commit is fetched; false for a build without its files."),
+  groups: field(GROUPS, "Protected variable groups whose variables the build gets."),
   steps: { ...field(list(STEP, { atLeast: 1, atMost: FILE_LIMITS.steps }), "The steps, in order."), required: true },
 };
 
+/** Keys at the top of a file of several jobs: but for `name` and `jobs`, each job may say otherwise. */
+const JOBS_FIELDS = {
+  name,
+  env,
+  defaults: field(DEFAULTS, "Defaults for the steps of all jobs."),
+  requires: field(REQUIRES_OF_JOB, "Requirements for the agents of all jobs, in addition to the pipeline's."),
+  "timeout-minutes": field(timeout, "Minutes after which a job is stopped; the pipeline's own limit holds too."),
+  checkout: field(CHECKOUT, "How the jobs fetch the commit; false for jobs without its files."),
+  "fail-fast": field(flag, "Whether the first failure of a job ends all others; false by default."),
+  jobs: { ...field(JOBS, "The jobs, by their names."), required: true },
+};
+
 /** Keys at the top of a file. */
-export const FILE_FIELDS = { ...BUILD_FIELDS, ...TRIGGER_FIELDS };
+export const FILE_FIELDS = { ...BUILD_FIELDS, ...JOBS_FIELDS, ...TRIGGER_FIELDS };
 
 const ADVICE: MappingAdvice = {
   name: "a pipeline file",
-  adviceForKey: (key, value, context) => FILE_KEY_ADVICE.get(key) ?? (isJob(value, context) ? ONE_JOB : undefined),
+  adviceForKey: (key, value, context) =>
+    BESIDE_STEPS_ADVICE.get(key) ?? FILE_KEY_ADVICE.get(key) ?? (isJob(value, context) ? WRITE_JOBS : undefined),
 };
 
-/** The language of pipeline files: its parser, and its JSON Schema. */
-export const PIPELINE_FILE = mapping(FILE_FIELDS, ADVICE);
+const inJobs = (key: string): string | undefined =>
+  key === "groups" || key === "gate" ? "Write it in the job that it is for" : undefined;
+
+const JOBS_ADVICE: MappingAdvice = {
+  name: "a file of several jobs",
+  adviceForKey: (key) =>
+    key === "steps"
+      ? "A file has `steps` or `jobs`, not both: write these steps in a job"
+      : (inJobs(key) ?? JOB_KEY_ADVICE.get(key) ?? FILE_KEY_ADVICE.get(key)),
+};
+
+/** Whether a file is one of several jobs. */
+export const hasJobs = (root: Node, context: ParseContext): boolean => {
+  const found = context.resolve(root);
+  return isMap(found) && found.items.some(({ key }) => isScalar(key) && key.value === "jobs");
+};
+
+const kinds = <Steps, Several>(steps: NodeParser<Steps>, jobs: NodeParser<Several>) => ({ steps, jobs });
+
+/** The language of pipeline files: the parsers of its two kinds, each with its JSON Schema. */
+export const PIPELINE_FILE = kinds(
+  mapping({ ...BUILD_FIELDS, ...TRIGGER_FIELDS }, ADVICE),
+  mapping({ ...JOBS_FIELDS, ...TRIGGER_FIELDS }, JOBS_ADVICE),
+);
 
 const ANYTHING = field<unknown>({ schema: {}, parse: () => null }, "Read from the default branch, by the service.");
+const ANY_TRIGGERS = { on: ANYTHING, supersede: ANYTHING, schedule: ANYTHING };
 
 /** A file as an agent reads it. When it is built is decided elsewhere: what it says of that is not looked at. */
-export const RUNNABLE_FILE = mapping(
-  { ...BUILD_FIELDS, on: ANYTHING, supersede: ANYTHING, schedule: ANYTHING },
-  ADVICE,
+export const RUNNABLE_FILE = kinds(
+  mapping({ ...BUILD_FIELDS, ...ANY_TRIGGERS }, ADVICE),
+  mapping({ ...JOBS_FIELDS, ...ANY_TRIGGERS }, JOBS_ADVICE),
 );
 
 /** A job in a file for another CI: it has the keys of a pipeline file, none of them required. */
 export const OTHER_CI_JOB = mapping(
   { ...BUILD_FIELDS, steps: { ...BUILD_FIELDS.steps, required: false } },
-  { name: "a pipeline file", adviceForKey: (key) => FILE_KEY_ADVICE.get(key) },
+  { name: "a job", adviceForKey: (key) => JOB_KEY_ADVICE.get(key) ?? FILE_KEY_ADVICE.get(key) },
 );
 
 /** What a file says of its builds. */
-export type PipelineFile = MappingOf<typeof BUILD_FIELDS>;
-export type StepOfFile = ParsedBy<typeof STEP>;
-type ParsedBy<R> = R extends NodeParser<infer Value> ? Value : never;
+export type StepsFile = MappingOf<typeof BUILD_FIELDS>;
+export type JobsFile = MappingOf<typeof JOBS_FIELDS>;

@@ -1,5 +1,8 @@
 import type { Requires } from "../../protocol/pipeline.ts";
+import type { Role } from "../../protocol/token.ts";
+import type { JobNames } from "../expression/job-names.ts";
 import type { Expression } from "../expression/parse.ts";
+import type { Concurrency, Gate, Matrix } from "../jobs/graph.ts";
 import type { Position } from "./mistake.ts";
 
 /** An expression, with the position in the file of each of its characters. */
@@ -50,17 +53,58 @@ export interface Checkout {
   fetchTags: boolean;
 }
 
-/** The part of a plan that one agent runs. A file has one job. */
+/** The part of a plan that one agent runs. */
 interface PlanJob {
   requires: Requires;
   timeoutMinutes: number | null;
-  checkout: Checkout;
+  /** False: the job runs without the commit's files. */
+  checkout: Checkout | false;
   steps: PlanStep[];
+}
+
+/** What the agent must have, where the job's combination of its matrix may decide it. */
+export interface RequiresTemplate {
+  platform: Requires["platform"] | Template;
+  ios: boolean | LocatedExpression | null;
+  android: boolean | LocatedExpression | null;
+  web: boolean | LocatedExpression | null;
+  labels: Template[] | null;
+}
+
+/** A job as the file writes it: with a matrix it becomes several. */
+export interface JobDefinition {
+  key: string;
+  position: Position;
+  name: Template | null;
+  /** Direct needs, in the order written. */
+  needs: { job: string; isOptional: boolean }[];
+  if: LocatedExpression | null;
+  /** The combinations of its matrix, in GitHub's order; null without a matrix. `axes` are their keys that vary. */
+  matrix: { axes: string[]; combinations: Matrix[] } | null;
+  maxParallel: number | null;
+  failFast: boolean;
+  mayFail: boolean | LocatedExpression;
+  concurrency: { group: Template; limit: number; whenBusy: Concurrency["whenBusy"]; position: Position } | null;
+  gate: { message: Template | null; by: Role; timeoutHours: number; hostStatus: Gate["hostStatus"] } | null;
+  groups: string[];
+  outputs: { name: string; value: Template; position: Position }[];
+  /** Variables of this job alone; those of the file stand before them. */
+  env: EnvEntry[];
+  job: Omit<PlanJob, "requires"> & { requires: RequiresTemplate };
+  /** What its expressions can name. */
+  names: JobNames;
 }
 
 /** A parsed and checked pipeline file. */
 export interface Plan {
   name: Template | null;
   env: EnvEntry[];
+  /** Of a file of several jobs it has no steps: see `planOfJob`. */
   job: PlanJob;
+  /** Null for a file of steps. */
+  jobs: JobDefinition[] | null;
+  /** Whether the first failure of a job ends all others. */
+  failFast: boolean;
+  /** Variable groups that a file of steps asks for. */
+  groups: string[];
 }

@@ -4,5 +4,8 @@ import { PIPELINE_FILE } from "./pipeline-file.ts";
 export const PIPELINE_SCHEMA = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   title: "Millrace pipeline",
-  ...PIPELINE_FILE.schema,
+  anyOf: [
+    { title: "Steps of one job", ...PIPELINE_FILE.steps.schema },
+    { title: "Several jobs", ...PIPELINE_FILE.jobs.schema },
+  ],
 };

@@ -1,8 +1,8 @@
 import { type Data, type Dictionary, text, toData } from "../expression/data.ts";
 import { evaluateText, type Scope } from "../expression/evaluate.ts";
+import { matrixContext, needsContext } from "../expression/job-contexts.ts";
 import { ExpressionMistake } from "../expression/mistake.ts";
-import type { ContextName } from "../expression/names.ts";
-import { fixedContext, outputsContext, scopeOf, variableContext } from "../expression/scope.ts";
+import { type Contexts, fixedContext, outputsContext, scopeOf, variableContext } from "../expression/scope.ts";
 import type { JobContext } from "./job-context.ts";
 import type { JobState } from "./job-state.ts";
 import type { Mistake } from "./mistake.ts";
@@ -77,13 +77,15 @@ const variableContexts = ({ env, secretKeys }: JobContext): Record<"vars" | "sec
   };
 };
 
-const contextsOf = (plan: Plan, context: JobContext, state: JobState): Record<ContextName, Dictionary> => ({
+const contextsOf = (plan: Plan, context: JobContext, state: JobState): Contexts => ({
   ...variableContexts(context),
   build: objectContext(context.build),
   repository: objectContext(context.repository),
   agent: objectContext(context.agent),
   steps: stepsContext(plan, state),
   job: objectContext({ status: state.status }),
+  ...(context.matrix === undefined ? {} : { matrix: matrixContext(context.matrix) }),
+  ...(context.needs === undefined ? {} : { needs: needsContext(context.needs) }),
 });
 
 /** The environment of one step while its layers are applied, and the secret values that appear on the way. */

@@ -108,19 +108,19 @@ export class TemplateParser {
   }
 
   /** Parses the condition of `if`: an expression, with or without `${{ }}` around it. */
-  condition(written: ScalarText): LocatedExpression | null {
+  condition(written: ScalarText, unknown: UnknownNames = "null"): LocatedExpression | null {
     const { text, node } = written;
     const { spans, open } = this.#spans(written);
     const [span] = spans;
     if (open !== undefined) this.mistake(node, open, "This ${{ is never closed by }}");
-    else if (!span) return this.expression(node, text, 0, "null");
+    else if (!span) return this.expression(node, text, 0, unknown);
     else if (text.slice(0, span.start).trim() !== "" || text.slice(span.end).trim() !== "")
       this.mistake(
         node,
         span.start,
         "Text around ${{ }} is always true: put the whole condition inside, or leave out ${{ }}",
       );
-    else return this.expression(node, span.inner, span.innerStart, "null");
+    else return this.expression(node, span.inner, span.innerStart, unknown);
     return null;
   }
 }

@@ -5,7 +5,7 @@ import { DEFAULT_TRIGGERS, type NamedSchedule, type Triggers } from "../githost/
 import { onOf } from "../githost/written-on.ts";
 import type { ScalarText } from "./node-parser.ts";
 import type { ParseContext } from "./parse-context.ts";
-import { PIPELINE_FILE } from "./pipeline-file.ts";
+import { hasJobs, PIPELINE_FILE } from "./pipeline-file.ts";
 import { type FileRead, readFile } from "./read-file.ts";
 import type { TriggersOfFile } from "./trigger-fields.ts";
 
@@ -47,7 +47,7 @@ export const triggersOf = (file: TriggersOfFile, context: ParseContext): Trigger
 });
 
 const triggersIn = (root: Node, context: ParseContext): Triggers | undefined => {
-  const file = PIPELINE_FILE.parse(root, context);
+  const file = (hasJobs(root, context) ? PIPELINE_FILE.jobs : PIPELINE_FILE.steps).parse(root, context);
   return file && triggersOf(file, context);
 };
 

@@ -8,7 +8,7 @@ import type { BuildOrigin, HostTarget } from "../githost/build-origin.ts";
 import type { HostState } from "../githost/host-report.ts";
 import type { JobGraph } from "../jobs/graph.ts";
 import type { JobNode } from "../jobs/node.ts";
-import type { StopReason } from "../jobs/order.ts";
+import type { StopReason } from "../jobs/settle-orders.ts";
 import type { Arrived } from "./arrivals.ts";
 import type { RunValues } from "./commands.ts";
 import type { LossCause } from "./events.ts";

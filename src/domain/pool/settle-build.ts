@@ -1,6 +1,6 @@
 import type { JobNode } from "../jobs/node.ts";
-import type { Order } from "../jobs/order.ts";
 import { settle } from "../jobs/settle.ts";
+import type { Order } from "../jobs/settle-orders.ts";
 import {
   activeBuild,
   type Decision,

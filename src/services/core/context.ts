@@ -3,6 +3,7 @@ import type { Config } from "../../config.ts";
 import { databaseOf } from "../../db/database-of.ts";
 import { DatabaseSession } from "../../db/session.ts";
 import type { AgentPool } from "../../objects/agent-pool.ts";
+import type { Feature } from "../../protocol/jobs.ts";
 import type { Access, Admitted, Caller } from "./access.ts";
 import { Admission } from "./admission.ts";
 import { Keys } from "./keys.ts";
@@ -17,9 +18,11 @@ export interface RequestHeaders {
   lease: number | null;
   /** The agent program's id for its present run: a new one means that it was restarted. */
   bootId: string | null;
+  /** What the agent program can do beyond the first protocol. */
+  features: Feature[];
 }
 
-const NO_HEADERS: RequestHeaders = { ifMatch: null, idempotencyKey: null, lease: null, bootId: null };
+const NO_HEADERS: RequestHeaders = { ifMatch: null, idempotencyKey: null, lease: null, bootId: null, features: [] };
 
 /** What is known of a request before its caller is admitted. */
 export interface Opening {

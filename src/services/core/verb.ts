@@ -16,6 +16,8 @@ interface Definition<P, Q, B, O extends z.ZodMiniType> {
   params?: z.ZodMiniType<P>;
   query?: z.ZodMiniType<Q>;
   body?: z.ZodMiniType<B>;
+  /** A request without a body is one with an empty object. */
+  mayLackBody?: true;
   /** Absent where the answer has no body. */
   output?: O;
   run(context: Context, input: Input<P, Q, B>): Promise<z.output<O> | Answer<z.output<O>>>;

@@ -4,10 +4,10 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { endAndRemoveBuild, makeBuildFolder, removeBuildFolder } from "../../../src/agent/build-folder.ts";
 import { BuildFailure, Cancel } from "../../../src/agent/failure.ts";
 import { BuildLog } from "../../../src/agent/log/build-log.ts";
-import { parsePlanOrFail } from "../../../src/agent/perform-build.ts";
 import { chownTree } from "../../../src/agent/process/as-user.ts";
 import { ProcessTree } from "../../../src/agent/process/process-tree.ts";
 import { findStepUser, type StepUser } from "../../../src/agent/process/step-user.ts";
+import { parsePlanOrFail } from "../../../src/agent/read-plan.ts";
 import { runSteps, type StepListener } from "../../../src/agent/steps/run-steps.ts";
 import type { Plan } from "../../../src/domain/plan/plan.ts";
 import type { Step } from "../../../src/protocol/build.ts";
@@ -98,7 +98,7 @@ describe("the steps of a plan", () => {
     };
     const text = "steps:\n  - run: sleep 1000\n    continue-on-error: true\n  - run: echo after\n";
     const { value, log } = await runPlan(text, { change: shorten });
-    expect(value).toEqual({ succeeded: true, exitCode: 0, message: null });
+    expect(value).toMatchObject({ succeeded: true, exitCode: 0, message: null });
     expect(log).toMatch(/was stopped after 0\.005 minutes \(timeout-minutes\)\n--- echo after\nafter\n$/);
   });
 
@@ -205,7 +205,7 @@ describe("the steps of a plan", () => {
   - run: ls -l mine | cut -d' ' -f3; kill -0 $PPID 2> /dev/null || echo may not touch the agent
 `;
     const { value, log, folder, tree } = await runPlan(text, { user });
-    expect(value).toEqual({ succeeded: true, exitCode: 0, message: null });
+    expect(value).toMatchObject({ succeeded: true, exitCode: 0, message: null });
     expect(log).toContain(`${user.name}\n${user.name} ${folder.path}/home ${folder.path}/tmp\nagain\n`);
     expect(log).toContain(`${user.name}\nmay not touch the agent\n`);
     expect(tree.living()).toEqual([]);

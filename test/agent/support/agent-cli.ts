@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { testedAgent } from "../../support/set-up/agent.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 
@@ -13,10 +14,10 @@ export interface AgentProcess {
   pid: number;
 }
 
-/** Starts the real program, `node src/agent/main.ts ARGS`; who starts it ends it. */
+/** Starts the real program, `node agent.mjs ARGS`; who starts it ends it. */
 export const startAgentCli = (
   args: string[],
-  { cwd = ROOT, input = "", env = {}, program = join(ROOT, "src/agent/main.ts") } = {},
+  { cwd = ROOT, input = "", env = {}, program = testedAgent() } = {},
 ): AgentProcess => {
   const child = spawn(process.execPath, [program, ...args], { cwd, env: { ...process.env, ...env } });
   let stdout = "";

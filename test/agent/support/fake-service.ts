@@ -1,6 +1,7 @@
+import { createHash } from "node:crypto";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { Identity } from "../../../src/agent/cli/identity.ts";
-import type { HeartbeatMessage, Job } from "../../../src/protocol/jobs.ts";
+import type { HandedEnvironment, HeartbeatMessage, Job, JobToRun, PlanToAccept } from "../../../src/protocol/jobs.ts";
 import { type ReceivedRequest, type StubResponse, type StubServer, startStubServer } from "./stub-server.ts";
 
 const AGENT = "01900000-0000-7000-8000-0000000000a1";
@@ -93,6 +94,19 @@ export const makeJob = (cloneUrl: string, number: number, change: Partial<Job> =
   ...change,
 });
 
+/** One job of a build of several, planned from `text`. */
+export const makeJobOfSeveral = (
+  cloneUrl: string,
+  number: number,
+  { text, ...one }: Partial<JobToRun> & { text: string },
+  change: Partial<Job> = {},
+): Job => {
+  const job = makeJob(cloneUrl, number, change);
+  const known = { key: "test", definition: "test", name: "test", matrix: null, attempt: 1, needs: {} };
+  const file = { hash: createHash("sha256").update(text).digest("hex"), path: ".millrace.yml" };
+  return { ...job, job: { id: crypto.randomUUID(), ...known, ...file, ...one } };
+};
+
 export interface FakeService extends StubServer {
   /** Jobs for the next polls. */
   jobs: Job[];
@@ -101,6 +115,11 @@ export interface FakeService extends StubServer {
   /** Bodies of finish and release, in order. */
   results: { buildId: string; kind: "finish" | "release"; lease: string; body: Record<string, unknown> }[];
   progress: Record<string, unknown>[];
+  plans: PlanToAccept[];
+  /** Keys of the jobs that the next plans make. */
+  planned: string[];
+  /** What the next asks for the environment get. */
+  environment: HandedEnvironment;
   /** Response of the next heartbeats. */
   heartbeat: Record<string, unknown>;
   /** Heartbeats that came over WebSockets. */
@@ -148,6 +167,11 @@ const respond = (service: FakeService, { method, path, query, headers, body }: R
     service.progress.push(parsed);
     return { status: 204 };
   }
+  if (action === "plan") {
+    service.plans.push(parsed);
+    return { body: { jobs: service.planned.map((key) => ({ id: crypto.randomUUID(), key })) } };
+  }
+  if (action === "environment") return { body: service.environment };
   if (action === "finish" || action === "release")
     service.results.push({ buildId: id, kind: action, lease: String(headers["x-lease"]), body: parsed });
   return { body: {} };
@@ -183,6 +207,9 @@ export const startFakeService = async (): Promise<FakeService> => {
     logs: new Map(),
     results: [],
     progress: [],
+    plans: [],
+    planned: [],
+    environment: { env: {}, secretKeys: [], runKeys: [] },
     heartbeat: { cancel: false, leaseExpiresAt: NOW },
     socketBeats: [],
     onSocketBeat: ({ lease }, client) =>

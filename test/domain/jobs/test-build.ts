@@ -1,9 +1,9 @@
 import type { GraphJob, JobGraph } from "../../../src/domain/jobs/graph.ts";
 import type { BuildView } from "../../../src/domain/jobs/job-view.ts";
 import type { JobCause, JobEndStatus, JobNode } from "../../../src/domain/jobs/node.ts";
-import type { Order } from "../../../src/domain/jobs/order.ts";
 import { JOB_RULES, type JobRules } from "../../../src/domain/jobs/rules.ts";
 import { settle } from "../../../src/domain/jobs/settle.ts";
+import type { Order } from "../../../src/domain/jobs/settle-orders.ts";
 import { type BuildStatus, isEnded } from "../../../src/protocol/build-states.ts";
 
 export const DAY = 24 * 60 * 60 * 1000;
@@ -15,6 +15,8 @@ interface Queued {
   status: "queued" | "assigned" | "running" | "canceling";
   stop: Stop | null;
 }
+
+export type Happening = "plan" | "lease" | "loss" | "end" | "cancel" | "cancel of a job" | "decision" | "deadline";
 
 type JobWords = Partial<Omit<GraphJob, "needs">> & { needs?: (string | GraphJob["needs"][number])[] };
 
@@ -62,19 +64,22 @@ export class TestBuild {
   };
   end: Extract<Order, { kind: "end-build" }> | null = null;
   now = 0;
-  /** What the last settling ordered. */
-  orders: Order[] = [];
+  /** Jobs that a person canceled, each alone. */
+  readonly canceledAlone = new Set<string>();
+  readonly #forgets: Happening | null;
 
-  constructor(graph: JobGraph, rules: JobRules = JOB_RULES) {
+  constructor(graph: JobGraph, rules: JobRules = JOB_RULES, forgets: Happening | null = null) {
     this.graph = graph;
+    this.#forgets = forgets;
     this.rules = rules;
     for (const [index, { id }] of graph.jobs.entries())
       this.nodes.set(id, { id, buildId: "build", index, readyAt: null, gate: null, stopCause: null, end: null });
-    this.settle();
+    this.#settleAfter("plan");
   }
 
-  pending(): Order[] {
-    const { graph, build, nodes, now, rules } = this;
+  /** What is left to do, at this time. */
+  pending(now = this.now): Order[] {
+    const { graph, build, nodes, rules } = this;
     const inQueue = (jobId: string) => {
       const queued = this.queue.get(jobId);
       return queued ? { status: queued.status, startedAt: null } : null;
@@ -82,9 +87,8 @@ export class TestBuild {
     return settle({ graph, build, nodes, inQueue, outputs: (jobId) => this.outputs.get(jobId) ?? {}, now, rules });
   }
 
-  settle(): void {
-    this.orders = this.pending();
-    for (const order of this.orders) this.#apply(order);
+  #settleAfter(happening: Happening): void {
+    if (happening !== this.#forgets) for (const order of this.pending()) this.#apply(order);
   }
 
   #patch(jobId: string, patch: Partial<JobNode>): void {
@@ -119,7 +123,7 @@ export class TestBuild {
 
   lease(jobId: string, status: "assigned" | "running" = "running"): void {
     this.queue.set(jobId, { status, stop: null });
-    this.settle();
+    this.#settleAfter("lease");
   }
 
   /** The lease is over without a result, and an attempt is left. */
@@ -128,7 +132,7 @@ export class TestBuild {
     if (stop) this.finish(jobId, "canceled");
     else {
       this.queue.set(jobId, { status: "queued", stop: null });
-      this.settle();
+      this.#settleAfter("loss");
     }
   }
 
@@ -137,7 +141,7 @@ export class TestBuild {
     const stop = this.queue.get(jobId)?.stop ?? null;
     if (stop) this.#end(jobId, "canceled", { reason: stop.reason, cause: stop.cause, exitCode });
     else this.#end(jobId, status, { exitCode });
-    this.settle();
+    this.#settleAfter("end");
   }
 
   cancel(): void {
@@ -147,24 +151,25 @@ export class TestBuild {
       ? { ...several.cancel, until: this.now }
       : { at: this.now, until: this.now + 5 * 60 * 1000 };
     this.build = { ...this.build, several: { ...several, cancel } };
-    this.settle();
+    this.#settleAfter("cancel");
   }
 
   cancelJob(jobId: string, cause: JobCause = { kind: "canceled", job: null, text: null }): void {
+    this.canceledAlone.add(jobId);
     this.#patch(jobId, { stopCause: cause });
-    this.settle();
+    this.#settleAfter("cancel of a job");
   }
 
   decide(jobId: string, approved: boolean, comment: string | null = null): void {
     const { gate } = this.nodes.get(jobId)!;
     const decision = { approved, at: this.now, actor: "token:1", name: "Ada", role: "admin" as const, comment };
     this.#patch(jobId, { gate: { ...gate!, decision } });
-    this.settle();
+    this.#settleAfter("decision");
   }
 
   wait(ms: number): void {
     this.now += ms;
-    this.settle();
+    this.#settleAfter("deadline");
   }
 
   /** A waiting job of which a person is asked is a `gate`. */

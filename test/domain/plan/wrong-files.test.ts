@@ -50,14 +50,13 @@ const WRONG: [file: string, mistakes: string[]][] = [
     "on: push\njobs:\n  build:\n    runs-on: ubuntu\n",
     [
       "1:5 Write a mapping, for example `on: { push: true, pull: true }`",
-      "2:1 `jobs` is not a key of a pipeline file. One build is one job: write its `steps` at the top level, and make a pipeline for each other job",
-      "4:5 `runs-on` is not a key of a pipeline file. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
+      "4:5 `runs-on` is not a key of a job. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
     ],
   ],
   [
     "stages: [build]\nscript: make\n",
     [
-      "1:1 `stages` is not a key of a pipeline file. One build is one job: write its `steps` at the top level, and make a pipeline for each other job",
+      "1:1 `stages` is not a key of a pipeline file. Write the jobs below `jobs`, each with its `steps`, and with `needs` where it waits for others",
       "2:1 `script` is not a key of a pipeline file. Write the commands as `steps`, each with its `run`",
     ],
   ],
@@ -169,7 +168,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ["steps:\n  - run: a\n    if: github.ref == 'x'\n", ["3:9 There is no context `github` [build.branch]"]],
   [
     "steps:\n  - run: a\n    if: matrix.os == 'x'\n",
-    ["3:9 There is no context `matrix`. There is no matrix: make a pipeline for each case, and give it a variable"],
+    ["3:9 There is no context `matrix`. Only a job has a matrix: write `jobs`"],
   ],
   ["steps:\n  - run: a\n    if: success\n", ["3:9 This is a function: call it with ( ) [success()]"]],
   [

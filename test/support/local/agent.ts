@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "../../../src/local/client.ts";
-import { ROOT } from "../../../src/local/service.ts";
+import { testedAgent } from "../set-up/agent.ts";
 
 export interface RunningAgent {
   process: ChildProcess;
@@ -13,10 +13,8 @@ export interface RunningAgent {
   stop(): Promise<number | null>;
 }
 
-const MAIN = join(ROOT, "src/agent/main.ts");
-
-const run = (program: string, args: string[], stdin: "pipe" | "ignore"): ChildProcess =>
-  spawn(process.execPath, [program, ...args], {
+const run = (program: string, args: string[], stdin: "pipe" | "ignore", preload: string[] = []): ChildProcess =>
+  spawn(process.execPath, [...preload, program, ...args], {
     stdio: [stdin, "pipe", "pipe"],
     env: { ...process.env, NO_COLOR: "1" },
   });
@@ -32,7 +30,14 @@ export const startAgent = async (
   client: Client,
   folder: string,
   name: string,
-  options: { register?: string[]; start?: string[]; url?: string; program?: string } = {},
+  options: {
+    register?: string[];
+    start?: string[];
+    url?: string;
+    program?: string;
+    /** Arguments of Node for `start`. */
+    preload?: string[];
+  } = {},
 ): Promise<RunningAgent> => {
   const state = mkdtempSync(join(folder, `${name}-`));
   const { token } = await client.call<{ token: string }>("POST", "/token", {
@@ -42,17 +47,20 @@ export const startAgent = async (
   });
   const url = options.url ?? client.url;
   const registering = ["register", "--url", url, "--token-file", "-", "--name", name, "--state", state];
-  const registration = run(options.program ?? MAIN, [...registering, ...(options.register ?? [])], "pipe");
+  const registration = run(options.program ?? testedAgent(), [...registering, ...(options.register ?? [])], "pipe");
   const printedByRegister = collect(registration);
   registration.stdin?.end(`${token}\n`);
   const [code] = await once(registration, "exit");
   if (code !== 0) throw new Error(`register ended with ${code}: ${printedByRegister()}`);
-  return startRegistered(state, options.start, options.program);
+  return startRegistered(state, options);
 };
 
 /** Starts the registered agent of the folder `state`; `program` may be that of another release. */
-const startRegistered = (state: string, more: string[] = [], program = MAIN): RunningAgent => {
-  const child = run(program, ["start", "--state", state, ...more], "ignore");
+const startRegistered = (
+  state: string,
+  { start = [], program = testedAgent(), preload }: { start?: string[]; program?: string; preload?: string[] },
+): RunningAgent => {
+  const child = run(program, ["start", "--state", state, ...start], "ignore", preload);
   const printed = collect(child);
   return {
     process: child,

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "../../../src/local/client.ts";
 import { ensureDevVars, migrate, type Service, startService } from "../../../src/local/service.ts";
+import { preparedService } from "../set-up/service.ts";
 
 /** Each test worker has its own range, below the ephemeral ports: parallel test files never take the same port. */
 const PORTS = 1_000;
@@ -50,8 +51,10 @@ export const startLocalService = async (
   const envFile = join(folder, "dev.vars");
   const stateFolder = join(folder, "state");
   const { OPERATOR_TOKEN = "" } = ensureDevVars(envFile);
-  let config = first;
-  await migrate(stateFolder, config);
+  const prepared = preparedService();
+  let config = first ?? prepared?.config;
+  if (prepared && first === undefined) cpSync(prepared.state, stateFolder, { recursive: true });
+  else await migrate(stateFolder, config);
   const port = await freePort();
   const options = { port, state: stateFolder, envFile, vars, quiet: true, logLevel };
   let printed = "";
@@ -85,7 +88,7 @@ export const startLocalService = async (
     },
     async deploy(next) {
       await service.stop();
-      config = next;
+      config = next ?? prepared?.config;
       await migrate(stateFolder, config);
       service = await start();
     },

@@ -3,6 +3,7 @@ import { AGENTS } from "./agents.ts";
 import { BUILDS } from "./builds.ts";
 import { CONNECTIONS } from "./connections.ts";
 import { GROWING } from "./growing.ts";
+import { JOBS } from "./jobs.ts";
 import { OPERATION } from "./operation.ts";
 import { SCHEDULES } from "./schedules.ts";
 import type { Words } from "./schema-words.ts";
@@ -15,6 +16,7 @@ export const WORDS: Words = {
   ...VALUES,
   ...AGENTS,
   ...BUILDS,
+  ...JOBS,
   ...CONNECTIONS,
   ...SOURCES,
   ...SCHEDULES,

@@ -55,5 +55,6 @@ export const SUBJECTS: Record<string, string> = {
   "/connection": "Id of the connection.",
   "/pipeline": "Id of the pipeline.",
   "/build": "Id of the build.",
+  "/job": "Id of the job.",
   "/buildagent": "Id of the agent.",
 };

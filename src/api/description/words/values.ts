@@ -15,7 +15,7 @@ export const VALUES: Words = {
     is: "The short name of a branch, such as main, or a full ref, such as refs/tags/v1 or refs/pull/7/head. The rules are those of git-check-ref-format.",
   },
   BuildReason: {
-    is: "Why a build ended, if the cause was not a step. agent-lost: the agent of every attempt was lost. timeout. environment: the environment could not be composed. requirements-unmet. commit-not-on-branch. pipeline-invalid: the pipeline file has mistakes. checkout-failed. agent-error: the agent's program or machine failed. canceled: a person or program canceled the build. superseded: the build of a newer commit ended it. skipped: nothing that the pipeline wants had changed.",
+    is: "Why a build ended, if the cause was not a step. agent-lost: the agent of every attempt was lost. timeout. environment: the environment could not be composed. requirements-unmet. commit-not-on-branch. pipeline-invalid: the pipeline file has mistakes. checkout-failed. agent-error: the agent's program or machine failed. plan-mismatch: the commit has another file than the one that the jobs were planned from. queue-full: the queue had no room for the jobs. output-refused: an output has a secret in it, or the outputs are too large. gate-closed: a person rejected it, or nobody decided in time. canceled: a person or program canceled the build. fail-fast: another job failed. superseded: the build of a newer commit ended it. skipped: nothing that the pipeline wants had changed.",
   },
   BuildStatus: {
     is: `${STATUSES.map((status) => `${status}: ${BUILD_STATES[status].meaning}.`).join(" ")} An ended build never changes.`,

@@ -42,10 +42,20 @@ export const VARIABLES: Words = {
       orgId: "Id of the organization.",
       name: "Name of the group, unique in the organization.",
       description: "The purpose of the group; null where none was given.",
+      protection: "When its variables leave; null: with every job of the pipelines that attach it.",
       variableCount: "Number of its variables, including inactive ones.",
       createdAt: "Time of creation.",
       updatedAt: "Time of the last change.",
       variables: "The variables of the group. Present with includeVariables=true.",
+    },
+  },
+  GroupProtection: {
+    is: "When the variables of a protected group leave: with a job that names the group, on a ref that is allowed, after an approval where one is asked. A pipeline file cannot change it. If one of branches and tags is null and the other is not, no ref of that kind is allowed.",
+    fields: {
+      branches: "Patterns of branches, as in a pipeline's `on`; null with tags null: every ref.",
+      tags: "Patterns of tags; null with branches null: every ref.",
+      approval:
+        "The least role of whoever has to approve each job; null: nobody has to. Only a token with this role changes the protection.",
     },
   },
   NewGroup: { is: "A group to create.", like: "Group" },

@@ -1,0 +1,119 @@
+import { CLEAN_UP_MS } from "../../domain/jobs/cancel.ts";
+import type { GraphJob, JobGraph } from "../../domain/jobs/graph.ts";
+import { needsOf } from "../../domain/jobs/needs.ts";
+import type { JobEnd, JobNode } from "../../domain/jobs/node.ts";
+import { JOB_RULES } from "../../domain/jobs/rules.ts";
+import { settle } from "../../domain/jobs/settle.ts";
+import type { Order } from "../../domain/jobs/settle-orders.ts";
+import type { Needs } from "../../protocol/jobs.ts";
+import { EXIT } from "./exit-codes.ts";
+import { askGate } from "./local-gate.ts";
+import { endInWords, say } from "./local-words.ts";
+
+/** How the steps of one job ended. */
+export type JobResult = Pick<JobEnd, "status" | "exitCode" | "reason" | "message"> & {
+  outputs: Record<string, string>;
+};
+
+export interface LocalBuildOptions {
+  graph: JobGraph;
+  /** Open every gate without asking. */
+  approve: boolean;
+  run: (job: GraphJob, needs: Needs) => Promise<JobResult>;
+  /** Aborted by the person: only what cleans up still runs. */
+  signal: AbortSignal;
+  /** Aborted when that must end too. */
+  abandon: AbortSignal;
+}
+
+type EndOrder = Extract<Order, { kind: "end" | "withdraw" }>;
+
+/** The jobs of a file in this folder, one after another, by the rules that the service has for them. */
+export class LocalBuild {
+  readonly #options: LocalBuildOptions;
+  readonly #nodes: Map<string, JobNode>;
+  readonly #outputs = new Map<string, Record<string, string>>();
+  readonly #queue: GraphJob[] = [];
+  #cancel: { at: number; until: number } | null = null;
+
+  constructor(options: LocalBuildOptions) {
+    this.#options = options;
+    const node = { buildId: "", readyAt: null, gate: null, stopCause: null, end: null };
+    this.#nodes = new Map(options.graph.jobs.map(({ id }, index) => [id, { ...node, id, index }]));
+  }
+
+  /** @returns the exit code: that of the first job that failed. */
+  async run(): Promise<number> {
+    for (;;) {
+      for (const order of this.#settle()) {
+        if (order.kind === "end-build") return this.#exitCode(order);
+        await this.#carryOut(order);
+      }
+      const job = this.#queue.shift();
+      if (job) await this.#runJob(job);
+    }
+  }
+
+  #settle(): Order[] {
+    const { graph, signal, abandon } = this.#options;
+    const now = Date.now();
+    if (signal.aborted) this.#cancel ??= { at: now, until: now + CLEAN_UP_MS };
+    if (this.#cancel && abandon.aborted) this.#cancel = { ...this.#cancel, until: now };
+    return settle({
+      graph,
+      build: {
+        status: this.#cancel ? "canceling" : "running",
+        several: { until: Number.MAX_SAFE_INTEGER, holdsPlace: true, cancel: this.#cancel },
+        supersededBy: null,
+      },
+      nodes: this.#nodes,
+      inQueue: (id) => (this.#queue.some((job) => job.id === id) ? { status: "queued", startedAt: null } : null),
+      outputs: (id) => this.#outputs.get(id) ?? {},
+      now,
+      rules: JOB_RULES,
+    });
+  }
+
+  async #carryOut(order: Order): Promise<void> {
+    const { graph, approve, signal } = this.#options;
+    if (order.kind === "end" || order.kind === "withdraw") return this.#endWithoutSteps(order);
+    if (order.kind !== "queue" && order.kind !== "ask") return;
+    const job = graph.jobs.find(({ id }) => id === order.jobId);
+    if (job && order.kind === "queue") this.#queue.push(job);
+    if (!job || order.kind !== "ask") return;
+    const decision = await askGate(job, { approve, signal });
+    this.#change(job.id, { gate: { since: decision.at, until: order.until, decision } });
+  }
+
+  #endWithoutSteps(order: EndOrder): void {
+    const end = { status: "canceled", message: null, ...order } as const;
+    const job = this.#options.graph.jobs.find(({ id }) => id === order.jobId);
+    this.#queue.splice(0, this.#queue.length, ...this.#queue.filter(({ id }) => id !== order.jobId));
+    this.#end(order.jobId, { status: end.status, cause: end.cause, reason: end.reason, message: end.message });
+    say(endInWords(job?.key ?? "", end));
+  }
+
+  async #runJob(job: GraphJob): Promise<void> {
+    const { graph, run } = this.#options;
+    const needs = needsOf(graph, this.#nodes, job.id, (id) => this.#outputs.get(id) ?? {});
+    const { outputs, ...result } = await run(job, needs);
+    this.#outputs.set(job.id, outputs);
+    this.#end(job.id, { ...result, cause: null });
+    say(endInWords(job.key, { ...result, cause: null }));
+  }
+
+  #end(id: string, end: Partial<JobEnd> & Pick<JobEnd, "status" | "cause" | "reason" | "message">): void {
+    const ran = { exitCode: null, startedAt: null, finishedAt: Date.now(), agentId: null, attempt: 1, fence: 0 };
+    this.#change(id, { end: { ...ran, ...end } });
+  }
+
+  #change(id: string, change: Partial<JobNode>): void {
+    const node = this.#nodes.get(id);
+    if (node) this.#nodes.set(id, { ...node, ...change });
+  }
+
+  #exitCode({ status, exitCode }: Extract<Order, { kind: "end-build" }>): number {
+    if (status === "succeeded") return EXIT.done;
+    return status === "canceled" ? EXIT.interrupted : (exitCode ?? EXIT.failed);
+  }
+}

@@ -1,0 +1,125 @@
+import { createHash, randomUUID } from "node:crypto";
+import { expand } from "../../domain/jobs/expand.ts";
+import type { GraphJob, JobGraph } from "../../domain/jobs/graph.ts";
+import { needsFrom } from "../../domain/jobs/needs.ts";
+import { questionsOf } from "../../domain/jobs/questions.ts";
+import { formatMistake } from "../../domain/plan/mistake.ts";
+import type { Plan } from "../../domain/plan/plan.ts";
+import type { Needs } from "../../protocol/jobs.ts";
+import { PIPELINE_DEFAULTS } from "../../protocol/pipeline.ts";
+import { BuildFailure, type Cancel } from "../failure.ts";
+import { headerOf, jobVariables, outputsOf } from "../one-of-several.ts";
+import { changedAnswers } from "../plan-jobs.ts";
+import { ProcessTree } from "../process/process-tree.ts";
+import { readJob } from "../read-plan.ts";
+import { EXIT, ExitError } from "./exit-codes.ts";
+import { type JobResult, LocalBuild } from "./local-build.ts";
+import { type LocalFacts, localFacts } from "./local-facts.ts";
+import { runPlan } from "./local-plan.ts";
+import type { LocalRunOptions } from "./local-run.ts";
+import { endInWords, say } from "./local-words.ts";
+
+interface LocalJobs extends LocalRunOptions {
+  file: string;
+  text: string;
+  plan: Plan;
+}
+
+/** Runs the jobs of a file in the order of their needs, or only one of them. @returns the exit code */
+export const runJobs = async (options: LocalJobs): Promise<number> => {
+  const { job, approve, signal, abandon, text, env } = options;
+  const known = await localFacts(randomUUID(), text, env, new ProcessTree("local"));
+  const graph = graphOf(options, known);
+  const run = (one: GraphJob, needs: Needs): Promise<JobResult> => runOne(one, needs, known, options);
+  return job === null ? new LocalBuild({ graph, approve, run, signal, abandon }).run() : runOnly(job, graph, run);
+};
+
+/** @throws BuildFailure pipeline-invalid with a line for each mistake. */
+const graphOf = ({ file, text, plan, env }: LocalJobs, { facts }: LocalFacts): JobGraph => {
+  const { build, repository, changedFiles = null } = facts;
+  const { graph, mistakes = [] } = expand(plan, {
+    facts: { build, repository, vars: env, changed: changedAnswers(questionsOf(plan), changedFiles) },
+    hash: hashOf(text),
+    path: file,
+    commitSha: build.commit,
+    requires: {},
+    timeoutSeconds: PIPELINE_DEFAULTS.timeoutSeconds,
+    newId: randomUUID,
+  });
+  if (graph) return graph;
+  throw new BuildFailure("pipeline-invalid", mistakes.map((mistake) => formatMistake(file, mistake)).join("\n"));
+};
+
+const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** Runs the job of this key, or all combinations of its matrix, as if all that it needs had succeeded. */
+const runOnly = async (
+  wanted: string,
+  graph: JobGraph,
+  run: (job: GraphJob, needs: Needs) => Promise<JobResult>,
+): Promise<number> => {
+  const jobs = graph.jobs.filter(({ key, definition }) => key === wanted || definition === wanted);
+  const keys = graph.jobs.map(({ key }) => key).join(", ");
+  if (jobs.length === 0) throw new ExitError(`there is no job ${wanted}, only ${keys}`, EXIT.usage);
+  const needed = [...new Set(jobs.flatMap(({ needs }) => needs.map(({ definition }) => definition)))];
+  if (needed.length > 0) say(`${needed.join(", ")}: not run, taken as succeeded without outputs`);
+  let code: number = EXIT.done;
+  for (const job of jobs) {
+    const { outputs: _, ...result } = await run(
+      job,
+      needsFrom(
+        graph,
+        job.id,
+        () => "succeeded",
+        () => ({}),
+      ),
+    );
+    say(endInWords(job.key, { ...result, cause: null }));
+    if (code === EXIT.done && result.status !== "succeeded")
+      code = result.status === "canceled" ? EXIT.interrupted : (result.exitCode ?? EXIT.failed);
+  }
+  return code;
+};
+
+const NO_RESULT = { exitCode: null, outputs: {} };
+
+const runOne = async (job: GraphJob, needs: Needs, known: LocalFacts, options: LocalJobs): Promise<JobResult> => {
+  const { file, text, plan, grace, signal, abandon } = options;
+  const one = { ...job, needs, hash: hashOf(text), path: file, attempt: 1 };
+  say(headerOf(one));
+  if (job.groups.length > 0) say(`groups ${job.groups.join(", ")}: their variables are only at the service`);
+  const fixed = { ...known.fixed, ...jobVariables(one) };
+  const facts = { ...known.facts, env: { ...known.facts.env, ...fixed }, matrix: job.matrix, needs };
+  const read = readJob(plan, file, text, job.definition);
+  const end = await runPlan({
+    read,
+    grace,
+    // After a cancel only jobs that clean up begin.
+    signal: signal.aborted ? abandon : signal,
+    abandon,
+    factsOf: async () => ({ fixed, facts }),
+  });
+  if (!end.result) return failed(end.error);
+  const { succeeded, exitCode, message, state } = end.result;
+  if (!succeeded) return { status: "failed", exitCode, reason: null, message, outputs: {} };
+  try {
+    return {
+      status: "succeeded",
+      exitCode,
+      reason: null,
+      message,
+      outputs: outputsOf(read, end.facts, state, end.mask),
+    };
+  } catch (error) {
+    if (error instanceof BuildFailure) return failed(error);
+    throw error;
+  }
+};
+
+const failed = (error: BuildFailure | Cancel): JobResult => {
+  if (error instanceof BuildFailure)
+    return { ...NO_RESULT, status: "failed", reason: error.reason, message: error.message };
+  if (error.reason === "timeout")
+    return { ...NO_RESULT, status: "failed", reason: "timeout", message: "it reached its time limit" };
+  return { ...NO_RESULT, status: "canceled", reason: "canceled", message: null };
+};

@@ -1,0 +1,82 @@
+import { randomUUID } from "node:crypto";
+import { tmpdir } from "node:os";
+import type { JobContext } from "../../domain/plan/job-context.ts";
+import { endAndRemoveBuild, makeBuildFolder } from "../build-folder.ts";
+import { BuildFailure, Cancel } from "../failure.ts";
+import { BuildLog } from "../log/build-log.ts";
+import { cancelAfter } from "../perform-build.ts";
+import { ProcessTree } from "../process/process-tree.ts";
+import type { PlanRead } from "../read-plan.ts";
+import { runSteps, type StepsResult } from "../steps/run-steps.ts";
+import type { LocalFacts } from "./local-facts.ts";
+
+export interface LocalPlanOptions {
+  read: PlanRead;
+  factsOf: (tree: ProcessTree) => Promise<LocalFacts>;
+  /** Milliseconds between SIGTERM and SIGKILL. */
+  grace: number;
+  signal: AbortSignal;
+  /** Aborted when the steps that run after a cancel must stop too. */
+  abandon: AbortSignal;
+}
+
+/** How one plan ended in this folder: with what its steps gave, or why they did not run to their end. */
+export type LocalEnd =
+  | { result: StepsResult; facts: JobContext; mask: (text: string) => string }
+  | { result: null; error: BuildFailure | Cancel };
+
+/** Runs the steps of one plan in this folder, and ends all that they started. */
+export const runPlan = async ({ read, factsOf, grace, signal, abandon }: LocalPlanOptions): Promise<LocalEnd> => {
+  const { plan, file } = read;
+  const cancel = new AbortController();
+  const onSignal = (): void => cancel.abort(new Cancel("canceled"));
+  signal.addEventListener("abort", onSignal, { once: true });
+  if (signal.aborted) onSignal();
+  const log = new BuildLog([], standardOutput(), (error) => cancel.abort(error));
+  const folder = await makeBuildFolder(tmpdir(), null);
+  const tree = new ProcessTree(randomUUID(), { cgroup: folder.cgroup, folder: folder.path });
+  const minutes = plan.job.timeoutMinutes;
+  const deadline = minutes === null ? undefined : cancelAfter(minutes * 60, cancel);
+  try {
+    const { fixed, facts } = await factsOf(tree);
+    const result = await runSteps({
+      plan,
+      file,
+      fixed: { ...tree.env, ...fixed },
+      facts: { ...facts, env: { ...facts.env, ...tree.env } },
+      tree,
+      log,
+      grace,
+      folder: plan.job.checkout ? { ...folder, workspace: process.cwd() } : folder,
+      user: null,
+      signal: cancel.signal,
+      abandon,
+      listener: { steps: () => {}, masks: () => {}, summary: () => {} },
+    });
+    return { result, facts, mask: (text) => log.mask(text) };
+  } catch (error) {
+    if (error instanceof BuildFailure)
+      return { result: null, error: new BuildFailure(error.reason, log.mask(error.message)) };
+    if (error instanceof Cancel) return { result: null, error };
+    throw error;
+  } finally {
+    clearTimeout(deadline);
+    signal.removeEventListener("abort", onSignal);
+    await tree.terminate(grace);
+    log.flush();
+    await endAndRemoveBuild(folder.path, null, grace);
+  }
+};
+
+const standardOutput = () => {
+  let size = 0;
+  return {
+    get size() {
+      return size;
+    },
+    write: (bytes: Uint8Array): void => {
+      size += bytes.length;
+      process.stdout.write(bytes);
+    },
+  };
+};

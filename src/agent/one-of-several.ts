@@ -1,0 +1,78 @@
+import { createHash } from "node:crypto";
+import type { JobContext } from "../domain/plan/job-context.ts";
+import { outputsOfJob } from "../domain/plan/job-outputs.ts";
+import type { JobState } from "../domain/plan/job-state.ts";
+import { formatMistake } from "../domain/plan/mistake.ts";
+import { LIMITS } from "../protocol/limits.ts";
+import type { Fetched } from "./checkout/checkout.ts";
+import { pipelineText } from "./checkout/commit-file.ts";
+import { BuildFailure } from "./failure.ts";
+import type { PlanRead } from "./read-plan.ts";
+import type { OneOfSeveral } from "./wire/answers.ts";
+
+/* One job of a build of several: what sets it apart from a build of one job. */
+
+const inOneLine = (text: string): string => text.replaceAll(/[\x00-\x1f\x7f]/g, " ").toWellFormed();
+
+/** Its first lines in the log. */
+export const headerOf = ({ key, name, matrix }: OneOfSeveral): string => {
+  const values = Object.entries(matrix ?? {}).map(([axis, value]) => `${axis}=${value}`);
+  const title = name === key ? key : `${key}: ${name}`;
+  return [`Job ${inOneLine(title)}`, ...(values.length > 0 ? [`matrix ${inOneLine(values.join(", "))}`] : [])].join(
+    "\n",
+  );
+};
+
+/** The MILLRACE_* variables that only jobs of such builds have. */
+export const jobVariables = ({ id, key, definition, name, matrix }: OneOfSeveral): Record<string, string> => ({
+  MILLRACE_JOB: inOneLine(definition),
+  MILLRACE_JOB_ID: id,
+  MILLRACE_JOB_KEY: inOneLine(key),
+  MILLRACE_JOB_NAME: inOneLine(name),
+  MILLRACE_MATRIX: matrix === null ? "" : JSON.stringify(matrix),
+});
+
+/**
+ * The file that the job's plan was made from, as the commit itself has it: whatever an agent said that it read.
+ * @throws BuildFailure plan-mismatch
+ */
+export const comparedText = ({ path, hash }: OneOfSeveral, definition: string | null, fetched: Fetched): string => {
+  const where = path === null ? "the pipeline's definition" : `${path} of commit ${fetched.commitSha}`;
+  const differs = (): BuildFailure =>
+    new BuildFailure(
+      "plan-mismatch",
+      `${where} is not what the jobs of this build were planned from: nothing of it ran`,
+    );
+  const text = path === null ? (definition ?? "") : textInCommit(fetched, path, differs);
+  if (createHash("sha256").update(text).digest("hex") !== hash) throw differs();
+  return text;
+};
+
+const textInCommit = (fetched: Fetched, path: string, differs: () => BuildFailure): string => {
+  try {
+    return pipelineText(fetched, path, LIMITS.definitionCharacters);
+  } catch (error) {
+    throw error instanceof BuildFailure ? differs() : error;
+  }
+};
+
+/**
+ * What the jobs that need this one get. `mask` changes every text that has a secret in it.
+ * @throws BuildFailure output-refused with the name of the output
+ */
+export const outputsOf = (
+  { file, whole, definition }: Pick<PlanRead, "file" | "whole" | "definition">,
+  facts: JobContext,
+  state: JobState,
+  mask: (text: string) => string,
+): Record<string, string> => {
+  if (definition === null) return {};
+  const { outputs, fromSecrets, mistake } = outputsOfJob(whole, definition, facts, state);
+  if (mistake) throw new BuildFailure("output-refused", formatMistake(file, mistake));
+  const secret = Object.entries(outputs).find(([name, text]) => fromSecrets.includes(name) || mask(text) !== text);
+  if (!secret) return outputs;
+  throw new BuildFailure(
+    "output-refused",
+    `The output ${secret[0]} has a secret in it: pass secrets by variables, which each job that needs them gets`,
+  );
+};

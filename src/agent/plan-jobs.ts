@@ -1,0 +1,36 @@
+import { answerChanged } from "../domain/expression/changed.ts";
+import { type Questions, questionsOf } from "../domain/jobs/questions.ts";
+import type { Comparison } from "./job-facts.ts";
+import type { BuildLog } from "./log/build-log.ts";
+import type { PlanRead } from "./read-plan.ts";
+import type { BuildCalls } from "./wire/build-calls.ts";
+
+export interface PlanJobsOptions {
+  /** Where the file lies in the repository. */
+  path: string;
+  commitSha: string;
+  comparison: Comparison;
+  calls: BuildCalls;
+  log: BuildLog;
+  /** Called when the lease is over. */
+  letGo: () => void;
+}
+
+/** Whether the commit changed what conditions of jobs ask for. It is not known without `files`, and counts as changed. */
+export const changedAnswers = ({ changed }: Questions, files: readonly string[] | null): Record<string, boolean> =>
+  Object.fromEntries(changed.map((question) => [question, files === null || answerChanged(question, files)]));
+
+/**
+ * Sends the file to the service, which plans the jobs of it, and says whether the commit changed what they ask for. No
+ * code of the repository runs for it. @throws BuildFailure, Cancel
+ */
+export const planJobs = async ({ text, plan }: PlanRead, options: PlanJobsOptions): Promise<void> => {
+  const { path, commitSha, comparison, calls, log, letGo } = options;
+  const { base, files } = comparison;
+  const changed = changedAnswers(questionsOf(plan), files);
+  const body = { commitSha, path, text, changed, ...(base === null ? {} : { base }) };
+  log.say(`--- Plan of the jobs in ${path}`);
+  const keys = await calls.plan(body);
+  letGo();
+  log.say([`planned ${keys.length} job${keys.length === 1 ? "" : "s"}:`, ...keys.map((key) => `  ${key}`)].join("\n"));
+};

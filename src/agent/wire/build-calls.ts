@@ -1,0 +1,93 @@
+import type { PlanToAccept } from "../../protocol/jobs.ts";
+import { Problem } from "../../protocol/problem.ts";
+import { logger } from "../cli/logger.ts";
+import { BuildFailure, Cancel, LeftToNext } from "../failure.ts";
+import { EnvironmentAnswer, PlanAnswer } from "./answers.ts";
+import { type Answer, type Client, type ClientRequest, describeAnswer, problemsIn, Unreachable } from "./client.ts";
+
+const FILE_TRIES = 5;
+
+export interface BuildCallsOptions {
+  client: Client;
+  /** Id of what the agent holds. */
+  id: string;
+  lease: number;
+  /** Aborted when this agent holds it no more: the calls end with its reason. */
+  signal: AbortSignal;
+  /** Aborted when the build must stop: what its steps would need is asked for no more. */
+  cancel: AbortSignal;
+  /** Called when the service says that this agent holds it no more. */
+  onLeaseLost: () => void;
+}
+
+/** What an agent asks of the service about the build that it holds, besides its progress, log and result. */
+export class BuildCalls {
+  readonly #options: BuildCallsOptions;
+
+  constructor(options: BuildCallsOptions) {
+    this.#options = options;
+  }
+
+  start(): Promise<Answer> {
+    return this.#send("start", { method: "POST" });
+  }
+
+  /** Tells the service what the pipeline file is. A file that it does not take changes nothing of the build. */
+  async sendFile(text: string): Promise<void> {
+    const bytes = new TextEncoder().encode(text);
+    try {
+      const answer = await this.#send("file", { method: "PUT", bytes, maxTries: FILE_TRIES });
+      if (answer.status >= 400) logger.warn(`the service refused the pipeline file: ${describeAnswer(answer)}`);
+    } catch (error) {
+      if (!(error instanceof Unreachable)) throw error;
+      logger.warn(`the pipeline file was not sent: ${error.message}`);
+    }
+  }
+
+  /**
+   * Has the jobs of the file planned. @returns their keys; the lease is over then.
+   * @throws BuildFailure with what the service says of the file; Cancel lease-lost.
+   */
+  async plan(body: PlanToAccept): Promise<string[]> {
+    const answer = await this.#send("plan", { method: "PUT", body, signal: this.#options.cancel });
+    const planned = answer.status === 200 ? PlanAnswer.safeParse(answer.body) : null;
+    if (planned?.success) return planned.data.jobs.map(({ key }) => key);
+    if (isLeaseLost(answer)) throw this.#leaseLost(answer);
+    if (answer.status === 422) throw new BuildFailure("pipeline-invalid", problemsIn(answer, `${body.path}:`));
+    if (answer.status === 413)
+      throw new BuildFailure("pipeline-invalid", `${body.path} is larger than the service plans`);
+    if (isUnknownVerb(answer))
+      throw new BuildFailure("pipeline-invalid", `${body.path} has jobs: this service is too old for them, update it`);
+    throw new BuildFailure("agent-error", `the service did not plan ${body.path}: ${describeAnswer(answer)}`);
+  }
+
+  /**
+   * The variables of a build whose file was read and fits this agent.
+   * @throws BuildFailure when they cannot be composed; LeftToNext when the service does not know the verb.
+   */
+  async environment(body: { commitSha: string; base?: string }): Promise<EnvironmentAnswer> {
+    const answer = await this.#send("environment", { method: "POST", body, signal: this.#options.cancel });
+    const handed = answer.status === 200 ? EnvironmentAnswer.safeParse(answer.body) : null;
+    if (handed?.success) return handed.data;
+    if (isLeaseLost(answer)) throw this.#leaseLost(answer);
+    if (isUnknownVerb(answer)) throw new LeftToNext("the service hands out no environment any more");
+    throw new BuildFailure("environment", `the service gave no environment: ${problemsIn(answer)}`);
+  }
+
+  #leaseLost(answer: Answer): Cancel {
+    logger.warn(describeAnswer(answer));
+    this.#options.onLeaseLost();
+    return new Cancel("lease-lost");
+  }
+
+  #send(verb: string, call: Omit<ClientRequest, "path" | "lease">): Promise<Answer> {
+    const { client, id, lease, signal } = this.#options;
+    return client.send({ signal, ...call, path: `/build/${id}/${verb}`, lease });
+  }
+}
+
+/** The service also says so of a build that it has just ended. */
+const isLeaseLost = ({ status, body }: Answer): boolean =>
+  status === 409 && !(Problem.safeParse(body).data?.type ?? "").endsWith("/conflict");
+
+const isUnknownVerb = ({ status }: Answer): boolean => status === 404 || status === 405;

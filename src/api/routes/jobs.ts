@@ -1,0 +1,89 @@
+import { cancelJob, explainJob, getJob } from "../../services/build-jobs.ts";
+import { approve, reject } from "../../services/gates.ts";
+import { listJobLogTimes } from "../../services/logs.ts";
+import { readJobLog } from "../../web/log.ts";
+import { act, describing, get, type Route } from "./route.ts";
+
+const GATE =
+  "Needs the role that the gate names, which may be above member. A gate is decided once: the same decision again has the same answer, another one is 409.";
+
+/** The jobs of builds of several jobs. A build of one job has none of its own. */
+export const JOB_ROUTES: Route[] = [
+  get(
+    "/job/:id",
+    { getJob },
+    describing && {
+      tag: "Builds",
+      summary: "Get a job",
+      description: "One job of a build of several, with its steps.",
+    },
+  ),
+  get(
+    "/job/:id/log",
+    { readJobLog },
+    describing && {
+      tag: "Builds",
+      summary: "Read or follow a job's log",
+      description: "As `/build/{id}/log`, which has only the plan of a build of several jobs.",
+      headers: ["Range", "LastEventId"],
+      also: { 206: "The bytes of the `Range`", 416: "The log does not have these bytes" },
+      text: { types: ["text/plain", "text/event-stream"], alone: true },
+    },
+  ),
+  get(
+    "/job/:id/log/times",
+    { listJobLogTimes },
+    describing && { tag: "Builds", summary: "List when the parts of a job's log were stored" },
+  ),
+  get(
+    "/job/:id/explain",
+    { explainJob },
+    describing && { tag: "Builds", summary: "Explain why a job waits, agent by agent" },
+  ),
+  act(
+    "/job/:id/cancel",
+    { cancelJob },
+    describing && {
+      tag: "Builds",
+      summary: "Cancel a job",
+      description:
+        "The other jobs of the build go on, but for those that need it. The answer is 409 when it has ended.",
+      problems: ["conflict"],
+    },
+  ),
+  act(
+    "/job/:id/approve",
+    { approveJob: approve },
+    describing && { tag: "Builds", summary: "Open a job's gate", description: GATE, problems: ["conflict"] },
+  ),
+  act(
+    "/job/:id/reject",
+    { rejectJob: reject },
+    describing && {
+      tag: "Builds",
+      summary: "Keep a job's gate closed",
+      description: `The job fails. ${GATE}`,
+      problems: ["conflict"],
+    },
+  ),
+  act(
+    "/build/:id/approve",
+    { approveBuild: approve },
+    describing && {
+      tag: "Builds",
+      summary: "Open the gate of a build",
+      description: `For a build in which one gate asks. ${GATE}`,
+      problems: ["conflict"],
+    },
+  ),
+  act(
+    "/build/:id/reject",
+    { rejectBuild: reject },
+    describing && {
+      tag: "Builds",
+      summary: "Keep the gate of a build closed",
+      description: `For a build in which one gate asks: its job fails. ${GATE}`,
+      problems: ["conflict"],
+    },
+  ),
+];

@@ -1,0 +1,22 @@
+import type { EnvironmentKey } from "../../protocol/build.ts";
+import { count } from "../count.ts";
+import { Table } from "./table.tsx";
+
+/** The keys that a build or a job got, and from where. Nothing where it got none. */
+export const EnvironmentKeys = ({ keys }: { keys: EnvironmentKey[] | null }) =>
+  keys === null || keys.length === 0 ? null : (
+    <details class="environment" id="environment">
+      <summary>Environment: {count(keys.length, "key")}</summary>
+      <Table columns={["Key", "From", "Kind"]}>
+        {keys.map(({ key, scope, isSecret }) => (
+          <tr>
+            <td>
+              <code>{key}</code>
+            </td>
+            <td>{scope}</td>
+            <td>{isSecret ? "secret" : "plain"}</td>
+          </tr>
+        ))}
+      </Table>
+    </details>
+  );

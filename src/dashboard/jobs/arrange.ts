@@ -1,0 +1,92 @@
+import type { JobOfBuild, JobStatus } from "../../protocol/build-job.ts";
+
+/** What pages show of a job: its status, or that somebody has to approve it. */
+export type JobState = JobStatus | "asking";
+
+export const stateOf = ({ status, gate }: JobOfBuild): JobState =>
+  status === "waiting" && gate && gate.since !== null && gate.decision === null ? "asking" : status;
+
+/** What the file writes as one job: itself, or all combinations of its matrix in their order. */
+export interface Definition {
+  key: string;
+  jobs: JobOfBuild[];
+}
+
+/** The jobs by depth: each column stands after all that its jobs need. */
+export const columnsOf = (jobs: JobOfBuild[]): Definition[][] =>
+  [...Map.groupBy(jobs, ({ depth }) => depth)]
+    .sort(([left], [right]) => left - right)
+    .map(([, sameDepth]) =>
+      [...Map.groupBy(sameDepth, ({ definition }) => definition)].map(([key, own]) => ({ key, jobs: own })),
+    );
+
+/** From the state that a person looks for first to the one that needs nobody. */
+const ORDER: JobState[] = [
+  "failed",
+  "asking",
+  "canceling",
+  "running",
+  "assigned",
+  "queued",
+  "waiting",
+  "canceled",
+  "dropped",
+  "succeeded",
+  "skipped",
+];
+
+/** The states of these jobs, those that matter most first. */
+export const statesOf = (jobs: JobOfBuild[]): JobState[] => {
+  const place = (state: JobState): number => ORDER.indexOf(state);
+  return jobs.map(stateOf).sort((left, right) => place(left) - place(right));
+};
+
+const HAS_ENDED: Record<JobStatus, boolean> = {
+  waiting: false,
+  queued: false,
+  assigned: false,
+  running: false,
+  canceling: false,
+  succeeded: true,
+  failed: true,
+  canceled: true,
+  skipped: true,
+  dropped: true,
+};
+export const hasEnded = ({ status }: JobOfBuild): boolean => HAS_ENDED[status];
+
+/** Whether no agent has it yet, or has it again. */
+export const isYetToRun = ({ status }: JobOfBuild): boolean => status === "waiting" || status === "queued";
+
+const FELL: JobStatus[] = ["failed", "canceled", "dropped"];
+const isGood = ({ status }: JobOfBuild): boolean => !FELL.includes(status);
+
+const NEVER_RAN: JobState[] = ["waiting", "skipped", "dropped", "canceled"];
+
+/** Whether all of them are in the same state for the same cause, so that one line says it for all. */
+export const shareCause = (jobs: JobOfBuild[]): boolean =>
+  jobs.every((job) => job.agentId === null && job.adoptedFrom === null && NEVER_RAN.includes(stateOf(job))) &&
+  new Set(jobs.map((job) => JSON.stringify([stateOf(job), job.cause, job.gate?.decision ?? null]))).size === 1;
+
+/** Whether a matrix is shown with its combinations: one of them did not succeed, and not all for the same cause. */
+export const opensAtFirst = (jobs: JobOfBuild[]): boolean => !jobs.every(isGood) && !shareCause(jobs);
+
+/** A job by its name; where another of its matrix has the same name, by its key. */
+export const labelOf = (job: JobOfBuild, { jobs }: Definition): string =>
+  jobs.some(({ id, name }) => id !== job.id && name === job.name) ? job.key : job.name;
+
+/** The definitions among the job's needs that have not ended. */
+export const openNeeds = ({ needs }: JobOfBuild, all: JobOfBuild[]): string[] =>
+  needs.filter((need) => all.some((job) => job.definition === need && !hasEnded(job)));
+
+/** How many jobs a retry of the failed ones runs: those that did not end well, and all that depend on them. */
+export const countToRetry = (jobs: JobOfBuild[]): number => {
+  const again = new Set<string>();
+  let number = 0;
+  for (const job of jobs.toSorted((left, right) => left.depth - right.depth)) {
+    if (isGood(job) && !job.needs.some((need) => again.has(need))) continue;
+    again.add(job.definition);
+    number += 1;
+  }
+  return number;
+};

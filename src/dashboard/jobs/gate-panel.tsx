@@ -1,0 +1,110 @@
+import type { Build } from "../../protocol/build.ts";
+import type { JobGate } from "../../protocol/build-job.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { Role } from "../../protocol/token.ts";
+import type { Context } from "../../services/core/context.ts";
+import { RelativeTime } from "../components/time.tsx";
+import { hasRole } from "../permissions.ts";
+
+const WHO: Record<Role, string> = {
+  viewer: "Everybody who may sign in",
+  member: "A member, a maintainer or an admin",
+  maintainer: "A maintainer or an admin",
+  admin: "An admin",
+};
+
+interface AnswerProps {
+  jobId: string;
+  /** What a person typed before the answer was refused. */
+  comment: string;
+}
+
+/** Both answers are buttons of one form, so they need no script. */
+const Answer = ({ jobId, comment }: AnswerProps) => (
+  <form method="post" action={`/app/jobs/${jobId}/approve`} class="stack">
+    <div class="field">
+      <label for={`comment-${jobId}`}>Comment</label>
+      <textarea id={`comment-${jobId}`} name="comment" rows={2} maxlength={LIMITS.gateCommentCharacters}>
+        {`\n${comment}`}
+      </textarea>
+    </div>
+    <span class="actions">
+      <button type="submit" class="primary">
+        Approve
+      </button>
+      <button type="submit" class="danger" formaction={`/app/jobs/${jobId}/reject`}>
+        Reject
+      </button>
+    </span>
+  </form>
+);
+
+const Released = ({ groups }: JobGate) =>
+  groups.length === 0 ? null : (
+    <p>
+      Approved, it gets the variables of{" "}
+      {groups.map((name, index) => (
+        <>
+          {index > 0 && ", "}
+          <bdi>{name}</bdi>
+        </>
+      ))}
+      .
+    </p>
+  );
+
+interface GatePanelProps extends Partial<AnswerProps> {
+  jobId: string;
+  /** What waits: the key of a job, or null for the build itself. */
+  name: string | null;
+  gate: JobGate;
+  now: Date;
+  mayAnswer: boolean;
+}
+
+/** A gate that is asked: its message, who may answer until when, and the answers for those who may. */
+export const GatePanel = ({ jobId, name, gate, now, mayAnswer, comment = "" }: GatePanelProps) => (
+  <section class="gate" id={`gate-${jobId}`} aria-labelledby={`gate-${jobId}-heading`}>
+    <h2 id={`gate-${jobId}-heading`}>{name === null ? "The build" : <bdi>{name}</bdi>} waits for approval</h2>
+    {gate.message && <p class="gate-message">{gate.message}</p>}
+    <Released {...gate} />
+    <p class="hint">
+      {WHO[gate.by] ?? gate.by} may answer, once.
+      {gate.until && (
+        <>
+          {" "}
+          Without an answer it fails <RelativeTime at={gate.until} now={now} />.
+        </>
+      )}
+    </p>
+    {mayAnswer && <Answer jobId={jobId} comment={comment} />}
+  </section>
+);
+
+/** A panel for each gate that a build waits for. */
+export const Gates = ({ build, context }: { build: Build; context: Context }) =>
+  build.waitsFor.map(({ jobId, key, gate }) => (
+    <GatePanel
+      jobId={jobId}
+      name={jobId === build.id ? null : key}
+      gate={gate}
+      now={context.now}
+      mayAnswer={hasRole(context, gate.by)}
+    />
+  ));
+
+/** What a person decided, and said. Nothing before. */
+export const GateDecision = ({ gate, now }: { gate: JobGate | null; now: Date }) => {
+  if (!gate?.decision) return null;
+  const { approved, by, at, comment } = gate.decision;
+  return (
+    <p class="message">
+      {approved ? "Approved" : "Rejected"} by <bdi>{by}</bdi> <RelativeTime at={at} now={now} />
+      {comment && (
+        <>
+          : <bdi>{comment}</bdi>
+        </>
+      )}
+    </p>
+  );
+};

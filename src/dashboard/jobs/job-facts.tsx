@@ -1,0 +1,85 @@
+import type { Agent } from "../../protocol/agent.ts";
+import type { Build } from "../../protocol/build.ts";
+import type { BuildJob } from "../../protocol/job-record.ts";
+import { StateWord } from "../components/state.tsx";
+import { Table } from "../components/table.tsx";
+import { Elapsed } from "../components/time.tsx";
+import { stateOf } from "./arrange.ts";
+import { whyOf } from "./cause.tsx";
+
+/** Where on its build's page a job that this one needs is. */
+const placeOf = (need: string, { jobs }: Build): string => {
+  const job = jobs?.find(({ definition }) => definition === need);
+  return job && job.matrix === null ? `j-${job.id}` : `m-${need}`;
+};
+
+const Needs = ({ job, build }: { job: BuildJob; build: Build }) =>
+  job.needs.length === 0 ? null : (
+    <span>
+      after{" "}
+      {job.needs.map((need, index) => (
+        <>
+          {index > 0 && ", "}
+          <a href={`/app/builds/${build.id}#${encodeURIComponent(placeOf(need, build))}`}>{need}</a>
+        </>
+      ))}
+    </span>
+  );
+
+const Combination = ({ matrix }: BuildJob) =>
+  Object.entries(matrix ?? {}).map(([axis, value]) => (
+    <span>
+      <bdi>{axis}</bdi> <code>{String(value)}</code>
+    </span>
+  ));
+
+interface JobFactsProps {
+  job: BuildJob;
+  build: Build;
+  agent: Agent | null;
+  now: Date;
+}
+
+/** The state of a job, why it ended so, who ran it and what it stands behind. */
+export const JobFacts = ({ job, build, agent, now }: JobFactsProps) => {
+  const why = whyOf(job);
+  return (
+    <p class="facts">
+      <StateWord state={stateOf(job)} />
+      {job.startedAt && <Elapsed from={job.startedAt} to={job.finishedAt} now={now} />}
+      {why && <span class={job.status === "failed" ? "outcome" : undefined}>{why}</span>}
+      {job.mayFail && <span>may fail</span>}
+      <Combination {...job} />
+      {agent && <span>{agent.name}</span>}
+      {job.attempt > 1 && <span>attempt {job.attempt}</span>}
+      <Needs job={job} build={build} />
+      {job.adoptedFrom && (
+        <span>
+          the result of <a href={`/app/builds/${job.adoptedFrom}`}>an earlier build</a>
+        </span>
+      )}
+    </p>
+  );
+};
+
+/** What the job told those that need it. */
+export const JobOutputs = ({ outputs }: Pick<BuildJob, "outputs">) => {
+  const entries = Object.entries(outputs);
+  return entries.length === 0 ? null : (
+    <section class="summary" id="outputs">
+      <h2>Outputs</h2>
+      <Table columns={["Name", "Value"]}>
+        {entries.map(([name, value]) => (
+          <tr>
+            <td>
+              <code>{name}</code>
+            </td>
+            <td>
+              <pre class="output">{value}</pre>
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </section>
+  );
+};

@@ -1,0 +1,98 @@
+import { LIMITS } from "../../protocol/limits.ts";
+import type { Matrix, MatrixValue } from "./graph.ts";
+
+/** A matrix as the file writes it. */
+export interface WrittenMatrix {
+  axes: { name: string; values: MatrixValue[] }[];
+  include: Matrix[];
+  exclude: Matrix[];
+}
+
+/** Something wrong with the matrix itself, or with one item of its lists. */
+interface MatrixProblem {
+  at: "matrix" | "include" | "exclude";
+  index: number;
+  message: string;
+}
+
+export type ExpandedMatrix =
+  | { combinations: Matrix[]; problems?: undefined }
+  | { combinations?: undefined; problems: MatrixProblem[] };
+
+/** Combinations of the axes that are compared with `exclude`. */
+const MOST_BEFORE_EXCLUDE = 4 * LIMITS.jobs;
+
+const TOO_MANY = `A build has at most ${LIMITS.jobs} jobs`;
+
+const matches = (combination: Matrix, filter: [string, MatrixValue][]): boolean =>
+  filter.every(([key, value]) => Object.hasOwn(combination, key) && combination[key] === value);
+
+/** The cross product in the order written: the last axis changes first. */
+const productOf = (axes: WrittenMatrix["axes"]): Matrix[] => {
+  if (axes.length === 0) return [];
+  return axes.reduce<Matrix[]>(
+    (all, { name, values }) => all.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))),
+    [{}],
+  );
+};
+
+/** What is wrong with the lists as they are written. */
+const problemsOf = ({ axes, include, exclude }: WrittenMatrix): MatrixProblem[] => {
+  const names = new Set(axes.map(({ name }) => name));
+  const problems: MatrixProblem[] = [];
+  for (const [index, item] of include.entries())
+    if (Object.keys(item).length === 0)
+      problems.push({ at: "include", index, message: "An item of `include` has no keys" });
+  for (const [index, item] of exclude.entries()) {
+    const keys = Object.keys(item);
+    if (keys.length === 0) problems.push({ at: "exclude", index, message: "An item of `exclude` has no keys" });
+    else if (!keys.every((key) => names.has(key)))
+      problems.push({ at: "exclude", index, message: "Only axes can be excluded, and one of these keys is none" });
+  }
+  if (axes.length === 0 && include.length === 0)
+    problems.push({ at: "matrix", index: 0, message: "A matrix needs an axis, or `include`" });
+  if (axes.reduce((count, { values }) => count * values.length, 1) > MOST_BEFORE_EXCLUDE)
+    problems.push({ at: "matrix", index: 0, message: `${TOO_MANY}: this matrix has far more combinations` });
+  return problems;
+};
+
+const excluded = (all: Matrix[], exclude: Matrix[], problems: MatrixProblem[]): Matrix[] => {
+  const filters = exclude.map((item) => Object.entries(item));
+  for (const [index, filter] of filters.entries())
+    if (!all.some((one) => matches(one, filter)))
+      problems.push({ at: "exclude", index, message: "No combination of the axes has these values" });
+  return all.filter((one) => !filters.some((filter) => matches(one, filter)));
+};
+
+/** Lays the extra keys of each item on the combinations that it fits, and appends the items that fit none. */
+const included = (combinations: Matrix[], { axes, include }: WrittenMatrix): Matrix[] => {
+  const names = new Set(axes.map(({ name }) => name));
+  const extended = combinations.map((one) => ({ ...one }));
+  const appended = include.filter((item) => {
+    const entries = Object.entries(item);
+    const filter = entries.filter(([key]) => names.has(key));
+    const extra = Object.fromEntries(entries.filter(([key]) => !names.has(key)));
+    const fitting = extended.filter((one) => matches(one, filter));
+    for (const one of fitting) Object.assign(one, extra);
+    return fitting.length === 0;
+  });
+  return [...extended, ...appended];
+};
+
+/**
+ * The combinations of a matrix by GitHub's rule and in its order, values compared exactly. An item of `exclude` that
+ * fits nothing is a problem here, and so is a matrix of which nothing is left.
+ */
+export const expandMatrix = (matrix: WrittenMatrix): ExpandedMatrix => {
+  const problems = problemsOf(matrix);
+  if (problems.length > 0) return { problems };
+  const combinations = included(excluded(productOf(matrix.axes), matrix.exclude, problems), matrix);
+  if (combinations.length === 0) problems.push({ at: "matrix", index: 0, message: "No combination is left" });
+  if (combinations.length > LIMITS.jobs)
+    problems.push({
+      at: "matrix",
+      index: 0,
+      message: `${TOO_MANY}: this matrix has ${combinations.length} combinations`,
+    });
+  return problems.length > 0 ? { problems } : { combinations };
+};

@@ -1,0 +1,44 @@
+import { ContextAccess, type Expr, FunctionCall, IndexAccess, Literal } from "@actions/expressions/ast";
+import { changedQuestion } from "../expression/changed.ts";
+import { childrenOf } from "../expression/children.ts";
+import type { JobDefinition, LocatedExpression, Plan } from "../plan/plan.ts";
+import { plannedExpressions } from "../plan/planned-expressions.ts";
+
+/** What has to be known of the commit and the service before the jobs of a file can be planned. */
+export interface Questions {
+  /** What conditions of jobs ask with `changed()`: `answerChanged` answers each. */
+  changed: string[];
+  /** Plain variables that expressions of the jobs themselves name. */
+  vars: string[];
+}
+
+const nodesOf = (root: Expr | null): Expr[] => (root ? [root, ...childrenOf(root).flatMap(nodesOf)] : []);
+
+const variableIn = (node: Expr): string[] =>
+  node instanceof IndexAccess &&
+  node.expr instanceof ContextAccess &&
+  node.expr.name.lexeme === "vars" &&
+  node.index instanceof Literal
+    ? [node.index.literal.coerceString()]
+    : [];
+
+const questionIn = (node: Expr): string[] =>
+  node instanceof FunctionCall && node.functionName.lexeme.toLowerCase() === "changed"
+    ? [changedQuestion(node.args.map((arg) => (arg instanceof Literal ? arg.literal.coerceString() : "")))]
+    : [];
+
+const nodesIn = ({ expression }: LocatedExpression): Expr[] => nodesOf(expression.root);
+
+/** What the condition of a job asks with `changed()`. */
+export const questionsInCondition = (job: JobDefinition): string[] =>
+  job.if ? nodesIn(job.if).flatMap(questionIn) : [];
+
+/** What the jobs of a file ask; nothing where it has only steps. */
+export const questionsOf = ({ jobs }: Plan): Questions => {
+  const definitions = jobs ?? [];
+  const all = definitions.flatMap((job) => [...(job.if ? [job.if] : []), ...plannedExpressions(job)]);
+  return {
+    changed: [...new Set(definitions.flatMap(questionsInCondition))],
+    vars: [...new Set(all.flatMap(nodesIn).flatMap(variableIn))],
+  };
+};

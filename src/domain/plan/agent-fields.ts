@@ -1,0 +1,62 @@
+import { isScalar, type Node } from "yaml";
+import { LABEL, LABEL_RULE } from "../../protocol/common.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { list } from "./list-parser.ts";
+import { field, mapping } from "./mapping-parser.ts";
+import { either, type NodeParser, type ParsedBy, type ScalarText } from "./node-parser.ts";
+import { choice, flag, name, text, wholeNumber } from "./scalar-parsers.ts";
+
+/* What a job needs of its agent before the first step. */
+
+const label = name(LABEL, `A label ${LABEL_RULE}`);
+
+export const PLATFORMS = ["macos", "linux", "windows"] as const;
+
+export const REQUIRES = mapping(
+  {
+    platform: field(choice(...PLATFORMS), "Operating system of the agent."),
+    ios: field(flag, "The agent can build for iOS."),
+    android: field(flag, "The agent can build for Android."),
+    web: field(flag, "The agent can build for the web."),
+    labels: field(list(label, { atMost: LIMITS.labels }), "Labels the agent has, all of them."),
+  },
+  { name: "`requires`" },
+);
+
+/** A value, or an expression for it. */
+const orTemplate = <Value>(parser: NodeParser<Value>): NodeParser<Value | ScalarText> =>
+  either(parser, (node: Node) => !isScalar(node) || !String(node.value).includes("${{"), text());
+
+/** `requires` where the combination of a matrix may decide: expressions may stand in all of it. */
+export const REQUIRES_OF_JOB = mapping(
+  {
+    platform: field(orTemplate(choice(...PLATFORMS)), "Operating system of the agent. May use ${{ }}."),
+    ios: field(orTemplate(flag), "The agent can build for iOS. May be ${{ }}."),
+    android: field(orTemplate(flag), "The agent can build for Android. May be ${{ }}."),
+    web: field(orTemplate(flag), "The agent can build for the web. May be ${{ }}."),
+    labels: field(
+      list(orTemplate(label), { atMost: LIMITS.labels }),
+      "Labels the agent has, all of them. May use ${{ }}.",
+    ),
+  },
+  {
+    name: "`requires`",
+    adviceForList: "`requires` is what the agent must have. The jobs that must have ended before are `needs`",
+  },
+);
+export type WrittenRequires = ParsedBy<typeof REQUIRES_OF_JOB>;
+
+const FETCH = mapping(
+  {
+    depth: field(wholeNumber(0, 1_000_000), "Commits to fetch, 1 by default; 0 is the whole history."),
+    submodules: field(choice<boolean | "recursive">(false, true, "recursive"), "Whether submodules are fetched too."),
+    lfs: field(flag, "Whether the files of Git LFS are fetched."),
+    "fetch-tags": field(flag, "Whether tags are fetched."),
+  },
+  { name: "`checkout`" },
+);
+
+const isFalse = (node: Node): boolean => isScalar(node) && node.value === false;
+
+export const CHECKOUT = either(choice<false>(false), isFalse, FETCH);
+export type WrittenCheckout = ParsedBy<typeof CHECKOUT>;

@@ -1,0 +1,18 @@
+import type { JobDefinition, Plan } from "./plan.ts";
+
+/** Key of the only job of a file of steps, where it is planned as a build of several. */
+export const ONLY_JOB = "build";
+
+/** The plan of one job of several, as that of a file which has its steps alone. */
+export const planOfJob = (plan: Plan, definition: JobDefinition): Plan => {
+  const { job, env, groups, name } = definition;
+  return {
+    ...plan,
+    name,
+    env: [...plan.env, ...env],
+    // What its combination requires was decided when the build was planned: only agents that have it get the job.
+    job: { ...job, requires: {} },
+    jobs: null,
+    groups,
+  };
+};

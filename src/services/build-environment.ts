@@ -1,0 +1,76 @@
+import { type ComposedEntry, compose, EnvironmentTooLarge } from "../domain/compose.ts";
+import { type AttachedGroup, openGroups } from "../domain/group-protection.ts";
+import type { Grant } from "../domain/pool/commands.ts";
+import { inputsContext } from "../domain/seal-context.ts";
+import type { EnvironmentKey } from "../protocol/build.ts";
+import type { HandedEnvironment } from "../protocol/jobs.ts";
+import { LIMITS } from "../protocol/limits.ts";
+import type { Context } from "./core/context.ts";
+import { Damaged } from "./core/sealing.ts";
+import { scoped } from "./environment-preview.ts";
+import { storedValue, type VariableRow } from "./variables.ts";
+
+/** The environment cannot be composed, now or later: the build fails with this message. */
+export class Uncomposable extends Error {
+  override name = "Uncomposable";
+}
+
+/** Why the environment can never be handed out; null where a later attempt may succeed. */
+export const unopenable = (error: unknown): string | null => {
+  if (error instanceof Uncomposable || error instanceof EnvironmentTooLarge) return error.message;
+  return error instanceof Damaged ? "A secret's sealed value is damaged: set its value again." : null;
+};
+
+/** A group that a pipeline's record names, as `groupsOfPipeline` reads it. */
+type GroupRow = { [field in keyof AttachedGroup]: AttachedGroup[field] | null };
+
+export const attachedGroups = (rows: GroupRow[]): AttachedGroup[] =>
+  rows.map(({ id, name, protection }) => {
+    if (id === null || name === null) throw new Uncomposable("A group is gone.");
+    return { id, name, protection };
+  });
+
+/** The run's own values, opened. Those of a job are sealed for its build. */
+export const runValuesOf = async (
+  context: Context,
+  { inputs, buildId, job }: Grant,
+): Promise<Record<string, string>> =>
+  inputs ? JSON.parse(await context.keys.open(inputs, inputsContext(context.orgId, job?.buildId ?? buildId))) : {};
+
+/**
+ * Composes what the holder of the grant gets, and opens no other value. Without a job that names it, a protected group
+ * stays closed.
+ * @throws Uncomposable; EnvironmentTooLarge; Damaged; Refusal keyring-unavailable
+ */
+export const composeFor = async (
+  context: Context,
+  grant: Grant,
+  found: { rows: VariableRow[]; groups: GroupRow[] },
+): Promise<ComposedEntry[]> => {
+  if (found.rows.length > LIMITS.activeVariables) throw new EnvironmentTooLarge("variables");
+  const { job, decision = null } = grant.job ?? {};
+  const asking = { groups: job?.groups ?? [], branch: grant.build.branch, decision };
+  const { groupIds, refused } = openGroups(attachedGroups(found.groups), asking);
+  if (refused !== null) throw new Uncomposable(refused);
+  const open = found.rows.filter(({ scope, ownerId }) => scope !== "group" || groupIds.includes(ownerId));
+  const variables = await Promise.all(open.map(async (row) => scoped(row, await storedValue(context, row))));
+  const run = await runValuesOf(context, grant);
+  return compose({ variables, groupIds, run, secretKeys: grant.secretKeys }, "trusted");
+};
+
+/** The environment as an agent gets it. */
+export const handedEnvironment = (entries: ComposedEntry[]): HandedEnvironment => ({
+  env: Object.fromEntries(entries.map(({ key, value }) => [key, value])),
+  secretKeys: entries.filter((entry) => entry.isSecret).map((entry) => entry.key),
+  runKeys: entries.filter((entry) => entry.scope === "run").map((entry) => entry.key),
+});
+
+/** Values to mask. */
+export const secretsOf = (entries: ComposedEntry[]): string[] =>
+  entries.filter((entry) => entry.isSecret).map((entry) => entry.value);
+
+/** What the pool remembers of a hand-out: names, and the variables that were used. */
+export const namesOf = (entries: ComposedEntry[]): { environment: EnvironmentKey[]; variableIds: string[] } => ({
+  environment: entries.map(({ key, scope, isSecret, version }) => ({ key, scope, isSecret, version })),
+  variableIds: entries.flatMap((entry) => entry.variableId ?? []),
+});

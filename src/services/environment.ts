@@ -1,0 +1,52 @@
+import { PathId } from "../protocol/common.ts";
+import { EnvironmentRequest, HandedEnvironment } from "../protocol/jobs.ts";
+import { composeFor, handedEnvironment, namesOf, secretsOf, Uncomposable, unopenable } from "./build-environment.ts";
+import { Answer } from "./core/answer.ts";
+import type { Context } from "./core/context.ts";
+import { Refusal, settled } from "./core/refusal.ts";
+import { verb } from "./core/verb.ts";
+import { type Holder, holderOf } from "./jobs.ts";
+import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
+
+/**
+ * Composes and remembers the environment, and only then answers it: the log masks its secrets, and the pool has its
+ * audit entry and what the agent found out.
+ */
+const compose = async (context: Context, holder: Holder, found: typeof EnvironmentRequest._zod.output) => {
+  const { buildId, fence, tokenHash } = holder;
+  const pool = context.objects.pool(context.orgId);
+  const { agentId, ...grant } = settled(await pool.granted(holder));
+  const { sql } = context.db;
+  const [rows, groups] = await context.db.run(
+    variablesOfBuild(sql, context.orgId, grant.repoId, grant.pipelineId),
+    groupsOfPipeline(sql, context.orgId, grant.pipelineId),
+  );
+  const entries = await composeFor(context, grant, { rows, groups });
+  const masks = { fence, tokenHash, values: secretsOf(entries) };
+  const masked = await context.objects.log(context.orgId, buildId).addMasks(masks);
+  if (!masked.ok && masked.refusal.kind === "too-large") throw new Uncomposable("There are too many values to mask.");
+  settled(masked);
+  const { requestId } = context;
+  settled(await pool.deliver({ buildId, fence, agentId, ...namesOf(entries), ...found, requestId }));
+  return entries;
+};
+
+/** Hands out the environment of a build whose file was read: until then its agent had none of it. */
+export const getEnvironment = verb({
+  access: { agent: true },
+  params: PathId,
+  body: EnvironmentRequest,
+  output: HandedEnvironment,
+  async run(context, { params, body }) {
+    const holder = await holderOf(context, params.id);
+    try {
+      return new Answer(handedEnvironment(await compose(context, holder, body)), { isSecret: true });
+    } catch (error) {
+      const message = unopenable(error);
+      if (message === null) throw error;
+      const failure = { status: "failed", exitCode: null, reason: "environment", message } as const;
+      settled(await context.objects.pool(context.orgId).finish({ ...holder, ...failure }));
+      throw new Refusal("lease-lost", `The build has failed. ${message}`);
+    }
+  },
+});

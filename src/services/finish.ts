@@ -1,0 +1,67 @@
+import type { FinishReport } from "../domain/pool/commands.ts";
+import { Build } from "../protocol/build.ts";
+import { PathId } from "../protocol/common.ts";
+import { Finish } from "../protocol/jobs.ts";
+import { byteSize, LIMITS } from "../protocol/limits.ts";
+import { buildRecord } from "./build-rows.ts";
+import type { Context } from "./core/context.ts";
+import { Refusal, settled } from "./core/refusal.ts";
+import { verb } from "./core/verb.ts";
+import { type Holder, holderOf, masked } from "./jobs.ts";
+
+/** The texts, masked; null once the log is closed: then the result was reported before, or comes too late. */
+const maskedAtEnd = async (context: Context, { buildId, fence }: Holder, texts: string[]): Promise<string[] | null> => {
+  try {
+    return await masked(context, buildId, fence, texts);
+  } catch (error) {
+    if (error instanceof Refusal && error.kind === "lease-lost") return null;
+    throw error;
+  }
+};
+
+/** The result of a job whose outputs others must not get. `text` names the output, masked. */
+const refusedOutputs = (text: string) => ({
+  status: "failed" as const,
+  exitCode: null,
+  reason: "output-refused" as const,
+  message: text.slice(0, LIMITS.messageCharacters).toWellFormed(),
+});
+
+/** The result as the pool takes it: its texts are masked, and no output has a secret in it. */
+const checkedResult = async (
+  context: Context,
+  holder: Holder,
+  body: Finish,
+): Promise<Omit<FinishReport, "agentId">> => {
+  const { status, exitCode = null, reason = null, message } = body;
+  const outputs = status === "succeeded" ? Object.entries(body.outputs ?? {}) : [];
+  const texts = [...outputs.flat(), ...(message ? [message] : [])];
+  const found = await maskedAtEnd(context, holder, texts);
+  const result = { ...holder, status, exitCode, reason, message: (message && found?.at(-1)) || null };
+  if (outputs.length === 0 || found === null) return result;
+  const bytes = new TextEncoder().encode(outputs.flat().join("")).length;
+  if (bytes > LIMITS.outputBytes) {
+    const last = found[2 * (outputs.length - 1)] ?? "";
+    return {
+      ...holder,
+      ...refusedOutputs(`The outputs have more than ${byteSize(LIMITS.outputBytes)}, up to ${last}.`),
+    };
+  }
+  const changed = outputs.findIndex(([name, value], at) => found[2 * at] !== name || found[2 * at + 1] !== value);
+  if (changed >= 0) {
+    const name = found[2 * changed] ?? "";
+    return { ...holder, ...refusedOutputs(`The output ${name} has a secret in it: pass secrets by variables.`) };
+  }
+  return { ...result, outputs: Object.fromEntries(outputs) };
+};
+
+export const finishBuild = verb({
+  access: { agent: true },
+  params: PathId,
+  body: Finish,
+  output: Build,
+  async run(context, { params, body }) {
+    const report = await checkedResult(context, await holderOf(context, params.id), body);
+    return buildRecord(context, settled(await context.objects.pool(context.orgId).finish(report)));
+  },
+});

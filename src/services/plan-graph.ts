@@ -1,0 +1,87 @@
+import { sha256Hex } from "../crypto/digest.ts";
+import type { pipeline, repository } from "../db/schema.ts";
+import { compose } from "../domain/compose.ts";
+import { type AttachedGroup, openGroups } from "../domain/group-protection.ts";
+import { expand } from "../domain/jobs/expand.ts";
+import type { GraphFacts, JobGraph } from "../domain/jobs/graph.ts";
+import { unknownGroups, withGate } from "../domain/jobs/guarded.ts";
+import { questionsOf } from "../domain/jobs/questions.ts";
+import type { JobContext } from "../domain/plan/job-context.ts";
+import type { Mistake } from "../domain/plan/mistake.ts";
+import { parsePlan } from "../domain/plan/parse.ts";
+import type { Plan } from "../domain/plan/plan.ts";
+import type { Requires } from "../protocol/pipeline.ts";
+import type { Context } from "./core/context.ts";
+import { scoped } from "./environment-preview.ts";
+import type { VariableRow } from "./variables.ts";
+
+/** What jobs are planned from, besides the text. */
+export interface PlanSources {
+  repository: Pick<typeof repository.$inferSelect, "id" | "fullName" | "cloneUrl">;
+  /** Undefined for a build without a pipeline. */
+  pipeline: typeof pipeline.$inferSelect | undefined;
+  rows: VariableRow[];
+  groups: AttachedGroup[];
+  /** The run's own values, and the keys of those that are secret. */
+  run: Record<string, string>;
+  secretKeys: string[];
+}
+
+/** The file of a build of several jobs, and the build that it is planned for. */
+export interface PlanText {
+  text: string;
+  /** Null for a definition of the pipeline's record. */
+  path: string | null;
+  build: Omit<JobContext["build"], "attempt">;
+  requires: Requires;
+  timeoutSeconds: number;
+  /** By what conditions ask of changed files: whether one matches. */
+  changed: Record<string, boolean>;
+}
+
+export type PlannedGraph = { graph: JobGraph; mistakes?: undefined } | { graph?: undefined; mistakes: Mistake[] };
+
+/** Whether a file has jobs that are planned, or asks for groups, which only a planned job gets. */
+export const isPlanned = ({ jobs, groups }: Plan): boolean => jobs !== null || groups.length > 0;
+
+/** Those of the asked plain variables that every job has. Secrets, and what a protected group has, stay unread. */
+const varsOf = (asked: string[], { rows, groups, run, secretKeys }: PlanSources, branch: string) => {
+  const { groupIds } = openGroups(groups, { groups: [], branch, decision: null });
+  const variables = rows.map((row) => scoped(row, row.isSecret ? null : row.value));
+  const entries = compose({ variables, groupIds, run, secretKeys }, "untrusted");
+  const found = entries.filter(({ key, value }) => asked.includes(key) && value !== null);
+  return Object.fromEntries(found.map(({ key, value }) => [key, String(value)]));
+};
+
+const factsOf = (plan: Plan, of: PlanText, found: PlanSources): GraphFacts => {
+  const { changed, vars } = questionsOf(plan);
+  const { id, fullName, cloneUrl } = found.repository;
+  return {
+    build: { ...of.build, attempt: 1 },
+    repository: { id, fullName, cloneUrl },
+    vars: varsOf(vars, found, of.build.branch),
+    changed: Object.fromEntries(
+      changed.filter((asked) => Object.hasOwn(of.changed, asked)).map((asked) => [asked, of.changed[asked] === true]),
+    ),
+  };
+};
+
+/** Makes the jobs of a file, or finds all that is wrong with it. @throws EnvironmentTooLarge */
+export const graphOf = async (context: Context, of: PlanText, found: PlanSources): Promise<PlannedGraph> => {
+  const { plan, mistakes } = parsePlan(of.text);
+  if (mistakes) return { mistakes };
+  const unknown = unknownGroups(plan, found.groups);
+  if (unknown.length > 0) return { mistakes: unknown };
+  const expanded = expand(plan, {
+    facts: factsOf(plan, of, found),
+    hash: await sha256Hex(of.text),
+    path: of.path,
+    commitSha: of.build.commit,
+    requires: of.requires,
+    timeoutSeconds: of.timeoutSeconds,
+    newId: () => context.newId(),
+  });
+  if (!expanded.graph) return expanded;
+  const { graph } = expanded;
+  return { graph: { ...graph, jobs: graph.jobs.map((job) => withGate(job, found.groups, of.build.branch)) } };
+};

@@ -1,0 +1,113 @@
+import { and, eq } from "drizzle-orm";
+import { pipeline, repository } from "../db/schema.ts";
+import { formatMistake, type Mistake, mistakeSentence } from "../domain/plan/mistake.ts";
+import type { Grant } from "../domain/pool/commands.ts";
+import { PathId } from "../protocol/common.ts";
+import { PlanAccepted, PlanToAccept } from "../protocol/jobs.ts";
+import { byteSize, LIMITS } from "../protocol/limits.ts";
+import { PIPELINE_DEFAULTS } from "../protocol/pipeline.ts";
+import { attachedGroups, runValuesOf, Uncomposable, unopenable } from "./build-environment.ts";
+import type { Context } from "./core/context.ts";
+import { isOwn } from "./core/record.ts";
+import { Refusal, settled } from "./core/refusal.ts";
+import { verb } from "./core/verb.ts";
+import { holderOf } from "./jobs.ts";
+import { graphOf, type PlanSources } from "./plan-graph.ts";
+import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
+
+type Body = typeof PlanToAccept._zod.output;
+
+const readSources = async (context: Context, grant: Grant): Promise<PlanSources> => {
+  const { sql } = context.db;
+  const ofPipeline = and(eq(pipeline.repoId, grant.repoId), eq(pipeline.id, grant.pipelineId ?? ""));
+  const [[itsRepository], [itsPipeline], rows, groups] = await context.db.run(
+    sql
+      .select()
+      .from(repository)
+      .where(isOwn(context, repository, grant.repoId)),
+    sql.select().from(pipeline).where(ofPipeline),
+    variablesOfBuild(sql, context.orgId, grant.repoId, grant.pipelineId),
+    groupsOfPipeline(sql, context.orgId, grant.pipelineId),
+  );
+  if (!itsRepository) throw new Uncomposable("The repository is gone.");
+  if (grant.pipelineId && !itsPipeline) throw new Uncomposable("The pipeline is gone.");
+  const { secretKeys } = grant;
+  const run = await runValuesOf(context, grant);
+  return { repository: itsRepository, pipeline: itsPipeline, rows, groups: attachedGroups(groups), run, secretKeys };
+};
+
+/** A definition in the pipeline's record counts, whatever the agent sends; else the file at the pipeline's path alone. */
+const planned = async (context: Context, grant: Grant, body: Body, found: PlanSources) => {
+  const { id, number, branch, trigger, event, ref, tag, pull, subject, schedule } = grant.build;
+  const { definition, configPath } = found.pipeline ?? PIPELINE_DEFAULTS;
+  if (definition === null && body.path !== configPath)
+    throw new Uncomposable("The pipeline has another file than the one that was planned: trigger a new build.");
+  const text = definition ?? body.text;
+  const base = body.base ?? null;
+  const of = {
+    text,
+    path: definition === null ? configPath : null,
+    build: {
+      ...{ id, number, branch, commit: body.commitSha, message: subject },
+      ...{ trigger, event, ref, tag, pull, base, schedule },
+    },
+    requires: grant.requires,
+    timeoutSeconds: grant.timeoutSeconds,
+    changed: body.changed ?? {},
+  };
+  return { text, base, configPath, ...(await graphOf(context, of, found)) };
+};
+
+/** What people read of a file that cannot be planned: as much as a build's message holds. */
+const messageOf = (configPath: string, mistakes: Mistake[]): string => {
+  const lines = mistakes.map((mistake) => formatMistake(configPath, mistake));
+  return lines.join("\n").slice(0, LIMITS.messageCharacters).toWellFormed();
+};
+
+const refusalOf = (mistakes: Mistake[]): Refusal =>
+  new Refusal("invalid", "The file cannot be planned, and the build has failed: see errors.", {
+    errors: mistakes.map((mistake) => ({
+      pointer: "/text",
+      detail: `${mistake.line}:${mistake.column}: ${mistakeSentence(mistake)}`,
+    })),
+  });
+
+type Planned = Awaited<ReturnType<typeof planned>>;
+
+/** The same, or the sentence of why this build cannot be planned now or later. */
+const plannedOr = async (context: Context, grant: Grant, body: Body): Promise<Planned | string> => {
+  try {
+    return await planned(context, grant, body, await readSources(context, grant));
+  } catch (error) {
+    const message = unopenable(error);
+    if (message === null) throw error;
+    return message;
+  }
+};
+
+/**
+ * Takes the file of a build of several jobs from the agent that read it in the commit, and makes its jobs. A file that
+ * cannot be planned ends the build. The same text again has the same answer.
+ */
+export const planBuild = verb({
+  access: { agent: true },
+  params: PathId,
+  body: PlanToAccept,
+  output: PlanAccepted,
+  async run(context, { params, body }) {
+    const holder = await holderOf(context, params.id);
+    if (body.text.length > LIMITS.definitionCharacters)
+      throw new Refusal("too-large", `A pipeline file has at most ${byteSize(LIMITS.definitionCharacters)}.`);
+    const pool = context.objects.pool(context.orgId);
+    const grant = settled(await pool.granted(holder));
+    if (grant.job) throw new Refusal("conflict", "This is one job of a build: its jobs are planned already.");
+    const found = await plannedOr(context, grant, body);
+    if (typeof found !== "string" && found.graph) {
+      const { graph, text, base } = found;
+      return settled(await pool.plan({ ...holder, graph, text, base }));
+    }
+    const message = typeof found === "string" ? found : messageOf(found.configPath, found.mistakes);
+    settled(await pool.refusePlan({ ...holder, reason: "pipeline-invalid", message }));
+    throw typeof found === "string" ? new Refusal("invalid", found) : refusalOf(found.mistakes);
+  },
+});

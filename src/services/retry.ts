@@ -1,0 +1,99 @@
+import { sql } from "drizzle-orm";
+import type { BuildRecord } from "../archive/records.ts";
+import { buildSummary } from "../db/schema.ts";
+import { originOfRetry } from "../domain/githost/build-origin.ts";
+import { withGate } from "../domain/jobs/guarded.ts";
+import { rerunOf } from "../domain/jobs/rerun.ts";
+import type { Planned, PlanOfBuild, RunValues } from "../domain/pool/commands.ts";
+import { inputsContext } from "../domain/seal-context.ts";
+import { Build, BuildRetry } from "../protocol/build.ts";
+import { isEnded } from "../protocol/build-states.ts";
+import { PathId } from "../protocol/common.ts";
+import { LIMITS } from "../protocol/limits.ts";
+import { findRecord } from "./builds.ts";
+import type { Context } from "./core/context.ts";
+import { isOwn } from "./core/record.ts";
+import { type Outcome, Refusal } from "./core/refusal.ts";
+import { verb } from "./core/verb.ts";
+import { type Trigger, trigger } from "./triggers.ts";
+import { groupsOfPipeline } from "./variable-scopes.ts";
+
+/** What the pool keeps of a run; of one without values and keys of its own, the archive has the rest. */
+const runValuesOf = async (context: Context, build: BuildRecord): Promise<RunValues | null> => {
+  const kept = await (await context.pool()).inputsOf(build.id);
+  if (kept.ok) return kept.value;
+  const { requires, hasRunValues, priority } = build;
+  return requires && hasRunValues === false ? { inputs: null, secretKeys: [], requires, priority } : null;
+};
+
+/** The inputs of an earlier build's run. @throws Refusal conflict where they are no longer kept */
+const inputsOf = async (context: Context, build: BuildRecord): Promise<Trigger> => {
+  const kept = await runValuesOf(context, build);
+  if (!kept) throw new Refusal("conflict", "The inputs of this run are no longer kept: trigger a new build.");
+  const { inputs, secretKeys, requires, priority } = kept;
+  const text = inputs && (await context.keys.open(inputs, inputsContext(context.orgId, build.id)));
+  return {
+    repoId: build.repoId,
+    pipelineId: build.pipelineId,
+    branch: build.branch,
+    commitSha: build.commitSha,
+    envVariables: text ? JSON.parse(text) : {},
+    secretKeys,
+    priority,
+    labels: requires.labels ?? [],
+  };
+};
+
+/** How many builds in a row repeat the one before, this one included; one more than may be, at most. */
+const repeatsBefore = ({ orgId }: Context, id: string) => sql<number>`(
+  WITH RECURSIVE chain (id, length) AS (
+    SELECT ${id}, 0
+    UNION ALL
+    SELECT earlier.retry_of, length + 1 FROM chain JOIN build_summary AS earlier
+    ON earlier.org_id = ${orgId} AND earlier.id = chain.id
+    WHERE earlier.retry_of IS NOT NULL AND length <= ${LIMITS.retriesInARow}
+  ) SELECT max(length) FROM chain)`;
+
+/** @throws Refusal conflict where nothing is to be repeated, or too often was, or the plan is not kept */
+const failedJobsOf = async (context: Context, build: BuildRecord): Promise<Planned> => {
+  const { sql: db } = context.db;
+  const [[found], groups] = await context.db.run(
+    db
+      .select({ repeats: repeatsBefore(context, build.id).as("repeats") })
+      .from(buildSummary)
+      .where(isOwn(context, buildSummary, build.id)),
+    groupsOfPipeline(db, context.orgId, build.pipelineId),
+  );
+  if ((found?.repeats ?? 0) >= LIMITS.retriesInARow)
+    throw new Refusal("conflict", `Its failed jobs were repeated ${LIMITS.retriesInARow} times: trigger a new build.`);
+  const kept = (await (await context.pool()).planOf(build.id)) as Outcome<PlanOfBuild>;
+  const plan = kept.ok ? kept.value : ((build as { plan?: unknown }).plan as PlanOfBuild | undefined);
+  if (!plan) throw new Refusal("conflict", "This build has no jobs that could be repeated alone: repeat all of it.");
+  const attached = groups.flatMap(({ id, name, protection }) =>
+    id === null || name === null ? [] : [{ id, name, protection }],
+  );
+  const again = ({ id: _, ...job }: (typeof plan.graph.jobs)[number]) =>
+    withGate({ ...job, id: context.newId() }, attached, build.branch);
+  const graph = { ...plan.graph, jobs: plan.graph.jobs.map(again) };
+  const adopted = rerunOf({ buildId: build.id, graph: plan.graph, jobs: plan.jobs }, graph);
+  if (Object.keys(adopted).length === graph.jobs.length)
+    throw new Refusal("conflict", "No job of this build failed: repeat all of it.");
+  return { graph, text: plan.text, adopted };
+};
+
+export const retryBuild = verb({
+  access: { role: "member" },
+  params: PathId,
+  body: BuildRetry,
+  mayLackBody: true,
+  output: Build,
+  async run(context, { params, body }) {
+    const build = await findRecord(context, params.id);
+    if (!isEnded(build.status)) {
+      throw new Refusal("conflict", "The build has not ended: cancel it first, or wait.");
+    }
+    const origin = { retryOf: build.id, madeBy: originOfRetry(build) };
+    const planned = body.only ? { planned: await failedJobsOf(context, build) } : {};
+    return trigger(context, await inputsOf(context, build), { ...origin, ...planned });
+  },
+});

@@ -1,0 +1,145 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { runAgentCli } from "../support/agent-cli.ts";
+import { testFolder } from "../support/folder.ts";
+import { waitUntil } from "../support/wait-until.ts";
+
+const start = (text: string, ...more: string[]) => {
+  const folder = testFolder();
+  writeFileSync(join(folder, "p.yml"), text);
+  return { folder, ...runAgentCli(["run", "p.yml", "--grace", "1", ...more], { cwd: folder }) };
+};
+const run = async (text: string, ...more: string[]) => {
+  const { folder, ended } = start(text, ...more);
+  return { folder, ...(await ended) };
+};
+
+const FAN = `jobs:
+  after:
+    needs: [make, { job: left, optional: true }]
+    steps: [{ run: 'echo "after $LIST"', env: { LIST: "\${{ join(fromJSON(needs.make.outputs.list), '+') }}" } }]
+  left:
+    if: vars.WANTED == 'yes'
+    steps: [{ run: echo never }]
+  behind:
+    needs: [left]
+    steps: [{ run: echo never }]
+  make:
+    outputs: { list: "\${{ steps.find.outputs.list }}" }
+    steps:
+      - id: find
+        run: echo 'list=["api","web"]' >> "$MILLRACE_OUTPUT"
+`;
+
+describe("run FILE with jobs", () => {
+  it("runs them in the order of their needs, with outputs, and says what did not run", async () => {
+    const { stdout, code } = await run(FAN, "--env", "WANTED=no");
+    expect(stdout.split("\n").filter((line) => !line.startsWith("---"))).toEqual(
+      expect.arrayContaining([
+        "left skipped: its condition does not hold: vars.WANTED == 'yes'",
+        "behind skipped: left was skipped",
+      ]),
+    );
+    expect(stdout).toMatch(
+      /Job make\n[\s\S]*make succeeded\n[\s\S]*Job after\n[\s\S]*\nafter api\+web\nafter succeeded\n$/,
+    );
+    expect(stdout).not.toMatch(/^never$/m);
+    expect(code).toBe(0);
+  });
+
+  it("ends with the exit code of the first failed job, drops what needed it, and runs what cleans up", async () => {
+    const file = `jobs:
+  test:
+    matrix: { device: [phone, tablet] }
+    steps: [{ run: '[ "$MILLRACE_MATRIX" = ''{"device":"phone"}'' ] || exit 7' }]
+  release: { needs: [test], steps: [{ run: echo never }] }
+  clean: { needs: [test], if: always(), checkout: false, steps: [{ run: ls -A | wc -l }] }
+`;
+    const { stdout, code } = await run(file);
+    expect(stdout).toMatch(/^test \(tablet\) failed: Step ".*" ended with exit code 7$/m);
+    expect(stdout).toMatch(/^release dropped: test \(tablet\) failed$/m);
+    expect(stdout).toMatch(/\n0\nclean succeeded\n/);
+    expect(code).toBe(7);
+  });
+
+  it("runs one job, or the combinations of its matrix, as if what it needs had succeeded", async () => {
+    const file = `jobs:
+  before: { steps: [{ run: exit 9 }] }
+  test:
+    needs: [before]
+    if: "false"
+    matrix: { n: [1, 2] }
+    steps: [{ run: 'echo "n \${{ matrix.n }} before \${{ needs.before.result }}"' }]
+`;
+    const all = await run(file, "--job", "test");
+    expect(all.stdout).toMatch(
+      /^before: not run, taken as succeeded without outputs\n[\s\S]*\nn 1 before success\n[\s\S]*\nn 2 before success\n/,
+    );
+    expect(all.code).toBe(0);
+    const one = await run(file, "--job", "test (2)");
+    expect(one.stdout).toContain("n 2 before success");
+    expect(one.stdout).not.toContain("n 1 before");
+    expect((await run(file, "--job", "before")).code).toBe(9);
+    expect(await run(file, "--job", "gone")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("before, test (1), test (2)"),
+    });
+    expect(await run("steps: [{ run: ls }]", "--job", "x")).toMatchObject({ code: 2 });
+  });
+
+  it("opens no gate that nobody was asked about, but all with --approve", async () => {
+    const file = `jobs:
+  deploy:
+    gate: { message: Release it? }
+    steps: [{ run: echo deployed }]
+  told: { needs: [deploy], steps: [{ run: echo told }] }
+`;
+    const closed = await run(file);
+    expect(closed.stdout).toMatch(/^deploy waits for approval: Release it\?\n.*--approve/);
+    expect(closed.stdout).toMatch(/^deploy failed: its gate was not opened$/m);
+    expect(closed.stdout).toMatch(/^told dropped: deploy failed$/m);
+    expect(closed.code).toBe(1);
+    const open = await run(file, "--approve");
+    expect(open.stdout).toMatch(/\ndeployed\n[\s\S]*\ntold\n/);
+    expect(open.code).toBe(0);
+  });
+
+  it("refuses an output with what a step masked", async () => {
+    const file = `jobs:
+  make:
+    outputs: { token: "\${{ steps.find.outputs.token }}" }
+    steps:
+      - id: find
+        run: |
+          echo hush-hush >> "$MILLRACE_MASK"
+          echo token=hush-hush >> "$MILLRACE_OUTPUT"
+`;
+    const { stdout, code } = await run(file);
+    expect(stdout).toContain("make failed: The output token has a secret in it");
+    expect(code).toBe(1);
+  });
+
+  it("stops, and runs only what cleans up", async () => {
+    const file = `jobs:
+  long: { steps: [{ run: touch here; sleep 1000 }] }
+  next: { needs: [long], steps: [{ run: echo never }] }
+  clean: { needs: [long], if: always(), steps: [{ run: echo done > cleaned }] }
+`;
+    const { folder, ended, kill } = start(file);
+    await waitUntil(() => existsSync(join(folder, "here")));
+    kill("SIGINT");
+    const { code, stdout } = await ended;
+    expect(stdout).toMatch(/^next canceled: the run was stopped$/m);
+    expect(readFileSync(join(folder, "cleaned"), "utf8")).toBe("done\n");
+    expect(code).toBe(130);
+  });
+
+  it("says every mistake that planning finds", async () => {
+    const { code, stderr } = await run(
+      "jobs:\n  a: { needs: [b], steps: [{ run: ls }] }\n  b: { needs: [a], steps: [{ run: ls }] }\n",
+    );
+    expect(stderr).toMatch(/p\.yml:3:16: These jobs wait for each other/);
+    expect(code).toBe(1);
+  });
+});

@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect } from "vitest";
+import { saveIdentity } from "../../../src/agent/cli/identity.ts";
+import type { Job } from "../../../src/protocol/jobs.ts";
+import { type AgentProcess, startAgentCli } from "./agent-cli.ts";
+import { type FakeService, IDENTITY, startFakeService } from "./fake-service.ts";
+
+/** What the agent did about one job. */
+export interface Done {
+  log: string;
+  /** Body of its finish or release; undefined where it sent none. */
+  result: Record<string, unknown> | undefined;
+  kind: "finish" | "release" | undefined;
+  requests: FakeService["requests"];
+}
+
+export interface RunningAgent {
+  service(): FakeService;
+  /** Hands out a job, and waits for its result. */
+  take(job: Job): Promise<Done>;
+  /** What was heard of the build or job with this id. */
+  heardOf(id: string): Done;
+}
+
+/** One real agent for all tests of a file, so that none waits for its start. */
+export const useRunningAgent = (): RunningAgent => {
+  const state = mkdtempSync(join(tmpdir(), "millrace-running-"));
+  let service: FakeService;
+  let agent: AgentProcess;
+  beforeAll(async () => {
+    service = await startFakeService();
+    saveIdentity(state, { ...IDENTITY, url: service.url, isEphemeral: false });
+    agent = startAgentCli(["start", "--grace", "1", "--state", state]);
+  });
+  afterAll(async () => {
+    agent?.kill("SIGTERM");
+    await agent?.ended;
+    rmSync(state, { recursive: true, force: true });
+    await service?.close();
+  });
+  const heardOf = (id: string): Done => {
+    const end = service.results.find(({ buildId }) => buildId === id);
+    return {
+      log: service.logs.get(id) ?? "",
+      result: end?.body,
+      kind: end?.kind,
+      requests: service.requests.filter(({ path }) => path.startsWith(`/build/${id}/`)),
+    };
+  };
+  const take = async (job: Job): Promise<Done> => {
+    service.jobs.push(job);
+    service.hint({ type: "look" });
+    const id = job.job?.id ?? job.build.id;
+    await expect.poll(() => heardOf(id).result, { timeout: 60_000 }).toBeDefined();
+    return heardOf(id);
+  };
+  return { service: () => service, take, heardOf };
+};

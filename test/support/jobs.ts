@@ -1,0 +1,59 @@
+import { expect } from "vitest";
+import type { Build } from "../../src/protocol/build.ts";
+import type { Job } from "../../src/protocol/jobs.ts";
+import { type Answer, call } from "./api.ts";
+
+/** The commit of every build that these helpers plan. */
+export const COMMIT = "c".repeat(40);
+
+interface Caller {
+  id: string;
+  token: string;
+}
+
+/** Polls once as an agent that plans and runs jobs: 200 with a job, or 204. */
+export const pollForJobs = (agent: Caller, features = "environment,jobs"): Promise<Answer<Job>> =>
+  call<Job>(agent.token, "GET", `/buildagent/${agent.id}/poll?wait=0`, undefined, { "X-Agent-Features": features });
+
+/** A call about what the agent holds, under its lease. */
+export const held = (agent: Caller, { job, build, lease }: Job, method: string, verb: string, body?: unknown) =>
+  call(agent.token, method, `/job/${job?.id ?? build.id}/${verb}`, body, { "X-Lease": String(lease) });
+
+/** Takes what waits for the agent and starts it. @throws Error where there is nothing */
+export const takeAndStart = async (agent: Caller): Promise<Job> => {
+  const { status, body, text } = await pollForJobs(agent);
+  if (status !== 200) throw new Error(`the agent got nothing: ${status} ${text}`);
+  expect((await held(agent, body, "POST", "start")).status).toBe(200);
+  return body;
+};
+
+/** Sends the file of the build that the agent holds. */
+export const sendPlan = (agent: Caller, job: Job, text: string, more: object = {}) =>
+  call(
+    agent.token,
+    "PUT",
+    `/build/${job.build.id}/plan`,
+    { commitSha: COMMIT, path: ".millrace.yml", text, ...more },
+    { "X-Lease": String(job.lease) },
+  );
+
+/** Takes the root of the next build and plans it from this file. @returns its id, and the ids of its jobs by their keys */
+export const planNext = async (agent: Caller, text: string) => {
+  const root = await takeAndStart(agent);
+  const answer = await sendPlan(agent, root, text);
+  expect(answer, answer.text).toMatchObject({ status: 200 });
+  const jobs: { id: string; key: string }[] = answer.body.jobs;
+  return { root, buildId: root.build.id, ids: Object.fromEntries(jobs.map(({ id, key }) => [key, id])) };
+};
+
+/** Takes the next job, starts it and reports its result. */
+export const runNext = async (agent: Caller, result: object = { status: "succeeded", exitCode: 0 }): Promise<Job> => {
+  const job = await takeAndStart(agent);
+  const answer = await held(agent, job, "POST", "finish", result);
+  expect(answer, answer.text).toMatchObject({ status: 200 });
+  return job;
+};
+
+/** The statuses of a build's jobs by their keys. */
+export const statusesOf = ({ jobs }: Build): Record<string, string> =>
+  Object.fromEntries((jobs ?? []).map(({ key, status }) => [key, status]));
