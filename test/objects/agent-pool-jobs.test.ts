@@ -55,7 +55,15 @@ describe("a build of several jobs", () => {
     });
     await evictDurableObject(pool);
     const steps = [
-      { id: null, name: "make", status: "succeeded" as const, exitCode: 0, startedAt: null, finishedAt: null, logOffset: 0 },
+      {
+        id: null,
+        name: "make",
+        status: "succeeded" as const,
+        exitCode: 0,
+        startedAt: null,
+        finishedAt: null,
+        logOffset: 0,
+      },
     ];
     value(await pool.progress({ ...first.holder, steps }));
     value(await pool.finish({ ...first.holder, status: "succeeded", exitCode: 0, outputs: { list: "[1]" } }));
