@@ -31,6 +31,7 @@ export const checkPlanned = (context: CheckContext, changes: readonly Change[]):
       holdsPlace,
       cancelsRunning: graph.jobs.some(({ concurrency }) => concurrency?.whenBusy === "cancel-running"),
       quietUntil: 0,
+      stopped: new Set(),
       ends: new Map(),
     });
     if (call.command === "enqueue") checkAdopted(call.input.planned, changes);

@@ -4,16 +4,6 @@ import type { Feature } from "../../../src/protocol/jobs.ts";
 import { graphJob, graphOf } from "../jobs/test-build.ts";
 import { ACTOR, type TestAgent, TestPool } from "./test-pool.ts";
 
-/** The simulation has laws of its own for builds of several jobs. */
-const unchecked = (): TestPool => {
-  const pool = new TestPool();
-  const nothing = () => {};
-  Object.assign(pool.model.checker, {
-    ...{ beforeCall: nothing, onCommit: nothing, afterCall: nothing, beforeWake: nothing, afterWake: nothing },
-  });
-  return pool;
-};
-
 const FEATURES: Feature[] = ["environment", "jobs"];
 const SHA = "a".repeat(40);
 
@@ -50,7 +40,7 @@ const succeed = (pool: TestPool, holder: ReturnType<typeof take>, outputs?: Reco
 
 describe("a build of several jobs", () => {
   it("runs its jobs in the order of their needs, and ends with the last", () => {
-    const pool = unchecked();
+    const pool = new TestPool();
     const { buildId, agent, root } = planned(pool, [graphJob("build"), graphJob("test", { needs: ["build"] })]);
     expect(pool.refusal("finish", { ...root, status: "succeeded" })).toBe("lease-lost");
     const build = take(agent);
@@ -69,7 +59,7 @@ describe("a build of several jobs", () => {
   });
 
   it("is planned once: the same text again gets the same answer, all else is refused", () => {
-    const pool = unchecked();
+    const pool = new TestPool();
     const { request, buildId } = planned(pool, [graphJob("a"), graphJob("b", { needs: ["a"] })]);
     const jobs = ["a", "b"].map((key) => ({ id: `${buildId}/${key}`, key }));
     expect(pool.ok("plan", { ...request, graph: graph(buildId, []) })).toEqual({ jobs });
@@ -83,7 +73,7 @@ describe("a build of several jobs", () => {
   });
 
   it("gives its jobs only to agents whose programs run them", () => {
-    const pool = unchecked();
+    const pool = new TestPool();
     const { buildId } = planned(pool, [graphJob("a")]);
     const old = pool.agent();
     expect(old.claimId()).toBeNull();
@@ -91,7 +81,7 @@ describe("a build of several jobs", () => {
   });
 
   it("goes on after an eviction in each state", () => {
-    const pool = unchecked();
+    const pool = new TestPool();
     const { buildId, agent } = planned(pool, [graphJob("a"), graphJob("b", { needs: ["a"] })]);
     const reload = () => {
       pool.model.reload(pool.now);
@@ -111,7 +101,7 @@ describe("a build of several jobs", () => {
   });
 
   it("asks at a gate, and takes one decision of somebody who may", () => {
-    const pool = unchecked();
+    const pool = new TestPool();
     const gate = { message: "Go?", by: "maintainer", timeoutHours: 1, hostStatus: "success" } as const;
     const { buildId, agent } = planned(pool, [graphJob("deploy", { gate })]);
     expect(claim(agent)).toBeNull();
@@ -132,7 +122,7 @@ describe("a build of several jobs", () => {
   });
 
   it("fails where nobody answers its gate in time", () => {
-    const pool = unchecked();
+    const pool = new TestPool();
     const gate = { message: null, by: "member", timeoutHours: 1, hostStatus: "success" } as const;
     const { buildId } = planned(pool, [graphJob("deploy", { gate })]);
     pool.advance(3_599);
@@ -142,7 +132,7 @@ describe("a build of several jobs", () => {
   });
 
   it("is canceled as a whole: leased jobs stop, others end", () => {
-    const pool = unchecked();
+    const pool = new TestPool();
     const { buildId, agent } = planned(pool, [graphJob("a"), graphJob("b"), graphJob("c", { needs: ["a"] })]);
     const a = take(agent);
     pool.ok("cancel", { buildId, actor: ACTOR });
@@ -154,7 +144,7 @@ describe("a build of several jobs", () => {
   });
 
   it("holds its limits: max-parallel, the pipeline's builds, and a concurrency group", () => {
-    const pool = unchecked();
+    const pool = new TestPool();
     const agents = [1, 2, 3].map(() => pool.agent());
     const matrix = ["1", "2"].map((key) => ({ ...graphJob("m", { maxParallel: 1 }), key: `m ${key}` }));
     const { buildId } = planned(pool, matrix);
