@@ -27,16 +27,22 @@ const NEEDS: readonly JobMutant[] = [
   [
     22,
     "a need that runs counts as ended",
-    { isReady: (needs) => needs.every(({ status }) => status !== "waiting" && status !== "queued") },
+    { isReady: (needs) => needs.every(({ view: { status } }) => status !== "waiting" && status !== "queued") },
   ],
-  [22, "one need of several is enough", { isReady: (needs) => needs.length === 0 || needs.some(({ end }) => end) }],
+  [
+    22,
+    "one need of several is enough",
+    { isReady: (needs) => needs.length === 0 || needs.some(({ view }) => view.end) },
+  ],
   [22, "only the first need is looked at", { directNeeds: ({ needs }) => needs.slice(0, 1) }],
   [
     22,
     "a matrix is over with its first job",
     {
       isReady: (needs) =>
-        needs.every(({ job }) => needs.some((one) => one.end !== null && one.job.definition === job.definition)),
+        needs.every(({ view: { job } }) =>
+          needs.some(({ view: one }) => one.end !== null && one.job.definition === job.definition),
+        ),
     },
   ],
   [22, "always() does not wait for its needs", { isReady: (needs, job) => isAlways(job) || RULES.isReady(needs, job) }],

@@ -31,7 +31,7 @@ export const settleBuild = (state: PoolState, buildId: string, context: Decision
   });
   const settling = new Settling(state, known, { build, job, node: null }, context);
   for (const order of orders) settling.carryOut(order);
-  settling.makeRoom();
+  settling.fillQueue();
   return decided(null, settling.changes, settling.pushes);
 };
 
@@ -53,7 +53,8 @@ class Settling {
   readonly #context: DecisionContext;
   /** Jobs as earlier orders left them. */
   readonly #nodes = new Map<string, JobNode>();
-  readonly #queued = new Map<string, Pick<ActiveBuild, "build" | "job">>();
+  /** Jobs that got ready: a later order may end one before the queue has it. */
+  readonly #ready = new Set<string>();
   #root: ActiveBuild;
 
   constructor(state: PoolState, known: BuildGraph, root: ActiveBuild, context: DecisionContext) {
@@ -90,13 +91,20 @@ class Settling {
     }
   }
 
-  /** Ends what is in the way of those that got ready and are still to run. */
-  makeRoom(): void {
-    const canceled = new Set([this.#root.build.id]);
-    for (const jobId of this.#queued.keys()) {
+  /** Puts those that got ready, and are still to run, into the queue, and ends what is in their way. */
+  fillQueue(): void {
+    const { now } = this.#context;
+    const { build, job } = this.#root;
+    const canceled = new Set([build.id]);
+    let { seq } = this.#state;
+    for (const jobId of this.#ready) {
       const graphJob = this.#known.graph.jobs[this.#nodeOf({ jobId }).index]!;
-      const made = makeRoom(this.#state, this.#root.build, graphJob, canceled, this.#context);
-      this.changes.push(...made.changes);
+      const made = makeRoom(this.#state, build, graphJob, canceled, this.#context);
+      this.changes.push(
+        { kind: "build", build: buildFactsOf(build, graphJob, ++seq, now) },
+        { kind: "job", job: jobFactsOf(build, job, graphJob) },
+        ...made.changes,
+      );
       this.pushes.push(...made.pushes);
     }
   }
@@ -122,14 +130,8 @@ class Settling {
   }
 
   #queue(node: JobNode): void {
-    const { now } = this.#context;
-    const { build, job } = this.#root;
-    const graphJob = this.#known.graph.jobs[node.index]!;
-    const seq = this.#state.seq + this.#queued.size + 1;
-    const queued = { build: buildFactsOf(build, graphJob, seq, now), job: jobFactsOf(build, job, graphJob) };
-    this.#queued.set(node.id, queued);
-    this.#setNode({ ...node, readyAt: now });
-    this.changes.push({ kind: "build", build: queued.build }, { kind: "job", job: queued.job });
+    this.#ready.add(node.id);
+    this.#setNode({ ...node, readyAt: this.#context.now });
   }
 
   #ask(node: JobNode, until: number): void {
@@ -146,12 +148,16 @@ class Settling {
   /** Ends a queued job, and has the agent of a leased one stop it. */
   #stop(node: JobNode, { jobId, reason, cause }: OrderOf<"stop" | "withdraw">): void {
     const stopped = { ...node, stopCause: cause };
-    const held = this.#queued.get(jobId) ?? activeBuild(this.#state, jobId)!;
+    const held = activeBuild(this.#state, jobId);
+    if (!held) {
+      this.#ready.delete(jobId);
+      this.#end(node, { kind: "end", jobId, status: "canceled", cause, reason, message: null });
+      return;
+    }
     const build: BuildFacts = { ...held.build, reason };
     const { job } = held;
     const { lease } = job;
     if (!lease) {
-      this.#queued.delete(jobId);
       this.changes.push(...endCanceled({ build, job, node: stopped }, this.#context));
       return;
     }
