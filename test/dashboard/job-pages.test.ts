@@ -149,7 +149,6 @@ describe("a build with a job that no registered agent can take", () => {
     });
     await registered(poolOf(orgId), orgId);
     const { text } = await (await as("viewer")).open(path);
-    const { text } = await (await as("viewer")).open(path);
     expect(text).toContain("No registered agent can take");
     expect(text).toContain(
       "<bdi>ios</bdi>: it needs <strong>iOS</strong>. No registered agent has what this build requires.",
