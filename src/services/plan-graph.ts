@@ -7,6 +7,7 @@ import type { GraphFacts, JobGraph } from "../domain/jobs/graph.ts";
 import { unknownGroups, withGate } from "../domain/jobs/guarded.ts";
 import { questionsOf } from "../domain/jobs/questions.ts";
 import type { JobContext } from "../domain/plan/job-context.ts";
+import { unknownBeforeJobs } from "../domain/plan/known-variables.ts";
 import type { Mistake } from "../domain/plan/mistake.ts";
 import { parsePlan } from "../domain/plan/parse.ts";
 import type { Plan } from "../domain/plan/plan.ts";
@@ -44,22 +45,23 @@ export type PlannedGraph = { graph: JobGraph; mistakes?: undefined } | { graph?:
 /** Whether a file has jobs that are planned, or asks for groups, which only a planned job gets. */
 export const isPlanned = ({ jobs, groups }: Plan): boolean => jobs !== null || groups.length > 0;
 
-/** Those of the asked plain variables that every job has. Secrets, and what a protected group has, stay unread. */
-const varsOf = (asked: string[], { rows, groups, run, secretKeys }: PlanSources, branch: string) => {
+/** The plain variables that every job has, and the names of its secrets. What a protected group has stays unread. */
+const variablesOf = ({ rows, groups, run, secretKeys }: PlanSources, branch: string) => {
   const { groupIds } = openGroups(groups, { groups: [], branch, decision: null });
   const variables = rows.map((row) => scoped(row, row.isSecret ? null : row.value));
-  const entries = compose({ variables, groupIds, run, secretKeys }, "untrusted");
-  const found = entries.filter(({ key, value }) => asked.includes(key) && value !== null);
-  return Object.fromEntries(found.map(({ key, value }) => [key, String(value)]));
+  const entries = compose({ variables, groupIds, run, secretKeys }, "trusted");
+  const secrets = entries.filter((entry) => entry.isSecret).map(({ key }) => key);
+  const plain = entries.filter((entry) => !entry.isSecret).map(({ key, value }) => [key, value ?? ""] as const);
+  return { secrets, plain: new Map(plain) };
 };
 
-const factsOf = (plan: Plan, of: PlanText, found: PlanSources): GraphFacts => {
+const factsOf = (plan: Plan, of: PlanText, found: PlanSources, plain: Map<string, string>): GraphFacts => {
   const { changed, vars } = questionsOf(plan);
   const { id, fullName, cloneUrl } = found.repository;
   return {
     build: { ...of.build, attempt: 1 },
     repository: { id, fullName, cloneUrl },
-    vars: varsOf(vars, found, of.build.branch),
+    vars: Object.fromEntries(vars.flatMap((key) => (plain.has(key) ? [[key, plain.get(key) ?? ""]] : []))),
     changed: Object.fromEntries(
       changed.filter((asked) => Object.hasOwn(of.changed, asked)).map((asked) => [asked, of.changed[asked] === true]),
     ),
@@ -70,10 +72,11 @@ const factsOf = (plan: Plan, of: PlanText, found: PlanSources): GraphFacts => {
 export const graphOf = async (context: Context, of: PlanText, found: PlanSources): Promise<PlannedGraph> => {
   const { plan, mistakes } = parsePlan(of.text);
   if (mistakes) return { mistakes };
-  const unknown = unknownGroups(plan, found.groups);
+  const { plain, secrets } = variablesOf(found, of.build.branch);
+  const unknown = [...unknownGroups(plan, found.groups), ...unknownBeforeJobs(plan, { vars: plain.keys(), secrets })];
   if (unknown.length > 0) return { mistakes: unknown };
   const expanded = expand(plan, {
-    facts: factsOf(plan, of, found),
+    facts: factsOf(plan, of, found, plain),
     hash: await sha256Hex(of.text),
     path: of.path,
     commitSha: of.build.commit,

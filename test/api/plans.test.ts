@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+
 import { call, created, expectProblem, newAgent } from "../support/api.ts";
 import { type BuildSetup, buildOf, newBuildSetup, poll, trigger } from "../support/build-setup.ts";
+import { poolStub } from "../support/deployment.ts";
 import { COMMIT, held, planNext, pollForJobs, runNext, sendPlan, statusesOf, takeAndStart } from "../support/jobs.ts";
 
 const TWO = `jobs:
@@ -37,6 +39,7 @@ describe("a file that nobody has read", () => {
     await call(agent.token, "PUT", `/job/${id}/log?offset=0&final=true`, bytes, lease);
     await held(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
     expect((await call(admin, "GET", `/build/${id}/log`)).text).toBe("it is ***\n");
+    await poolStub(setup.orgId).flush();
     const audit = await call(admin, "GET", `/audit?subject=${id}&action=build.deliver`);
     expect(audit.body[0].detail.keys).toEqual(["SECRET"]);
   });
@@ -114,6 +117,19 @@ describe("the plan of a build", () => {
     expect(build).toMatchObject({ status: "failed", reason: "pipeline-invalid" });
     expect(build.message?.split("\n")).toHaveLength(2);
     expect(build.message).toContain(".millrace.yml:2:");
+  });
+
+  it("names a secret in a condition: a mistake with its place", async () => {
+    const setup = await newBuildSetup();
+    const { admin, agent, pipeline } = setup;
+    await newSecret(setup);
+    await trigger(admin, pipeline.id);
+    const root = await takeAndStart(agent);
+    const answer = await sendPlan(agent, root, "jobs:\n  a: { if: vars.SECRET == 'x', steps: [{ run: x }] }\n");
+    expectProblem(answer, 422, "invalid");
+    expect(answer.body.errors).toEqual([
+      { pointer: "/text", detail: "2:17: This is a secret, which only steps can read" },
+    ]);
   });
 
   it("is refused of another commit, of another file, too large, after a cancel, and before the start", async () => {

@@ -9,6 +9,7 @@ import { firstBuild } from "./dashboard/first-build.ts";
 import { fleet } from "./dashboard/fleet.ts";
 import { forgery } from "./dashboard/forgery.ts";
 import { hostile } from "./dashboard/hostile.ts";
+import { jobs } from "./dashboard/jobs.ts";
 import { layout } from "./dashboard/layout.ts";
 import { lists } from "./dashboard/lists.ts";
 import { log } from "./dashboard/log.ts";
@@ -42,6 +43,7 @@ afterEach(() => {
 describe("the dashboard", () => {
   describe("for a new organization", () => firstBuild(stage));
   describe("of builds", () => builds(stage));
+  describe("of builds of several jobs", () => jobs(stage));
   describe("of a log", () => log(stage));
   describe("of a log with wide lines", () => wideLog(stage));
   describe("of lists and forms", () => lists(stage));

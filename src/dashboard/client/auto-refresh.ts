@@ -34,6 +34,7 @@ const announce = (count: number, noun: string, show: () => void): void => {
 };
 
 const apply = (next: HTMLElement): void => {
+  document.title = next.ownerDocument.title;
   main.dataset.again = next.dataset.again ?? "";
   main.dataset.state = next.dataset.state ?? "";
   morphChildren(main, next);

@@ -67,14 +67,19 @@ const stepsOf = (walk: VariableChecker, { job }: Pick<Plan, "job">): string[] =>
   return steps;
 };
 
-const checkJob = (plan: Plan, definition: JobDefinition, known: KnownVariables): Mistake[] => {
-  const walk = new VariableChecker(known);
+/** Looks at what is evaluated before the job runs. */
+const checkPlanned = (walk: VariableChecker, definition: JobDefinition): void => {
   const { names: job } = definition;
   walk.job = { job, level: "condition" };
   if (definition.if) walk.expression(definition.if, "null", []);
   walk.job = { job, level: "plan" };
   for (const one of plannedExpressions(definition)) walk.expression(one, "mistake", []);
-  walk.job = { job };
+};
+
+const checkJob = (plan: Plan, definition: JobDefinition, known: KnownVariables): Mistake[] => {
+  const walk = new VariableChecker(known);
+  checkPlanned(walk, definition);
+  walk.job = { job: definition.names };
   walk.entries([...plan.env, ...definition.env], []);
   const steps = stepsOf(walk, planOfJob(plan, definition));
   for (const { value } of definition.outputs) walk.template(value, steps);
@@ -96,3 +101,13 @@ export const unknownVariables = (plan: Plan, known: KnownVariables): Mistake[] =
   stepsOf(walk, plan);
   return walk.mistakes.slice(0, FILE_LIMITS.mistakes).sort((a, b) => a.line - b.line || a.column - b.column);
 };
+
+/** The same for what is evaluated before any job runs: conditions of jobs, their names and requirements. */
+export const unknownBeforeJobs = ({ jobs }: Plan, known: KnownVariables): Mistake[] =>
+  inOrder(
+    (jobs ?? []).flatMap((definition) => {
+      const walk = new VariableChecker(known);
+      checkPlanned(walk, definition);
+      return walk.mistakes;
+    }),
+  );

@@ -10,7 +10,7 @@ import {
   type Push,
   patchBuild,
 } from "./decision.ts";
-import type { ActiveBuild, BuildFacts, Change } from "./facts.ts";
+import type { ActiveBuild, BuildFacts, Change, SeveralJobs } from "./facts.ts";
 import { buildFactsOf, jobFactsOf } from "./job-of-build.ts";
 import { endBuild, endCanceled } from "./lease.ts";
 import { makeRoom } from "./make-room.ts";
@@ -31,8 +31,20 @@ export const settleBuild = (state: PoolState, buildId: string, context: Decision
   });
   const settling = new Settling(state, known, { build, job, node: null }, context);
   for (const order of orders) settling.carryOut(order);
-  settling.makeRoom();
+  settling.fillQueue();
+  if (orders.length === 0) settling.noteGates();
   return decided(null, settling.changes, settling.pushes);
+};
+
+/** The gates that a build waits for; null where it waits for more than people. */
+const waitsAtOf = ({ builds }: PoolState, { graph, nodes }: BuildGraph): SeveralJobs["waitsAt"] => {
+  const open = graph.jobs.filter(({ id }) => nodes.get(id)?.end === null);
+  if (open.some(({ id }) => builds.has(id))) return null;
+  const asking = open.filter(({ id }) => nodes.get(id)?.gate);
+  if (asking.length === 0) return null;
+  const isPending = asking.some(({ gate }) => gate?.hostStatus === "pending");
+  const jobs = [...new Set(asking.map(({ definition }) => definition))];
+  return { jobs, hostStatus: isPending ? "pending" : "success" };
 };
 
 type InQueue = ReturnType<Parameters<typeof settle>[0]["inQueue"]>;
@@ -53,7 +65,8 @@ class Settling {
   readonly #context: DecisionContext;
   /** Jobs as earlier orders left them. */
   readonly #nodes = new Map<string, JobNode>();
-  readonly #queued = new Map<string, Pick<ActiveBuild, "build" | "job">>();
+  /** Jobs that got ready: a later order may end one before the queue has it. */
+  readonly #ready = new Set<string>();
   #root: ActiveBuild;
 
   constructor(state: PoolState, known: BuildGraph, root: ActiveBuild, context: DecisionContext) {
@@ -90,15 +103,30 @@ class Settling {
     }
   }
 
-  /** Ends what is in the way of those that got ready and are still to run. */
-  makeRoom(): void {
-    const canceled = new Set([this.#root.build.id]);
-    for (const jobId of this.#queued.keys()) {
+  /** Puts those that got ready, and are still to run, into the queue, and ends what is in their way. */
+  fillQueue(): void {
+    const { now } = this.#context;
+    const { build, job } = this.#root;
+    const canceled = new Set([build.id]);
+    let { seq } = this.#state;
+    for (const jobId of this.#ready) {
       const graphJob = this.#known.graph.jobs[this.#nodeOf({ jobId }).index]!;
-      const made = makeRoom(this.#state, this.#root.build, graphJob, canceled, this.#context);
-      this.changes.push(...made.changes);
+      const made = makeRoom(this.#state, build, graphJob, canceled, this.#context);
+      this.changes.push(
+        { kind: "build", build: buildFactsOf(build, graphJob, ++seq, now) },
+        { kind: "job", job: jobFactsOf(build, job, graphJob) },
+        ...made.changes,
+      );
       this.pushes.push(...made.pushes);
     }
+  }
+
+  /** What a git host hears while only people are waited for. */
+  noteGates(): void {
+    const { several } = this.#root.build;
+    const waitsAt = waitsAtOf(this.#state, this.#known);
+    if (JSON.stringify(waitsAt) !== JSON.stringify(several!.waitsAt ?? null))
+      this.#patch({ several: { ...several!, waitsAt } });
   }
 
   #nodeOf({ jobId }: { jobId: string }): JobNode {
@@ -122,14 +150,8 @@ class Settling {
   }
 
   #queue(node: JobNode): void {
-    const { now } = this.#context;
-    const { build, job } = this.#root;
-    const graphJob = this.#known.graph.jobs[node.index]!;
-    const seq = this.#state.seq + this.#queued.size + 1;
-    const queued = { build: buildFactsOf(build, graphJob, seq, now), job: jobFactsOf(build, job, graphJob) };
-    this.#queued.set(node.id, queued);
-    this.#setNode({ ...node, readyAt: now });
-    this.changes.push({ kind: "build", build: queued.build }, { kind: "job", job: queued.job });
+    this.#ready.add(node.id);
+    this.#setNode({ ...node, readyAt: this.#context.now });
   }
 
   #ask(node: JobNode, until: number): void {
@@ -146,12 +168,16 @@ class Settling {
   /** Ends a queued job, and has the agent of a leased one stop it. */
   #stop(node: JobNode, { jobId, reason, cause }: OrderOf<"stop" | "withdraw">): void {
     const stopped = { ...node, stopCause: cause };
-    const held = this.#queued.get(jobId) ?? activeBuild(this.#state, jobId)!;
+    const held = activeBuild(this.#state, jobId);
+    if (!held) {
+      this.#ready.delete(jobId);
+      this.#end(node, { kind: "end", jobId, status: "canceled", cause, reason, message: null });
+      return;
+    }
     const build: BuildFacts = { ...held.build, reason };
     const { job } = held;
     const { lease } = job;
     if (!lease) {
-      this.#queued.delete(jobId);
       this.changes.push(...endCanceled({ build, job, node: stopped }, this.#context));
       return;
     }

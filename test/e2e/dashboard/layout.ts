@@ -9,6 +9,12 @@ import { repositoryWith, runBuild, type Stage } from "./stage.ts";
 const WIDTHS = [360, 768, 1024, 1440];
 const LONG = "unreasonably-long-".repeat(8);
 
+/** Jobs with long names, one of which fails for the other. */
+const SEVERAL = `jobs:
+  first: { name: ${LONG}, matrix: { axis: [${LONG}, b] }, steps: [{ name: ${LONG}, run: exit 1 }] }
+  second: { needs: [first], if: "success() && build.branch != '${LONG}'", steps: [{ run: "true" }] }
+`;
+
 /** Creates one record of every kind with a long name, and a build of sixty steps. */
 const fill = async (stage: Stage) => {
   const { client } = stage;
@@ -32,6 +38,8 @@ const fill = async (stage: Stage) => {
     ...{ pipelineId: pipeline.id, name: LONG, cron: "0 2 * * *", timeZone: "America/Argentina/ComodRivadavia" },
   });
   const build = await waitForEnd(client, (await runBuild(stage, id)).id);
+  const several = await runBuild(stage, (await repositoryWith(stage, SEVERAL)).id);
+  const { jobs } = await waitForEnd(client, several.id);
   return [
     "builds",
     "repositories",
@@ -48,6 +56,8 @@ const fill = async (stage: Stage) => {
     `connections/${connectionId}/repositories`,
     `schedules/${schedule.id}`,
     `builds/${build.id}`,
+    `builds/${several.id}`,
+    `jobs/${jobs?.[0]?.id}`,
     `repositories/${id}`,
     `pipelines/${pipeline.id}`,
     `groups/${group.id}`,

@@ -1,0 +1,135 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { waitForEnd } from "../../../src/local/demo.ts";
+import type { Build } from "../../../src/protocol/build.ts";
+import { signIn } from "../../support/browser.ts";
+import { judge } from "./judge.ts";
+import { repositoryWith, runBuild, type Stage } from "./stage.ts";
+
+const FILE = (flag: string) => `jobs:
+  lint:
+    steps: [{ name: look, run: "echo looked closely" }]
+  docs:
+    if: build.branch == 'release'
+    steps: [{ run: "true" }]
+  test:
+    needs: [lint]
+    matrix: { xcode: [16.4, 26.10], device: [phone, tablet] }
+    steps:
+      - name: try
+        run: test "\${{ matrix.device }}" = phone || [ "\${{ matrix.xcode }}" = 16.4 ] || [ -e "${flag}" ] || exit 3
+  publish:
+    needs: [test]
+    steps: [{ run: "echo published" }]
+  deploy:
+    needs: [lint]
+    gate: { message: "Deploy main?", by: maintainer }
+    outputs: { place: "\${{ steps.go.outputs.place }}" }
+    steps:
+      - { id: go, name: go, run: 'echo "place=harbour" >> "$MILLRACE_OUTPUT"; echo gone live' }
+`;
+
+/** A build of which one test fails until the flag is there, and which waits at a gate. */
+const startJobs = async (stage: Stage) => {
+  const flag = join(stage.service.folder, `flag-${crypto.randomUUID()}`);
+  const repository = await repositoryWith(stage, FILE(flag));
+  return { build: await runBuild(stage, repository.id), heal: () => writeFileSync(flag, "") };
+};
+
+export const jobs = (stage: Stage) => {
+  let failed: Build;
+  let heal: () => void;
+
+  it("shows the jobs of a build as they run, and why some did not", async () => {
+    const { service, client, browser } = stage;
+    const { page } = browser;
+    const started = await startJobs(stage);
+    heal = started.heal;
+    await page.goto(`${service.url}/app/builds/${started.build.id}`);
+    const jobs = page.locator("#jobs");
+    await jobs.getByText("its condition").waitFor();
+    await jobs.getByText("dropped: test (26.10, tablet) failed").waitFor();
+    expect(await page.locator("#m-test").getAttribute("open")).not.toBeNull();
+    expect(await page.title()).toMatch(/waits for approval/);
+    await page.locator("#m-test > summary").click();
+    const next = page.waitForResponse((response) => response.url().endsWith(started.build.id));
+    await (await next).finished();
+    await page.locator("#m-test:not([open])").waitFor();
+    await page.goto(`${service.url}/app/builds`);
+    await page.locator(`#b-${started.build.id}`).getByText("waits for approval").waitFor();
+    expect(await judge(page)).toEqual([]);
+    await page.goto(`${service.url}/app/builds/${started.build.id}`);
+    expect(await judge(page)).toEqual([]);
+    await page.getByLabel("Comment").fill("after lunch");
+    await page.getByRole("button", { name: "Approve" }).click();
+    await page.getByText("Approved.").waitFor();
+    failed = await waitForEnd(client, started.build.id);
+    expect(failed).toMatchObject({ status: "failed", exitCode: 3 });
+  });
+
+  it("opens a job with its log, its outputs and who let it run", async () => {
+    const { service, browser } = stage;
+    const { page } = browser;
+    await page.goto(`${service.url}/app/builds/${failed.id}`);
+    await page.getByRole("link", { name: "succeeded deploy" }).click();
+    await page.locator(".log-text").getByText("gone live").waitFor();
+    await page.locator("#outputs").getByText("harbour").waitFor();
+    await page.getByText("after lunch").waitFor();
+    expect(await judge(page)).toEqual([]);
+  });
+
+  it("moves through the jobs with keys, past those that are folded", async () => {
+    const { service, browser } = stage;
+    const { page } = browser;
+    await page.goto(`${service.url}/app/builds/${failed.id}`);
+    await page.locator("#m-test > summary").click();
+    await page.evaluate("document.activeElement.blur()");
+    const texts: string[] = [];
+    for (let press = 0; press < 5; press += 1) {
+      await page.keyboard.press("j");
+      texts.push(String(await page.evaluate("document.activeElement.textContent.trim()")));
+    }
+    expect(texts.map((text) => text.replace(/^\S+ (?=\S+$)/, ""))).toEqual([
+      "lint",
+      "docs",
+      expect.stringMatching(/^test 4 jobs/),
+      "deploy",
+      "publish",
+    ]);
+  });
+
+  it("retries what failed, and takes over the rest", async () => {
+    const { service, client, browser } = stage;
+    const { page } = browser;
+    heal();
+    await page.goto(`${service.url}/app/builds/${failed.id}`);
+    await page.getByRole("button", { name: "Retry failed (2 of 8)" }).waitFor();
+    await page.keyboard.press("R");
+    await page.getByText("The build is in the queue.").waitFor();
+    await page.getByText(`of build ${failed.number}`).first().waitFor();
+    const id = page.url().match(/builds\/([0-9a-f-]+)/)?.[1] ?? "";
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "succeeded" });
+    await page.locator(".facts").getByText("succeeded").first().waitFor();
+  });
+
+  it("obeys at a gate without a script", async () => {
+    const { service, client } = stage;
+    const { build } = await startJobs(stage);
+    const browser = await stage.chromium.open({ javaScriptEnabled: false });
+    const { page } = browser;
+    await signIn(page, service.url, client.token);
+    await expect
+      .poll(async () => (await client.call<Build>("GET", `/build/${build.id}`)).waitsFor.length, { timeout: 60_000 })
+      .toBe(1);
+    await page.goto(`${service.url}/app/builds/${build.id}`);
+    await page.getByLabel("Comment").fill("not today");
+    await page.getByRole("button", { name: "Reject" }).click();
+    await page.getByText("Rejected.").waitFor();
+    await page.locator("#jobs").getByText("not today").waitFor();
+    await page.locator("#m-test").waitFor();
+    expect(await waitForEnd(client, build.id)).toMatchObject({ status: "failed" });
+    expect(browser.complaints).toEqual([]);
+    await browser.close();
+  });
+};
