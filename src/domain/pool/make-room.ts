@@ -30,8 +30,10 @@ export const makeRoom = (
     const node = state.graphs.get(parent?.build.id ?? "")?.nodes.get(holder);
     if (!parent || !node || canceled.has(parent.build.id) || parent.build.several?.cancel) continue;
     if (isSameRef(parent.build, build)) {
+      // That its jobs came first says nothing of whose head is newer: nothing is superseded.
+      if (parent.build.number > build.number) continue;
       canceled.add(parent.build.id);
-      const ended = cancelBuild(parent, { message, supersededBy: build.id }, SYSTEM, context);
+      const ended = cancelBuild(parent, { message, supersededBy: null }, SYSTEM, context);
       changes.push(...ended.changes);
       pushes.push(...ended.pushes);
     } else if (!node.stopCause) {
