@@ -24,7 +24,9 @@ export class SimGitHosts {
       const isNewer =
         !known || report.number > known.number || (report.number === known.number && report.version > known.version);
       if (!isNewer) continue;
-      const isBack = known?.buildId === report.buildId && known.state !== "pending" && report.state === "pending";
+      const isAsked = known?.description.endsWith("approval") ?? false;
+      const isBack =
+        !isAsked && known?.buildId === report.buildId && known.state !== "pending" && report.state === "pending";
       must(21, !isBack || this.mayRunAgain, "a build that has ended is told to wait again");
       this.#told.set(key, report);
     }
