@@ -63,8 +63,9 @@ describe("a concurrency group", () => {
     const older = planned(pool, jobs);
     const x = take(one);
     const newer = planned(pool, jobs);
-    expect(pool.model.storage.rows.builds.get(older.buildId)).toMatchObject({ status: "canceling" });
-    expect(pool.model.storage.rows.builds.get(older.buildId)?.supersededBy).toBeUndefined();
+    expect(pool.model.storage.rows.builds.get(older.buildId)).toMatchObject({
+      ...{ status: "canceling", message: "A newer job took its place in the group Production." },
+    });
     pool.ok("finish", { ...x, status: "canceled" });
     expect(pool.facts(older.buildId)).toMatchObject({ status: "canceled", reason: "canceled" });
     const y = take(two);
