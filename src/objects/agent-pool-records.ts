@@ -152,7 +152,7 @@ export class PoolRecords {
     const agent = state.agents.get(agentId);
     if (!agent || !context.rules.tokenFits(agent, tokenHash)) return refusal("unauthenticated");
     const job = state.jobs.get(buildId);
-    if (!job && !this.#engine.storage.buildRecord(buildId)) return unknownId();
+    if (!job && !state.records.ended(buildId)) return unknownId();
     if (!job || job.fence !== fence || job.agentId !== agentId) return refusal("lease-lost");
     if (job.lease?.startedAt === null) return refusal("conflict");
     return { ok: true, value: { ...this.grant({ buildId, fence, expiresAt: job.lease?.expiresAt ?? 0 }), agentId } };
