@@ -17,7 +17,8 @@ const contracted = ({ method, path }: Route): Access => {
   if (/^\/(organization|operator)/.test(path)) return { operator: true };
   if (
     /\/(start|progress|release|finish|heartbeat|poll)$/.test(path) ||
-    (method === "PUT" && /\/(log|file)$/.test(path))
+    (method === "POST" && path.endsWith("/environment")) ||
+    (method === "PUT" && /\/(log|file|plan)$/.test(path))
   )
     return { agent: true };
   if (path === "/buildagent/register") return { role: "maintainer", registration: true };
@@ -30,7 +31,7 @@ const contracted = ({ method, path }: Route): Access => {
   if (/^\/(token|audit)/.test(path)) return { role: "admin" };
   if (/^\/secrets\/(unused|.*\/uses)$/.test(path)) return { role: "maintainer" };
   if (method === "GET" || path === "/pipeline/check") return { role: "viewer" };
-  return { role: /\/build$|\/(cancel|retry)$/.test(path) ? "member" : "maintainer" };
+  return { role: /\/build$|\/(cancel|retry|approve|reject)$/.test(path) ? "member" : "maintainer" };
 };
 
 /** A body that the route would take, so that only the caller and the id decide. */
@@ -40,6 +41,11 @@ const BODIES: Record<string, unknown> = {
   "/repository/:id/credential": { kind: "token", value: "x" },
   "/build/:id/release": { reason: "x" },
   "/build/:id/finish": { status: "failed" },
+  "/build/:id/environment": { commitSha: "c".repeat(40) },
+  "/build/:id/plan": { commitSha: "c".repeat(40), path: ".millrace.yml", text: "steps: [{ run: x }]" },
+  "/job/:id/release": { reason: "x" },
+  "/job/:id/finish": { status: "failed" },
+  "/job/:id/environment": { commitSha: "c".repeat(40) },
 };
 
 type Caller = Role | "nobody" | "operator" | "registration" | "agent" | "other agent";
@@ -82,7 +88,7 @@ describe("the access matrix", () => {
     const query = path.endsWith("/log") && method === "PUT" ? "?offset=0" : "";
     const writes = method === "PUT" || method === "POST";
     const body = writes ? (BODIES[path] ?? (verb.body ? {} : undefined)) : undefined;
-    const lease: Record<string, string> = path.startsWith("/build/") ? { "X-Lease": "1" } : {};
+    const lease: Record<string, string> = /^\/(build|job)\//.test(path) ? { "X-Lease": "1" } : {};
     return call(tokens[caller], method, path.replace(":id", id) + query, body, { ...lease, ...headers });
   };
 

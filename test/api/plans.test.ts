@@ -128,7 +128,7 @@ describe("the plan of a build", () => {
     const answer = await sendPlan(agent, root, "jobs:\n  a: { if: vars.SECRET == 'x', steps: [{ run: x }] }\n");
     expectProblem(answer, 422, "invalid");
     expect(answer.body.errors).toEqual([
-      { pointer: "/text", detail: "2:17: This is a secret, which nothing that is decided before the job runs can read" },
+      { pointer: "/text", detail: "2:17: This is a secret, which only steps can read" },
     ]);
   });
 

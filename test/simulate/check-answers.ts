@@ -86,7 +86,15 @@ const checkRemoval = (context: CheckContext, state: PoolState, { input, heldBuil
 /** A plan of the lease holder is refused where the queue is full: its build has failed then. */
 const checkPlanNotTaken = (context: CheckContext, state: PoolState, call: Call): void => {
   const { input, job, build, now } = call;
-  if (!heldCurrentLease(call) || !context.isGenuine(input) || now >= job!.lease!.expiresAt) return;
+  if (!context.isGenuine(input)) return;
+  const known = call.build?.several && context.storage.rows.graphs.get(input.buildId);
+  const isItsLease = job?.fence === input.fence && job?.agentId === input.agentId;
+  must(
+    33,
+    !known || !isItsLease || known.text !== input.text || isEnded(build!.status),
+    "the same plan again was refused",
+  );
+  if (!heldCurrentLease(call) || now >= job!.lease!.expiresAt) return;
   const isFull = context.storage.rows.builds.get(input.buildId)!.reason === "queue-full";
   const mayPlan = build!.status === "running" && !state.jobs.get(input.buildId)?.lease?.stop;
   must(33, isFull || !mayPlan, "the plan of the lease holder was refused");

@@ -45,7 +45,8 @@ const checkUnqueued = (context: CheckContext, one: SeenBuild, seen: SeenJob): vo
   // A cancel in the same call may come after the condition was looked at.
   const verdicts = [verdictOf(one, job), verdictOf({ ...one, isCanceled: false }, job)];
   if (verdicts.includes("runs") && job.gate && end.reason === "gate-closed") {
-    const { decision = null, until } = node.gate!;
+    must(32, node.gate !== null, "a gate closed that never asked");
+    const { decision, until } = node.gate;
     const isRejected = decision !== null && !decision.approved;
     must(32, isRejected || (!decision && context.call.now >= until), "a gate closed by itself");
     must(32, end.status === "failed", "a job behind a closed gate did not fail");

@@ -128,23 +128,29 @@ const checkStop = (context: CheckContext, state: PoolState, one: SeenBuild, { jo
   }
   const { until } = build.several!;
   must(38, isStopped || now < until + (mayClean ? CLEANING_MS : 0), "a job goes on after the time of its build");
-  const isSparedByFile = (failed: GraphJob) => mayClean && !(failed.failFast && failed.definition === job.definition);
-  const hasFailed = failuresThatReach(one, job).some((failed) => !isSparedByFile(failed));
-  must(27, isStopped || !hasFailed, "a failure did not end its circle");
+  must(27, isStopped || failuresThatReach(one, job).length === 0, "a failure did not end its circle");
   if (context.observed.canceledJobs.has(job.id)) must(26, isStopped, "a cancel of the job did not reach it");
   if (!stop) return;
   const isCanceled = queued!.status === "canceling";
+  if (isCanceled && stop.reason === "fail-fast")
+    must(27, failuresThatReach(one, job).length > 0, "a job is stopped for a failure that does not reach it");
   must(26, !isCanceled || mayStop(context, one, job), "a job is stopped for no reason");
   must(26, isCanceled || stop.reason === "timeout", "a job is stopped and not canceled");
   if (isCanceled) context.observed.builds.get(job.id)!.isCanceled = true;
+  if (isCanceled) seen.stopped.add(job.id);
 };
 
-/** Whether anything ends this job before its time. */
-export const mayStop = ({ call, observed }: CheckContext, one: SeenBuild, job: GraphJob): boolean =>
-  one.seen.cancel !== null ||
+/** It cleans up, and its needs let it. */
+const isSpared = (one: SeenBuild, job: GraphJob): boolean =>
+  cleansUp(job) && ["waits", "runs"].includes(verdictOf(one, job));
+
+/** Whether anything ends this job before its time. What cleans up is spared by a cancel while there is time for it. */
+export const mayStop = ({ call: { now }, observed }: CheckContext, one: SeenBuild, job: GraphJob): boolean =>
+  (one.seen.cancel !== null && (now >= one.seen.cancel.until || !isSpared(one, job))) ||
   observed.canceledJobs.has(job.id) ||
   failuresThatReach(one, job).length > 0 ||
-  call.now >= one.build.several!.until ||
+  (now >= one.build.several!.until && (now >= one.build.several!.until + CLEANING_MS || !isSpared(one, job))) ||
+  one.seen.stopped.has(job.id) ||
   (job.concurrency !== null && [...observed.several.values()].some(({ cancelsRunning }) => cancelsRunning));
 
 /** A build ends with its last job, as its jobs and its cancel say. */

@@ -16,7 +16,7 @@ export const newBlueprint = (random: Random, path: string | null): Blueprint => 
     jobs.push(...newDefinition(random, `d${index}`, jobs));
   if (random.chance(0.3)) shuffle(random, jobs);
   const facts = { build: {}, repository: {}, vars: PLAIN_VARIABLES, changed: {} };
-  return { path, failFast: random.chance(0.1), jobs, facts };
+  return { path, failFast: random.chance(0.15), jobs, facts };
 };
 
 const shuffle = (random: Random, jobs: GraphJob[]): void => {
@@ -38,7 +38,7 @@ const newDefinition = (random: Random, definition: string, earlier: readonly Gra
     definition,
     needs,
     condition: newCondition(random, combinations.length > 1, needs, earlier),
-    mayFail: random.chance(0.2),
+    mayFail: random.chance(0.25),
     failFast: combinations.length > 1 && random.chance(0.4),
     maxParallel: combinations.length > 1 ? random.pick([null, 1, 1, 2]) : null,
     concurrency: random.chance(0.2) ? newConcurrency(random) : null,

@@ -38,7 +38,7 @@ const JOB_EVENT_WEIGHTS = [
   ["gate", 6],
   ["cancel a job", 0.8],
   ["cancel again", 0.5],
-  ["retry", 1],
+  ["retry", 2],
   ["hours", 0.4],
 ] as const;
 type Event = (typeof JOB_EVENT_WEIGHTS)[number][0];

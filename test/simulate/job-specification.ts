@@ -83,9 +83,9 @@ export const verdictOf = (build: JobsOfBuild, job: GraphJob): Verdict => {
   return answer === null ? "failed" : answer ? "runs" : "skipped";
 };
 
-/** Ends that are the machine's, and what made them possible: whose failure reaches the job by fail-fast. */
+/** Whose failures end the job: of its matrix, or of its file where the job does not clean up. */
 export const failuresThatReach = ({ graph, nodes }: JobsOfBuild, job: GraphJob): GraphJob[] =>
   graph.jobs.filter((other) => {
     if (other.id === job.id || other.mayFail || nodes.get(other.id)!.end?.status !== "failed") return false;
-    return graph.failFast || (other.failFast && other.definition === job.definition);
+    return (graph.failFast && !cleansUp(job)) || (other.failFast && other.definition === job.definition);
   });

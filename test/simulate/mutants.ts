@@ -1,15 +1,17 @@
-import { RULES, type Rules } from "../../src/domain/pool/rules.ts";
+import { RULES } from "../../src/domain/pool/rules.ts";
 import { isEnded } from "../../src/protocol/build-states.ts";
 import type { Invariant } from "./invariants.ts";
+import { JOB_MUTANTS } from "./job-mutants.ts";
+import type { WrongRules } from "./pool.ts";
 
 /** The state machine with one wrong rule. The checks must see that it violates the invariant `breaks`. */
 export interface Mutant {
   name: string;
   breaks: Invariant;
-  rules: Rules;
+  rules: WrongRules;
 }
 
-const mutant = (breaks: Invariant, name: string, rules: Partial<Rules>): Mutant => ({
+const mutant = (breaks: Invariant, name: string, rules: Partial<WrongRules>): Mutant => ({
   name,
   breaks,
   rules: { ...RULES, ...rules },
@@ -175,4 +177,5 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(21, "git hosts hear only of builds that wait", {
     hostOutbox: (build, at) => (isEnded(build.status) ? [] : RULES.hostOutbox(build, at)),
   }),
+  ...JOB_MUTANTS.map(([breaks, name, rules]) => mutant(breaks, name, rules)),
 ];

@@ -31,6 +31,8 @@ export interface ObservedSeveral {
   cancelsRunning: boolean;
   /** Until when nothing can change without a call about it. */
   quietUntil: number;
+  /** Jobs whose agents were told to stop. */
+  stopped: Set<string>;
   /** By job that has ended: how. */
   ends: Map<string, JobEnd>;
 }

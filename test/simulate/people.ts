@@ -7,8 +7,10 @@ const ROLES = ["viewer", "member", "maintainer", "admin"] as const;
 export const decideGate = (simulator: Simulator): void => {
   const { random, pool, isHealing } = simulator;
   const nodes = [...pool.storage.rows.nodes.values()];
-  const asking = nodes.filter(({ gate, end }) => gate && !gate.decision && !end);
-  if (nodes.length === 0 || (isHealing && asking.length === 0)) return;
+  if (nodes.length === 0) return;
+  const isAgain = !isHealing && random.chance(0.25);
+  const asking = nodes.filter(({ gate, end }) => gate && !end && (isAgain || !gate.decision));
+  if (isHealing && asking.length === 0) return;
   const node = asking.length > 0 && (isHealing || random.chance(0.85)) ? random.pick(asking) : random.pick(nodes);
   simulator.request("decideGate", {
     id: !isHealing && random.chance(0.2) ? node.buildId : node.id,

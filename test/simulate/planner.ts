@@ -19,5 +19,10 @@ export const sendPlan = (
   const answer = simulator.request("plan", { ...lease, graph, text, base: null });
   // An agent that heard nothing sends it once more, where the plan is read with other ids.
   if (!answer && simulator.random.chance(0.5)) return sendPlan(simulator, lease, kind);
+  // A faulty agent changes its mind.
+  if (answer?.ok && simulator.random.chance(0.1)) {
+    const other = { graph: simulator.files.read(buildId, commitSha ?? COMMIT, "another file"), text: "another file" };
+    simulator.request("plan", { ...lease, ...other, base: null });
+  }
   return answer;
 };

@@ -11,6 +11,11 @@ import type { Observer } from "./observer.ts";
 import { AGENT_MS, LEASE_MS, START_MS, STORED_FOR_MS } from "./specification.ts";
 import { SimStorage } from "./storage.ts";
 
+/** Rules, and what may be done to a state before a call that no rule decides. */
+export interface WrongRules extends Rules {
+  sabotage?: ((state: PoolState, command: Command) => void) | undefined;
+}
+
 /** The AgentPool object around the real state machine, with simulated storage and alarm. Checks every step. */
 export class SimPool {
   readonly storage = new SimStorage();
@@ -20,9 +25,10 @@ export class SimPool {
   alarmAt: number | null = null;
   commands = 0;
   readonly #observer: Observer | undefined;
+  readonly #sabotage: WrongRules["sabotage"];
   readonly #push: (push: Push) => void;
 
-  constructor(orgId: string, rules: Rules, push: (push: Push) => void, observer?: Observer) {
+  constructor(orgId: string, rules: WrongRules, push: (push: Push) => void, observer?: Observer) {
     this.checker = new Checker(orgId, this.storage);
     this.context = {
       now: 0,
@@ -33,6 +39,7 @@ export class SimPool {
       maxQueued: LIMITS.queuedBuilds,
       rules,
     };
+    this.#sabotage = rules.sabotage;
     this.state = this.storage.load(true);
     this.#push = push;
     this.#observer = observer;
@@ -43,6 +50,7 @@ export class SimPool {
     const { state, storage, checker, context } = this;
     this.commands++;
     context.now = now;
+    this.#sabotage?.(state, command);
     this.#observer?.onCall?.(now, command, input);
     checker.beforeCall(state, command, input, now);
     const { answer, pushes } = step(state, command, input, context, (changes) => {

@@ -1,5 +1,5 @@
 import type { Route } from "../../src/api/routes/route.ts";
-import { created } from "./api.ts";
+import { created, newPipeline } from "./api.ts";
 import { type BuildSetup, newBuildSetup, trigger } from "./build-setup.ts";
 
 export interface Furnished extends BuildSetup {
@@ -15,6 +15,9 @@ export const newFurnished = async (): Promise<Furnished> => {
   const secret = { key: "K", value: "v", isSecret: true, scope: "organization", orgId };
   const variable = await created(admin, "/secrets/variables", secret);
   const { id: buildId } = await trigger(admin, pipeline.id);
+  const definition = "jobs: { a: { steps: [{ run: make }] } }";
+  const several = await newPipeline(admin, repository.id, { name: "several", definition });
+  const { jobs } = await trigger(admin, several.id, { commitSha: "c".repeat(40) });
   const token = await created(admin, "/token", { name: "t", kind: "api" });
   const host = { kind: "gitea", name: "h", webUrl: "https://git.example" };
   const connection = await created(admin, "/connection", host);
@@ -28,6 +31,7 @@ export const newFurnished = async (): Promise<Furnished> => {
     "/secrets/groups": group.id,
     "/secrets/variables": variable.id,
     "/build": buildId,
+    "/job": jobs?.[0]?.id ?? "",
     "/buildagent": agent.id,
     "/token": token.id,
     "/organization": orgId,

@@ -83,7 +83,7 @@ class Checker {
 
   /** `context.key` with a literal key. */
   #property(context: string, key: string, token: Token, lenient: boolean): void {
-    const { steps, variables } = this.#known;
+    const { steps, variables, level } = this.#known;
     if (isJobContext(context)) return;
     if (context === "steps") {
       if (steps === null) this.#report(token, "No step has run yet where this is evaluated");
@@ -91,8 +91,7 @@ class Checker {
     } else if (context === "vars" || context === "secrets") {
       const [own, other] = context === "vars" ? (["vars", "secrets"] as const) : (["secrets", "vars"] as const);
       if (!variables || variables[own].has(key)) return;
-      if (variables[other].has(key) && this.#known.level)
-        this.#report(token, "This is a secret, which nothing that is decided before the job runs can read");
+      if (level && variables[other].has(key)) this.#report(token, "This is a secret, which only steps can read");
       else if (variables[other].has(key))
         this.#report(token, other === "secrets" ? "This is a secret" : "This is not a secret", `${other}.${key}`);
       else if (!lenient) this.#mustBeOneOf(variables[own], key, token, "There is no variable of this name");

@@ -3,7 +3,7 @@ export const CONTEXT_NAMES = ["vars", "secrets", "env", "build", "repository", "
 export type ContextName = (typeof CONTEXT_NAMES)[number];
 
 /** Contexts that only the expressions of a job of several have: elsewhere these are names of variables. */
-export const JOB_CONTEXT_NAMES = ["needs", "matrix"] as const;
+const JOB_CONTEXT_NAMES = ["needs", "matrix"] as const;
 export type JobContextName = (typeof JOB_CONTEXT_NAMES)[number];
 export const isJobContext = (name: string): name is JobContextName =>
   (JOB_CONTEXT_NAMES as readonly string[]).includes(name);

@@ -1,34 +1,27 @@
-import { data } from "@actions/expressions";
-import type { FunctionDefinition } from "@actions/expressions/funcs/info";
 import { TokenType } from "@actions/expressions/lexer";
-import { falsy } from "@actions/expressions/result";
-import type { Needs } from "../../protocol/jobs.ts";
-import { type Data, Dictionary, toData } from "../expression/data.ts";
-import { evaluate } from "../expression/evaluate.ts";
-import { functionsOf } from "../expression/functions.ts";
 import { ExpressionMistake } from "../expression/mistake.ts";
 import { type Expression, parseExpression } from "../expression/parse.ts";
-import { variableContext } from "../expression/scope.ts";
-import type { GraphFacts, GraphJob } from "./graph.ts";
+import type { JobGraph } from "./graph.ts";
 
 /** The condition of a job: with no status function it is looked at only where success() holds. */
 export interface Condition {
   expression: Expression;
   usesStatus: boolean;
+  /** How often it names `needs`. */
+  needs: number;
+  traits: Traits;
+}
+
+/** What has to be known of a condition long before it is evaluated. */
+export interface Traits {
   /** It names always() or cancelled(): the job may still run for some minutes after a cancel. */
   cleansUp: boolean;
-  usesNeeds: boolean;
+  /** Combinations of a matrix may differ in what becomes of them. */
+  usesMatrix: boolean;
 }
 
-/** What the status functions answer, and what `needs` is. */
-export interface Situation {
-  success: boolean;
-  failure: boolean;
-  cancelled: boolean;
-  needs(): Needs;
-}
-
-const conditionOf = (text: string): Condition => {
+/** @throws {ExpressionMistake} */
+const parse = (text: string): Condition => {
   const expression = parseExpression(text);
   const tokens = [...expression.offsets.keys()].filter(({ type }) => type !== TokenType.EOF);
   const calls = (name: string) =>
@@ -36,78 +29,61 @@ const conditionOf = (text: string): Condition => {
   return {
     expression,
     usesStatus: expression.usesStatus && !/^\s*success\s*\(\s*\)\s*$/i.test(text),
-    cleansUp: calls("always") || calls("cancelled"),
-    usesNeeds: tokens.some(({ lexeme }) => lexeme === "needs"),
+    needs: tokens.filter(({ lexeme }) => lexeme === "needs").length,
+    traits: {
+      cleansUp: calls("always") || calls("cancelled"),
+      usesMatrix: tokens.some(({ lexeme }) => lexeme === "matrix"),
+    },
   };
 };
 
-const CACHED = 1000;
-const cache = new Map<string, Condition>();
-const SUCCESS = conditionOf("success()");
+const SUCCESS = parse("success()");
+const NO_TRAITS: Traits = { cleansUp: false, usesMatrix: false };
 
-/** The condition of a job, `success()` where it has none. @throws {ExpressionMistake} */
-export const parseCondition = ({ condition }: GraphJob): Condition => {
-  if (condition === null) return SUCCESS;
-  const known = cache.get(condition);
-  if (known) return known;
-  const made = conditionOf(condition);
-  if (cache.size >= CACHED) cache.clear();
-  cache.set(condition, made);
-  return made;
-};
+/** By the graphs that are in memory, which never change: a parsed condition is far larger than its traits. */
+const traits = new WeakMap<JobGraph, Map<string, Traits>>();
 
-/** Whether the job may run after a cancel. One whose condition is none may not. */
-export const cleansUp = (job: GraphJob): boolean => {
-  try {
-    return parseCondition(job).cleansUp;
-  } catch {
-    return false;
+/** The conditions of a build while it is settled: each text is parsed once. */
+export class Conditions {
+  readonly #parsed = new Map<string, Condition | ExpressionMistake>();
+  readonly #traits: Map<string, Traits>;
+
+  constructor(graph: JobGraph) {
+    this.#traits = traits.get(graph) ?? new Map();
+    traits.set(graph, this.#traits);
   }
-};
 
-/** The key of an answer to `changed()` with these patterns. */
-export const changedKey = (patterns: readonly string[]): string => patterns.join("\n");
+  #of(text: string | null): Condition | ExpressionMistake {
+    if (text === null) return SUCCESS;
+    const parsed = this.#parsed.get(text) ?? attempt(text);
+    this.#parsed.set(text, parsed);
+    return parsed;
+  }
 
-const hasChanged = (facts: GraphFacts, patterns: readonly string[]): boolean => {
-  const whole = Object.hasOwn(facts.changed, changedKey(patterns)) ? facts.changed[changedKey(patterns)] : undefined;
-  return whole ?? patterns.some((one) => !one.startsWith("!") && facts.changed[one] !== false);
-};
+  /** `success()` where a job has none. @throws {ExpressionMistake} */
+  of(text: string | null): Condition {
+    const parsed = this.#of(text);
+    if (parsed instanceof ExpressionMistake) throw parsed;
+    return parsed;
+  }
 
-const functionsIn = (facts: GraphFacts, situation: Situation): Map<string, FunctionDefinition> => {
-  const known = functionsOf("success", null);
-  const answer = (name: string, call: (...args: Data[]) => boolean): [string, FunctionDefinition] => [
-    name,
-    { name, minArgs: 0, maxArgs: 255, call: (...args: Data[]) => new data.BooleanData(call(...args)) },
-  ];
-  return new Map([
-    ...known,
-    answer("success", () => situation.success),
-    answer("failure", () => situation.failure),
-    answer("cancelled", () => situation.cancelled),
-    answer("changed", (...args) =>
-      hasChanged(
-        facts,
-        args.map((one) => one.coerceString()),
-      ),
-    ),
-  ]);
-};
+  /** A text that is no condition has no traits. */
+  traitsOf(text: string | null): Traits {
+    if (text === null) return SUCCESS.traits;
+    const known = this.#traits.get(text);
+    if (known) return known;
+    const parsed = this.#of(text);
+    const found = parsed instanceof ExpressionMistake ? NO_TRAITS : parsed.traits;
+    this.#traits.set(text, found);
+    return found;
+  }
+}
 
-/** Whether the condition holds. @throws {ExpressionMistake} */
-export const holds = (condition: Condition, job: GraphJob, facts: GraphFacts, situation: Situation): boolean => {
-  if (!condition.usesStatus && !situation.success) return false;
-  const names = new Dictionary([
-    ["build", toData(facts.build)],
-    ["repository", toData(facts.repository)],
-    ["vars", variableContext(Object.entries(facts.vars).map(([key, value]) => [key, toData(value)] as const))],
-    ["needs", toData(condition.usesNeeds ? situation.needs() : {})],
-    ["matrix", toData(job.matrix ?? {})],
-  ]);
-  const scope = { names, status: "success" as const, functions: functionsIn(facts, situation) };
+const attempt = (text: string): Condition | ExpressionMistake => {
   try {
-    return condition.expression.root === null || !falsy(evaluate(condition.expression, scope, "null"));
+    return parse(text);
   } catch (error) {
-    if (error instanceof ExpressionMistake) throw error;
-    throw new ExpressionMistake("This cannot be evaluated");
+    if (error instanceof ExpressionMistake) return error;
+    return new ExpressionMistake("This expression is not valid");
   }
 };

@@ -1,5 +1,7 @@
-import type { Needs } from "../../protocol/jobs.ts";
-import { cleansUp } from "./condition.ts";
+import { needsContext } from "../expression/job-contexts.ts";
+import { Conditions } from "./condition.ts";
+import type { NeedsToRead } from "./condition-value.ts";
+import { ConditionWork } from "./condition-work.ts";
 import type { GraphJob, JobGraph } from "./graph.ts";
 import {
   type BuildView,
@@ -37,13 +39,19 @@ export class BuildInProgress {
   readonly views: readonly JobView[];
   readonly #byDefinition: Map<string, JobView[]>;
   readonly #byId: Map<string, JobView>;
+  /* By the definitions of the jobs that need, or are judged: the same for all combinations. */
   readonly #needs = new Map<string, readonly Need[]>();
+  readonly #read = new Map<string, NeedsToRead>();
+  readonly #verdicts = new Map<string, Verdict>();
+  readonly #work = new ConditionWork();
+  readonly #conditions: Conditions;
   /** Jobs whose failure may end others; null: to be looked for again. */
   #failed: JobView[] | null = null;
 
   constructor(input: SettleInput, cancel: Cancel | null) {
     this.input = input;
     this.cancel = cancel;
+    this.#conditions = new Conditions(input.graph);
     this.views = viewsOf(input.graph, input.nodes, input.inQueue);
     this.#byDefinition = byDefinition(this.views);
     this.#byId = new Map(this.views.map((view) => [view.job.id, view]));
@@ -69,14 +77,38 @@ export class BuildInProgress {
 
   /** What its condition and its needs, which have ended, make of the job. */
   verdictOf(job: GraphJob): Verdict {
-    const { graph, rules, outputs } = this.input;
-    const needs = (): Needs => needsFrom(graph, job.id, (id) => this.#byId.get(id)?.end?.status ?? null, outputs);
-    return verdictOf(job, this.#needsOf(job), { facts: graph.facts, isCanceled: this.cancel !== null, needs, rules });
+    const known = this.#verdicts.get(job.definition);
+    if (known) return known;
+    const { graph, rules } = this.input;
+    const verdict = verdictOf(job, this.#needsOf(job), {
+      facts: graph.facts,
+      conditions: this.#conditions,
+      isCanceled: this.cancel !== null,
+      needs: () => this.#needsToRead(job),
+      work: this.#work,
+      rules,
+    });
+    if (!this.#conditions.traitsOf(job.condition).usesMatrix) this.#verdicts.set(job.definition, verdict);
+    return verdict;
+  }
+
+  #needsToRead(job: GraphJob): NeedsToRead {
+    const known = this.#read.get(job.definition);
+    if (known) return known;
+    const { graph, outputs } = this.input;
+    const needs = needsFrom(graph, job.id, (id) => this.#byId.get(id)?.end?.status ?? null, outputs);
+    const read = { context: needsContext(needs), characters: JSON.stringify(needs).length };
+    this.#read.set(job.definition, read);
+    return read;
+  }
+
+  #cleansUp({ condition }: GraphJob): boolean {
+    return this.#conditions.traitsOf(condition).cleansUp;
   }
 
   /** Whether the job may run after a cancel. One whose needs have ended must have a condition that still holds. */
   isSpared(job: GraphJob): boolean {
-    return cleansUp(job) && (!this.isReady(job) || this.verdictOf(job).kind === "run");
+    return this.#cleansUp(job) && (!this.isReady(job) || this.verdictOf(job).kind === "run");
   }
 
   /** The first failed job for which this one has to end; null where there is none. */
@@ -84,7 +116,7 @@ export class BuildInProgress {
     const { rules, graph } = this.input;
     this.#failed ??= this.views.filter((one) => rules.tripsFailFast(one));
     const reaches = (failed: JobView) =>
-      failed !== view && rules.isInCircle(view, failed, graph.failFast, cleansUp(view.job));
+      failed !== view && rules.isInCircle(view, failed, graph.failFast, this.#cleansUp(view.job));
     return firstEnded(this.#failed.filter(reaches)) ?? null;
   }
 

@@ -9,7 +9,7 @@ export interface WrittenMatrix {
 }
 
 /** Something wrong with the matrix itself, or with one item of its lists. */
-export interface MatrixProblem {
+interface MatrixProblem {
   at: "matrix" | "include" | "exclude";
   index: number;
   message: string;
@@ -22,7 +22,7 @@ export type ExpandedMatrix =
 /** Combinations of the axes that are compared with `exclude`. */
 const MOST_BEFORE_EXCLUDE = 4 * LIMITS.jobs;
 
-export const TOO_MANY = `A build has at most ${LIMITS.jobs} jobs`;
+const TOO_MANY = `A build has at most ${LIMITS.jobs} jobs`;
 
 const matches = (combination: Matrix, filter: [string, MatrixValue][]): boolean =>
   filter.every(([key, value]) => Object.hasOwn(combination, key) && combination[key] === value);

@@ -58,7 +58,7 @@ export interface JobRules {
   /** What comes of a plan for a build that may have one: both by the hash of their texts. */
   planAccepted(known: string | null, sent: string): "accept" | "same" | "refuse";
   /** Whether the outputs that came under this fence are the job's. */
-  winner(end: JobEnd, fence: number): boolean;
+  winner(end: Pick<JobEnd, "status" | "fence">, fence: number): boolean;
   /** Whether a retry of what failed runs this job anew, which depends on these. */
   runsAnew(end: Pick<JobEnd, "status" | "cause"> | null, needsRunAnew: boolean): boolean;
 }

@@ -1,5 +1,7 @@
-import type { Needs } from "../../protocol/jobs.ts";
-import { type Condition, holds, parseCondition } from "./condition.ts";
+import { ExpressionMistake } from "../expression/mistake.ts";
+import type { Condition, Conditions } from "./condition.ts";
+import { holds, type NeedsToRead } from "./condition-value.ts";
+import type { ConditionWork } from "./condition-work.ts";
 import type { GraphFacts, GraphJob } from "./graph.ts";
 import type { JobView, Need } from "./job-view.ts";
 import type { JobCause } from "./node.ts";
@@ -13,8 +15,10 @@ export type Verdict =
 
 export interface Surroundings {
   facts: GraphFacts;
+  conditions: Conditions;
   isCanceled: boolean;
-  needs(): Needs;
+  needs(): NeedsToRead;
+  work: ConditionWork;
   rules: JobRules;
 }
 
@@ -38,7 +42,7 @@ const judge = (job: GraphJob, condition: Condition, needs: readonly Need[], arou
   if (!success && !condition.usesStatus)
     return { kind: rules.endsAs(inTheWay), cause: mostTelling(inTheWay.map(causeOf)) };
   const failure = needs.some(({ view }) => rules.isFailure(view));
-  const situation = { success, failure, cancelled: around.isCanceled, needs: around.needs };
+  const situation = { success, failure, cancelled: around.isCanceled, needs: around.needs, work: around.work };
   return holds(condition, job, around.facts, situation)
     ? { kind: "run" }
     : { kind: "skipped", cause: { kind: "condition", job: null, text: job.condition } };
@@ -46,9 +50,9 @@ const judge = (job: GraphJob, condition: Condition, needs: readonly Need[], arou
 
 export const verdictOf = (job: GraphJob, needs: readonly Need[], around: Surroundings): Verdict => {
   try {
-    return judge(job, parseCondition(job), needs, around);
+    return judge(job, around.conditions.of(job.condition), needs, around);
   } catch (error) {
-    const message = error instanceof Error ? error.message : "This cannot be evaluated";
+    const message = error instanceof ExpressionMistake ? error.message : "This cannot be evaluated";
     return {
       kind: "invalid",
       cause: { kind: "condition", job: null, text: job.condition },

@@ -77,7 +77,7 @@ const GROUP_NAME: NodeParser<ScalarText> = {
 export const GROUPS = list(GROUP_NAME, { atMost: LIMITS.groups });
 
 /** Keys that one job of several has. */
-export const JOB_FIELDS = {
+const JOB_FIELDS = {
   name: field(text(), "Name shown to people; its key by default. May use ${{ }}."),
   needs: field(NEEDS, "Jobs that must have ended before it."),
   if: field(

@@ -62,5 +62,4 @@ export const DEFAULTS = mapping(
   { name: "`defaults`" },
 );
 
-export type DefaultsOfFile = ParsedBy<typeof DEFAULTS>;
 export type StepOfFile = ParsedBy<typeof STEP>;

@@ -9,12 +9,13 @@ import type { PoolState } from "./state.ts";
 
 /**
  * Ends what holds the concurrency group of a job that got ready, where its file asks for that: the older build of the
- * same pipeline and ref as a whole, of any other build the one job.
+ * same pipeline and ref as a whole, of any other build the one job. `canceled`: the builds that this is done with.
  */
 export const makeRoom = (
   state: PoolState,
   build: BuildFacts,
   job: GraphJob,
+  canceled: Set<string>,
   context: DecisionContext,
 ): { changes: Change[]; pushes: Push[] } => {
   const changes: Change[] = [];
@@ -24,7 +25,6 @@ export const makeRoom = (
   const holders = [...state.index.rooms.held(room.key).keys()];
   if (context.rules.hasRoom(holders.length, limitOf(state, room, context.rules))) return { changes, pushes };
   const message = `A newer job took its place in the group ${job.concurrency.group}.`;
-  const canceled = new Set([build.id]);
   for (const holder of holders) {
     const parent = activeBuild(state, state.index.buildOfJob.get(holder) ?? "");
     const node = state.graphs.get(parent?.build.id ?? "")?.nodes.get(holder);

@@ -1,6 +1,7 @@
 import { byteSize, LIMITS } from "../../protocol/limits.ts";
 import type { FinishReport } from "./commands.ts";
-import type { BuildFacts, Change, Outcome } from "./facts.ts";
+import type { DecisionContext } from "./decision.ts";
+import type { ActiveBuild, BuildFacts, Change, Outcome } from "./facts.ts";
 import type { PoolState } from "./state.ts";
 
 export const OUTPUT_REFUSED: Outcome = { status: "failed", exitCode: null, reason: "output-refused" };
@@ -33,7 +34,12 @@ export const outputsProblem = (
 };
 
 /** Stores what the job tells those that need it: of the attempt that succeeded alone. */
-export const keptOutputs = ({ id, jobOf }: BuildFacts, { status }: Outcome, { outputs }: FinishReport): Change[] =>
-  jobOf && outputs && status === "succeeded" && Object.keys(outputs).length > 0
+export const keptOutputs = (
+  { build: { id, jobOf }, job }: ActiveBuild,
+  { status }: Outcome,
+  { outputs, fence }: FinishReport,
+  { rules }: DecisionContext,
+): Change[] =>
+  jobOf && outputs && rules.winner({ status, fence: job.fence }, fence) && Object.keys(outputs).length > 0
     ? [{ kind: "outputs", buildId: jobOf, jobId: id, outputs }]
     : [];

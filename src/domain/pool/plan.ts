@@ -15,7 +15,7 @@ import {
 } from "./decision.ts";
 import type { ActiveBuild, Change } from "./facts.ts";
 import { commitBuilt } from "./found.ts";
-import { closeLog, endBuild } from "./lease.ts";
+import { endBuild } from "./lease.ts";
 import { addGraph, countWaiting, newSeveral } from "./several.ts";
 import type { BuildGraph, PoolState } from "./state.ts";
 import { buildOfCaller, isRefused } from "./work.ts";
@@ -82,7 +82,6 @@ const accept = (held: ActiveBuild, request: PlanRequest, context: DecisionContex
     ...addGraph(build.id, graph, text),
     ...patchBuild(build, patch, context),
     { kind: "job", job: { ...job, lease: null } },
-    ...closeLog(job, context),
     ...audit(agentActor(agentId), "build.plan", build.id, { agentId, jobs: graph.jobs.length }, context),
   ];
 };

@@ -10,7 +10,7 @@ import {
   type Push,
   patchBuild,
 } from "./decision.ts";
-import type { ActiveBuild, BuildFacts, Change } from "./facts.ts";
+import type { ActiveBuild, BuildFacts, Change, SeveralJobs } from "./facts.ts";
 import { buildFactsOf, jobFactsOf } from "./job-of-build.ts";
 import { endBuild, endCanceled } from "./lease.ts";
 import { makeRoom } from "./make-room.ts";
@@ -31,7 +31,20 @@ export const settleBuild = (state: PoolState, buildId: string, context: Decision
   });
   const settling = new Settling(state, known, { build, job, node: null }, context);
   for (const order of orders) settling.carryOut(order);
+  settling.fillQueue();
+  if (orders.length === 0) settling.noteGates();
   return decided(null, settling.changes, settling.pushes);
+};
+
+/** The gates that a build waits for; null where it waits for more than people. */
+const waitsAtOf = ({ builds }: PoolState, { graph, nodes }: BuildGraph): SeveralJobs["waitsAt"] => {
+  const open = graph.jobs.filter(({ id }) => nodes.get(id)?.end === null);
+  if (open.some(({ id }) => builds.has(id))) return null;
+  const asking = open.filter(({ id }) => nodes.get(id)?.gate);
+  if (asking.length === 0) return null;
+  const isPending = asking.some(({ gate }) => gate?.hostStatus === "pending");
+  const jobs = [...new Set(asking.map(({ definition }) => definition))];
+  return { jobs, hostStatus: isPending ? "pending" : "success" };
 };
 
 type InQueue = ReturnType<Parameters<typeof settle>[0]["inQueue"]>;
@@ -45,13 +58,16 @@ type OrderOf<K extends Order["kind"]> = Extract<Order, { kind: K }>;
 
 /** Translates orders into changes. What one order changed of the build counts for the next. */
 class Settling {
-  changes: Change[] = [];
+  readonly changes: Change[] = [];
   readonly pushes: Push[] = [];
   readonly #state: PoolState;
   readonly #known: BuildGraph;
   readonly #context: DecisionContext;
+  /** Jobs as earlier orders left them. */
+  readonly #nodes = new Map<string, JobNode>();
+  /** Jobs that got ready: a later order may end one before the queue has it. */
+  readonly #ready = new Set<string>();
   #root: ActiveBuild;
-  #queued = 0;
 
   constructor(state: PoolState, known: BuildGraph, root: ActiveBuild, context: DecisionContext) {
     this.#state = state;
@@ -87,8 +103,39 @@ class Settling {
     }
   }
 
+  /** Puts those that got ready, and are still to run, into the queue, and ends what is in their way. */
+  fillQueue(): void {
+    const { now } = this.#context;
+    const { build, job } = this.#root;
+    const canceled = new Set([build.id]);
+    let { seq } = this.#state;
+    for (const jobId of this.#ready) {
+      const graphJob = this.#known.graph.jobs[this.#nodeOf({ jobId }).index]!;
+      const made = makeRoom(this.#state, build, graphJob, canceled, this.#context);
+      this.changes.push(
+        { kind: "build", build: buildFactsOf(build, graphJob, ++seq, now) },
+        { kind: "job", job: jobFactsOf(build, job, graphJob) },
+        ...made.changes,
+      );
+      this.pushes.push(...made.pushes);
+    }
+  }
+
+  /** What a git host hears while only people are waited for. */
+  noteGates(): void {
+    const { several } = this.#root.build;
+    const waitsAt = waitsAtOf(this.#state, this.#known);
+    if (JSON.stringify(waitsAt) !== JSON.stringify(several!.waitsAt ?? null))
+      this.#patch({ several: { ...several!, waitsAt } });
+  }
+
   #nodeOf({ jobId }: { jobId: string }): JobNode {
-    return this.#known.nodes.get(jobId)!;
+    return this.#nodes.get(jobId) ?? this.#known.nodes.get(jobId)!;
+  }
+
+  #setNode(node: JobNode): void {
+    this.#nodes.set(node.id, node);
+    this.changes.push({ kind: "node", node });
   }
 
   #patch(patch: Partial<BuildFacts>): void {
@@ -103,52 +150,32 @@ class Settling {
   }
 
   #queue(node: JobNode): void {
-    const { now } = this.#context;
-    const { build, job } = this.#root;
-    const graphJob = this.#known.graph.jobs[node.index]!;
-    const seq = this.#state.seq + ++this.#queued;
-    this.changes.push(
-      { kind: "node", node: { ...node, readyAt: now } },
-      { kind: "build", build: buildFactsOf(build, graphJob, seq, now) },
-      { kind: "job", job: jobFactsOf(build, job, graphJob) },
-    );
-    const made = makeRoom(this.#state, build, graphJob, this.#context);
-    this.changes.push(...made.changes);
-    this.pushes.push(...made.pushes);
+    this.#ready.add(node.id);
+    this.#setNode({ ...node, readyAt: this.#context.now });
   }
 
   #ask(node: JobNode, until: number): void {
     const gate = { since: this.#context.now, until, decision: null };
-    this.changes.push({ kind: "node", node: { ...node, gate } });
+    this.#setNode({ ...node, gate });
   }
 
   #end(node: JobNode, { status, cause, reason, message }: OrderOf<"end">): void {
     const nothing = { exitCode: null, startedAt: null, agentId: null, attempt: 0, fence: 0 };
     const end = { ...nothing, status, cause, reason, message, finishedAt: this.#context.now };
-    this.changes.push({ kind: "node", node: { ...node, end } });
-  }
-
-  /** What was ordered before in the same settling put the job into the queue: it never gets there. */
-  #takeBack(jobId: string): void {
-    this.changes = this.changes.filter(
-      (change) =>
-        !(change.kind === "build" && change.build.id === jobId) &&
-        !(change.kind === "job" && change.job.id === jobId) &&
-        !(change.kind === "node" && change.node.id === jobId),
-    );
+    this.#setNode({ ...node, end });
   }
 
   /** Ends a queued job, and has the agent of a leased one stop it. */
   #stop(node: JobNode, { jobId, reason, cause }: OrderOf<"stop" | "withdraw">): void {
     const stopped = { ...node, stopCause: cause };
-    const queued = activeBuild(this.#state, jobId);
-    if (!queued) {
-      this.#takeBack(jobId);
+    const held = activeBuild(this.#state, jobId);
+    if (!held) {
+      this.#ready.delete(jobId);
       this.#end(node, { kind: "end", jobId, status: "canceled", cause, reason, message: null });
       return;
     }
-    const build: BuildFacts = { ...queued.build, reason };
-    const { job } = queued;
+    const build: BuildFacts = { ...held.build, reason };
+    const { job } = held;
     const { lease } = job;
     if (!lease) {
       this.changes.push(...endCanceled({ build, job, node: stopped }, this.#context));

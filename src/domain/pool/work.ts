@@ -148,7 +148,7 @@ export const finish = (state: PoolState, report: FinishReport, context: Decision
   if (!context.rules.mayFinish(build)) return refused("conflict", "The build was not started.");
   const refusedOutputs = outputsProblem(state, build, report);
   const outcome = context.rules.ending(build, job, refusedOutputs ? OUTPUT_REFUSED : reported);
-  const outputs = keptOutputs(build, outcome, report);
+  const outputs = keptOutputs(held, outcome, report, context);
   const isOwnMessage = outcome.reason !== "timeout" || report.reason === "timeout";
   const message =
     refusedOutputs ??

@@ -97,6 +97,37 @@ describe("a condition", () => {
     expect(build.statuses()).toEqual({ find: "succeeded", api: "queued", web: "skipped" });
   });
 
+  it("that reads the outputs of a matrix as if they were one's fails its job", () => {
+    const combination = { id: "t1", key: "t (1)", matrix: { at: "1" } };
+    const build = new TestBuild(
+      graphOf([
+        graphJob("t", combination),
+        graphJob("t", { ...combination, id: "t2", key: "t (2)" }),
+        graphJob("end", { needs: ["t"], condition: "needs.t.outputs.word == 'yes'" }),
+      ]),
+    );
+    run(build, "t1", "succeeded");
+    run(build, "t2", "succeeded");
+    expect(endOf(build, "end")).toMatchObject({ status: "failed", reason: "pipeline-invalid" });
+    expect(endOf(build, "end")!.message).toContain("read its `jobs`");
+  });
+
+  it("cannot keep the pool from others, however much all of them read", () => {
+    const once = "contains(needs.a.outputs.text, matrix.at)";
+    const combinations = Array.from({ length: 200 }, (_, at) =>
+      graphJob("t", {
+        ...{ id: `t${at}`, key: `t (${at})`, matrix: { at: `?${at}` }, needs: ["a"] },
+        condition: Array.from({ length: 100 }, () => once).join(" || "),
+      }),
+    );
+    const build = new TestBuild(graphOf([graphJob("a"), ...combinations]));
+    build.lease("a");
+    build.outputs.set("a", { text: "-".repeat(60_000) });
+    build.finish("a", "succeeded");
+    expect(build.end).toMatchObject({ status: "failed", reason: "pipeline-invalid" });
+    expect(build.end!.message).toContain("The conditions of all jobs together read too much text");
+  });
+
   it("of success() alone is as none", () => {
     const build = new TestBuild(graphOf([graphJob("a"), graphJob("b", { needs: ["a"], condition: " success( ) " })]));
     run(build, "a", "failed");

@@ -17,10 +17,17 @@ const examples = (file: string): [string, string][] =>
     match[1] ?? "",
   ]);
 
-type Schema = { properties?: Record<string, Schema>; items?: Schema };
-const keysOf = ({ properties = {}, items }: Schema): string[] => [
+type Schema = {
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  anyOf?: Schema[];
+  additionalProperties?: Schema | boolean;
+};
+const keysOf = ({ properties = {}, items, anyOf = [], additionalProperties }: Schema): string[] => [
   ...Object.entries(properties).flatMap(([key, schema]) => [key, ...keysOf(schema)]),
   ...(items ? keysOf(items) : []),
+  ...anyOf.flatMap(keysOf),
+  ...(typeof additionalProperties === "object" ? keysOf(additionalProperties) : []),
 ];
 
 describe("the page about pipeline files", () => {

@@ -1,0 +1,299 @@
+import type { GraphJob, JobGraph } from "../../src/domain/jobs/graph.ts";
+import { isLeasedJob } from "../../src/domain/jobs/job-view.ts";
+import { RULES } from "../../src/domain/pool/rules.ts";
+import type { Invariant } from "./invariants.ts";
+import type { WrongRules } from "./pool.ts";
+
+/** One wrong rule of builds of several jobs, and the invariant that it breaks. */
+export type JobMutant = readonly [breaks: Invariant, name: string, rules: Partial<WrongRules>];
+
+const isAlways = ({ condition }: GraphJob): boolean => condition?.includes("always()") ?? false;
+
+const allNeeds = (job: GraphJob, { jobs }: JobGraph): GraphJob["needs"] => {
+  const found = new Map<string, GraphJob["needs"][number]>();
+  const add = ({ needs }: GraphJob): void => {
+    for (const need of needs) {
+      if (found.has(need.definition)) continue;
+      found.set(need.definition, need);
+      for (const one of jobs) if (one.definition === need.definition) add(one);
+    }
+  };
+  add(job);
+  return [...found.values()];
+};
+
+/** When a job is ready, and what its needs make of it. */
+const NEEDS: readonly JobMutant[] = [
+  [
+    22,
+    "a need that runs counts as ended",
+    { isReady: (needs) => needs.every(({ view }) => view.status !== "waiting" && view.status !== "queued") },
+  ],
+  [
+    22,
+    "one need of several is enough",
+    { isReady: (needs) => needs.length === 0 || needs.some(({ view }) => view.end) },
+  ],
+  [22, "only the first need is looked at", { directNeeds: ({ needs }) => needs.slice(0, 1) }],
+  [
+    22,
+    "a matrix is over with its first job",
+    {
+      isReady: (needs) =>
+        needs.every(({ view: { job } }) =>
+          needs.some(({ view }) => view.end !== null && view.job.definition === job.definition),
+        ),
+    },
+  ],
+  [22, "always() does not wait for its needs", { isReady: (needs, job) => isAlways(job) || RULES.isReady(needs, job) }],
+  [35, "everything behind a need is looked at", { directNeeds: allNeeds }],
+  [
+    35,
+    "a skipped need skips nothing",
+    { good: (need, isOptional) => need.status === "skipped" || RULES.good(need, isOptional) },
+  ],
+  [
+    35,
+    "an optional need that failed counts as fulfilled",
+    { good: (need, isOptional) => (isOptional && need.status === "failed") || RULES.good(need, isOptional) },
+  ],
+  [
+    35,
+    "a dropped need counts as fulfilled",
+    { good: (need, isOptional) => need.status === "dropped" || RULES.good(need, isOptional) },
+  ],
+  [
+    35,
+    "a canceled need counts as fulfilled",
+    { good: (need, isOptional) => need.status === "canceled" || RULES.good(need, isOptional) },
+  ],
+  [
+    35,
+    "a need that may fail drops what stands behind it",
+    { good: (need, isOptional) => need.status !== "failed" && RULES.good(need, isOptional) },
+  ],
+  [35, "an optional need that was skipped skips", { good: (need) => RULES.good(need, false) }],
+  [
+    35,
+    "one skipped need makes a skip of a drop",
+    { endsAs: (inTheWay) => (inTheWay.some(({ status }) => status === "skipped") ? "skipped" : "dropped") },
+  ],
+  [35, "what is behind a skip is dropped", { endsAs: () => "dropped" }],
+  [
+    35,
+    "failure() holds for a canceled need",
+    { isFailure: (need) => need.status === "canceled" || RULES.isFailure(need) },
+  ],
+  [35, "failure() holds for a need that may fail", { isFailure: ({ status }) => status === "failed" }],
+  [
+    35,
+    "failure() does not see behind a dropped need",
+    { isFailure: (need) => need.status !== "dropped" && RULES.isFailure(need) },
+  ],
+];
+
+/** Gates, and who may open them. */
+const GATES: readonly JobMutant[] = [
+  [
+    32,
+    "a gate asks before the needs of its job have ended",
+    { isReady: (needs, job) => job.gate !== null || RULES.isReady(needs, job) },
+  ],
+  [32, "no gate asks", { asks: () => false }],
+  [32, "a gate opens by itself", { gateIsOpen: ({ decision }) => decision === null }],
+  [32, "a rejection opens a gate", { gateIsOpen: ({ decision }) => decision !== null }],
+  [32, "a gate closes by itself", { gateIsOver: ({ decision }) => decision?.approved !== true }],
+  [23, "a gate never times out", { gateIsOver: ({ decision }) => decision?.approved === false }],
+  [23, "a rejected gate stays", { gateIsOver: ({ decision, until }, now) => decision === null && now >= until }],
+  [32, "anybody opens a gate", { mayApprove: () => true }],
+  [32, "only an admin opens a gate", { mayApprove: (role) => role === "admin" }],
+  [32, "a gate is decided again", { mayDecide: ({ until }, now) => now < until }],
+  [32, "the other word counts as the same", { isSameDecision: () => true }],
+  [32, "the same word again is refused", { isSameDecision: () => false }],
+  [23, "what follows from a decision is forgotten", { sabotage: forgetting("decideGate") }],
+  [
+    23,
+    "the time of a gate is forgotten",
+    {
+      sabotage: ({ deadlines }) => {
+        deadlines.gate.schedule = () => {};
+      },
+    },
+  ],
+];
+
+/** Cancels, failures that are not waited for, and the build's own time. */
+const STOPS: readonly JobMutant[] = [
+  [26, "what cleans up is never stopped", { stops: (isSpared) => !isSpared }],
+  [26, "a cancel spares nothing", { stops: () => true }],
+  [26, "a cancel reaches nothing", { stops: () => false }],
+  [
+    26,
+    "the minutes for cleaning up are forgotten",
+    {
+      sabotage: ({ deadlines }) => {
+        deadlines.build.schedule = () => {};
+      },
+    },
+  ],
+  [
+    38,
+    "the time of a build ends nothing",
+    { stops: (isSpared, cancel, now) => !cancel.isTimeout && RULES.stops(isSpared, cancel, now) },
+  ],
+  [27, "what may fail ends its circle", { tripsFailFast: ({ status }) => status === "failed" }],
+  [27, "a failure ends nothing", { tripsFailFast: () => false }],
+  [
+    27,
+    "a failure ends other matrices too",
+    {
+      isInCircle: (job, failed, ofFile, isSpared) =>
+        failed.job.failFast || RULES.isInCircle(job, failed, ofFile, isSpared),
+    },
+  ],
+  [
+    27,
+    "a failure spares what is assigned",
+    {
+      isInCircle: (job, failed, ofFile, isSpared) =>
+        job.status !== "assigned" && RULES.isInCircle(job, failed, ofFile, isSpared),
+    },
+  ],
+  [
+    27,
+    "a failure of the file spares nothing",
+    { isInCircle: (job, failed, ofFile) => RULES.isInCircle(job, failed, ofFile, false) },
+  ],
+  [27, "a failure spares its own matrix", { isInCircle: (_job, _failed, ofFile, isSpared) => ofFile && !isSpared }],
+];
+
+/** The end of a build. */
+const ENDS: readonly JobMutant[] = [
+  [36, "settling stops after one pass", { goesOn: () => false }],
+  [23, "what follows from a result is forgotten", { sabotage: forgetting("finish") }],
+  [23, "what follows from a lost lease is forgotten", { sabotage: forgetting("sweep") }],
+  [
+    24,
+    "a build ends with its first failure",
+    { buildIsOver: (jobs) => jobs.some(({ status }) => status === "failed") || RULES.buildIsOver(jobs) },
+  ],
+  [24, "a build ends when nothing of it is leased", { buildIsOver: (jobs) => !jobs.some(isLeasedJob) }],
+  [24, "a build never ends", { buildIsOver: () => false }],
+  [
+    25,
+    "a canceled job beats a failed one",
+    {
+      buildOutcome: (jobs, cancel) =>
+        jobs.some(({ status }) => status === "canceled") && !cancel ? "canceled" : RULES.buildOutcome(jobs, cancel),
+    },
+  ],
+  [
+    25,
+    "what may fail fails its build",
+    {
+      buildOutcome: (jobs, cancel) =>
+        jobs.some(({ status }) => status === "failed") && !cancel ? "failed" : RULES.buildOutcome(jobs, cancel),
+    },
+  ],
+  [25, "a canceled build is what its jobs say", { buildOutcome: (jobs) => RULES.buildOutcome(jobs, null) }],
+  [
+    25,
+    "a canceled job is nothing to its build",
+    {
+      buildOutcome: (jobs, cancel) =>
+        RULES.buildOutcome(
+          jobs.filter(({ status }) => status !== "canceled"),
+          cancel,
+        ),
+    },
+  ],
+  [
+    25,
+    "a build whose time is over is canceled",
+    { buildOutcome: (jobs, cancel) => (cancel ? "canceled" : RULES.buildOutcome(jobs, cancel)) },
+  ],
+];
+
+/** Rooms, places and who gets a job. */
+const ROOMS: readonly JobMutant[] = [
+  [28, "a group has the limit of the job that comes", { roomLimit: ([own]) => own! }],
+  [28, "a group has the largest limit", { roomLimit: (limits) => Math.max(...limits) }],
+  [28, "a group has no limit", { roomLimit: () => Infinity }],
+  [
+    28,
+    "hints do not count",
+    {
+      sabotage: ({ index }) => {
+        index.rooms.take = () => {};
+      },
+    },
+  ],
+  [29, "a room is never free again", { sabotage: keepingRooms(() => true) }],
+  [29, "a room is not free after a release", { sabotage: keepingRooms((command) => command === "release") }],
+  [29, "a room is not free after a lost lease", { sabotage: keepingRooms((command) => command === "sweep") }],
+  [
+    29,
+    "a room is not free after its agent was removed",
+    { sabotage: keepingRooms((command) => command === "removeAgent") },
+  ],
+  [29, "an agent of the release before gets jobs", { runsLane: () => true }],
+  [29, "no agent gets jobs", { runsLane: (_agent, { isOfJobs }) => !isOfJobs }],
+  [36, "a place is held while gates ask", { holdsPlace: (holds, jobs) => holds || jobs.some(isLeasedJob) }],
+  [36, "a place is lost between two leases", { holdsPlace: (_holds, jobs) => jobs.some(isLeasedJob) }],
+  [
+    36,
+    "what is ready has a place",
+    { holdsPlace: (_holds, jobs) => jobs.some((job) => isLeasedJob(job) || job.status === "queued") },
+  ],
+];
+
+/** Plans, retries, outputs and what others hear. */
+const RECORDS: readonly JobMutant[] = [
+  [33, "another plan is taken for the first", { planAccepted: (known) => (known === null ? "accept" : "same") }],
+  [33, "the same plan again is refused", { planAccepted: (known) => (known === null ? "accept" : "refuse") }],
+  [31, "a retry runs what succeeded", { runsAnew: () => true }],
+  [31, "a retry keeps what stands behind a failure", { runsAnew: (end) => RULES.runsAnew(end, false) }],
+  [
+    31,
+    "a retry keeps what was dropped",
+    { runsAnew: (end, needsRunAnew) => end?.status !== "dropped" && RULES.runsAnew(end, needsRunAnew) },
+  ],
+  [
+    31,
+    "a retry keeps what was canceled",
+    { runsAnew: (end, needsRunAnew) => end?.status !== "canceled" && RULES.runsAnew(end, needsRunAnew) },
+  ],
+  [30, "outputs of a job that failed are kept", { winner: () => true }],
+  [30, "no outputs are kept", { winner: () => false }],
+  [
+    39,
+    "D1 is told of jobs as of builds",
+    {
+      outbox: (before, build, at) => RULES.outbox(before, { ...build, jobOf: undefined }, at),
+    },
+  ],
+  [40, "plans leave no audit entry", { audited: (change) => (change.entry.action === "build.plan" ? [] : [change]) }],
+  [
+    40,
+    "decisions leave no audit entry",
+    { audited: (change) => (change.entry.action === "job.approve" ? [] : [change]) },
+  ],
+];
+
+/** Forgets what a command made of builds of several: the set of those to settle takes none. */
+function forgetting(name: string): WrongRules["sabotage"] {
+  return ({ unsettled }, command) => {
+    unsettled.add = command === name ? () => unsettled : Set.prototype.add;
+  };
+}
+
+/** Rooms that stay taken by whom they were taken. */
+function keepingRooms(isKept: (command: string) => boolean): WrongRules["sabotage"] {
+  return ({ index: { rooms } }, command) => {
+    const { hold } = Object.getPrototypeOf(rooms);
+    rooms.hold = (room, by) => (by < 0 && isKept(command) ? undefined : hold.call(rooms, room, by));
+  };
+}
+
+/** Each must violate its invariant within 10,000 histories. */
+export const JOB_MUTANTS: readonly JobMutant[] = [...NEEDS, ...GATES, ...STOPS, ...ENDS, ...ROOMS, ...RECORDS];
