@@ -1,6 +1,7 @@
 import type { Granted } from "../domain/pool/claim.ts";
 import type { Grant, LeaseHolder, PlanOfBuild, Result, RunValues } from "../domain/pool/commands.ts";
 import { explain } from "../domain/pool/explain.ts";
+import { explainJob, explainSeveral } from "../domain/pool/explain-jobs.ts";
 import type { Deleted, Deletion } from "../domain/pool/facts.ts";
 import { type LiveQuery, liveIds } from "../domain/pool/live.ts";
 import { measure } from "../domain/pool/metrics.ts";
@@ -97,7 +98,10 @@ export class PoolRecords {
 
   explanation(buildId: string): Result<Explanation> {
     const { storage, state, context } = this.#engine;
-    const found = storage.buildRecord(buildId);
+    const known =
+      explainJob(state, buildId, context, this.#pingedAt) ?? explainSeveral(state, buildId, context, this.#pingedAt);
+    if (known) return { ok: true, value: known };
+    const found = storage.buildRecord(buildId) ?? storage.ended(buildId);
     if (!found) return unknownId();
     return { ok: true, value: explain(state, found.build, found.job, context, this.#pingedAt) };
   }
