@@ -1,0 +1,59 @@
+import { expect, it } from "vitest";
+import { Project, type Stage, soon } from "./stage.ts";
+
+const job = (name: string): string => `
+  ${name}:
+    requires: { ${name}: true }
+    outputs: { app: "\${{ steps.build.outputs.app }}" }
+    steps:
+      - id: build
+        run: |
+          echo "${name} $MILLRACE_ATTEMPT" >> "$HERE/ran"
+          echo "app=${name}" >> "$MILLRACE_OUTPUT"
+          if [ ${name} = android ]; then while [ ! -e "$HERE/go" ]; do sleep 0.05; done; fi`;
+
+const THREE = `jobs:${job("ios")}${job("android")}${job("web")}
+  release:
+    needs: [ios, android, web]
+    steps:
+      - env: { ALL: "\${{ needs.ios.outputs.app }} \${{ needs.android.outputs.app }} \${{ needs.web.outputs.app }}" }
+        run: echo "$ALL" >> "$HERE/released"
+`;
+
+/** Agents that are killed at a moment when nobody is told of it, and started again. */
+export const kills = (stage: Stage): void => {
+  it("goes on when they die before a start, in a step, and with the result on its way", async () => {
+    const { mac, android, web } = stage;
+    const app = await Project.connect(stage, THREE);
+    // One of these reads the file, which is no start of a job: it has to be let through.
+    const run = await app.trigger();
+    await soon(async () => expect((await run.get()).jobs).toHaveLength(4));
+    const killed = [
+      mac.killAt("before", /^POST \/(build|job)\/[^/]+\/(start|finish)$/),
+      web.killAt("after", /^POST \/(build|job)\/[^/]+\/finish$/),
+    ];
+    await soon(() => expect(app.lines("ran")).toContain("android 1"));
+    await android.kill();
+    app.mark("go");
+    await Promise.all(killed);
+    const { by, ...build } = await run.end();
+    expect(build).toMatchObject({ status: "succeeded" });
+    expect(by).toMatchObject({ ios: { attempt: 2 }, android: { attempt: 2 }, web: { attempt: 1 } });
+    expect(app.lines("ran")).toEqual(expect.arrayContaining(["android 1", "android 2", "web 1", "ios 2"]));
+    expect(app.lines("released")).toEqual(["ios android web"]);
+  });
+
+  it.each(["before", "after"] as const)("is planned once when a reader of its file dies %s telling", async (moment) => {
+    const { mac, android, web } = stage;
+    const machines = [mac, android, web];
+    const app = await Project.connect(stage, THREE);
+    app.mark("go");
+    const killed = machines.map((machine) => machine.killAt(moment, /^PUT \/build\/[^/]+\/plan$/));
+    const run = await app.trigger();
+    await Promise.race(killed);
+    for (const machine of machines) machine.calm();
+    expect(await run.end()).toMatchObject({ status: "succeeded" });
+    expect(app.lines("ran").sort()).toEqual(["android 1", "ios 1", "web 1"]);
+    expect(app.lines("released")).toEqual(["ios android web"]);
+  });
+};
