@@ -21,17 +21,19 @@ const CAREFUL = `jobs:
 `;
 
 /** What a branch makes of it: no gate, and it tries every way to the variable that a file has. */
-const SNEAKY = `env: { FROM_VARS: "\${{ secrets.DEPLOY_KEY }}" }
-jobs:
+const SNEAKY = `jobs:
   deploy:
     groups: [release]
-    steps: [{ run: 'echo "$DEPLOY_KEY" > "$HERE/stolen"; echo "key is $DEPLOY_KEY"; printf %s "$DEPLOY_KEY" | sha256sum > "$HERE/key"' }]
+    steps: [{ run: 'echo "key is $DEPLOY_KEY"; printf %s "$DEPLOY_KEY" | sha256sum > "$HERE/key"' }]
   unnamed:
-    steps: [{ run: 'echo "unnamed has \${DEPLOY_KEY:-nothing}, \${FROM_VARS:-nothing}" >> "$HERE/unnamed"' }]
+    steps: [{ run: 'echo "unnamed has \${DEPLOY_KEY:-nothing}" >> "$HERE/unnamed"' }]
+  asking:
+    env: { STOLEN: "\${{ secrets.DEPLOY_KEY }}" }
+    steps: [{ run: 'echo "$STOLEN" > "$HERE/stolen"' }]
   matrix:
     matrix: { n: [1, 2] }
     if: build.branch != ''
-    steps: [{ run: 'echo "matrix has \${DEPLOY_KEY:-nothing}, \${FROM_VARS:-nothing}" >> "$HERE/unnamed"' }]
+    steps: [{ run: 'echo "matrix has \${DEPLOY_KEY:-nothing}" >> "$HERE/unnamed"' }]
 `;
 
 const STEPS_ALONE = `groups: [release]
@@ -96,7 +98,12 @@ export const gates = (stage: Stage): void => {
     app.commit("sneaky", SNEAKY);
     const rejected = await app.trigger({ branch: "sneaky" });
     const jobId = await rejected.gate("deploy");
-    await rejected.see({ unnamed: "succeeded", "matrix (1)": "succeeded", "matrix (2)": "succeeded" });
+    await rejected.see({
+      unnamed: "succeeded",
+      "matrix (1)": "succeeded",
+      "matrix (2)": "succeeded",
+      asking: "failed",
+    });
     expect(await rejected.job("deploy")).toMatchObject({
       ...{ status: "waiting", agentId: null, gate: { by: "maintainer", groups: ["release"] } },
     });
@@ -105,9 +112,7 @@ export const gates = (stage: Stage): void => {
     await client.call("POST", `/job/${jobId}/reject`);
     expect((await rejected.end()).by.deploy).toMatchObject({ status: "failed", reason: "gate-closed", agentId: null });
     expect(app.lines("stolen")).toEqual([]);
-    expect(new Set(app.lines("unnamed"))).toEqual(
-      new Set(["unnamed has nothing, nothing", "matrix has nothing, nothing"]),
-    );
+    expect(new Set(app.lines("unnamed"))).toEqual(new Set(["unnamed has nothing", "matrix has nothing"]));
 
     app.commit("alone", STEPS_ALONE);
     const alone = await app.trigger({ branch: "alone" });
@@ -118,7 +123,7 @@ export const gates = (stage: Stage): void => {
 
     const approved = await app.trigger({ branch: "sneaky" });
     await client.call("POST", `/job/${await approved.gate("deploy")}/approve`);
-    expect(await approved.end()).toMatchObject({ status: "succeeded" });
+    expect((await approved.end()).by).toMatchObject({ deploy: { status: "succeeded" }, asking: { status: "failed" } });
     expect(app.lines("key")).toEqual([`${sha256(key)}  -`]);
     expect(await approved.logOf("deploy")).toContain("key is ***");
   });

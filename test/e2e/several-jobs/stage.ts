@@ -22,7 +22,7 @@ export interface Stage {
   projects: Project[];
 }
 
-const patience = { timeout: 60_000, interval: 150 };
+const patience = { timeout: 45_000, interval: 150 };
 
 /** Waits until the check no longer throws. */
 export const soon = <T>(check: () => T | Promise<T>): Promise<T> => vi.waitFor(check, patience);
