@@ -128,7 +128,7 @@ const STOPS: readonly JobMutant[] = [
   [26, "a cancel spares nothing", { stops: () => true }],
   [26, "a cancel reaches nothing", { stops: () => false }],
   [
-    26,
+    38,
     "the minutes for cleaning up are forgotten",
     {
       sabotage: ({ deadlines }) => {
