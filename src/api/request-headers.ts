@@ -1,6 +1,6 @@
 import type { HonoRequest } from "hono";
 import { BOOKMARK, BOOKMARK_HEADER } from "../protocol/headers.ts";
-import { BOOT_HEADER, FEATURES_HEADER, LEASE_HEADER, featuresIn } from "../protocol/jobs.ts";
+import { BOOT_HEADER, FEATURES_HEADER, featuresIn, LEASE_HEADER } from "../protocol/jobs.ts";
 import type { RequestHeaders } from "../services/core/context.ts";
 import { invalid } from "../services/core/refusal.ts";
 
