@@ -1,6 +1,7 @@
 import type { Granted } from "../domain/pool/claim.ts";
 import type { Grant, LeaseHolder, PlanOfBuild, Result, RunValues } from "../domain/pool/commands.ts";
 import { explain } from "../domain/pool/explain.ts";
+import { explainJob, explainSeveral } from "../domain/pool/explain-jobs.ts";
 import type { Deleted, Deletion } from "../domain/pool/facts.ts";
 import { type LiveQuery, liveIds } from "../domain/pool/live.ts";
 import { measure } from "../domain/pool/metrics.ts";
@@ -97,7 +98,10 @@ export class PoolRecords {
 
   explanation(buildId: string): Result<Explanation> {
     const { storage, state, context } = this.#engine;
-    const found = storage.buildRecord(buildId);
+    const known =
+      explainJob(state, buildId, context, this.#pingedAt) ?? explainSeveral(state, buildId, context, this.#pingedAt);
+    if (known) return { ok: true, value: known };
+    const found = storage.buildRecord(buildId) ?? storage.ended(buildId);
     if (!found) return unknownId();
     return { ok: true, value: explain(state, found.build, found.job, context, this.#pingedAt) };
   }
@@ -152,7 +156,7 @@ export class PoolRecords {
     const agent = state.agents.get(agentId);
     if (!agent || !context.rules.tokenFits(agent, tokenHash)) return refusal("unauthenticated");
     const job = state.jobs.get(buildId);
-    if (!job && !this.#engine.storage.buildRecord(buildId)) return unknownId();
+    if (!job && !state.records.ended(buildId)) return unknownId();
     if (!job || job.fence !== fence || job.agentId !== agentId) return refusal("lease-lost");
     if (job.lease?.startedAt === null) return refusal("conflict");
     return { ok: true, value: { ...this.grant({ buildId, fence, expiresAt: job.lease?.expiresAt ?? 0 }), agentId } };

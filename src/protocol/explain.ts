@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import { BuildStatus, LEASED } from "./build-states.ts";
+import { JobStatus } from "./build-job.ts";
+import { LEASED } from "./build-states.ts";
 import { Id } from "./common.ts";
 import { Requires } from "./pipeline.ts";
 
@@ -15,6 +16,7 @@ export const AgentCode = z.enum([
   "canBuildWeb",
   "labels",
   "gave-it-back",
+  "too-old",
 ]);
 export type AgentCode = z.infer<typeof AgentCode>;
 
@@ -22,7 +24,10 @@ export type AgentCode = z.infer<typeof AgentCode>;
 export const WaitCode = z.enum([
   "no-agents",
   "no-capable-agent",
+  "needs",
+  "gate",
   "max-parallel",
+  "group",
   "dependency-away",
   "all-busy",
   "behind-others",
@@ -40,7 +45,7 @@ export const sentence = (message: string) => ({ message, words: message });
 
 export const Explanation = z.object({
   buildId: Id,
-  status: BuildStatus,
+  status: JobStatus,
   code: WaitCode,
   ...SENTENCE,
   ahead: z.nullable(z.int()),

@@ -13,11 +13,14 @@ import { CommitSha, CREDENTIAL_KINDS } from "./repository.ts";
  *   POST /build/{id}/start                 confirms that the job arrived. When it is refused, drop the job.
  *   POST /buildagent/{id}/heartbeat        every heartbeatSeconds, with the lease; extends the lease. Or as a message on
  *                                          the agent's WebSocket, where the job says `heartbeat: "socket"`.
+ *   POST /build/{id}/environment           the variables, where the job says `needsEnvironment`: once the file was read.
+ *   PUT  /build/{id}/plan                  instead, a file with jobs; the lease is over, and its jobs come with polls.
  *   POST /build/{id}/progress              the commit, the steps, values to mask.
  *   PUT  /build/{id}/file                  the pipeline file, where the job has `file` and it is new to the service.
  *   PUT  /build/{id}/log?offset=N          the log, masked; `next` is the first byte that is not stored yet.
  *   POST /build/{id}/finish                the result. Or /release: this agent does not fit, cannot fetch the commit
  *                                          while another may (`elsewhere`), or has to stop now (`interrupted`).
+ * With `job` the id in these calls is the job's, and `/job/{id}/...` is the same.
  * Each call about a build carries `X-Lease: N`. A stale lease is answered with 409 and changes nothing.
  */
 

@@ -1,3 +1,4 @@
+import { jobIn } from "../archive/records.ts";
 import { job } from "../db/schema.ts";
 import { PathId } from "../protocol/common.ts";
 import { Explanation, sentence } from "../protocol/explain.ts";
@@ -22,9 +23,9 @@ const storedJob = async (context: Context, id: string): Promise<BuildJob> => {
       .from(job)
       .where(isOwn(context, job, id)),
   );
-  const found = row && (await findRecord(context, row.buildId)).jobs?.find((one) => one.id === id);
+  const found = row && jobIn(await findRecord(context, row.buildId), id);
   if (!found) throw notFound();
-  return found as BuildJob;
+  return found;
 };
 
 /** One job of a build of several: from the pool, or from the record of its build. @throws Refusal not-found */

@@ -25,10 +25,10 @@ const storedBuild = async (
   const { finishedAt } = summary;
   const record = finishedAt && (await reaching(getRecord(context.archive, { ...summary, finishedAt })));
   if (!record) return summary;
-  const { environment, steps, requires, hasRunValues, pull, base, schedule, supersededBy, jobs = null } = record;
+  const { environment, steps, requires, hasRunValues, pull, base, schedule, supersededBy, jobs = null, plan } = record;
   // Records of release 0.4.0 lack what a git host tells.
   const told = { pull: pull ?? summary.pull, base, schedule, supersededBy };
-  return { ...summary, ...told, environment, steps, summary: record.summary, requires, hasRunValues, jobs };
+  return { ...summary, ...told, environment, steps, summary: record.summary, requires, hasRunValues, jobs, plan };
 };
 
 /** A build with what only the service looks at. */

@@ -1,13 +1,16 @@
+import { and, eq } from "drizzle-orm";
 import * as z from "zod/mini";
-import { pipeline } from "../db/schema.ts";
+import { pipeline, repository } from "../db/schema.ts";
 import { compose, EnvironmentTooLarge, type ScopedVariable, withoutSecret } from "../domain/compose.ts";
+import { allowsRef } from "../domain/group-protection.ts";
+import { atMost } from "../protocol/checks.ts";
 import { PathId } from "../protocol/common.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import { EnvironmentEntry } from "../protocol/pipeline.ts";
 import { isOwn } from "./core/record.ts";
 import { notFound, Refusal } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
-import { groupIdsOf } from "./pipelines.ts";
-import { variablesOfBuild } from "./variable-scopes.ts";
+import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
 import type { VariableRow } from "./variables.ts";
 
 /** A stored row as `compose` takes it, with its opened value, or null where the caller may not see it. */
@@ -26,23 +29,40 @@ export const scoped = <V extends string | null>(row: VariableRow, value: V): Sco
   };
 };
 
-/** The environment that a build of the pipeline would have: for each key the winning variable and those it overrides. */
+/**
+ * The environment that a build of the pipeline would have: for each key the winning variable and those it overrides. Of
+ * protected groups only what a job gets that names them, on the branch, once it is approved.
+ */
 export const previewEnvironment = verb({
   access: { role: "viewer" },
   params: PathId,
-  query: z.strictObject({ branch: z.optional(z.string().check(z.maxLength(250))) }),
+  query: z.strictObject({
+    branch: z.optional(z.string().check(atMost(LIMITS.branchCharacters))),
+    groups: z.optional(z.string().check(atMost(LIMITS.filterCharacters))),
+  }),
   output: z.array(EnvironmentEntry),
-  async run(context, { params }) {
+  async run(context, { params, query }) {
     const { db, orgId } = context;
     const isThis = isOwn(context, pipeline, params.id);
     const owner = db.sql.select({ id: pipeline.repoId }).from(pipeline).where(isThis);
-    const [[found], rows] = await db.run(
-      db.sql.select({ groups: groupIdsOf }).from(pipeline).where(isThis),
+    const ofRepository = and(eq(repository.id, pipeline.repoId), eq(repository.orgId, orgId));
+    const [[found], rows, groups] = await db.run(
+      db.sql
+        .select({ branch: repository.defaultBranch })
+        .from(pipeline)
+        .leftJoin(repository, ofRepository)
+        .where(isThis),
       variablesOfBuild(db.sql, orgId, owner, params.id),
+      groupsOfPipeline(db.sql, orgId, params.id),
     );
     if (!found) throw notFound();
+    const asked = (query.groups ?? "").split(",").map((name) => name.trim());
+    const branch = query.branch ?? found.branch ?? "";
+    const isOpen = ({ name, protection }: (typeof groups)[number]) =>
+      protection === null || (asked.includes(name ?? "") && allowsRef(protection, branch));
+    const groupIds = groups.filter(isOpen).flatMap(({ id }) => id ?? []);
     const variables = rows.map((row) => scoped(row, row.isSecret ? null : row.value));
-    const input = { variables, groupIds: JSON.parse(found.groups) as string[], run: {}, secretKeys: [] };
+    const input = { variables, groupIds, run: {}, secretKeys: [] };
     try {
       return compose(input, "trusted").map(withoutSecret);
     } catch (error) {

@@ -22,7 +22,7 @@ import { syncFileSchedules } from "./schedules-of-file.ts";
 type Row = typeof pipeline.$inferSelect;
 
 /** A pipeline's groups as a JSON array, in order. */
-export const groupIdsOf = sql<string>`(SELECT json_group_array(group_id) FROM
+const groupIdsOf = sql<string>`(SELECT json_group_array(group_id) FROM
   (SELECT group_id FROM pipeline_group WHERE pipeline_id = pipeline.id ORDER BY position))`.as("groups");
 
 const COLUMNS = { ...getTableColumns(pipeline), groups: groupIdsOf };

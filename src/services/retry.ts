@@ -67,7 +67,7 @@ const failedJobsOf = async (context: Context, build: BuildRecord): Promise<Plann
   if ((found?.repeats ?? 0) >= LIMITS.retriesInARow)
     throw new Refusal("conflict", `Its failed jobs were repeated ${LIMITS.retriesInARow} times: trigger a new build.`);
   const kept = (await (await context.pool()).planOf(build.id)) as Outcome<PlanOfBuild>;
-  const plan = kept.ok ? kept.value : ((build as { plan?: unknown }).plan as PlanOfBuild | undefined);
+  const plan = kept.ok ? kept.value : (build.plan as PlanOfBuild | undefined);
   if (!plan) throw new Refusal("conflict", "This build has no jobs that could be repeated alone: repeat all of it.");
   const attached = groups.flatMap(({ id, name, protection }) =>
     id === null || name === null ? [] : [{ id, name, protection }],

@@ -84,6 +84,13 @@ describe("an old Node", () => {
         .filter((name) => name && !name.startsWith("type ") && !names.get(module)?.has(name)),
     );
 
+  it("of the oldest supported version has every method that the program's own code calls", () => {
+    const since21 =
+      /\b(?:Map|Object)\.groupBy\(|\bPromise\.(?:withResolvers|try)\(|\bArray\.fromAsync\(|\bRegExp\.escape\(/;
+    expect(text).not.toMatch(since21);
+    expect("const groups = Map.groupBy(list, keyOf);").toMatch(since21);
+  });
+
   it("of the oldest supported version has every function that the program imports", () => {
     const sources = globSync("src/{agent,domain,protocol}/**/*.ts", { cwd: ROOT });
     expect(sources.flatMap((path) => unknownTo(readFileSync(join(ROOT, path), "utf8")))).toEqual([]);
@@ -116,7 +123,8 @@ describe("the notices", () => {
   });
 
   it("of a checkout say where they are", async () => {
-    const { code, stdout } = await runAgentCli(["acknowledgements"]).ended;
+    const { code, stdout } = await runAgentCli(["acknowledgements"], { program: join(ROOT, "src/agent/main.ts") })
+      .ended;
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("node_modules") });
   });
 });

@@ -4,7 +4,7 @@ import { saveIdentity } from "../../src/agent/cli/identity.ts";
 import { Agent, RegisteredAgent } from "../../src/protocol/agent.ts";
 import { Heartbeat, Hint, Job, LogAccepted } from "../../src/protocol/jobs.ts";
 import { runAgentCli } from "./support/agent-cli.ts";
-import { IDENTITY, makeJob, startFakeService } from "./support/fake-service.ts";
+import { IDENTITY, makeJob, makeJobOfSeveral, startFakeService } from "./support/fake-service.ts";
 import { testFolder } from "./support/folder.ts";
 import { FIELD, inTheFuture, WORD } from "./support/future.ts";
 import { testRepository } from "./support/repository.ts";
@@ -47,6 +47,30 @@ describe("an agent that meets a newer service", () => {
     expect((await start().ended).code).toBe(0);
     expect(service.results).toMatchObject([{ kind: "finish", body: { status: "succeeded" } }]);
     expect(log).toContain(`\nby ${WORD}\n`);
+  });
+
+  it("runs one of several jobs with a result that it does not know among its needs", async () => {
+    const { service, start } = await stage();
+    const text = `jobs:
+  before: { steps: [{ run: echo }] }
+  test: { needs: [before], steps: [{ run: 'echo "before \${{ needs.before.result }}"' }] }
+`;
+    const { cloneUrl } = testRepository({ ".millrace.yml": text });
+    const job = makeJobOfSeveral(cloneUrl, 9, { text });
+    const before = {
+      result: WORD,
+      outcome: WORD,
+      outputs: {},
+      jobs: [{ matrix: null, result: WORD, outcome: WORD, outputs: {}, ...FIELD }],
+    };
+    const known = inTheFuture(Job, job) as Job;
+    service.jobs.push({
+      ...known,
+      job: { ...known.job, needs: { before: { ...before, ...FIELD } } },
+    } as unknown as Job);
+    expect((await start().ended).code).toBe(0);
+    expect(service.results).toMatchObject([{ buildId: job.job?.id, body: { status: "succeeded" } }]);
+    expect(service.logs.get(job.job?.id ?? "")).toContain(`before ${WORD}\n`);
   });
 
   it("says what to do about a credential of an unknown kind", async () => {

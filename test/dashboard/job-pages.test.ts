@@ -5,7 +5,7 @@ import type { GraphJob } from "../../src/domain/jobs/graph.ts";
 import type { Build } from "../../src/protocol/build.ts";
 import type { JobOfBuild } from "../../src/protocol/build-job.ts";
 import { graphJob, graphOf } from "../domain/jobs/test-build.ts";
-import { newBuild, poolOf, value } from "../objects/agent-pool-support.ts";
+import { newBuild, poolOf, registered, value } from "../objects/agent-pool-support.ts";
 import { call, newOrganization, newRepository, newToken } from "../support/api.ts";
 import { writeSummary } from "../support/summary-row.ts";
 import { idleJob, jobRecord } from "./job-records.ts";
@@ -70,7 +70,7 @@ const liveStage = async (definitions: Record<string, Words>) => {
     return body.jobs?.find((job) => job.key === key) as JobOfBuild;
   };
   const as = async (role: "viewer" | "member" | "maintainer") => personWith(await newToken(admin, role));
-  return { id, admin, jobOf, as, path: `/builds/${id}` };
+  return { id, orgId, admin, jobOf, as, path: `/builds/${id}` };
 };
 
 const GATED = { build: {}, deploy: { needs: ["build"], gate: GATE, hasSteps: true }, tell: { needs: ["deploy"] } };
@@ -138,6 +138,23 @@ describe("a build that waits at a gate", () => {
     }
     for (const shown of [`/jobs/${id}`, `/jobs/${id}/log`]) expect((await other.open(shown)).status).toBe(404);
     expect(await jobOf("deploy")).toMatchObject({ status: "waiting", gate: { decision: null } });
+  });
+});
+
+describe("a build with a job that no registered agent can take", () => {
+  it("says which, and what it lacks", async () => {
+    const { orgId, as, path } = await liveStage({
+      web: { hasSteps: true },
+      ios: { hasSteps: true, requires: { ios: true } },
+    });
+    const agent = await registered(poolOf(orgId), orgId);
+    value(await poolOf(orgId).claim({ ...agent, bootId: "b1", features: ["jobs"] }));
+    const { text } = await (await as("viewer")).open(path);
+    expect(text).toContain("No registered agent can take");
+    expect(text).toContain(
+      "<bdi>ios</bdi>: it needs <strong>iOS</strong>. No registered agent has what this build requires.",
+    );
+    expect(text).not.toContain("<bdi>web</bdi>:");
   });
 });
 

@@ -74,7 +74,7 @@ describe("the list of a build's jobs", () => {
     ).toEqual([
       "running build 5m 00s mac-mini-3 attempt 2",
       "succeeded lint 1m 04s of build 41",
-      "waiting test waits for an agent",
+      "waiting test waits for its turn",
       "waits for approval deploy waits for approval",
       "waiting report may fail after build, test",
     ]);

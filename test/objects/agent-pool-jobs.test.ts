@@ -55,7 +55,15 @@ describe("a build of several jobs", () => {
     });
     await evictDurableObject(pool);
     const steps = [
-      { id: null, name: "make", status: "succeeded" as const, exitCode: 0, startedAt: null, finishedAt: null, logOffset: 0 },
+      {
+        id: null,
+        name: "make",
+        status: "succeeded" as const,
+        exitCode: 0,
+        startedAt: null,
+        finishedAt: null,
+        logOffset: 0,
+      },
     ];
     value(await pool.progress({ ...first.holder, steps }));
     value(await pool.finish({ ...first.holder, status: "succeeded", exitCode: 0, outputs: { list: "[1]" } }));
@@ -111,5 +119,84 @@ describe("a build of several jobs", () => {
     value(await other.pool.finish({ ...holder, status: "succeeded", exitCode: 0 }));
     expect(value(await other.pool.getBuild(other.buildId))).toMatchObject({ status: "failed", reason: "agent-error" });
     expect(await other.pool.deadLetters(0, 10)).toMatchObject([{ what: `a row of build_job: ${other.idOf("a")}` }]);
+  });
+});
+
+/** Rows that the pool changes meanwhile, without those of indices. */
+const rowsWritten = async (pool: Pool, work: () => Promise<unknown>): Promise<number> => {
+  const count = async () => Number((await rowsOf(pool, "SELECT total_changes() AS count"))[0]?.count);
+  const before = await count();
+  await work();
+  return (await count()) - before;
+};
+
+const runOne = async (pool: Pool, speaker: Speaker): Promise<void> => {
+  const { holder } = await take(pool, speaker);
+  value(await pool.deliver({ ...holder, environment: null }));
+  value(await pool.progress({ ...holder, commitSha: SHA, summary: "done" }));
+  value(await pool.finish({ ...holder, status: "succeeded", exitCode: 0 }));
+  await pool.flush();
+};
+
+describe("a job of a build of several", () => {
+  it("costs no more rows than a build of one job", async () => {
+    const { pool, speaker, buildId } = await planned("jobs-rows", [
+      graphJob("a"),
+      graphJob("b", { needs: ["a"] }),
+      graphJob("c", { needs: ["b"] }),
+    ]);
+    const own = poolOf("jobs-rows-one");
+    const other = await registered(own, "jobs-rows-one");
+    const one = await rowsWritten(own, async () => {
+      value(await own.enqueue(newBuild("jobs-rows-one")));
+      await runOne(own, other);
+    });
+    await runOne(pool, speaker);
+    const several = await rowsWritten(pool, () => runOne(pool, speaker));
+    expect(several).toBeLessThanOrEqual(one);
+    await runOne(pool, speaker);
+    expect(value(await pool.getBuild(buildId)).status).toBe("succeeded");
+  });
+});
+
+describe("the release before", () => {
+  it("reads a build of several jobs as one build, may end it, and is come forward from", async () => {
+    const { pool, buildId } = await planned("jobs-back", [graphJob("a"), graphJob("b")]);
+    const tables = await rowsOf(pool, "SELECT name FROM sqlite_master WHERE type = 'table'");
+    expect(tables.map(({ name }) => name)).not.toContain("job");
+    const rows = await rowsOf(pool, "SELECT id, facts FROM build WHERE ended_at IS NULL");
+    expect(rows.map(({ id, facts }) => [id, JSON.parse(String(facts))])).toMatchObject([
+      [buildId, { id: buildId, status: "queued", job: { lease: null, requires: {}, releasedBy: [] } }],
+    ]);
+    const canceled = `json_set(facts, '$.status', 'canceled', '$.finishedAt', ${Date.now()}, '$.reason', 'canceled')`;
+    await rowsOf(pool, `UPDATE build SET facts = ${canceled}`);
+    await evictDurableObject(pool);
+    expect(value(await pool.getBuild(buildId))).toMatchObject({ status: "canceled" });
+    const speaker = await registered(pool, "jobs-back");
+    expect(value(await pool.claim({ ...speaker, bootId: "b1", features: FEATURES }))).toBeNull();
+    await pool.flush();
+    expect(await pool.deadLetters(0, 10)).toEqual([]);
+  });
+
+  it("has leased the root of a build of several: its end by that release's agent is the end of the build", async () => {
+    const { pool, buildId, speaker } = await planned("jobs-root", [graphJob("a")]);
+    const until = Date.now() + 60_000;
+    const lease = {
+      fence: 7,
+      agentId: speaker.agentId,
+      expiresAt: until,
+      startedAt: Date.now(),
+      stop: null,
+      graced: false,
+    };
+    const leased = `json_set(facts, '$.status', 'running', '$.job.lease', json('${JSON.stringify(lease)}'),
+      '$.job.fence', 7, '$.job.agentId', '${speaker.agentId}')`;
+    await rowsOf(pool, `UPDATE build SET facts = ${leased}`);
+    await evictDurableObject(pool);
+    value(await pool.finish({ ...speaker, buildId, fence: 7, status: "failed", reason: "pipeline-invalid" }));
+    expect(value(await pool.getBuild(buildId))).toMatchObject({ status: "failed", reason: "pipeline-invalid" });
+    expect(value(await pool.claim({ ...speaker, bootId: "b1", features: FEATURES }))).toBeNull();
+    await pool.flush();
+    expect(await pool.deadLetters(0, 10)).toEqual([]);
   });
 });

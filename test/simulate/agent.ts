@@ -30,7 +30,7 @@ export class SimAgent {
   /** Continues its build after it was asked to stop. */
   readonly isStubborn: boolean;
   isUnregistered = false;
-  /** What its program says that it can do; nothing, where it is one of the release before. */
+  /** What its program says that it can do; undefined where no history has builds of several jobs. */
   features: Feature[] | undefined;
 
   constructor(simulator: Simulator, skills: Partial<NewAgent>) {
@@ -68,7 +68,7 @@ export class SimAgent {
 
   /** A program of this release, or of the one before. */
   install(isNew: boolean): void {
-    this.features = isNew && this.simulator.hasJobs ? ["environment", "jobs"] : undefined;
+    if (this.simulator.hasJobs) this.features = isNew ? ["environment", "jobs"] : [];
   }
 
   /** The call with which it asks for work. */
@@ -100,7 +100,7 @@ export class SimAgent {
     if (!this.simulator.isHealing && !this.simulator.random.chance(0.3)) return;
     this.condition = "up";
     this.boot = this.simulator.newId("boot");
-    if (this.simulator.hasJobs && this.simulator.random.chance(0.2)) this.install(true);
+    if (this.simulator.hasJobs && this.simulator.random.chance(0.2)) this.install(this.simulator.random.chance(0.8));
   }
 
   #thaw(): void {
@@ -196,12 +196,12 @@ export class SimAgent {
     const { simulator } = this;
     const kind = simulator.files.kindOf(job.buildId);
     if (kind === "steps" || !simulator.random.chance(0.7)) return false;
-    if (!this.features) job.result = { status: "failed", exitCode: null, reason: "pipeline-invalid" };
+    if (!this.features?.includes("jobs")) job.result = { status: "failed", exitCode: null, reason: "pipeline-invalid" };
     else {
       const answer = sendPlan(simulator, this.#leaseOf(job), kind);
       if (answer) this.#dropJob(answer.ok ? "" : answer.refusal.kind);
     }
-    return this.features !== undefined;
+    return job.result === null;
   }
 
   #reportProgress(job: CurrentJob): void {

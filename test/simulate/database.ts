@@ -25,12 +25,19 @@ interface Row {
   job: JobFacts;
 }
 
+const jobsIn = ({ rows }: SimStorage, buildId: string): string =>
+  JSON.stringify(
+    rows.graphs.get(buildId)?.graph.jobs.map(({ id }) => [rows.nodes.get(id), rows.outputs.get(id)]) ?? [],
+  );
+
 /** D1 and the archive as the pool writes to them: a batch is atomic, and an older version never replaces a newer one. */
 export class SimDatabase {
   builds = new Map<string, Row>();
   audits = new Set<AuditFact>();
   /** The version of each build's record in the archive. */
   readonly records = new Map<string, number>();
+  /** What each record says of the jobs of its build. */
+  readonly #jobs = new Map<string, string>();
   /** Builds that were deleted here. */
   readonly erased = new Set<string>();
   /** Tokens that D1 holds valid. */
@@ -48,6 +55,7 @@ export class SimDatabase {
       const build = storage.rows.builds.get(buildId)!;
       const isRecorded = isEnded(build.status) && !isArchiveAway;
       if (isRecorded) this.records.set(buildId, build.version);
+      if (isRecorded) this.#jobs.set(buildId, jobsIn(storage, buildId));
       const { version } = build;
       return rules.mayTell(build, isRecorded)
         ? [{ buildId, version, build, job: storage.rows.jobs.get(buildId)! }]
@@ -153,6 +161,8 @@ export class SimDatabase {
       const stored = known?.build.status;
       must(16, stored === status, `D1 says ${stored}, the pool ${status}`);
       must(16, this.wasRestored || known?.version === version, "D1 has another version than the pool");
+      const isSame = this.#jobs.get(buildId) === jobsIn(storage, buildId);
+      must(39, this.wasRestored || isSame, "the record of a build has other jobs than the pool");
     }
     for (const [buildId, { build }] of this.builds) {
       const isKnown = storage.rows.builds.has(buildId) || build.finishedAt !== null;

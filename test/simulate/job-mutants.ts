@@ -27,7 +27,7 @@ const NEEDS: readonly JobMutant[] = [
   [
     22,
     "a need that runs counts as ended",
-    { isReady: (needs) => needs.every(({ view: { status } }) => status !== "waiting" && status !== "queued") },
+    { isReady: (needs) => needs.every(({ view }) => view.status !== "waiting" && view.status !== "queued") },
   ],
   [
     22,
@@ -41,7 +41,7 @@ const NEEDS: readonly JobMutant[] = [
     {
       isReady: (needs) =>
         needs.every(({ view: { job } }) =>
-          needs.some(({ view: one }) => one.end !== null && one.job.definition === job.definition),
+          needs.some(({ view }) => view.end !== null && view.job.definition === job.definition),
         ),
     },
   ],
@@ -128,7 +128,7 @@ const STOPS: readonly JobMutant[] = [
   [26, "a cancel spares nothing", { stops: () => true }],
   [26, "a cancel reaches nothing", { stops: () => false }],
   [
-    26,
+    38,
     "the minutes for cleaning up are forgotten",
     {
       sabotage: ({ deadlines }) => {

@@ -5,7 +5,8 @@ import { PLATFORM_TITLES, type Requires } from "../../protocol/pipeline.ts";
 const NEAREST = 5;
 const FOLDED = 100;
 
-const requirementsOf = ({ platform, ios, android, web, labels }: Requires): string[] => [
+/** What an agent must have, for people. */
+export const requirementsOf = ({ platform, ios, android, web, labels }: Requires): string[] => [
   ...(platform ? [PLATFORM_TITLES[platform]] : []),
   ...(ios ? ["iOS"] : []),
   ...(android ? ["Android"] : []),

@@ -1,5 +1,7 @@
 import type { Build } from "../../protocol/build.ts";
 import type { JobOfBuild } from "../../protocol/build-job.ts";
+import type { Explanation } from "../../protocol/explain.ts";
+import { requirementsOf } from "../components/why-waiting.tsx";
 import { JobList } from "./job-list.tsx";
 import type { JobDetails } from "./read-job-details.ts";
 
@@ -15,6 +17,17 @@ export const FirstFailed = ({ jobs }: { jobs: JobOfBuild[] }) => {
   ) : null;
 };
 
+const needed = ({ requires = {} }: Explanation) => {
+  const requirements = requirementsOf(requires);
+  return (
+    requirements.length > 0 && (
+      <>
+        it needs <strong>{requirements.join(", ")}</strong>.
+      </>
+    )
+  );
+};
+
 /** Jobs that wait although no agent is registered that could take them. */
 const Unable = ({ unable }: JobDetails) =>
   unable.length === 0 ? null : (
@@ -23,7 +36,7 @@ const Unable = ({ unable }: JobDetails) =>
       <ul>
         {unable.map(({ key, why }) => (
           <li>
-            <bdi>{key}</bdi>: {why.message}
+            <bdi>{key}</bdi>: {needed(why)} {why.message}
           </li>
         ))}
       </ul>

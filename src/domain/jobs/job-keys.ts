@@ -1,4 +1,5 @@
 import { LIMITS } from "../../protocol/limits.ts";
+import { groupBy } from "../group-by.ts";
 import type { Matrix } from "./graph.ts";
 
 /** In one line: what a value makes of a name must not break a log. */
@@ -20,7 +21,7 @@ export const keysOf = (definition: string, axes: readonly string[], combinations
     const values = axes.flatMap((axis) => (Object.hasOwn(one, axis) ? [one[axis]!] : []));
     return keyWith(definition, values.length > 0 ? values : Object.values(one));
   });
-  const counts = Map.groupBy(short, (key) => key);
+  const counts = groupBy(short, (key) => key);
   const seen = new Set<string>();
   return combinations.map((one, index) => {
     const alone = counts.get(short[index]!)!.length === 1;

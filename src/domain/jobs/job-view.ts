@@ -1,5 +1,6 @@
 import type { JobStatus } from "../../protocol/build-job.ts";
 import type { BuildStatus } from "../../protocol/build-states.ts";
+import { groupBy } from "../group-by.ts";
 import type { SeveralJobs } from "../pool/facts.ts";
 import type { GraphJob, JobGraph } from "./graph.ts";
 import type { JobCause, JobEnd, JobNode } from "./node.ts";
@@ -59,4 +60,4 @@ export const viewsOf = (
   });
 
 export const byDefinition = (views: readonly JobView[]): Map<string, JobView[]> =>
-  Map.groupBy(views, ({ job }) => job.definition);
+  groupBy(views, ({ job }) => job.definition);

@@ -25,7 +25,7 @@ const MOST_BEFORE_EXCLUDE = 4 * LIMITS.jobs;
 const TOO_MANY = `A build has at most ${LIMITS.jobs} jobs`;
 
 const matches = (combination: Matrix, filter: [string, MatrixValue][]): boolean =>
-  filter.every(([key, value]) => Object.hasOwn(combination, key) && combination[key] === value);
+  filter.every(([key, value]) => combination[key] === value);
 
 /** The cross product in the order written: the last axis changes first. */
 const productOf = (axes: WrittenMatrix["axes"]): Matrix[] => {
@@ -58,10 +58,19 @@ const problemsOf = ({ axes, include, exclude }: WrittenMatrix): MatrixProblem[] 
 
 const excluded = (all: Matrix[], exclude: Matrix[], problems: MatrixProblem[]): Matrix[] => {
   const filters = exclude.map((item) => Object.entries(item));
-  for (const [index, filter] of filters.entries())
-    if (!all.some((one) => matches(one, filter)))
-      problems.push({ at: "exclude", index, message: "No combination of the axes has these values" });
-  return all.filter((one) => !filters.some((filter) => matches(one, filter)));
+  const idle = new Set(filters.keys());
+  const kept = all.filter((one) => {
+    let isKept = true;
+    for (const [index, filter] of filters.entries()) {
+      if (!matches(one, filter)) continue;
+      idle.delete(index);
+      isKept = false;
+    }
+    return isKept;
+  });
+  for (const index of idle)
+    problems.push({ at: "exclude", index, message: "No combination of the axes has these values" });
+  return kept;
 };
 
 /** Lays the extra keys of each item on the combinations that it fits, and appends the items that fit none. */

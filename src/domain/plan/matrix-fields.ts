@@ -95,6 +95,17 @@ const combinationsOf = (written: Written, node: Node, context: ParseContext): Ma
   return combinations;
 };
 
+const matrixIn = (node: Node, context: ParseContext): MatrixOfFile | undefined => {
+  const before = context.mistakes.length;
+  const pairs = record(AXIS, NODE).parse(node, context);
+  if (!pairs) return undefined;
+  const written = writtenIn(pairs, context);
+  const axes = written.axes.map(({ name }) => name);
+  const keys = [...new Set([...axes, ...written.include.flatMap(({ matrix }) => Object.keys(matrix))])];
+  const combinations = context.mistakes.length > before ? [] : combinationsOf(written, node, context);
+  return { axes, keys, combinations };
+};
+
 /** A matrix with its combinations. One with mistakes has none of them. */
 export const MATRIX: NodeParser<MatrixOfFile> = {
   schema: {
@@ -107,17 +118,9 @@ export const MATRIX: NodeParser<MatrixOfFile> = {
     additionalProperties: VALUES.schema,
   },
   parse(node, context) {
-    if (isScalar(context.resolve(node))) {
-      context.mistake(node, COMPUTED);
-      return undefined;
-    }
-    const before = context.mistakes.length;
-    const pairs = record(AXIS, NODE).parse(node, context);
-    if (!pairs) return undefined;
-    const written = writtenIn(pairs, context);
-    const axes = written.axes.map(({ name }) => name);
-    const keys = [...new Set([...axes, ...written.include.flatMap(({ matrix }) => Object.keys(matrix))])];
-    const combinations = context.mistakes.length > before ? [] : combinationsOf(written, node, context);
-    return { axes, keys, combinations };
+    const found = context.resolve(node);
+    if (found && !isScalar(found)) return context.memoize(found, "matrix", () => matrixIn(found, context));
+    context.mistake(node, COMPUTED);
+    return undefined;
   },
 };

@@ -1,4 +1,4 @@
-import { type Document, isAlias, isScalar, type LineCounter, type Node, type Scalar, visit } from "yaml";
+import { type Document, isAlias, isScalar, type LineCounter, type Node, visit } from "yaml";
 import { withCommas } from "../../protocol/limits.ts";
 import { FILE_LIMITS, FileLimitExceeded } from "./limits.ts";
 import type { Mistake, Position } from "./mistake.ts";
@@ -28,7 +28,7 @@ export class ParseContext {
   readonly #aliases: Map<Node, Node | undefined>;
   readonly #lines: LineCounter;
   readonly #reported = new Map([this.mistakes, this.hints].map((list) => [list, new Set<number>()]));
-  readonly #memoized = new Map<Scalar, Map<string, unknown>>();
+  readonly #memoized = new Map<Node, Map<string, unknown>>();
   #values = 0;
   #characters = 0;
   #expressionTokens = 0;
@@ -94,8 +94,8 @@ export class ParseContext {
     );
   }
 
-  /** Computes a value of a scalar once, however many aliases refer to it. */
-  memoize<Made>(node: Scalar, kind: string, make: () => Made): Made {
+  /** Computes a value of a node once, however many aliases refer to it. */
+  memoize<Made>(node: Node, kind: string, make: () => Made): Made {
     const values = this.#memoized.get(node) ?? new Map<string, unknown>();
     this.#memoized.set(node, values);
     if (!values.has(kind)) values.set(kind, make());

@@ -87,7 +87,7 @@ const readAs = <Also>(
   root: Node,
   context: ParseContext,
 ): { plan: Plan; written: Also } | undefined => {
-  if (hasJobs(root, context)) {
+  if (hasJobs(root)) {
     const file = kinds.jobs.parse(root, context);
     return file && { plan: planOfJobs(file, context), written: file };
   }

@@ -7,7 +7,6 @@ import { list } from "./list-parser.ts";
 import { field, type MappingAdvice, type MappingOf, mapping } from "./mapping-parser.ts";
 import type { NodeParser } from "./node-parser.ts";
 import { isJob } from "./other-ci-jobs.ts";
-import type { ParseContext } from "./parse-context.ts";
 import { flag, text, wholeNumber } from "./scalar-parsers.ts";
 import { DEFAULTS, env, STEP, TIMEOUT_MINUTES } from "./step-fields.ts";
 import { TRIGGER_FIELDS } from "./trigger-fields.ts";
@@ -60,10 +59,8 @@ const JOBS_ADVICE: MappingAdvice = {
 };
 
 /** Whether a file is one of several jobs. */
-export const hasJobs = (root: Node, context: ParseContext): boolean => {
-  const found = context.resolve(root);
-  return isMap(found) && found.items.some(({ key }) => isScalar(key) && key.value === "jobs");
-};
+export const hasJobs = (root: Node): boolean =>
+  isMap(root) && root.items.some(({ key }) => isScalar(key) && key.value === "jobs");
 
 const kinds = <Steps, Several>(steps: NodeParser<Steps>, jobs: NodeParser<Several>) => ({ steps, jobs });
 

@@ -47,7 +47,7 @@ export const triggersOf = (file: TriggersOfFile, context: ParseContext): Trigger
 });
 
 const triggersIn = (root: Node, context: ParseContext): Triggers | undefined => {
-  const file = (hasJobs(root, context) ? PIPELINE_FILE.jobs : PIPELINE_FILE.steps).parse(root, context);
+  const file = (hasJobs(root) ? PIPELINE_FILE.jobs : PIPELINE_FILE.steps).parse(root, context);
   return file && triggersOf(file, context);
 };
 

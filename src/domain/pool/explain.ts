@@ -3,7 +3,9 @@ import { type Explanation, sentence, type WaitCode } from "../../protocol/explai
 import { type Reason, reason, unmetRequirements } from "../requires.ts";
 import type { DecisionContext } from "./decision.ts";
 import type { AgentFacts, BuildFacts, JobFacts } from "./facts.ts";
+import { isGroup, limitOf } from "./match.ts";
 import { isOnline } from "./record.ts";
+import { roomsOfBuild } from "./rooms-of.ts";
 import type { PoolState } from "./state.ts";
 import { groupWaits, isTemporary } from "./wait-groups.ts";
 
@@ -20,6 +22,8 @@ const reasonsOf = (state: PoolState, agent: AgentFacts, job: JobFacts, context: 
   const reasons = unmetRequirements(agent, job.requires);
   if (context.rules.isNotFor(job, agent.id))
     reasons.push(reason("gave-it-back", ["released", "released"], "this build"));
+  if (!context.rules.runsLane(agent, { isOfJobs: job.jobOf !== undefined }))
+    reasons.push(reason("too-old", IS, "too old to run a job of a build of several"));
   if (!isOnline(state, agent, context.now, pingedAt)) reasons.push(reason("offline", IS, "offline"));
   if (agent.isDraining || agent.spentAt !== null) reasons.push(reason("draining", ["takes", "take"], "no new builds"));
   if (isUnresponsive(agent, context)) {
@@ -44,6 +48,23 @@ const viewOf = (agent: AgentFacts, reasons: Reason[]): AgentView => ({
 
 const isCapable = ({ codes }: AgentView): boolean => codes.every(isTemporary);
 
+/** The first room without room for it, with the limit that holds there. */
+const fullRoom = (state: PoolState, build: BuildFacts, { rules }: DecisionContext) => {
+  for (const { key, limit, holder } of roomsOfBuild(state, build)) {
+    const holders = state.index.rooms.held(key);
+    const most = limitOf(state, { key, limit }, rules);
+    if (most !== null && !holders.has(holder) && !rules.hasRoom(holders.size, most)) return { key, most };
+  }
+  return null;
+};
+
+const fullMessage = ({ key, most }: { key: string; most: number }): string => {
+  if (isGroup(key)) return `Others hold its concurrency group (${most} at a time).`;
+  return key.startsWith("matrix ")
+    ? `Its matrix has reached its limit of parallel jobs (${most}).`
+    : `Its pipeline has reached its limit of parallel builds (${most}).`;
+};
+
 /** Why the queued build waits: the first reason that applies. */
 const waitOf = (
   state: PoolState,
@@ -51,19 +72,17 @@ const waitOf = (
   job: JobFacts,
   agents: AgentView[],
   ahead: number,
-  now: number,
+  context: DecisionContext,
 ) => {
-  const leased = state.index.rooms.held(`pipeline ${build.pipelineId}`).size;
+  const full = fullRoom(state, build, context);
   const say = (code: WaitCode, message: string) => ({ code, ...sentence(message) });
   if (agents.length === 0) return say("no-agents", "No agent is registered.");
   if (!agents.some(isCapable)) {
     const none = job.requires.platform === "windows" ? " There is no agent for Windows yet." : "";
     return say("no-capable-agent", `No registered agent has what this build requires.${none}`);
   }
-  if (job.maxParallel !== null && leased >= job.maxParallel) {
-    return say("max-parallel", `Its pipeline has reached its limit of parallel builds (${job.maxParallel}).`);
-  }
-  if (job.notBefore > now) {
+  if (full) return say(isGroup(full.key) ? "group" : "max-parallel", fullMessage(full));
+  if (job.notBefore > context.now) {
     return say(
       "dependency-away",
       "It could not be handed out because a part of the service did not answer. The pool tries again soon.",
@@ -111,7 +130,7 @@ export const explain = (
   return {
     buildId,
     status,
-    ...waitOf(state, build, job, agents, ahead, context.now),
+    ...waitOf(state, build, job, agents, ahead, context),
     ahead,
     requires: job.requires,
     groups,

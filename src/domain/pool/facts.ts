@@ -72,6 +72,8 @@ export interface SeveralJobs {
   holdsPlace: boolean;
   /** When it was canceled as a whole; jobs that clean up may run until `until` of it. */
   cancel: { at: number; until: number } | null;
+  /** While nothing but gates is waited for: their jobs, and what a git host hears meanwhile. */
+  waitsAt?: { jobs: string[]; hostStatus: HostState } | null;
 }
 
 /** How a build is carried out: its requirements, its lease, its attempts. */

@@ -10,16 +10,21 @@ const MOST_CHARACTERS = 140;
 const ERRORS: ReadonlySet<BuildFacts["reason"]> = new Set(["agent-lost", "environment", "agent-error"]);
 
 /** The state of a build in the words of git hosts. */
-export const hostStateOf = ({ status, reason }: BuildFacts): HostState => {
-  if (!isEnded(status)) return "pending";
+export const hostStateOf = ({ status, reason, several }: BuildFacts): HostState => {
+  if (!isEnded(status)) return several?.waitsAt?.hostStatus ?? "pending";
   if (status === "succeeded" || reason === "skipped") return "success";
   if (status === "canceled") return "error";
   return reason !== null && ERRORS.has(reason) ? "error" : "failure";
 };
 
-/** Whether the git host has to hear of the build: that it waits or runs, and how it ended; of nothing between. */
-export const isHostDue = (build: BuildFacts): boolean =>
-  !!build.host && build.commitSha !== null && hostStateOf(build) !== build.toldHost;
+/**
+ * Whether the git host has to hear of the build: that it waits or runs, that only people are waited for, and how it
+ * ended; of nothing between. One that ended at a gate was told in other words.
+ */
+export const isHostDue = (build: BuildFacts): boolean => {
+  if (!build.host || build.commitSha === null) return false;
+  return hostStateOf(build) !== build.toldHost || (isEnded(build.status) && !!build.several?.waitsAt);
+};
 
 /** What the git host is told of a build; null where it hears nothing. */
 export const hostReportOf = (build: BuildFacts, job: JobFacts): HostReport | null => {
@@ -31,6 +36,8 @@ export const hostReportOf = (build: BuildFacts, job: JobFacts): HostReport | nul
 
 const describe = (build: BuildFacts, { requires }: JobFacts): string => {
   const { status, reason } = build;
+  const { waitsAt } = build.several ?? {};
+  if (waitsAt && !isEnded(status)) return `${waitsAt.jobs.join(", ")} waits for approval`;
   if (isQueued(status)) return `Waits for an agent${needs(requires)}`;
   if (!isEnded(status)) return "Runs";
   if (reason && SENTENCES[reason]) return SENTENCES[reason];

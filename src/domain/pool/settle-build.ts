@@ -10,7 +10,7 @@ import {
   type Push,
   patchBuild,
 } from "./decision.ts";
-import type { ActiveBuild, BuildFacts, Change } from "./facts.ts";
+import type { ActiveBuild, BuildFacts, Change, SeveralJobs } from "./facts.ts";
 import { buildFactsOf, jobFactsOf } from "./job-of-build.ts";
 import { endBuild, endCanceled } from "./lease.ts";
 import { makeRoom } from "./make-room.ts";
@@ -32,7 +32,19 @@ export const settleBuild = (state: PoolState, buildId: string, context: Decision
   const settling = new Settling(state, known, { build, job, node: null }, context);
   for (const order of orders) settling.carryOut(order);
   settling.fillQueue();
+  if (orders.length === 0) settling.noteGates();
   return decided(null, settling.changes, settling.pushes);
+};
+
+/** The gates that a build waits for; null where it waits for more than people. */
+const waitsAtOf = ({ builds }: PoolState, { graph, nodes }: BuildGraph): SeveralJobs["waitsAt"] => {
+  const open = graph.jobs.filter(({ id }) => nodes.get(id)?.end === null);
+  if (open.some(({ id }) => builds.has(id))) return null;
+  const asking = open.filter(({ id }) => nodes.get(id)?.gate);
+  if (asking.length === 0) return null;
+  const isPending = asking.some(({ gate }) => gate?.hostStatus === "pending");
+  const jobs = [...new Set(asking.map(({ definition }) => definition))];
+  return { jobs, hostStatus: isPending ? "pending" : "success" };
 };
 
 type InQueue = ReturnType<Parameters<typeof settle>[0]["inQueue"]>;
@@ -107,6 +119,14 @@ class Settling {
       );
       this.pushes.push(...made.pushes);
     }
+  }
+
+  /** What a git host hears while only people are waited for. */
+  noteGates(): void {
+    const { several } = this.#root.build;
+    const waitsAt = waitsAtOf(this.#state, this.#known);
+    if (JSON.stringify(waitsAt) !== JSON.stringify(several!.waitsAt ?? null))
+      this.#patch({ several: { ...several!, waitsAt } });
   }
 
   #nodeOf({ jobId }: { jobId: string }): JobNode {

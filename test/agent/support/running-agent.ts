@@ -8,7 +8,7 @@ import { type AgentProcess, startAgentCli } from "./agent-cli.ts";
 import { type FakeService, IDENTITY, startFakeService } from "./fake-service.ts";
 
 /** What the agent did about one job. */
-export interface Done {
+interface Done {
   log: string;
   /** Body of its finish or release; undefined where it sent none. */
   result: Record<string, unknown> | undefined;

@@ -53,6 +53,9 @@ const inTurn =
     await first(at);
     return second(at);
   };
+const ofJob = (verb: string) => post(({ ids }) => `/job/${ids["/job"]}/${verb}`);
+const COMMIT = { commitSha: "c".repeat(40) };
+const PLAN = { ...COMMIT, path: ".millrace.yml", text: "jobs: { a: { steps: [{ run: make }] } }" };
 const setCredential = ({ admin, ids }: Furnished) =>
   call(admin, "PUT", `/repository/${ids["/repository"]}/credential`, { kind: "token", value: "v" });
 const variable = ({ orgId }: Furnished, key = "TWICE") => ({
@@ -267,6 +270,34 @@ export const BY_RULE: Record<string, Provoke> = {
   "sendFile malformed-body": asAgent("file", new Uint8Array([0xff]), nothing, "PUT"),
   "finishBuild lease-lost": withoutLease("finish", { status: "failed" }),
   "finishBuild conflict": asAgent("finish", { status: "failed" }, finishAs("succeeded")),
+
+  "planBuild lease-lost": withoutLease("plan", PLAN, "PUT"),
+  "planBuild conflict": asAgent("plan", PLAN, nothing, "PUT"),
+  "planBuild limit-reached": async (at) => {
+    const plan = asAgent("plan", PLAN, start, "PUT");
+    return limited("queuedBuilds", plan)(at);
+  },
+  "getEnvironment lease-lost": withoutLease("environment", COMMIT),
+  "getEnvironment conflict": asAgent("environment", COMMIT, nothing),
+  "startJob lease-lost": withoutLease("start", undefined, "POST", "/job"),
+  "startJob conflict": asAgent("start", undefined, cancel, "POST", "/job"),
+  "reportJobProgress lease-lost": withoutLease("progress", {}, "POST", "/job"),
+  "reportJobProgress conflict": asAgent("progress", {}, nothing, "POST", "/job"),
+  "releaseJob lease-lost": withoutLease("release", { reason: "x" }, "POST", "/job"),
+  "releaseJob conflict": asAgent("release", { reason: "x", elsewhere: true }, start, "POST", "/job"),
+  "writeJobLog lease-lost": withoutLease("log?offset=0", "x", "PUT", "/job"),
+  "writeJobLog log-gap": asAgent("log?offset=9", "x", start, "PUT", "/job"),
+  "writeJobLog too-large": asAgent("log?offset=0", "x".repeat(1024 * 1024 + 1), start, "PUT", "/job"),
+  "finishJob lease-lost": withoutLease("finish", { status: "failed" }, "POST", "/job"),
+  "finishJob conflict": asAgent("finish", { status: "failed" }, finishAs("succeeded"), "POST", "/job"),
+  "getJobEnvironment lease-lost": withoutLease("environment", COMMIT, "POST", "/job"),
+  "getJobEnvironment conflict": asAgent("environment", COMMIT, nothing, "POST", "/job"),
+
+  "cancelJob conflict": inTurn(ofJob("cancel"), ofJob("cancel")),
+  "approveJob conflict": ofJob("approve"),
+  "rejectJob conflict": ofJob("reject"),
+  "approveBuild conflict": async (at) => call(at.admin, "POST", `/build/${await canceledBuild(at)}/approve`),
+  "rejectBuild conflict": async (at) => call(at.admin, "POST", `/build/${await canceledBuild(at)}/reject`),
 };
 
 export const provokeByRule = async (pair: string): Promise<Answer<Problem>> => BY_RULE[pair]!(await newFurnished());

@@ -19,7 +19,7 @@ const allowed = (route: Route, { tokens }: Callers): string => tokens[KINDS.find
 const refused = (route: Route, { tokens }: Callers): string => tokens[KINDS.find((kind) => !mayCall(route, kind))!];
 
 const pathOf = (route: Route, { ids }: Callers, id = ids[nounOf(route)] ?? ""): string =>
-  route.path.replace(":id", id) + (route.id === "writeLog" ? "?offset=0" : "");
+  route.path.replace(":id", id) + (/^write.*Log$/.test(route.id) ? "?offset=0" : "");
 
 /** Where D1 or an object would turn the caller away, any body will do: what is wrong with it comes after that. */
 const bodyOf = ({ id, verb, method }: Route): unknown =>

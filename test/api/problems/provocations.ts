@@ -61,11 +61,17 @@ export const takes =
 
 /** Something that the agent does to its build, once it has come as far as `before` says. */
 export const asAgent =
-  (rest: string, body: unknown, before: (job: Job, at: Furnished) => Promise<unknown>, method = "POST"): Provoke =>
+  (
+    rest: string,
+    body: unknown,
+    before: (job: Job, at: Furnished) => Promise<unknown>,
+    method = "POST",
+    noun = "/build",
+  ): Provoke =>
   async (at) => {
     const { body: job } = await poll(at.agent);
     await before(job, at);
-    return call(at.agent.token, method, `/build/${job.build.id}/${rest}`, body, { "X-Lease": String(job.lease) });
+    return call(at.agent.token, method, `${noun}/${job.build.id}/${rest}`, body, { "X-Lease": String(job.lease) });
   };
 
 export const nothing = async () => {};
@@ -81,9 +87,9 @@ export const cancel = ({ build }: Pick<Job, "build">, { admin }: Furnished) =>
 
 /** A lease that the agent never had. */
 export const withoutLease =
-  (rest: string, body?: unknown, method = "POST"): Provoke =>
+  (rest: string, body?: unknown, method = "POST", noun = "/build"): Provoke =>
   ({ agent, ids }) =>
-    call(agent.token, method, `/build/${ids["/build"]}/${rest}`, body, { "X-Lease": "1" });
+    call(agent.token, method, `${noun}/${ids[noun]}/${rest}`, body, { "X-Lease": "1" });
 
 /** A limit of the pool is down to nothing for the time of one request. */
 export const limited =

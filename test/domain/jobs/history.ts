@@ -21,7 +21,7 @@ const checkRerun = (build: TestBuild, rules: JobRules): void => {
 };
 
 /** Plays one history. @throws {Broken} */
-export const play = (seed: number, rules: JobRules = JOB_RULES, forgets: Happening | null = null): void => {
+const play = (seed: number, rules: JobRules = JOB_RULES, forgets: Happening | null = null): void => {
   const world = new World(new Random(seed, 0), rules, forgets);
   const watchers = world.builds.map((build) => new Watcher(build));
   const look = (): void => {

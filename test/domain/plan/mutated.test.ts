@@ -1,5 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { expand } from "../../../src/domain/jobs/expand.ts";
+import { questionsOf } from "../../../src/domain/jobs/questions.ts";
 import { parsePlan } from "../../../src/domain/plan/parse.ts";
 
 const GOOD = `name: Build \${{ build.number }}
@@ -25,30 +27,70 @@ steps:
       and more
   - { run: "echo \\"\${{ format('{0}}}', A) }}\\"", shell: pwsh }
 `;
+const GOOD_JOBS = `env: { A: x }
+fail-fast: true
+jobs:
+  build: { outputs: { v: "\${{ steps.s.outputs.v }}" }, steps: [{ id: s, run: make }] }
+  test: &t
+    name: Test \${{ matrix.os }} on \${{ build.branch }}
+    needs: [{ job: build, optional: true }]
+    matrix:
+      os: [mac, 26.10]
+      device: [phone, true]
+      exclude: [{ os: mac, device: phone }]
+      include: [{ os: mac, ios: true }, { more: x }]
+    max-parallel: 2
+    continue-on-error: \${{ matrix.device }}
+    requires: { ios: "\${{ matrix.ios }}", labels: ["x-\${{ matrix.os }}"] }
+    steps:
+      - run: echo \${{ matrix.os }} "\${{ needs.build.outputs.v }}"
+  release:
+    needs: [build, test]
+    if: always() && needs.test.result == 'success' && changed('src/**', '!x') && vars.GO
+    gate: { message: "Go \${{ build.branch }}?", by: admin, timeout-hours: 1 }
+    concurrency: { group: "g-\${{ build.branch }}", limit: 2, when-busy: cancel-running }
+    groups: [release]
+    checkout: false
+    steps: [{ run: "echo \${{ toJSON(needs.test.jobs) }}" }]
+`;
 const BITS = [
   ...["${{", "}}", "'", '"', "\n", "\n  - ", ": ", "&a ", "*a", "- ", "[", "]", "{", "}", "|", ">-", "#", "\t", "\0"],
   ...["\ud800", "🎉", "<<EOF\n", "$(", "((", ")", "`", "\\", "${", "!x ", "---\n", "? ", "%YAML 1.1\n", "<<: ", "if: "],
+  ...["needs: [test]\n", "matrix: {}\n", "gate: {}\n", "include: ", "steps: []", "jobs: "],
   ...["\r", "\u2028", "&a [*a]", "constructor", "__proto__: x\n", "~", "null", ".inf", "\xa0"],
 ];
-const at = fc.nat({ max: GOOD.length });
-const change = fc.oneof(
-  fc.record({ at, cut: fc.nat({ max: 12 }), put: fc.constant("") }),
-  fc.record({ at, cut: fc.nat({ max: 1 }), put: fc.constantFrom(...BITS) }),
-  fc.record({ at, cut: fc.constant(0), put: at.map((from) => GOOD.slice(from, from + 60)) }),
-);
-const mutated = fc
-  .array(change, { minLength: 1, maxLength: 6 })
-  .map((changes) => changes.reduce((text, { at, cut, put }) => text.slice(0, at) + put + text.slice(at + cut), GOOD));
+/** `most` changes of a good file: the denser it is, the fewer leave it good. */
+const mutated = (good: string, most: number): fc.Arbitrary<string> => {
+  const at = fc.nat({ max: good.length });
+  const change = fc.oneof(
+    fc.record({ at, cut: fc.nat({ max: 12 }), put: fc.constant("") }),
+    fc.record({ at, cut: fc.nat({ max: 1 }), put: fc.constantFrom(...BITS) }),
+    fc.record({ at, cut: fc.constant(0), put: at.map((from) => good.slice(from, from + 60)) }),
+  );
+  return fc
+    .array(change, { minLength: 1, maxLength: most })
+    .map((changes) => changes.reduce((text, { at, cut, put }) => text.slice(0, at) + put + text.slice(at + cut), good));
+};
+
+const OPTIONS = { hash: "h", path: "p", commitSha: null, requires: {}, timeoutSeconds: 60, newId: () => "id" };
+const FACTS = { build: { branch: "main" }, repository: {}, vars: {}, changed: {} };
 
 describe("mutated files", () => {
-  it("never crash, and have a plan or mistakes with a place in the file", () => {
+  it.each([
+    ["steps", GOOD, 6],
+    ["jobs", GOOD_JOBS, 2],
+  ])("of %s never crash, and have a plan or mistakes with a place in the file", (_, good, most) => {
     const seen = { plans: 0, wrong: 0 };
-    expect(parsePlan(GOOD).mistakes).toBeUndefined();
+    expect(parsePlan(good).mistakes).toBeUndefined();
     fc.assert(
-      fc.property(mutated, (file) => {
-        const { plan, mistakes } = parsePlan(file);
-        if (plan) seen.plans++;
-        else {
+      fc.property(mutated(good, most), (file) => {
+        const parsed = parsePlan(file);
+        if (parsed.plan) {
+          seen.plans++;
+          questionsOf(parsed.plan);
+        }
+        const mistakes = parsed.mistakes ?? expand(parsed.plan, { ...OPTIONS, facts: FACTS }).mistakes;
+        if (mistakes) {
           seen.wrong++;
           expect(mistakes.length).toBeGreaterThan(0);
           for (const { line, column } of mistakes) {

@@ -1,42 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { GraphJob, JobGraph } from "../../../src/domain/jobs/graph.ts";
-import type { Feature } from "../../../src/protocol/jobs.ts";
-import { graphJob, graphOf } from "../jobs/test-build.ts";
-import { ACTOR, type TestAgent, TestPool } from "./test-pool.ts";
-
-const FEATURES: Feature[] = ["environment", "jobs"];
-const SHA = "a".repeat(40);
-
-/** The graph of a build, with ids of jobs that are unique in the pool. */
-const graph = (buildId: string, jobs: GraphJob[], words: Partial<JobGraph> = {}): JobGraph =>
-  graphOf(
-    jobs.map((job) => ({ ...job, id: `${buildId}/${job.key}` })),
-    { hash: "text", commitSha: SHA, ...words },
-  );
-
-const claim = (agent: TestAgent) =>
-  agent.pool.ok("claim", { ...agent.credentials, bootId: agent.bootId, features: FEATURES });
-
-/** Claims the next build or job and starts it. */
-const take = (agent: TestAgent) => {
-  const grant = claim(agent);
-  if (!grant) throw new Error("there is nothing that this agent may have");
-  agent.pool.ok("start", agent.holder(grant));
-  return agent.holder(grant);
-};
-
-/** A build whose agent has planned these jobs. */
-const planned = (pool: TestPool, jobs: GraphJob[], words: Partial<JobGraph> = {}) => {
-  const buildId = pool.build();
-  const agent = pool.agent();
-  const root = take(agent);
-  const request = { ...root, graph: graph(buildId, jobs, words), text: "text", base: null };
-  pool.ok("plan", request);
-  return { buildId, agent, root, request };
-};
-
-const succeed = (pool: TestPool, holder: ReturnType<typeof take>, outputs?: Record<string, string>) =>
-  pool.ok("finish", { ...holder, status: "succeeded", exitCode: 0, ...(outputs && { outputs }) });
+import { graphJob } from "../jobs/test-build.ts";
+import { claim, gate, graph, planned, SHA, succeed, take } from "./planned.ts";
+import { ACTOR, TestPool } from "./test-pool.ts";
 
 describe("a build of several jobs", () => {
   it("runs its jobs in the order of their needs, and ends with the last", () => {
@@ -63,7 +28,9 @@ describe("a build of several jobs", () => {
     const { request, buildId } = planned(pool, [graphJob("a"), graphJob("b", { needs: ["a"] })]);
     const jobs = ["a", "b"].map((key) => ({ id: `${buildId}/${key}`, key }));
     expect(pool.ok("plan", { ...request, graph: graph(buildId, []) })).toEqual({ jobs });
-    expect(pool.refusal("plan", { ...request, graph: graph(buildId, [], { hash: "other" }) })).toBe("conflict");
+    expect(pool.refusal("plan", { ...request, text: "other", graph: graph(buildId, [], { hash: "other" }) })).toBe(
+      "conflict",
+    );
     expect(pool.refusal("plan", { ...request, fence: request.fence - 1 })).toBe("lease-lost");
     const other = pool.agent();
     expect(pool.refusal("plan", { ...request, ...other.credentials })).toBe("lease-lost");
@@ -102,7 +69,6 @@ describe("a build of several jobs", () => {
 
   it("asks at a gate, and takes one decision of somebody who may", () => {
     const pool = new TestPool();
-    const gate = { message: "Go?", by: "maintainer", timeoutHours: 1, hostStatus: "success" } as const;
     const { buildId, agent } = planned(pool, [graphJob("deploy", { gate })]);
     expect(claim(agent)).toBeNull();
     const request = {
@@ -123,7 +89,6 @@ describe("a build of several jobs", () => {
 
   it("fails where nobody answers its gate in time", () => {
     const pool = new TestPool();
-    const gate = { message: null, by: "member", timeoutHours: 1, hostStatus: "success" } as const;
     const { buildId } = planned(pool, [graphJob("deploy", { gate })]);
     pool.advance(3_599);
     expect(pool.status(buildId)).toBe("queued");
@@ -143,14 +108,54 @@ describe("a build of several jobs", () => {
     expect(pool.facts(buildId)).toMatchObject({ status: "canceled", reason: "canceled" });
   });
 
-  it("holds its limits: max-parallel, the pipeline's builds, and a concurrency group", () => {
+  it("ends at once what cleans up where it is canceled a second time", () => {
     const pool = new TestPool();
-    const agents = [1, 2, 3].map(() => pool.agent());
-    const matrix = ["1", "2"].map((key) => ({ ...graphJob("m", { maxParallel: 1 }), key: `m ${key}` }));
-    const { buildId } = planned(pool, matrix);
-    const first = take(agents[0]!);
-    expect(claim(agents[1]!)).toBeNull();
-    succeed(pool, first);
-    expect(claim(agents[1]!)?.buildId).toBe(`${buildId}/m 2`);
+    const { buildId, agent } = planned(pool, [
+      graphJob("a"),
+      graphJob("clean", { condition: "always()", needs: ["a"] }),
+    ]);
+    const a = take(agent);
+    pool.ok("cancel", { buildId, actor: ACTOR });
+    pool.ok("finish", { ...a, status: "canceled" });
+    const clean = take(agent);
+    expect(clean.buildId).toBe(`${buildId}/clean`);
+    expect(pool.status(buildId)).toBe("canceling");
+    pool.ok("cancel", { buildId, actor: ACTOR });
+    expect(pool.pushes.at(-1)).toMatchObject({ type: "cancel", buildId: clean.buildId });
+    pool.ok("finish", { ...clean, status: "succeeded" });
+    expect(pool.facts(buildId)).toMatchObject({ status: "canceled", reason: "canceled" });
+  });
+
+  it("goes on where one job is canceled, but for what needs that", () => {
+    const pool = new TestPool();
+    const jobs = [graphJob("a"), graphJob("b", { needs: ["a"] }), graphJob("c")];
+    const { buildId, agent } = planned(pool, jobs);
+    pool.ok("cancel", { buildId: `${buildId}/a`, actor: ACTOR });
+    expect(pool.refusal("cancel", { buildId: `${buildId}/a`, actor: ACTOR })).toBe("conflict");
+    const nodes = pool.model.state.graphs.get(buildId)!.nodes;
+    expect(["a", "b", "c"].map((key) => nodes.get(`${buildId}/${key}`)?.end?.status)).toEqual([
+      ...["canceled", "dropped", undefined],
+    ]);
+    succeed(pool, take(agent));
+    expect(pool.status(buildId)).toBe("canceled");
+  });
+
+  it("marks the build too where the log of a job had a secret, also after the end", () => {
+    const pool = new TestPool();
+    const { buildId, agent } = planned(pool, [graphJob("a")]);
+    const a = take(agent);
+    succeed(pool, a);
+    pool.ok("flagLeak", { buildId: a.buildId, fence: a.fence });
+    expect(pool.model.storage.rows.builds.get(buildId)?.leak).toBe(true);
+  });
+
+  it("does not use up an ephemeral agent while it is planned", () => {
+    const pool = new TestPool();
+    const buildId = pool.build();
+    const agent = pool.agent({ isEphemeral: true });
+    pool.ok("plan", { ...take(agent), graph: graph(buildId, [graphJob("a")]), text: "text", base: null });
+    succeed(pool, take(agent));
+    expect(pool.status(buildId)).toBe("succeeded");
+    expect(pool.model.state.agents.get(agent.id)?.spentAt).not.toBeNull();
   });
 });

@@ -9,7 +9,9 @@ export const PARAMETERS: Record<string, string> = {
   agentId: "Only builds that this agent holds, or held last.",
   author: "Only builds of commits by exactly this author.",
   branch: "Only builds of exactly this branch or ref.",
-  "previewEnvironment branch": "The branch of the build.",
+  "previewEnvironment branch": "The branch of the build. Default: the default branch.",
+  "previewEnvironment groups":
+    "Names of protected groups, separated by commas: also what a job gets that names them, once it is approved.",
   cloneUrl: "Only repositories with exactly this clone address.",
   commitSha: "Only builds of this commit: the whole hash, or at least its first 7 digits.",
   count: `Number of times: 1 to ${LIMITS.nextTimes}.`,

@@ -6,7 +6,7 @@ import type { Words } from "./schema-words.ts";
 /** Schemas of single values. */
 export const VALUES: Words = {
   AgentCode: {
-    is: "Why an agent does not have the build. offline. busy: it holds another build. draining. unresponsive: it was offered builds and did not poll. platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels: the agent does not meet this requirement. gave-it-back: the agent released this build.",
+    is: "Why an agent does not have the build. offline. busy: it holds another build. draining. unresponsive: it was offered builds and did not poll. platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels: the agent does not meet this requirement. gave-it-back: the agent released this build. too-old: its program cannot run a job of a build of several.",
   },
   AgentStatus: {
     is: `0 offline: no call within ${PERIODS.onlineSeconds} seconds. 1 idle. 2 busy: the agent holds a lease on a build. 3 draining: the agent finishes its build and receives no other. If several apply, the status is offline, then draining, then busy.`,
@@ -69,6 +69,6 @@ export const VALUES: Words = {
   },
   Value: { is: `Any text without NUL, at most ${byteSize(LIMITS.valueBytes)} of UTF-8.` },
   WaitCode: {
-    is: `Why the build waits, or its state. no-agents: no agent is registered. no-capable-agent: no agent meets its requirements. max-parallel: agents hold as many builds of its pipeline as it allows. dependency-away: its environment could not be read a moment ago. all-busy: every agent that meets its requirements has another build. behind-others: other builds are before it in the queue. next: an agent is about to take it. ${LEASED.join(", ")}: its state. ended.`,
+    is: `Why the build waits, or its state. no-agents: no agent is registered. no-capable-agent: no agent meets its requirements. needs: a job waits for others. gate: a job waits for approval. max-parallel: agents hold as many builds of its pipeline, or jobs of its matrix, as it allows. group: others hold its concurrency group. dependency-away: its environment could not be read a moment ago. all-busy: every agent that meets its requirements has another build. behind-others: other builds are before it in the queue. next: an agent is about to take it. ${LEASED.join(", ")}: its state. ended.`,
   },
 };

@@ -48,6 +48,12 @@ export const LARGE_TREES: Record<string, string> = {
   "brackets too many": upToTokens(STEP, "}"),
   "values that cannot begin so": upToTokens(STEP, "@\n"),
   "escapes that are none": filled(`${STEP}name: "`, "\\q", '"'),
+  "items of a matrix": upToTokens(
+    "jobs: { a: { steps: [{ run: x }], matrix: { v: [1], exclude: [",
+    "{ v: 1 },",
+    "] } } }",
+  ),
+  jobs: upToTokens("jobs:\n", "  j: { needs: [j], steps: [{ run: x }] }\n"),
   "one script": filled("steps:\n  - run: |\n", "      echo $A\n"),
 };
 

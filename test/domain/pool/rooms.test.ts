@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import type { Concurrency } from "../../../src/domain/jobs/graph.ts";
+import { graphJob } from "../jobs/test-build.ts";
+import { claim, gate, planned, succeed, take } from "./planned.ts";
+import { ACTOR, TestPool } from "./test-pool.ts";
+
+const group = (limit: number, whenBusy: Concurrency["whenBusy"] = "wait"): Concurrency => ({
+  ...{ group: "Production", limit, whenBusy },
+});
+
+describe("a matrix", () => {
+  it("has no more jobs leased than max-parallel", () => {
+    const pool = new TestPool();
+    const [one, two] = [pool.agent(), pool.agent()];
+    const matrix = ["1", "2"].map((key) => ({ ...graphJob("m", { maxParallel: 1 }), key: `m ${key}` }));
+    const { buildId } = planned(pool, matrix);
+    const first = take(one);
+    expect(claim(two)).toBeNull();
+    succeed(pool, first);
+    expect(claim(two)?.buildId).toBe(`${buildId}/m 2`);
+  });
+});
+
+describe("a pipeline's limit of builds", () => {
+  it("counts a build of several once, from its first lease until it waits for people only", () => {
+    const pool = new TestPool();
+    const agents = [1, 2, 3].map(() => pool.agent());
+    const jobs = [graphJob("a"), graphJob("b"), graphJob("deploy", { needs: ["a", "b"], gate })];
+    const { buildId } = planned(pool, jobs, { maxParallel: 1 });
+    const next = pool.build({ maxParallel: 1 });
+    const [a, b] = [take(agents[0]!), take(agents[1]!)];
+    expect([a.buildId, b.buildId]).toEqual([`${buildId}/a`, `${buildId}/b`]);
+    succeed(pool, a);
+    expect(claim(agents[2]!)).toBeNull();
+    succeed(pool, b);
+    const holder = take(agents[2]!);
+    expect(holder.buildId).toBe(next);
+    const person = { role: "admin", name: "Ada", comment: null, actor: ACTOR } as const;
+    pool.ok("decideGate", { id: buildId, approved: true, ...person });
+    expect(claim(agents[0]!)).toBeNull();
+    succeed(pool, holder);
+    expect(claim(agents[0]!)?.buildId).toBe(`${buildId}/deploy`);
+  });
+});
+
+describe("a concurrency group", () => {
+  it("has no more jobs leased than the smallest limit of those present, whatever their pipelines", () => {
+    const pool = new TestPool();
+    const [one, two] = [pool.agent(), pool.agent()];
+    const first = planned(pool, [graphJob("x", { concurrency: group(2) })], { pipelineId: "p" });
+    const x = take(one);
+    const second = planned(pool, [graphJob("y", { concurrency: group(1) })], { pipelineId: "q" });
+    expect(claim(two)).toBeNull();
+    succeed(pool, x);
+    expect(claim(two)?.buildId).toBe(`${second.buildId}/y`);
+    expect(pool.status(first.buildId)).toBe("succeeded");
+  });
+
+  it("cancels the older build of the same pipeline and ref, and of another build the one job that holds it", () => {
+    const pool = new TestPool();
+    const [one, two] = [pool.agent(), pool.agent()];
+    const jobs = [graphJob("x", { concurrency: group(1, "cancel-running") }), graphJob("then", { needs: ["x"] })];
+    const older = planned(pool, jobs);
+    const x = take(one);
+    const newer = planned(pool, jobs);
+    expect(pool.model.storage.rows.builds.get(older.buildId)).toMatchObject({
+      ...{ status: "canceling", message: "A newer job took its place in the group Production." },
+    });
+    pool.ok("finish", { ...x, status: "canceled" });
+    expect(pool.facts(older.buildId)).toMatchObject({ status: "canceled", reason: "canceled" });
+    const y = take(two);
+    expect(y.buildId).toBe(`${newer.buildId}/x`);
+    planned(pool, [graphJob("z", { concurrency: group(1, "cancel-running") })], { branch: "release" });
+    expect(pool.model.state.builds.get(y.buildId)?.status).toBe("canceling");
+    expect(pool.status(newer.buildId)).toBe("running");
+  });
+});
