@@ -73,7 +73,10 @@ export const graphOf = async (context: Context, of: PlanText, found: PlanSources
   const { plan, mistakes } = parsePlan(of.text);
   if (mistakes) return { mistakes };
   const { plain, secrets } = variablesOf(found, of.build.branch);
-  const unknown = [...unknownGroups(plan, found.groups), ...unknownBeforeJobs(plan, { vars: plain.keys(), secrets })];
+  const unknown = [
+    ...unknownGroups(plan, found.groups),
+    ...unknownBeforeJobs(plan, { vars: [...plain.keys()], secrets }),
+  ];
   if (unknown.length > 0) return { mistakes: unknown };
   const expanded = expand(plan, {
     facts: factsOf(plan, of, found, plain),
