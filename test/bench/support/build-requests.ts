@@ -1,6 +1,6 @@
 import type { Client } from "../../../src/local/client.ts";
 import type { Agent } from "../../../src/protocol/agent.ts";
-import { type Job, LEASE_HEADER } from "../../../src/protocol/jobs.ts";
+import { FEATURES, FEATURES_HEADER, type Job, LEASE_HEADER } from "../../../src/protocol/jobs.ts";
 import type { Pipeline } from "../../../src/protocol/pipeline.ts";
 import type { Repository } from "../../../src/protocol/repository.ts";
 import type { KeepAliveClient } from "./keep-alive.ts";
@@ -12,14 +12,19 @@ export const STAGES = ["trigger", "poll", "start", "log", "finish"] as const;
 /** Milliseconds of each request of one build. */
 export type StageTimes = Record<(typeof STAGES)[number], number>;
 
-/** Creates a repository with a pipeline. Nothing is cloned from it. */
-export const makePipeline = async (client: Client): Promise<Pipeline> => {
+/** What the agent says with its polls and on its socket. */
+export const SAID = { [FEATURES_HEADER]: FEATURES.join(",") };
+
+/** What a pipeline's record says where its file does not lie in the repository. */
+export const DEFINITION = "steps:\n  - run: echo\n";
+
+/** Creates a repository with a pipeline; null: its file lies in the repository. Nothing is cloned from it. */
+export const makePipeline = async (client: Client, definition: string | null = DEFINITION): Promise<Pipeline> => {
   const repository = await client.call<Repository>("POST", "/repository", {
     gitHostRepoId: 1,
     fullName: "acme/app",
     cloneUrl: "https://git.example/acme/app.git",
   });
-  const definition = "steps:\n  - run: echo\n";
   return client.call<Pipeline>("POST", "/pipeline", { repoId: repository.id, name: "ci", definition });
 };
 

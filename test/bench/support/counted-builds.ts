@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Client } from "../../../src/local/client.ts";
+import type { Pipeline } from "../../../src/protocol/pipeline.ts";
 import { serveBundled } from "../../support/served-worker.ts";
 import { withStorageIn } from "../../support/storage-in.ts";
 import { AgentSocket } from "./agent-socket.ts";
@@ -53,9 +54,10 @@ export class CountedService {
     return new CountedService(await withStorageIn("memory", () => serveBundled({ entry, vars })));
   }
 
-  /** Makes an organization with so many variables. */
-  async tenant(orgId: string, variables: number): Promise<CountedTenant> {
-    return this.#furnish(await this.#service.newOrganization(orgId), orgId, variables);
+  /** Makes an organization with so many variables. A definition of null: its pipeline's file lies in the repository. */
+  async tenant(orgId: string, variables: number, definition?: string | null): Promise<CountedTenant> {
+    const client = await this.#service.newOrganization(orgId);
+    return this.#furnish(client, { orgId, variables }, () => makePipeline(client, definition));
   }
 
   /** The same, with its repository connected to a git host: pushes make its builds. */
@@ -63,11 +65,15 @@ export class CountedService {
     const client = await this.#service.newOrganization(orgId);
     const pushes = await PlayedPushes.connect(client);
     this.#hosts.push(pushes);
-    const tenant = await this.#furnish(client, orgId, variables, pushes);
+    const tenant = await this.#furnish(client, { orgId, variables }, () => pushes.makePipeline());
     return { ...tenant, trigger: { ...tenant.trigger, push: () => pushes.push() }, pushes };
   }
 
-  async #furnish(client: Client, orgId: string, variables: number, pushes?: PlayedPushes): Promise<CountedTenant> {
+  async #furnish(
+    client: Client,
+    { orgId, variables }: { orgId: string; variables: number },
+    make: () => Promise<Pipeline>,
+  ): Promise<CountedTenant> {
     for (let n = 0; n < variables; n++) {
       const variable = {
         key: `SETTING_${n}`,
@@ -78,7 +84,7 @@ export class CountedService {
       };
       await client.call("POST", "/secrets/variables", variable);
     }
-    const { id: pipelineId } = pushes ? await pushes.makePipeline() : await makePipeline(client);
+    const { id: pipelineId } = await make();
     const register = (name: string) => registerAgent(client, this.http, name);
     const agent = await register("mill");
     const socket = await this.openSocket(agent);

@@ -2,7 +2,7 @@ import { QUIET_PACE, quietPauseAfter } from "../../../src/agent/log/log-sender.t
 import { SETTLE, QUIET_PACE as STEPS_PACE } from "../../../src/agent/wire/progress-report.ts";
 import { type Job, LEASE_HEADER } from "../../../src/protocol/jobs.ts";
 import type { AgentSocket } from "./agent-socket.ts";
-import { LOG, type RegisteredAgent } from "./build-requests.ts";
+import { LOG, type RegisteredAgent, SAID } from "./build-requests.ts";
 import { passTime } from "./idle-hour.ts";
 import type { KeepAliveClient } from "./keep-alive.ts";
 
@@ -12,6 +12,11 @@ const WRITING_SECONDS = 60;
 const STEPS = 5;
 /** The agent's reports are merged, so each may have it. */
 const COMMIT = "0123456789".repeat(4);
+
+interface StepSaid {
+  name: string;
+  status: string;
+}
 
 const PENDING = { id: null, status: "pending", exitCode: null, startedAt: null, finishedAt: null, logOffset: null };
 
@@ -65,7 +70,8 @@ class RunningBuild {
   #offset = 0;
   #chunks = 0;
   #nextChunkAt = 0;
-  #steps: object[] = Array.from({ length: STEPS }, (_, index) => ({ ...PENDING, name: `step ${index}` }));
+  #told: StepSaid[] = [];
+  #steps: StepSaid[] = Array.from({ length: STEPS }, (_, index) => ({ ...PENDING, name: `step ${index}` }));
   #stepsDueAt = Number.POSITIVE_INFINITY;
   #reportedAt = Number.NEGATIVE_INFINITY;
 
@@ -84,10 +90,18 @@ class RunningBuild {
     const build = new RunningBuild(
       http,
       run,
-      await http.request<Job>("GET", `/buildagent/${id}/poll?wait=0`, { token }),
+      await http.request<Job>("GET", `/buildagent/${id}/poll?wait=0`, { token, headers: SAID }),
     );
     await build.#tell("start");
+    if (build.#job.needsEnvironment) await build.#askForEnvironment();
     return build;
+  }
+
+  /** This is the first report of the steps, too. */
+  async #askForEnvironment(): Promise<void> {
+    this.#told = this.#steps.map((step, index) => (index === 0 ? { ...step, status: "running" } : step));
+    await this.#tell("environment", { commitSha: COMMIT, steps: this.#told });
+    this.#reportedAt = 0;
   }
 
   get id(): string {
@@ -128,7 +142,8 @@ class RunningBuild {
       if (at === index) return { ...step, ...running };
       return at === index - 1 ? { ...step, ...ended } : step;
     });
-    this.#stepsDueAt = Math.max(at + SETTLE, this.#reportedAt + STEPS_PACE);
+    const isTold = this.#steps.every(({ status }, at) => status === this.#told[at]?.status);
+    if (!isTold) this.#stepsDueAt = Math.max(at + SETTLE, this.#reportedAt + STEPS_PACE);
   }
 
   /** Sends what was written since the last chunk, where the pace of the agent allows it at this time. */
