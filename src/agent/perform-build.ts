@@ -29,6 +29,7 @@ import type { StepUser } from "./process/step-user.ts";
 import { type PlanRead, readPlan } from "./read-plan.ts";
 import { type RunStepsOptions, runSteps } from "./steps/run-steps.ts";
 import { buildVariables } from "./steps/step-environment.ts";
+import { firstSteps } from "./steps/step-report.ts";
 import { attemptOf, heldId, type JobAnswer, secretsOf } from "./wire/answers.ts";
 import type { BuildCalls } from "./wire/build-calls.ts";
 import type { ProgressReport } from "./wire/progress-report.ts";
@@ -88,8 +89,8 @@ export const performBuild = async (job: JobAnswer, options: PerformBuildOptions)
     if (!job.job) checkRequirements(plan, read.file, options.identity);
     if (plan.job.timeoutMinutes !== null) planTimer = cancelAfter(plan.job.timeoutMinutes * 60, cancel);
     const comparison = await compare(job, read.text, changes, options);
-    const equipped = await withEnvironment(job, fetched, comparison, options);
     await fillWorkspace(source, fetched, context, plan, options);
+    const equipped = await withEnvironment(job, plan, fetched, comparison, options);
     return await runAll(equipped, read, fetched, comparison, options);
   } finally {
     clearTimeout(timer);
@@ -173,20 +174,22 @@ const planAll = async (
   const { calls, log, letGo, progress } = options;
   const comparison = await compare(job, read.text, changes, options);
   await planJobs(read, { path: job.pipeline.configPath, commitSha, comparison, calls, log, letGo });
-  progress.dropHeld();
+  progress.told();
   return { kind: "planned" };
 };
 
 /** The job with the variables that were not handed out while nobody had read the file. Masks their secrets. */
 const withEnvironment = async (
   job: JobAnswer,
+  plan: Plan,
   { commitSha }: Fetched,
   { base }: Comparison,
   { calls, log, progress }: PerformBuildOptions,
 ): Promise<JobAnswer> => {
   if (!job.needsEnvironment) return job;
-  const handed = await calls.environment({ commitSha, ...(base === null ? {} : { base }) });
-  progress.dropHeld();
+  const steps = firstSteps(plan, log);
+  const handed = await calls.environment({ commitSha, ...(base === null ? {} : { base }), steps });
+  progress.told(steps);
   const equipped = { ...job, ...handed };
   log.addSecrets(secretsOf(equipped));
   return equipped;

@@ -295,5 +295,5 @@ function keepingRooms(isKept: (command: string) => boolean): WrongRules["sabotag
   };
 }
 
-/** Each must violate its invariant within 10,000 histories. */
+/** Each must violate its invariant within 2,000 histories. */
 export const JOB_MUTANTS: readonly JobMutant[] = [...NEEDS, ...GATES, ...STOPS, ...ENDS, ...ROOMS, ...RECORDS];

@@ -145,7 +145,11 @@ export const JOBS: Words = {
   },
   EnvironmentRequest: {
     is: "What the agent found out before it asks for the environment.",
-    fields: { commitSha: "The commit that it fetched.", base: "The commit from which changes count." },
+    fields: {
+      commitSha: "The commit that it fetched.",
+      base: "The commit from which changes count.",
+      steps: "The steps of the file, as in a report of progress: it saves the first one.",
+    },
   },
   HandedEnvironment: {
     is: "The composed environment of a build.",
