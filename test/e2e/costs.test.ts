@@ -78,8 +78,8 @@ describe("a job of a build of several", () => {
 
   it("leaves six requests for the plan of all of them", () => {
     expect(Math.round(several.plan.requests)).toBeLessThanOrEqual(6);
-    expect(Math.round(billedCalls(several.plan))).toBeLessThanOrEqual(13);
-    expect(Math.round(totalOf(several.plan.objectRowsWritten))).toBeLessThanOrEqual(32);
+    expect(Math.round(billedCalls(several.plan))).toBeLessThanOrEqual(16);
+    expect(Math.round(totalOf(several.plan.objectRowsWritten))).toBeLessThanOrEqual(36);
   });
 });
 

@@ -18,7 +18,7 @@ export type RunTimes = Omit<StageTimes, "trigger">;
 export const SAID = { [FEATURES_HEADER]: FEATURES.join(",") };
 
 /** What a pipeline's record says where its file does not lie in the repository. */
-export const DEFINITION = "steps:\n  - run: echo\n";
+const DEFINITION = "steps:\n  - run: echo\n";
 
 /** Creates a repository with a pipeline; null: its file lies in the repository. Nothing is cloned from it. */
 export const makePipeline = async (client: Client, definition: string | null = DEFINITION): Promise<Pipeline> => {
