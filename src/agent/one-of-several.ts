@@ -1,13 +1,8 @@
 import { createHash } from "node:crypto";
-import type { JobContext } from "../domain/plan/job-context.ts";
-import { outputsOfJob } from "../domain/plan/job-outputs.ts";
-import type { JobState } from "../domain/plan/job-state.ts";
-import { formatMistake } from "../domain/plan/mistake.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import type { Fetched } from "./checkout/checkout.ts";
 import { pipelineText } from "./checkout/commit-file.ts";
 import { BuildFailure } from "./failure.ts";
-import type { PlanRead } from "./read-plan.ts";
 import type { OneOfSeveral } from "./wire/answers.ts";
 
 /* One job of a build of several: what sets it apart from a build of one job. */
@@ -54,25 +49,4 @@ const textInCommit = (fetched: Fetched, path: string, differs: () => BuildFailur
   } catch (error) {
     throw error instanceof BuildFailure ? differs() : error;
   }
-};
-
-/**
- * What the jobs that need this one get. `mask` changes every text that has a secret in it.
- * @throws BuildFailure output-refused with the name of the output
- */
-export const outputsOf = (
-  { file, whole, definition }: Pick<PlanRead, "file" | "whole" | "definition">,
-  facts: JobContext,
-  state: JobState,
-  mask: (text: string) => string,
-): Record<string, string> => {
-  if (definition === null) return {};
-  const { outputs, fromSecrets, mistake } = outputsOfJob(whole, definition, facts, state);
-  if (mistake) throw new BuildFailure("output-refused", formatMistake(file, mistake));
-  const secret = Object.entries(outputs).find(([name, text]) => fromSecrets.includes(name) || mask(text) !== text);
-  if (!secret) return outputs;
-  throw new BuildFailure(
-    "output-refused",
-    `The output ${secret[0]} has a secret in it: pass secrets by variables, which each job that needs them gets`,
-  );
 };

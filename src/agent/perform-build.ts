@@ -19,8 +19,9 @@ import type { Identity } from "./cli/identity.ts";
 import { asksForChanges, changesOf, knownBase, newsOfFile, reasonToSkip } from "./errand.ts";
 import { BuildFailure, Cancel, RequirementsNotMet, TryElsewhere } from "./failure.ts";
 import { type Comparison, factsOf } from "./job-facts.ts";
+import { outputsOf } from "./job-outputs.ts";
 import type { BuildLog } from "./log/build-log.ts";
-import { headerOf, jobVariables, outputsOf } from "./one-of-several.ts";
+import { headerOf, jobVariables } from "./one-of-several.ts";
 import { planJobs } from "./plan-jobs.ts";
 import { chownTree } from "./process/as-user.ts";
 import type { ProcessTree } from "./process/process-tree.ts";
@@ -28,6 +29,7 @@ import type { StepUser } from "./process/step-user.ts";
 import { type PlanRead, readPlan } from "./read-plan.ts";
 import { type RunStepsOptions, runSteps } from "./steps/run-steps.ts";
 import { buildVariables } from "./steps/step-environment.ts";
+import { firstSteps } from "./steps/step-report.ts";
 import { attemptOf, heldId, type JobAnswer, secretsOf } from "./wire/answers.ts";
 import type { BuildCalls } from "./wire/build-calls.ts";
 import type { ProgressReport } from "./wire/progress-report.ts";
@@ -87,8 +89,8 @@ export const performBuild = async (job: JobAnswer, options: PerformBuildOptions)
     if (!job.job) checkRequirements(plan, read.file, options.identity);
     if (plan.job.timeoutMinutes !== null) planTimer = cancelAfter(plan.job.timeoutMinutes * 60, cancel);
     const comparison = await compare(job, read.text, changes, options);
-    const equipped = await withEnvironment(job, fetched, comparison, options);
     await fillWorkspace(source, fetched, context, plan, options);
+    const equipped = await withEnvironment(job, plan, fetched, comparison, options);
     return await runAll(equipped, read, fetched, comparison, options);
   } finally {
     clearTimeout(timer);
@@ -172,20 +174,22 @@ const planAll = async (
   const { calls, log, letGo, progress } = options;
   const comparison = await compare(job, read.text, changes, options);
   await planJobs(read, { path: job.pipeline.configPath, commitSha, comparison, calls, log, letGo });
-  progress.dropHeld();
+  progress.told();
   return { kind: "planned" };
 };
 
 /** The job with the variables that were not handed out while nobody had read the file. Masks their secrets. */
 const withEnvironment = async (
   job: JobAnswer,
+  plan: Plan,
   { commitSha }: Fetched,
   { base }: Comparison,
   { calls, log, progress }: PerformBuildOptions,
 ): Promise<JobAnswer> => {
   if (!job.needsEnvironment) return job;
-  const handed = await calls.environment({ commitSha, ...(base === null ? {} : { base }) });
-  progress.dropHeld();
+  const steps = firstSteps(plan, log);
+  const handed = await calls.environment({ commitSha, ...(base === null ? {} : { base }), steps });
+  progress.told(steps);
   const equipped = { ...job, ...handed };
   log.addSecrets(secretsOf(equipped));
   return equipped;

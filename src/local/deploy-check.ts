@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { settingProblems } from "../config.ts";
+import { listAgents, missingFeatures } from "./agent-features.ts";
 import { ROOT } from "./service.ts";
 
 /** The output of a command, and whether it succeeded. */
@@ -106,6 +107,18 @@ export const checkDeployment = async (settings: string, wrangler: Wrangler): Pro
   return findings;
 };
 
+/** Whether every agent can do what this release asks of agents; nothing without MILLRACE_URL and MILLRACE_TOKEN. */
+const checkAgents = async ({ MILLRACE_URL: url, MILLRACE_TOKEN: token }: NodeJS.ProcessEnv): Promise<Finding[]> => {
+  if (!url || !token) return [];
+  const what = "every agent asks for its environment, and runs builds of several jobs";
+  try {
+    const missing = missingFeatures(await listAgents(url, token));
+    return [{ what, isOk: missing.length === 0, fix: `update these agents. Without ${missing.join("; without ")}` }];
+  } catch (error) {
+    return [{ what, isOk: false, fix: `look whether ${url} answers: ${(error as Error).message}` }];
+  }
+};
+
 const wrangler: Wrangler = (...args) =>
   new Promise((resolve) => {
     const script = join(ROOT, "node_modules/wrangler/bin/wrangler.js");
@@ -116,7 +129,8 @@ const wrangler: Wrangler = (...args) =>
   });
 
 if (import.meta.main) {
-  const findings = await checkDeployment(readFileSync(join(ROOT, "wrangler.toml"), "utf8"), wrangler);
+  const deployment = await checkDeployment(readFileSync(join(ROOT, "wrangler.toml"), "utf8"), wrangler);
+  const findings = [...deployment, ...(await checkAgents(process.env))];
   for (const { what, isOk, fix } of findings)
     console.log(isOk ? `ok       ${what}` : `missing  ${what}\n         ${fix}`);
   const missing = findings.filter(({ isOk }) => !isOk).length;

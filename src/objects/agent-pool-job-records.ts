@@ -4,26 +4,10 @@ import type { JobNode } from "../domain/jobs/node.ts";
 import type { GrantedJob, PlanOfBuild, Result } from "../domain/pool/commands.ts";
 import { type JobParts, toJobs, toWaitsFor } from "../domain/pool/job-records.ts";
 import type { Build } from "../protocol/build.ts";
-import type { JobOfBuild } from "../protocol/build-job.ts";
 import type { BuildJob } from "../protocol/job-record.ts";
 import { DETAILS } from "../protocol/problem.ts";
 import type { PoolEngine } from "./agent-pool-engine.ts";
-import type { PoolStorage } from "./agent-pool-storage.ts";
-
-/** The jobs of an ended build, each whole, as they are stored. */
-export const wholeJobs = (storage: PoolStorage, buildId: string): BuildJob[] | null => {
-  const plan = storage.jobRows.plan(buildId);
-  if (!plan) return null;
-  const rows = storage.jobRows.of(buildId);
-  const jobs = toJobs(plan.graph, (id) => rows.get(id) ?? {});
-  return jobs.map((job) => toWholeJob(storage, buildId, job, rows.get(job.id) ?? {}));
-};
-
-const toWholeJob = (storage: PoolStorage, buildId: string, job: JobOfBuild, { build }: JobParts): BuildJob => ({
-  ...{ ...job, buildId, ...storage.report(job.id) },
-  leak: build?.leak ?? false,
-  outputs: storage.outputs(job.id),
-});
+import { toWholeJob } from "./agent-pool-whole-jobs.ts";
 
 /** What callers read of the jobs of builds of several. Changes nothing. */
 export class JobRecords {

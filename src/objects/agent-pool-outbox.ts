@@ -17,9 +17,9 @@ import type { PoolState } from "../domain/pool/state.ts";
 import { type HeardSequence, NOTHING_HEARD } from "../domain/pool/stored.ts";
 import { isEnded } from "../protocol/build-states.ts";
 import type { DeadLetterBody } from "./agent-pool-dead-letters.ts";
-import { wholeJobs } from "./agent-pool-job-records.ts";
 import type { BuildRecord, PoolStorage } from "./agent-pool-storage.ts";
 import type { AuditOutboxEntry } from "./agent-pool-tables.ts";
+import { wholeJobs } from "./agent-pool-whole-jobs.ts";
 
 /** Builds, and entries of the audit, of one attempt. */
 const BATCH_SIZE = 100;

@@ -31,7 +31,7 @@ import {
   readGraph,
   readJob,
 } from "./agent-pool-job-rows.ts";
-import { foldReleaseBefore } from "./agent-pool-release-before.ts";
+import { dropReleasesBefore } from "./agent-pool-releases-before.ts";
 import { Reports } from "./agent-pool-reports.ts";
 import { ACTIVE, forgetSlice } from "./agent-pool-retention.ts";
 import { readAgent, readBuild, writeBuild } from "./agent-pool-rows.ts";
@@ -79,7 +79,7 @@ export class PoolStorage implements Records {
     this.deletions = new DeletionRows(sql);
     this.jobRows = new JobRows(sql);
     this.#hosts = new HostRows(sql);
-    foldReleaseBefore(sql);
+    dropReleasesBefore(sql);
     this.#reports = new Reports(sql);
   }
 

@@ -100,18 +100,24 @@ export class BuildLog extends DurableObject<Env> {
     });
   }
 
-  /** Adds values to mask in all bytes that are not acknowledged yet. */
-  async addMasks(masks: Writer & { values: string[] }): Promise<LogResult<null>> {
+  /**
+   * Adds values to mask in all bytes that are not acknowledged yet. @returns `texts`, such as names of steps, masked
+   * with them; the release before answers null
+   */
+  async addMasks(masks: Writer & { values: string[]; texts?: string[] }): Promise<LogResult<string[] | null>> {
     return this.#turns.take(async () => {
       const segment = this.#writable(masks);
       if (!segment) return LEASE_LOST;
       const earlier = await this.#masking.secretsOf(segment);
-      const secrets = JSON.stringify([...new Set([...earlier, ...masks.values])]);
-      if (secrets.length > MASKS_LIMIT) return refused("too-large", "There are too many values to mask.");
-      segment.sealed = await this.#masking.seal(segment.fence, secrets);
-      this.#masking.forget();
-      this.#store.save(segment);
-      return success(null);
+      const all = new Set([...earlier, ...masks.values]);
+      if (all.size > new Set(earlier).size) {
+        const secrets = JSON.stringify([...all]);
+        if (secrets.length > MASKS_LIMIT) return refused("too-large", "There are too many values to mask.");
+        segment.sealed = await this.#masking.seal(segment.fence, secrets);
+        this.#masking.forget();
+        this.#store.save(segment);
+      }
+      return success(await this.#maskedTexts(segment, masks.texts ?? []));
     });
   }
 
@@ -120,9 +126,14 @@ export class BuildLog extends DurableObject<Env> {
     return this.#turns.take(async () => {
       const segment = this.#writable(request);
       if (!segment) return LEASE_LOST;
-      const { needles } = await this.#masking.of(segment);
-      return success(request.texts.map((text) => maskText(needles, text)));
+      return success(await this.#maskedTexts(segment, request.texts));
     });
+  }
+
+  async #maskedTexts(segment: Segment, texts: string[]): Promise<string[]> {
+    if (texts.length === 0) return [];
+    const { needles } = await this.#masking.of(segment);
+    return texts.map((text) => maskText(needles, text));
   }
 
   /**

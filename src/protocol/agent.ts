@@ -35,6 +35,8 @@ export const Agent = z.object({
   currentBuildId: z.nullable(Id),
   createdAt: Timestamp,
   registeredBy: z.nullable(RegisteredBy),
+  /** What its program said that it can do beyond the first protocol. */
+  features: z._default(z.array(z.string()), []),
 });
 export type Agent = z.infer<typeof Agent>;
 

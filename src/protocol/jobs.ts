@@ -157,10 +157,12 @@ export const parseHeartbeat = (message: string | ArrayBuffer): HeartbeatMessage 
 export const HeartbeatReply = z.extend(Heartbeat, { type: z.literal("heartbeat"), lease: Lease });
 export type HeartbeatReply = z.infer<typeof HeartbeatReply>;
 
+const ReportedSteps = z.array(Step).check(atMostItems(LIMITS.reportedSteps, "steps"));
+
 export const Progress = z.object({
   commitSha: z.optional(CommitSha),
   base: z.optional(CommitSha),
-  steps: z.optional(z.array(Step).check(atMostItems(LIMITS.reportedSteps, "steps"))),
+  steps: z.optional(ReportedSteps),
   masks: z.optional(
     z.array(z.string().check(atMost(LIMITS.maskCharacters))).check(atMostItems(LIMITS.reportedMasks, "masks")),
   ),
@@ -198,8 +200,12 @@ export type PlanToAccept = z.infer<typeof PlanToAccept>;
 
 export const PlanAccepted = z.object({ jobs: z.array(z.object({ id: Id, key: z.string() })) });
 
-/** The agent has read the file, which has no jobs, and fits it. */
-export const EnvironmentRequest = z.strictObject({ commitSha: CommitSha, base: z.optional(CommitSha) });
+/** The agent has read the file, which has no jobs, and fits it. This is its first report of progress, too. */
+export const EnvironmentRequest = z.strictObject({
+  commitSha: CommitSha,
+  base: z.optional(CommitSha),
+  steps: z.optional(ReportedSteps),
+});
 
 /** The composed environment, once for each lease and again when it is asked for again. */
 export const HandedEnvironment = z.object({

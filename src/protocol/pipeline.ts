@@ -3,6 +3,7 @@ import { atMost, atMostItems, notEmpty, visible, wholeNumber, withoutNul } from 
 import { Id, Labels, Name, NameFilter, OrgId, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
 import { PAGE } from "./page.ts";
+import { Role } from "./token.ts";
 import { SCOPES } from "./variable.ts";
 
 export const PLATFORM_NAMES = ["other", "macos", "linux", "windows"] as const;
@@ -171,6 +172,20 @@ export const CheckedTriggers = z.object({
   schedules: z.array(z.object({ name: z.string(), next: z.array(Timestamp) })),
 });
 
+/** A job that a build of the file would have. `agents`: how many registered ones have what it requires. */
+export const CheckedJob = z.object({
+  key: z.string(),
+  definition: z.string(),
+  name: z.string(),
+  matrix: z.nullable(z.record(z.string(), z.union([z.string(), z.boolean()]))),
+  needs: z.array(z.string()),
+  requires: Requires,
+  gate: z.nullable(Role),
+  groups: z.array(z.string()),
+  withheld: z.array(z.string()),
+  agents: z.int(),
+});
+
 /** Every mistake at once. Lines and columns count from 1. A file with `hints` alone is valid. */
 export const CheckedPipeline = z.object({
   isValid: z.boolean(),
@@ -179,4 +194,5 @@ export const CheckedPipeline = z.object({
   ),
   hints: z.array(z.object({ line: z.int(), column: z.int(), message: z.string() })),
   triggers: z.nullable(CheckedTriggers),
+  jobs: z.nullable(z.array(CheckedJob)),
 });

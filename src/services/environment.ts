@@ -1,18 +1,22 @@
 import { PathId } from "../protocol/common.ts";
 import { EnvironmentRequest, HandedEnvironment } from "../protocol/jobs.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import { composeFor, handedEnvironment, namesOf, secretsOf, Uncomposable, unopenable } from "./build-environment.ts";
 import { Answer } from "./core/answer.ts";
 import type { Context } from "./core/context.ts";
 import { Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { type Holder, holderOf } from "./jobs.ts";
+import { stepsOfTexts, textsOfSteps } from "./step-texts.ts";
 import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
 
 /**
  * Composes and remembers the environment, and only then answers it: the log masks its secrets, and the pool has its
  * audit entry and what the agent found out.
  */
-const compose = async (context: Context, holder: Holder, found: typeof EnvironmentRequest._zod.output) => {
+const compose = async (context: Context, holder: Holder, body: typeof EnvironmentRequest._zod.output) => {
+  const { steps = [], ...found } = body;
+  const reported = steps.slice(0, LIMITS.steps);
   const { buildId, fence, tokenHash } = holder;
   const pool = context.objects.pool(context.orgId);
   const { agentId, ...grant } = settled(await pool.granted(holder));
@@ -22,12 +26,14 @@ const compose = async (context: Context, holder: Holder, found: typeof Environme
     groupsOfPipeline(sql, context.orgId, grant.pipelineId),
   );
   const entries = await composeFor(context, grant, { rows, groups });
-  const masks = { fence, tokenHash, values: secretsOf(entries) };
-  const masked = await context.objects.log(context.orgId, buildId).addMasks(masks);
-  if (!masked.ok && masked.refusal.kind === "too-large") throw new Uncomposable("There are too many values to mask.");
-  settled(masked);
+  const masks = { fence, tokenHash, values: secretsOf(entries), texts: textsOfSteps(reported) };
+  const added = await context.objects.log(context.orgId, buildId).addMasks(masks);
+  if (!added.ok && added.refusal.kind === "too-large") throw new Uncomposable("There are too many values to mask.");
+  const texts = settled(added);
+  // A log of the release before masks no texts: the next report has the steps again.
+  const masked = texts && reported.length > 0 ? stepsOfTexts(reported, texts) : undefined;
   const { requestId } = context;
-  settled(await pool.deliver({ buildId, fence, agentId, ...namesOf(entries), ...found, requestId }));
+  settled(await pool.deliver({ buildId, fence, agentId, ...namesOf(entries), ...found, steps: masked, requestId }));
   return entries;
 };
 

@@ -8,6 +8,7 @@ import type { Context } from "./core/context.ts";
 import { isOfOlderObject } from "./core/outage.ts";
 import { invalid, Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
+import { stepsOfTexts, textsOfSteps } from "./step-texts.ts";
 
 /**
  * The lease that the caller claims to hold. Pool and log check the claim by the agent's token.
@@ -44,12 +45,6 @@ export const masked = async (context: Context, buildId: string, fence: number, t
   return settled(await context.objects.log(context.orgId, buildId).maskTexts({ fence, tokenHash, texts }));
 };
 
-/** A step with its masked texts, cut to the lengths that a build's record may hold. */
-const storedStep = (step: Step, name = "", id = ""): Step => {
-  const cut = (text: string): string => text.slice(0, LIMITS.stepNameCharacters).toWellFormed();
-  return { ...step, name: cut(name), id: step.id === null ? null : cut(id) };
-};
-
 type RepeatedSteps = Holder & Pick<Progress, "commitSha" | "base"> & { steps: Step[] };
 
 /** Whether the pool took the steps as they are, because the log masked their names and ids for an earlier report. */
@@ -80,10 +75,9 @@ export const reportProgress = verb({
       (await areRepeated(context, { ...holder, commitSha, base, steps: reported }))
     )
       return;
-    const ofSteps = reported.flatMap(({ id, name }) => [name, id ?? ""]);
     const ofSummary = body.summary === undefined ? [] : [body.summary];
-    const texts = await masked(context, buildId, fence, [...ofSteps, ...ofSummary]);
-    const steps = body.steps && reported.map((step, index) => storedStep(step, texts[2 * index], texts[2 * index + 1]));
+    const texts = await masked(context, buildId, fence, [...textsOfSteps(reported), ...ofSummary]);
+    const steps = body.steps && stepsOfTexts(reported, texts);
     const summary = body.summary === undefined ? undefined : texts.at(-1);
     const report = { ...holder, commitSha, base, steps, summary, masksCame: masks.length > 0 };
     settled(await context.objects.pool(context.orgId).progress(report));

@@ -8,10 +8,11 @@ import { mistakeSentence } from "../domain/plan/mistake.ts";
 import { parseFile } from "../domain/plan/parse.ts";
 import { nextRuns } from "../domain/schedule.ts";
 import { CheckedPipeline, PipelineCheck, type PipelineOn } from "../protocol/pipeline.ts";
+import { type CheckSources, checkJobs } from "./checked-jobs.ts";
 import type { Context } from "./core/context.ts";
 import { type FieldError, invalid, invalidFields, Refusal } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
-import { variablesOfBuild } from "./variable-scopes.ts";
+import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
 
 /** Checks an inline definition before it is stored. @throws Refusal invalid, with line and column of each mistake */
 export const checkDefinition = (definition: string | null | undefined): void => {
@@ -42,8 +43,8 @@ const shownFile = ({ on, supersede, schedule }: Triggers, now: Date) => ({
   })),
 });
 
-/** The names of the variables that a build of the pipeline, or of the repository's default pipeline, would have. */
-const knownTo = async (context: Context, repoId: string | null, pipelineId: string | null): Promise<KnownVariables> => {
+/** What a build of the pipeline, or of the repository's default pipeline, would have. */
+const knownTo = async (context: Context, repoId: string | null, pipelineId: string | null): Promise<CheckSources> => {
   const { sql: db } = context.db;
   const { orgId } = context;
   const [[ofPipeline], [ofRepository]] = await context.db.run(
@@ -61,12 +62,31 @@ const knownTo = async (context: Context, repoId: string | null, pipelineId: stri
   }
   if (repoId && !ofRepository) throw invalid("/repoId", "is not one of this organization");
   const owner = ofPipeline?.repoId ?? ofRepository?.id ?? "";
-  const [rows] = await context.db.run(
-    variablesOfBuild(db, orgId, owner, ofPipeline?.id ?? ofRepository?.defaultPipelineId ?? null),
+  const of = ofPipeline?.id ?? ofRepository?.defaultPipelineId ?? null;
+  const [rows, groups, [its], [attaching]] = await context.db.run(
+    variablesOfBuild(db, orgId, owner, of),
+    groupsOfPipeline(db, orgId, of),
+    db
+      .select()
+      .from(repository)
+      .where(and(eq(repository.orgId, orgId), eq(repository.id, owner))),
+    db
+      .select()
+      .from(pipeline)
+      .where(and(eq(pipeline.orgId, orgId), eq(pipeline.id, of ?? ""))),
   );
+  const attached = groups.flatMap(({ id, name, protection }) =>
+    id === null || name === null ? [] : [{ id, name, protection }],
+  );
+  return { repository: its ?? null, pipeline: attaching, rows, groups: attached };
+};
+
+const namesIn = ({ rows }: CheckSources): KnownVariables => {
   const secrets = new Set(rows.filter((row) => row.isSecret).map((row) => row.key));
   return { secrets, vars: rows.map((row) => row.key).filter((key) => !secrets.has(key)) };
 };
+
+const NOT_PLANNED = { jobs: null, mistakes: [], hints: [] };
 
 /** Finds every mistake of a pipeline file without running it; with a pipeline or repository, unknown variables too. */
 export const checkPipeline = verb({
@@ -78,12 +98,16 @@ export const checkPipeline = verb({
     const { repoId = null, pipelineId = null } = body;
     const known = repoId || pipelineId ? await knownTo(context, repoId ?? null, pipelineId ?? null) : null;
     const { value: file, mistakes = [], hints = [] } = parseFile(body.definition);
-    const all = file && known ? unknownVariables(file.plan, known) : mistakes;
+    const unknown = file && known ? unknownVariables(file.plan, namesIn(known)) : mistakes;
+    const planned =
+      file && unknown.length === 0 ? await checkJobs(context, file.plan, body.definition, known) : NOT_PLANNED;
+    const all = [...unknown, ...planned.mistakes];
     return {
       isValid: all.length === 0,
       mistakes: all,
-      hints,
+      hints: [...hints, ...planned.hints],
       triggers: file ? shownFile(file.triggers, context.now) : null,
+      jobs: planned.jobs,
     };
   },
 });

@@ -82,7 +82,10 @@ export const graphOf = async (context: Context, of: PlanText, found: PlanSources
   if (isTooLarge(of.text))
     return { mistakes: [{ line: 1, column: 1, message: "The file has too many signs that are not printed" }] };
   const { plain, secrets } = variablesOf(found, of.build.branch);
-  const unknown = [...unknownGroups(plan, found.groups), ...unknownBeforeJobs(plan, { vars: plain.keys(), secrets })];
+  const unknown = [
+    ...unknownGroups(plan, found.groups),
+    ...unknownBeforeJobs(plan, { vars: [...plain.keys()], secrets }),
+  ];
   if (unknown.length > 0) return { mistakes: unknown };
   const expanded = expand(plan, {
     facts: factsOf(plan, of, found, plain),

@@ -9,6 +9,7 @@ import { waitUntil } from "./support/wait-until.ts";
 const SECRET = "s3cr3t-of-the-mill";
 const HANDED = { env: { KEY: SECRET, PLAIN: "wheel" }, secretKeys: ["KEY"], runKeys: [] };
 const STEPS = 'steps:\n  - run: echo "$PLAIN $KEY"\n';
+const FIRST = { name: 'echo "$PLAIN $KEY"', status: "running", startedAt: expect.any(String), logOffset: null };
 
 const agent = useRunningAgent();
 let number = 1;
@@ -39,10 +40,10 @@ const build = async (file: string, { answer, ...change }: Partial<Job> & { answe
 };
 
 describe("a build without its environment", () => {
-  it("asks for it once its file was read, and reports the commit by that", async () => {
+  it("asks for it once its file was read, and reports the commit and the steps by that", async () => {
     const { asked, log, result, head, verbs, progress, lease, number } = await build(STEPS);
     const service = agent.service();
-    expect({ asked, lease }).toEqual({ asked: [{ commitSha: head }], lease: String(number) });
+    expect({ asked, lease }).toMatchObject({ asked: [{ commitSha: head, steps: [FIRST] }], lease: String(number) });
     expect(result).toMatchObject({ status: "succeeded" });
     expect(log).toContain("\nwheel ***\n");
     expect(progress.filter((report) => "commitSha" in report)).toEqual([]);
@@ -56,7 +57,15 @@ describe("a build without its environment", () => {
     const file = `${STEPS}  - run: echo "changed \${{ changed('src/**') }}"\n`;
     const sha = "1".repeat(40);
     const { asked, head } = await build(file, { base: { sha } });
-    expect(asked).toEqual([{ commitSha: head, base: sha }]);
+    expect(asked).toMatchObject([{ commitSha: head, base: sha, steps: [FIRST, { status: "pending" }] }]);
+  });
+
+  it("does not say that its first step runs where a condition may skip it", async () => {
+    const { asked } = await build("steps:\n  - { run: echo a, if: failure() }\n  - run: echo b\n");
+    expect(asked[0].steps).toMatchObject([
+      { name: "echo a", status: "pending", startedAt: null },
+      { name: "echo b", status: "pending" },
+    ]);
   });
 
   it.each([

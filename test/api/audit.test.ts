@@ -159,13 +159,34 @@ describe("the audit", () => {
     await change("DELETE /build/:id/log", "log.delete", first.id);
     await change("DELETE /build/:id", "build.delete", first.id);
 
+    const gated = { name: "gated", definition: "jobs: { a: { gate: {}, steps: [{ run: make }] } }" };
+    const several = await create("/pipeline", "pipeline.create", { repoId: repository.id, ...gated });
+    const waiting = async () => {
+      const named = { pipelineId: several.id, branch: "main", commitSha: "c".repeat(40) };
+      const { id, jobs } = await create("/build", "build.create", named);
+      return { build: id, job: jobs[0].id };
+    };
+    const decide = async (noun: "build" | "job", verb: string) => {
+      const ids = await waiting();
+      const route = `POST /${noun}/:id/${verb}`;
+      const { row } = await step({ route, action: `job.${verb}`, path: `/${noun}/${ids[noun]}/${verb}` });
+      expect(row.subject).toBe(ids.job);
+      return ids;
+    };
+    for (const noun of ["build", "job"] as const) {
+      await decide(noun, "reject");
+      const { job } = await decide(noun, "approve");
+      await change("POST /job/:id/cancel", "job.cancel", job);
+    }
+
     await change("DELETE /buildagent/:id", "agent.remove", agent.id);
     await change("DELETE /secrets/variables/:id", "variable.delete", variable.id);
     await change("DELETE /pipeline/:id", "pipeline.delete", pipeline.id);
+    await change("DELETE /pipeline/:id", "pipeline.delete", several.id);
     await change("DELETE /secrets/groups/:id", "group.delete", group.id);
     await change("DELETE /repository/:id", "repository.delete", repository.id);
 
-    const byAgents = /\/(start|progress|release|finish|heartbeat|log|file)$/;
+    const byAgents = /\/(start|progress|release|finish|heartbeat|log|file|plan|environment)$/;
     const writing = ROUTES.filter(({ method, path }) => method !== "GET" && !byAgents.test(path));
     const missing = writing.map(({ method, path }) => `${method} ${path}`).filter((route) => !covered.has(route));
     // A delivery that is taken once more leaves the entries of the builds that it makes (deliveries.test.ts).

@@ -4,7 +4,7 @@ import { call, created, expectProblem, newOrganization, newPipeline, newReposito
 const check = async (token: string, body: object) => (await call(token, "POST", "/pipeline/check", body)).body;
 
 const DEFAULTS = { builds: "pushes of the default branch; pull requests", supersede: "refs", schedules: [] };
-const FINE = { isValid: true, mistakes: [], hints: [], triggers: DEFAULTS };
+const FINE = { isValid: true, mistakes: [], hints: [], triggers: DEFAULTS, jobs: null };
 
 describe("POST /pipeline/check", () => {
   it("gives every mistake at once, each at its place", async () => {

@@ -44,6 +44,23 @@ describe("a file that nobody has read", () => {
     expect(audit.body[0].detail.keys).toEqual(["SECRET"]);
   });
 
+  it("takes the steps with the question, masked with what it answers", async () => {
+    const setup = await newBuildSetup();
+    const { admin, agent, pipeline } = setup;
+    await newSecret(setup);
+    const { id } = await trigger(admin, pipeline.id);
+    const job = await takeAndStart(agent);
+    const rest = { exitCode: null, startedAt: null, finishedAt: null, logOffset: null };
+    const steps = [
+      { id: "a", name: "say a very secret text", status: "running", ...rest },
+      { id: null, name: "b", status: "pending", ...rest },
+    ];
+    expect(await held(agent, job, "POST", "environment", { commitSha: COMMIT, steps })).toMatchObject({ status: 200 });
+    expect((await buildOf(admin, id)).steps).toEqual([{ ...steps[0], name: "say ***" }, steps[1]]);
+    const wrong = await held(agent, job, "POST", "environment", { commitSha: COMMIT, steps: [{ name: 1 }] });
+    expectProblem(wrong, 422, "invalid");
+  });
+
   it("comes with its environment to an agent that cannot ask", async () => {
     const setup = await newBuildSetup();
     await newSecret(setup);

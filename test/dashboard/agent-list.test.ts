@@ -22,6 +22,7 @@ const agent = (name: string, state: keyof typeof AGENT_STATUS, labels: string[] 
   lastHeartbeatAt: AT,
   createdAt: AT,
   registeredBy: null,
+  features: [],
 });
 
 const FLEET = [

@@ -147,7 +147,8 @@ describe("a build with a job that no registered agent can take", () => {
       web: { hasSteps: true },
       ios: { hasSteps: true, requires: { ios: true } },
     });
-    await registered(poolOf(orgId), orgId);
+    const agent = await registered(poolOf(orgId), orgId);
+    value(await poolOf(orgId).claim({ ...agent, bootId: "b1", features: ["jobs"] }));
     const { text } = await (await as("viewer")).open(path);
     expect(text).toContain("No registered agent can take");
     expect(text).toContain(

@@ -1,8 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { columnsOf, countToRetry, opensAtFirst } from "../../src/dashboard/jobs/arrange.ts";
+import { columnsOf, opensAtFirst } from "../../src/dashboard/jobs/arrange.ts";
 import { JobList } from "../../src/dashboard/jobs/job-list.tsx";
 import type { JobOfBuild } from "../../src/protocol/build-job.ts";
+import { countToRetry } from "../../src/services/jobs-to-retry.ts";
 import { gateRecord, idleJob, jobRecord } from "./job-records.ts";
 
 const NOW = new Date("2026-11-22T12:05:00.000Z");

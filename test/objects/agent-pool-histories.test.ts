@@ -1,13 +1,16 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { needsOf } from "../../src/domain/jobs/needs.ts";
 import type { Result } from "../../src/domain/pool/commands.ts";
 import { NO_REPORT } from "../../src/domain/pool/facts.ts";
+import { toJobs, toWaitsFor } from "../../src/domain/pool/job-records.ts";
 import { toBuild } from "../../src/domain/pool/record.ts";
 import { RULES } from "../../src/domain/pool/rules.ts";
 import type { Command } from "../../src/domain/pool/step.ts";
 import type { AgentPool } from "../../src/objects/agent-pool.ts";
 import type { Agent } from "../../src/protocol/agent.ts";
+import type { Build } from "../../src/protocol/build.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { History } from "../simulate/history.ts";
 import type { AnyInput } from "../simulate/observations.ts";
@@ -27,27 +30,55 @@ interface RecordedCall {
   expected: Result<unknown>;
 }
 
+/** The build, or the one that this is a job of. */
+const buildOf = ({ rows }: SimStorage, id: string): Build => {
+  const buildId = rows.builds.get(id)!.jobOf ?? id;
+  const report = rows.reports.get(buildId) ?? NO_REPORT;
+  return toBuild("acme", rows.builds.get(buildId)!, rows.jobs.get(buildId)!, report);
+};
+
+/** The build with its jobs: of one that goes on, the object has no more than the nodes of those that have ended. */
+const withJobs = (storage: SimStorage, id: string): Build => {
+  const { graphs, nodes, builds, jobs } = storage.rows;
+  const build = buildOf(storage, id);
+  const graph = graphs.get(id)?.graph;
+  if (!graph) return build;
+  const partsOf = (jobId: string) => {
+    const node = nodes.get(jobId);
+    return { node, ...(build.finishedAt || !node?.end ? { build: builds.get(jobId), job: jobs.get(jobId) } : {}) };
+  };
+  const all = toJobs(graph, partsOf);
+  return { ...build, jobs: all, waitsFor: build.finishedAt ? [] : toWaitsFor(all) };
+};
+
+/** What an agent gets: of a job also what became of those that it needs. */
+const grantOf = (storage: SimStorage, { buildId, fence }: { buildId: string; fence: number }) => {
+  const { builds, graphs, nodes } = storage.rows;
+  const { jobOf } = builds.get(buildId)!;
+  const needs = jobOf && needsOf(graphs.get(jobOf)!.graph, nodes, buildId, (id) => storage.outputs(id));
+  return { buildId, fence, build: buildOf(storage, buildId), needs };
+};
+
 /** The answer that the object must give where the state machine answers this. */
 const objectAnswer = (command: Command, answer: Result<unknown>, storage: SimStorage): Result<unknown> => {
   if (!answer.ok) return answer;
-  const build = (id: string) => {
-    const { builds, jobs, reports } = storage.rows;
-    return toBuild("acme", builds.get(id)!, jobs.get(id)!, reports.get(id) ?? NO_REPORT);
-  };
   const value = answer.value as AnyInput;
   switch (command) {
     case "enqueue":
-      return { ok: true, value: build(value.buildId) };
+      return { ok: true, value: withJobs(storage, value.buildId) };
     case "cancel":
+    case "decideGate":
+      return { ok: true, value: withJobs(storage, value) };
     case "failClaim":
     case "start":
     case "release":
+    case "refusePlan":
     case "finish":
-      return { ok: true, value: build(value) };
+      return { ok: true, value: buildOf(storage, value) };
     case "claim":
-      return { ok: true, value: value && { fence: value.fence, build: build(value.buildId) } };
+      return { ok: true, value: value && grantOf(storage, value) };
     case "deliver":
-      return { ok: true, value: build(value.buildId) };
+      return { ok: true, value: buildOf(storage, value.buildId) };
     case "removeAgentsOf":
       return { ok: true, value: { removed: value.removed.length, left: value.left } };
     default:
@@ -59,7 +90,10 @@ const objectAnswer = (command: Command, answer: Result<unknown>, storage: SimSto
 const comparable = (command: RecordedCall["command"], answer: Result<AnyInput>): Result<unknown> => {
   if (!answer.ok || !answer.value) return answer;
   const { value } = answer;
-  if (command === "claim") return { ok: true, value: { fence: value.fence, build: value.build } };
+  if (command === "claim") {
+    const { buildId, fence, build, job } = value;
+    return { ok: true, value: { buildId, fence, build, needs: job?.needs } };
+  }
   if (command === "deliver") return { ok: true, value: value.build };
   if (command === "registerAgent" || command === "updateAgent") return { ok: true, value: (value as Agent).id };
   return answer;
@@ -170,9 +204,10 @@ class ObjectUnderTest {
     return { ok: true, value };
   }
 
-  async #wait({ agentId, tokenHash, bootId, until }: AnyInput): Promise<null> {
+  async #wait({ agentId, tokenHash, bootId, until, features = [] }: AnyInput): Promise<null> {
     const headers: Record<string, string> = { Upgrade: "websocket", "X-Agent-Id": agentId, "X-Token-Hash": tokenHash };
     headers["X-Boot-Id"] = bootId;
+    headers["X-Agent-Features"] = features.join(",");
     if (until !== null) headers["X-Deadline"] = String(until);
     const { webSocket } = await this.stub.fetch("https://pool/wait", { headers });
     webSocket?.accept();
@@ -192,13 +227,13 @@ describe("the object", () => {
   it(`answers like the state machine through ${HISTORIES} hostile histories, evicted between any two calls`, {
     timeout: 180_000,
   }, async () => {
-    let [histories, calls, evictions] = [0, 0, 0];
+    let [histories, calls, evictions, plans, grants] = [0, 0, 0, 0, 0];
     for (let index = 0; histories < HISTORIES; index++) {
       const recorded = record(index);
       if (!recorded) continue;
       histories++;
       // A pool that reads D1 after a crash must not find agents of another history removed there.
-      const tables = ["build_summary", "pool", "audit_log"];
+      const tables = ["build_summary", "job", "pool", "audit_log"];
       await env.DB.batch(tables.map((table) => env.DB.prepare(`DELETE FROM ${table}`)));
       const object = new ObjectUnderTest(index);
       for (const call of recorded.calls) {
@@ -206,6 +241,9 @@ describe("the object", () => {
         const answer = await object.call(call);
         calls++;
         if (answer === null) continue;
+        if (call.command === "plan" && call.expected.ok) plans++;
+        if (call.command === "claim" && (answer as Result<AnyInput>).ok)
+          grants += (answer as AnyInput).value?.job ? 1 : 0;
         const seen = comparable(call.command, answer as Result<AnyInput>);
         expect(seen, `history ${index}, ${call.command}`).toEqual(call.expected);
       }
@@ -214,17 +252,20 @@ describe("the object", () => {
     }
     expect(calls).toBeGreaterThan(HISTORIES * 50);
     expect(evictions).toBeGreaterThan(HISTORIES * 5);
+    expect(plans).toBeGreaterThan(HISTORIES / 4);
+    expect(grants).toBeGreaterThan(HISTORIES);
   });
 });
 
 const agreesWithD1 = async (stub: Stub, { simulator }: History): Promise<void> => {
   for (let round = 0; round < 10; round++) await stub.flush();
   const { builds } = simulator.pool.storage.rows;
-  const ids = JSON.stringify([...builds.keys()]);
+  const told = [...builds.values()].filter(({ jobOf }) => !jobOf);
+  const ids = JSON.stringify(told.map(({ id }) => id));
   const query =
     "SELECT id, status, pool_version FROM build_summary WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id";
   const { results } = await env.DB.prepare(query).bind(ids).all();
-  const expected = [...builds.values()].map(({ id, status, version }) => ({
+  const expected = told.map(({ id, status, version }) => ({
     id,
     status,
     pool_version: version,

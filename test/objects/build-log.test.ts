@@ -64,6 +64,21 @@ describe("a build's log", () => {
     expect(await stored(log)).toBe("late-value hunt *** ***");
     const texts = await log.maskTexts({ ...A, texts: ["step late-value", "none", SECRET] });
     expect(value(texts as LogResult<string[]>)).toEqual(["step ***", "none", "***"]);
+    const masks = { ...A, values: ["later-value"], texts: ["later-value of late-value", SECRET] };
+    expect(value((await log.addMasks(masks)) as LogResult<string[]>)).toEqual(["*** of ***", "***"]);
+  });
+
+  it("stores nothing for values that it masks already, also where the log was opened with one of them twice", async () => {
+    const log = await opened([SECRET, SECRET]);
+    const sealed = () =>
+      runInDurableObject(log, (_, { storage }) => storage.sql.exec("SELECT sealed FROM lease").one().sealed);
+    const before = await sealed();
+    await log.addMasks({ ...A, values: [SECRET] });
+    expect(await sealed()).toBe(before);
+    await log.addMasks({ ...A, values: ["one-new-value"] });
+    expect(await sealed()).not.toBe(before);
+    const texts = await log.maskTexts({ ...A, texts: ["one-new-value"] });
+    expect(value(texts as LogResult<string[]>)).toEqual(["***"]);
   });
 
   it("keeps the bytes of a lost agent and accepts no more of them", async () => {

@@ -96,7 +96,7 @@ const checkPlanNotTaken = (context: CheckContext, state: PoolState, call: Call):
   );
   if (!heldCurrentLease(call) || now >= job!.lease!.expiresAt) return;
   const isFull = context.storage.rows.builds.get(input.buildId)!.reason === "queue-full";
-  const mayPlan = build!.status === "running" && !state.jobs.get(input.buildId)?.lease?.stop;
+  const mayPlan = !build!.jobOf && build!.status === "running" && !state.jobs.get(input.buildId)?.lease?.stop;
   must(33, isFull || !mayPlan, "the plan of the lease holder was refused");
 };
 

@@ -247,7 +247,9 @@ const checkLeaseEnd = (
   const isExpired = now >= seen.promisedUntil;
   const isRestart =
     isHolder && !!input.bootId && !context.observed.agents.get(lease.agentId)!.boots.includes(input.bootId);
-  const isIdleAgain = isHolder && command === "claim" && lease.startedAt === null && seen.isCanceled;
+  // A job may be canceled in the same call, by the time of its build.
+  const isCanceled = seen.isCanceled || context.storage.rows.builds.get(id)!.status === "canceling";
+  const isIdleAgain = isHolder && command === "claim" && lease.startedAt === null && isCanceled;
   const byAgent = namesLease && isHolder && ["finish", "release", "plan", "refusePlan"].includes(command);
   const byService = namesLease && (command === "unclaim" || command === "failClaim") && lease.startedAt === null;
   const isOfRevokedToken = input?.tokenId === context.observed.agents.get(lease.agentId)?.tokenId;
@@ -268,7 +270,7 @@ const checkLeaseEnd = (
     seen.unstarted++;
   } else if (lease.startedAt === null && build?.status === "queued")
     must(6, byService || isRelease, "an unstarted lease was not counted");
-  const hasOtherCause = byAgent || byService || isIdleAgain || isRestart || isRemoval || seen.isCanceled;
+  const hasOtherCause = byAgent || byService || isIdleAgain || isRestart || isRemoval || isCanceled;
   const agent = context.observed.agents.get(lease.agentId);
   if (lease.startedAt !== null || !isExpired || hasOtherCause || !agent) return;
   agent.ignored++;

@@ -1,6 +1,7 @@
 import type { BuildFacts, Change } from "../../src/domain/pool/facts.ts";
 import { heldCurrentLease } from "./check-leases.ts";
 import { checkAdopted } from "./check-retries.ts";
+import { BUILD_MS } from "./job-specification.ts";
 import type { Call, CheckContext } from "./observations.ts";
 import { must } from "./violation.ts";
 
@@ -24,6 +25,9 @@ export const checkPlanned = (context: CheckContext, changes: readonly Change[]):
       must(33, call.build!.status === "running", `a plan was accepted of a build that is ${call.build!.status}`);
       must(33, JSON.stringify([graph, text]) === JSON.stringify([call.input.graph, call.input.text]), "another plan");
     } else must(37, call.command === "enqueue" && !!call.input.planned, "jobs appeared without a plan");
+    const several = changes.findLast((one) => one.kind === "build" && one.build.id === buildId);
+    const until = several?.kind === "build" ? several.build.several?.until : undefined;
+    must(38, until === call.now + BUILD_MS, "a build of several has another time than 30 days");
     const holdsPlace = call.command === "plan";
     observed.several.set(buildId, {
       cancel: null,

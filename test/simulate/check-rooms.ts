@@ -12,7 +12,7 @@ import { must } from "./violation.ts";
 const byId = new WeakMap<JobGraph, Map<string, GraphJob>>();
 
 /** What the file says of a job of a build of several; undefined for a build of one. */
-export const graphJobOf = ({ rows }: SimStorage, { id, jobOf }: BuildFacts): GraphJob | undefined => {
+const graphJobOf = ({ rows }: SimStorage, { id, jobOf }: BuildFacts): GraphJob | undefined => {
   const graph = jobOf === undefined ? undefined : rows.graphs.get(jobOf)?.graph;
   if (!graph) return undefined;
   const known = byId.get(graph) ?? new Map(graph.jobs.map((job) => [job.id, job]));

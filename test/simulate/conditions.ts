@@ -1,7 +1,7 @@
 import type { JobEndStatus } from "../../src/domain/jobs/node.ts";
 
 /** What a condition of the simulation can see: how each needed job ended, what it told, and the build. */
-export interface Sight {
+interface Sight {
   needs: { definition: string; hasFailedBehind: boolean; status: JobEndStatus; outputs: Record<string, string> }[];
   isCanceled: boolean;
   matrix: Record<string, string | boolean> | null;

@@ -26,7 +26,9 @@ interface Row {
 }
 
 const jobsIn = ({ rows }: SimStorage, buildId: string): string =>
-  JSON.stringify(rows.graphs.get(buildId)?.graph.jobs.map(({ id }) => [rows.nodes.get(id), rows.outputs.get(id)]) ?? []);
+  JSON.stringify(
+    rows.graphs.get(buildId)?.graph.jobs.map(({ id }) => [rows.nodes.get(id), rows.outputs.get(id)]) ?? [],
+  );
 
 /** D1 and the archive as the pool writes to them: a batch is atomic, and an older version never replaces a newer one. */
 export class SimDatabase {

@@ -11,6 +11,10 @@ const stateOf = (status: string, reason: unknown): string => {
   return status === "canceled" || ERRORS.includes(reason) ? "error" : "failure";
 };
 
+/** A build of which only people are waited for may show success, and goes on. */
+const isOver = ({ state, description }: HostReport): boolean =>
+  state !== "pending" && !description.endsWith("waits for approval");
+
 /** What the objects of git hosts were told: of each commit and context the newest build in its newest version. */
 export class SimGitHosts {
   /** A build that has ended may run again, where the pool and D1 were set back. */
@@ -24,7 +28,7 @@ export class SimGitHosts {
       const isNewer =
         !known || report.number > known.number || (report.number === known.number && report.version > known.version);
       if (!isNewer) continue;
-      const isBack = known?.buildId === report.buildId && known.state !== "pending" && report.state === "pending";
+      const isBack = known?.buildId === report.buildId && isOver(known) && !isOver(report);
       must(21, !isBack || this.mayRunAgain, "a build that has ended is told to wait again");
       this.#told.set(key, report);
     }
@@ -37,6 +41,7 @@ export class SimGitHosts {
       const told = this.#told.get(`${host.connectionId} ${host.repoId} ${commitSha} ${host.context}`);
       must(21, told !== undefined, `the git host heard nothing of ${id}`);
       const isRight = told.number > number || told.state === stateOf(status, reason);
+      must(21, told.number > number || isOver(told), `the git host is told that ${id} waits for people`);
       must(21, isRight, `the git host shows ${told.state} for ${id}, which is ${status}`);
     }
   }

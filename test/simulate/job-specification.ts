@@ -1,11 +1,12 @@
 import type { GraphJob, JobGraph } from "../../src/domain/jobs/graph.ts";
 import type { JobEnd, JobNode } from "../../src/domain/jobs/node.ts";
 import { type Condition, conditionOf } from "./conditions.ts";
+import { DAY_MS } from "./specification.ts";
 
 /* What becomes of the jobs of a build, written a second time from the paper's words. */
 
 export const CLEANING_MS = 5 * 60_000;
-export const BUILD_DAYS = 30;
+export const BUILD_MS = 30 * DAY_MS;
 /** From least to most. */
 const ROLES = ["viewer", "member", "maintainer", "admin"];
 

@@ -1,3 +1,4 @@
+import type { JobNode } from "../../src/domain/jobs/node.ts";
 import type { BuildFacts, Change, JobFacts } from "../../src/domain/pool/facts.ts";
 import type { Command } from "../../src/domain/pool/step.ts";
 import type { AnyInput } from "./observations.ts";
@@ -22,6 +23,7 @@ const BY_WORKER: ReadonlySet<Command> = new Set(["deliver", "unclaim", "failClai
 const BY_PERSON: ReadonlySet<Command> = new Set([
   "enqueue",
   "cancel",
+  "decideGate",
   "deleteBuild",
   "updateAgent",
   "removeAgent",
@@ -45,6 +47,8 @@ export const requestWords = (command: Command, input: AnyInput): string => {
   if (command === "updateAgent") return `${input.agentId} ${input.change.isDraining ? "drain" : "undrain"}`;
   if (command === "removeAgent") return input.agentId;
   if (command === "removeAgentsOf") return input.tokenId;
+  if (command === "plan") return `${input.graph.jobs.length} jobs`;
+  if (command === "decideGate") return `${input.id} ${input.approved ? "approve" : "reject"} as ${input.role}`;
   if (command === "finish") return input.status;
   if (command === "release") return input.elsewhere ? "not fetched" : input.interrupted ? "interrupted" : "not able";
   return input?.bootId && command === "claim" ? input.bootId : "";
@@ -81,6 +85,8 @@ export const changeWords = (
         return buildWords(rows.builds.get(change.build.id), change.build);
       case "job":
         return leaseWords(rows.jobs.get(change.job.buildId), change.job, now, fenceName);
+      case "node":
+        return nodeWords(rows.nodes.get(change.node.id), change.node, rows.builds.has(change.node.id));
       case "agent": {
         const before = rows.agents.get(change.agent.id);
         if (!before) return [`${change.agent.id} registered`];
@@ -107,6 +113,13 @@ export const changeWords = (
 const buildWords = (before: BuildFacts | undefined, { id, status, reason }: BuildFacts): string[] => {
   if (before?.status === status) return [];
   return [`${id} ${before?.status ?? "new"} -> ${status}${reason ? ` (${reason})` : ""}`];
+};
+
+/** What the queue does not tell of a job: that its gate asks, and how it ended without having been there. */
+const nodeWords = (before: JobNode | undefined, { id, gate, end }: JobNode, wasQueued: boolean): string[] => {
+  if (end && !before?.end && !wasQueued) return [`${id} ${end.status}${end.cause ? ` (${end.cause.kind})` : ""}`];
+  if (gate?.decision && !before?.gate?.decision) return [`${id} ${gate.decision.approved ? "approved" : "rejected"}`];
+  return gate && !before?.gate ? [`the gate of ${id} asks`] : [];
 };
 
 const leaseWords = (

@@ -8,7 +8,8 @@ import type { Plan } from "../../domain/plan/plan.ts";
 import type { Needs } from "../../protocol/jobs.ts";
 import { PIPELINE_DEFAULTS } from "../../protocol/pipeline.ts";
 import { BuildFailure, type Cancel } from "../failure.ts";
-import { headerOf, jobVariables, outputsOf } from "../one-of-several.ts";
+import { outputsOf } from "../job-outputs.ts";
+import { headerOf, jobVariables } from "../one-of-several.ts";
 import { changedAnswers } from "../plan-jobs.ts";
 import { ProcessTree } from "../process/process-tree.ts";
 import { readJob } from "../read-plan.ts";
@@ -16,8 +17,21 @@ import { EXIT, ExitError } from "./exit-codes.ts";
 import { type JobResult, LocalBuild } from "./local-build.ts";
 import { type LocalFacts, localFacts } from "./local-facts.ts";
 import { runPlan } from "./local-plan.ts";
-import type { LocalRunOptions } from "./local-run.ts";
 import { endInWords, say } from "./local-words.ts";
+
+export interface LocalRunOptions {
+  env: Record<string, string>;
+  /** The key of the only job to run, of a file with jobs. */
+  job: string | null;
+  /** Open every gate without asking. */
+  approve: boolean;
+  /** Milliseconds between SIGTERM and SIGKILL. */
+  grace: number;
+  /** Aborted by the person: only what cleans up still runs. */
+  signal: AbortSignal;
+  /** Aborted when that must end too. */
+  abandon: AbortSignal;
+}
 
 interface LocalJobs extends LocalRunOptions {
   file: string;

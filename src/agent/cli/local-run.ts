@@ -7,23 +7,9 @@ import { BuildFailure, Cancel } from "../failure.ts";
 import { parsePlanOrFail } from "../read-plan.ts";
 import { EXIT, ExitError } from "./exit-codes.ts";
 import { localFacts } from "./local-facts.ts";
-import { runJobs } from "./local-jobs.ts";
+import { type LocalRunOptions, runJobs } from "./local-jobs.ts";
 import { runPlan } from "./local-plan.ts";
 import { logger } from "./logger.ts";
-
-export interface LocalRunOptions {
-  env: Record<string, string>;
-  /** The key of the only job to run, of a file with jobs. */
-  job: string | null;
-  /** Open every gate without asking. */
-  approve: boolean;
-  /** Milliseconds between SIGTERM and SIGKILL. */
-  grace: number;
-  /** Aborted by the person: only what cleans up still runs. */
-  signal: AbortSignal;
-  /** Aborted when that must end too. */
-  abandon: AbortSignal;
-}
 
 const read = (file: string): string => {
   try {

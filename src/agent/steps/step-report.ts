@@ -4,6 +4,30 @@ import type { Step } from "../../protocol/build.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { BuildLog } from "../log/build-log.ts";
 
+/** A step's name as people see it: masked, on one line, not too long. */
+const shownName = (log: BuildLog, name: string): string =>
+  log.mask(name).trim().replace(/\s+/g, " ").slice(0, LIMITS.stepNameCharacters);
+
+const pendingSteps = (plan: Plan, log: BuildLog): Step[] => {
+  const names = stepNames(plan);
+  return plan.job.steps.map(({ id }, index) => ({
+    id,
+    name: shownName(log, names[index] ?? ""),
+    status: "pending",
+    exitCode: null,
+    startedAt: null,
+    finishedAt: null,
+    logOffset: null,
+  }));
+};
+
+/** The steps as they are at once: the first one runs, unless a condition may skip it. */
+export const firstSteps = (plan: Plan, log: BuildLog): Step[] => {
+  const [first, ...others] = pendingSteps(plan, log);
+  if (!first || plan.job.steps[0]?.if) return first ? [first, ...others] : [];
+  return [{ ...first, status: "running", startedAt: new Date().toISOString() }, ...others];
+};
+
 /** The rows of a build's steps. Each change reports all of them. */
 export class StepReport {
   readonly #log: BuildLog;
@@ -13,21 +37,11 @@ export class StepReport {
   constructor(plan: Plan, log: BuildLog, onChange: (steps: Step[]) => void) {
     this.#log = log;
     this.#onChange = onChange;
-    const names = stepNames(plan);
-    this.#rows = plan.job.steps.map(({ id }, index) => ({
-      id,
-      name: this.displayName(names[index] ?? ""),
-      status: "pending",
-      exitCode: null,
-      startedAt: null,
-      finishedAt: null,
-      logOffset: null,
-    }));
+    this.#rows = pendingSteps(plan, log);
   }
 
-  /** A step's name as people see it: masked, on one line, not too long. */
   displayName(name: string): string {
-    return this.#log.mask(name).trim().replace(/\s+/g, " ").slice(0, LIMITS.stepNameCharacters);
+    return shownName(this.#log, name);
   }
 
   update(index: number, change: Partial<Step>): void {

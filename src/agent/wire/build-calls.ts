@@ -1,4 +1,4 @@
-import type { PlanToAccept } from "../../protocol/jobs.ts";
+import type { EnvironmentRequest, PlanToAccept } from "../../protocol/jobs.ts";
 import { Problem } from "../../protocol/problem.ts";
 import { logger } from "../cli/logger.ts";
 import { BuildFailure, Cancel, LeftToNext } from "../failure.ts";
@@ -65,7 +65,7 @@ export class BuildCalls {
    * The variables of a build whose file was read and fits this agent.
    * @throws BuildFailure when they cannot be composed; LeftToNext when the service does not know the verb.
    */
-  async environment(body: { commitSha: string; base?: string }): Promise<EnvironmentAnswer> {
+  async environment(body: typeof EnvironmentRequest._zod.output): Promise<EnvironmentAnswer> {
     const answer = await this.#send("environment", { method: "POST", body, signal: this.#options.cancel });
     const handed = answer.status === 200 ? EnvironmentAnswer.safeParse(answer.body) : null;
     if (handed?.success) return handed.data;

@@ -1,3 +1,4 @@
+import type { Step } from "../../protocol/build.ts";
 import type { Progress } from "../../protocol/jobs.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { logger } from "../cli/logger.ts";
@@ -34,6 +35,8 @@ export class ProgressReport {
   #timer: NodeJS.Timeout | null = null;
   #sending: Promise<void> | null = null;
   #masksSent: Promise<void> = Promise.resolve();
+  /** The steps as another call told them. */
+  #told: Step[] = [];
 
   constructor(options: ProgressReportOptions) {
     this.#options = options;
@@ -43,21 +46,37 @@ export class ProgressReport {
   report({ masks = [], ...change }: Progress): void {
     this.#masks.push(...masks.filter((mask) => mask.length <= LIMITS.maskCharacters));
     this.#pending = { ...this.#pending, ...change };
-    const { audience, quietPace = QUIET_PACE } = this.#options;
     const hasFailed = change.steps?.some(({ status }) => status === "failed") ?? false;
-    const wait = Math.max(Math.min(SETTLE, quietPace), this.#sentAt + quietPace - performance.now());
-    if (masks.length > 0 || hasFailed || audience.isThere) this.#sendNow();
-    else this.#timer ??= setTimeout(() => this.#sendNow(), wait);
+    if (masks.length > 0 || hasFailed || this.#options.audience.isThere) this.#sendNow();
+    else if (!this.#isTold(change)) this.#sendLater();
     if (masks.length > 0) this.#masksSent = this.flushed();
   }
 
-  /** Keeps a change for the next report, or until a call that carries it has told it. */
+  /** Reports a change that another call carries, if that is not made soon. */
   hold(change: Omit<Progress, "masks">): void {
     this.#pending = { ...this.#pending, ...change };
+    this.#sendLater();
   }
 
-  dropHeld(): void {
+  /** Takes note of a call that carried all that was reported, and these steps. */
+  told(steps: Step[] = []): void {
     this.#pending = null;
+    this.#told = steps;
+    this.#sentAt = performance.now();
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  /** Whether it says nothing of the steps that was not told: it can wait for what is news. */
+  #isTold({ steps, ...others }: Progress): boolean {
+    const isOfSteps = steps !== undefined && Object.keys(others).length === 0;
+    return isOfSteps && steps.every(({ status }, index) => status === this.#told[index]?.status);
+  }
+
+  #sendLater(): void {
+    const { quietPace = QUIET_PACE } = this.#options;
+    const wait = Math.max(Math.min(SETTLE, quietPace), this.#sentAt + quietPace - performance.now());
+    this.#timer ??= setTimeout(() => this.#sendNow(), wait);
   }
 
   #sendNow(): void {

@@ -32,7 +32,7 @@ export const PIPELINE_ROUTES: Route[] = [
       tag: "Pipelines",
       summary: "Check a pipeline file without storing or running it",
       description:
-        "Returns all mistakes, each with its line and column. With a repository or pipeline, the check also finds variables that do not exist.",
+        "Returns all mistakes, each with its line and column. With a repository or pipeline, the check also finds variables and groups that do not exist. For a file of several jobs it returns them, with how many registered agents could take each.",
     },
   ),
   get("/pipeline/:id", { getPipeline }, describing && { tag: "Pipelines", summary: "Get a pipeline", versioned: true }),

@@ -1,6 +1,6 @@
 import type { Build } from "../../protocol/build.ts";
 import { isEnded } from "../../protocol/build-states.ts";
-import { countToRetry } from "../jobs/arrange.ts";
+import { countToRetry } from "../../services/jobs-to-retry.ts";
 import { CancelButton } from "./cancel-button.tsx";
 
 /** A second cancel of several jobs ends those that clean up after the first. */

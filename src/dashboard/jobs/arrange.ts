@@ -78,15 +78,3 @@ export const labelOf = (job: JobOfBuild, { jobs }: Definition): string =>
 /** The definitions among the job's needs that have not ended. */
 export const openNeeds = ({ needs }: JobOfBuild, all: JobOfBuild[]): string[] =>
   needs.filter((need) => all.some((job) => job.definition === need && !hasEnded(job)));
-
-/** How many jobs a retry of the failed ones runs: those that did not end well, and all that depend on them. */
-export const countToRetry = (jobs: JobOfBuild[]): number => {
-  const again = new Set<string>();
-  let number = 0;
-  for (const job of jobs.toSorted((left, right) => left.depth - right.depth)) {
-    if (isGood(job) && !job.needs.some((need) => again.has(need))) continue;
-    again.add(job.definition);
-    number += 1;
-  }
-  return number;
-};

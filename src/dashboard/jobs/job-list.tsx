@@ -40,7 +40,7 @@ const Adopted = ({ from, names }: { from: string; names: JobNames }) => {
 };
 
 /** What the job waits for, who runs it, or why it ended so. */
-export const JobNote = ({ job, all, names }: { job: JobOfBuild; all: JobOfBuild[]; names: JobNames }) => {
+const JobNote = ({ job, all, names }: { job: JobOfBuild; all: JobOfBuild[]; names: JobNames }) => {
   const state = stateOf(job);
   if (job.adoptedFrom) return <Adopted from={job.adoptedFrom} names={names} />;
   if (state === "asking") return <a href={`#gate-${job.id}`}>waits for approval</a>;

@@ -94,7 +94,7 @@ const Messages = ({ job, now, logTail }: Details) => (
   </>
 );
 
-export const jobPage: Page = {
+const jobPage: Page = {
   path: "/jobs/:id",
   role: "viewer",
   async show(context, { params, problem, form }) {

@@ -1,3 +1,4 @@
+import type { JobStatus } from "../../protocol/build-job.ts";
 import type { GraphJob, JobGraph } from "./graph.ts";
 import type { JobEnd } from "./node.ts";
 import { JOB_RULES, type JobRules } from "./rules.ts";
@@ -11,14 +12,25 @@ export interface EndedBuild {
 
 type Adopted = Record<string, { end: JobEnd; outputs: Record<string, string> }>;
 
-/** The keys of the jobs that run anew: those that did not go well, and all that depend on one of them. */
-const keysAnew = (jobs: readonly GraphJob[], endOf: (key: string) => JobEnd | null, rules: JobRules): Set<string> => {
+/** A job, by what its build's other jobs call it. */
+interface NamedJob {
+  key: string;
+  definition: string;
+  needs: readonly string[];
+}
+
+/** The keys of the jobs that a retry runs anew: those that did not go well, and all that depend on one of them. */
+export const keysAnew = (
+  jobs: readonly NamedJob[],
+  endOf: (key: string) => { status: JobStatus } | null,
+  rules: Pick<JobRules, "runsAnew"> = JOB_RULES,
+): Set<string> => {
   const keys = new Set<string>();
   const definitions = new Set<string>();
   for (let size = -1; size < keys.size; ) {
     size = keys.size;
     for (const { key, definition, needs } of jobs) {
-      const needsRunAnew = needs.some((need) => definitions.has(need.definition));
+      const needsRunAnew = needs.some((need) => definitions.has(need));
       if (!rules.runsAnew(endOf(key), needsRunAnew)) continue;
       keys.add(key);
       definitions.add(definition);
@@ -27,10 +39,15 @@ const keysAnew = (jobs: readonly GraphJob[], endOf: (key: string) => JobEnd | nu
   return keys;
 };
 
+const named = ({ key, definition, needs }: GraphJob): NamedJob => ({
+  ...{ key, definition },
+  needs: needs.map((need) => need.definition),
+});
+
 /** What a retry of the failed jobs takes over from the build that it repeats, by the job ids of the new graph. */
 export const rerunOf = (old: EndedBuild, graph: JobGraph, rules: JobRules = JOB_RULES): Adopted => {
   const before = new Map(old.graph.jobs.map(({ key, id }) => [key, { id, ...old.jobs[id] }]));
-  const anew = keysAnew(graph.jobs, (key) => before.get(key)?.end ?? null, rules);
+  const anew = keysAnew(graph.jobs.map(named), (key) => before.get(key)?.end ?? null, rules);
   return Object.fromEntries(
     graph.jobs.flatMap(({ id, key }) => {
       const known = before.get(key);

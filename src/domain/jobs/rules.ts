@@ -1,3 +1,4 @@
+import type { JobStatus } from "../../protocol/build-job.ts";
 import type { EndedStatus } from "../../protocol/build-states.ts";
 import { includesRole, type Role } from "../../protocol/token.ts";
 import type { GraphJob, JobGraph } from "./graph.ts";
@@ -60,7 +61,7 @@ export interface JobRules {
   /** Whether the outputs that came under this fence are the job's. */
   winner(end: Pick<JobEnd, "status" | "fence">, fence: number): boolean;
   /** Whether a retry of what failed runs this job anew, which depends on these. */
-  runsAnew(end: Pick<JobEnd, "status" | "cause"> | null, needsRunAnew: boolean): boolean;
+  runsAnew(end: { status: JobStatus } | null, needsRunAnew: boolean): boolean;
 }
 
 export const JOB_RULES: JobRules = {

@@ -83,7 +83,7 @@ const grant = (state: PoolState, { build, job }: ActiveBuild, agent: AgentFacts,
  * exists. The audit entry names the keys, and is stored before anything is answered.
  */
 export const deliver = (state: PoolState, delivery: Delivery, context: DecisionContext): Decision<Granted> => {
-  const { buildId, fence, agentId, environment, variableIds = [], requestId = null } = delivery;
+  const { buildId, fence, agentId, environment, steps, variableIds = [], requestId = null } = delivery;
   const held = activeBuild(state, buildId);
   if (!held || !context.rules.holdsLease(held.job, agentId, fence) || !state.agents.has(agentId)) return leaseLost();
   if (!context.rules.mayDeliver(held.build)) return leaseLost();
@@ -93,7 +93,7 @@ export const deliver = (state: PoolState, delivery: Delivery, context: DecisionC
   const keys = environment.map(({ key }) => key);
   const actor = { ...agentActor(agentId), requestId };
   return decided(answer, [
-    { kind: "report", buildId, report: { environment }, at: context.now },
+    { kind: "report", buildId, report: { environment, ...(steps && { steps }) }, at: context.now },
     ...found,
     ...audit(actor, "build.deliver", buildId, { agentId, keys }, context, variableIds),
   ]);

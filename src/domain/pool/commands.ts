@@ -1,5 +1,5 @@
 import type { AgentRegistration, RegisteredBy } from "../../protocol/agent.ts";
-import type { Build, BuildReason, Creator, EnvironmentKey } from "../../protocol/build.ts";
+import type { Build, BuildReason, Creator, EnvironmentKey, Step } from "../../protocol/build.ts";
 import type { Feature, Finish, Needs, Progress, Release } from "../../protocol/jobs.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { ProblemKind } from "../../protocol/problem.ts";
@@ -167,6 +167,7 @@ export interface Delivery {
   /** What the agent found out before it asked for the environment. */
   commitSha?: string;
   base?: string;
+  steps?: Step[] | undefined;
   variableIds?: string[];
   requestId?: string | null;
 }

@@ -8,8 +8,8 @@ import { isGroup, limitOf } from "./match.ts";
 import type { PoolState } from "./state.ts";
 
 /**
- * Ends what holds the concurrency group of a job that got ready, where its file asks for that: the older build of the
- * same pipeline and ref as a whole, of any other build the one job. `canceled`: the builds that this is done with.
+ * Ends what holds the concurrency group of a job that got ready, where its file asks for that: an older build of the
+ * same pipeline and ref as a whole, of a build of another the one job. For a newer build of its own ref it waits. `canceled`: the builds that this is done with.
  */
 export const makeRoom = (
   state: PoolState,
@@ -29,12 +29,13 @@ export const makeRoom = (
     const parent = activeBuild(state, state.index.buildOfJob.get(holder) ?? "");
     const node = state.graphs.get(parent?.build.id ?? "")?.nodes.get(holder);
     if (!parent || !node || canceled.has(parent.build.id) || parent.build.several?.cancel) continue;
-    if (isSameRef(parent.build, build)) {
+    const isSame = isSameRef(parent.build, build);
+    if (isSame && parent.build.seq < build.seq) {
       canceled.add(parent.build.id);
-      const ended = cancelBuild(parent, { message, supersededBy: build.id }, SYSTEM, context);
+      const ended = cancelBuild(parent, { message, supersededBy: null }, SYSTEM, context);
       changes.push(...ended.changes);
       pushes.push(...ended.pushes);
-    } else if (!node.stopCause) {
+    } else if (!isSame && !node.stopCause) {
       const stopCause = { kind: "canceled", job: null, text: message } as const;
       changes.push({ kind: "node", node: { ...node, stopCause } });
     }

@@ -63,7 +63,6 @@ const planProblem = (
   if (build.jobOf) return "A job of a build has no jobs of its own.";
   if (build.status !== "running" || job.lease?.stop)
     return "The build does not run: it was not started, or has to stop.";
-  if (build.origin?.purpose === "read-file") return "This build only reads the pipeline file.";
   const commitSha = graph.commitSha ?? undefined;
   if (commitBuilt(build, commitSha) !== (commitSha ?? build.commitSha)) return "The file is of another commit.";
   return rules.planAccepted(null, graph.hash) === "accept" ? null : "The jobs of this build are known already.";

@@ -126,5 +126,6 @@ export const toAgent = (state: PoolState, orgId: string, agent: AgentFacts, now:
     currentBuildId,
     createdAt: timestamp(agent.createdAt),
     registeredBy: agent.registeredBy ?? null,
+    features: agent.features ?? [],
   };
 };

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { LogBuffer } from "../../../src/agent/log/log-buffer.ts";
 import { quietPauseAfter, sendLog } from "../../../src/agent/log/log-sender.ts";
 import { Audience } from "../../../src/agent/wire/audience.ts";
@@ -106,9 +106,9 @@ const step = (status: Step["status"]): Step => ({
   ...{ id: null, name: "step", status, exitCode: null, startedAt: null, finishedAt: null, logOffset: null },
 });
 
-const reporting = async (audience: Audience) => {
+const progressOf = async (audience: Audience) => {
   service = await startStubServer(() => ({ status: 204 }));
-  const progress = new ProgressReport({
+  return new ProgressReport({
     ...ROUTE,
     client: clientOf(),
     audience,
@@ -118,6 +118,10 @@ const reporting = async (audience: Audience) => {
       throw error;
     },
   });
+};
+
+const reporting = async (audience: Audience) => {
+  const progress = await progressOf(audience);
   progress.report({ commitSha: "a".repeat(40) });
   await waitUntil(() => service.requests.length === 1);
   const bodies = () => service.requests.map((request: ReceivedRequest) => JSON.parse(request.body.toString()));
@@ -131,6 +135,21 @@ describe("the progress of a build that nobody follows", () => {
     audience.note(false);
     return audience;
   };
+
+  it("is not reported for what another call has told, until it is news", async () => {
+    const progress = await progressOf(alone());
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    progress.hold({ commitSha: "a".repeat(40) });
+    expect(vi.getTimerCount()).toBe(1);
+    progress.told([step("running")]);
+    progress.report({ steps: [step("running")] });
+    expect(vi.getTimerCount()).toBe(0);
+    progress.report({ steps: [step("succeeded")] });
+    expect(vi.getTimerCount()).toBe(1);
+    progress.close();
+    vi.useRealTimers();
+    expect(service.requests).toEqual([]);
+  });
 
   it("is merged into one report, which its end sends", async () => {
     const { progress, bodies } = await reporting(alone());

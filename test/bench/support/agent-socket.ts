@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { WebSocket } from "ws";
 import { HeartbeatReply } from "../../../src/agent/wire/answers.ts";
 import { HeartbeatSocket } from "../../../src/agent/wire/heartbeat-socket.ts";
-import type { RegisteredAgent } from "./build-requests.ts";
+import { type RegisteredAgent, SAID } from "./build-requests.ts";
 
 /** The open socket of an agent, on which its heartbeats go. */
 export class AgentSocket {
@@ -19,7 +19,7 @@ export class AgentSocket {
   }
 
   static async open(url: string, { id, token }: RegisteredAgent): Promise<AgentSocket> {
-    const headers = { Authorization: `Bearer ${token}` };
+    const headers = { Authorization: `Bearer ${token}`, ...SAID };
     const socket = new WebSocket(`${url.replace(/^http/, "ws")}/buildagent/${id}/poll`, { headers });
     await once(socket, "open");
     return new AgentSocket(socket);

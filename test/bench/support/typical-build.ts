@@ -2,7 +2,7 @@ import { QUIET_PACE, quietPauseAfter } from "../../../src/agent/log/log-sender.t
 import { SETTLE, QUIET_PACE as STEPS_PACE } from "../../../src/agent/wire/progress-report.ts";
 import { type Job, LEASE_HEADER } from "../../../src/protocol/jobs.ts";
 import type { AgentSocket } from "./agent-socket.ts";
-import { LOG, type RegisteredAgent } from "./build-requests.ts";
+import { LOG, type RegisteredAgent, SAID } from "./build-requests.ts";
 import { passTime } from "./idle-hour.ts";
 import type { KeepAliveClient } from "./keep-alive.ts";
 
@@ -12,6 +12,11 @@ const WRITING_SECONDS = 60;
 const STEPS = 5;
 /** The agent's reports are merged, so each may have it. */
 const COMMIT = "0123456789".repeat(4);
+
+interface StepSaid {
+  name: string;
+  status: string;
+}
 
 const PENDING = { id: null, status: "pending", exitCode: null, startedAt: null, finishedAt: null, logOffset: null };
 
@@ -48,6 +53,53 @@ export const typicalBuilds = async (
   return running.map(({ id }) => id);
 };
 
+interface TypicalJobs {
+  trigger: BuildTrigger;
+  agent: RegisteredAgent;
+  socket: AgentSocket;
+  jobs: number;
+}
+
+/** Runs one build of so many such jobs: an agent plans it, then runs them one after the other. */
+export const typicalJobs = async (http: KeepAliveClient, { trigger, agent, socket, jobs }: TypicalJobs) => {
+  await triggerBuild(http, trigger);
+  await planBuild(http, agent, fileOf(jobs));
+  await passTime(http, 1);
+  for (let job = 0; job < jobs; job++) {
+    const running = await RunningBuild.take(http, { agent, socket, pace: QUIET_PACE, begunAt: 0 });
+    for (let second = 0; second <= BUILD_SECONDS; second++) {
+      await running.live(second);
+      await passTime(http, 1);
+    }
+  }
+};
+
+const fileOf = (jobs: number): string =>
+  ["jobs:", ...Array.from({ length: jobs }, (_, index) => `  job-${index}: { steps: [{ run: echo }] }`)].join("\n");
+
+/** What the agent does that is given a build of several jobs: it reads the file, and says in two parts of the log so. */
+const planBuild = async (http: KeepAliveClient, { id, token }: RegisteredAgent, text: string): Promise<void> => {
+  const job = await http.request<Job>("GET", `/buildagent/${id}/poll?wait=0`, { token, headers: SAID });
+  const headers = { [LEASE_HEADER]: String(job.lease) };
+  const path = `/build/${job.build.id}`;
+  const log = async (offset: number, body: string, query = "") =>
+    http.request("PUT", `${path}/log?offset=${offset}${query}`, {
+      ...{ token, body },
+      headers: { ...headers, "Content-Type": "application/octet-stream" },
+    });
+  await http.request("POST", `${path}/start`, { token, headers });
+  await log(0, LOG);
+  const body = JSON.stringify({ commitSha: COMMIT, path: job.pipeline.configPath, text });
+  await http.request("PUT", `${path}/plan`, { token, headers, body });
+  await log(LOG.length, LOG, "&final=true");
+};
+
+const triggerBuild = async (http: KeepAliveClient, trigger: BuildTrigger): Promise<void> => {
+  const body = JSON.stringify({ pipelineId: trigger.pipelineId, branch: "main" });
+  if (trigger.push) await trigger.push();
+  else await http.request("POST", "/build", { token: trigger.token, body });
+};
+
 interface Run {
   agent: RegisteredAgent;
   socket: AgentSocket;
@@ -65,7 +117,8 @@ class RunningBuild {
   #offset = 0;
   #chunks = 0;
   #nextChunkAt = 0;
-  #steps: object[] = Array.from({ length: STEPS }, (_, index) => ({ ...PENDING, name: `step ${index}` }));
+  #told: StepSaid[] = [];
+  #steps: StepSaid[] = Array.from({ length: STEPS }, (_, index) => ({ ...PENDING, name: `step ${index}` }));
   #stepsDueAt = Number.POSITIVE_INFINITY;
   #reportedAt = Number.NEGATIVE_INFINITY;
 
@@ -77,21 +130,32 @@ class RunningBuild {
   }
 
   static async begin(http: KeepAliveClient, trigger: TypicalBuilds["trigger"], run: Run): Promise<RunningBuild> {
-    const body = JSON.stringify({ pipelineId: trigger.pipelineId, branch: "main" });
-    if (trigger.push) await trigger.push();
-    else await http.request("POST", "/build", { token: trigger.token, body });
+    await triggerBuild(http, trigger);
+    return RunningBuild.take(http, run);
+  }
+
+  /** Takes what waits, which fits its agent. */
+  static async take(http: KeepAliveClient, run: Run): Promise<RunningBuild> {
     const { id, token } = run.agent;
     const build = new RunningBuild(
       http,
       run,
-      await http.request<Job>("GET", `/buildagent/${id}/poll?wait=0`, { token }),
+      await http.request<Job>("GET", `/buildagent/${id}/poll?wait=0`, { token, headers: SAID }),
     );
     await build.#tell("start");
+    if (build.#job.needsEnvironment) await build.#askForEnvironment();
     return build;
   }
 
+  /** This is the first report of the steps, too. */
+  async #askForEnvironment(): Promise<void> {
+    this.#told = this.#steps.map((step, index) => (index === 0 ? { ...step, status: "running" } : step));
+    await this.#tell("environment", { commitSha: COMMIT, steps: this.#told });
+    this.#reportedAt = 0;
+  }
+
   get id(): string {
-    return this.#job.build.id;
+    return this.#job.job?.id ?? this.#job.build.id;
   }
 
   /** Does what the agent does in this second. */
@@ -128,7 +192,8 @@ class RunningBuild {
       if (at === index) return { ...step, ...running };
       return at === index - 1 ? { ...step, ...ended } : step;
     });
-    this.#stepsDueAt = Math.max(at + SETTLE, this.#reportedAt + STEPS_PACE);
+    const isTold = this.#steps.every(({ status }, at) => status === this.#told[at]?.status);
+    if (!isTold) this.#stepsDueAt = Math.max(at + SETTLE, this.#reportedAt + STEPS_PACE);
   }
 
   /** Sends what was written since the last chunk, where the pace of the agent allows it at this time. */

@@ -64,10 +64,10 @@ describe("a concurrency group", () => {
     const x = take(one);
     const newer = planned(pool, jobs);
     expect(pool.model.storage.rows.builds.get(older.buildId)).toMatchObject({
-      ...{ status: "canceling", supersededBy: newer.buildId },
+      ...{ status: "canceling", message: "A newer job took its place in the group Production." },
     });
     pool.ok("finish", { ...x, status: "canceled" });
-    expect(pool.facts(older.buildId)).toMatchObject({ status: "canceled", reason: "superseded" });
+    expect(pool.facts(older.buildId)).toMatchObject({ status: "canceled", reason: "canceled" });
     const y = take(two);
     expect(y.buildId).toBe(`${newer.buildId}/x`);
     planned(pool, [graphJob("z", { concurrency: group(1, "cancel-running") })], { branch: "release" });

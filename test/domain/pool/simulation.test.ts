@@ -26,20 +26,23 @@ it("holds every invariant through 4,000 hostile histories", { timeout: 300_000 }
 
 /** Mutants that are seen late, and where: looking begins there. A wrong number only makes the search longer. */
 const SEEN_LATE = {
-  "versions count on from the stored one only": 1775,
-  "a lost socket gives no more time": 945,
-  "git hosts are not told again after an attempt that failed": 932,
-  "an older head ends the build of a newer one": 619,
+  "versions count on from the stored one only": 2532,
+  "a lost socket gives no more time": 1270,
+  "the same plan again is refused": 569,
+  "that a build waits counts as its end": 469,
   "a restored pool leases builds before it was compared with D1": 462,
-  "every wake extends leases that sockets keep": 432,
-  "a deadline that only the socket remembers is forgotten": 316,
-  "the news of a build's creation counts as that of its end": 312,
-  "a restore revives removed agents": 265,
+  "failure() does not see behind a dropped need": 437,
+  "a restore revives removed agents": 425,
+  "a room is not free after its agent was removed": 381,
+  "a gate is decided again": 365,
+  "the other word counts as the same": 365,
+  "a retry keeps what stands behind a failure": 317,
+  "git hosts are not told again after an attempt that failed": 225,
 };
 
-it("sees each mutant break its invariant within 2,000 histories", { timeout: 300_000 }, async () => {
+it("sees each mutant break its invariant within 2,000 histories", { timeout: 600_000 }, async () => {
   const results = await testMutants(SEED, 2_000, SEEN_LATE);
-  expect(results.length).toBeGreaterThanOrEqual(18);
+  expect(results.length).toBeGreaterThanOrEqual(160);
   expect(results.filter(({ killedBy }) => killedBy === null)).toEqual([]);
   expect(results.map(({ mutant }) => mutant.name)).toEqual(expect.arrayContaining(Object.keys(SEEN_LATE)));
 });

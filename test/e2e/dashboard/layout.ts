@@ -37,9 +37,9 @@ const fill = async (stage: Stage) => {
   const schedule = await client.call<{ id: string }>("POST", "/schedule", {
     ...{ pipelineId: pipeline.id, name: LONG, cron: "0 2 * * *", timeZone: "America/Argentina/ComodRivadavia" },
   });
-  const build = await waitForEnd(client, (await runBuild(stage, id)).id);
   const several = await runBuild(stage, (await repositoryWith(stage, SEVERAL)).id);
   const { jobs } = await waitForEnd(client, several.id);
+  const build = await waitForEnd(client, (await runBuild(stage, id)).id);
   return [
     "builds",
     "repositories",

@@ -56,7 +56,7 @@ export const startAgent = async (
 };
 
 /** Starts the registered agent of the folder `state`; `program` may be that of another release. */
-const startRegistered = (
+export const startRegistered = (
   state: string,
   { start = [], program = testedAgent(), preload }: { start?: string[]; program?: string; preload?: string[] },
 ): RunningAgent => {

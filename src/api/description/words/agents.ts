@@ -27,6 +27,8 @@ export const AGENTS: Words = {
       currentBuildId: "The build that the agent holds a lease on; null if there is none.",
       createdAt: "Time of the registration.",
       registeredBy: "The token that registered the agent; null for an agent that registered before this was recorded.",
+      features:
+        "What its program can do beyond the first protocol: environment, jobs. Empty for agents before 0.6.0. New values may be added.",
     },
   },
   RegisteredBy: {

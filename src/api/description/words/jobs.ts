@@ -87,6 +87,21 @@ export const JOBS: Words = {
     is: "What of a build to repeat.",
     fields: { only: "failed: only what did not succeed, and all that needs it. Left out or null: the whole build." },
   },
+  CheckedJob: {
+    is: "A job that a build of the file would have, on the default branch.",
+    fields: {
+      key: "Unique in the build: the key in the file, with the values of its matrix in parentheses.",
+      definition: "The key in the file.",
+      name: "A name for people.",
+      matrix: MATRIX,
+      needs: "Keys in the file of the jobs that it needs.",
+      requires: "What an agent must have, with what the pipeline requires.",
+      gate: "The least role of whoever lets it run; null if nobody has to.",
+      groups: "Variable groups that it asks for.",
+      withheld: "Those of them that it does not get on this branch.",
+      agents: "How many registered agents have what it requires.",
+    },
+  },
   JobToRun: {
     is: "The job of a build of several that the agent got.",
     fields: {
@@ -130,7 +145,11 @@ export const JOBS: Words = {
   },
   EnvironmentRequest: {
     is: "What the agent found out before it asks for the environment.",
-    fields: { commitSha: "The commit that it fetched.", base: "The commit from which changes count." },
+    fields: {
+      commitSha: "The commit that it fetched.",
+      base: "The commit from which changes count.",
+      steps: "The steps of the file, as in a report of progress: it saves the first one.",
+    },
   },
   HandedEnvironment: {
     is: "The composed environment of a build.",

@@ -140,6 +140,7 @@ export const SOURCES: Words = {
       "hints[].column": "Column, from 1.",
       "hints[].message": "What may surprise.",
       triggers: "When the file would be built; null for a file with mistakes.",
+      jobs: "The jobs that a build would have; null for a file without jobs, and for one with mistakes.",
     },
   },
   CheckedTriggers: {

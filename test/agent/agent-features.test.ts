@@ -1,0 +1,32 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { listAgents, missingFeatures } from "../../src/local/agent-features.ts";
+
+describe("what the agents of a deployment can do", () => {
+  const server = createServer(({ url, headers }, response) => {
+    if (headers.authorization !== "Bearer right") return response.writeHead(401).end();
+    const isFirst = url === "/buildagent";
+    if (isFirst) response.setHeader("Link", '</buildagent?cursor=x>; rel="next"');
+    const features = isFirst ? ["environment", "jobs"] : ["environment"];
+    return response.end(JSON.stringify([{ name: isFirst ? "new" : "middle", features }, { name: "old" }]));
+  });
+  let service = "";
+
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    service = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => server.close());
+
+  it("is read page by page, and what some lack is told with their names", async () => {
+    const agents = await listAgents(service, "right");
+    expect(agents.map(({ name }) => name)).toEqual(["new", "old", "middle", "old"]);
+    expect(missingFeatures(agents)).toEqual(["environment: old, old", "jobs: old, middle, old"]);
+    expect(missingFeatures([{ name: "new", features: ["environment", "jobs", "later"] }])).toEqual([]);
+  });
+
+  it("cannot be said where the service refuses the token", async () => {
+    await expect(listAgents(service, "wrong")).rejects.toThrow("401");
+  });
+});

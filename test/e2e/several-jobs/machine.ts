@@ -1,0 +1,81 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Client } from "../../../src/local/client.ts";
+import { type RunningAgent, startAgent, startRegistered } from "../../support/local/agent.ts";
+import { CallProxy } from "../../support/local/call-proxy.ts";
+import type { LocalService } from "../../support/local/service.ts";
+
+/** What a machine says that it can build, as options of `register`. */
+const SKILLS = {
+  mac: ["--ios", "--no-android", "--no-web"],
+  android: ["--no-ios", "--android", "--no-web"],
+  web: ["--no-ios", "--no-android", "--web"],
+} as const;
+const MACOS = 1;
+
+/** A machine with an agent, which talks to the service through a proxy of its own. */
+export class Machine {
+  readonly name: keyof typeof SKILLS;
+  readonly id: string;
+  readonly proxy: CallProxy;
+  #agent: RunningAgent;
+
+  private constructor(name: keyof typeof SKILLS, id: string, proxy: CallProxy, agent: RunningAgent) {
+    this.name = name;
+    this.id = id;
+    this.proxy = proxy;
+    this.#agent = agent;
+  }
+
+  /** Registers it and starts its agent. That it is a Mac is said by the API: the program says what it runs on. */
+  static async start(service: LocalService, client: Client, name: keyof typeof SKILLS): Promise<Machine> {
+    const proxy = await CallProxy.to(service.port);
+    const agent = await startAgent(client, service.folder, name, { url: proxy.url, register: [...SKILLS[name]] });
+    const { id } = JSON.parse(readFileSync(join(agent.state, "identity.json"), "utf8")) as { id: string };
+    if (name === "mac") await client.call("PUT", `/buildagent/${id}`, { platform: MACOS });
+    return new Machine(name, id, proxy, agent);
+  }
+
+  printed(): string {
+    return this.#agent.printed();
+  }
+
+  /** Kills the agent with no time for a last word, and starts it again, as whatever watches over it would. */
+  async kill(): Promise<void> {
+    const { process: child, state } = this.#agent;
+    const gone = once(child, "exit");
+    child.kill("SIGKILL");
+    await gone;
+    this.#agent = startRegistered(state, {});
+  }
+
+  /**
+   * Kills the agent once, when it makes a call: before the service gets it, or before the agent gets the answer.
+   * @returns when the agent has started again
+   */
+  killAt(moment: "before" | "after", call: RegExp): Promise<void> {
+    const { proxy } = this;
+    return new Promise((resolve) => {
+      const kill = (made: string): boolean => {
+        if (!call.test(made)) return true;
+        this.calm();
+        void this.kill().then(resolve);
+        return false;
+      };
+      if (moment === "before") proxy.passes = kill;
+      else proxy.returns = kill;
+    });
+  }
+
+  /** The agent is killed at no call any more. */
+  calm(): void {
+    this.proxy.passes = () => true;
+    this.proxy.returns = () => true;
+  }
+
+  async stop(): Promise<void> {
+    await this.#agent.stop();
+    this.proxy.close();
+  }
+}

@@ -1,0 +1,151 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, vi } from "vitest";
+import type { Client } from "../../../src/local/client.ts";
+import type { Build } from "../../../src/protocol/build.ts";
+import type { JobOfBuild } from "../../../src/protocol/build-job.ts";
+import { isEnded } from "../../../src/protocol/build-states.ts";
+import type { Pipeline } from "../../../src/protocol/pipeline.ts";
+import type { Repository } from "../../../src/protocol/repository.ts";
+import { connectRepository, type GitRepository, makeRepository } from "../../support/local/git-repository.ts";
+import type { LocalService } from "../../support/local/service.ts";
+import type { Machine } from "./machine.ts";
+
+/** Shared by all parts of the test: a service, an organization, and its three machines. */
+export interface Stage {
+  service: LocalService;
+  client: Client;
+  mac: Machine;
+  android: Machine;
+  web: Machine;
+  /** Whose builds may still wait. */
+  projects: Project[];
+}
+
+const patience = { timeout: 45_000, interval: 150 };
+
+/** Waits until the check no longer throws. */
+export const soon = <T>(check: () => T | Promise<T>): Promise<T> => vi.waitFor(check, patience);
+
+/** A repository with a pipeline. Its steps leave marks in the folder `$HERE`, and wait for such. */
+export class Project {
+  readonly #stage: Stage;
+  readonly git: GitRepository;
+  readonly repository: Repository;
+  readonly pipeline: Pipeline;
+  readonly #folder: string;
+
+  private constructor(stage: Stage, git: GitRepository, repository: Repository, pipeline: Pipeline) {
+    this.#stage = stage;
+    this.git = git;
+    this.repository = repository;
+    this.pipeline = pipeline;
+    this.#folder = join(stage.service.folder, `here-${repository.id}`);
+    mkdirSync(this.#folder);
+  }
+
+  static async connect(stage: Stage, file: string): Promise<Project> {
+    const { client, service } = stage;
+    const git = makeRepository(service.folder, { ".millrace.yml": file });
+    const repository = await connectRepository(client, git);
+    const pipeline = await client.call<Pipeline>("POST", "/pipeline", { repoId: repository.id, name: "ci" });
+    const project = new Project(stage, git, repository, pipeline);
+    stage.projects.push(project);
+    await client.call("POST", "/secrets/variables", {
+      ...{ key: "HERE", value: project.#folder, isSecret: false, scope: "repository", repoId: repository.id },
+    });
+    return project;
+  }
+
+  /** Commits another text of the pipeline file on a branch that is made where it is not there. @returns the commit */
+  commit(branch: string, file: string): string {
+    const { git, work } = this.git;
+    git("checkout", "--quiet", "-B", branch);
+    writeFileSync(join(work, ".millrace.yml"), file);
+    git("commit", "--quiet", "--all", "--message", "Change the file");
+    return git("rev-parse", "HEAD");
+  }
+
+  /** Leaves a mark that steps wait for. */
+  mark(name: string): void {
+    writeFileSync(join(this.#folder, name), "");
+  }
+
+  /** The lines that steps wrote to this file so far, without the empty one at its end. */
+  lines(name: string): string[] {
+    const text = readFileSync(join(this.#folder, name), { encoding: "utf8", flag: "a+" });
+    return text.split("\n").slice(0, -1);
+  }
+
+  async trigger(more: object = {}): Promise<Run> {
+    const body = { pipelineId: this.pipeline.id, branch: "main", ...more };
+    return this.run((await this.#stage.client.call<Build>("POST", "/build", body)).id);
+  }
+
+  run(id: string): Run {
+    return new Run(this.#stage, id);
+  }
+}
+
+/** One build of several jobs. */
+export class Run {
+  readonly #client: Client;
+  readonly id: string;
+
+  constructor({ client }: Pick<Stage, "client">, id: string) {
+    this.#client = client;
+    this.id = id;
+  }
+
+  get(): Promise<Build> {
+    return this.#client.call("GET", `/build/${this.id}`);
+  }
+
+  async job(key: string): Promise<JobOfBuild> {
+    const job = (await this.get()).jobs?.find((one) => one.key === key);
+    if (!job) throw new Error(`no job ${key}`);
+    return job;
+  }
+
+  async logOf(key: string): Promise<string> {
+    const { url, token } = this.#client;
+    const { id } = await this.job(key);
+    return (await fetch(`${url}/job/${id}/log`, { headers: { Authorization: `Bearer ${token}` } })).text();
+  }
+
+  /** Waits until jobs have this status. */
+  async see(statuses: Record<string, JobOfBuild["status"]>): Promise<void> {
+    await soon(async () => {
+      const { jobs, message } = await this.get();
+      const now = (jobs ?? []).filter(({ key }) => key in statuses).map(({ key, status }) => [key, status]);
+      expect(Object.fromEntries(now), message ?? "").toEqual(statuses);
+    });
+  }
+
+  /** Waits until a gate asks. @returns its job's id */
+  gate(key: string): Promise<string> {
+    return soon(async () => {
+      const { waitsFor, message } = await this.get();
+      const asking = waitsFor.find((one) => one.key === key);
+      if (!asking) throw new Error(`no gate of ${key} asks: ${message}`);
+      return asking.jobId;
+    });
+  }
+
+  /** Waits until the build has ended. @returns it with its jobs by their keys */
+  end(): Promise<Build & { by: Record<string, JobOfBuild> }> {
+    return soon(async () => {
+      const build = await this.get();
+      if (!isEnded(build.status)) throw new Error(`still ${build.status}: ${JSON.stringify(statusesOf(build))}`);
+      return { ...build, by: Object.fromEntries((build.jobs ?? []).map((job) => [job.key, job])) };
+    });
+  }
+
+  act(verb: string, body?: object): Promise<Build> {
+    return this.#client.call("POST", `/build/${this.id}/${verb}`, body);
+  }
+}
+
+/** The status of each job, by its key. */
+export const statusesOf = ({ jobs }: Pick<Build, "jobs">): Record<string, string> =>
+  Object.fromEntries((jobs ?? []).map(({ key, status }) => [key, status]));
