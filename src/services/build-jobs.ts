@@ -29,7 +29,7 @@ const storedJob = async (context: Context, id: string): Promise<BuildJob> => {
 };
 
 /** One job of a build of several: from the pool, or from the record of its build. @throws Refusal not-found */
-const findJob = async (context: Context, id: string): Promise<BuildJob> => {
+export const findJob = async (context: Context, id: string): Promise<BuildJob> => {
   const inPool = await (await context.pool()).getJob(id);
   if (inPool.ok) return viewOfJob(inPool.value);
   if (inPool.refusal.kind !== "not-found") return settled(inPool);
