@@ -36,9 +36,13 @@ export const findJob = async (context: Context, id: string): Promise<BuildJob> =
   return viewOfJob(await storedJob(context, id));
 };
 
-/** What says where the log of a job is. @throws Refusal not-found */
+/** What says where the log of a job is: that of an adopted one is the log of the job that ran. @throws Refusal not-found */
 export const findLogOfJob = async (context: Context, id: string): Promise<Logged> => {
-  const { buildId, finishedAt, attempt } = await findJob(context, id);
+  const { buildId, finishedAt, attempt, adoptedFrom, key } = await findJob(context, id);
+  if (adoptedFrom !== null) {
+    const ran = (await findRecord(context, adoptedFrom)).jobs?.find((one) => one.key === key);
+    return ran ? findLogOfJob(context, ran.id) : Promise.reject(notFound());
+  }
   const { isLogDeleted } = await findRecord(context, buildId);
   return { id, orgId: context.orgId, finishedAt, attempt, isLogDeleted };
 };

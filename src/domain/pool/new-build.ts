@@ -49,10 +49,12 @@ export const addBuild = (
     { kind: "number", repoId, number },
     ...rules.outbox(null, build, now),
     ...rules.hostOutbox(build, now),
-    ...audit(actor, "build.create", id, { repoId, branch, number }, context),
+    ...audit(actor, "build.create", id, { repoId, branch, number, ...jobsIn(planned) }, context),
   ];
   return { build, changes };
 };
+
+const jobsIn = (planned: NewBuild["planned"]) => (planned ? { jobs: planned.graph.jobs.length } : {});
 
 /** A run without values and keys of its own needs no row: a retry finds the rest in the build. */
 const runValuesOf = (request: NewBuild, at: number): Change[] => {
