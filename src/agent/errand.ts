@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { branchOf, branchProblem, refOf } from "../domain/git-ref.ts";
+import { branchProblem, refOf } from "../domain/git-ref.ts";
+import { fileWantsPush } from "../domain/githost/file-wants.ts";
 import { DEFAULT_TRIGGERS } from "../domain/githost/triggers.ts";
-import { isTouched, wantsPush } from "../domain/githost/wants.ts";
+import { isTouched } from "../domain/githost/wants.ts";
 import { parseTriggers } from "../domain/plan/triggers.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { type Changes, changesSince } from "./checkout/changed-files.ts";
@@ -59,11 +60,8 @@ const wantsThisPush = async (
   fetched: CommitWithFile,
   changes: () => Promise<Changes | null>,
 ): Promise<boolean> => {
-  const { value } = parseTriggers(textOf(fetched) ?? "");
-  if (!value || !file?.decides) return false;
-  const branch = branchOf(build.branch);
-  const isWanted = (files: readonly string[] | null) =>
-    wantsPush(value.on, { branch, isDefault: true, files }).isWanted;
+  if (!file?.decides) return false;
+  const isWanted = (files: readonly string[] | null) => fileWantsPush(textOf(fetched) ?? "", build.branch, files);
   return isWanted(null) && isWanted((await changes())?.files ?? null);
 };
 

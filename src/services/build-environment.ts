@@ -37,6 +37,10 @@ export const runValuesOf = async (
 ): Promise<Record<string, string>> =>
   inputs ? JSON.parse(await context.keys.open(inputs, inputsContext(context.orgId, job?.buildId ?? buildId))) : {};
 
+/** Whoever may trigger a build does not change what a protected group says, such as where a release goes. */
+const isProtected = (attached: AttachedGroup[], { scope, ownerId }: VariableRow): boolean =>
+  scope === "group" && attached.some(({ id, protection }) => id === ownerId && protection !== null);
+
 /**
  * Composes what the holder of the grant gets, and opens no other value. Without a job that names it, a protected group
  * stays closed.
@@ -50,9 +54,12 @@ export const composeFor = async (
   if (found.rows.length > LIMITS.activeVariables) throw new EnvironmentTooLarge("variables");
   const { job, decision = null } = grant.job ?? {};
   const asking = { groups: job?.groups ?? [], branch: grant.build.branch, decision };
-  const { groupIds, refused } = openGroups(attachedGroups(found.groups), asking);
+  const attached = attachedGroups(found.groups);
+  const { groupIds, refused } = openGroups(attached, asking);
   if (refused !== null) throw new Uncomposable(refused);
-  const open = found.rows.filter(({ scope, ownerId }) => scope !== "group" || groupIds.includes(ownerId));
+  const open = found.rows
+    .filter(({ scope, ownerId }) => scope !== "group" || groupIds.includes(ownerId))
+    .map((row) => (isProtected(attached, row) ? { ...row, allowOverride: false } : row));
   const variables = await Promise.all(open.map(async (row) => scoped(row, await storedValue(context, row))));
   const run = await runValuesOf(context, grant);
   return compose({ variables, groupIds, run, secretKeys: grant.secretKeys }, "trusted");

@@ -29,16 +29,20 @@ const storedJob = async (context: Context, id: string): Promise<BuildJob> => {
 };
 
 /** One job of a build of several: from the pool, or from the record of its build. @throws Refusal not-found */
-const findJob = async (context: Context, id: string): Promise<BuildJob> => {
+export const findJob = async (context: Context, id: string): Promise<BuildJob> => {
   const inPool = await (await context.pool()).getJob(id);
   if (inPool.ok) return viewOfJob(inPool.value);
   if (inPool.refusal.kind !== "not-found") return settled(inPool);
   return viewOfJob(await storedJob(context, id));
 };
 
-/** What says where the log of a job is. @throws Refusal not-found */
+/** What says where the log of a job is: that of an adopted one is the log of the job that ran. @throws Refusal not-found */
 export const findLogOfJob = async (context: Context, id: string): Promise<Logged> => {
-  const { buildId, finishedAt, attempt } = await findJob(context, id);
+  const { buildId, finishedAt, attempt, adoptedFrom, key } = await findJob(context, id);
+  if (adoptedFrom !== null) {
+    const ran = (await findRecord(context, adoptedFrom)).jobs?.find((one) => one.key === key);
+    return ran ? findLogOfJob(context, ran.id) : Promise.reject(notFound());
+  }
   const { isLogDeleted } = await findRecord(context, buildId);
   return { id, orgId: context.orgId, finishedAt, attempt, isLogDeleted };
 };

@@ -34,18 +34,17 @@ const checkedResult = async (
   body: Finish,
 ): Promise<Omit<FinishReport, "agentId">> => {
   const { status, exitCode = null, reason = null, message } = body;
-  const outputs = status === "succeeded" ? Object.entries(body.outputs ?? {}) : [];
+  const all = status === "succeeded" ? Object.entries(body.outputs ?? {}) : [];
+  // Each text takes its time to mask: of too many only the last name is shown.
+  const isTooLarge = new TextEncoder().encode(all.flat().join("")).length > LIMITS.outputBytes;
+  const outputs = isTooLarge ? [[all.at(-1)![0], ""] as const] : all;
   const texts = [...outputs.flat(), ...(message ? [message] : [])];
   const found = await maskedAtEnd(context, holder, texts);
   const result = { ...holder, status, exitCode, reason, message: (message && found?.at(-1)) || null };
   if (outputs.length === 0 || found === null) return result;
-  const bytes = new TextEncoder().encode(outputs.flat().join("")).length;
-  if (bytes > LIMITS.outputBytes) {
-    const last = found[2 * (outputs.length - 1)] ?? "";
-    return {
-      ...holder,
-      ...refusedOutputs(`The outputs have more than ${byteSize(LIMITS.outputBytes)}, up to ${last}.`),
-    };
+  if (isTooLarge) {
+    const most = byteSize(LIMITS.outputBytes);
+    return { ...holder, ...refusedOutputs(`The outputs have more than ${most}, up to ${found[0]}.`) };
   }
   const changed = outputs.findIndex(([name, value], at) => found[2 * at] !== name || found[2 * at + 1] !== value);
   if (changed >= 0) {

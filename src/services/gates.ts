@@ -1,10 +1,21 @@
 import { Build } from "../protocol/build.ts";
 import { GateAnswer } from "../protocol/build-job.ts";
 import { PathId } from "../protocol/common.ts";
+import { findJob } from "./build-jobs.ts";
 import { buildRecord } from "./build-rows.ts";
-import { actorOf } from "./core/context.ts";
+import { findRecord } from "./builds.ts";
+import { actorOf, type Context } from "./core/context.ts";
 import { Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
+
+/** Answers for what the pool has no more, or never queued. @throws Refusal, always: not-found, or conflict */
+const refuseEnded = async (context: Context, id: string): Promise<never> => {
+  await findJob(context, id).catch((error: unknown) => {
+    if (!(error instanceof Refusal) || error.kind !== "not-found") throw error;
+    return findRecord(context, id);
+  });
+  throw new Refusal("conflict", "It has ended already.");
+};
 
 /** A person's decision on a gate. The path names the job, or a build in which one gate asks. */
 const decision = (approved: boolean) =>
@@ -21,7 +32,9 @@ const decision = (approved: boolean) =>
       const actor = actorOf(context);
       const comment = body.comment ?? null;
       const request = { id: params.id, approved, comment, role, name: token.name, actor };
-      return buildRecord(context, settled(await pool.decideGate(request)));
+      const decided = await pool.decideGate(request);
+      if (!decided.ok && decided.refusal.kind === "not-found") return refuseEnded(context, params.id);
+      return buildRecord(context, settled(decided));
     },
   });
 

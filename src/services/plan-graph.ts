@@ -11,6 +11,7 @@ import { unknownBeforeJobs } from "../domain/plan/known-variables.ts";
 import type { Mistake } from "../domain/plan/mistake.ts";
 import { parsePlan } from "../domain/plan/parse.ts";
 import type { Plan } from "../domain/plan/plan.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import type { Requires } from "../protocol/pipeline.ts";
 import type { Context } from "./core/context.ts";
 import { scoped } from "./environment-preview.ts";
@@ -65,10 +66,18 @@ const factsOf = (plan: Plan, of: PlanText, found: PlanSources, plain: Map<string
   };
 };
 
+/** Bytes of a text as JSON: text and graph are one row of the pool, of which the platform takes 2 MB. */
+const MOST_STORED_BYTES = 3 * LIMITS.definitionCharacters;
+
+const isTooLarge = (text: string): boolean =>
+  new TextEncoder().encode(JSON.stringify(text)).byteLength > MOST_STORED_BYTES;
+
 /** Makes the jobs of a file, or finds all that is wrong with it. @throws EnvironmentTooLarge */
 export const graphOf = async (context: Context, of: PlanText, found: PlanSources): Promise<PlannedGraph> => {
   const { plan, mistakes } = parsePlan(of.text);
   if (mistakes) return { mistakes };
+  if (isTooLarge(of.text))
+    return { mistakes: [{ line: 1, column: 1, message: "The file has too many signs that are not printed" }] };
   const { plain, secrets } = variablesOf(found, of.build.branch);
   const unknown = [
     ...unknownGroups(plan, found.groups),

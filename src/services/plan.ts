@@ -1,5 +1,6 @@
 import { and, eq } from "drizzle-orm";
 import { pipeline, repository } from "../db/schema.ts";
+import { fileWantsPush } from "../domain/githost/file-wants.ts";
 import { formatMistake, type Mistake, mistakeSentence } from "../domain/plan/mistake.ts";
 import type { Grant } from "../domain/pool/commands.ts";
 import { PathId } from "../protocol/common.ts";
@@ -36,6 +37,10 @@ const readSources = async (context: Context, grant: Grant): Promise<PlanSources>
   return { repository: itsRepository, pipeline: itsPipeline, rows, groups: attachedGroups(groups), run, secretKeys };
 };
 
+/** A build that reads the file does what it says where the pipeline leaves it to the file, and that wants the push. */
+const mayGoOn = ({ purpose, build }: Grant, { pipeline: of }: PlanSources, text: string): boolean =>
+  purpose !== "read-file" || (of?.on === null && fileWantsPush(text, build.branch, null));
+
 /** A definition in the pipeline's record counts, whatever the agent sends; else the file at the pipeline's path alone. */
 const planned = async (context: Context, grant: Grant, body: Body, found: PlanSources) => {
   const { id, number, branch, trigger, event, ref, tag, pull, subject, schedule } = grant.build;
@@ -43,6 +48,7 @@ const planned = async (context: Context, grant: Grant, body: Body, found: PlanSo
   if (definition === null && body.path !== configPath)
     throw new Uncomposable("The pipeline has another file than the one that was planned: trigger a new build.");
   const text = definition ?? body.text;
+  if (!mayGoOn(grant, found, text)) throw new Refusal("conflict", "This build only reads the pipeline file.");
   const base = body.base ?? null;
   const of = {
     text,

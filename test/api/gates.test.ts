@@ -74,6 +74,32 @@ describe("a gate", () => {
     expectProblem(await call(setup.admin, "POST", `/build/${buildId}/approve`), 409, "conflict");
   });
 
+  it("of a matrix asks once, for all combinations", async () => {
+    await gated("jobs:\n  deploy: { gate: {}, matrix: { to: [eu, us] }, steps: [{ run: x }] }\n");
+    expect((await buildOf(setup.admin, buildId)).waitsFor).toMatchObject([{ key: "deploy" }]);
+    const answer = await call(tokens.maintainer, "POST", `/build/${buildId}/approve`);
+    expect(answer, answer.text).toMatchObject({ status: 200, body: { waitsFor: [] } });
+    expect(statusesOf(answer.body)).toEqual({ "deploy (eu)": "queued", "deploy (us)": "queued" });
+    await runNext(setup.agent);
+    await runNext(setup.agent);
+  });
+
+  it("of a build or job that has ended, or that has no gate, is a conflict", async () => {
+    await gated(
+      "jobs:\n  deploy: { steps: [{ run: x }] }\n  after: { gate: {}, needs: [deploy], steps: [{ run: x }] }\n",
+    );
+    expectProblem(await call(setup.admin, "POST", `/job/${jobId}/approve`), 409, "conflict");
+    const after = (await buildOf(setup.admin, buildId)).jobs?.[1]?.id;
+    expectProblem(await call(setup.admin, "POST", `/job/${after}/approve`), 409, "conflict");
+    await runNext(setup.agent, { status: "failed", exitCode: 1 });
+    for (const path of [`/job/${jobId}`, `/job/${after}`, `/build/${buildId}`])
+      expectProblem(await call(setup.admin, "POST", `${path}/approve`), 409, "conflict");
+    const { id } = await trigger(setup.admin, setup.pipeline.id);
+    expectProblem(await call(setup.admin, "POST", `/build/${id}/approve`), 409, "conflict");
+    expectProblem(await call(setup.admin, "POST", `/build/${crypto.randomUUID()}/approve`), 404, "not-found");
+    await call(setup.admin, "POST", `/build/${id}/cancel`);
+  });
+
   it("among several is named by its job", async () => {
     await gated("jobs:\n  deploy: { gate: {}, steps: [{ run: x }] }\n  other: { gate: {}, steps: [{ run: x }] }\n");
     expectProblem(await call(setup.admin, "POST", `/build/${buildId}/approve`), 409, "conflict");

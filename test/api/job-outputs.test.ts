@@ -49,6 +49,11 @@ describe("the outputs of a job", () => {
       { a: btoa("a very secret text") },
       "The output a has a secret in it: pass secrets by variables.",
     ],
+    [
+      "more names than fit",
+      Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`n${index}`, ""])),
+      "The outputs have more than 64 KiB, up to n59999.",
+    ],
     ["more than 64 KiB", { b: "1", a: "x".repeat(64 * 1024) }, "The outputs have more than 64 KiB, up to a."],
   ])("fail it with %s, and nothing of them is stored", async (_, outputs, message) => {
     const { admin, agent, ids } = await planned();

@@ -9,6 +9,7 @@ import { call, expectProblem, newAgent, newPipeline } from "../support/api.ts";
 import { type BuildSetup, buildOf, newBuildSetup, poll, trigger } from "../support/build-setup.ts";
 import { DEFAULT_BUILD } from "../support/default-build.ts";
 import { poolStub } from "../support/deployment.ts";
+import { sendPlan } from "../support/jobs.ts";
 
 const STEPS = "steps: [{ run: make }]\n";
 const FILE = `on: { push: { branches: [main, next] } }\nsupersede: none\n${STEPS}`;
@@ -316,6 +317,19 @@ describe("a build of a git host", () => {
     const body = { status: "canceled", reason: "skipped", message: "Skipped: nothing changed" };
     for (const again of [1, 2]) expect((await report(job, "finish", body)).status, `${again}`).toBe(200);
     expect(await buildOf(setup.admin, job.build.id)).toMatchObject({ status, reason, message: body.message });
+  });
+
+  it.each<[string, string, object | undefined, number]>([
+    ["is planned where the file wants the push", "on: { push: {} }\n", undefined, 200],
+    ["is not where the file does not", "on: { pull: {} }\n", undefined, 409],
+    ["is not where the pipeline's own `on` decides", "on: { push: {} }\n", { on: { tag: {} } }, 409],
+  ])("that only reads the file %s", async (_, on, change, status) => {
+    if (change) await update(change);
+    const job = await arrived({ purpose: "read-file" }, { commitSha: SHA });
+    await report(job, "start");
+    const jobs = `${on}jobs: { a: { steps: [{ run: make }] } }\n`;
+    const answer = await sendPlan(setup.agent, job, jobs, { commitSha: SHA });
+    expect(answer, answer.text).toMatchObject({ status });
   });
 
   it("shows the commit that it was compared with", async () => {

@@ -136,6 +136,14 @@ describe("the plan of a build", () => {
     expect(build.message).toContain(".millrace.yml:2:");
   });
 
+  it("is refused with a text that would not fit into one row", async () => {
+    const { admin, agent, pipeline } = await newBuildSetup();
+    const { id } = await trigger(admin, pipeline.id);
+    const root = await takeAndStart(agent);
+    expectProblem(await sendPlan(agent, root, `${TWO}#${"\u0001".repeat(150_000)}\n`), 422, "invalid");
+    expect((await buildOf(admin, id)).message).toContain("not printed");
+  });
+
   it("names a secret in a condition: a mistake with its place", async () => {
     const setup = await newBuildSetup();
     const { admin, agent, pipeline } = setup;

@@ -98,6 +98,15 @@ describe("the variables of a protected group", () => {
     expect(await buildOf(admin, buildId)).toMatchObject({ status: "failed" });
   });
 
+  it("are not replaced by whoever triggers the build: only jobs without the group get the run's own", async () => {
+    const { admin, agent, pipeline } = await newProtected({ branches: ["main"] });
+    const member = await newToken(admin, "member");
+    await trigger(member, pipeline.id, { envVariables: { KEY: "elsewhere", OTHER: "1" } });
+    await planNext(agent, RELEASE);
+    expect((await runNext(agent)).env).toEqual({ KEY: "elsewhere", OTHER: "1" });
+    expect((await runNext(agent)).env).toEqual({ KEY: "the key of the release", OTHER: "1" });
+  });
+
   it("wait for an approval, by the role that the group asks for and not by the one of the file", async () => {
     const { admin, agent, pipeline } = await newProtected({ approval: "admin" });
     await trigger(admin, pipeline.id);

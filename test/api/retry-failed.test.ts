@@ -20,6 +20,10 @@ const failed = async () => {
   const planned = await planNext(agent, FILE);
   for (let n = 0; n < 3; n++) {
     const { body } = await pollForJobs(agent);
+    const log = new TextEncoder().encode(`log of ${body.job?.key}\n`);
+    await call(agent.token, "PUT", `/job/${body.job?.id}/log?offset=0&final=true`, log, {
+      "X-Lease": String(body.lease),
+    });
     const outputs = { v: "1" };
     await runNext(
       agent,
@@ -39,6 +43,7 @@ describe("the retry of the failed jobs of a build", () => {
     expect(again).toMatchObject({ retryOf: buildId, trigger: "retry", commitSha: before.commitSha });
     expect(statusesOf(again)).toEqual({ make: "succeeded", test: "queued", deploy: "waiting", docs: "succeeded" });
     expect(again.jobs[0]).toMatchObject({ key: "make", adoptedFrom: buildId });
+    expect(await call(admin, "GET", `/job/${again.jobs[0].id}/log`)).toMatchObject({ text: "log of make\n" });
     const job = await runNext(agent);
     expect(job.job).toMatchObject({ key: "test", needs: { make: { result: "success", outputs: { v: "1" } } } });
     await runNext(agent);

@@ -48,6 +48,8 @@ const WAYS: [name: string, dollars: (agents: number) => number][] = [
   ["busy without a pause", busy(run.build.counts)],
   ["busy, 30 variables", busy(run.withVariables.counts)],
   ["busy, 30 variables, 20 agents of an organization at once", busy(run.inACrowd)],
+  ["busy, 30 variables, the file in the repository", busy(run.ofAFile.counts)],
+  ["busy, 30 variables, with jobs of builds of several", busy(run.several.job)],
   ["busy, if a log were sent four times a second", busy(run.oftenLogged)],
 ];
 
@@ -73,24 +75,29 @@ const COUNTED: [name: string, of: (counts: Counts) => number][] = [
   ["bytes to R2", ({ archiveBytes }) => archiveBytes],
   ["lines of the service's log", ({ lines }) => lines],
 ];
-const { build, withVariables, ofAPush, inACrowd, removal } = run;
-const builds = [build.counts, withVariables.counts, ofAPush.counts, inACrowd, removal];
-const columns = [longPoll, socket, everyThreeSeconds, ...builds];
-print(
-  "Counted",
-  [
-    "",
-    "hour by long poll",
-    "hour by WebSocket",
-    "hour of asking every 3 s",
-    "a build",
-    "30 variables",
-    "of a push",
-    "of 20 at once",
-    "its removal",
-  ],
-  COUNTED.map(([name, of]) => [name, ...columns.map((counts) => rounded(of(counts)))]),
-);
+const { build, withVariables, ofAFile, several, ofAPush, inACrowd, removal } = run;
+const printCounted = (title: string, columns: Record<string, Counts>): void =>
+  print(
+    title,
+    ["", ...Object.keys(columns)],
+    COUNTED.map(([name, of]) => [name, ...Object.values(columns).map((counts) => rounded(of(counts)))]),
+  );
+printCounted("Counted", {
+  "hour by long poll": longPoll,
+  "hour by WebSocket": socket,
+  "hour of asking every 3 s": everyThreeSeconds,
+  "a build": build.counts,
+  "30 variables": withVariables.counts,
+  "of a push": ofAPush.counts,
+  "of 20 at once": inACrowd,
+  "its removal": removal,
+});
+printCounted("Counted, with 30 variables, by where the file lies", {
+  "in the pipeline's record": withVariables.counts,
+  "in the repository": ofAFile.counts,
+  "a job of several": several.job,
+  "planning them": several.plan,
+});
 
 const { d1RowsWritten } = withVariables.counts;
 /** The rows that a build writes, by table. */

@@ -14,17 +14,17 @@ import { type Storage, withStorageIn } from "../support/storage-in.ts";
 import { ms, quantile } from "./support/statistics.ts";
 
 const BUILDS = 50;
-const FILE = "steps:\n  - run: echo first-line-$((6 * 7))\n";
+export const FILE = "steps:\n  - run: echo first-line-$((6 * 7))\n";
 
 /** Milliseconds until the service has answered, a follower of the log gets the first line of the step, and the end. */
-interface Times {
+export interface Times {
   answered: number;
   line: number;
   end: number;
 }
 
 /** Makes a build and follows its log. @param make Begins it and gives its id. */
-const once = async ({ url, token }: Client, make: () => Promise<string>): Promise<Times> => {
+export const firstLineOf = async ({ url, token }: Client, make: () => Promise<string>): Promise<Times> => {
   const begun = performance.now();
   const headers = { Authorization: `Bearer ${token}`, Accept: "text/event-stream" };
   const id = await make();
@@ -78,9 +78,9 @@ const measure = async (storage: Storage): Promise<{ trigger: Times[]; push: Time
     (await client.call<Build>("POST", "/build", { pipelineId: pipeline.id, branch: "main" })).id;
   const times: { trigger: Times[]; push: Times[] } = { trigger: [], push: [] };
   for (let n = 0; n < BUILDS; n++) {
-    times.trigger.push(await once(client, trigger));
+    times.trigger.push(await firstLineOf(client, trigger));
     git.git("commit", "--quiet", "--allow-empty", "--message", `commit ${n}`);
-    times.push.push(await once(client, pushed(host, bare, git)));
+    times.push.push(await firstLineOf(client, pushed(host, bare, git)));
   }
   await agent.stop();
   await host.close();

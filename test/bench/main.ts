@@ -10,6 +10,7 @@ const BENCHES: Record<string, string> = {
   "first-line": "from the trigger, and from a push, to the first line of the log at a follower",
   flood: "heartbeats of an agent while another one floods its sockets",
   hook: "deliveries of git hosts, beside a bare Worker; the largest; forged ones",
+  jobs: "256 jobs of one build, beside a bare Worker; from the end of a need to the next job's first line",
   language: "parsing, checking and evaluating pipeline files, up to the largest",
   "log-view": "lost frames in the browser while a log streams in or scrolls",
   mask: "the masking of secrets, beside replaceAll and a plain copy",

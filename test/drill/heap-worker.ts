@@ -1,10 +1,14 @@
+import { expand } from "../../src/domain/jobs/expand.ts";
+import type { JobGraph } from "../../src/domain/jobs/graph.ts";
+import { parsePlan } from "../../src/domain/plan/parse.ts";
 import type { NewAgent, NewBuild } from "../../src/domain/pool/commands.ts";
-import worker, { BuildLog, AgentPool as Pool } from "../../src/worker.ts";
+import worker, { BuildLog, GitHost, AgentPool as Pool } from "../../src/worker.ts";
 import { DEFAULT_BUILD } from "../support/default-build.ts";
 
 /**
  * The Worker with a pool that fills itself: `/fill?agents=` makes a few agents by commands, each with a build that it
- * works on and two that wait, and copies their rows. `/wake` wakes it, and `/load` says what it holds.
+ * works on and two that wait, and copies their rows. `/plan?builds=` queues so many builds of 256 jobs. `/wake` wakes it,
+ * and `/load` says what it holds.
  */
 
 const ORGANIZATION = "heap";
@@ -31,7 +35,28 @@ const buildOf = (n: number): NewBuild => ({
   requires: { labels: ["label-7=value-3"] },
 });
 
+const AXIS = Array.from({ length: 16 }, (_, value) => `value-${value}`).join(", ");
+const FILE = `jobs:\n  test:\n    matrix: { one: [${AXIS}], other: [${AXIS}] }\n    steps: [{ run: make test }]\n`;
+
+const graphOf = (n: number): JobGraph => {
+  const { plan } = parsePlan(FILE);
+  const options = { hash: "", path: null, commitSha: buildOf(n).commitSha, requires: {}, timeoutSeconds: 3600 };
+  const facts = { build: {}, repository: {}, vars: {}, changed: {} };
+  const { graph } = plan ? expand(plan, { ...options, facts, newId: () => crypto.randomUUID() }) : {};
+  if (!graph) throw new Error("the file cannot be planned");
+  return graph;
+};
+
 export class AgentPool extends Pool {
+  async queueJobs(builds: number): Promise<void> {
+    for (let n = 0; n < builds; n++) {
+      const planned = { graph: graphOf(n), text: FILE, adopted: {} };
+      const { ok } = await this.enqueue({ ...buildOf(n), planned });
+      if (!ok) throw new Error("the queue is full");
+    }
+    await this.ctx.storage.deleteAlarm();
+  }
+
   async fill(agents: number): Promise<void> {
     const numbers = Array.from({ length: TEMPLATES }, (_, n) => n);
     const builds = Array.from({ length: TEMPLATES * BUILDS_OF_AN_AGENT }, (_, n) => n);
@@ -77,12 +102,14 @@ export class AgentPool extends Pool {
     await this.start({ buildId, fence, agentId, tokenHash });
   }
 
-  async loaded(): Promise<{ agents: number; builds: number }> {
-    return { agents: (await this.listAgents()).length, builds: (await this.liveBuilds()).length };
+  async loaded(): Promise<{ agents: number; builds: number; jobs: number }> {
+    const { sql } = this.ctx.storage;
+    const { jobs } = sql.exec<{ jobs: number }>("SELECT count(*) AS jobs FROM build_job").one();
+    return { agents: (await this.listAgents()).length, builds: (await this.liveBuilds()).length, jobs };
   }
 }
 
-export { BuildLog };
+export { BuildLog, GitHost };
 
 export default {
   ...worker,
@@ -91,6 +118,10 @@ export default {
     const pool = (env.AGENT_POOL as unknown as DurableObjectNamespace<AgentPool>).getByName(ORGANIZATION);
     if (pathname === "/fill") {
       await pool.fill(Number(searchParams.get("agents")));
+      return Response.json({});
+    }
+    if (pathname === "/plan") {
+      await pool.queueJobs(Number(searchParams.get("builds")));
       return Response.json({});
     }
     if (pathname === "/wake") {

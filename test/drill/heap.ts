@@ -8,6 +8,9 @@ import { serveBundled } from "../support/served-worker.ts";
 
 const AGENTS = 5_000;
 const GOAL_MB = 64;
+/** Builds of 256 jobs: as many as the queue takes. */
+const BUILDS_OF_JOBS = 39;
+const MOST_JOB_BYTES = 2_048;
 const ENTRY = join(import.meta.dirname, "heap-worker.ts");
 /** The limit of the heap is a flag of V8, which miniflare hands to the runtime. */
 const FLAGS = "MINIFLARE_WORKERD_V8_FLAGS";
@@ -53,14 +56,22 @@ class Inspector {
 
 const megabytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 
-const fill = async (stateFolder: string): Promise<void> => {
+const fill = async (stateFolder: string, path: string): Promise<void> => {
   const service = await serveBundled({ entry: ENTRY, stateFolder });
-  await fetch(`${service.url}/fill?agents=${AGENTS}`, { method: "POST" });
+  const { ok, status } = await fetch(`${service.url}${path}`, { method: "POST" });
+  if (!ok) throw new Error(`the pool was not filled: ${status}`);
   await service.stop();
 };
 
-/** Wakes the pool in a new process and asks its inspector. @returns bytes of heap in use at the most */
-const wake = async (stateFolder: string): Promise<number> => {
+interface Woken {
+  /** Bytes of heap that were taken at the most. */
+  most: number;
+  /** Bytes that the pool keeps for each job of a build of several. */
+  perJob: number;
+}
+
+/** Wakes the pool in a new process and asks its inspector. */
+const wake = async (stateFolder: string): Promise<Woken> => {
   const inspectorPort = await freePort();
   const service = await serveBundled({ entry: ENTRY, stateFolder, inspectorPort });
   try {
@@ -74,13 +85,14 @@ const wake = async (stateFolder: string): Promise<number> => {
     const kept = await inspector.call<HeapUsage>("Runtime.getHeapUsage");
     inspector.close();
     const loaded = (await (await fetch(`${service.url}/load`)).json()) as Record<string, number>;
-    console.log(`${loaded.agents} agents with 50 labels and ${loaded.builds} builds: awake after ${wakeMs} ms`);
+    const { agents, builds, jobs } = loaded;
+    console.log(`${agents} agents with 50 labels, ${builds} builds and ${jobs} jobs: awake after ${wakeMs} ms`);
     console.log(`  heap before: ${megabytes(before.usedSize)} in use`);
     console.log(
       `  after wake:  ${megabytes(awake.usedSize)} in use, ${megabytes(awake.totalSize)} taken from the system`,
     );
     console.log(`  after a garbage collection: ${megabytes(kept.usedSize)} in use`);
-    return awake.totalSize;
+    return { most: awake.totalSize, perJob: (kept.usedSize - before.usedSize) / (jobs || 1) };
   } finally {
     await service.stop();
   }
@@ -88,16 +100,19 @@ const wake = async (stateFolder: string): Promise<number> => {
 
 /** Fills a pool to its limits and wakes it, first freely, then with the goal as the limit of its heap. */
 export const drill = async (): Promise<boolean> => {
-  const stateFolder = mkdtempSync(join(tmpdir(), "millrace-heap-"));
+  const [stateFolder, jobsFolder] = [0, 1].map(() => mkdtempSync(join(tmpdir(), "millrace-heap-"))) as [string, string];
   try {
-    await fill(stateFolder);
+    await fill(stateFolder, `/fill?agents=${AGENTS}`);
     await wake(stateFolder);
+    await fill(jobsFolder, `/plan?builds=${BUILDS_OF_JOBS}`);
+    const { perJob } = await wake(jobsFolder);
+    console.log(`  ${Math.round(perJob)} bytes for each queued job (at most ${MOST_JOB_BYTES})`);
     process.env[FLAGS] = `--max-old-space-size=${GOAL_MB}`;
-    const most = await wake(stateFolder);
+    const { most } = await wake(stateFolder);
     console.log(`with a limit of ${GOAL_MB} MB: ${megabytes(most)} at the most`);
-    return most <= GOAL_MB * 1024 * 1024;
+    return most <= GOAL_MB * 1024 * 1024 && perJob <= MOST_JOB_BYTES;
   } finally {
     delete process.env[FLAGS];
-    rmSync(stateFolder, { recursive: true, force: true });
+    for (const folder of [stateFolder, jobsFolder]) rmSync(folder, { recursive: true, force: true });
   }
 };

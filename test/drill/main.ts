@@ -15,6 +15,10 @@ const DRILLS: Record<string, Drill> = {
     description: "wakes a pool of 5,000 agents and 15,000 builds, and asks the inspector for its heap",
     load: () => import("./heap.ts"),
   },
+  jobs: {
+    description: "runs 20 builds of 13 jobs on three agents, which are killed at chance moments and start again",
+    load: () => import("./jobs.ts"),
+  },
   leave: {
     description:
       "deletes an organization with a build under way, ends the service meanwhile, and searches what is left",

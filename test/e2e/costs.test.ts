@@ -12,6 +12,8 @@ const FORGED = 1_000;
 
 let service: CountedService;
 let build: BuildCost;
+let ofAFile: BuildCost;
+let several: Awaited<ReturnType<CountedService["severalCost"]>>;
 let connected: BuildCost;
 let tenant: CountedTenant;
 let pushes: PlayedPushes;
@@ -19,6 +21,9 @@ let pushes: PlayedPushes;
 beforeAll(async () => {
   service = await CountedService.start();
   build = await service.buildCost(await service.tenant("acme", VARIABLES));
+  const read = await service.tenant("read", VARIABLES, null);
+  ofAFile = await service.buildCost(read);
+  several = await service.severalCost(read, 2);
   const made = await service.connectedTenant("connected", VARIABLES);
   ({ pushes } = made);
   tenant = made;
@@ -46,6 +51,35 @@ describe("a build of five minutes with 30 variables", () => {
 
   it("leaves nothing in the object of its log", () => {
     expect(build.objectBytes).toBe(0);
+  });
+});
+
+describe("the same build of a file in the repository, whose agent asks for the variables once it has read it", () => {
+  it("costs no request and no row more, at most two calls of objects and one round to D1", () => {
+    const [{ counts }, { counts: before }] = [ofAFile, build];
+    const seen = JSON.stringify({ before, counts }, null, 1);
+    expect(counts.requests, seen).toBeLessThanOrEqual(before.requests);
+    expect(Math.round(billedCalls(counts) - billedCalls(before)), seen).toBeLessThanOrEqual(2);
+    expect(totalOf(counts.objectRowsWritten), seen).toBeLessThanOrEqual(totalOf(before.objectRowsWritten));
+    expect(totalOf(counts.d1RowsWritten), seen).toBeLessThanOrEqual(totalOf(before.d1RowsWritten));
+    expect(counts.d1Rounds - before.d1Rounds, seen).toBeLessThanOrEqual(1);
+  });
+});
+
+describe("a job of a build of several", () => {
+  it("costs no more than a build of one", () => {
+    const [{ job }, { counts: before }] = [several, build];
+    const seen = JSON.stringify({ before, job }, null, 1);
+    expect(Math.round(job.requests), seen).toBeLessThanOrEqual(before.requests);
+    expect(Math.round(billedCalls(job)), seen).toBeLessThanOrEqual(Math.round(billedCalls(before)));
+    expect(Math.round(totalOf(job.objectRowsWritten)), seen).toBeLessThanOrEqual(totalOf(before.objectRowsWritten));
+    expect(Math.round(totalOf(job.d1RowsWritten)), seen).toBeLessThanOrEqual(totalOf(before.d1RowsWritten));
+  });
+
+  it("leaves six requests for the plan of all of them", () => {
+    expect(Math.round(several.plan.requests)).toBeLessThanOrEqual(6);
+    expect(Math.round(billedCalls(several.plan))).toBeLessThanOrEqual(16);
+    expect(Math.round(totalOf(several.plan.objectRowsWritten))).toBeLessThanOrEqual(36);
   });
 });
 

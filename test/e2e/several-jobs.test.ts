@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe } from "vitest";
+import { Machine } from "../support/local/machine.ts";
 import { startLocalService } from "../support/local/service.ts";
 import { gates } from "./several-jobs/gates.ts";
 import { graph } from "./several-jobs/graph.ts";
 import { kills } from "./several-jobs/kills.ts";
 import { lies } from "./several-jobs/lies.ts";
-import { Machine } from "./several-jobs/machine.ts";
 import { names } from "./several-jobs/names.ts";
 import type { Stage } from "./several-jobs/stage.ts";
 import { stops } from "./several-jobs/stops.ts";

@@ -14,6 +14,7 @@ import { github } from "../support/local/git-host/payloads/github.ts";
 import { connectRepository, type GitRepository, makeRepository } from "../support/local/git-repository.ts";
 import { type Release, unpackLastRelease } from "../support/local/last-release.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";
+import { SeveralJobs } from "./upgrade/several-jobs.ts";
 
 /* Longer than a deploy takes here, so that no lease ends because of one. */
 const VARS = { LEASE_SECONDS: "60", HEARTBEAT_SECONDS: "1", POLL_SECONDS: "5" };
@@ -25,6 +26,7 @@ let before: Release;
 let service: LocalService;
 let client: Client;
 const agents: RunningAgent[] = [];
+let several: SeveralJobs | undefined;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "millrace-upgrade-"));
@@ -33,7 +35,7 @@ beforeAll(async () => {
   client = await service.newOrganization("acme");
 });
 afterAll(async () => {
-  await Promise.all(agents.map((agent) => agent.stop()));
+  await Promise.all([several?.stop(), ...agents.map((agent) => agent.stop())]);
   await service?.remove();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -165,6 +167,7 @@ it("takes over what the release before has under way, and can be rolled back onc
   const acrossRollback = await pushedTwice(git, repository, pipeline);
   for (const { id } of acrossRollback) await hasLines(id, 3);
   const waiting = await trigger(pipeline.id, "go-rollback");
+  several = await SeveralJobs.begin(service, before.agent);
   await service.deploy(before.config);
   expect(await statuses()).toEqual([401, 401]);
   for (const { id } of acrossRollback) await hasLines(id, 10);
@@ -176,8 +179,10 @@ it("takes over what the release before has under way, and can be rolled back onc
   const listed = async () => (await client.call<Build[]>("GET", "/build")).map(({ id }) => id).sort();
   const all = [done, acrossUpgrade, queued, ...acrossRollback, waiting].map(({ id }) => id).sort();
   await expect.poll(listed, { timeout: 30_000 }).toEqual(all);
+  await several.expectUntouched();
 
   await service.deploy();
+  await several.expectEnds();
   expect(await statuses()).toEqual([401, 401]);
   await expect.poll(listed, { timeout: 30_000 }).toEqual(all);
   for (const { id } of [done, acrossUpgrade, queued, ...acrossRollback, waiting]) {

@@ -16,18 +16,30 @@ export const checkDecisions = ({ call, storage }: CheckContext, changes: readonl
   }
 };
 
-/** The job that a decision is about: of a build, the only one that asks. */
-const asked = ({ storage }: CheckContext, { input, gates }: Call): JobNode | undefined => {
+const jobOf = ({ storage }: CheckContext, { id, buildId }: JobNode) =>
+  storage.rows.graphs.get(buildId)!.graph.jobs.find((job) => job.id === id)!;
+
+/** The job that a decision is about: of a build, the only one that asks, or the first of the only matrix that does. */
+const asked = (context: CheckContext, { input, gates }: Call): JobNode | undefined => {
   const node = gates.get(input.id);
-  if (node || storage.rows.nodes.has(input.id)) return node;
+  if (node || context.storage.rows.nodes.has(input.id)) return node;
   const asking = [...gates.values()].filter(
     ({ buildId, end, gate }) => buildId === input.id && !end && !gate!.decision,
   );
-  return asking.length === 1 ? asking[0] : undefined;
+  return asking.every((one) => jobOf(context, one).definition === jobOf(context, asking[0]!).definition)
+    ? asking[0]
+    : undefined;
 };
 
-const gateOf = ({ storage }: CheckContext, { id, buildId }: JobNode) =>
-  storage.rows.graphs.get(buildId)!.graph.jobs.find((job) => job.id === id)!.gate!;
+/** All combinations of a matrix that asked were decided together. */
+const checkTogether = (context: CheckContext, { gates }: Call, decided: JobNode): void => {
+  for (const other of gates.values()) {
+    if (other.buildId !== decided.buildId || other.end || other.gate!.decision) continue;
+    const isOfMatrix = jobOf(context, other).definition === jobOf(context, decided).definition;
+    const isDecided = context.storage.rows.nodes.get(other.id)!.gate!.decision !== null;
+    must(32, isDecided === isOfMatrix, "a decision was about another gate, or not about all of a matrix");
+  }
+};
 
 export const checkGateDecided = (context: CheckContext, call: Call): void => {
   const { input, now, audits } = call;
@@ -35,12 +47,13 @@ export const checkGateDecided = (context: CheckContext, call: Call): void => {
   const before = asked(context, call);
   if (!before) return;
   const known = before.gate!.decision;
-  must(32, mayDecide(input.role, gateOf(context, before).by), `a ${input.role} decided a gate`);
+  must(32, mayDecide(input.role, jobOf(context, before).gate!.by), `a ${input.role} decided a gate`);
   const after = context.storage.rows.nodes.get(before.id)!.gate!.decision;
   must(32, after?.approved === input.approved, "a gate was not decided as it was said");
   if (known) return;
   must(32, now < before.gate!.until, "a decision came after the time of its gate");
   must(32, !before.end, "a decision came after the end of its job");
+  checkTogether(context, call, before);
   must(
     40,
     audits.includes(`job.${input.approved ? "approve" : "reject"} ${before.id}`),
@@ -54,6 +67,7 @@ export const checkGateRefused = (context: CheckContext, call: Call): void => {
   if (!before || before.end || now >= before.gate!.until) return;
   if (context.storage.rows.nodes.get(before.id)?.end) return;
   const known = before.gate!.decision;
-  const isAllowed = mayDecide(input.role, gateOf(context, before).by) && (!known || known.approved === input.approved);
+  const isAllowed =
+    mayDecide(input.role, jobOf(context, before).gate!.by) && (!known || known.approved === input.approved);
   must(32, !isAllowed, "a decision of an allowed person was refused");
 };

@@ -22,6 +22,9 @@ export type ExpandedMatrix =
 /** Combinations of the axes that are compared with `exclude`. */
 const MOST_BEFORE_EXCLUDE = 4 * LIMITS.jobs;
 
+/** Names of axes and of the extra keys of `include`: each combination may get them all. */
+const MOST_KEYS = 100;
+
 const TOO_MANY = `A build has at most ${LIMITS.jobs} jobs`;
 
 const matches = (combination: Matrix, filter: [string, MatrixValue][]): boolean =>
@@ -49,6 +52,8 @@ const problemsOf = ({ axes, include, exclude }: WrittenMatrix): MatrixProblem[] 
     else if (!keys.every((key) => names.has(key)))
       problems.push({ at: "exclude", index, message: "Only axes can be excluded, and one of these keys is none" });
   }
+  if (new Set([...names, ...include.flatMap((item) => Object.keys(item))]).size > MOST_KEYS)
+    problems.push({ at: "matrix", index: 0, message: `A matrix has at most ${MOST_KEYS} different keys` });
   if (axes.length === 0 && include.length === 0)
     problems.push({ at: "matrix", index: 0, message: "A matrix needs an axis, or `include`" });
   if (axes.reduce((count, { values }) => count * values.length, 1) > MOST_BEFORE_EXCLUDE)
@@ -95,7 +100,8 @@ const included = (combinations: Matrix[], { axes, include }: WrittenMatrix): Mat
 export const expandMatrix = (matrix: WrittenMatrix): ExpandedMatrix => {
   const problems = problemsOf(matrix);
   if (problems.length > 0) return { problems };
-  const combinations = included(excluded(productOf(matrix.axes), matrix.exclude, problems), matrix);
+  const kept = excluded(productOf(matrix.axes), matrix.exclude, problems);
+  const combinations = kept.length > LIMITS.jobs ? kept : included(kept, matrix);
   if (combinations.length === 0) problems.push({ at: "matrix", index: 0, message: "No combination is left" });
   if (combinations.length > LIMITS.jobs)
     problems.push({

@@ -73,8 +73,12 @@ const toGate = ({ gate, groups }: GraphJob, node: JobNode | undefined): JobGate 
   };
 };
 
-/** The gates that ask now. */
-export const toWaitsFor = (jobs: readonly JobOfBuild[]): Build["waitsFor"] =>
-  jobs.flatMap(({ id, key, status, gate }) =>
-    gate?.since && !gate.decision && status === "waiting" ? [{ jobId: id, key, gate }] : [],
-  );
+/** The gates that ask now: one for all combinations of a matrix. */
+export const toWaitsFor = (jobs: readonly JobOfBuild[]): Build["waitsFor"] => {
+  const asking = jobs.filter(({ status, gate }) => gate?.since && !gate.decision && status === "waiting");
+  return [...Map.groupBy(asking, ({ definition }) => definition)].map(([definition, [first, ...others]]) => ({
+    jobId: first!.id,
+    key: others.length > 0 ? definition : first!.key,
+    gate: first!.gate!,
+  }));
+};

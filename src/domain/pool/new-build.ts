@@ -2,7 +2,7 @@ import { LIMITS, withCommas } from "../../protocol/limits.ts";
 import type { NewBuild } from "./commands.ts";
 import { audit, type DecisionContext } from "./decision.ts";
 import type { BuildFacts, Change, JobFacts } from "./facts.ts";
-import { addGraph, countWaiting, newSeveral } from "./several.ts";
+import { addGraph, countWaiting, newSeveral, notBeforeOf } from "./several.ts";
 import type { PoolState } from "./state.ts";
 
 /** What the same decision has added to the queue already. */
@@ -43,16 +43,18 @@ export const addBuild = (
   const build: BuildFacts = { ...newFacts(request, context), seq: state.seq + nth.inPool, number };
   const changes: Change[] = [
     { kind: "build", build },
-    { kind: "job", job: newJob(request) },
+    { kind: "job", job: newJob(request, build) },
     ...(planned ? addGraph(id, planned.graph, planned.text, planned.adopted) : []),
     ...runValuesOf(request, now),
     { kind: "number", repoId, number },
     ...rules.outbox(null, build, now),
     ...rules.hostOutbox(build, now),
-    ...audit(actor, "build.create", id, { repoId, branch, number }, context),
+    ...audit(actor, "build.create", id, { repoId, branch, number, ...jobsIn(planned) }, context),
   ];
   return { build, changes };
 };
+
+const jobsIn = (planned: NewBuild["planned"]) => (planned ? { jobs: planned.graph.jobs.length } : {});
 
 /** A run without values and keys of its own needs no row: a retry finds the rest in the build. */
 const runValuesOf = (request: NewBuild, at: number): Change[] => {
@@ -92,7 +94,7 @@ const newFacts = (request: NewBuild, { now, rules }: DecisionContext): Omit<Buil
 export const sizeOfInputs = ({ inputs, secretKeys }: NewBuild): number =>
   (inputs?.length ?? 0) + secretKeys.join().length;
 
-const newJob = (request: NewBuild): JobFacts => ({
+const newJob = (request: NewBuild, { several }: BuildFacts): JobFacts => ({
   id: request.id,
   buildId: request.id,
   requires: request.requires,
@@ -103,7 +105,7 @@ const newJob = (request: NewBuild): JobFacts => ({
   attempt: 0,
   unstarted: 0,
   releasedBy: [],
-  notBefore: 0,
+  notBefore: several ? notBeforeOf(several) : 0,
   lease: null,
   fence: 0,
   agentId: null,

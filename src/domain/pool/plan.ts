@@ -16,7 +16,7 @@ import {
 import type { ActiveBuild, Change } from "./facts.ts";
 import { commitBuilt } from "./found.ts";
 import { endBuild } from "./lease.ts";
-import { addGraph, countWaiting, newSeveral } from "./several.ts";
+import { addGraph, countWaiting, newSeveral, notBeforeOf } from "./several.ts";
 import type { BuildGraph, PoolState } from "./state.ts";
 import { buildOfCaller, isRefused } from "./work.ts";
 
@@ -63,7 +63,6 @@ const planProblem = (
   if (build.jobOf) return "A job of a build has no jobs of its own.";
   if (build.status !== "running" || job.lease?.stop)
     return "The build does not run: it was not started, or has to stop.";
-  if (build.origin?.purpose === "read-file") return "This build only reads the pipeline file.";
   const commitSha = graph.commitSha ?? undefined;
   if (commitBuilt(build, commitSha) !== (commitSha ?? build.commitSha)) return "The file is of another commit.";
   return rules.planAccepted(null, graph.hash) === "accept" ? null : "The jobs of this build are known already.";
@@ -72,16 +71,17 @@ const planProblem = (
 const accept = (held: ActiveBuild, request: PlanRequest, context: DecisionContext): Change[] => {
   const { build, job } = held;
   const { graph, text, agentId } = request;
+  const several = newSeveral(context.now, true);
   const patch = {
     ...({ status: "queued", startedAt: null, message: null } as const),
     commitSha: commitBuilt(build, graph.commitSha ?? undefined),
     base: request.base ?? build.base ?? null,
-    several: newSeveral(context.now, true),
+    several,
   };
   return [
     ...addGraph(build.id, graph, text),
     ...patchBuild(build, patch, context),
-    { kind: "job", job: { ...job, lease: null } },
+    { kind: "job", job: { ...job, lease: null, notBefore: notBeforeOf(several) } },
     ...audit(agentActor(agentId), "build.plan", build.id, { agentId, jobs: graph.jobs.length }, context),
   ];
 };

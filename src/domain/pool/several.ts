@@ -14,6 +14,9 @@ export const newSeveral = (now: number, holdsPlace: boolean): SeveralJobs => ({
   cancel: null,
 });
 
+/** No agent gets the build itself before this time: after a rollback the release before would hand it out. */
+export const notBeforeOf = ({ until }: SeveralJobs): number => until;
+
 /** The changes that store a graph with its jobs; those that an earlier build has done have ended already. */
 export const addGraph = (
   buildId: string,

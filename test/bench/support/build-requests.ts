@@ -11,12 +11,14 @@ export type RegisteredAgent = Agent & { token: string; heartbeatSeconds: number 
 export const STAGES = ["trigger", "poll", "start", "log", "finish"] as const;
 /** Milliseconds of each request of one build. */
 export type StageTimes = Record<(typeof STAGES)[number], number>;
+/** The same of what was triggered before, such as a job of a build of several. */
+export type RunTimes = Omit<StageTimes, "trigger">;
 
 /** What the agent says with its polls and on its socket. */
 export const SAID = { [FEATURES_HEADER]: FEATURES.join(",") };
 
 /** What a pipeline's record says where its file does not lie in the repository. */
-export const DEFINITION = "steps:\n  - run: echo\n";
+const DEFINITION = "steps:\n  - run: echo\n";
 
 /** Creates a repository with a pipeline; null: its file lies in the repository. Nothing is cloned from it. */
 export const makePipeline = async (client: Client, definition: string | null = DEFINITION): Promise<Pipeline> => {
@@ -43,6 +45,17 @@ const timed = async <T>(times: Partial<StageTimes>, stage: keyof StageTimes, wor
   return result;
 };
 
+/** Polls what waits, and runs it to its end. Undefined where nothing waits for this agent. */
+export const runNext = async (http: KeepAliveClient, agent: RegisteredAgent): Promise<RunTimes | undefined> => {
+  const times: Partial<StageTimes> = {};
+  const { token } = agent;
+  const poll = http.request<Job | undefined>("GET", `/buildagent/${agent.id}/poll?wait=0`, { token, headers: SAID });
+  const job = await timed(times, "poll", poll);
+  if (!job) return undefined;
+  await runTaken(http, agent, job, times);
+  return times as RunTimes;
+};
+
 /** Triggers a build, then polls the oldest waiting one and runs it to its end. */
 export const runBuild = async (
   http: KeepAliveClient,
@@ -59,7 +72,17 @@ export const runBuild = async (
     http.request<Job | undefined>("GET", `/buildagent/${agent.id}/poll?wait=50`, { token }),
   );
   if (!job) throw new Error("a poll found no build although one waits for each agent");
-  const path = `/build/${job.build.id}`;
+  await runTaken(http, agent, job, times);
+  return times as StageTimes;
+};
+
+const runTaken = async (
+  http: KeepAliveClient,
+  { token }: RegisteredAgent,
+  job: Job,
+  times: Partial<StageTimes>,
+): Promise<void> => {
+  const path = `/build/${job.job?.id ?? job.build.id}`;
   const headers = { [LEASE_HEADER]: String(job.lease) };
   await timed(times, "start", http.request("POST", `${path}/start`, { token, headers }));
   const bytes = { ...headers, "Content-Type": "application/octet-stream" };
@@ -70,7 +93,6 @@ export const runBuild = async (
   );
   const end = JSON.stringify({ status: "succeeded", exitCode: 0 });
   await timed(times, "finish", http.request("POST", `${path}/finish`, { token, headers, body: end }));
-  return times as StageTimes;
 };
 
 /** The same five requests against the floor. */
@@ -78,9 +100,15 @@ export const runFloorBuild = async (http: KeepAliveClient): Promise<StageTimes> 
   const times: Partial<StageTimes> = {};
   const id = `?id=${crypto.randomUUID()}`;
   await timed(times, "trigger", http.request("POST", `/trigger${id}`));
+  return { ...times, ...(await runFloorJob(http, id)) } as StageTimes;
+};
+
+/** The same without the trigger. */
+export const runFloorJob = async (http: KeepAliveClient, id = `?id=${crypto.randomUUID()}`): Promise<RunTimes> => {
+  const times: Partial<StageTimes> = {};
   await timed(times, "poll", http.request("GET", `/poll${id}`));
   await timed(times, "start", http.request("POST", `/start${id}`));
   await timed(times, "log", http.request("PUT", `/log${id}`, { body: LOG }));
   await timed(times, "finish", http.request("POST", `/finish${id}`));
-  return times as StageTimes;
+  return times as RunTimes;
 };

@@ -11,11 +11,17 @@ const STORED_SAMPLE = 300;
 /** Builds that run at once in one organization. */
 const CROWD = 20;
 const BUILD_DAYS = 90;
+/** Jobs of a build of several over which the cost of one is measured. */
+const JOBS = 4;
 
 /** What one run of the bench counted. */
 export interface CostRun {
   build: BuildCost;
   withVariables: BuildCost;
+  /** With 30 variables, for which the agent asks once it has read the file in the repository. */
+  ofAFile: BuildCost;
+  /** With the same: each job of a build of several, and what that build costs besides its jobs. */
+  several: { job: Counts; plan: Counts };
   /** With 30 variables too, made by a push; its states go back to the git host. */
   ofAPush: BuildCost;
   /** One of many builds of an organization that run at once, with 30 variables. */
@@ -38,6 +44,9 @@ export const countCosts = async (): Promise<CostRun> => {
     const full = await service.tenant("full", 30);
     const build = await service.buildCost(bare);
     const withVariables = await service.buildCost(full);
+    const read = await service.tenant("read", 30, null);
+    const ofAFile = await service.buildCost(read);
+    const several = await service.severalCost(read, JOBS);
     const ofAPush = await service.buildCost(await service.connectedTenant("connected", 30));
     const inACrowd = await service.crowdCost(full, CROWD);
     const { counts: oftenLogged } = await service.buildCost(bare, 250);
@@ -51,7 +60,8 @@ export const countCosts = async (): Promise<CostRun> => {
     const removal = await service.removalCost(BUILD_DAYS, STORED_SAMPLE);
     const rowsLeft = await service.rowsOfBuilds(full);
     const hours = { longPoll, socket, everyThreeSeconds };
-    return { build, withVariables, ofAPush, inACrowd, oftenLogged, removal, databaseBytes, rowsLeft, hours };
+    const builds = { build, withVariables, ofAFile, several, ofAPush, inACrowd, oftenLogged };
+    return { ...builds, removal, databaseBytes, rowsLeft, hours };
   } finally {
     await service.stop();
   }

@@ -6,15 +6,16 @@ import { withStorageIn } from "../../support/storage-in.ts";
 import { AgentSocket } from "./agent-socket.ts";
 import { makePipeline, type RegisteredAgent, registerAgent } from "./build-requests.ts";
 import { type Counts, difference, times } from "./counts.ts";
-import { countedWhile, countsOf, passTime, waitUntilIdle } from "./idle-hour.ts";
+import { countedWhile, passTime, waitUntilIdle } from "./idle-hour.ts";
 import { KeepAliveClient } from "./keep-alive.ts";
 import { PlayedPushes } from "./played-pushes.ts";
 import { buildRows, bytesOfABuild, logBytes } from "./stored-bytes.ts";
-import { type BuildTrigger, typicalBuilds } from "./typical-build.ts";
+import { type BuildTrigger, typicalBuilds, typicalJobs } from "./typical-build.ts";
 import { inParallel } from "./waiters.ts";
 
 /** Seconds after which a build's log is in the archive, and its object gone. */
 const ARCHIVED_AFTER = 3 * 3600;
+const DAY_MS = 86_400_000;
 /** Runs of the cron trigger in which all old builds of a sample are removed. */
 const UPKEEP_ROUNDS = 10;
 
@@ -99,16 +100,40 @@ export class CountedService {
 
   /** The cost of the second of two builds: the first of an organization pays for what lasts. */
   async buildCost({ orgId, trigger, agent, socket }: CountedTenant, pace?: number): Promise<BuildCost> {
-    await typicalBuilds(this.http, { trigger, crowd: [{ agent, socket }], pace });
+    let buildId = "";
+    const counts = await this.#secondCost(trigger, async () => {
+      [buildId = ""] = await typicalBuilds(this.http, { trigger, crowd: [{ agent, socket }], pace });
+    });
+    return { counts, objectBytes: await logBytes(this.http, orgId, buildId) };
+  }
+
+  /** What each job costs of a build of several, and what that build costs without its jobs. */
+  async severalCost({ trigger, agent, socket }: CountedTenant, jobs: number): Promise<{ job: Counts; plan: Counts }> {
+    const of = (count: number) => typicalJobs(this.http, { trigger, agent, socket, jobs: count });
+    const one = await this.#secondCost(trigger, () => of(1));
+    const many = await this.#secondCost(trigger, () => of(jobs + 1));
+    const job = times(difference(many, one), 1 / jobs);
+    return { job, plan: difference(one, job) };
+  }
+
+  /** What work costs for the second time on one day. */
+  async #secondCost(trigger: BuildTrigger, work: () => Promise<unknown>): Promise<Counts> {
+    await this.#untilMidnight();
+    await work();
     await this.settle(ARCHIVED_AFTER);
     // The last use of a token is written once in a while, not for each build.
     await this.http.request("GET", "/token/self", { token: trigger.token });
     await waitUntilIdle(this.http);
-    const before = await countsOf(this.http);
-    const [buildId = ""] = await typicalBuilds(this.http, { trigger, crowd: [{ agent, socket }], pace });
-    await this.settle(ARCHIVED_AFTER);
-    const counts = difference(await countsOf(this.http), before);
-    return { counts, objectBytes: await logBytes(this.http, orgId, buildId) };
+    return countedWhile(this.http, async () => {
+      await work();
+      await this.settle(ARCHIVED_AFTER);
+    });
+  }
+
+  /** The first use of a variable on a day is stored: builds that are compared run on one day (UTC). */
+  async #untilMidnight(): Promise<void> {
+    const now = await this.http.request<number>("GET", "/now");
+    await this.settle((DAY_MS - (now % DAY_MS)) / 1000);
   }
 
   /** What each build costs where so many agents of one organization build at once, and share its alarms. */
@@ -117,7 +142,7 @@ export class CountedService {
       const agent = await register(`crowd-${n}`);
       return { agent, socket: await this.openSocket(agent) };
     });
-    await this.settle(ARCHIVED_AFTER);
+    await this.#untilMidnight();
     await this.http.request("GET", "/token/self", { token: trigger.token });
     const counts = await countedWhile(this.http, async () => {
       await typicalBuilds(this.http, { trigger, crowd });

@@ -200,6 +200,7 @@ export default {
       const owner = { binding: searchParams.get("binding"), name: searchParams.get("name") } as AlarmOwner;
       return Response.json(await objectOf(env, owner).stored());
     }
+    if (pathname === "/now") return Response.json(Date.now());
     if (pathname === "/upkeep") await worker.scheduled({} as ScheduledController, counted(env));
     if (pathname === "/clock") {
       await passTime(Number(searchParams.get("ahead")), (alarm) => objectOf(env, alarm).fireAlarm());

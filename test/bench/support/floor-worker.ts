@@ -21,6 +21,13 @@ export class Floor extends DurableObject<FloorEnv> {
     this.ctx.storage.sql.exec(KEEP, id, FACTS);
   }
 
+  /** Stores so many rows in one transaction. */
+  async storeAll(count: number): Promise<void> {
+    this.ctx.storage.transactionSync(() => {
+      for (let row = 0; row < count; row++) this.ctx.storage.sql.exec(KEEP, crypto.randomUUID(), FACTS);
+    });
+  }
+
   async storeAndPush(id: string): Promise<void> {
     await this.store(id);
     await this.push(id);
@@ -71,6 +78,11 @@ export default {
       case "/trigger":
         await read();
         await pool.storeAndPush(id);
+        break;
+      case "/plan":
+        await request.text();
+        await read();
+        await pool.storeAll(Number(searchParams.get("jobs")));
         break;
       case "/poll":
         await handOut();

@@ -1,4 +1,4 @@
-import type { RegisteredAgent } from "./build-requests.ts";
+import { type RegisteredAgent, SAID } from "./build-requests.ts";
 import { type Counts, difference, times, totalOf } from "./counts.ts";
 import type { KeepAliveClient } from "./keep-alive.ts";
 
@@ -31,7 +31,7 @@ export const idleHour = async (
   everySeconds = POLL_SECONDS,
 ): Promise<Counts> => {
   const poll = async ({ id, token }: RegisteredAgent) => {
-    const { status } = await http.send("GET", `/buildagent/${id}/poll?wait=${wait}`, { token });
+    const { status } = await http.send("GET", `/buildagent/${id}/poll?wait=${wait}`, { token, headers: SAID });
     if (status !== 204) throw new Error(`an idle poll got status ${status}`);
   };
   const counts = await countedWhile(http, async () => {

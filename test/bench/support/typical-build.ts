@@ -53,6 +53,53 @@ export const typicalBuilds = async (
   return running.map(({ id }) => id);
 };
 
+interface TypicalJobs {
+  trigger: BuildTrigger;
+  agent: RegisteredAgent;
+  socket: AgentSocket;
+  jobs: number;
+}
+
+/** Runs one build of so many such jobs: an agent plans it, then runs them one after the other. */
+export const typicalJobs = async (http: KeepAliveClient, { trigger, agent, socket, jobs }: TypicalJobs) => {
+  await triggerBuild(http, trigger);
+  await planBuild(http, agent, fileOf(jobs));
+  await passTime(http, 1);
+  for (let job = 0; job < jobs; job++) {
+    const running = await RunningBuild.take(http, { agent, socket, pace: QUIET_PACE, begunAt: 0 });
+    for (let second = 0; second <= BUILD_SECONDS; second++) {
+      await running.live(second);
+      await passTime(http, 1);
+    }
+  }
+};
+
+const fileOf = (jobs: number): string =>
+  ["jobs:", ...Array.from({ length: jobs }, (_, index) => `  job-${index}: { steps: [{ run: echo }] }`)].join("\n");
+
+/** What the agent does that is given a build of several jobs: it reads the file, and says in two parts of the log so. */
+const planBuild = async (http: KeepAliveClient, { id, token }: RegisteredAgent, text: string): Promise<void> => {
+  const job = await http.request<Job>("GET", `/buildagent/${id}/poll?wait=0`, { token, headers: SAID });
+  const headers = { [LEASE_HEADER]: String(job.lease) };
+  const path = `/build/${job.build.id}`;
+  const log = async (offset: number, body: string, query = "") =>
+    http.request("PUT", `${path}/log?offset=${offset}${query}`, {
+      ...{ token, body },
+      headers: { ...headers, "Content-Type": "application/octet-stream" },
+    });
+  await http.request("POST", `${path}/start`, { token, headers });
+  await log(0, LOG);
+  const body = JSON.stringify({ commitSha: COMMIT, path: job.pipeline.configPath, text });
+  await http.request("PUT", `${path}/plan`, { token, headers, body });
+  await log(LOG.length, LOG, "&final=true");
+};
+
+const triggerBuild = async (http: KeepAliveClient, trigger: BuildTrigger): Promise<void> => {
+  const body = JSON.stringify({ pipelineId: trigger.pipelineId, branch: "main" });
+  if (trigger.push) await trigger.push();
+  else await http.request("POST", "/build", { token: trigger.token, body });
+};
+
 interface Run {
   agent: RegisteredAgent;
   socket: AgentSocket;
@@ -83,9 +130,12 @@ class RunningBuild {
   }
 
   static async begin(http: KeepAliveClient, trigger: TypicalBuilds["trigger"], run: Run): Promise<RunningBuild> {
-    const body = JSON.stringify({ pipelineId: trigger.pipelineId, branch: "main" });
-    if (trigger.push) await trigger.push();
-    else await http.request("POST", "/build", { token: trigger.token, body });
+    await triggerBuild(http, trigger);
+    return RunningBuild.take(http, run);
+  }
+
+  /** Takes what waits, which fits its agent. */
+  static async take(http: KeepAliveClient, run: Run): Promise<RunningBuild> {
     const { id, token } = run.agent;
     const build = new RunningBuild(
       http,
@@ -105,7 +155,7 @@ class RunningBuild {
   }
 
   get id(): string {
-    return this.#job.build.id;
+    return this.#job.job?.id ?? this.#job.build.id;
   }
 
   /** Does what the agent does in this second. */

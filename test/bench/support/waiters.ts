@@ -10,6 +10,8 @@ export interface Arrival {
 
 /** Many agents that wait at once, by long poll or socket. */
 export class Waiters {
+  /** Messages at all of them. */
+  arrivals = 0;
   #onArrival: ((arrival: Arrival) => void) | null = null;
   readonly #sockets: WebSocket[] = [];
   readonly #over = new AbortController();
@@ -22,6 +24,7 @@ export class Waiters {
   }
 
   notify(index: number, text: string): void {
+    this.arrivals += 1;
     this.#onArrival?.({ index, at: performance.now(), text });
     this.#onArrival = null;
   }
@@ -44,8 +47,8 @@ export class Waiters {
   }
 
   /** Opens a socket. Each message on it is an arrival. */
-  async openSocket(index: number, url: string, token?: string): Promise<void> {
-    const headers = token ? { Authorization: `Bearer ${token}` } : {};
+  async openSocket(index: number, url: string, token?: string, more: Record<string, string> = {}): Promise<void> {
+    const headers = token ? { ...more, Authorization: `Bearer ${token}` } : more;
     const socket = new WebSocket(url.replace(/^http/, "ws"), { headers });
     this.#sockets.push(socket);
     await new Promise((resolve, reject) => {

@@ -118,6 +118,9 @@ describe("the expansion of a matrix", () => {
 
   it("never makes a product that is too large", () => {
     const axis = (name: string) => ({ name, values: Array.from({ length: 100 }, (_, index) => `${index}`) });
+    const many = Array.from({ length: 100 }, (_, index) => ({ [`key${index}`]: "x" }));
+    const wide = expandMatrix({ axes: [{ name: "a", values: ["1"] }], include: many, exclude: [] });
+    expect(wide.problems?.map(({ message }) => message)).toEqual(["A matrix has at most 100 different keys"]);
     const huge = { axes: ["a", "b", "c", "d", "e", "f", "g", "h"].map(axis), include: [], exclude: [] };
     expect(expandMatrix(huge).problems).toEqual([
       { at: "matrix", index: 0, message: "A build has at most 256 jobs: this matrix has far more combinations" },

@@ -39,6 +39,13 @@ describe("a build of several jobs", () => {
     expect(pool.refusal("plan", request)).toBe("lease-lost");
   });
 
+  it("waits so that a release which knows no jobs does not hand it out", () => {
+    const pool = new TestPool();
+    const { buildId } = planned(pool, [graphJob("a")]);
+    const until = pool.model.state.builds.get(buildId)?.several?.until;
+    expect(pool.model.storage.rows.jobs.get(buildId)).toMatchObject({ lease: null, notBefore: until });
+  });
+
   it("gives its jobs only to agents whose programs run them", () => {
     const pool = new TestPool();
     const { buildId } = planned(pool, [graphJob("a")]);

@@ -8,8 +8,8 @@ import { isEnded } from "../../../src/protocol/build-states.ts";
 import type { Pipeline } from "../../../src/protocol/pipeline.ts";
 import type { Repository } from "../../../src/protocol/repository.ts";
 import { connectRepository, type GitRepository, makeRepository } from "../../support/local/git-repository.ts";
+import type { Machine } from "../../support/local/machine.ts";
 import type { LocalService } from "../../support/local/service.ts";
-import type { Machine } from "./machine.ts";
 
 /** Shared by all parts of the test: a service, an organization, and its three machines. */
 export interface Stage {

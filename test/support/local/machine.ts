@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "../../../src/local/client.ts";
-import { type RunningAgent, startAgent, startRegistered } from "../../support/local/agent.ts";
-import { CallProxy } from "../../support/local/call-proxy.ts";
-import type { LocalService } from "../../support/local/service.ts";
+import { type RunningAgent, startAgent, startRegistered } from "./agent.ts";
+import { CallProxy } from "./call-proxy.ts";
+import type { LocalService } from "./service.ts";
 
 /** What a machine says that it can build, as options of `register`. */
 const SKILLS = {
