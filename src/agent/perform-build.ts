@@ -1,27 +1,22 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Plan } from "../domain/plan/plan.ts";
+import { isPlanned } from "../domain/plan/plan-of-job.ts";
 import { unmetRequirements } from "../domain/requires.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import type { BuildFolder } from "./build-folder.ts";
 import type { BuildResult } from "./build-result.ts";
 import type { Changes } from "./checkout/changed-files.ts";
-import {
-  type CheckoutContext,
-  type CheckoutSource,
-  checkOut,
-  type Fetched,
-  fetchSource,
-  remoteOf,
-} from "./checkout/checkout.ts";
+import { type CheckoutContext, type CheckoutSource, checkOut, type Fetched, remoteOf } from "./checkout/checkout.ts";
 import { platformCode } from "./cli/capabilities.ts";
 import type { Identity } from "./cli/identity.ts";
 import { asksForChanges, changesOf, knownBase, newsOfFile, reasonToSkip } from "./errand.ts";
-import { BuildFailure, Cancel, RequirementsNotMet, TryElsewhere } from "./failure.ts";
+import { Cancel, RequirementsNotMet } from "./failure.ts";
+import { fetchForJob, logCheckout, sourceOf } from "./fetch-job.ts";
 import { type Comparison, factsOf } from "./job-facts.ts";
 import { outputsOf } from "./job-outputs.ts";
 import type { BuildLog } from "./log/build-log.ts";
-import { headerOf, jobVariables } from "./one-of-several.ts";
+import { jobVariables } from "./one-of-several.ts";
 import { planJobs } from "./plan-jobs.ts";
 import { chownTree } from "./process/as-user.ts";
 import type { ProcessTree } from "./process/process-tree.ts";
@@ -30,7 +25,7 @@ import { type PlanRead, readPlan } from "./read-plan.ts";
 import { type RunStepsOptions, runSteps } from "./steps/run-steps.ts";
 import { buildVariables } from "./steps/step-environment.ts";
 import { firstSteps } from "./steps/step-report.ts";
-import { attemptOf, heldId, type JobAnswer, secretsOf } from "./wire/answers.ts";
+import { type JobAnswer, secretsOf } from "./wire/answers.ts";
 import type { BuildCalls } from "./wire/build-calls.ts";
 import type { ProgressReport } from "./wire/progress-report.ts";
 
@@ -84,7 +79,7 @@ export const performBuild = async (job: JobAnswer, options: PerformBuildOptions)
       return { kind: "finish", body: { status: "canceled", exitCode: null, reason: "skipped", message: skipped } };
     }
     const read = readPlan(job, fetched);
-    if (!job.job && hasJobs(read.plan)) return await planAll(job, read, fetched, changes, options);
+    if (!job.job && isPlanned(read.plan)) return await planAll(job, read, fetched, changes, options);
     const { plan } = read;
     if (!job.job) checkRequirements(plan, read.file, options.identity);
     if (plan.job.timeoutMinutes !== null) planTimer = cancelAfter(plan.job.timeoutMinutes * 60, cancel);
@@ -101,44 +96,6 @@ export const performBuild = async (job: JobAnswer, options: PerformBuildOptions)
 /** Cancels the build at its time limit. */
 export const cancelAfter = (seconds: number, cancel: AbortController): NodeJS.Timeout =>
   setTimeout(() => cancel.abort(new Cancel("timeout", seconds)), seconds * 1000);
-
-/** @throws BuildFailure when this agent is too old for the kind of the repository's credential. */
-const sourceOf = ({ build: { branch, commitSha }, repository, pipeline, job }: JobAnswer): CheckoutSource => {
-  const { fullName, cloneUrl, credential } = repository;
-  const configPath = job?.path ?? pipeline.configPath;
-  if (!credential) return { branch, commitSha, configPath, repository: { fullName, cloneUrl } };
-  const { kind } = credential;
-  if (kind === "other")
-    throw new BuildFailure(
-      "agent-error",
-      "this agent is too old for the kind of the repository's credential: update it",
-    );
-  return { branch, commitSha, configPath, repository: { fullName, cloneUrl, credential: { ...credential, kind } } };
-};
-
-/** The log's first lines: what is checked out, what happened to the attempt before, and where its log is. */
-const logCheckout = (job: JobAnswer, { log, identity }: PerformBuildOptions): void => {
-  const { build, repository, job: one } = job;
-  const { branch, message } = build;
-  const before = attemptOf(job) - 1;
-  if (one) log.say(headerOf(one));
-  log.say(`--- Checkout of ${repository.fullName}, ${branch}`);
-  if (message !== null && !one) log.say(message);
-  if (before === 0) return;
-  const url = `${identity.url}/${one ? "job" : "build"}/${heldId(job)}/log?attempt=${before}`;
-  log.say(`This is attempt ${before + 1}. The log of attempt ${before}: GET ${url}`);
-};
-
-/** @throws TryElsewhere for a failed checkout: what the build requires is not known yet, so another agent may fetch it. */
-const fetchForJob = async (job: JobAnswer, source: CheckoutSource, context: CheckoutContext): Promise<Fetched> => {
-  try {
-    return await fetchSource(source, context);
-  } catch (error) {
-    if (job.mayGoElsewhere && error instanceof BuildFailure && error.reason === "checkout-failed")
-      throw new TryElsewhere(error.reason, error.message);
-    throw error;
-  }
-};
 
 /** Tells the service of a pipeline file that is new to it. */
 const tellFile = async (job: JobAnswer, fetched: Fetched, { calls }: PerformBuildOptions): Promise<void> => {
@@ -160,9 +117,6 @@ const compare = async (
   if (found) log.say(`compared with ${found.base}: changed files: ${found.files.length}`);
   return { base, files: found?.files ?? null };
 };
-
-/** Whether the service has to plan what the file says: it asks for groups of variables, where it has no jobs. */
-const hasJobs = (plan: Plan): boolean => plan.jobs !== null || plan.groups.length > 0;
 
 const planAll = async (
   job: JobAnswer,

@@ -1,4 +1,4 @@
-import { readGraph, readJob } from "./agent-pool-job-rows.ts";
+import { readJob, readPlan } from "./agent-pool-job-rows.ts";
 import { readAgent, readBuild } from "./agent-pool-rows.ts";
 import type { AuditOutboxEntry, LogOutboxEntry } from "./agent-pool-tables.ts";
 
@@ -6,7 +6,7 @@ import type { AuditOutboxEntry, LogOutboxEntry } from "./agent-pool-tables.ts";
 const ROWS = {
   agent: { key: "id", read: readAgent },
   build: { key: "seq", read: readBuild },
-  plan: { key: "build_id", read: readGraph },
+  plan: { key: "build_id", read: readPlan },
   build_job: { key: "id", read: readJob },
   audit_outbox: { key: "seq", read: JSON.parse },
   log_outbox: { key: "seq", read: JSON.parse },

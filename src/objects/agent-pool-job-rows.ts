@@ -12,8 +12,8 @@ CREATE INDEX IF NOT EXISTS build_job_of ON build_job (build_id);
 CREATE TABLE IF NOT EXISTS output (job_id TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
 `;
 
-/** Graphs, and jobs, of builds that are under way. */
-export const ACTIVE_PLANS = `SELECT p.build_id, p.facts -> '$.graph' AS facts FROM plan p
+/** Plans, and jobs, of builds that are under way. */
+export const ACTIVE_PLANS = `SELECT p.build_id, p.facts FROM plan p
   JOIN build b ON b.id = p.build_id WHERE b.ended_at IS NULL`;
 export const ACTIVE_JOBS = `SELECT j.id, j.build_id, j.facts FROM build_job j
   JOIN build b ON b.id = j.build_id WHERE b.ended_at IS NULL`;
@@ -33,11 +33,18 @@ export const readJob = (facts: string): JobRow => {
   return row;
 };
 
+interface PlanRow {
+  graph: JobGraph;
+  /** The file that it was read from. */
+  text: string;
+}
+
 /** @throws where the row is damaged */
-export const readGraph = (facts: string): JobGraph => {
-  const graph = objectIn(facts) as unknown as JobGraph;
-  must(Array.isArray(graph.jobs) && typeof graph.facts === "object", "jobs");
-  return graph;
+export const readPlan = (facts: string): PlanRow => {
+  const plan = objectIn(facts) as unknown as PlanRow;
+  must(Array.isArray(plan.graph?.jobs) && typeof plan.graph.facts === "object", "jobs");
+  must(typeof plan.text === "string", "text");
+  return plan;
 };
 
 /** What a stored job of a build that is under way means for the state. */
@@ -111,9 +118,9 @@ export class JobRows {
     return found;
   }
 
-  plan(buildId: string): { graph: JobGraph; text: string } | undefined {
+  plan(buildId: string): PlanRow | undefined {
     const [row] = this.#sql.exec<{ facts: string }>("SELECT facts FROM plan WHERE build_id = ?", buildId);
-    return row && (JSON.parse(row.facts) as { graph: JobGraph; text: string });
+    return row && (JSON.parse(row.facts) as PlanRow);
   }
 
   /** The plan of a build, with what its ended jobs gave. */

@@ -16,8 +16,9 @@ import { RULES } from "../domain/pool/rules.ts";
 import type { PoolState } from "../domain/pool/state.ts";
 import { type HeardSequence, NOTHING_HEARD } from "../domain/pool/stored.ts";
 import { isEnded } from "../protocol/build-states.ts";
+import type { BuildRecord } from "./agent-pool-build-rows.ts";
 import type { DeadLetterBody } from "./agent-pool-dead-letters.ts";
-import type { BuildRecord, PoolStorage } from "./agent-pool-storage.ts";
+import type { PoolStorage } from "./agent-pool-storage.ts";
 import type { AuditOutboxEntry } from "./agent-pool-tables.ts";
 import { wholeJobs } from "./agent-pool-whole-jobs.ts";
 
@@ -67,7 +68,7 @@ export class Outbox {
       isDue,
     };
     const audits = this.#storage.auditEntries(BATCH_SIZE).map((queued) => this.#auditWrite(orgId, queued));
-    const found = this.#storage.buildRecords(this.#nextBuilds(state));
+    const found = this.#storage.builds.of(this.#nextBuilds(state));
     const recorded = await Promise.all(found.map((record) => this.#record(orgId, record, result)));
     const told = found.filter(({ build }, index) => RULES.mayTell(build, recorded[index]!));
     await this.#send(pool, [...told.map((record) => this.#buildWrite(orgId, record)), ...audits], result);

@@ -12,9 +12,9 @@ import type { Explanation } from "../protocol/explain.ts";
 import type { BuildJob } from "../protocol/job-record.ts";
 import type { Metrics } from "../protocol/metrics.ts";
 import { DETAILS } from "../protocol/problem.ts";
+import type { BuildRecord } from "./agent-pool-build-rows.ts";
 import type { PoolEngine } from "./agent-pool-engine.ts";
 import { JobRecords } from "./agent-pool-job-records.ts";
-import type { BuildRecord } from "./agent-pool-storage.ts";
 
 /** Milliseconds for which the metrics of a pool with this many agents and builds are remembered. */
 const METRICS_MS = 5_000;
@@ -33,7 +33,7 @@ export class PoolRecords {
 
   /** A build that the pool has. */
   build(buildId: string): Build {
-    return this.#toBuild(this.#engine.storage.buildRecord(buildId)!);
+    return this.#toBuild(this.#engine.storage.builds.find(buildId)!);
   }
 
   /** For people: with its jobs. */
@@ -64,7 +64,7 @@ export class PoolRecords {
 
   findBuild(buildId: string): Result<Build> & { deleted?: Deleted | undefined } {
     const { storage } = this.#engine;
-    const found = storage.buildRecord(buildId);
+    const found = storage.builds.find(buildId);
     const deleted = storage.deletion(buildId)?.deleted;
     return found
       ? { ok: true, value: this.#jobs.withJobs(this.#toBuild(found)), deleted }
@@ -74,7 +74,7 @@ export class PoolRecords {
   /** Active builds, the oldest first; or those that the query asks for. */
   liveBuilds(query?: LiveQuery): Build[] {
     const { storage, state } = this.#engine;
-    const found = query ? storage.buildRecords(liveIds(state, query)) : storage.activeBuildRecords();
+    const found = query ? storage.builds.of(liveIds(state, query)) : storage.builds.active();
     return found.map((record) => this.#jobs.withGates(this.#toBuild(record)));
   }
 
@@ -101,7 +101,7 @@ export class PoolRecords {
     const known =
       explainJob(state, buildId, context, this.#pingedAt) ?? explainSeveral(state, buildId, context, this.#pingedAt);
     if (known) return { ok: true, value: known };
-    const found = storage.buildRecord(buildId) ?? storage.ended(buildId);
+    const found = storage.builds.find(buildId) ?? storage.ended(buildId);
     if (!found) return unknownId();
     return { ok: true, value: explain(state, found.build, found.job, context, this.#pingedAt) };
   }
@@ -142,7 +142,7 @@ export class PoolRecords {
     const { storage, orgId } = this.#engine;
     const { buildId } = granted;
     const job = this.#jobs.granted(buildId);
-    const record = storage.buildRecord(job?.buildId ?? buildId)!;
+    const record = storage.builds.find(job?.buildId ?? buildId)!;
     const leased = this.#engine.state.jobs.get(buildId) ?? record.job;
     return { ...toGrant(orgId, granted, record, leased, storage.runValues(record.build.id)), ...(job && { job }) };
   }

@@ -6,11 +6,12 @@ import type { GraphJob } from "../domain/jobs/graph.ts";
 import { questionsOf } from "../domain/jobs/questions.ts";
 import type { Mistake } from "../domain/plan/mistake.ts";
 import type { Plan } from "../domain/plan/plan.ts";
+import { isPlanned } from "../domain/plan/plan-of-job.ts";
 import { mergeRequires, unmetRequirements } from "../domain/requires.ts";
 import type { Agent } from "../protocol/agent.ts";
 import { type CheckedJob, PIPELINE_DEFAULTS } from "../protocol/pipeline.ts";
 import type { Context } from "./core/context.ts";
-import { graphOf, isPlanned, type PlannedGraph, type PlanSources } from "./plan-graph.ts";
+import { graphOf, type PlannedGraph, type PlanSources } from "./plan-graph.ts";
 
 /** What a check of a file knows: all of it for a pipeline, nothing for a file alone. */
 export type CheckSources = Omit<PlanSources, "repository" | "run" | "secretKeys"> & {

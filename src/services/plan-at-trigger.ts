@@ -2,12 +2,13 @@ import type { pipeline, repository } from "../db/schema.ts";
 import { refOf, tagOf } from "../domain/git-ref.ts";
 import type { BuildOrigin } from "../domain/githost/build-origin.ts";
 import { parsePlan } from "../domain/plan/parse.ts";
+import { isPlanned } from "../domain/plan/plan-of-job.ts";
 import type { Planned } from "../domain/pool/commands.ts";
 import type { BuildTrigger } from "../protocol/build.ts";
 import type { Requires } from "../protocol/pipeline.ts";
 import { attachedGroups, unopenable } from "./build-environment.ts";
 import type { Context } from "./core/context.ts";
-import { graphOf, isPlanned } from "./plan-graph.ts";
+import { graphOf } from "./plan-graph.ts";
 import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
 
 interface Target {

@@ -43,9 +43,6 @@ export interface PlanText {
 
 export type PlannedGraph = { graph: JobGraph; mistakes?: undefined } | { graph?: undefined; mistakes: Mistake[] };
 
-/** Whether a file has jobs that are planned, or asks for groups, which only a planned job gets. */
-export const isPlanned = ({ jobs, groups }: Plan): boolean => jobs !== null || groups.length > 0;
-
 /** The plain variables that every job has, and the names of its secrets. What a protected group has stays unread. */
 const variablesOf = ({ rows, groups, run, secretKeys }: PlanSources, branch: string) => {
   const { groupIds } = openGroups(groups, { groups: [], branch, decision: null });

@@ -108,9 +108,12 @@ describe("a build of several jobs", () => {
 
   it("fails where what was stored of its plan is damaged, and counts a job as failed whose row is", async () => {
     const { pool, buildId } = await planned("jobs-plan", [graphJob("a")]);
-    await rowsOf(pool, "UPDATE plan SET facts = '{}'");
+    await rowsOf(pool, "UPDATE plan SET facts = '{'");
     await evictDurableObject(pool);
     expect(value(await pool.getBuild(buildId))).toMatchObject({ status: "failed", reason: "agent-error" });
+    expect(await pool.deadLetters(0, 10)).toMatchObject([
+      { what: `a row of plan: ${buildId}`, reason: "it is not JSON" },
+    ]);
     const other = await planned("jobs-row", [graphJob("a"), graphJob("b", { condition: "always()", needs: ["a"] })]);
     await rowsOf(other.pool, `UPDATE build_job SET facts = '{' WHERE id = '${other.idOf("a")}'`);
     await evictDurableObject(other.pool);

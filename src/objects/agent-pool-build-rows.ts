@@ -1,0 +1,85 @@
+import type { BuildFacts, JobFacts, Report } from "../domain/pool/facts.ts";
+import { isEnded } from "../protocol/build-states.ts";
+import type { ReadableRows } from "./agent-pool-readable-rows.ts";
+import type { Reports } from "./agent-pool-reports.ts";
+import { readBuild, writeBuild } from "./agent-pool-rows.ts";
+
+export interface BuildRecord {
+  build: BuildFacts;
+  job: JobFacts;
+  report: Report;
+}
+
+/** The rows of builds: each has the facts of its job too, and its report is a row beside it. */
+export class BuildRows {
+  readonly #sql: SqlStorage;
+  readonly #rows: ReadableRows;
+  readonly #reports: Reports;
+
+  constructor(sql: SqlStorage, rows: ReadableRows, reports: Reports) {
+    this.#sql = sql;
+    this.#rows = rows;
+    this.#reports = reports;
+  }
+
+  /** One row, whatever of it changed. What D1 heard of an ended build is out of date once that changes. */
+  store(id: string, build: BuildFacts | undefined, job: JobFacts | undefined): void {
+    if (!build) {
+      this.#sql.exec(
+        "UPDATE build SET facts = json_set(facts, '$.job', json(?)) WHERE id = ?",
+        JSON.stringify(job),
+        id,
+      );
+    } else if (!job) {
+      const update = "UPDATE build SET facts = json_set(?, '$.job', facts -> '$.job') WHERE seq = ?";
+      this.#sql.exec(update, JSON.stringify(build), build.seq);
+    } else {
+      const facts = writeBuild(build, job);
+      const update = "UPDATE build SET facts = ? WHERE seq = ? AND id = ? RETURNING 1";
+      const isKnown = this.#rows.all(update, facts, build.seq, id).length > 0;
+      if (!isKnown) this.#sql.exec("INSERT INTO build VALUES (?, ?, NULL, ?)", build.seq, id, facts);
+    }
+    // Apart from the facts: to set it also writes the index of builds under way.
+    if (build && isEnded(build.status))
+      this.#sql.exec("UPDATE build SET ended_at = NULL WHERE seq = ? AND ended_at IS NOT NULL", build.seq);
+  }
+
+  /** A build that is active, or that ended within 24 hours. */
+  find(buildId: string): BuildRecord | undefined {
+    return this.#records("b.id = ?", buildId)[0];
+  }
+
+  of(buildIds: string[]): BuildRecord[] {
+    return this.#records("b.id IN (SELECT value FROM json_each(?))", JSON.stringify(buildIds));
+  }
+
+  active(): BuildRecord[] {
+    return this.#records("b.ended_at IS NULL ORDER BY b.seq").filter(({ build }) => !isEnded(build.status));
+  }
+
+  endedAfter(seq: number, limit: number): { id: string; seq: number }[] {
+    const query = "SELECT id, seq FROM build WHERE ended_at IS NOT NULL AND seq > ? ORDER BY seq LIMIT ?";
+    const most = Number.isFinite(limit) ? limit : -1;
+    return this.#rows.all(query, seq, most).map((row) => ({ id: row.id!, seq: Number(row.seq) }));
+  }
+
+  lastSeq(): number {
+    const [row] = this.#rows.all("SELECT max(seq) AS last FROM build");
+    return Number(row?.last ?? 0);
+  }
+
+  #records(where: string, ...bindings: unknown[]): BuildRecord[] {
+    const found: BuildRecord[] = [];
+    const query = `SELECT b.seq, b.id, b.ended_at, b.facts, r.facts AS report FROM build b
+      LEFT JOIN report r ON r.build_id = b.id WHERE ${where}`;
+    this.#rows.each(
+      "build",
+      query,
+      ({ id, facts, report }) => {
+        found.push({ ...readBuild(facts!), report: this.#reports.read(id!, report!) });
+      },
+      ...bindings,
+    );
+    return found;
+  }
+}

@@ -1,0 +1,95 @@
+import { apply } from "../domain/pool/apply.ts";
+import type { BuildFacts, Change, JobFacts, Records } from "../domain/pool/facts.ts";
+import { isHostDue } from "../domain/pool/host-state.ts";
+import { emptyState, type PoolState } from "../domain/pool/state.ts";
+import { isEnded } from "../protocol/build-states.ts";
+import type { DeletionRows } from "./agent-pool-deletion-rows.ts";
+import type { EndCloses } from "./agent-pool-end-closes.ts";
+import type { HostRows } from "./agent-pool-host-rows.ts";
+import { ACTIVE_JOBS, ACTIVE_PLANS, changesOfJob, readJob, readPlan } from "./agent-pool-job-rows.ts";
+import type { ReadableRows } from "./agent-pool-readable-rows.ts";
+import { readAgent, readBuild } from "./agent-pool-rows.ts";
+import { REVOKED } from "./agent-pool-tables.ts";
+
+/** What the state is loaded from, and what else remembers the rows that it reads. */
+interface Stored {
+  records: Records;
+  rows: ReadableRows;
+  deletions: DeletionRows;
+  endCloses: EndCloses;
+  hosts: HostRows;
+}
+
+/** The state after the last committed transaction. Read row by row: all rows at once do not fit into memory. */
+export const loadState = (stored: Stored, now: number): PoolState => {
+  const { records, rows, deletions, hosts } = stored;
+  const state = emptyState(records);
+  for (const { name, value } of rows.all("SELECT name, value FROM meta")) apply(state, changesOfMeta(name!, value!));
+  rows.each("agent", "SELECT id, facts FROM agent ORDER BY id", ({ facts }) => {
+    apply(state, [{ kind: "agent", agent: readAgent(facts!) }]);
+  });
+  loadBuilds(state, stored, now);
+  loadJobs(state, rows);
+  apply(
+    state,
+    hosts.load().map((buildId) => ({ kind: "host-due", buildId, at: now }) as const),
+  );
+  apply(state, [{ kind: "loaded" }]);
+  const { audits, closes } = records.pending();
+  if (audits > 0) apply(state, [{ kind: "flush", at: now, failures: 0 }]);
+  apply(
+    state,
+    deletions.pending().map((deletion) => ({ kind: "deleted", deletion }) as const),
+  );
+  if (closes > 0) apply(state, [{ kind: "closing", at: now, failures: 0 }]);
+  return state;
+};
+
+const changesOfMeta = (name: string, value: string): Change[] => {
+  const [, tokenId] = name.split(REVOKED);
+  if (tokenId) return [{ kind: "revoked", tokenId, at: Number(value) }];
+  switch (name) {
+    case "org":
+      return [{ kind: "org", orgId: value }];
+    case "fence":
+      return [{ kind: "fence", fence: Number(value) }];
+    case "told":
+      return [{ kind: "told", sequence: Number(value) }];
+    case "unchecked":
+      return [{ kind: "unchecked", sequence: Number(value) }];
+    case "tell-again":
+      return [{ kind: "tell-again", ...JSON.parse(value) }];
+    default:
+      return [];
+  }
+};
+
+const loadBuilds = (state: PoolState, { rows, endCloses, hosts }: Stored, now: number): void => {
+  const untold = "SELECT seq, id, ended_at, facts FROM build WHERE ended_at IS NULL ORDER BY seq";
+  rows.each("build", untold, ({ facts }) => {
+    const found = readBuild(facts!);
+    apply(state, changesOf(found, now));
+    if (!isEnded(found.build.status)) return;
+    endCloses.addLoaded(found.build, found.job, now);
+    if (isHostDue(found.build)) hosts.add(found.build.id);
+  });
+};
+
+/** What a stored build that D1 has to hear of, or that is active, means for the state. */
+const changesOf = ({ build, job }: { build: BuildFacts; job: JobFacts }, now: number): Change[] => {
+  const dirty: Change = { kind: "dirty", buildId: build.id, at: Math.min(now, build.finishedAt ?? now) };
+  const host: Change[] = isHostDue(build) ? [{ kind: "host-due", buildId: build.id, at: now }] : [];
+  if (isEnded(build.status)) return [{ kind: "sequence", sequence: build.version }, dirty, ...host];
+  const active: Change[] = [{ kind: "build", build }, { kind: "job", job }, ...host];
+  return build.isTold ? active : [...active, dirty];
+};
+
+const loadJobs = (state: PoolState, rows: ReadableRows): void => {
+  rows.each("plan", ACTIVE_PLANS, ({ build_id: buildId, facts }) => {
+    if (!state.builds.get(buildId!)?.several) return;
+    apply(state, [{ kind: "graph", buildId: buildId!, graph: readPlan(facts!).graph, text: "" }]);
+  });
+  rows.each("build_job", ACTIVE_JOBS, ({ build_id: buildId, facts }) => {
+    if (state.graphs.has(buildId!)) apply(state, changesOfJob(readJob(facts!)));
+  });
+};
