@@ -15,8 +15,8 @@ export interface Exchange extends Example {
 /** Replaces each `$name.field` in the value by that field of an earlier answer. */
 const resolve = <T>(value: T, answers: Answers): T => {
   if (typeof value === "string") {
-    const [, name = "", field = ""] = /^\$(\w+)\.(\w+)$/.exec(value) ?? [];
-    return name === "" ? value : answers[name][field];
+    const [, name = "", path = ""] = /^\$(\w+)\.([\w.]+)$/.exec(value) ?? [];
+    return name === "" ? value : path.split(".").reduce((found, field) => found[field], answers[name]);
   }
   if (Array.isArray(value)) return value.map((inner) => resolve(inner, answers)) as T;
   if (typeof value !== "object" || value === null) return value;

@@ -1,6 +1,6 @@
 import type { Sender } from "../../src/api/description/examples.ts";
 
-/** One request. `$name.field` in it is that field of the answer to the step with this name. */
+/** One request. `$name.field` in it is that field of the answer to the step with this name; `$name.list.0.id` is deeper. */
 export interface Step {
   operation: string;
   summary: string;
@@ -24,7 +24,116 @@ const step = (operation: string, status: number, summary: string, more: Partial<
 });
 
 const COMMIT = "3f2a9c61d05b7e84f1c0a2b3948576d1e0f9a8b7";
+/** What the second agent program says of itself. */
+const FEATURES = { "X-Agent-Features": "environment,jobs" };
+const JOBS = `jobs:
+  lint: { steps: [{ run: make lint }] }
+  sign: { gate: { message: Sign it? }, steps: [{ run: make sign }] }
+  ship: { gate: { message: Ship it? }, steps: [{ run: make ship }] }
+  docs: { gate: { message: Publish the docs? }, steps: [{ run: make docs }] }
+`;
 const LOG = "Installing...\nTOKEN=***\nok\n";
+
+const ofPlan = (body: string) => ({ commitSha: COMMIT, path: ".millrace.yml", text: body });
+const underLease = (name: string, id: string, more: Partial<Step> = {}): Partial<Step> => ({
+  ...{ as: "agent", id },
+  headers: { "X-Lease": `$${name}.lease` },
+  ...more,
+});
+
+/** Builds whose file an agent reads first: one of one job, and two of several. */
+const JOBS_STORY: Step[] = [
+  step("triggerBuild", 201, "A build whose file nobody has read", {
+    name: "unread",
+    body: { pipelineId: "$pipeline.id", branch: "trunk", commitSha: COMMIT },
+  }),
+  step("pollForJob", 200, "A job that comes without its environment", {
+    ...{ as: "agent", name: "reader", id: "$agent.id", query: { wait: "50" }, headers: FEATURES },
+  }),
+  step("startBuild", 200, "It has arrived", underLease("reader", "$unread.id")),
+  step(
+    "getEnvironment",
+    200,
+    "The file is read, and has no jobs",
+    underLease("reader", "$unread.id", { body: { commitSha: COMMIT } }),
+  ),
+  step(
+    "finishBuild",
+    200,
+    "Its tests failed",
+    underLease("reader", "$unread.id", { body: { status: "failed", exitCode: 1 } }),
+  ),
+  step("triggerBuild", 201, "A build of several jobs", {
+    name: "several",
+    body: { pipelineId: "$pipeline.id", branch: "trunk", commitSha: COMMIT },
+  }),
+  step("pollForJob", 200, "Its file is to be read", {
+    ...{ as: "agent", name: "root", id: "$agent.id", query: { wait: "50" }, headers: FEATURES },
+  }),
+  step("startBuild", 200, "It has arrived", underLease("root", "$several.id")),
+  step(
+    "planBuild",
+    200,
+    "The file that the commit has",
+    underLease("root", "$several.id", { name: "plan", body: ofPlan(JOBS) }),
+  ),
+  step(
+    "planBuild",
+    409,
+    "Another text afterwards",
+    underLease("root", "$several.id", { body: ofPlan("jobs: { a: { steps: [{ run: make }] } }\n") }),
+  ),
+  step("explainJob", 200, "Why a job waits", { id: "$plan.jobs.0.id" }),
+  step("approveBuild", 409, "Three gates ask: name the job", { id: "$several.id", body: {} }),
+  step("approveJob", 200, "One gate is opened", { id: "$plan.jobs.1.id", body: { comment: "Checked by two" } }),
+  step("cancelJob", 200, "The signature is not wanted after all", { id: "$plan.jobs.1.id" }),
+  step("rejectJob", 200, "Another stays closed", { id: "$plan.jobs.2.id", body: { comment: "Not on a Friday" } }),
+  step("rejectBuild", 200, "So does the last one that asks", { id: "$several.id" }),
+  step("pollForJob", 200, "One job of the build", {
+    ...{ as: "agent", name: "lint", id: "$agent.id", query: { wait: "50" }, headers: FEATURES },
+  }),
+  step("startJob", 200, "It has arrived", underLease("lint", "$plan.jobs.0.id")),
+  step(
+    "getJobEnvironment",
+    200,
+    "Its environment once more",
+    underLease("lint", "$plan.jobs.0.id", { body: { commitSha: COMMIT } }),
+  ),
+  step(
+    "reportJobProgress",
+    204,
+    "A value to mask",
+    underLease("lint", "$plan.jobs.0.id", { body: { masks: ["example-session-token"] } }),
+  ),
+  step(
+    "releaseJob",
+    200,
+    "The agent's machine is shut down",
+    underLease("lint", "$plan.jobs.0.id", { body: { reason: "the machine stops", interrupted: true } }),
+  ),
+  step("pollForJob", 200, "The next attempt", {
+    ...{ as: "agent", name: "next", id: "$agent.id", query: { wait: "50" }, headers: FEATURES },
+  }),
+  step("startJob", 200, "It has arrived too", underLease("next", "$plan.jobs.0.id")),
+  step(
+    "writeJobLog",
+    200,
+    "The whole log of the job",
+    underLease("next", "$plan.jobs.0.id", { query: { offset: "0", final: "true" }, body: LOG }),
+  ),
+  step(
+    "finishJob",
+    200,
+    "It went well, and says so to others",
+    underLease("next", "$plan.jobs.0.id", {
+      body: { status: "succeeded", exitCode: 0, outputs: { warnings: "0" } },
+    }),
+  ),
+  step("getJob", 200, "The job with its outputs", { id: "$plan.jobs.0.id" }),
+  step("readJobLog", 200, "Its log", { id: "$plan.jobs.0.id" }),
+  step("listJobLogTimes", 200, "When its parts were stored", { id: "$plan.jobs.0.id" }),
+  step("getBuild", 200, "The build with its jobs", { id: "$several.id" }),
+];
 
 /** A small team starts, builds once and cleans up. Uses every operation. */
 export const SCENARIO: Step[] = [
@@ -274,6 +383,7 @@ export const SCENARIO: Step[] = [
     body: { reason: "the file requires android", requires: { android: true } },
   }),
   step("cancelBuild", 200, "Nobody can take it", { id: "$again.id" }),
+  ...JOBS_STORY,
   step("listBuilds", 200, "The newest successful build of a branch", {
     query: { branch: "trunk", status: "succeeded", limit: "1" },
     isEventual: true,
