@@ -5,6 +5,7 @@ import type { Pipeline } from "../../src/protocol/pipeline.ts";
 import { connectRepository, makeRepository } from "../support/local/git-repository.ts";
 import { Machine } from "../support/local/machine.ts";
 import { startLocalService } from "../support/local/service.ts";
+import { setup as bundleAgent } from "../support/set-up/agent.ts";
 
 const BUILDS = 20;
 const COMBINATIONS = 12;
@@ -12,7 +13,7 @@ const COMBINATIONS = 12;
 const ATTEMPTS = 3;
 /** Milliseconds from one death to the next, at most. */
 const CALM = 4_000;
-const PATIENCE = 120_000;
+const PATIENCE = 300_000;
 
 const FILE = `jobs:
   test:
@@ -70,6 +71,7 @@ const problemOf = async (client: Client, { id }: Build): Promise<string | null> 
 
 /** Runs builds of several jobs one after the other, while their agents are killed and start again. */
 export const drill = async (): Promise<boolean> => {
+  const removeProgram = await bundleAgent();
   const service = await startLocalService({ LEASE_SECONDS: "20", HEARTBEAT_SECONDS: "1", POLL_SECONDS: "20" });
   const machines: Machine[] = [];
   try {
@@ -92,5 +94,6 @@ export const drill = async (): Promise<boolean> => {
   } finally {
     await Promise.all(machines.map((machine) => machine.stop()));
     await service.remove();
+    removeProgram();
   }
 };
