@@ -1,8 +1,8 @@
 import type { GraphJob } from "../../src/domain/jobs/graph.ts";
 import type { JobEnd } from "../../src/domain/jobs/node.ts";
-import { mayStop, type SeenBuild, type SeenJob } from "./check-jobs.ts";
 import { failuresThatReach, hasFailedBehind, jobsNamed, verdictOf } from "./job-specification.ts";
 import type { CheckContext } from "./observations.ts";
+import { mayStop, type SeenBuild, type SeenJob } from "./seen-build.ts";
 import { must } from "./violation.ts";
 
 /** Checks once how a job ended: by its agent, or for a reason that can be seen. */

@@ -1,8 +1,8 @@
 import type { GraphJob, JobGraph } from "../../src/domain/jobs/graph.ts";
 import type { BuildFacts } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
-import type { SeenBuild } from "./check-jobs.ts";
 import type { Call, CheckContext } from "./observations.ts";
+import type { SeenBuild } from "./seen-build.ts";
 import { isLeased } from "./specification.ts";
 import type { SimStorage } from "./storage.ts";
 import { must } from "./violation.ts";

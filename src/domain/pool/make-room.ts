@@ -9,7 +9,8 @@ import type { PoolState } from "./state.ts";
 
 /**
  * Ends what holds the concurrency group of a job that got ready, where its file asks for that: an older build of the
- * same pipeline and ref as a whole, of a build of another the one job. For a newer build of its own ref it waits. `canceled`: the builds that this is done with.
+ * same pipeline and ref as a whole, of a build of another ref the one job. A newer build of its own ref keeps its place.
+ * `canceled`: the builds that this is done with.
  */
 export const makeRoom = (
   state: PoolState,

@@ -3,7 +3,7 @@ import type { BuildFacts } from "./facts.ts";
 import type { Room } from "./rooms.ts";
 import type { PoolState } from "./state.ts";
 
-/** What the build, or the job of a build of several, holds while it is leased. A build of several holds its pipeline's room. */
+/** What a build, or a job, holds while it is leased. The pipeline's room is held by the whole build, not by its jobs. */
 export const roomsOfBuild = (state: PoolState, build: BuildFacts): Room[] => {
   const { id, repoId, pipelineId, jobOf } = build;
   const maxParallel = state.jobs.get(id)?.maxParallel ?? null;
