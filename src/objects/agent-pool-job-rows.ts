@@ -118,9 +118,15 @@ export class JobRows {
     return found;
   }
 
+  /** None where it cannot be read. */
   plan(buildId: string): PlanRow | undefined {
     const [row] = this.#sql.exec<{ facts: string }>("SELECT facts FROM plan WHERE build_id = ?", buildId);
-    return row && (JSON.parse(row.facts) as PlanRow);
+    try {
+      return row && readPlan(row.facts);
+    } catch (error) {
+      console.error("pool: the row of a plan is damaged", buildId, error);
+      return undefined;
+    }
   }
 
   /** The plan of a build, with what its ended jobs gave. */
