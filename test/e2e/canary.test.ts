@@ -365,6 +365,8 @@ const everyAnswer = async (): Promise<[route: string, text: string][]> => {
   const ids = Object.fromEntries(await Promise.all(nouns.map(async (noun) => [noun, await idsOf(noun)] as const)));
   expect(ids["/build"]).toEqual(expect.arrayContaining(shown));
   ids["/organization"] = [orgId];
+  const builds = await Promise.all((ids["/build"] ?? []).map((id) => client.call<Build>("GET", `/build/${id}`)));
+  ids["/job"] = builds.flatMap(({ jobs }) => (jobs ?? []).map(({ id }) => id));
   const answers: [string, string][] = [];
   for (const { path, verb } of ROUTES.filter(({ method }) => method === "GET")) {
     if (!verb.access.role) continue;

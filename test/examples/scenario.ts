@@ -30,7 +30,8 @@ const JOBS = `jobs:
   lint: { steps: [{ run: make lint }] }
   sign: { gate: { message: Sign it? }, steps: [{ run: make sign }] }
   ship: { gate: { message: Ship it? }, steps: [{ run: make ship }] }
-  docs: { gate: { message: Publish the docs? }, steps: [{ run: make docs }] }
+  review: { gate: { message: Did somebody read it? } }
+  tell: { needs: [review], gate: { message: Tell everybody? } }
 `;
 const LOG = "Installing...\nTOKEN=***\nok\n";
 
@@ -88,7 +89,8 @@ const JOBS_STORY: Step[] = [
   step("approveJob", 200, "One gate is opened", { id: "$plan.jobs.1.id", body: { comment: "Checked by two" } }),
   step("cancelJob", 200, "The signature is not wanted after all", { id: "$plan.jobs.1.id" }),
   step("rejectJob", 200, "Another stays closed", { id: "$plan.jobs.2.id", body: { comment: "Not on a Friday" } }),
-  step("rejectBuild", 200, "So does the last one that asks", { id: "$several.id" }),
+  step("approveBuild", 200, "One gate is left that asks", { id: "$several.id" }),
+  step("rejectBuild", 200, "Now the one behind it asks, and stays closed", { id: "$several.id" }),
   step("pollForJob", 200, "One job of the build", {
     ...{ as: "agent", name: "lint", id: "$agent.id", query: { wait: "50" }, headers: FEATURES },
   }),

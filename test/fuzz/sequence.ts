@@ -209,8 +209,8 @@ export class Sequence {
 /** Actions of the sequence itself, beside its requests, and of an operator's request in any sequence to all pools. */
 const EXPECTED_ACTIONS = new Set(["token.create", "organization.restore"]);
 
-/** A hand-out, and the secret of a hook: reads that leave an entry. */
-const AUDITED_READS = ["pollForJob", "showHook"];
+/** A hand-out, the secret of a hook, and an export: reads that leave an entry. */
+const AUDITED_READS = ["pollForJob", "showHook", "exportOrganization"];
 
 /** Any value as text. Not by `String()`: an object may have a `toString` that is no function. */
 const toText = (value: unknown): string =>

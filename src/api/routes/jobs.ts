@@ -4,8 +4,9 @@ import { listJobLogTimes } from "../../services/logs.ts";
 import { readJobLog } from "../../web/log.ts";
 import { act, describing, get, type Route } from "./route.ts";
 
-const GATE =
-  "Needs the role that the gate names, which may be above member. A gate is decided once: the same decision again has the same answer, another one is 409.";
+const GATE = describing
+  ? "Needs the role that the gate names, which may be above member. A gate is decided once: the same decision again has the same answer, another one is 409."
+  : "";
 
 /** The jobs of builds of several jobs. A build of one job has none of its own. */
 export const JOB_ROUTES: Route[] = [

@@ -193,8 +193,8 @@ describe("several agents on a machine", () => {
 
   it("leave the default name to the agent in the default state folder", async () => {
     const home = testFolder();
-    mkdirSync(join(home, ".millrace/agent"), { recursive: true });
-    saveIdentity(join(home, ".millrace/agent"), { ...IDENTITY, url: "https://mill.example" });
+    mkdirSync(join(home, ".millrace"), { recursive: true });
+    saveIdentity(join(home, ".millrace"), { ...IDENTITY, url: "https://mill.example" });
     const { stderr, code } = await runAgentCli(["install"], { cwd: home, env: { HOME: home } }).ended;
     expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringMatching(/millrace-agent\.service/) });
   });
