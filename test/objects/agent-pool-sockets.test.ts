@@ -151,7 +151,9 @@ const beat = async ({ socket, next }: Listener, lease: number, boot = "b1"): Pro
 
 const stored = (pool: Pool, buildId: string) =>
   runInDurableObject(pool, (_object, { storage: { sql } }) => {
-    const [row] = sql.exec<{ facts: string }>("SELECT facts FROM job WHERE build_id = ?", buildId).toArray();
+    const [row] = sql
+      .exec<{ facts: string }>("SELECT facts -> '$.job' AS facts FROM build WHERE id = ?", buildId)
+      .toArray();
     return JSON.parse(row!.facts).lease;
   });
 
@@ -191,7 +193,7 @@ describe("a heartbeat on the agent's own socket", () => {
     await beat(own, holder.fence);
     const told = Date.parse((await beat(own, holder.fence)).leaseExpiresAt!);
     await runInDurableObject(pool, (_object, { storage: { sql } }) => {
-      sql.exec("UPDATE job SET facts = json_set(facts, '$.lease.expiresAt', ?)", told - 15_000);
+      sql.exec("UPDATE build SET facts = json_set(facts, '$.job.lease.expiresAt', ?)", told - 15_000);
     });
     await evictDurableObject(pool, { webSockets: "hibernate" });
     // The alarm finds the lease under way, although the stored deadline is over.
