@@ -38,6 +38,16 @@ const toldOf = (sha: string, context: string): unknown[] =>
     .map(({ body }) => body.state);
 
 /* `npm run bench -- costs` prints the same figures; docs/costs.md says what they mean. */
+/** Without the alarms of the pool: how many fall into a build depends on the clock. */
+const steady = (counts: Counts): Counts => {
+  const without = ({ "pool alarm": _, ...rest }: Record<string, number>) => rest;
+  return {
+    ...counts,
+    objectCalls: without(counts.objectCalls),
+    objectRowsWritten: without(counts.objectRowsWritten),
+  };
+};
+
 describe("a build of five minutes with 30 variables", () => {
   it("costs no more requests, calls and rows than it does today", () => {
     const { counts } = build;
@@ -56,7 +66,7 @@ describe("a build of five minutes with 30 variables", () => {
 
 describe("the same build of a file in the repository, whose agent asks for the variables once it has read it", () => {
   it("costs no request and no row more, at most two calls of objects and one round to D1", () => {
-    const [{ counts }, { counts: before }] = [ofAFile, build];
+    const [counts, before] = [steady(ofAFile.counts), steady(build.counts)];
     const seen = JSON.stringify({ before, counts }, null, 1);
     expect(counts.requests, seen).toBeLessThanOrEqual(before.requests);
     expect(Math.round(billedCalls(counts) - billedCalls(before)), seen).toBeLessThanOrEqual(2);
@@ -68,7 +78,7 @@ describe("the same build of a file in the repository, whose agent asks for the v
 
 describe("a job of a build of several", () => {
   it("costs no more than a build of one", () => {
-    const [{ job }, { counts: before }] = [several, build];
+    const [job, before] = [steady(several.job), steady(build.counts)];
     const seen = JSON.stringify({ before, job }, null, 1);
     expect(Math.round(job.requests), seen).toBeLessThanOrEqual(before.requests);
     expect(Math.round(billedCalls(job)), seen).toBeLessThanOrEqual(Math.round(billedCalls(before)));
@@ -84,7 +94,7 @@ describe("a job of a build of several", () => {
 });
 
 describe("a build of a push, whose states go back to the git host", () => {
-  const more = (of: (counts: Counts) => number): number => of(connected.counts) - of(build.counts);
+  const more = (of: (counts: Counts) => number): number => of(steady(connected.counts)) - of(steady(build.counts));
 
   it("costs at most five calls of objects and twelve of their rows more", () => {
     const counted = { before: build.counts, now: connected.counts };
