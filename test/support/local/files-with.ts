@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
@@ -8,8 +8,9 @@ export const sha256 = (text: string): string => createHash("sha256").update(text
 export const filesWith = (folder: string, texts: string[]): string[] =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
     .map((path) => join(folder, path))
-    .filter((path) => statSync(path).isFile())
+    // SQLite removes the files beside a database when it closes it.
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile())
     .filter((path) => {
-      const bytes = readFileSync(path);
+      const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
       return texts.some((text) => bytes.includes(text));
     });
