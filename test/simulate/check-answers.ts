@@ -115,7 +115,9 @@ const checkCancelOfSeveral = ({ observed, storage, call }: CheckContext, buildId
   const seen = observed.several.get(buildId)!;
   const { several, status } = storage.rows.builds.get(buildId)!;
   must(10, status === "canceling" || status === "canceled", `after the cancel the build is ${status}`);
-  if (!seen.hasEnded) seen.cancel = { at: call.now, until: seen.cancel ? call.now : call.now + CLEANING_MS };
+  const { now } = call;
+  // The first cancel says how the build ends, the second when its cleaning up does.
+  if (!seen.hasEnded) seen.cancel = { at: seen.cancel?.at ?? now, until: seen.cancel ? now : now + CLEANING_MS };
   must(26, !seen.cancel || several!.cancel!.until <= seen.cancel.until, "a canceled build has too much time");
 };
 
