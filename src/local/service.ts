@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { endProcess } from "./end-process.ts";
 import { freshKeyset } from "./keyset.ts";
 
 export const ROOT = join(import.meta.dirname, "../..");
@@ -89,13 +90,7 @@ export const startService = async (options: StartServiceOptions): Promise<Servic
     if (child.exitCode !== null) throw new Error(`wrangler dev ended (exit code ${child.exitCode}).\n${output}`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  const stop = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, "exit");
-    child.kill("SIGTERM");
-    await ended;
-  };
-  return { url, process: child, stop };
+  return { url, process: child, stop: () => endProcess(child) };
 };
 
 const isReachable = (url: string): Promise<boolean> =>

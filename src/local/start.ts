@@ -1,10 +1,10 @@
-import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Build } from "../protocol/build.ts";
 import { startAgent } from "./agent.ts";
 import { Client } from "./client.ts";
 import { prepareDemo, printLog, waitForEnd } from "./demo.ts";
+import { endProcess } from "./end-process.ts";
 import { openOrganization } from "./organization.ts";
 import { makeSampleRepository } from "./sample-repository.ts";
 import { ensureDevVars, migrate, ROOT, startService } from "./service.ts";
@@ -38,11 +38,7 @@ step("Starting an agent");
 if (!wasStarted) rmSync(agentState, { recursive: true, force: true });
 const agent = await startAgent(client, agentState, wasStarted);
 const stop = async (code: number) => {
-  if (agent.exitCode === null) {
-    const exited = once(agent, "exit");
-    agent.kill("SIGTERM");
-    await exited;
-  }
+  await endProcess(agent, ["SIGTERM", "SIGTERM"]);
   await service.stop();
   process.exit(code);
 };

@@ -81,7 +81,7 @@ steps:
   - name: Test
     id: test
     run: |
-      npm run test:unit | tee ../result
+      npx c8 node --test test/index.test.js | tee ../result
       echo "passed=$(sed -n 's/^.* pass //p' ../result)" >> "$MILLRACE_OUTPUT"
   - name: Tell
     run: echo "\${{ steps.test.outputs.passed }} tests" >> "$MILLRACE_SUMMARY"

@@ -29,7 +29,7 @@ const WAITING = `steps:
       while [ ! -e "$GO/$MILLRACE_COMMIT" ] && [ ! -e "$GO/all" ]; do sleep 0.05; done
 `;
 
-const soon = { timeout: 60_000, interval: 100 };
+const soon = { timeout: 120_000, interval: 100 };
 
 /** Waits until it is so. Unlike `expect.poll` for tests that run at the same time. */
 export const see = (now: () => unknown, wanted: unknown): Promise<void> =>

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "../../../src/local/client.ts";
+import { endProcess } from "../../../src/local/end-process.ts";
 import { testedAgent } from "../set-up/agent.ts";
 
 export interface RunningAgent {
@@ -67,11 +68,8 @@ export const startRegistered = (
     state,
     printed,
     async stop() {
-      if (child.exitCode === null && child.signalCode === null) {
-        const gone = once(child, "exit");
-        child.kill("SIGTERM");
-        await gone;
-      }
+      // The second SIGTERM stops the build that the agent would wait for.
+      await endProcess(child, ["SIGTERM", "SIGTERM"]);
       return child.exitCode;
     },
   };
