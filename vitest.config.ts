@@ -11,6 +11,8 @@ await buildAssets();
 const PLAIN = ["test/domain/**/*.test.ts", "test/agent/**/*.test.ts", "test/hosts/**/*.test.ts"];
 const HOUSE = ["test/house/**/*.test.ts"];
 const END_TO_END = ["test/e2e/**/*.test.ts"];
+/** In CI a test of real processes gets a second try: one slow answer of a busy machine is no finding. */
+const RETRY = process.env.CI ? 1 : 0;
 
 /** Three kinds of test: plain programs, the service inside workerd, and the whole from outside. */
 export default defineConfig(async () => ({
@@ -25,6 +27,7 @@ export default defineConfig(async () => ({
           include: PLAIN,
           globalSetup: ["./test/support/set-up/agent.ts"],
           testTimeout: 180_000,
+          retry: RETRY,
         },
       },
       {
@@ -62,6 +65,7 @@ export default defineConfig(async () => ({
           globalSetup: ["find-chromium", "set-up/agent", "set-up/service"].map((name) => `./test/support/${name}.ts`),
           testTimeout: 240_000,
           hookTimeout: 240_000,
+          retry: RETRY,
         },
       },
     ],
