@@ -14,7 +14,10 @@ export { BuildReason } from "./build-reason.ts";
 
 export const StepStatus = z.enum(["pending", "running", "succeeded", "failed", "skipped", "canceled"]);
 
-/** One step as its agent reported it. `logOffset` is the byte of the stored log at which its part begins. */
+/**
+ * One step as its agent reported it. `logOffset` is the byte of the stored log at which its part begins. `tries`: how
+ * often it was begun, where that is more than once.
+ */
 export const Step = z.object({
   id: z.nullable(z.string()),
   name: z.string(),
@@ -23,6 +26,7 @@ export const Step = z.object({
   startedAt: z.nullable(Timestamp),
   finishedAt: z.nullable(Timestamp),
   logOffset: z.nullable(z.int()),
+  tries: z.optional(z.int()),
 });
 export type Step = z.infer<typeof Step>;
 

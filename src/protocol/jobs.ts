@@ -32,8 +32,11 @@ export const BOOT_HEADER = "X-Boot-Id";
 
 /** What an agent program can do beyond the first protocol, in words separated by commas. */
 export const FEATURES_HEADER = "X-Agent-Features";
-/** `environment`: asks for its variables once it has read the file. `jobs`: plans builds of several jobs and runs them. */
-export const FEATURES = ["environment", "jobs"] as const;
+/**
+ * `environment`: asks for its variables once it has read the file. `jobs`: plans builds of several jobs and runs them.
+ * `retry`: runs steps again as the file says.
+ */
+export const FEATURES = ["environment", "jobs", "retry"] as const;
 export type Feature = (typeof FEATURES)[number];
 
 /** The features in the header's value that this release knows, in the order of `FEATURES`. */

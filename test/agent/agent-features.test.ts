@@ -8,7 +8,7 @@ describe("what the agents of a deployment can do", () => {
     if (headers.authorization !== "Bearer right") return response.writeHead(401).end();
     const isFirst = url === "/buildagent";
     if (isFirst) response.setHeader("Link", '</buildagent?cursor=x>; rel="next"');
-    const features = isFirst ? ["environment", "jobs"] : ["environment"];
+    const features = isFirst ? ["environment", "jobs", "retry"] : ["environment"];
     return response.end(JSON.stringify([{ name: isFirst ? "new" : "middle", features }, { name: "old" }]));
   });
   let service = "";
@@ -22,8 +22,12 @@ describe("what the agents of a deployment can do", () => {
   it("is read page by page, and what some lack is told with their names", async () => {
     const agents = await listAgents(service, "right");
     expect(agents.map(({ name }) => name)).toEqual(["new", "old", "middle", "old"]);
-    expect(missingFeatures(agents)).toEqual(["environment: old, old", "jobs: old, middle, old"]);
-    expect(missingFeatures([{ name: "new", features: ["environment", "jobs", "later"] }])).toEqual([]);
+    expect(missingFeatures(agents)).toEqual([
+      "environment: old, old",
+      "jobs: old, middle, old",
+      "retry: old, middle, old",
+    ]);
+    expect(missingFeatures([{ name: "new", features: ["environment", "jobs", "retry", "later"] }])).toEqual([]);
   });
 
   it("cannot be said where the service refuses the token", async () => {

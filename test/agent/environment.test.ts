@@ -50,7 +50,7 @@ describe("a build without its environment", () => {
     expect(verbs.indexOf("environment")).toBeLessThan(verbs.indexOf("progress"));
     expect(JSON.stringify(service.requests.map(({ body }) => body.toString()))).not.toContain(SECRET);
     const poll = service.requests.find(({ path }) => path.endsWith("/poll"));
-    expect(poll?.headers[FEATURES_HEADER.toLowerCase()]).toBe("environment,jobs");
+    expect(poll?.headers[FEATURES_HEADER.toLowerCase()]).toBe("environment,jobs,retry");
   });
 
   it("says what it is compared with", async () => {

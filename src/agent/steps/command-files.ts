@@ -1,10 +1,11 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { COMMAND_FILE_LIMIT, readCommandFile, readEnvFile, readMaskFile } from "../../domain/plan/command-file.ts";
+import { readPathFile } from "../../domain/plan/path-file.ts";
 import { createFileFor } from "../process/as-user.ts";
 import type { StepUser } from "../process/step-user.ts";
 
-const KINDS = ["OUTPUT", "ENV", "MASK", "SUMMARY"] as const;
+const KINDS = ["OUTPUT", "ENV", "PATH", "MASK", "SUMMARY"] as const;
 type Kind = (typeof KINDS)[number];
 
 /** Fewest characters of an unfinished line that are masked: a shorter one would mask too much of the log. */
@@ -13,23 +14,26 @@ const UNFINISHED_MASK_LENGTH = 4;
 export interface CommandFileContents {
   outputs: Record<string, string>;
   env: Record<string, string>;
+  /** Folders for the PATH of later steps, in the order written. */
+  path: string[];
   summary: string;
   /** Mistakes in the files, one line each. They quote nothing from the files. */
   problems: string[];
 }
 
 /**
- * The files that one step writes outputs, variables, masks and a summary to. They are opened before the step starts,
- * and read by that handle: a link that the step puts at their path is never followed.
+ * The files that one try of a step writes outputs, variables, folders of PATH, masks and a summary to. They are opened
+ * before it starts, and read by that handle: a link that the step puts at their path is never followed.
  */
 export class CommandFiles {
-  /** MILLRACE_OUTPUT, MILLRACE_ENV, MILLRACE_MASK and MILLRACE_SUMMARY, for the step's environment. */
+  /** MILLRACE_OUTPUT, MILLRACE_ENV, MILLRACE_PATH and so on, for the step's environment. */
   readonly env: Record<string, string>;
   readonly #fds: Record<Kind, number>;
   #maskBytes = 0;
 
-  constructor(folder: string, index: number, user: StepUser | null) {
-    const paths = KINDS.map((kind) => [kind, join(folder, `${index}-${kind.toLowerCase()}`)] as const);
+  /** `name` is the beginning of their names, which no other try has. */
+  constructor(folder: string, name: string, user: StepUser | null) {
+    const paths = KINDS.map((kind) => [kind, join(folder, `${name}-${kind.toLowerCase()}`)] as const);
     this.#fds = Object.fromEntries(paths.map(([kind, path]) => [kind, createFileFor(user, path)])) as Record<
       Kind,
       number
@@ -51,16 +55,19 @@ export class CommandFiles {
   readAll(): CommandFileContents {
     const output = readCommandFile(this.#read("OUTPUT"));
     const env = readEnvFile(this.#read("ENV"));
-    const about = (kind: Kind, { problems }: typeof output): string[] =>
+    const path = readPathFile(this.#read("PATH"));
+    const about = (kind: Kind, { problems }: Pick<typeof output, "problems">): string[] =>
       problems.map(({ line, message }) => `$MILLRACE_${kind}${line > 0 ? `, line ${line}` : ""}: ${message}`);
     const tooLarge = KINDS.filter((kind) => fstatSync(this.#fds[kind]).size > COMMAND_FILE_LIMIT);
     return {
       outputs: Object.fromEntries(output.entries.map(({ name, value }) => [name, value])),
       env: Object.fromEntries(env.entries.map(({ name, value }) => [name, value])),
+      path: path.folders,
       summary: this.#read("SUMMARY"),
       problems: [
         ...about("OUTPUT", output),
         ...about("ENV", env),
+        ...about("PATH", path),
         ...tooLarge.map((kind) => `$MILLRACE_${kind}: only the first ${COMMAND_FILE_LIMIT} bytes are read`),
       ],
     };

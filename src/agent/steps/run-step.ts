@@ -1,6 +1,7 @@
 import { closeSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { StepEnd } from "../../domain/plan/job-state.ts";
+import { pathWith } from "../../domain/plan/path-file.ts";
 import type { StepToRun } from "../../domain/plan/prepare-step.ts";
 import type { BuildFolder } from "../build-folder.ts";
 import type { BuildLog } from "../log/build-log.ts";
@@ -32,20 +33,21 @@ export interface StepContext {
 
 export interface RunStepOptions extends StepContext {
   step: StepToRun;
-  index: number;
+  /** Name of this try's script file. */
+  name: string;
   commandFiles: CommandFiles;
   output: StepOutput;
-  onSummary: (text: string) => void;
   /** Aborted when the step must stop. */
   signal: AbortSignal;
 }
 
 export interface StepVerdict extends StepEnd {
+  summary: string;
   /** Why it did not succeed, worded to follow "The step"; null after a success. */
   why: string | null;
 }
 
-/** Runs one step until it ends, its own time limit passes or the signal is aborted; then ends all it has started. */
+/** Runs a step once, until it ends, its own time limit passes or the signal is aborted; then ends all it has started. */
 export const runStep = async (options: RunStepOptions): Promise<StepVerdict> => {
   const { step, tree, output, signal } = options;
   const script = writeScript(options);
@@ -73,8 +75,8 @@ export const runStep = async (options: RunStepOptions): Promise<StepVerdict> => 
 };
 
 /** @returns the path of the script file. */
-const writeScript = ({ step, index, folder, user }: RunStepOptions): string => {
-  const path = join(folder.steps, `${index}.${SHELL_COMMANDS[step.shell].extension}`);
+const writeScript = ({ step, name, folder, user }: RunStepOptions): string => {
+  const path = join(folder.steps, `${name}.${SHELL_COMMANDS[step.shell].extension}`);
   const fd = createFileFor(user, path);
   writeFileSync(fd, step.script);
   closeSync(fd);
@@ -88,12 +90,14 @@ const startProcess = async (options: RunStepOptions, script: string, stop: Abort
   // No await from here to the start of the process: an abort between the two would find nothing to end.
   stop.throwIfAborted();
   const workingDirectory = step.workingDirectory ?? ".";
+  const env = { ...inheritedEnvironment(user, folder), ...step.env, ...fixed, ...commandFiles.env };
+  if (step.path.length > 0) env.PATH = pathWith(step.path, env.PATH);
   return runProcess(
     {
       argv: [program, ...args],
       folder: join(folder.workspace, workingDirectory),
       missingMessage: `There is no folder for working-directory ${workingDirectory}`,
-      env: { ...inheritedEnvironment(user, folder), ...step.env, ...fixed, ...commandFiles.env },
+      env,
       output: options.output.fd,
       user,
     },
@@ -111,12 +115,11 @@ const stopReason = (signal: AbortSignal, limit: AbortSignal | null, { timeoutMin
 /** Reads the step's command files, and writes to the log why the step did not succeed. */
 const verdictOf = (options: RunStepOptions, code: number | null, ended: string | null): StepVerdict => {
   const { log, user, folder, output, signal } = options;
-  const { problems, summary, outputs, env } = options.commandFiles.readAll();
+  const { problems, ...written } = options.commandFiles.readAll();
   for (const problem of problems) log.say(problem);
-  if (summary !== "") options.onSummary(summary);
   const why = ended ?? (problems.length > 0 ? "wrote a command file that has mistakes" : null);
   const outcome = signal.aborted ? "cancelled" : why === null ? "success" : "failure";
   if (why !== null) log.say(`The step ${why}`);
   if (outcome === "failure") for (const line of possibleCauses(folder.workspace, user, output)) log.say(line);
-  return { outcome, exitCode: code === 0 && why !== null ? 1 : code, outputs, env, why };
+  return { outcome, exitCode: code === 0 && why !== null ? 1 : code, ...written, why };
 };

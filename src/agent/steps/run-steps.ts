@@ -6,7 +6,8 @@ import { prepareStep, type StepToRun } from "../../domain/plan/prepare-step.ts";
 import type { Step } from "../../protocol/build.ts";
 import { BuildFailure, Cancel } from "../failure.ts";
 import { CommandFiles } from "./command-files.ts";
-import { runStep, type StepContext } from "./run-step.ts";
+import { runStep, type StepContext, type StepVerdict } from "./run-step.ts";
+import { runTries } from "./run-tries.ts";
 import { StepLogWriter } from "./step-log-writer.ts";
 import { StepOutput } from "./step-output.ts";
 import { StepReport } from "./step-report.ts";
@@ -51,7 +52,7 @@ const STATUS: Record<Outcome, Step["status"]> = {
 };
 
 /** What later steps see of a step that did not run. */
-const NOT_RUN = { exitCode: null, outputs: {}, env: {} };
+const NOT_RUN = { exitCode: null, outputs: {}, env: {}, path: [] };
 
 /**
  * Runs the plan's steps in order; each sees the outputs and variables of the earlier ones. After a mistake in the file
@@ -126,31 +127,37 @@ class StepsRun {
   }
 
   async execute(index: number, prepared: StepToRun): Promise<void> {
-    const { log, folder, user, listener, signal } = this.#options;
+    const { log, listener, signal } = this.#options;
     // The masks come first: the name may contain one of them.
     this.#writer.addMasks(prepared.masks);
     const name = this.#report.displayName(prepared.name);
     const logOffset = log.begin(name);
     this.#report.update(index, { name, status: "running", startedAt: new Date().toISOString(), logOffset });
-    const commandFiles = new CommandFiles(folder.steps, index, user);
-    this.#writer.commandFiles = commandFiles;
-    const end = await runStep({
-      ...this.#options,
-      step: prepared,
-      index,
-      commandFiles,
-      output: this.#output,
-      onSummary: (text) => listener.summary(text),
-      signal: this.#cleanup ?? signal,
+    const stop = this.#cleanup ?? signal;
+    const end = await runTries(prepared.retry, {
+      run: (number) => this.#try(prepared, number === 1 ? String(index) : `${index}-try-${number}`, stop),
+      say: (text) => log.say(text),
+      onTry: (tries) => this.#report.update(index, { tries }),
+      signal: stop,
     });
-    this.#writer.addMasks(commandFiles.newMasks());
-    this.#closeCommandFiles();
+    if (end.summary !== "") listener.summary(end.summary);
     const { outcome, exitCode } = end;
     const step = this.#step(index);
     this.jobState = afterStep(this.jobState, step, end);
     this.#report.update(index, { status: STATUS[outcome], exitCode, finishedAt: new Date().toISOString() });
     if (outcome === "failure" && !step.continueOnError)
       this.#failedStep ??= { exitCode, message: `Step "${name}" ${end.why}` };
+  }
+
+  /** One try of a step, with files and a script of its own. What it wants masked is masked from then on. */
+  async #try(step: StepToRun, name: string, signal: AbortSignal): Promise<StepVerdict> {
+    const { folder, user } = this.#options;
+    const commandFiles = new CommandFiles(folder.steps, name, user);
+    this.#writer.commandFiles = commandFiles;
+    const end = await runStep({ ...this.#options, step, name, commandFiles, output: this.#output, signal });
+    this.#writer.addMasks(commandFiles.newMasks());
+    this.#closeCommandFiles();
+    return end;
   }
 
   async close(): Promise<void> {

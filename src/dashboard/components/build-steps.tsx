@@ -1,4 +1,5 @@
 import type { Step } from "../../protocol/build.ts";
+import { triesInWords } from "../step-tries.ts";
 import { StateIcon, wordOf } from "./state.tsx";
 import { Elapsed } from "./time.tsx";
 
@@ -12,6 +13,7 @@ const StepItem = ({ step, index, now }: { step: Step; index: number; now: Date }
       <span class="step-name">{step.name}</span>
       <span class="sr"> {wordOf(step.status)}</span>
       {step.startedAt && <Elapsed from={step.startedAt} to={step.finishedAt} now={now} />}
+      {step.tries !== undefined && <span class="tries">{triesInWords(step.status, step.tries)}</span>}
       {step.exitCode !== null && step.exitCode !== 0 && <span class="exit">exit {step.exitCode}</span>}
     </a>
   </li>

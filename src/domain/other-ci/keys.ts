@@ -29,10 +29,7 @@ const ANYWHERE: Rows = [
   ["services", "Steps run on the agent itself: start services in a step"],
   ["container docker", "Steps run on the agent itself: write what it must have in `requires`"],
   ["image runs-on runs_on agents pool os vm", REQUIRES],
-  [
-    "retry retries",
-    "Nothing is retried automatically: repeat the command in the script, or retry the build with the API",
-  ],
+  ["retry retries", "Write `retry` in the step that may fail, for example `retry: 2`"],
   ["timeout timeout_in_minutes timeoutInMinutes", "Write `timeout-minutes`"],
   ["permissions id_tokens", "Builds get no token of the service: remove this key"],
   [
@@ -120,6 +117,10 @@ export const STEP_KEY_ADVICE = table(
   [
     "when condition conditions rules only except branches branch",
     "Write a condition in `if`, for example `if: build.branch == 'main'`",
+  ],
+  [
+    "retries attempts max_attempts",
+    "Write `retry`, for example `retry: 2`, or `retry: { times: 2, wait-seconds: 10 }`",
   ],
   ["skip", "Write `if: false`"],
   ["allow_failure allow-failure soft_fail failure ignore_errors", "Write `continue-on-error: true`"],

@@ -7,7 +7,7 @@ const FILES = new Map([
   ["GITHUB_OUTPUT", `This does not set an output here: ${SPEAKS} "$MILLRACE_OUTPUT"`],
   ["GITHUB_ENV", `This does not set a variable for later steps here: ${SPEAKS} "$MILLRACE_ENV"`],
   ["GITHUB_STATE", `This does not set a variable for later steps here: ${SPEAKS} "$MILLRACE_ENV"`],
-  ["GITHUB_PATH", 'This does not change the path of later steps here: write "PATH=folder:$PATH" to "$MILLRACE_ENV"'],
+  ["GITHUB_PATH", 'This does not change the path of later steps here: write the folder to "$MILLRACE_PATH"'],
   ["GITHUB_STEP_SUMMARY", 'This does not write the summary here: write it to "$MILLRACE_SUMMARY"'],
 ]);
 
@@ -17,10 +17,10 @@ const COMMANDS = new Map([
   ["::set-output", `This sets nothing here: ${SPEAKS} "$MILLRACE_OUTPUT"`],
   ["::set-env", `This sets nothing here: ${SPEAKS} "$MILLRACE_ENV"`],
   ["::save-state", `This sets nothing here: ${SPEAKS} "$MILLRACE_ENV"`],
-  ["::add-path::", 'This sets nothing here: write "PATH=folder:$PATH" to "$MILLRACE_ENV"'],
+  ["::add-path::", 'This sets nothing here: write the folder to "$MILLRACE_PATH"'],
   ["##vso[task.setsecret", 'This masks nothing here: write the value to "$MILLRACE_MASK"'],
   ["##vso[task.setvariable", `This sets nothing here: ${SPEAKS} "$MILLRACE_OUTPUT" or "$MILLRACE_ENV"`],
-  ["##vso[task.prependpath", 'This sets nothing here: write "PATH=folder:$PATH" to "$MILLRACE_ENV"'],
+  ["##vso[task.prependpath", 'This sets nothing here: write the folder to "$MILLRACE_PATH"'],
   ["##vso[task.uploadsummary", 'This shows nothing here: write the summary to "$MILLRACE_SUMMARY"'],
   ["buildkite-agent redactor", 'This masks nothing here: write the value to "$MILLRACE_MASK"'],
   ["buildkite-agent meta-data", `This is another system's agent: ${SPEAKS} "$MILLRACE_OUTPUT"`],

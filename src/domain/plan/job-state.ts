@@ -1,4 +1,5 @@
 import type { JobStatus } from "../expression/functions.ts";
+import { prepended } from "./path-file.ts";
 
 export type Outcome = "success" | "failure" | "cancelled" | "skipped";
 
@@ -10,21 +11,25 @@ interface StepResult {
   outputs: Record<string, string>;
 }
 
-/** The state of a job between two steps; `env` has what steps wrote to MILLRACE_ENV. */
+/** The state of a job between two steps; `env` has what steps wrote to MILLRACE_ENV, `path` to MILLRACE_PATH. */
 export interface JobState {
   status: JobStatus;
   steps: StepResult[];
   env: Record<string, string>;
+  /** Folders before the PATH that steps would have otherwise: what is searched first, first. */
+  path: string[];
 }
 
-export const INITIAL_JOB_STATE: JobState = { status: "success", steps: [], env: {} };
+export const INITIAL_JOB_STATE: JobState = { status: "success", steps: [], env: {}, path: [] };
 
-/** How a step ended, with what it wrote to MILLRACE_OUTPUT and MILLRACE_ENV. */
+/** How a step ended, with what it wrote to MILLRACE_OUTPUT, MILLRACE_ENV and MILLRACE_PATH. */
 export interface StepEnd {
   outcome: Outcome;
   exitCode: number | null;
   outputs: Record<string, string>;
   env: Record<string, string>;
+  /** Folders in the order written. */
+  path: string[];
 }
 
 /** The state after one more step. A cancelled job stays cancelled; a failure with `continue-on-error` is ignored. */
@@ -37,6 +42,7 @@ export const afterStep = (state: JobState, step: { continueOnError: boolean }, e
     status: worse ? conclusion : state.status,
     steps: [...state.steps, { outcome, conclusion, exitCode, outputs }],
     env: { ...state.env, ...end.env },
+    path: end.path.length === 0 ? state.path : prepended(end.path, state.path),
   };
 };
 

@@ -18,6 +18,10 @@ export const FILE_LIMITS = {
   /** Levels of `$( )` and other nested commands around an expression in a script. */
   scriptDepth: 50,
   steps: LIMITS.steps,
+  /** Tries of a step after the first one, seconds before each, and exit codes that it names. */
+  retryTimes: 10,
+  retryWaitSeconds: 3600,
+  retryExitCodes: 20,
   /** Mistakes reported. */
   mistakes: 200,
 } as const;

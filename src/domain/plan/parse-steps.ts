@@ -2,7 +2,7 @@ import type { Node, Scalar } from "yaml";
 import type { JobNames } from "../expression/job-names.ts";
 import type { ScalarText } from "./node-parser.ts";
 import type { ParseContext } from "./parse-context.ts";
-import type { EnvEntry, PlanStep, Shell, Template } from "./plan.ts";
+import type { EnvEntry, PlanStep, Retry, Shell, Template } from "./plan.ts";
 import type { StepOfFile } from "./step-fields.ts";
 import { TemplateParser } from "./template-parser.ts";
 import { folderProblem } from "./working-directory.ts";
@@ -33,6 +33,12 @@ const folderOf = (written: ScalarText, parser: TemplateParser): Template => {
   return folder;
 };
 
+const retryOf = (written: StepOfFile["retry"]): Retry | null => {
+  if (written === undefined) return null;
+  if (typeof written === "number") return { times: written, on: null, waitSeconds: 0 };
+  return { times: written.times ?? 1, on: written.on ?? null, waitSeconds: written["wait-seconds"] ?? 0 };
+};
+
 const stepOf = (
   file: StepOfFile,
   defaults: { shell: Shell; folder: ScalarText | undefined; env: string[] },
@@ -52,6 +58,7 @@ const stepOf = (
     if: conditionOf(file.if, file.node, parser),
     workingDirectory: folder ? folderOf(folder, parser) : null,
     timeoutMinutes: file["timeout-minutes"] ?? null,
+    retry: retryOf(file.retry),
     continueOnError: file["continue-on-error"] ?? false,
     position: parser.context.positionAt(file.node.range?.[0] ?? 0),
   };

@@ -29,6 +29,16 @@ export interface Script {
   references: { name: string; value: LocatedExpression }[];
 }
 
+/** How often a failed step is run again, and when. */
+export interface Retry {
+  /** Tries after the first one. */
+  times: number;
+  /** Exit codes after which there is another try; null for any failure. */
+  on: number[] | null;
+  /** Seconds before each of them. */
+  waitSeconds: number;
+}
+
 export interface PlanStep {
   id: string | null;
   /** Null shows the first line of the script instead. */
@@ -40,7 +50,9 @@ export interface PlanStep {
   env: EnvEntry[];
   if: LocatedExpression | null;
   workingDirectory: Template | null;
+  /** Of each try. */
   timeoutMinutes: number | null;
+  retry: Retry | null;
   continueOnError: boolean;
   position: Position;
 }

@@ -2,7 +2,7 @@ import { evaluateCondition } from "../expression/evaluate.ts";
 import type { JobContext } from "./job-context.ts";
 import type { JobState } from "./job-state.ts";
 import type { Mistake } from "./mistake.ts";
-import type { Plan, PlanStep, Shell, Template } from "./plan.ts";
+import type { Plan, PlanStep, Retry, Shell, Template } from "./plan.ts";
 import { LocatedMistake, locateMistakes, StepEnvironment } from "./step-environment.ts";
 import { folderProblem } from "./working-directory.ts";
 
@@ -13,9 +13,12 @@ export interface StepToRun {
   shell: Shell;
   script: string;
   env: Record<string, string>;
+  /** Folders before the PATH that the step would have otherwise. */
+  path: string[];
   /** As written, relative to the checkout; null is the checkout itself. */
   workingDirectory: string | null;
   timeoutMinutes: number | null;
+  retry: Retry | null;
   continueOnError: boolean;
   /** Values made from secrets: mask them before the step begins. */
   masks: string[];
@@ -35,7 +38,7 @@ const folderOf = (template: Template, step: PlanStep, environment: StepEnvironme
   throw new LocatedMistake({ ...(expression?.positionAt(0) ?? step.position), message });
 };
 
-const stepToRun = (step: PlanStep, name: string, environment: StepEnvironment): StepToRun => {
+const stepToRun = (step: PlanStep, name: string, path: string[], environment: StepEnvironment): StepToRun => {
   environment.setAll(step.env);
   const workingDirectory = step.workingDirectory && folderOf(step.workingDirectory, step, environment);
   const references = step.run.references.map(({ name, value }) => [name, environment.render([value]).text]);
@@ -45,8 +48,10 @@ const stepToRun = (step: PlanStep, name: string, environment: StepEnvironment): 
     shell: step.shell,
     script: step.run.text,
     env: { ...environment.toObject(), ...Object.fromEntries(references) },
+    path,
     workingDirectory: workingDirectory || null,
     timeoutMinutes: step.timeoutMinutes,
+    retry: step.retry,
     continueOnError: step.continueOnError,
     masks: [...environment.masks],
   };
@@ -80,7 +85,7 @@ export const prepareStep = (plan: Plan, index: number, context: JobContext, stat
     for (const [key, value] of Object.entries(state.env)) environment.set(key, value);
     if (!shouldRun(step, environment)) return { kind: "skip", name: skippedName(step, environment) ?? name };
     if (step.name) name = environment.render(step.name).shown || name;
-    return stepToRun(step, name, environment);
+    return stepToRun(step, name, state.path, environment);
   } catch (error) {
     if (!(error instanceof LocatedMistake)) throw error;
     return { kind: "mistake", name, mistake: error.mistake };

@@ -4,6 +4,7 @@ import { STEP_KEY_ADVICE, STEP_WORD_ADVICE } from "../other-ci/keys.ts";
 import { field, mapping, record } from "./mapping-parser.ts";
 import { either, type ParsedBy } from "./node-parser.ts";
 import { SHELLS } from "./plan.ts";
+import { RETRY } from "./retry-fields.ts";
 import { choice, flag, name, text, wholeNumber } from "./scalar-parsers.ts";
 import { KEY } from "./variable-key.ts";
 
@@ -43,6 +44,7 @@ export const STEP = mapping(
     ),
     "working-directory": workingDirectory,
     "timeout-minutes": timeout,
+    retry: field(RETRY, "How often the step is run again after it failed, or the tries, exit codes and wait."),
     "continue-on-error": field(flag, "Whether the build goes on, and can succeed, when this step fails."),
   },
   {

@@ -129,7 +129,7 @@ describe("the outputs of a job", () => {
     afterStep(
       INITIAL_JOB_STATE,
       { continueOnError: false },
-      { outcome: "success", exitCode: 0, outputs: { x }, env: {} },
+      { outcome: "success", exitCode: 0, outputs: { x }, env: {}, path: [] },
     );
   const outputs = (x: string, more: Partial<JobContext> = {}, file = FILE) => {
     const plan = planOf(file);

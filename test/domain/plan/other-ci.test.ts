@@ -14,7 +14,7 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
   [
     "an unknown key",
     "steps:\n  - run: make\n    frobnicate: x\n",
-    "3:5: `frobnicate` is not a key of a step. The keys are id, name, run, shell, env, if, working-directory, timeout-minutes, continue-on-error",
+    "3:5: `frobnicate` is not a key of a step. The keys are id, name, run, shell, env, if, working-directory, timeout-minutes, retry, continue-on-error",
   ],
   [
     "an unknown key",
@@ -96,7 +96,7 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
   [
     "Buildkite",
     "steps:\n  - run: make\n    retry: { automatic: true }\n",
-    "3:5: `retry` is not a key of a step. Nothing is retried automatically: repeat the command in the script, or retry the build with the API",
+    "3:14: `automatic` is not a key of `retry`. Write `times`: the tries after the first one",
   ],
   [
     "Buildkite",
@@ -189,7 +189,7 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
   [
     "GitHub",
     'steps:\n  - run: "echo /x >> ${GITHUB_PATH}"\n',
-    '2:22: This does not change the path of later steps here: write "PATH=folder:$PATH" to "$MILLRACE_ENV"',
+    '2:22: This does not change the path of later steps here: write the folder to "$MILLRACE_PATH"',
   ],
   [
     "GitHub",

@@ -38,6 +38,7 @@ const ended = (more: Partial<StepEnd> = {}): StepEnd => ({
   exitCode: 0,
   outputs: {},
   env: {},
+  path: [],
   ...more,
 });
 const STEP = { continueOnError: false };

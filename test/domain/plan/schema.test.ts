@@ -33,7 +33,8 @@ describe("the schema of pipeline files", () => {
     ]);
     expect(several).toMatchObject({ required: ["jobs"], additionalProperties: false });
     expect(Object.keys(step?.properties ?? {})).toEqual([
-      ...["id", "name", "run", "shell", "env", "if", "working-directory", "timeout-minutes", "continue-on-error"],
+      ...["id", "name", "run", "shell", "env", "if", "working-directory", "timeout-minutes", "retry"],
+      "continue-on-error",
     ]);
     expect(schema).toMatchObject({ required: ["steps"], additionalProperties: false });
     expect(step).toMatchObject({ required: ["run"], additionalProperties: false });

@@ -108,6 +108,7 @@ export const BUILDS: Words = {
       startedAt: "When the step started; null until then.",
       finishedAt: "When the step ended; null until then.",
       logOffset: "Byte of the stored log at which the step's part starts; null if the step wrote nothing.",
+      tries: "How often the step was begun; left out where it was once.",
     },
   },
   Explanation: {

@@ -1,0 +1,35 @@
+/** The folders that a step puts before the PATH of later ones. Problems have lines from 1 and never quote the file. */
+export interface PathFile {
+  /** In the order written: the last one is searched first. */
+  folders: string[];
+  problems: { line: number; message: string }[];
+}
+
+const problemOf = (line: string): string | null => {
+  if (line.includes("\0")) return "the folder has a NUL character";
+  if (line === "") return "the line is empty: it would stand for the folder that a program is started in";
+  if (!line.startsWith("/")) return "must be the whole path of a folder, beginning with /";
+  return line.includes(":") ? "the folder has a colon, which separates folders in PATH" : null;
+};
+
+/** Parses the file of MILLRACE_PATH: a folder a line. */
+export const readPathFile = (content: string): PathFile => {
+  const lines = content.split(/\r?\n/);
+  if (lines.at(-1) === "") lines.pop();
+  const result: PathFile = { folders: [], problems: [] };
+  for (const [index, line] of lines.entries()) {
+    const message = problemOf(line);
+    if (message === null) result.folders.push(line);
+    else result.problems.push({ line: index + 1, message });
+  }
+  return result;
+};
+
+/** What is searched first, first: each folder once, the latest before all others. */
+export const prepended = (folders: readonly string[], before: readonly string[]): string[] => [
+  ...new Set([...folders.toReversed(), ...before]),
+];
+
+/** The value of PATH with these folders before what it would be. */
+export const pathWith = (folders: readonly string[], path: string | undefined): string =>
+  [...folders, ...(path === undefined || path === "" ? [] : [path])].join(":");
