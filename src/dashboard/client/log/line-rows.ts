@@ -1,6 +1,7 @@
 import { count } from "../../count.ts";
 import { createElement } from "../elements.ts";
 import type { Colours } from "./colours.ts";
+import type { Group, Groups } from "./groups.ts";
 import type { LogStore } from "./log-store.ts";
 import { paintLine } from "./paint.ts";
 import { HEADER_HEIGHT, type Section } from "./sections.ts";
@@ -23,26 +24,39 @@ export const headerRow = (section: Section, name: string): HTMLElement => {
   return header;
 };
 
+/** The head of a group: its title, which folds and unfolds it. */
+const groupHead = ({ head, end, hasEnd, isOpen }: Group, nodes: Node[]): HTMLElement => {
+  const button = createElement("button", "log-fold") as HTMLButtonElement;
+  button.type = "button";
+  button.dataset.group = String(head);
+  button.setAttribute("aria-expanded", String(isOpen));
+  button.append(...nodes);
+  if (!isOpen) button.append(createElement("span", "log-count", ` ${count(end - head - (hasEnd ? 2 : 1), "line")}`));
+  return button;
+};
+
 /** Creates the rows of lines. A row that looks as in the last frame is used again. */
 export class LineRows {
   readonly #store: LogStore;
   readonly #colours: Colours;
   readonly #source: string;
+  readonly #groups: Groups;
   #before = new Map<number, HTMLElement>();
   #drawn = new Map<number, HTMLElement>();
   #look = "";
   #needle = "";
   #linked: LineRange | null = null;
 
-  constructor(store: LogStore, colours: Colours, source: string) {
+  constructor(store: LogStore, colours: Colours, groups: Groups, source: string) {
     this.#store = store;
     this.#colours = colours;
+    this.#groups = groups;
     this.#source = source;
   }
 
   /** Begins a frame. The arguments decide, beside the text, how lines look. */
   begin(needle: string, linked: LineRange | null, begins: number[]): void {
-    const look = JSON.stringify([needle, linked, begins, this.#store.generation]);
+    const look = JSON.stringify([needle, linked, begins, this.#store.generation, this.#groups.version]);
     this.#before = look === this.#look ? this.#drawn : new Map();
     this.#look = look;
     this.#drawn = new Map();
@@ -62,8 +76,10 @@ export class LineRows {
     const number = createElement("a", "log-number", String(index + 1)) as HTMLAnchorElement;
     number.href = `#L${index + 1}`;
     const text = createElement("span", "log-text");
-    const { nodes, more } = paintLine(this.#store.line(index), this.#needle, this.#colours.before(index));
-    text.append(...nodes);
+    const group = this.#groups.at(index);
+    const shown = group ? group.title : this.#store.line(index);
+    const { nodes, more } = paintLine(shown, this.#needle, this.#colours.before(index));
+    text.append(...(group ? [groupHead(group, nodes)] : nodes));
     if (more > 0) text.append(this.#rest(more));
     row.dataset.row = String(index);
     const linked = this.#linked;

@@ -55,6 +55,18 @@ export class LogStore {
     return this.#decoder.decode(this.#bytes.subarray(this.start(index), last));
   }
 
+  /** Whether line `index` is there with its line break: it does not grow any more. */
+  isWhole(index: number): boolean {
+    return index < this.count && this.#bytes[this.start(index + 1) - 1] === NEWLINE;
+  }
+
+  /** Whether line `index` begins with these bytes. */
+  begins(index: number, word: Uint8Array): boolean {
+    const start = this.start(index);
+    if (this.start(index + 1) - start < word.length) return false;
+    return word.every((byte, at) => this.#bytes[start + at] === byte);
+  }
+
   /** The text of the lines from `from` up to, but not including, `to`. */
   text(from: number, to: number): string {
     return this.#decoder.decode(this.#bytes.subarray(this.start(from), this.start(to)));

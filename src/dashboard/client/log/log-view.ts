@@ -1,6 +1,7 @@
 import { Colours } from "./colours.ts";
+import { FoldedHeights } from "./folded-heights.ts";
 import { Folds } from "./folds.ts";
-import { Heights } from "./heights.ts";
+import { Groups } from "./groups.ts";
 import { headerRow, type LineRange, LineRows } from "./line-rows.ts";
 import { LogCanvas } from "./log-canvas.ts";
 import type { LogStore } from "./log-store.ts";
@@ -40,7 +41,8 @@ export class LogView {
   readonly #store: LogStore;
   readonly #isLive: () => boolean;
   readonly #canvas: LogCanvas;
-  readonly #heights: Heights;
+  readonly #heights: FoldedHeights;
+  readonly #groups: Groups;
   readonly #colours: Colours;
   readonly #rows: LineRows;
   #sections: Section[] = [];
@@ -59,9 +61,10 @@ export class LogView {
     this.#isLive = isLive;
     this.isFollowing = isLive();
     this.#folds = new Folds(store);
-    this.#heights = new Heights(store);
+    this.#heights = new FoldedHeights(store);
+    this.#groups = new Groups(store);
     this.#colours = new Colours(store);
-    this.#rows = new LineRows(store, this.#colours, source);
+    this.#rows = new LineRows(store, this.#colours, this.#groups, source);
     this.#canvas = new LogCanvas(scroller);
     scroller.addEventListener("scroll", () => this.#onScroll(), { passive: true });
     scroller.addEventListener("click", (event) => this.#onClick(event));
@@ -90,12 +93,14 @@ export class LogView {
     this.#folds.watch(this.#sections);
   }
 
-  /** Opens the step of a line and scrolls to the line, and to its match when a text is searched. */
+  /** Opens the step and the group of a line and scrolls to the line, and to its match when a text is searched. */
   show(line: number): void {
     this.#split();
     const section = this.#sectionOf(line);
     if (!section) return;
     this.#folds.set(section.key, true);
+    const group = this.#groups.around(line);
+    if (group) this.#groups.open(group.head, true);
     this.#matchLine = line;
     this.#goTo(() => this.#topOf(line) - this.scroller.clientHeight / 3);
   }
@@ -153,11 +158,18 @@ export class LogView {
   }
 
   #onClick(event: MouseEvent): void {
+    const fold = (event.target as Element).closest<HTMLElement>(".log-fold");
+    if (fold) this.#toggle(Number(fold.dataset.group));
     const header = (event.target as Element).closest<HTMLElement>(".log-head");
     const section = this.#sectionBy(header?.dataset.section);
     if (!header || !section) return;
     this.#folds.set(section.key, !section.isOpen);
     if (header.closest(".log-pin")) this.#target = () => this.#sectionBy(section.key)?.top ?? 0;
+    this.plan();
+  }
+
+  #toggle(head: number): void {
+    this.#groups.open(head, this.#groups.at(head)?.isOpen === false);
     this.plan();
   }
 
@@ -173,7 +185,10 @@ export class LogView {
   }
 
   #split(): void {
-    const { sections, height } = splitIntoSections(this.#store, this.#heights, stepsOfPage(), this.#folds.isOpen);
+    const steps = stepsOfPage();
+    this.#groups.update(steps.map(({ offset }) => this.#store.lineAt(offset)));
+    this.#heights.hide(this.#groups.all);
+    const { sections, height } = splitIntoSections(this.#store, this.#heights, steps, this.#folds.isOpen);
     this.#sections = sections;
     this.#height = height;
   }
@@ -218,7 +233,8 @@ export class LogView {
       if (!section.isOpen) continue;
       const rowsBelow = (bottom - topOf(section, this.#heights, section.first)) / ROW_HEIGHT;
       const last = this.#heights.lineAt(this.#heights.above(section.first) + Math.max(0, rowsBelow));
-      for (line ??= section.first; line < section.end && line <= last; line += 1) rows.push(this.#rows.row(line));
+      for (line ??= section.first; line < section.end && line <= last; line = this.#heights.after(line))
+        rows.push(this.#rows.row(line));
     }
     return rows;
   }

@@ -1,0 +1,138 @@
+import type { LogStore } from "./log-store.ts";
+
+const ascii = (text: string): Uint8Array => new TextEncoder().encode(text);
+const GROUP = ascii("::group::");
+const END = ascii("::endgroup::");
+const TITLE = ascii("--- ");
+/** Follows the first line of a file in the output of diff, which is no title. */
+const DIFF = ascii("+++ ");
+
+/** Groups of one log that can be folded. Lines beyond the last of them stay as they are. */
+export const MOST_GROUPS = 10_000;
+
+interface Mark {
+  line: number;
+  kind: "group" | "end" | "title";
+}
+
+/** Lines that fold away under their head. `end` is the line after the last, which is `::endgroup::` if `hasEnd`. */
+export interface Group {
+  head: number;
+  end: number;
+  hasEnd: boolean;
+  title: string;
+  isOpen: boolean;
+}
+
+/**
+ * The groups that steps print: from `::group::TITLE` to `::endgroup::`, and from `--- TITLE` on. Each ends where the
+ * next begins or its step ends. At first those of `::group::` are closed, but for one that was never ended.
+ */
+export class Groups {
+  readonly #store: LogStore;
+  readonly #set = new Map<number, boolean>();
+  #generation = 0;
+  #scanned = 0;
+  #marks: Mark[] = [];
+  #groups: Group[] = [];
+  #made = "";
+  /** Increases with each change. */
+  version = 0;
+
+  constructor(store: LogStore) {
+    this.#store = store;
+  }
+
+  get all(): readonly Group[] {
+    return this.#groups;
+  }
+
+  /** Reads the lines that are new. `begins` are the first lines of the steps, ascending. */
+  update(begins: number[]): void {
+    const { generation, count } = this.#store;
+    if (generation !== this.#generation) this.#forget(generation);
+    while (this.#store.isWhole(this.#scanned) && this.#read(this.#scanned)) this.#scanned += 1;
+    const isOpenEnded = this.#marks.length > 0 && this.#marks.at(-1)?.kind !== "end";
+    const made = `${begins} ${this.#marks.length} ${isOpenEnded ? count : 0} ${generation}`;
+    if (made === this.#made) return;
+    this.#made = made;
+    this.#groups = this.#make(begins);
+    this.version += 1;
+  }
+
+  #forget(generation: number): void {
+    this.#generation = generation;
+    this.#scanned = 0;
+    this.#marks = [];
+    this.#set.clear();
+  }
+
+  /** Returns false where the line after this one decides, and is not there yet. */
+  #read(line: number): boolean {
+    const store = this.#store;
+    if (this.#marks.length >= 2 * MOST_GROUPS) return true;
+    if (store.begins(line, GROUP)) this.#marks.push({ line, kind: "group" });
+    else if (store.begins(line, END)) this.#marks.push({ line, kind: "end" });
+    else if (store.begins(line, TITLE)) {
+      if (!store.isWhole(line + 1)) return false;
+      if (!store.begins(line + 1, DIFF)) this.#marks.push({ line, kind: "title" });
+    }
+    return true;
+  }
+
+  #make(begins: number[]): Group[] {
+    const groups: Group[] = [];
+    const steps = new Set(begins);
+    let step = 0;
+    for (const [index, { line, kind }] of this.#marks.entries()) {
+      if (kind === "end" || steps.has(line)) continue;
+      while (step < begins.length && (begins[step] ?? 0) <= line) step += 1;
+      const endOfStep = begins[step] ?? this.#store.count;
+      const next = this.#marks[index + 1];
+      const isEnded = next?.kind === "end" && next.line < endOfStep;
+      const end = Math.min(endOfStep, next ? next.line + (isEnded ? 1 : 0) : this.#store.count);
+      if (end <= line + 1 || groups.length === MOST_GROUPS) continue;
+      const isFinished = next !== undefined && next.line < endOfStep;
+      const isOpen = this.#set.get(line) ?? (kind === "title" || !isFinished);
+      groups.push({ head: line, end, hasEnd: isEnded, title: this.#titleOf(line, kind), isOpen });
+    }
+    return groups;
+  }
+
+  #titleOf(line: number, kind: "group" | "title"): string {
+    const length = (kind === "group" ? GROUP : TITLE).length;
+    return this.#store.line(line).slice(length).trim() || "Group";
+  }
+
+  /** The group with this line as its head. */
+  at(line: number): Group | undefined {
+    const group = this.#groups[this.#before(line)];
+    return group?.head === line ? group : undefined;
+  }
+
+  /** The group that the line is in, behind its head. */
+  around(line: number): Group | undefined {
+    const group = this.#groups[this.#before(line)];
+    return group && line > group.head && line < group.end ? group : undefined;
+  }
+
+  /** The index of the last group whose head is the line or above it; -1 where there is none. */
+  #before(line: number): number {
+    let low = 0;
+    let high = this.#groups.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#groups[middle]?.head ?? 0) <= line) low = middle + 1;
+      else high = middle;
+    }
+    return low - 1;
+  }
+
+  open(head: number, isOpen: boolean): void {
+    const group = this.at(head);
+    this.#set.set(head, isOpen);
+    if (!group || group.isOpen === isOpen) return;
+    group.isOpen = isOpen;
+    this.version += 1;
+  }
+}
