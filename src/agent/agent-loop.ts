@@ -17,6 +17,7 @@ import { forgetIdentity, type Identity, loadIdentity } from "./cli/identity.ts";
 import { logger } from "./cli/logger.ts";
 import { removeFromService } from "./cli/register.ts";
 import { toBuildFailure } from "./failure.ts";
+import { JobHooks } from "./hooks/job-hooks.ts";
 import { runShell } from "./process/as-user.ts";
 import { lockAgent } from "./process/lock.ts";
 import { ProcessTree } from "./process/process-tree.ts";
@@ -51,6 +52,7 @@ export const runAgent = async (options: AgentOptions): Promise<void> => {
   try {
     await checkStepUser(options);
     for (const path of findLeftovers(options.work, options.user)) await removeBuild(path, options);
+    const hooks = await readyHooks(options, registered.token);
     const client = new Client({ url: registered.url, token: registered.token, bootId: randomUUID() });
     const identity = await updateIdentity(client, registered, options.drain);
     const hintSocket = new HintSocket({
@@ -62,7 +64,7 @@ export const runAgent = async (options: AgentOptions): Promise<void> => {
     const socketClosed = hintSocket.run();
     await hintSocket.firstAttempt(5000);
     logger.info(`agent ${identity.name} waits for builds of ${identity.orgId} from ${identity.url}`);
-    await takeBuilds(client, identity, hintSocket, options);
+    await takeBuilds(client, identity, hintSocket, hooks, options);
     end.abort();
     await socketClosed;
     if (identity.isEphemeral) await deregisterEphemeral(identity, options.state);
@@ -81,6 +83,21 @@ const checkStepUser = async ({ work, user, grace }: AgentOptions): Promise<void>
   if (code !== 0) throw new ExitError(`${user.name} may not enter ${work}: choose another --work`, EXIT.usage);
   if (!(await new ProcessTree("start", { user }).terminate(grace)))
     throw new ExitError(`processes of ${user.name} do not end: end them, then start the agent again`, EXIT.failed);
+};
+
+/** The hooks of the machine's owner, after an earlier agent's last job was cleaned up. @throws ExitError */
+const readyHooks = async ({ state, grace, interrupt }: AgentOptions, token: string): Promise<JobHooks> => {
+  const hooks = new JobHooks({ state, grace });
+  await hooks.recover(interrupt, [token]);
+  mustBeReady(hooks);
+  return hooks;
+};
+
+/** @throws ExitError when the machine's owner has to put something right before another job. */
+const mustBeReady = ({ trouble }: JobHooks): void => {
+  if (trouble === null) return;
+  const advice = "put it right, then start the agent again";
+  throw new ExitError(`this agent takes no more jobs, because of its hooks: ${trouble}: ${advice}`, EXIT.hooks);
 };
 
 /** A maintainer may have changed these since the agent registered. */
@@ -114,6 +131,7 @@ const takeBuilds = async (
   client: Client,
   identity: Identity,
   hintSocket: HintSocket,
+  hooks: JobHooks,
   options: AgentOptions,
 ): Promise<void> => {
   const { id: agentId, pollSeconds } = identity;
@@ -131,8 +149,9 @@ const takeBuilds = async (
       next = null;
       const { user, grace, interrupt } = options;
       const { cancelHint, heartbeats, audience } = hintSocket;
-      const session = { client, identity, folder, user, grace, cancelHint, heartbeats, audience, interrupt };
+      const session = { client, identity, folder, user, grace, cancelHint, heartbeats, audience, hooks, interrupt };
       const hasPlanned = await runInFolder(job, session, options);
+      mustBeReady(hooks);
       if ((options.once || identity.isEphemeral) && !hasPlanned) return;
     }
   } finally {

@@ -10,6 +10,7 @@ import {
   TryElsewhere,
   toBuildFailure,
 } from "./failure.ts";
+import { MachineNotReady } from "./hooks/job-hooks.ts";
 import type { BuildLog } from "./log/build-log.ts";
 import { heldId, type JobAnswer } from "./wire/answers.ts";
 import { type Client, describeAnswer } from "./wire/client.ts";
@@ -23,6 +24,7 @@ export type BuildResult = ReportedResult | { kind: "planned" };
 export const resultOfError = (error: unknown, job: JobAnswer, log: BuildLog): ReportedResult => {
   if (error instanceof RequirementsNotMet)
     return { kind: "release", body: { reason: error.message, requires: error.requires } };
+  if (error instanceof MachineNotReady) return { kind: "release", body: { reason: error.message } };
   if (error instanceof LeftToNext) {
     log.say(`This attempt ends: ${error.message}`);
     return { kind: "release", body: { reason: error.message, interrupted: true } };

@@ -10,6 +10,8 @@ import {
 import type { Identity } from "./cli/identity.ts";
 import { logger } from "./cli/logger.ts";
 import { toBuildFailure } from "./failure.ts";
+import { hookVariables } from "./hooks/hook-variables.ts";
+import type { JobHooks } from "./hooks/job-hooks.ts";
 import { BuildLog } from "./log/build-log.ts";
 import { LogBuffer } from "./log/log-buffer.ts";
 import { sendLog } from "./log/log-sender.ts";
@@ -35,6 +37,7 @@ export interface RunJobOptions {
   /** Set when the service hints at a cancel. */
   cancelHint: AutoResetEvent;
   audience: Audience;
+  hooks: JobHooks;
   /** Heartbeats on the agent's WebSocket, where the job allows them. */
   heartbeats: HeartbeatSocket;
   /** Aborted when the agent must stop the build at once. */
@@ -112,6 +115,7 @@ class BuildSession {
     try {
       const result = await this.#perform(started);
       const hasEnded = await this.#terminate();
+      await this.#options.hooks.after({ log: this.#log, signal: this.#options.interrupt });
       this.#log.flush();
       this.#buffer.close();
       await logSent;
@@ -181,9 +185,16 @@ class BuildSession {
       cancel: this.#control.cancel,
       started,
       calls: this.#calls,
+      prepare: () => this.#prepare(started),
       letGo: () => this.#control.letGo(),
       abandon: this.#control.leaseEnd,
     }).catch((error: unknown) => resultOfError(error, this.#job, this.#log));
+  }
+
+  #prepare(started: Promise<void>): Promise<void> {
+    const { hooks, identity } = this.#options;
+    const variables = hookVariables(this.#job, identity);
+    return hooks.before({ variables, log: this.#log, signal: this.#control.cancel.signal }, started);
   }
 
   async #terminate(): Promise<boolean> {

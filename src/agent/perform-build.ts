@@ -42,6 +42,8 @@ export interface PerformBuildOptions {
   /** Resolves when the service has confirmed the start: before that, nothing of the build runs and nothing is reported. */
   started: Promise<void>;
   calls: BuildCalls;
+  /** Makes the machine ready for the job. What it throws ends the job. */
+  prepare(): Promise<void>;
   /** Called when the lease is over and the build goes on without this agent. */
   letGo(): void;
   /** Aborted when this agent holds the build's lease no more. */
@@ -57,6 +59,7 @@ export const performBuild = async (job: JobAnswer, options: PerformBuildOptions)
   const timer = cancelAfter(job.timeoutSeconds, cancel);
   let planTimer: NodeJS.Timeout | undefined;
   try {
+    await options.prepare();
     logCheckout(job, options);
     const source = sourceOf(job);
     const context: CheckoutContext = {

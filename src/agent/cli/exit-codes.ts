@@ -6,6 +6,7 @@ export const EXIT = {
   notRegistered: 3,
   alreadyRunning: 4,
   unreachable: 5,
+  hooks: 6,
   interrupted: 130,
 } as const;
 

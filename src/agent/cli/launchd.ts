@@ -19,7 +19,7 @@ export const rotateLog = (limit = LOG_LIMIT): void => {
   }
 };
 
-const NOT_RESTARTED: number[] = [EXIT.usage, EXIT.notRegistered, EXIT.alreadyRunning];
+const NOT_RESTARTED: number[] = [EXIT.usage, EXIT.notRegistered, EXIT.alreadyRunning, EXIT.hooks];
 
 /** launchd restarts a program that did not end with 0. What only a person can repair must therefore end with 0. */
 export const mustNotRestart = (exitCode: number): boolean =>

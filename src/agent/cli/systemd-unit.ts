@@ -32,7 +32,7 @@ export const systemdUnit = (
       ExecStart: command.map(argument).join(" "),
       Restart: "always",
       RestartSec: "5",
-      RestartPreventExitStatus: "2 3 4",
+      RestartPreventExitStatus: "2 3 4 6",
       KillMode: "mixed",
       // Lets the agent make control groups for builds below its own.
       Delegate: "yes",

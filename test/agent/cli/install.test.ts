@@ -60,7 +60,7 @@ const verified = (text: string, kind: "--system" | "--user"): string => {
 const hasSystemd = existsSync("/usr/bin/systemd-analyze");
 
 describe("a systemd unit", () => {
-  const usual = { Restart: "always", RestartSec: "5", RestartPreventExitStatus: "2 3 4" };
+  const usual = { Restart: "always", RestartSec: "5", RestartPreventExitStatus: "2 3 4 6" };
   const ending = { KillMode: "mixed", Delegate: "yes", TimeoutStopSec: "1h" };
 
   it("of the user keeps the shell's PATH, and needs no system units", () => {

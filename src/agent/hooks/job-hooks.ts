@@ -1,0 +1,133 @@
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { logger } from "../cli/logger.ts";
+import { toBuildFailure } from "../failure.ts";
+import { BuildLog } from "../log/build-log.ts";
+import { findHooks, type HookFiles, type HookName, UnsafeHook } from "./hook-files.ts";
+import { variablesIn } from "./hook-variables.ts";
+import { HOOK_MILLISECONDS, runHook } from "./run-hook.ts";
+
+/** Says that after-job is due, for the job whose names it has: also after the agent was killed. */
+const NOTE = "after-job-due";
+
+/** Failures of before-job in a row after which something is wrong with the machine. */
+const MOST_FAILURES = 3;
+
+/** The machine is not ready for the job, and another may be. */
+export class MachineNotReady extends Error {}
+
+export interface JobHooksOptions {
+  /** The agent's state folder. */
+  state: string;
+  /** Milliseconds between SIGTERM and SIGKILL. */
+  grace: number;
+  /** Milliseconds that a hook may take. */
+  milliseconds?: number;
+}
+
+/** What one job gives to its hooks. */
+export interface HookedJob {
+  /** MILLRACE_* names of the job. */
+  variables: Record<string, string>;
+  log: BuildLog;
+  /** Aborted when the hook must stop. */
+  signal: AbortSignal;
+}
+
+/** The programs that the owner of the machine has run before and after each job: `hooks` in the state folder. */
+export class JobHooks {
+  readonly #options: Required<JobHooksOptions>;
+  #failures = 0;
+  #trouble: string | null = null;
+
+  constructor(options: JobHooksOptions) {
+    this.#options = { milliseconds: HOOK_MILLISECONDS, ...options };
+  }
+
+  /** Why this agent must take no more jobs, for its owner; null while it may. */
+  get trouble(): string | null {
+    return this.#trouble;
+  }
+
+  /**
+   * Runs before-job once `started` says that the job is this agent's. Without hooks it does nothing.
+   * @throws MachineNotReady when it failed or a hook cannot be trusted; the signal's reason when that was aborted.
+   */
+  async before(job: HookedJob, started: Promise<void>): Promise<void> {
+    const files = this.#trusted();
+    if (files === null && this.#trouble === null) return;
+    await started;
+    if (this.#trouble !== null) throw new MachineNotReady("the hooks of this machine's owner cannot be trusted");
+    if (files === null) return;
+    const why = await this.#run("before-job", files, job);
+    job.signal.throwIfAborted();
+    this.#failures = why === null ? 0 : this.#failures + 1;
+    if (this.#failures >= MOST_FAILURES)
+      this.#trouble = `before-job failed ${this.#failures} times in a row, the last time it ${why}`;
+    if (why !== null) throw new MachineNotReady(`this machine is not ready: its hook before-job ${why}`);
+  }
+
+  /** Runs after-job where a job has begun since it last ran. Stopped by its signal, it is due again at the next start. */
+  async after(job: Omit<HookedJob, "variables">): Promise<void> {
+    const note = join(this.#options.state, NOTE);
+    if (!existsSync(note)) return;
+    const files = this.#trusted();
+    if (this.#trouble !== null && files === null) return;
+    const variables = variablesIn(readFileSync(note, "utf8"));
+    const why = files === null ? null : await this.#run("after-job", files, { ...job, variables });
+    if (job.signal.aborted) return;
+    if (why === null) rmSync(note, { force: true });
+    else this.#trouble = `after-job ${why}`;
+  }
+
+  /** What an agent does before its first job: it looks whether the hooks are good, and cleans up after a killed one. */
+  async recover(signal: AbortSignal, secrets: string[]): Promise<void> {
+    this.#trusted();
+    if (this.#trouble !== null || !existsSync(join(this.#options.state, NOTE))) return;
+    logger.warn("an earlier agent was killed during a job: after-job runs now");
+    const log = new BuildLog(secrets, ownLog(), () => {});
+    await this.after({ log, signal });
+    log.flush();
+  }
+
+  /** The hooks; null where there are none, and where one cannot be trusted, which is trouble. */
+  #trusted(): HookFiles | null {
+    try {
+      return findHooks(this.#options.state);
+    } catch (error) {
+      if (!(error instanceof UnsafeHook)) throw error;
+      this.#trouble = error.message;
+      return null;
+    }
+  }
+
+  async #run(name: HookName, files: HookFiles, job: HookedJob): Promise<string | null> {
+    const why = await this.#tryToRun(name, files, job).catch(
+      (error: unknown) => `could not be run: ${toBuildFailure(error).message}`,
+    );
+    if (why !== null) logger.warn(`${name} ${why}`);
+    return why;
+  }
+
+  async #tryToRun(name: HookName, files: HookFiles, job: HookedJob): Promise<string | null> {
+    if (name === "before-job" && files.paths["after-job"] !== undefined) this.#note(job.variables);
+    return runHook({ ...this.#options, ...job, name, files });
+  }
+
+  /** Written anew and renamed: a crash leaves a whole note or none. */
+  #note(variables: Record<string, string>): void {
+    const path = join(this.#options.state, NOTE);
+    const fresh = `${path}.${process.pid}`;
+    rmSync(fresh, { force: true });
+    writeFileSync(fresh, JSON.stringify(variables), { mode: 0o600, flag: "wx" });
+    renameSync(fresh, path);
+  }
+}
+
+/** The agent's own log, for a hook whose job has no log any more. */
+const ownLog = () => ({
+  size: 0,
+  write: (bytes: Uint8Array): void => {
+    process.stderr.write(bytes);
+  },
+});
