@@ -35,6 +35,16 @@ describe("what an agent tells of its steps", () => {
     ]);
   });
 
+  it("has the tries of a step that was begun again, and no number that is none", async () => {
+    const { tell, read } = await begun();
+    expect((await tell({ steps: [step({ tries: 2 }), step({})] })).status).toBe(204);
+    const [first, second] = (await read()).steps;
+    expect(first).toMatchObject({ tries: 2 });
+    expect(second).not.toHaveProperty("tries");
+    for (const tries of [0, -1, 1.5, 1e300, "2", [2]])
+      expect((await tell({ steps: [{ ...step({}), tries }] })).status).toBe(422);
+  });
+
   it("is cut where it is long, after it was masked", async () => {
     const { secret, tell, read } = await begun();
     const name = `${"x".repeat(190)}${secret}`;
