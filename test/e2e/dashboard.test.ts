@@ -13,6 +13,7 @@ import { jobs } from "./dashboard/jobs.ts";
 import { layout } from "./dashboard/layout.ts";
 import { lists } from "./dashboard/lists.ts";
 import { log } from "./dashboard/log.ts";
+import { logGroups } from "./dashboard/log-groups.ts";
 import { secrets } from "./dashboard/secrets.ts";
 import { session } from "./dashboard/session.ts";
 import { signInLink } from "./dashboard/sign-in-link.ts";
@@ -45,6 +46,7 @@ describe("the dashboard", () => {
   describe("of builds", () => builds(stage));
   describe("of builds of several jobs", () => jobs(stage));
   describe("of a log", () => log(stage));
+  describe("of a log with groups", () => logGroups(stage));
   describe("of a log with wide lines", () => wideLog(stage));
   describe("of lists and forms", () => lists(stage));
   describe("of many agents", () => fleet(stage));
