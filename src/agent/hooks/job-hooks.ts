@@ -1,14 +1,19 @@
+import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { logger } from "../cli/logger.ts";
 import { toBuildFailure } from "../failure.ts";
 import { BuildLog } from "../log/build-log.ts";
+import { ProcessTree, RUN_ID_VARIABLE } from "../process/process-tree.ts";
 import { findHooks, type HookFiles, type HookName, UnsafeHook } from "./hook-files.ts";
 import { variablesIn } from "./hook-variables.ts";
 import { HOOK_MILLISECONDS, runHook } from "./run-hook.ts";
 
 /** Says that after-job is due, for the job whose names it has: also after the agent was killed. */
 const NOTE = "after-job-due";
+
+/** How the run ids of hooks begin, which are in the note while one runs. */
+const OF_HOOK = "hook/";
 
 /** Failures of before-job in a row after which something is wrong with the machine. */
 const MOST_FAILURES = 3;
@@ -85,9 +90,17 @@ export class JobHooks {
     this.#trusted();
     if (this.#trouble !== null || !existsSync(join(this.#options.state, NOTE))) return;
     logger.warn("an earlier agent was killed during a job: after-job runs now");
+    await this.#endKilled();
     const log = new BuildLog(secrets, ownLog(), () => {});
     await this.after({ log, signal });
     log.flush();
+  }
+
+  /** Ends the hook that an agent was killed during: it would go on beside after-job. */
+  async #endKilled(): Promise<void> {
+    const { state, grace } = this.#options;
+    const id = variablesIn(readFileSync(join(state, NOTE), "utf8"))[RUN_ID_VARIABLE];
+    if (id?.startsWith(OF_HOOK)) await new ProcessTree(id).terminate(grace);
   }
 
   /** The hooks; null where there are none, and where one cannot be trusted, which is trouble. */
@@ -110,8 +123,12 @@ export class JobHooks {
   }
 
   async #tryToRun(name: HookName, files: HookFiles, job: HookedJob): Promise<string | null> {
-    if (name === "before-job" && files.paths["after-job"] !== undefined) this.#note(job.variables);
-    return runHook({ ...this.#options, ...job, name, files });
+    const isNoted = files.paths["after-job"] !== undefined;
+    const tree = new ProcessTree(`${OF_HOOK}${randomUUID()}`);
+    if (isNoted) this.#note({ ...job.variables, ...tree.env });
+    const why = await runHook({ ...this.#options, ...job, name, files, tree });
+    if (isNoted) this.#note(job.variables);
+    return why;
   }
 
   /** Written anew and renamed: a crash leaves a whole note or none. */

@@ -1,8 +1,7 @@
-import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { BuildLog } from "../log/build-log.ts";
-import { ProcessTree } from "../process/process-tree.ts";
+import type { ProcessTree } from "../process/process-tree.ts";
 import { describeExit } from "../steps/failed-step.ts";
 import { StepOutput } from "../steps/step-output.ts";
 import { runProcess } from "../steps/step-process.ts";
@@ -19,6 +18,8 @@ export interface RunHookOptions {
   state: string;
   variables: Record<string, string>;
   log: BuildLog;
+  /** Of the hook alone: its processes and those of the build are ended apart. */
+  tree: ProcessTree;
   /** Milliseconds between SIGTERM and SIGKILL. */
   grace: number;
   milliseconds: number;
@@ -31,12 +32,10 @@ export interface RunHookOptions {
  * the hook has to be stopped. @returns why it failed, worded to follow its name; null when it did not.
  */
 export const runHook = async (options: RunHookOptions): Promise<string | null> => {
-  const { name, files, state, variables, log, grace, milliseconds, signal } = options;
+  const { name, files, state, variables, log, tree, grace, milliseconds, signal } = options;
   const path = files.paths[name];
   if (path === undefined || signal.aborted) return null;
   log.begin(`${name} (a hook of this machine's owner)`);
-  // Each process of the hook has this id, and none of the build: the two are ended apart.
-  const tree = new ProcessTree(`hook/${randomUUID()}`);
   const pipe = join(state, `hook-output-${process.pid}`);
   rmSync(pipe, { force: true });
   await StepOutput.makePipe(pipe);

@@ -100,6 +100,26 @@ describe("an agent with hooks", () => {
     expect(ranBeforePoll).toBe(true);
   });
 
+  it("ends a hook that hung when it was killed, and then cleans up", async () => {
+    const { queue, start, folder } = await stage({
+      "before-job": "echo $$ > pid; while :; do sleep 0.1; done",
+      // A process that has ended may wait for its parent.
+      "after-job": "case $(ps -o stat= -p $(cat pid)) in ''|Z*) echo dead ;; *) echo alive ;; esac > ran",
+    });
+    queue(1, "  - run: 'true'\n");
+    const killed = start();
+    await waitUntil(() => existsSync(join(folder, "pid")) && readFileSync(join(folder, "pid"), "utf8") !== "");
+    killed.kill("SIGKILL");
+    await killed.ended;
+    const pid = Number(readFileSync(join(folder, "pid"), "utf8"));
+    expect(() => process.kill(pid, 0)).not.toThrow();
+    const next = start();
+    await waitUntil(() => existsSync(join(folder, "ran")) && readFileSync(join(folder, "ran"), "utf8") !== "");
+    next.kill("SIGTERM");
+    expect((await next.ended).code).toBe(0);
+    expect(readFileSync(join(folder, "ran"), "utf8")).toBe("dead\n");
+  });
+
   it("that others can write does not begin, and says what to do", async () => {
     const { service, start, folder } = await stage({ "before-job": "true" });
     chmodSync(join(folder, "before-job"), 0o777);
