@@ -60,6 +60,8 @@ export const JobOfBuild = z.object({
   gate: z.nullable(JobGate),
   agentId: z.nullable(Id),
   attempt: z.int(),
+  /** Failed tries that another one followed. Absent where its file gives it one try. */
+  retries: z.optional(z.int()),
   exitCode: z.nullable(z.int()),
   reason: z.nullable(BuildReason),
   message: z.nullable(z.string()),

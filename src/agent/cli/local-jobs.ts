@@ -17,6 +17,7 @@ import { EXIT, ExitError } from "./exit-codes.ts";
 import { type JobResult, LocalBuild } from "./local-build.ts";
 import { type LocalFacts, localFacts } from "./local-facts.ts";
 import { runPlan } from "./local-plan.ts";
+import { runTries } from "./local-tries.ts";
 import { endInWords, say } from "./local-words.ts";
 
 export interface LocalRunOptions {
@@ -44,7 +45,10 @@ export const runJobs = async (options: LocalJobs): Promise<number> => {
   const { job, approve, signal, abandon, text, env } = options;
   const known = await localFacts(randomUUID(), text, env, new ProcessTree("local"));
   const graph = graphOf(options, known);
-  const run = (one: GraphJob, needs: Needs): Promise<JobResult> => runOne(one, needs, known, options);
+  const run = (one: GraphJob, needs: Needs): Promise<JobResult> => {
+    const { key: name, retry = 0 } = one;
+    return runTries({ name, retry, signal, run: (attempt) => runOne(one, attempt, needs, known, options) });
+  };
   return job === null ? new LocalBuild({ graph, approve, run, signal, abandon }).run() : runOnly(job, graph, run);
 };
 
@@ -97,13 +101,20 @@ const runOnly = async (
 
 const NO_RESULT = { exitCode: null, outputs: {} };
 
-const runOne = async (job: GraphJob, needs: Needs, known: LocalFacts, options: LocalJobs): Promise<JobResult> => {
+const runOne = async (
+  job: GraphJob,
+  attempt: number,
+  needs: Needs,
+  known: LocalFacts,
+  options: LocalJobs,
+): Promise<JobResult> => {
   const { file, text, plan, grace, signal, abandon } = options;
-  const one = { ...job, needs, hash: hashOf(text), path: file, attempt: 1 };
+  const one = { ...job, needs, hash: hashOf(text), path: file, attempt };
   say(headerOf(one));
   if (job.groups.length > 0) say(`groups ${job.groups.join(", ")}: their variables are only at the service`);
   const fixed = { ...known.fixed, ...jobVariables(one) };
-  const facts = { ...known.facts, env: { ...known.facts.env, ...fixed }, matrix: job.matrix, needs };
+  const build = { ...known.facts.build, attempt };
+  const facts = { ...known.facts, build, env: { ...known.facts.env, ...fixed }, matrix: job.matrix, needs };
   const read = readJob(plan, file, text, job.definition);
   const end = await runPlan({
     read,

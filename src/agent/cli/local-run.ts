@@ -4,11 +4,13 @@ import { triggerWords } from "../../domain/githost/trigger-words.ts";
 import { formatMistake } from "../../domain/plan/mistake.ts";
 import { parseFile } from "../../domain/plan/parse.ts";
 import { BuildFailure, Cancel } from "../failure.ts";
+import type { ProcessTree } from "../process/process-tree.ts";
 import { parsePlanOrFail } from "../read-plan.ts";
 import { EXIT, ExitError } from "./exit-codes.ts";
 import { localFacts } from "./local-facts.ts";
 import { type LocalRunOptions, runJobs } from "./local-jobs.ts";
-import { runPlan } from "./local-plan.ts";
+import { type LocalEnd, runPlan } from "./local-plan.ts";
+import { runTries } from "./local-tries.ts";
 import { logger } from "./logger.ts";
 
 const read = (file: string): string => {
@@ -28,6 +30,16 @@ export const checkFile = (file: string): number => {
   return mistakes.length === 0 ? EXIT.done : EXIT.failed;
 };
 
+/** How one try of a file of steps ended. */
+const triedOf = (end: LocalEnd) => {
+  const { error } = end.result ? { error: null } : end;
+  const isTimeout = error instanceof Cancel && error.reason === "timeout";
+  const reason = error instanceof BuildFailure ? error.reason : isTimeout ? ("timeout" as const) : null;
+  const isCanceled = error instanceof Cancel && !isTimeout;
+  const status = end.result?.succeeded ? "succeeded" : isCanceled ? "canceled" : "failed";
+  return { end, status, reason } as const;
+};
+
 /** Runs a pipeline file in the current folder, as a build would run it. @returns the exit code. */
 export const runFile = async (file: string, options: LocalRunOptions): Promise<number> => {
   const text = read(file);
@@ -35,11 +47,19 @@ export const runFile = async (file: string, options: LocalRunOptions): Promise<n
     const plan = parsePlanOrFail(text, file);
     if (plan.jobs !== null) return await runJobs({ file, text, plan, ...options });
     if (options.job !== null) throw new ExitError(`${file} has no jobs: leave out --job`, EXIT.usage);
-    const end = await runPlan({
-      ...options,
-      read: { file, text, plan, whole: plan, definition: null },
-      factsOf: (tree) => localFacts(randomUUID(), text, options.env, tree),
-    });
+    const factsOf = async (tree: ProcessTree, attempt: number) => {
+      const { fixed, facts } = await localFacts(randomUUID(), text, options.env, tree);
+      return { fixed, facts: { ...facts, build: { ...facts.build, attempt } } };
+    };
+    const run = async (attempt: number) =>
+      triedOf(
+        await runPlan({
+          ...options,
+          read: { file, text, plan, whole: plan, definition: null },
+          factsOf: (tree) => factsOf(tree, attempt),
+        }),
+      );
+    const { end } = await runTries({ name: file, retry: plan.retry, signal: options.signal, run });
     if (end.result) return end.result.succeeded ? EXIT.done : (end.result.exitCode ?? EXIT.failed);
     throw end.error;
   } catch (error) {

@@ -1,9 +1,18 @@
-/** The attempts that ended without a result: of a build or job that waits again, all that it had. Their logs are kept. */
-export const LostAttempts = ({ of, attempt, waits }: { of: string; attempt: number; waits: boolean }) => {
+interface LostAttemptsProps {
+  /** The path of the build or the job that they are of. */
+  of: string;
+  attempt: number;
+  waits: boolean;
+  /** Whether some of them failed, and the job was tried again. */
+  hasFailed?: boolean;
+}
+
+/** The attempts before the present one: of a build or job that waits again, all that it had. Their logs are kept. */
+export const LostAttempts = ({ of, attempt, waits, hasFailed = false }: LostAttemptsProps) => {
   const lost = waits ? attempt : attempt - 1;
   return lost > 0 ? (
     <p class="message" id="lost-attempts">
-      Ended without a result:{" "}
+      {hasFailed ? "Earlier attempts:" : "Ended without a result:"}{" "}
       {Array.from({ length: lost }, (_, index) => (
         <>
           {index > 0 && ", "}

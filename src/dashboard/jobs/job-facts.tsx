@@ -6,6 +6,7 @@ import { Table } from "../components/table.tsx";
 import { Elapsed } from "../components/time.tsx";
 import { stateOf } from "./arrange.ts";
 import { whyOf } from "./cause.tsx";
+import { hasLostAttempts, triesOf } from "./tries.ts";
 
 /** Where on its build's page a job that this one needs is. */
 const placeOf = (need: string, { jobs }: Build): string => {
@@ -43,6 +44,7 @@ interface JobFactsProps {
 /** The state of a job, why it ended so, who ran it and what it stands behind. */
 export const JobFacts = ({ job, build, agent, now }: JobFactsProps) => {
   const why = whyOf(job);
+  const tries = triesOf(job);
   return (
     <p class="facts">
       <StateWord state={stateOf(job)} />
@@ -51,7 +53,8 @@ export const JobFacts = ({ job, build, agent, now }: JobFactsProps) => {
       {job.mayFail && <span>may fail</span>}
       <Combination {...job} />
       {agent && <span>{agent.name}</span>}
-      {job.attempt > 1 && <span>attempt {job.attempt}</span>}
+      {tries && <span>{tries}</span>}
+      {hasLostAttempts(job) && <span>attempt {job.attempt}</span>}
       <Needs job={job} build={build} />
       {job.adoptedFrom && (
         <span>

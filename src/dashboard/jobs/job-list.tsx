@@ -14,6 +14,7 @@ import {
   statesOf,
 } from "./arrange.ts";
 import { whyOf } from "./cause.tsx";
+import { hasLostAttempts, triesOf } from "./tries.ts";
 
 /** What rows show beside the jobs themselves. */
 export interface JobNames {
@@ -44,7 +45,7 @@ const JobNote = ({ job, all, names }: { job: JobOfBuild; all: JobOfBuild[]; name
   const state = stateOf(job);
   if (job.adoptedFrom) return <Adopted from={job.adoptedFrom} names={names} />;
   if (state === "asking") return <a href={`#gate-${job.id}`}>waits for approval</a>;
-  if (state === "queued") return "waits for its turn";
+  if (state === "queued") return triesOf(job) ?? "waits for its turn";
   if (state === "waiting") {
     const needs = openNeeds(job, all);
     return needs.length > 0 ? <>after {listed(needs)}</> : null;
@@ -79,7 +80,8 @@ const JobRow = ({ job, of, all, names }: RowProps) => (
     <span class="job-note">
       {" "}
       {job.mayFail && <span class="label">may fail</span>} <JobNote job={job} all={all} names={names} />
-      {job.attempt > 1 && <span> attempt {job.attempt}</span>}
+      {job.status !== "queued" && triesOf(job) && <span class="label">{triesOf(job)}</span>}
+      {hasLostAttempts(job) && <span> attempt {job.attempt}</span>}
     </span>
   </li>
 );

@@ -86,7 +86,12 @@ const Messages = ({ job, now, logTail }: Details) => (
     {job.message && <p class="message">{job.message}</p>}
     <GateDecision gate={job.gate} now={now} />
     {logTail !== null && job.adoptedFrom === null && (
-      <LostAttempts of={pathOf(job)} attempt={job.attempt} waits={job.status === "queued"} />
+      <LostAttempts
+        of={pathOf(job)}
+        attempt={job.attempt}
+        waits={job.status === "queued"}
+        hasFailed={(job.retries ?? 0) > 0}
+      />
     )}
     {job.leak && (
       <p class="message">The agent's masker missed a secret. The service masked it before the log was stored.</p>

@@ -70,6 +70,7 @@ const onlyJob = (plan: Plan, { requires, timeoutSeconds, newId }: ExpandOptions,
       groups: plan.groups,
       requires: merged ?? {},
       timeoutSeconds: Math.min(timeoutSeconds, limit),
+      ...(plan.retry > 0 && { retry: plan.retry }),
       hasSteps: true,
     },
   ];

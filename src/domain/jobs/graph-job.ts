@@ -125,6 +125,7 @@ export const graphJob = (
     groups: definition.groups,
     requires: make.requires(requires),
     timeoutSeconds: Math.min(timeoutSeconds, timeoutMinutes === null ? Number.POSITIVE_INFINITY : timeoutMinutes * 60),
+    ...(definition.retry > 0 && { retry: definition.retry }),
     hasSteps: steps.length > 0,
   };
 };

@@ -56,6 +56,8 @@ export interface GraphJob {
   groups: string[];
   requires: Requires;
   timeoutSeconds: number;
+  /** Further tries after its steps failed. Absent: none. */
+  retry?: number;
   /** Without steps it is done as soon as it might run. */
   hasSteps: boolean;
 }

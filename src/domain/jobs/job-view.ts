@@ -15,7 +15,12 @@ export interface BuildView {
 export type EndOfJob = Pick<JobEnd, "status" | "cause" | "exitCode" | "reason" | "message" | "finishedAt">;
 
 /** What the queue has of a job; null where it has nothing. */
-export type QueuedJob = { status: "queued" | "assigned" | "running" | "canceling"; startedAt: number | null };
+export interface QueuedJob {
+  status: "queued" | "assigned" | "running" | "canceling";
+  startedAt: number | null;
+  /** Failed tries that another one followed. */
+  retries?: number | undefined;
+}
 
 /** One job as it stands, with what was ordered for it so far. */
 export interface JobView {
@@ -23,6 +28,8 @@ export interface JobView {
   status: JobStatus;
   gate: JobNode["gate"];
   stopCause: JobCause | null;
+  /** Failed tries that another one followed, in this build. */
+  retries: number;
   /** Null until it has ended. */
   end: EndOfJob | null;
 }
@@ -55,8 +62,10 @@ export const viewsOf = (
   graph.jobs.map((job) => {
     const node = nodes.get(job.id);
     const end = node ? node.end : LOST;
-    const status = end?.status ?? inQueue(job.id)?.status ?? "waiting";
-    return { job, status, gate: node?.gate ?? null, stopCause: node?.stopCause ?? null, end };
+    const queued = end ? null : inQueue(job.id);
+    const status = end?.status ?? queued?.status ?? "waiting";
+    const retries = (node?.end?.adopted ? 0 : (node?.end?.retries ?? queued?.retries)) ?? 0;
+    return { job, status, gate: node?.gate ?? null, stopCause: node?.stopCause ?? null, retries, end };
   });
 
 export const byDefinition = (views: readonly JobView[]): Map<string, JobView[]> =>

@@ -28,6 +28,8 @@ export interface JobEnd {
   finishedAt: number;
   agentId: string | null;
   attempt: number;
+  /** Failed tries that another one followed. Absent where there were none. */
+  retries?: number;
   /** Of the lease under which the result came; 0 where there was none. Outputs count under this fence alone. */
   fence: number;
   /** The job of an earlier build, which the build repeats, that this result was taken from. */

@@ -12,10 +12,24 @@ interface Outcome extends Pick<JobEnd, "exitCode" | "reason" | "message"> {
 export const firstEnded = (views: readonly JobView[]): JobView | undefined =>
   views.toSorted((left, right) => (left.end?.finishedAt ?? 0) - (right.end?.finishedAt ?? 0))[0];
 
+const named = (keys: readonly string[], words: string): string | null =>
+  keys.length === 0
+    ? null
+    : `${keys.length} ${keys.length === 1 ? "job" : "jobs"} ${words}: ${keys.slice(0, 5).join("; ")}.`;
+
 const forgiven = (views: readonly JobView[]): string | null => {
   const keys = views.filter(({ status }) => status === "failed").map(({ job }) => job.key);
-  if (keys.length === 0) return null;
-  return `${keys.length} ${keys.length === 1 ? "job" : "jobs"} may fail, and did: ${keys.slice(0, 5).join("; ")}.`;
+  return named(keys, "may fail, and did");
+};
+
+/** What people should know of a build that succeeded all the same. */
+const blemishes = (views: readonly JobView[]): string | null => {
+  const unsteady = views.filter(({ status, retries }) => status === "succeeded" && retries > 0);
+  const tried = named(
+    unsteady.map(({ job }) => job.key),
+    "passed after a failed try",
+  );
+  return [forgiven(views), tried].filter((said) => said !== null).join(" ") || null;
 };
 
 /** How a build ends whose jobs have ended. */
@@ -30,7 +44,7 @@ export const outcomeOf = (
   if (cancel?.isTimeout) return { status, exitCode: null, reason: "timeout", message: TOO_LONG };
   if (status === "canceled")
     return { status, exitCode: null, reason: build.supersededBy ? "superseded" : "canceled", message: said };
-  if (status === "succeeded") return { status, exitCode: 0, reason: null, message: forgiven(views) };
+  if (status === "succeeded") return { status, exitCode: 0, reason: null, message: blemishes(views) };
   const failed = views.filter((view) => view.status === "failed" && !view.job.mayFail);
   const { exitCode = null, reason = null, message = null } = firstEnded(failed)?.end ?? {};
   return { status, exitCode, reason, message };

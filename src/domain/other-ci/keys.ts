@@ -99,7 +99,7 @@ export const JOB_KEY_ADVICE = table(
   ["artifacts artifact downloads reports artifact_paths store_artifacts persist_to_workspace attach_workspace", LATER],
   ["tools id-token host-token include inputs", LATER],
   ["services", `${LATER}: start services in a step`],
-  ["retry retries", `${LATER}: repeat the command in the script, or retry the build`],
+  ["retries", "Write `retry: 1` or `retry: 2`"],
 );
 
 /** Keys of a step. */

@@ -76,6 +76,9 @@ const GROUP_NAME: NodeParser<ScalarText> = {
 /** Names of protected variable groups. */
 export const GROUPS = list(GROUP_NAME, { atMost: LIMITS.groups });
 
+/** How often a job whose steps failed is tried again. */
+export const RETRY = wholeNumber(0, FILE_LIMITS.retries);
+
 /** Keys that one job of several has. */
 const JOB_FIELDS = {
   name: field(text(), "Name shown to people; its key by default. May use ${{ }}."),
@@ -91,6 +94,7 @@ const JOB_FIELDS = {
     either(flag, (node) => isScalar(node) && typeof node.value === "boolean", text()),
     "Whether the build can succeed when this job fails. May be ${{ }}.",
   ),
+  retry: field(RETRY, "How often it is tried again after its steps failed or its time was over; 0 by default."),
   gate: field(GATE, "A person has to let the job run."),
   concurrency: field(CONCURRENCY, "Jobs of the same group, of all pipelines of the repository, do not run together."),
   groups: field(GROUPS, "Protected variable groups whose variables it gets."),

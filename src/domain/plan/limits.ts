@@ -22,6 +22,8 @@ export const FILE_LIMITS = {
   retryTimes: 10,
   retryWaitSeconds: 3600,
   retryExitCodes: 20,
+  /** Further tries of a job after its steps failed. */
+  retries: 2,
   /** Mistakes reported. */
   mistakes: 200,
 } as const;

@@ -103,6 +103,7 @@ const definitionOf = (
     maxParallel: job["max-parallel"] ?? null,
     failFast: job["fail-fast"] ?? false,
     mayFail: flagOf(job["continue-on-error"], at("plan")) ?? false,
+    retry: job.retry ?? 0,
     concurrency: concurrencyOf(job, at("plan")),
     gate: gateOf(job, at("plan")),
     groups: (job.groups ?? []).map(({ text }) => text),

@@ -53,6 +53,7 @@ const planOfSteps = (file: StepsFile, context: ParseContext): Plan => {
     jobs: null,
     failFast: false,
     groups: (file.groups ?? []).map(({ text }) => text),
+    retry: file.retry ?? 0,
   };
 };
 
@@ -65,6 +66,7 @@ const planOfJobs = (file: JobsFile, context: ParseContext): Plan => {
     jobs: jobsOf(file, context),
     failFast: file["fail-fast"] ?? false,
     groups: [],
+    retry: 0,
   };
 };
 

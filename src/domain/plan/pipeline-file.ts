@@ -1,7 +1,7 @@
 import { isMap, isScalar, type Node } from "yaml";
 import { BESIDE_STEPS_ADVICE, FILE_KEY_ADVICE, JOB_KEY_ADVICE, WRITE_JOBS } from "../other-ci/keys.ts";
 import { CHECKOUT, REQUIRES, REQUIRES_OF_JOB } from "./agent-fields.ts";
-import { GROUPS, JOBS } from "./job-fields.ts";
+import { GROUPS, JOBS, RETRY } from "./job-fields.ts";
 import { FILE_LIMITS } from "./limits.ts";
 import { list } from "./list-parser.ts";
 import { field, type MappingAdvice, type MappingOf, mapping } from "./mapping-parser.ts";
@@ -23,6 +23,7 @@ const BUILD_FIELDS = {
   "timeout-minutes": field(timeout, "Minutes after which the build is stopped; the pipeline's own limit holds too."),
   checkout: field(CHECKOUT, "How the commit is fetched; false for a build without its files."),
   groups: field(GROUPS, "Protected variable groups whose variables the build gets."),
+  retry: field(RETRY, "How often it is tried again after its steps failed or its time was over; 0 by default."),
   steps: { ...field(list(STEP, { atLeast: 1, atMost: FILE_LIMITS.steps }), "The steps, in order."), required: true },
 };
 
@@ -48,7 +49,7 @@ const ADVICE: MappingAdvice = {
 };
 
 const inJobs = (key: string): string | undefined =>
-  key === "groups" || key === "gate" ? "Write it in the job that it is for" : undefined;
+  key === "groups" || key === "gate" || key === "retry" ? "Write it in the job that it is for" : undefined;
 
 const JOBS_ADVICE: MappingAdvice = {
   name: "a file of several jobs",

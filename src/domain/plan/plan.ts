@@ -96,6 +96,8 @@ export interface JobDefinition {
   maxParallel: number | null;
   failFast: boolean;
   mayFail: boolean | LocatedExpression;
+  /** Further tries after its steps failed. */
+  retry: number;
   concurrency: { group: Template; limit: number; whenBusy: Concurrency["whenBusy"]; position: Position } | null;
   gate: { message: Template | null; by: Role; timeoutHours: number; hostStatus: Gate["hostStatus"] } | null;
   groups: string[];
@@ -119,4 +121,6 @@ export interface Plan {
   failFast: boolean;
   /** Variable groups that a file of steps asks for. */
   groups: string[];
+  /** Further tries of a file of steps after they failed. */
+  retry: number;
 }

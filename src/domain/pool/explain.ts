@@ -96,6 +96,13 @@ const waitOf = (
   return say("next", "It is next, and an agent could take it now.");
 };
 
+/** Says besides that the job was tried before. */
+const afterTries = ({ retries = 0, retry = 0 }: JobFacts, { code, message }: ReturnType<typeof waitOf>) => {
+  const failed = retries === 1 ? "1 try" : `${retries} tries`;
+  const said = retries === 0 ? message : `${failed} of at most ${retry + 1} failed. ${message}`;
+  return { code, ...sentence(said) };
+};
+
 const LEASED_MESSAGES: Record<LeasedStatus, (agent: string) => string> = {
   assigned: (agent) => `It was handed to ${agent}, which has not started it yet.`,
   running: (agent) => `It runs on ${agent}.`,
@@ -130,7 +137,7 @@ export const explain = (
   return {
     buildId,
     status,
-    ...waitOf(state, build, job, agents, ahead, context),
+    ...afterTries(job, waitOf(state, build, job, agents, ahead, context)),
     ahead,
     requires: job.requires,
     groups,

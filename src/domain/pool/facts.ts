@@ -90,6 +90,10 @@ export interface JobFacts {
   maxAttempts: number;
   /** Accepted starts, without those that `release` gave back. */
   attempt: number;
+  /** Further tries that its file gives it after its steps failed. Absent where it gives none. */
+  retry?: number;
+  /** Failed tries that another one followed. Absent before the first. */
+  retries?: number;
   /** Leases that ended without a start. */
   unstarted: number;
   /** Agents that released it because they do not meet its requirements. */
@@ -102,7 +106,7 @@ export interface JobFacts {
   /** Fence and agent of the latest lease, also after it ended. */
   fence: number;
   agentId: string | null;
-  /** The result that the agent of the latest lease reported. */
+  /** The result that the agent of the latest lease reported: of the job, or of a try that another one follows. */
   result: Outcome | null;
   /** Characters of the run's own values, sealed. Absent in records that an older release stored. */
   inputBytes?: number;

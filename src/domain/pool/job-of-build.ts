@@ -14,6 +14,7 @@ export const buildFactsOf = (build: BuildFacts, { id }: GraphJob, seq: number, n
 export const jobFactsOf = (build: BuildFacts, root: JobFacts, job: GraphJob): JobFacts => ({
   ...{ id: job.id, buildId: job.id, jobOf: build.id, requires: job.requires, timeoutSeconds: job.timeoutSeconds },
   ...{ maxParallel: root.maxParallel, maxAttempts: root.maxAttempts, inputBytes: 0 },
+  ...(job.retry && { retry: job.retry }),
   ...{ attempt: 0, unstarted: 0, releasedBy: [], notBefore: 0 },
   ...{ lease: null, fence: 0, agentId: null, result: null },
 });

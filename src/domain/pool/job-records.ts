@@ -49,6 +49,7 @@ const stateOf = (graphJob: GraphJob, { node, build, job }: JobParts) => {
     gate: toGate(graphJob, node),
     agentId: end ? end.agentId : isHeld ? (job?.agentId ?? null) : null,
     attempt: end?.attempt ?? job?.attempt ?? 0,
+    ...(graphJob.retry && { retries: (end ? end.retries : job?.retries) ?? 0 }),
     exitCode: end?.exitCode ?? null,
     ...(node
       ? { reason: end?.reason ?? build?.reason ?? null, message: end?.message ?? build?.message ?? null }

@@ -29,7 +29,8 @@ const endNode = (
   const { agentId, attempt, lease } = job;
   const cause = outcome.status === "canceled" ? (node.stopCause ?? CANCELED) : null;
   const fence = lease?.fence ?? 0;
-  const end = { ...outcome, cause, message, startedAt, finishedAt: now, agentId, attempt, fence };
+  const retries = job.retries && { retries: job.retries };
+  const end = { ...outcome, cause, message, startedAt, finishedAt: now, agentId, attempt, ...retries, fence };
   return [{ kind: "node", node: { ...node, end } }];
 };
 
@@ -54,6 +55,27 @@ export const requeue = (
   { kind: "job", job: { ...job, ...patch, lease: null } },
   ...closeLog(job, context),
 ];
+
+/** Queues the job again after a try that failed, where its file gives it another; else null. */
+export const anotherTry = (
+  held: ActiveBuild,
+  outcome: Outcome,
+  message: string | null,
+  context: DecisionContext,
+): Change[] | null => {
+  const { build, job } = held;
+  const { rules } = context;
+  if (!rules.triesAgain(build, job, outcome)) return null;
+  const code = outcome.exitCode === null ? "" : ` with exit code ${outcome.exitCode}`;
+  const said = [`Attempt ${job.attempt} failed${code}, and the job is tried again.`, message];
+  return requeue(held, rules.afterFailedTry(job), context, said.filter((one) => one !== null).join(" "));
+};
+
+/** The time of one try is over. */
+export const endOvertime = (held: ActiveBuild, context: DecisionContext): Change[] => {
+  const message = overtimeMessage(held.job);
+  return anotherTry(held, TIMED_OUT, message, context) ?? endBuild(held, TIMED_OUT, message, context);
+};
 
 /** Closes the log of an ended build that had a lease, now or earlier, so that it moves to the archive. */
 const closeForGood = ({ id, fence }: JobFacts, { now, rules }: DecisionContext): Change[] =>
@@ -104,7 +126,7 @@ const retryOrFail = (held: ActiveBuild, message: string, context: DecisionContex
   const { rules } = context;
   const lease = job.lease!;
   if (build.status === "canceling") return endCanceled(held, context);
-  if (lease.stop?.reason === "timeout") return endBuild(held, TIMED_OUT, overtimeMessage(job), context);
+  if (lease.stop?.reason === "timeout") return endOvertime(held, context);
   const isStarted = lease.startedAt !== null;
   const unstarted = isStarted ? job.unstarted : rules.unstartedAfter(job, "lost");
   const mayRetry = isStarted ? rules.hasAttemptLeft(job) : rules.hasUnstartedLeft({ ...job, unstarted });
@@ -114,7 +136,7 @@ const retryOrFail = (held: ActiveBuild, message: string, context: DecisionContex
   return requeue(counted, {}, context, isStarted ? `Attempt ${job.attempt} was lost. ${message}` : undefined);
 };
 
-export const TIMED_OUT: Outcome = { status: "failed", exitCode: null, reason: "timeout" };
+const TIMED_OUT: Outcome = { status: "failed", exitCode: null, reason: "timeout" };
 const AGENT_LOST: Outcome = { status: "failed", exitCode: null, reason: "agent-lost" };
 
 export const overtimeMessage = ({ timeoutSeconds }: JobFacts): string =>

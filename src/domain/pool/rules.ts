@@ -21,6 +21,7 @@ import { HEAD_MS, type Head, olderThanNewest, type Place, place } from "./heads.
 import { hostReportOf, isHostDue } from "./host-state.ts";
 import { byQueueOrder, type Lane, type QueuedBuild } from "./queue.ts";
 import type { StoredBuild } from "./stored.ts";
+import { TRY_RULES, type TryRules } from "./try-rules.ts";
 
 /** Limits that only the pool knows; `protocol/limits.ts` has those that a client meets. */
 export const POOL_LIMITS = {
@@ -57,7 +58,7 @@ export const IGNORED_LIMIT = 2;
  * The rules of the pool, each with a name and in one line. The simulation replaces one at a time by a wrong one, which
  * proves that each rule matters and that the checks find its absence.
  */
-export interface Rules extends JobRules {
+export interface Rules extends JobRules, TryRules {
   /** The fence of a new lease. It grows even after the disk or the clock was set back. */
   nextFence(last: number, now: number): number;
   /** The version of a changed build. Like the fence, it grows even after a restore. */
@@ -190,6 +191,7 @@ const mayBeSkipped = ({ origin }: BuildFacts): boolean =>
 
 export const RULES: Rules = {
   ...JOB_RULES,
+  ...TRY_RULES,
   nextFence: (last, now) => Math.max(last + 1, now),
   nextVersion: (last, now) => Math.max(last + 1, now),
   holdsLease: ({ lease }, agentId, fence) => lease?.fence === fence && lease.agentId === agentId,
@@ -200,7 +202,7 @@ export const RULES: Rules = {
     kept?.fence === lease.fence ? Math.max(lease.expiresAt, kept.expiresAt) : lease.expiresAt,
   mustStore: (lease, expiresAt, storedForMs) => expiresAt > (lease.writtenUntil ?? lease.expiresAt) + storedForMs,
   tellsAgain: (dueAt, now) => dueAt !== null && now >= dueAt,
-  hasAttemptLeft: (job) => job.attempt < job.maxAttempts,
+  hasAttemptLeft: ({ attempt, retries = 0, maxAttempts }) => attempt - retries < maxAttempts,
   hasUnstartedLeft: (job) => job.unstarted < POOL_LIMITS.unstarted,
   unstartedAfter: (job, cause) => job.unstarted + (cause === "lost" ? 1 : 0),
   attemptAfterRelease: (job) => job.attempt - 1,

@@ -49,9 +49,10 @@ const waitsAtOf = ({ builds }: PoolState, { graph, nodes }: BuildGraph): Several
 
 type InQueue = ReturnType<Parameters<typeof settle>[0]["inQueue"]>;
 
-const inQueue = ({ builds }: PoolState, jobId: string): InQueue => {
+const inQueue = ({ builds, jobs }: PoolState, jobId: string): InQueue => {
   const build = builds.get(jobId);
-  return build ? { status: build.status as NonNullable<InQueue>["status"], startedAt: build.startedAt } : null;
+  const status = build?.status as NonNullable<InQueue>["status"];
+  return build ? { status, startedAt: build.startedAt, retries: jobs.get(jobId)?.retries } : null;
 };
 
 type OrderOf<K extends Order["kind"]> = Extract<Order, { kind: K }>;

@@ -16,7 +16,16 @@ import {
 import { releaseElsewhere } from "./elsewhere.ts";
 import type { ActiveBuild, Change, JobFacts, Lease, Outcome, Report } from "./facts.ts";
 import { foundChanges } from "./found.ts";
-import { endBuild, endCanceled, loseLease, overtimeMessage, requeue, retireEphemeral, TIMED_OUT } from "./lease.ts";
+import {
+  anotherTry,
+  endBuild,
+  endCanceled,
+  endOvertime,
+  loseLease,
+  overtimeMessage,
+  requeue,
+  retireEphemeral,
+} from "./lease.ts";
 import { keptOutputs, OUTPUT_REFUSED, outputsProblem } from "./outputs.ts";
 import { POOL_LIMITS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
@@ -122,7 +131,7 @@ export const release = (state: PoolState, request: ReleaseRequest, context: Deci
   const { agentId, reason } = request;
   if (request.interrupted) return decided(build.id, loseLease(held, state.agents.get(agentId), "stopped", context));
   if (build.status === "canceling") return decided(build.id, endCanceled(held, context));
-  if (job.lease?.stop) return decided(build.id, endBuild(held, TIMED_OUT, overtimeMessage(job), context));
+  if (job.lease?.stop) return decided(build.id, endOvertime(held, context));
   if (request.elsewhere) return releaseElsewhere(state, held, agentId, reason, context);
   const requires = mergeRequires(job.requires, request.requires ?? {});
   if (!requires || job.releasedBy.length >= POOL_LIMITS.releases) {
@@ -144,7 +153,8 @@ export const finish = (state: PoolState, report: FinishReport, context: Decision
   const held = activeBuild(state, buildId);
   if (!held) return finishAgain(state, report, reported, context);
   const { build, job } = held;
-  if (!context.rules.holdsLease(job, agentId, fence)) return leaseLost();
+  if (!context.rules.holdsLease(job, agentId, fence))
+    return job.lease ? leaseLost() : sayAgain(job, report, reported, context);
   if (!context.rules.mayFinish(build)) return refused("conflict", "The build was not started.");
   const refusedOutputs = outputsProblem(state, build, report);
   const outcome = context.rules.ending(build, job, refusedOutputs ? OUTPUT_REFUSED : reported);
@@ -155,10 +165,13 @@ export const finish = (state: PoolState, report: FinishReport, context: Decision
     (isOwnMessage ? report.message : null) ??
     (outcome.reason === "timeout" ? overtimeMessage(job) : null);
   const finished = { ...held, job: { ...job, result: reported } };
-  const isCanceled = build.status === "canceling";
+  const end = () =>
+    build.status === "canceling"
+      ? endCanceled(finished, context, message, outcome)
+      : endBuild(finished, outcome, message, context);
   return decided(buildId, [
     ...outputs,
-    ...(isCanceled ? endCanceled(finished, context, message, outcome) : endBuild(finished, outcome, message, context)),
+    ...(anotherTry(finished, outcome, message, context) ?? end()),
     ...retireEphemeral(state.agents.get(agentId), context),
   ]);
 };
@@ -167,11 +180,19 @@ const finishAgain = (
   state: PoolState,
   report: FinishReport,
   reported: Outcome,
-  { rules }: DecisionContext,
+  context: DecisionContext,
 ): Decision<string> => {
   const ended = state.records.ended(report.buildId);
-  if (!ended) return unknownId();
-  const { fence, agentId, result } = ended.job;
+  return ended ? sayAgain(ended.job, report, reported, context) : unknownId();
+};
+
+/** The answer may have been lost: of a build that has ended, or of a try that another one follows. */
+const sayAgain = (
+  { fence, agentId, result }: JobFacts,
+  report: FinishReport,
+  reported: Outcome,
+  { rules }: DecisionContext,
+): Decision<string> => {
   const isItsLease = fence === 0 || fence === report.fence;
   if (!result || !isItsLease || agentId !== report.agentId) return leaseLost();
   if (rules.isSameResult(result, reported)) return decided(report.buildId);

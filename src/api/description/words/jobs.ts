@@ -54,6 +54,7 @@ export const JOBS: Words = {
       gate: "What a person has to decide; null if the job has no gate.",
       agentId: "The agent that holds the job, or held it last; null before the first.",
       attempt: "Number of times that an agent has started the job. Each attempt has its own log.",
+      retries: "Number of tries that failed and were followed by another. Absent if the file gives the job one try.",
       exitCode: "Exit code of the decisive step; null if there is none.",
       reason: "Why the job ended, if the cause was not a step; null otherwise.",
       message: "An explanation for people; null if there is none.",
