@@ -9,7 +9,11 @@ export interface CurrentJob {
   fence: number;
   isStarted: boolean;
   mustStop: boolean;
-  result: { status: "succeeded" | "failed" | "canceled"; exitCode: number | null; reason?: "pipeline-invalid" } | null;
+  result: {
+    status: "succeeded" | "failed" | "canceled";
+    exitCode: number | null;
+    reason?: "pipeline-invalid" | "checkout-failed";
+  } | null;
 }
 
 /** A hand-out on its way through the Worker, with the next stage: read D1, deliver, answer the agent. */
@@ -100,7 +104,8 @@ export class SimAgent {
     if (!this.simulator.isHealing && !this.simulator.random.chance(0.3)) return;
     this.condition = "up";
     this.boot = this.simulator.newId("boot");
-    if (this.simulator.hasJobs && this.simulator.random.chance(0.2)) this.install(this.simulator.random.chance(0.8));
+    const { hasJobs, isHealing, random } = this.simulator;
+    if (hasJobs && !isHealing && random.chance(0.2)) this.install(random.chance(0.8));
   }
 
   #thaw(): void {
@@ -182,6 +187,7 @@ export class SimAgent {
     const isAlone = hasLongBuilds && !this.simulator.sockets.has(this.id);
     if (random.chance(isAlone ? 0.5 : 0.06)) this.#changeSocket();
     else if (job.mustStop && this.isStubborn) this.#heartbeat(job);
+    else if (isJobId(job.buildId) && random.chance(0.04)) this.#interrupt(job);
     else if (!job.result && !job.mustStop && this.simulator.isGitHostRestricted && random.chance(0.6))
       this.#releaseUnfetched(job);
     else if (job.result || job.mustStop || finishes) this.#finish(job);
@@ -262,9 +268,13 @@ export class SimAgent {
     const { random } = this.simulator;
     job.result ??= job.mustStop
       ? { status: "canceled", exitCode: null }
-      : random.chance(0.7)
+      : random.chance(isJobId(job.buildId) ? 0.6 : 0.7)
         ? { status: "succeeded", exitCode: 0 }
-        : { status: "failed", exitCode: 1 };
+        : {
+            status: "failed",
+            exitCode: 1,
+            ...(isJobId(job.buildId) && random.chance(0.15) && { reason: "checkout-failed" }),
+          };
     const result = { ...this.#leaseOf(job), ...job.result, ...(isJobId(job.buildId) && this.#outputsOf(job)) };
     const answer = this.simulator.request("finish", result);
     if (random.chance(0.05)) this.simulator.request("finish", { ...this.#leaseOf(job), ...contradicting(job.result) });

@@ -15,6 +15,7 @@ import {
 } from "./check-leases.ts";
 import { checkPlan } from "./check-plans.ts";
 import { meetsRequirements } from "./check-state.ts";
+import { checkRefusedTry } from "./check-tries.ts";
 import { CLEANING_MS } from "./job-specification.ts";
 import { type AnyInput, type Call, type CheckContext, forget } from "./observations.ts";
 import { DAY_MS, isEnded, OFFER_MS } from "./specification.ts";
@@ -145,6 +146,7 @@ export const checkRefused = (context: CheckContext, state: PoolState, call: Call
   const { command, input, build, job, now } = call;
   if (command === "decideGate") checkGateRefused(context, call);
   if (command === "plan") checkPlanNotTaken(context, state, call);
+  if (command === "finish" && context.isGenuine(input)) checkRefusedTry(context, call);
   const isHolder = heldCurrentLease(call) && context.isGenuine(input) && now < job!.lease!.expiresAt;
   const isCanceled = context.observed.builds.get(input?.buildId)?.isCanceled;
   if (isHolder && command === "start") must(3, build!.status === "canceling", "start of the lease holder was refused");

@@ -4,6 +4,7 @@ import type { Stored } from "../../src/domain/pool/stored.ts";
 import { checkDecisions } from "./check-gates.ts";
 import { checkPlanned, checkQueuedJob } from "./check-plans.ts";
 import { firstEligible, meetsRequirements } from "./check-state.ts";
+import { checkTries } from "./check-tries.ts";
 import { SEVERAL_TRANSITIONS } from "./job-specification.ts";
 import type { CheckContext, ObservedBuild } from "./observations.ts";
 import {
@@ -25,6 +26,7 @@ export const checkCommit = (context: CheckContext, state: PoolState, changes: re
   const jobs = new Map<string, JobFacts>();
   const audits: string[] = [];
   checkPlanned(context, changes);
+  checkTries(context, changes);
   checkDecisions(context, changes);
   for (const change of changes) {
     if (change.kind === "audit") audits.push(`${change.entry.action} ${change.entry.subject}`);
@@ -81,6 +83,10 @@ const checkBuildChange = (context: CheckContext, id: string, next: BuildFacts, c
   const transitions = before.several ? SEVERAL_TRANSITIONS : TRANSITIONS;
   must(4, (transitions[before.status] ?? []).includes(next.status), `${before.status} became ${next.status}`);
   const seen = context.observed.builds.get(id)!;
+  if (next.reason === "agent-lost" && before.status === "running" && !before.several) {
+    const { maxAttempts } = context.storage.rows.jobs.get(id)!;
+    must(6, seen.starts - seen.failedTries >= maxAttempts, "a build failed with an attempt left");
+  }
   if (seen.isCanceled)
     must(10, next.status === "canceled" || next.status === "canceling", `a canceled build became ${next.status}`);
 };
@@ -112,6 +118,8 @@ const checkReconciled = ({ call, observed }: CheckContext, next: BuildFacts, bef
 const newObservation = (): ObservedBuild => ({
   starts: 0,
   unstarted: 0,
+  failedTries: 0,
+  lastTry: null,
   promisedUntil: 0,
   unaskedExtensions: 0,
   unfetchedReleases: 0,
@@ -165,7 +173,7 @@ const checkJobChange = (
   }
   const seen = context.observed.builds.get(id)!;
   must(6, next.attempt === seen.starts, `attempt ${next.attempt} after ${seen.starts} starts`);
-  must(6, next.attempt <= next.maxAttempts, "more starts than attempts");
+  must(6, next.attempt <= next.maxAttempts + seen.failedTries, "more starts than attempts");
   must(
     6,
     next.unstarted === seen.unstarted && seen.unstarted <= MAX_UNSTARTED,
@@ -263,7 +271,7 @@ const checkLeaseEnd = (
   );
   // A lease that is overdue ends before its release is looked at.
   const isRelease = byAgent && command === "release" && state.jobs.get(id)!.lease!.expiresAt > now;
-  const isForAnother = isRelease && !input.interrupted;
+  const isForAnother = isRelease && !input.interrupted && seen.lastTry?.fence !== lease.fence;
   if (isForAnother && build?.status === "queued" && lease.startedAt !== null) seen.starts--;
   if (lease.startedAt === null && next.unstarted !== state.jobs.get(id)!.unstarted) {
     must(6, !byService || isExpired, "a withdrawn hand-out was counted as unstarted");

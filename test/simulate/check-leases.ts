@@ -1,11 +1,12 @@
 import type { JobFacts, Outcome } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { firstEligible } from "./check-state.ts";
+import { checkFinishOfTry } from "./check-tries.ts";
 import type { AnyInput, Call, CheckContext } from "./observations.ts";
 import { GRACE_AFTER_STOP_MS, isEnded, isLeased, LEASE_MS, OUTAGE_MS, STORED_FOR_MS } from "./specification.ts";
 import { must } from "./violation.ts";
 
-const isOvertime = ({ lease, timeoutSeconds }: JobFacts, now: number) =>
+export const isOvertime = ({ lease, timeoutSeconds }: JobFacts, now: number) =>
   lease?.stop?.reason === "timeout" || now >= (lease?.startedAt ?? Infinity) + timeoutSeconds * 1000;
 export const reportedOutcome = ({ status, exitCode, reason }: AnyInput): Outcome => ({
   status,
@@ -50,6 +51,7 @@ export const checkRelease = (context: CheckContext, call: Call): void => {
   must(3, heldCurrentLease(call), "a release without the lease was accepted");
   const { buildId, elsewhere } = call.input;
   const seen = context.observed.builds.get(buildId)!;
+  if (seen.lastTry?.fence === call.input.fence) return;
   if (!elsewhere || context.storage.rows.builds.get(buildId)!.status !== "queued") return;
   must(12, ++seen.unfetchedReleases === 1, "a build was released unfetched twice");
 };
@@ -143,6 +145,7 @@ export const checkFinish = (context: CheckContext, call: Call): void => {
   const seen = context.observed.builds.get(input.buildId)!;
   const reported = reportedOutcome(input);
   const ended = context.storage.rows.builds.get(input.buildId)!;
+  if (!(build && isEnded(build.status)) && checkFinishOfTry(context, call)) return;
   must(9, isEnded(ended.status), "an accepted finish did not end the build");
   if (build && isEnded(build.status)) {
     must(9, JSON.stringify(seen.reported) === JSON.stringify(reported), "a second, different result was accepted");

@@ -46,6 +46,7 @@ const newDefinition = (random: Random, definition: string, earlier: readonly Gra
     groups: [],
     requires: random.chance(0.15) ? { web: true } : random.chance(0.1) ? { labels: ["x"] } : {},
     timeoutSeconds: random.pick([20, 90, 3600, 3600]),
+    ...(random.chance(0.35) && { retry: 1 + random.below(2) }),
     hasSteps: random.chance(0.88),
   };
   return combinations.map((matrix) => {

@@ -43,6 +43,8 @@ export const INVARIANTS = {
   38: "A build of several jobs ends in time",
   39: "D1 and the archive hear of a build of several jobs once it has ended",
   40: "Plans and decisions leave audit entries",
+  41: "A job is tried again after failed steps alone, as often as its file says",
+  42: "A failed try is not the end of its job",
 } as const;
 
 export type Invariant = keyof typeof INVARIANTS;

@@ -6,6 +6,9 @@ import type { SimStorage } from "./storage.ts";
 export interface ObservedBuild {
   starts: number;
   unstarted: number;
+  /** Tries that failed and that another one followed, and the lease of the last. */
+  failedTries: number;
+  lastTry: { fence: number; agentId: string } | null;
   /** The latest deadline that the pool promised to its agent. */
   promisedUntil: number;
   /** Extensions in a row of its lease without a call of its agent. */

@@ -1,6 +1,7 @@
 import { apply } from "../../src/domain/pool/apply.ts";
 import type { Result } from "../../src/domain/pool/commands.ts";
 import type { DecisionContext, Push } from "../../src/domain/pool/decision.ts";
+import type { Change } from "../../src/domain/pool/facts.ts";
 import type { Rules } from "../../src/domain/pool/rules.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { type Command, type Input, nextDue, type Output, step } from "../../src/domain/pool/step.ts";
@@ -14,6 +15,8 @@ import { SimStorage } from "./storage.ts";
 /** Rules, and what may be done to a state before a call that no rule decides. */
 export interface WrongRules extends Rules {
   sabotage?: ((state: PoolState, command: Command) => void) | undefined;
+  /** What the machine changes besides, with these changes of a step. */
+  besides?: ((state: PoolState, changes: readonly Change[], input: unknown) => Change[]) | undefined;
 }
 
 /** The AgentPool object around the real state machine, with simulated storage and alarm. Checks every step. */
@@ -26,6 +29,7 @@ export class SimPool {
   commands = 0;
   readonly #observer: Observer | undefined;
   readonly #sabotage: WrongRules["sabotage"];
+  readonly #besides: WrongRules["besides"];
   readonly #push: (push: Push) => void;
 
   constructor(orgId: string, rules: WrongRules, push: (push: Push) => void, observer?: Observer) {
@@ -40,6 +44,7 @@ export class SimPool {
       rules,
     };
     this.#sabotage = rules.sabotage;
+    this.#besides = rules.besides;
     this.state = this.storage.load(true);
     this.#push = push;
     this.#observer = observer;
@@ -54,6 +59,7 @@ export class SimPool {
     this.#observer?.onCall?.(now, command, input);
     checker.beforeCall(state, command, input, now);
     const { answer, pushes } = step(state, command, input, context, (changes) => {
+      if (this.#besides) (changes as Change[]).push(...this.#besides(state, changes, input));
       this.#observer?.onCommit?.(changes, storage);
       checker.onCommit(state, changes);
       storage.store(changes);

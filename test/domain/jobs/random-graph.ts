@@ -31,6 +31,7 @@ const definitionOf = (random: Random, definition: string, jobs: readonly GraphJo
       : null,
     gate: random.chance(0.2) ? GATE : null,
     hasSteps: random.chance(0.85),
+    ...(random.chance(0.3) && { retry: 1 + random.below(2) }),
   };
   return Array.from({ length: size }, (_, at) => {
     const id = size === 1 ? definition : `${definition} (${at})`;

@@ -1,5 +1,5 @@
 import type { JobGraph } from "../../../src/domain/jobs/graph.ts";
-import { isLeasedJob } from "../../../src/domain/jobs/job-view.ts";
+import { isLeasedJob, type JobView } from "../../../src/domain/jobs/job-view.ts";
 import { JOB_RULES, type JobRules } from "../../../src/domain/jobs/rules.ts";
 import type { Law } from "./laws.ts";
 
@@ -24,6 +24,8 @@ const ancestors = (job: { needs: JobGraph["jobs"][number]["needs"] }, graph: Job
     need,
     ...graph.jobs.filter(({ definition }) => definition === need.definition).flatMap((one) => ancestors(one, graph)),
   ]);
+
+const waitsForTry = ({ status, retries }: JobView): boolean => status === "queued" && retries > 0;
 
 export const JOB_MUTANTS: readonly JobMutant[] = [
   mutant("a need that was started is enough", "J1", {
@@ -110,6 +112,18 @@ export const JOB_MUTANTS: readonly JobMutant[] = [
   }),
   mutant("fail-fast of the file ends what cleans up", ["J5", "J6"], {
     isInCircle: (job, failed, ofFile) => isInCircle(job, failed, ofFile, false),
+  }),
+  mutant("a failed try trips fail-fast", ["J5", "J6"], {
+    tripsFailFast: (view) => JOB_RULES.tripsFailFast(view) || (waitsForTry(view) && !view.job.mayFail),
+  }),
+  mutant("a failed try is the end of a need", "J1", {
+    isReady: (needs) => needs.every(({ view }) => view.end !== null || waitsForTry(view)),
+  }),
+  mutant("the build ends while a job waits for its next try", "J3", {
+    buildIsOver: (jobs) => jobs.every((view) => view.end !== null || waitsForTry(view)),
+  }),
+  mutant("a place is lost between two tries", "J15", {
+    holdsPlace: (holds, jobs) => holdsPlace(holds, jobs) && !jobs.some(waitsForTry),
   }),
   mutant("settle runs once", "J2", { goesOn: () => false }),
   mutant("the build ends when the first job fails", "J3", {

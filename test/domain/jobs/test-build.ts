@@ -14,6 +14,8 @@ type Stop = Extract<Order, { kind: "stop" }>;
 interface Queued {
   status: "queued" | "assigned" | "running" | "canceling";
   stop: Stop | null;
+  /** Failed tries before. */
+  retries: number;
 }
 
 export type Happening = "plan" | "lease" | "loss" | "end" | "cancel" | "cancel of a job" | "decision" | "deadline";
@@ -82,7 +84,7 @@ export class TestBuild {
     const { graph, build, nodes, rules } = this;
     const inQueue = (jobId: string) => {
       const queued = this.queue.get(jobId);
-      return queued ? { status: queued.status, startedAt: null } : null;
+      return queued ? { status: queued.status, startedAt: null, retries: queued.retries } : null;
     };
     return settle({ graph, build, nodes, inQueue, outputs: (jobId) => this.outputs.get(jobId) ?? {}, now, rules });
   }
@@ -104,14 +106,14 @@ export class TestBuild {
   #apply(order: Order): void {
     if (order.kind === "queue") {
       this.#patch(order.jobId, { readyAt: this.now });
-      this.queue.set(order.jobId, { status: "queued", stop: null });
+      this.queue.set(order.jobId, { status: "queued", stop: null, retries: 0 });
     } else if (order.kind === "ask")
       this.#patch(order.jobId, { gate: { since: this.now, until: order.until, decision: null } });
     else if (order.kind === "end") this.#end(order.jobId, order.status, order);
     else if (order.kind === "withdraw") this.#end(order.jobId, "canceled", order);
     else if (order.kind === "stop") {
       this.#patch(order.jobId, { stopCause: order.cause });
-      this.queue.set(order.jobId, { status: "canceling", stop: order });
+      this.queue.set(order.jobId, { ...this.queue.get(order.jobId)!, status: "canceling", stop: order });
     } else if (order.kind === "build") this.build = { ...this.build, status: order.status };
     else if (order.kind === "place")
       this.build = { ...this.build, several: { ...this.build.several, holdsPlace: order.holdsPlace } };
@@ -122,25 +124,28 @@ export class TestBuild {
   }
 
   lease(jobId: string, status: "assigned" | "running" = "running"): void {
-    this.queue.set(jobId, { status, stop: null });
+    this.queue.set(jobId, { ...this.queue.get(jobId)!, status, stop: null });
     this.#settleAfter("lease");
   }
 
   /** The lease is over without a result, and an attempt is left. */
   lose(jobId: string): void {
-    const { stop } = this.queue.get(jobId)!;
+    const { stop, retries } = this.queue.get(jobId)!;
     if (stop) this.finish(jobId, "canceled");
     else {
-      this.queue.set(jobId, { status: "queued", stop: null });
+      this.queue.set(jobId, { status: "queued", stop: null, retries });
       this.#settleAfter("loss");
     }
   }
 
-  /** What the agent reports. A job that had to stop is canceled whatever it says. */
+  /** What the agent reports. A job that had to stop is canceled whatever it says; one that failed may have another try. */
   finish(jobId: string, status: "succeeded" | "failed" | "canceled", exitCode: number | null = null): void {
-    const stop = this.queue.get(jobId)?.stop ?? null;
-    if (stop) this.#end(jobId, "canceled", { reason: stop.reason, cause: stop.cause, exitCode });
-    else this.#end(jobId, status, { exitCode });
+    const { stop = null, retries = 0 } = this.queue.get(jobId) ?? {};
+    const { retry = 0 } = this.graph.jobs.find(({ id }) => id === jobId)!;
+    if (!stop && status === "failed" && retries < retry)
+      this.queue.set(jobId, { status: "queued", stop: null, retries: retries + 1 });
+    else if (stop) this.#end(jobId, "canceled", { reason: stop.reason, cause: stop.cause, exitCode });
+    else this.#end(jobId, status, { exitCode, retries });
     this.#settleAfter("end");
   }
 

@@ -1,0 +1,90 @@
+import type { GraphJob } from "../../src/domain/jobs/graph.ts";
+import type { BuildFacts, Change, JobFacts } from "../../src/domain/pool/facts.ts";
+import { heldCurrentLease, isOvertime, reportedOutcome } from "./check-leases.ts";
+import type { Call, CheckContext, ObservedBuild } from "./observations.ts";
+import { must } from "./violation.ts";
+
+/** What the file says of the job; undefined for a build of one job. */
+const graphJobOf = ({ observed, storage }: CheckContext, id: string): GraphJob | undefined =>
+  storage.rows.graphs.get(observed.builds.get(id)?.jobOf ?? "")?.graph.jobs.find((job) => job.id === id);
+
+const triesLeft = (context: CheckContext, id: string): number =>
+  (graphJobOf(context, id)?.retry ?? 0) - context.observed.builds.get(id)!.failedTries;
+
+/** A result that another try may mend: that steps failed, and nothing else. */
+const isOfSteps = ({ input }: Call): boolean => input.status === "failed" && reportedOutcome(input).reason === null;
+
+/** Looks at jobs that go back to the queue after a failed try, before this is stored. */
+export const checkTries = (context: CheckContext, changes: readonly Change[]): void => {
+  const builds = new Map<string, BuildFacts>();
+  for (const change of changes) if (change.kind === "build") builds.set(change.build.id, change.build);
+  for (const change of changes) {
+    if (change.kind !== "job") continue;
+    const build = builds.get(change.job.id);
+    const before = context.storage.rows.jobs.get(change.job.id);
+    const isBack = build?.status === "queued" && !!before?.lease && !change.job.lease;
+    if (isBack && endsTry(context, before)) checkNextTry(context, build, before, change.job, changes);
+    const failed = context.observed.builds.get(change.job.id)?.failedTries ?? 0;
+    must(41, (change.job.retries ?? 0) === failed, `${change.job.retries} retries after ${failed} failed tries`);
+  }
+};
+
+/** By its agent's result, or because its time is over: not by a lease that was lost, or a release. */
+const endsTry = ({ call: { command, input, now } }: CheckContext, { buildId, lease, ...job }: JobFacts): boolean => {
+  const isTold = command === "finish" && input.buildId === buildId && input.fence === lease!.fence;
+  return (isTold && now < lease!.expiresAt) || isOvertime({ ...job, buildId, lease }, now);
+};
+
+const checkNextTry = (
+  context: CheckContext,
+  build: BuildFacts,
+  before: JobFacts,
+  job: JobFacts,
+  changes: readonly Change[],
+): void => {
+  const { call, storage, observed } = context;
+  const { id } = job;
+  const seen = observed.builds.get(id)!;
+  const stored = storage.rows.builds.get(id)!;
+  must(41, triesLeft(context, id) > 0, "a job is tried again more often than its file says");
+  must(41, !seen.isCanceled && stored.status === "running", `a job that is ${stored.status} is tried again`);
+  must(41, isOvertime(before, call.now) || isOfSteps(call), `a job is tried again after ${call.input?.status}`);
+  must(42, build.seq === stored.seq && build.queuedAt === stored.queuedAt, "a failed try cost the job its place");
+  for (const change of changes) {
+    must(42, change.kind !== "node" || change.node.id !== id, "a failed try changed what is known of its job");
+    must(30, change.kind !== "outputs" || change.jobId !== id, "outputs of a failed try are kept");
+  }
+  seen.failedTries++;
+  seen.lastTry = { fence: before.lease!.fence, agentId: before.lease!.agentId };
+};
+
+/** Whether the call names the lease of the last try that failed, which no other lease followed. */
+const namesLastTry = ({ input, job }: Call, { lastTry }: ObservedBuild): boolean =>
+  !!lastTry && job?.lease === null && lastTry.fence === input.fence && lastTry.agentId === input.agentId;
+
+/** @returns whether the result was that of a try, now or before, that another one follows */
+export const checkFinishOfTry = (context: CheckContext, call: Call): boolean => {
+  const { input, build, job, now } = call;
+  const seen = context.observed.builds.get(input.buildId)!;
+  if (build?.status === "queued" && namesLastTry(call, seen)) {
+    const isSame = JSON.stringify(seen.reported) === JSON.stringify(reportedOutcome(input));
+    must(9, isSame, "a second, different result of a try was accepted");
+    return true;
+  }
+  const isTried = seen.lastTry?.fence === input.fence;
+  const { status } = context.storage.rows.builds.get(input.buildId)!;
+  const hadMore = triesLeft(context, input.buildId) + (isTried ? 1 : 0) > 0;
+  const mayRun = build?.status === "running" && status !== "canceled" && heldCurrentLease(call);
+  const wants = mayRun && hadMore && (isOvertime(job!, now) || isOfSteps(call));
+  must(41, isTried === wants, isTried ? "a job goes on that has ended" : "a job ended that has another try");
+  if (isTried) seen.reported = reportedOutcome(input);
+  return isTried;
+};
+
+/** The same result of the last try has the same answer, until another agent has the job. */
+export const checkRefusedTry = ({ observed }: CheckContext, call: Call): void => {
+  const seen = observed.builds.get(call.input.buildId);
+  if (call.build?.status !== "queued" || !seen || !namesLastTry(call, seen)) return;
+  const isSame = JSON.stringify(seen.reported) === JSON.stringify(reportedOutcome(call.input));
+  must(9, !isSame, "the same result of a try again was refused");
+};

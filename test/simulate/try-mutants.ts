@@ -1,0 +1,135 @@
+import type { JobView } from "../../src/domain/jobs/job-view.ts";
+import type { FinishReport } from "../../src/domain/pool/commands.ts";
+import type { BuildFacts, Change, JobFacts, Outcome } from "../../src/domain/pool/facts.ts";
+import { RULES } from "../../src/domain/pool/rules.ts";
+import type { PoolState } from "../../src/domain/pool/state.ts";
+import type { JobMutant } from "./job-mutants.ts";
+import type { WrongRules } from "./pool.ts";
+
+const FAILED: Outcome = { status: "failed", exitCode: 1, reason: null };
+
+/** It waits for another try. */
+const isBetweenTries = ({ status, retries }: JobView): boolean => status === "queued" && retries > 0;
+
+/** Machines that are wrong about tries of jobs. */
+export const TRY_MUTANTS: readonly JobMutant[] = [
+  [
+    41,
+    "a job that succeeded is tried again",
+    {
+      triesAgain: (build, job, outcome) =>
+        RULES.triesAgain(build, job, outcome.status === "succeeded" ? FAILED : outcome),
+    },
+  ],
+  [
+    41,
+    "a canceled job is tried again",
+    {
+      triesAgain: (build, job, outcome) =>
+        build.status === "canceling"
+          ? RULES.triesAgain({ status: "running" }, job, FAILED)
+          : RULES.triesAgain(build, job, outcome),
+    },
+  ],
+  [
+    41,
+    "there is one try too many",
+    { triesAgain: (build, job, outcome) => RULES.triesAgain(build, { ...job, retry: (job.retry ?? 0) + 1 }, outcome) },
+  ],
+  [41, "no job is tried again", { triesAgain: () => false }],
+  [
+    41,
+    "a job is tried again whatever failed",
+    { triesAgain: (build, job, outcome) => RULES.triesAgain(build, job, { ...outcome, reason: null }) },
+  ],
+  [
+    41,
+    "a try that took too long ends its job",
+    { triesAgain: (build, job, outcome) => outcome.reason === null && RULES.triesAgain(build, job, outcome) },
+  ],
+  [41, "failed tries are not counted", { afterFailedTry: ({ attempt, retries = 0 }) => ({ attempt, retries }) }],
+  [6, "a failed try counts as a lost lease", { hasAttemptLeft: ({ attempt, maxAttempts }) => attempt < maxAttempts }],
+  [
+    6,
+    "a try has the number of the one before",
+    { afterFailedTry: (job) => RULES.afterFailedTry({ ...job, attempt: job.attempt - 1 }) },
+  ],
+  [
+    22,
+    "a failed try is the end of a need",
+    { isReady: (needs) => needs.every(({ view }) => view.end !== null || isBetweenTries(view)) },
+  ],
+  [
+    27,
+    "a failed try ends its circle",
+    { tripsFailFast: (view) => RULES.tripsFailFast(view) || (isBetweenTries(view) && !view.job.mayFail) },
+  ],
+  [
+    24,
+    "a build ends while a job waits for its next try",
+    { buildIsOver: (jobs) => jobs.every((view) => view.end !== null || isBetweenTries(view)) },
+  ],
+  [
+    36,
+    "a place is lost between two tries",
+    {
+      holdsPlace: (holds, jobs) =>
+        RULES.holdsPlace(
+          holds,
+          jobs.filter((view) => !isBetweenTries(view)),
+        ),
+    },
+  ],
+  [29, "a room is not free while its job waits for its next try", { sabotage: keepingRoomsOfTries() }],
+  [30, "outputs of a failed try are kept", { besides: afterTry(outputsOf) }],
+  [42, "a gate asks again before the next try", { besides: afterTry(askAgain) }],
+  [42, "a failed try goes to the end of the queue", { besides: afterTry(becomeYounger) }],
+];
+
+interface FailedTry {
+  state: PoolState;
+  build: BuildFacts;
+  job: JobFacts;
+  input: unknown;
+}
+
+/** Adds changes to those of a step after which a job waits for its next try. */
+function afterTry(add: (failed: FailedTry) => Change[]): WrongRules["besides"] {
+  return (state, changes, input) =>
+    changes.flatMap((change) => {
+      if (change.kind !== "job") return [];
+      const { job } = change;
+      const before = state.jobs.get(job.id);
+      const build = changes.find((one) => one.kind === "build" && one.build.id === job.id);
+      const isFailed = before !== undefined && (job.retries ?? 0) > (before.retries ?? 0);
+      return isFailed && build?.kind === "build" ? add({ state, build: build.build, job, input }) : [];
+    });
+}
+
+function outputsOf({ job, input }: FailedTry): Change[] {
+  const outputs = ((input ?? {}) as Partial<FinishReport>).outputs ?? {};
+  return [{ kind: "outputs", buildId: job.jobOf ?? "", jobId: job.id, outputs }];
+}
+
+function askAgain({ state, job }: FailedTry): Change[] {
+  const node = state.graphs.get(job.jobOf ?? "")?.nodes.get(job.id);
+  if (!node?.gate) return [];
+  return [{ kind: "node", node: { ...node, gate: { ...node.gate, decision: null } } }];
+}
+
+function becomeYounger({ state, build }: FailedTry): Change[] {
+  return [{ kind: "build", build: { ...build, seq: state.seq + 1 } }];
+}
+
+/** Rooms that stay taken after a failed try. */
+function keepingRoomsOfTries(): WrongRules["sabotage"] {
+  return ({ index: { rooms }, jobs }) => {
+    const { hold } = Object.getPrototypeOf(rooms);
+    const waits = ({ lease, retries = 0 }: JobFacts): boolean => lease === null && retries > 0;
+    const before = new Set([...jobs.values()].filter(waits).map(({ id }) => id));
+    rooms.hold = (room, by) => {
+      const isAfterTry = by < 0 && [...jobs.values()].some((job) => waits(job) && !before.has(job.id));
+      if (!isAfterTry) hold.call(rooms, room, by);
+    };
+  };
+}
