@@ -11,6 +11,7 @@ export const WRITE_JOBS =
   "Write the jobs below `jobs`, each with its `steps`, and with `needs` where it waits for others";
 const IN_A_JOB = "Write `jobs`: this is for a job, beside its `steps`";
 const LATER = "This comes later";
+const RETRY = "Write `retry: 1` or `retry: 2`";
 const REQUIRES = "Write what the agent must have in `requires`, for example `requires: { platform: linux }`";
 const ON = "Write `on`, for example `on: { push: { branches: [main] }, pull: true }`";
 const NOTHING_TO_INCLUDE = "A file cannot include another: repeat parts of it with an anchor and aliases";
@@ -65,6 +66,7 @@ export const FILE_KEY_ADVICE = table(
     "Write what the agent must have in `requires`, for example `requires: { labels: [docker] }`",
   ],
   ["workspace", "Steps run in the checkout: remove this key"],
+  ["retries", RETRY],
 );
 
 /** Keys of a job that are written beside steps. */
@@ -99,7 +101,7 @@ export const JOB_KEY_ADVICE = table(
   ["artifacts artifact downloads reports artifact_paths store_artifacts persist_to_workspace attach_workspace", LATER],
   ["tools id-token host-token include inputs", LATER],
   ["services", `${LATER}: start services in a step`],
-  ["retries", "Write `retry: 1` or `retry: 2`"],
+  ["retries", RETRY],
 );
 
 /** Keys of a step. */

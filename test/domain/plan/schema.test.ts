@@ -20,7 +20,7 @@ const pattern = (of: unknown) => new RegExp(String(of));
 describe("the schema of pipeline files", () => {
   it("names every key of the language", () => {
     expect(Object.keys(schema.properties ?? {})).toEqual([
-      ...["name", "env", "defaults", "requires", "timeout-minutes", "checkout", "groups", "steps"],
+      ...["name", "env", "defaults", "requires", "timeout-minutes", "checkout", "groups", "retry", "steps"],
       ...["on", "supersede", "schedule"],
     ]);
     expect(Object.keys(several.properties ?? {})).toEqual([
@@ -28,8 +28,8 @@ describe("the schema of pipeline files", () => {
       ...["on", "supersede", "schedule"],
     ]);
     expect(Object.keys(job.properties ?? {})).toEqual([
-      ...["name", "needs", "if", "matrix", "max-parallel", "fail-fast", "continue-on-error", "gate", "concurrency"],
-      ...["groups", "outputs", "env", "defaults", "requires", "timeout-minutes", "checkout", "steps"],
+      ...["name", "needs", "if", "matrix", "max-parallel", "fail-fast", "continue-on-error", "retry", "gate"],
+      ...["concurrency", "groups", "outputs", "env", "defaults", "requires", "timeout-minutes", "checkout", "steps"],
     ]);
     expect(several).toMatchObject({ required: ["jobs"], additionalProperties: false });
     expect(Object.keys(step?.properties ?? {})).toEqual([
