@@ -83,7 +83,8 @@ const checkBuildChange = (context: CheckContext, id: string, next: BuildFacts, c
   const transitions = before.several ? SEVERAL_TRANSITIONS : TRANSITIONS;
   must(4, (transitions[before.status] ?? []).includes(next.status), `${before.status} became ${next.status}`);
   const seen = context.observed.builds.get(id)!;
-  if (next.reason === "agent-lost" && before.status === "running" && !before.several) {
+  const isLost = next.reason === "agent-lost" && context.call.input?.reason !== "agent-lost";
+  if (isLost && before.status === "running" && !before.several) {
     const { maxAttempts } = context.storage.rows.jobs.get(id)!;
     must(6, seen.starts - seen.failedTries >= maxAttempts, "a build failed with an attempt left");
   }

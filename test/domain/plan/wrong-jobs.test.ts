@@ -280,19 +280,13 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ],
   ["jobs: { a: { steps: [{ run: x }], tools: x } }", ["1:35 `tools` is not a key of a job. This comes later"]],
   ["jobs: { a: { steps: [{ run: x }], include: x } }", ["1:35 `include` is not a key of a job. This comes later"]],
-  [
-    "jobs: { a: { steps: [{ run: x }], retry: x } }",
-    ["1:42 This must be a whole number from 0 to 2"],
-  ],
+  ["jobs: { a: { steps: [{ run: x }], retry: x } }", ["1:42 This must be a whole number from 0 to 2"]],
   ["jobs: { a: { steps: [{ run: x }], retry: 3 } }", ["1:42 This must be a whole number from 0 to 2"]],
   ["jobs: { a: { steps: [{ run: x }], retry: -1 } }", ["1:42 This must be a whole number from 0 to 2"]],
   ["jobs: { a: { steps: [{ run: x }], retry: 1.5 } }", ["1:42 This must be a whole number from 0 to 2"]],
   ["jobs: { a: { steps: [{ run: x }], retry: ~ } }", ["1:42 This must be a whole number from 0 to 2"]],
   ["jobs: { a: { steps: [{ run: x }], retry: { max: 2 } } }", ["1:42 This must be a whole number from 0 to 2"]],
-  [
-    "jobs: { a: { steps: [{ run: x }], retry: '${{ vars.N }}' } }",
-    ["1:42 This must be a whole number from 0 to 2"],
-  ],
+  ["jobs: { a: { steps: [{ run: x }], retry: '${{ vars.N }}' } }", ["1:42 This must be a whole number from 0 to 2"]],
   [
     "jobs: { a: { steps: [{ run: x }], retries: 2 } }",
     ["1:35 `retries` is not a key of a job. Write `retry: 1` or `retry: 2`"],
@@ -301,7 +295,10 @@ const WRONG: [file: string, mistakes: string[]][] = [
     "retry: 1\njobs: { a: { steps: [{ run: x }] } }",
     ["1:1 `retry` is not a key of a file of several jobs. Write it in the job that it is for"],
   ],
-  ["jobs: { a: { gate: { message: x }, retry: 1 } }", ["1:9 A gate without steps needs no agent: it cannot have `retry`"]],
+  [
+    "jobs: { a: { gate: { message: x }, retry: 1 } }",
+    ["1:9 A gate without steps needs no agent: it cannot have `retry`"],
+  ],
   [
     "jobs: { a: { steps: [{ run: x }], services: x } }",
     ["1:35 `services` is not a key of a job. This comes later: start services in a step"],
