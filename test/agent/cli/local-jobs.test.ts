@@ -48,6 +48,32 @@ describe("run FILE with jobs", () => {
     expect(code).toBe(0);
   });
 
+  it("tries a job again as often as it says, and says so", async () => {
+    const file = `jobs:
+  flaky:
+    retry: 2
+    outputs: { made: "\${{ steps.find.outputs.made }}" }
+    steps:
+      - id: find
+        run: echo "made=\${{ build.attempt }}" >> "$MILLRACE_OUTPUT"; [ \${{ build.attempt }} = 3 ] || exit 4
+  once: { steps: [{ run: exit 6 }] }
+  after: { needs: [flaky], steps: [{ run: 'echo "made $MADE"', env: { MADE: "\${{ needs.flaky.outputs.made }}" } }] }
+`;
+    const { stdout, code } = await run(file);
+    expect(stdout).toMatch(/\nflaky failed: try 2 of 3\n[\s\S]*\nflaky failed: try 3 of 3\n[\s\S]*\nflaky succeeded\n/);
+    expect(stdout).toMatch(/\nmade 3\nafter succeeded\n$/);
+    expect(stdout).not.toContain("once failed: try");
+    expect(code).toBe(6);
+  });
+
+  it("tries a file of steps again, and ends with the exit code of its last try", async () => {
+    const file = "retry: 1\nsteps: [{ run: echo ran >> tries; exit $(wc -l < tries) }]\n";
+    const { stdout, code, folder } = await run(file);
+    expect(stdout).toContain("p.yml failed: try 2 of 2\n");
+    expect(readFileSync(join(folder, "tries"), "utf8")).toBe("ran\nran\n");
+    expect(code).toBe(2);
+  });
+
   it("ends with the exit code of the first failed job, drops what needed it, and runs what cleans up", async () => {
     const file = `jobs:
   test:

@@ -323,6 +323,27 @@ describe("fail-fast", () => {
 });
 
 describe("the end of a build", () => {
+  it("of a build names what passed after a failed try, beside what failed and may", () => {
+    const build = new TestBuild(
+      graphOf([
+        graphJob("a", { mayFail: true }),
+        graphJob("b", { retry: 2 }),
+        graphJob("c", { retry: 1 }),
+        graphJob("d", { retry: 1 }),
+      ]),
+    );
+    run(build, "a", "failed", 1);
+    run(build, "b", "failed", 1);
+    run(build, "b", "failed", 1);
+    for (const key of ["b", "d"]) run(build, key, "succeeded");
+    run(build, "c", "failed", 1);
+    run(build, "c", "succeeded");
+    expect(build.end).toMatchObject({
+      status: "succeeded",
+      message: "1 job may fail, and did: a. 2 jobs passed after a failed try: b; c.",
+    });
+  });
+
   it("tells of jobs that may fail, and did", () => {
     const build = new TestBuild(graphOf([graphJob("a", { mayFail: true }), graphJob("b")]));
     run(build, "a", "failed", 1);
