@@ -57,6 +57,8 @@ const VARIABLES = {
 const PIPELINES = {
   configPathCharacters: 400,
   definitionCharacters: 256 * KIB,
+  /** Files that one pipeline file includes, and those that they include in turn. */
+  includes: 50,
   groups: 100,
   timeoutSeconds: 86_400,
   parallelBuilds: 10_000,

@@ -24,6 +24,10 @@ import type { Expression } from "./parse.ts";
 export interface KnownNames {
   /** Ids of earlier steps; null in places that are evaluated before the first step. */
   steps: string[] | null;
+  /** Whether there may be earlier steps that nobody read. */
+  hasUnread?: boolean;
+  /** In an included file: the names of its inputs. */
+  inputs?: string[];
   /** Of a job of several: it has the contexts `matrix` and `needs` too. */
   job?: JobNames;
   /** Set for expressions of the job itself. */
@@ -65,6 +69,7 @@ class Checker {
   }
 
   #isContext(name: string): boolean {
+    if (name === "inputs") return this.#known.inputs !== undefined;
     return (CONTEXT_NAMES as readonly string[]).includes(name) || (this.#known.job !== undefined && isJobContext(name));
   }
 
@@ -83,11 +88,15 @@ class Checker {
 
   /** `context.key` with a literal key. */
   #property(context: string, key: string, token: Token, lenient: boolean): void {
-    const { steps, variables, level } = this.#known;
+    const { steps, hasUnread, variables, level, inputs } = this.#known;
     if (isJobContext(context)) return;
+    if (context === "inputs") {
+      this.#mustBeOneOf(inputs ?? [], key, token, "This file has no such input");
+      return;
+    }
     if (context === "steps") {
       if (steps === null) this.#report(token, "No step has run yet where this is evaluated");
-      else this.#mustBeOneOf(steps, key, token, "There is no earlier step with this id");
+      else if (!hasUnread) this.#mustBeOneOf(steps, key, token, "There is no earlier step with this id");
     } else if (context === "vars" || context === "secrets") {
       const [own, other] = context === "vars" ? (["vars", "secrets"] as const) : (["secrets", "vars"] as const);
       if (!variables || variables[own].has(key)) return;

@@ -1,10 +1,10 @@
 import { LIMITS, withCommas } from "../../protocol/limits.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import { FILE_LIMITS } from "../plan/limits.ts";
+import { LocatedMistake } from "../plan/located-mistake.ts";
 import type { Mistake } from "../plan/mistake.ts";
 import type { Plan } from "../plan/plan.ts";
 import { ONLY_JOB } from "../plan/plan-of-job.ts";
-import { LocatedMistake } from "../plan/step-environment.ts";
 import { mergeRequires } from "../requires.ts";
 import type { GraphFacts, GraphJob, JobGraph } from "./graph.ts";
 import { graphJob } from "./graph-job.ts";

@@ -14,7 +14,7 @@ const LATER = "This comes later";
 const RETRY = "Write `retry: 1` or `retry: 2`";
 const REQUIRES = "Write what the agent must have in `requires`, for example `requires: { platform: linux }`";
 const ON = "Write `on`, for example `on: { push: { branches: [main] }, pull: true }`";
-const NOTHING_TO_INCLUDE = "A file cannot include another: repeat parts of it with an anchor and aliases";
+const INCLUDE = "Write `- include: ./ci/FILE.yml` in a list of steps, with its `steps` in that file";
 
 /** Keys with the same advice at the top of a file and in a step. */
 const ANYWHERE: Rows = [
@@ -37,7 +37,7 @@ const ANYWHERE: Rows = [
     "concurrency concurrency_group resource_group",
     "Write `jobs`: a job may have `concurrency`; `supersede` ends older builds",
   ],
-  ["extends include template templates", NOTHING_TO_INCLUDE],
+  ["extends include template templates", INCLUDE],
   ["notify notifications", "There are no notifications here yet: write a last step with `if: always()`"],
   ["before_script", "Write the commands as the first step, or at the beginning of `run`"],
   ["after_script", "Write the commands as a last step with `if: always()`"],
@@ -99,7 +99,8 @@ export const JOB_KEY_ADVICE = table(
   ["working-directory shell", "Write it in a step, or below `defaults.run`"],
   ["cache save_cache restore_cache", "The cache comes later"],
   ["artifacts artifact downloads reports artifact_paths store_artifacts persist_to_workspace attach_workspace", LATER],
-  ["tools id-token host-token include inputs", LATER],
+  ["tools id-token host-token", LATER],
+  ["inputs", "Write `with` where a file is included: inputs are those of an included file"],
   ["services", `${LATER}: start services in a step`],
   ["retries", RETRY],
 );

@@ -9,7 +9,8 @@ import { field, mapping, record } from "./mapping-parser.ts";
 import { MATRIX } from "./matrix-fields.ts";
 import { either, type NodeParser, type ParsedBy, type ScalarText } from "./node-parser.ts";
 import { choice, flag, text, wholeNumber } from "./scalar-parsers.ts";
-import { condition, DEFAULTS, env, NAME_IN_FILE, STEP, TIMEOUT_MINUTES } from "./step-fields.ts";
+import { condition, DEFAULTS, env, NAME_IN_FILE, TIMEOUT_MINUTES } from "./step-fields.ts";
+import { STEPS } from "./step-list.ts";
 
 const JOB_NAME = {
   ...NAME_IN_FILE,
@@ -107,7 +108,7 @@ const JOB_FIELDS = {
     "Minutes after which it is stopped; the pipeline's own limit holds too.",
   ),
   checkout: field(CHECKOUT, "How the commit is fetched; false for a job without its files."),
-  steps: field(list(STEP, { atLeast: 1, atMost: FILE_LIMITS.steps }), "Its steps, in order."),
+  steps: field(STEPS, "Its steps, in order."),
 };
 
 const JOB = mapping(JOB_FIELDS, {

@@ -1,10 +1,11 @@
 import { LIMITS, withCommas } from "../../protocol/limits.ts";
 import type { JobContext } from "./job-context.ts";
 import type { JobState } from "./job-state.ts";
+import { LocatedMistake } from "./located-mistake.ts";
 import type { Mistake } from "./mistake.ts";
 import type { JobDefinition, Plan } from "./plan.ts";
 import { planOfJob } from "./plan-of-job.ts";
-import { LocatedMistake, StepEnvironment } from "./step-environment.ts";
+import { StepEnvironment } from "./step-environment.ts";
 
 /** The outputs of a job, with the names of those that were made from a secret; or why one cannot be had. */
 export type JobOutputs =

@@ -1,8 +1,9 @@
 import { type KnownNames, wrongNames } from "../expression/check.ts";
 import type { UnknownNames } from "../expression/evaluate.ts";
+import { namesOf } from "./input-scopes.ts";
 import { FILE_LIMITS } from "./limits.ts";
-import type { Mistake } from "./mistake.ts";
-import type { EnvEntry, JobDefinition, LocatedExpression, Plan, PlanStep, Template } from "./plan.ts";
+import { byPlace, type Mistake, placeOf } from "./mistake.ts";
+import type { EnvEntry, InputScope, JobDefinition, LocatedExpression, Plan, PlanStep, Template } from "./plan.ts";
 import { planOfJob } from "./plan-of-job.ts";
 import { plannedExpressions } from "./planned-expressions.ts";
 
@@ -21,16 +22,23 @@ class VariableChecker {
   /** What a job's expressions can name besides. */
   job: Pick<KnownNames, "job" | "level"> = {};
 
-  constructor({ vars, secrets }: KnownVariables) {
+  /** Names of the inputs that the step's file has. */
+  #inputs: Pick<KnownNames, "inputs"> = {};
+  readonly #seen = new Set<InputScope>();
+  readonly #hasUnread: boolean;
+
+  constructor({ vars, secrets }: KnownVariables, { hasUnread }: Pick<Plan, "hasUnread">) {
+    this.#hasUnread = hasUnread === true;
     this.#vars = new Set(vars);
     this.#secrets = new Set(secrets);
-    this.env = new Set([...this.#vars, ...this.#secrets]);
+    this.env = hasUnread ? null : new Set([...this.#vars, ...this.#secrets]);
   }
 
   expression({ expression, positionAt }: LocatedExpression, unknown: UnknownNames, steps: string[]): void {
     if (this.mistakes.length >= FILE_LIMITS.mistakes) return;
     const variables = { vars: this.#vars, secrets: this.#secrets, env: this.env };
-    for (const { offset, message, suggestion } of wrongNames(expression, { steps, variables, ...this.job }, unknown))
+    const known = { steps, hasUnread: this.#hasUnread, variables, ...this.job, ...this.#inputs };
+    for (const { offset, message, suggestion } of wrongNames(expression, known, unknown))
       this.mistakes.push({ ...positionAt(offset), message, ...(suggestion === undefined ? {} : { suggestion }) });
   }
 
@@ -46,7 +54,19 @@ class VariableChecker {
     }
   }
 
+  /** What is written in `with`, once for all steps that it is for. */
+  #enter(scope: InputScope | undefined, steps: string[]): void {
+    if (scope && !this.#seen.has(scope)) {
+      this.#seen.add(scope);
+      this.#enter(scope.outer, steps);
+      for (const value of scope.values.values())
+        if (typeof value === "object" && value !== null) this.template(value.template, steps);
+    }
+    this.#inputs = namesOf(scope);
+  }
+
   step(step: PlanStep, steps: string[]): void {
+    this.#enter(step.inputs, steps);
     if (step.if) this.expression(step.if, "null", steps);
     this.template(step.name, steps);
     const outside = this.env;
@@ -55,6 +75,7 @@ class VariableChecker {
     this.template(step.workingDirectory, steps);
     for (const { value } of step.run.references) this.expression(value, "mistake", steps);
     this.env = step.run.text.includes("MILLRACE_ENV") ? null : outside;
+    this.#inputs = {};
   }
 }
 
@@ -77,7 +98,7 @@ const checkPlanned = (walk: VariableChecker, definition: JobDefinition): void =>
 };
 
 const checkJob = (plan: Plan, definition: JobDefinition, known: KnownVariables): Mistake[] => {
-  const walk = new VariableChecker(known);
+  const walk = new VariableChecker(known, plan);
   checkPlanned(walk, definition);
   walk.job = { job: definition.names };
   walk.entries([...plan.env, ...definition.env], []);
@@ -88,25 +109,25 @@ const checkJob = (plan: Plan, definition: JobDefinition, known: KnownVariables):
 
 /** Each place once, in the order of the file. */
 const inOrder = (mistakes: Mistake[]): Mistake[] => {
-  const byPlace = new Map(mistakes.map((one) => [`${one.line}:${one.column}`, one]));
-  return [...byPlace.values()].slice(0, FILE_LIMITS.mistakes).sort((a, b) => a.line - b.line || a.column - b.column);
+  const found = new Map(mistakes.map((one) => [placeOf(one), one]));
+  return [...found.values()].slice(0, FILE_LIMITS.mistakes).sort(byPlace);
 };
 
 /** Mistakes for each variable in a plan that its build does not have, or has as the other kind. */
 export const unknownVariables = (plan: Plan, known: KnownVariables): Mistake[] => {
-  const walk = new VariableChecker(known);
+  const walk = new VariableChecker(known, plan);
   walk.template(plan.name, []);
   if (plan.jobs) return inOrder([...walk.mistakes, ...plan.jobs.flatMap((job) => checkJob(plan, job, known))]);
   walk.entries(plan.env, []);
   stepsOf(walk, plan);
-  return walk.mistakes.slice(0, FILE_LIMITS.mistakes).sort((a, b) => a.line - b.line || a.column - b.column);
+  return inOrder(walk.mistakes);
 };
 
 /** The same for what is evaluated before any job runs: conditions of jobs, their names and requirements. */
-export const unknownBeforeJobs = ({ jobs }: Plan, known: KnownVariables): Mistake[] =>
+export const unknownBeforeJobs = (plan: Plan, known: KnownVariables): Mistake[] =>
   inOrder(
-    (jobs ?? []).flatMap((definition) => {
-      const walk = new VariableChecker(known);
+    (plan.jobs ?? []).flatMap((definition) => {
+      const walk = new VariableChecker(known, plan);
       checkPlanned(walk, definition);
       return walk.mistakes;
     }),

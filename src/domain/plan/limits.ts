@@ -1,4 +1,5 @@
 import { LIMITS } from "../../protocol/limits.ts";
+import type { Position } from "./mistake.ts";
 
 /** Limits of one pipeline file; docs/pipelines.md lists them. */
 export const FILE_LIMITS = {
@@ -24,6 +25,11 @@ export const FILE_LIMITS = {
   retryExitCodes: 20,
   /** Further tries of a job after its steps failed. */
   retries: 2,
+  /** Files that one file includes, and those that they include in turn; and how deep. */
+  includes: LIMITS.includes,
+  includeDepth: 3,
+  /** Inputs of one included file. */
+  inputs: 100,
   /** Mistakes reported. */
   mistakes: 200,
 } as const;
@@ -31,8 +37,11 @@ export const FILE_LIMITS = {
 /** The file exceeds a limit at this offset. */
 export class FileLimitExceeded extends Error {
   readonly offset: number;
-  constructor(message: string, offset: number) {
+  /** Known where the file may be one that another includes. */
+  readonly position: Position | undefined;
+  constructor(message: string, offset: number, position?: Position) {
     super(message);
     this.offset = offset;
+    this.position = position;
   }
 }

@@ -2,7 +2,19 @@
 export interface Position {
   line: number;
   column: number;
+  /** The path of another file, which the pipeline file includes. */
+  file?: string;
 }
+
+/** The order of positions: those in the pipeline file itself come first. */
+export const byPlace = (a: Position, b: Position): number => {
+  const [left, right] = [a.file ?? "", b.file ?? ""];
+  if (left !== right) return left < right ? -1 : 1;
+  return a.line - b.line || a.column - b.column;
+};
+
+/** The same text for the same place. */
+export const placeOf = ({ file, line, column }: Position): string => `${line}:${column}:${file ?? ""}`;
 
 /**
  * A mistake or a hint in a pipeline file. The message may quote unknown keys of the file but no values: they could be
@@ -17,6 +29,6 @@ export interface Mistake extends Position {
 export const mistakeSentence = ({ message, suggestion }: Mistake): string =>
   `${message}${suggestion === undefined ? "" : `. Did you mean \`${suggestion}\`?`}`;
 
-/** A mistake in the form that editors parse: `file:line:column: message`. */
+/** A mistake in the form that editors parse: `file:line:column: message`. `file` is the pipeline file. */
 export const formatMistake = (file: string, mistake: Mistake): string =>
-  `${file}:${mistake.line}:${mistake.column}: ${mistakeSentence(mistake)}`;
+  `${mistake.file ?? file}:${mistake.line}:${mistake.column}: ${mistakeSentence(mistake)}`;

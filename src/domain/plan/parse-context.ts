@@ -1,5 +1,6 @@
 import { type Document, isAlias, isScalar, type LineCounter, type Node, visit } from "yaml";
 import { withCommas } from "../../protocol/limits.ts";
+import type { IncludedFiles } from "./included-files.ts";
 import { FILE_LIMITS, FileLimitExceeded } from "./limits.ts";
 import type { Mistake, Position } from "./mistake.ts";
 
@@ -19,24 +20,39 @@ const aliasesOf = (document: Document.Parsed): Map<Node, Node | undefined> => {
   return targets;
 };
 
+/** The file that a document is of, and the files that it includes. */
+export interface ContextOptions {
+  included: IncludedFiles;
+  /** Of a file that another includes: its path, and the context of that one. Both count as one file to the limits. */
+  within?: { file: string; context: ParseContext };
+}
+
 /** The state of parsing one document: positions, resolved aliases, limits, and the mistakes found so far. */
 export class ParseContext {
   readonly source: string;
-  readonly mistakes: Mistake[] = [];
+  readonly included: IncludedFiles;
+  readonly mistakes: Mistake[];
   /** Valid, but possibly not what the author meant. */
-  readonly hints: Mistake[] = [];
+  readonly hints: Mistake[];
+  /** How often this file includes others. */
+  includes = 0;
+  readonly #file: string | undefined;
+  readonly #sums: { values: number; characters: number; expressionTokens: number };
   readonly #aliases: Map<Node, Node | undefined>;
   readonly #lines: LineCounter;
-  readonly #reported = new Map([this.mistakes, this.hints].map((list) => [list, new Set<number>()]));
+  readonly #reported: Map<Mistake[], Set<number>>;
   readonly #memoized = new Map<Node, Map<string, unknown>>();
-  #values = 0;
-  #characters = 0;
-  #expressionTokens = 0;
   /** The alias resolved last: a limit that aliases exceed is reported there. */
   #alias: Node | undefined;
 
-  constructor(source: string, document: Document.Parsed, lines: LineCounter) {
+  constructor(source: string, document: Document.Parsed, lines: LineCounter, { included, within }: ContextOptions) {
     this.source = source;
+    this.included = included;
+    this.#file = within?.file;
+    this.#sums = within ? within.context.#sums : { values: 0, characters: 0, expressionTokens: 0 };
+    this.mistakes = within?.context.mistakes ?? [];
+    this.hints = within?.context.hints ?? [];
+    this.#reported = new Map([this.mistakes, this.hints].map((list) => [list, new Set<number>()]));
     this.#aliases = aliasesOf(document);
     this.#lines = lines;
     for (const [alias, target] of this.#aliases) if (!target) this.mistake(alias, "This alias has no anchor before it");
@@ -44,7 +60,7 @@ export class ParseContext {
 
   positionAt(offset: number): Position {
     const { line, col } = this.#lines.linePos(offset);
-    return { line, column: col };
+    return { line, column: col, ...(this.#file === undefined ? {} : { file: this.#file }) };
   }
 
   /** Whether no more mistakes are reported: locating each takes time. */
@@ -54,6 +70,11 @@ export class ParseContext {
 
   mistake(where: Node | number, message: string, suggestion?: string): void {
     this.#report(this.mistakes, where, { message, ...(suggestion === undefined ? {} : { suggestion }) });
+  }
+
+  /** Adds mistakes of another file, which has no context of its own. */
+  addAll(mistakes: Mistake[]): void {
+    this.mistakes.push(...mistakes.slice(0, FILE_LIMITS.mistakes - this.mistakes.length));
   }
 
   hint(where: Node | number, message: string): void {
@@ -69,14 +90,25 @@ export class ParseContext {
     among.push({ ...this.positionAt(offset), ...what });
   }
 
+  /** A limit that the file exceeds at this offset. */
+  limit(message: string, offset: number): FileLimitExceeded {
+    return new FileLimitExceeded(message, offset, this.positionAt(offset));
+  }
+
+  /** The node itself, or the node that an alias refers to: to look at it, where `resolve` reads it afterwards. */
+  peek(node: Node): Node | undefined {
+    return isAlias(node) ? this.#aliases.get(node) : node;
+  }
+
   /** The node itself, or the node that an alias refers to. @throws {FileLimitExceeded} */
   resolve(node: Node): Node | undefined {
     if (isAlias(node)) this.#alias = node;
-    const found = isAlias(node) ? this.#aliases.get(node) : node;
-    if (isScalar(found)) this.#characters += found.source?.length ?? 0;
-    this.#values++;
-    if (this.#values > FILE_LIMITS.values || this.#characters > FILE_LIMITS.read)
-      throw new FileLimitExceeded(
+    const found = this.peek(node);
+    const sums = this.#sums;
+    if (isScalar(found)) sums.characters += found.source?.length ?? 0;
+    sums.values++;
+    if (sums.values > FILE_LIMITS.values || sums.characters > FILE_LIMITS.read)
+      throw this.limit(
         "The aliases up to here make the file larger than its limit",
         (this.#alias ?? node).range?.[0] ?? 0,
       );
@@ -85,13 +117,10 @@ export class ParseContext {
 
   /** Counts the tokens of an expression, with `${{` and `}}`. @throws {FileLimitExceeded} */
   countExpression(tokens: number, at: number): void {
-    this.#expressionTokens += tokens;
-    if (this.#expressionTokens <= FILE_LIMITS.expressionTokens) return;
+    this.#sums.expressionTokens += tokens;
+    if (this.#sums.expressionTokens <= FILE_LIMITS.expressionTokens) return;
     const most = withCommas(FILE_LIMITS.expressionTokens);
-    throw new FileLimitExceeded(
-      `The file's expressions have more than ${most} words and signs, aliases counted each time`,
-      at,
-    );
+    throw this.limit(`The file's expressions have more than ${most} words and signs, aliases counted each time`, at);
   }
 
   /** Computes a value of a node once, however many aliases refer to it. */

@@ -90,6 +90,7 @@ const definitionOf = (
   const at = (level?: JobLevel) => new TemplateParser(context, { steps: null, job: names, level });
   const afterSteps = new TemplateParser(context, {
     steps: (job.steps ?? []).flatMap(({ id }) => id?.text ?? []),
+    hasUnread: context.included.hasUnread,
     job: names,
   });
   const { matrix } = job;

@@ -1,9 +1,11 @@
 import type { Node, Scalar } from "yaml";
 import type { JobNames } from "../expression/job-names.ts";
+import { InputScopes, namesOf } from "./input-scopes.ts";
 import type { ScalarText } from "./node-parser.ts";
 import type { ParseContext } from "./parse-context.ts";
-import type { EnvEntry, PlanStep, Retry, Shell, Template } from "./plan.ts";
+import type { EnvEntry, InputScope, PlanStep, Retry, Shell, Template } from "./plan.ts";
 import type { StepOfFile } from "./step-fields.ts";
+import type { PlacedStep } from "./step-list.ts";
 import { TemplateParser } from "./template-parser.ts";
 import { folderProblem } from "./working-directory.ts";
 
@@ -43,6 +45,7 @@ const stepOf = (
   file: StepOfFile,
   defaults: { shell: Shell; folder: ScalarText | undefined; env: string[] },
   parser: TemplateParser,
+  inputs: InputScope | undefined,
 ): PlanStep => {
   const shell = file.shell ?? defaults.shell;
   const folder = file["working-directory"] ?? defaults.folder;
@@ -61,6 +64,7 @@ const stepOf = (
     retry: retryOf(file.retry),
     continueOnError: file["continue-on-error"] ?? false,
     position: parser.context.positionAt(file.node.range?.[0] ?? 0),
+    ...(inputs ? { inputs } : {}),
   };
 };
 
@@ -74,15 +78,20 @@ export interface StepDefaults {
 
 /** The steps of a file or of a job; `job` is what their expressions can name besides. */
 export const stepsOf = (
-  steps: StepOfFile[],
+  steps: PlacedStep[],
   { shell = "bash", ...rest }: StepDefaults,
   context: ParseContext,
   job?: JobNames,
 ): PlanStep[] => {
   const before: string[] = [];
+  const { hasUnread } = context.included;
+  const scopes = new InputScopes();
   return steps.map((step) => {
-    const plan = stepOf(step, { shell, ...rest }, new TemplateParser(context, { steps: [...before], job }));
-    if (step.id && before.includes(step.id.text)) context.mistake(step.id.node, "Another step already has this id");
+    const known = { steps: [...before], job, hasUnread };
+    const inputs = scopes.of(step.place?.calls ?? [], known);
+    const own = step.place?.context ?? context;
+    const plan = stepOf(step, { shell, ...rest }, new TemplateParser(own, { ...known, ...namesOf(inputs) }), inputs);
+    if (step.id && before.includes(step.id.text)) own.mistake(step.id.node, "Another step already has this id");
     if (step.id) before.push(step.id.text);
     return plan;
   });

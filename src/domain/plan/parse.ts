@@ -2,6 +2,7 @@ import type { Node } from "yaml";
 import type { Requires } from "../../protocol/pipeline.ts";
 import { wantsAny } from "../githost/trigger-words.ts";
 import type { Triggers } from "../githost/triggers.ts";
+import type { Includes } from "./included-files.ts";
 import type { Mistake } from "./mistake.ts";
 import type { NodeParser } from "./node-parser.ts";
 import { jobsIn } from "./other-ci-jobs.ts";
@@ -99,15 +100,20 @@ const readAs = <Also>(
   return read;
 };
 
-const planIn = (root: Node, context: ParseContext): Plan | undefined =>
-  readAs<unknown>(RUNNABLE_FILE, root, context)?.plan;
+const marked = (plan: Plan, { included }: ParseContext): Plan =>
+  included.hasUnread ? { ...plan, hasUnread: true } : plan;
+
+const planIn = (root: Node, context: ParseContext): Plan | undefined => {
+  const plan = readAs<unknown>(RUNNABLE_FILE, root, context)?.plan;
+  return plan && marked(plan, context);
+};
 
 /**
  * Parses and checks what a pipeline file's builds do. A file that exceeds a limit is a mistake too. Whatever it says of
- * when it is built: that breaks no build.
+ * when it is built: that breaks no build. `includes` has the files that it includes.
  */
-export const parsePlan = (text: string): Parsed => {
-  const { value, hints, mistakes } = readFile(text, planIn);
+export const parsePlan = (text: string, includes?: Includes): Parsed => {
+  const { value, hints, mistakes } = readFile(text, planIn, includes);
   return mistakes ? { mistakes } : { plan: value, hints };
 };
 
@@ -123,8 +129,8 @@ const fileIn = (root: Node, context: ParseContext): WholeFile | undefined => {
   const triggers = triggersOf(read.written, context);
   if (read.written.on && !wantsAny(triggers.on))
     context.hint(read.written.on.node, "No push, tag or pull request builds this: `on` has none of them");
-  return { plan: read.plan, triggers };
+  return { plan: marked(read.plan, context), triggers };
 };
 
 /** Parses and checks all that a pipeline file says, also when it is built. */
-export const parseFile = (text: string): FileRead<WholeFile> => readFile(text, fileIn);
+export const parseFile = (text: string, includes?: Includes): FileRead<WholeFile> => readFile(text, fileIn, includes);

@@ -2,13 +2,12 @@ import { isMap, isScalar, type Node } from "yaml";
 import { BESIDE_STEPS_ADVICE, FILE_KEY_ADVICE, JOB_KEY_ADVICE, WRITE_JOBS } from "../other-ci/keys.ts";
 import { CHECKOUT, REQUIRES, REQUIRES_OF_JOB } from "./agent-fields.ts";
 import { GROUPS, JOBS, RETRY } from "./job-fields.ts";
-import { FILE_LIMITS } from "./limits.ts";
-import { list } from "./list-parser.ts";
 import { field, type MappingAdvice, type MappingOf, mapping } from "./mapping-parser.ts";
 import type { NodeParser } from "./node-parser.ts";
 import { isJob } from "./other-ci-jobs.ts";
 import { flag, text, wholeNumber } from "./scalar-parsers.ts";
-import { DEFAULTS, env, STEP, TIMEOUT_MINUTES } from "./step-fields.ts";
+import { DEFAULTS, env, TIMEOUT_MINUTES } from "./step-fields.ts";
+import { STEPS } from "./step-list.ts";
 import { TRIGGER_FIELDS } from "./trigger-fields.ts";
 
 const name = field(text(), "A name for readers of the file. The service shows the pipeline's own name.");
@@ -24,7 +23,7 @@ const BUILD_FIELDS = {
   checkout: field(CHECKOUT, "How the commit is fetched; false for a build without its files."),
   groups: field(GROUPS, "Protected variable groups whose variables the build gets."),
   retry: field(RETRY, "How often it is tried again after its steps failed or its time was over; 0 by default."),
-  steps: { ...field(list(STEP, { atLeast: 1, atMost: FILE_LIMITS.steps }), "The steps, in order."), required: true },
+  steps: { ...field(STEPS, "The steps, in order."), required: true },
 };
 
 /** Keys at the top of a file of several jobs: but for `name` and `jobs`, each job may say otherwise. */

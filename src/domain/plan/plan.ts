@@ -39,6 +39,23 @@ export interface Retry {
   waitSeconds: number;
 }
 
+export const INPUT_TYPES = ["string", "number", "boolean", "choice"] as const;
+
+/** What the value of an input must be. */
+export interface InputKind {
+  type: (typeof INPUT_TYPES)[number];
+  /** Of a choice. */
+  options: string[];
+}
+
+export type InputLiteral = string | number | boolean | null;
+
+/** The values that the steps of an included file read as `inputs`, and those of the file that includes it. */
+export interface InputScope {
+  values: Map<string, InputLiteral | (InputKind & { template: Template; position: Position })>;
+  outer?: InputScope;
+}
+
 export interface PlanStep {
   id: string | null;
   /** Null shows the first line of the script instead. */
@@ -55,6 +72,8 @@ export interface PlanStep {
   retry: Retry | null;
   continueOnError: boolean;
   position: Position;
+  /** Of a step in an included file. */
+  inputs?: InputScope;
 }
 
 export interface Checkout {
@@ -123,4 +142,6 @@ export interface Plan {
   groups: string[];
   /** Further tries of a file of steps after they failed. */
   retry: number;
+  /** Only in a check: it includes files that nobody read. */
+  hasUnread?: true;
 }

@@ -1,9 +1,10 @@
 import { evaluateCondition } from "../expression/evaluate.ts";
 import type { JobContext } from "./job-context.ts";
 import type { JobState } from "./job-state.ts";
+import { LocatedMistake } from "./located-mistake.ts";
 import type { Mistake } from "./mistake.ts";
 import type { Plan, PlanStep, Retry, Shell, Template } from "./plan.ts";
-import { LocatedMistake, locateMistakes, StepEnvironment } from "./step-environment.ts";
+import { locateMistakes, StepEnvironment } from "./step-environment.ts";
 import { folderProblem } from "./working-directory.ts";
 
 /** A step to run. Its `env` overrides the variables that steps inherit from the agent. */
@@ -83,6 +84,7 @@ export const prepareStep = (plan: Plan, index: number, context: JobContext, stat
     const environment = new StepEnvironment(plan, context, state);
     environment.setAll(plan.env);
     for (const [key, value] of Object.entries(state.env)) environment.set(key, value);
+    if (step.inputs) environment.enter(step.inputs);
     if (!shouldRun(step, environment)) return { kind: "skip", name: skippedName(step, environment) ?? name };
     if (step.name) name = environment.render(step.name).shown || name;
     return stepToRun(step, name, state.path, environment);

@@ -1,7 +1,8 @@
 import { type Document, LineCounter, type Node, visit } from "yaml";
 import { withCommas } from "../../protocol/limits.ts";
+import { IncludedFiles, type Includes, NOTHING_TO_INCLUDE } from "./included-files.ts";
 import { FILE_LIMITS, FileLimitExceeded } from "./limits.ts";
-import type { Mistake } from "./mistake.ts";
+import { byPlace, type Mistake } from "./mistake.ts";
 import { ParseContext } from "./parse-context.ts";
 import { parseYaml, type YamlFile } from "./yaml-document.ts";
 import { isBareExpression, isUnclosedQuote, type YamlError, yamlMessage } from "./yaml-mistakes.ts";
@@ -14,7 +15,7 @@ export type FileRead<Value> =
 /** Makes a value of a file's root; undefined, or with mistakes in the context, there is none. */
 type Reader<Value> = (root: Node, context: ParseContext) => Value | undefined;
 
-const inOrder = (mistakes: Mistake[]): Mistake[] => mistakes.sort((a, b) => a.line - b.line || a.column - b.column);
+const inOrder = (mistakes: Mistake[]): Mistake[] => mistakes.sort(byPlace);
 
 /** The offset to report for an error of YAML: for an unclosed quote its beginning, not the end of the file. */
 const offsetOf = (error: YamlError, document: Document.Parsed | null): number => {
@@ -29,7 +30,7 @@ const offsetOf = (error: YamlError, document: Document.Parsed | null): number =>
 };
 
 /** One mistake on each line: later ones are mostly consequences of it. */
-const yamlMistakes = (text: string, { document, errors }: YamlFile, lines: LineCounter): Mistake[] => {
+export const yamlMistakes = (text: string, { document, errors }: YamlFile, lines: LineCounter): Mistake[] => {
   const last = errors.findIndex((error) => isBareExpression(error, text));
   const mistakes = errors.slice(0, last < 0 ? undefined : last + 1).map((error) => {
     const { line, col } = lines.linePos(offsetOf(error, document));
@@ -39,30 +40,39 @@ const yamlMistakes = (text: string, { document, errors }: YamlFile, lines: LineC
   return inOrder([...first.values()].slice(-20));
 };
 
-const read = <Value>(text: string, lines: LineCounter, reader: Reader<Value>): FileRead<Value> => {
-  const file = parseYaml(text, lines);
+const read = <Value>(
+  text: string,
+  lines: LineCounter,
+  reader: Reader<Value>,
+  included: IncludedFiles,
+): FileRead<Value> => {
+  const file = parseYaml(text, lines, included.yaml);
   const mistakes = yamlMistakes(text, file, lines);
   if (mistakes.length > 0) return { mistakes };
   if (!file.document?.contents)
     return { mistakes: [{ line: 1, column: 1, message: "The file is empty: it needs `steps`" }] };
-  const context = new ParseContext(text, file.document, lines);
+  const context = new ParseContext(text, file.document, lines, { included });
   const value = reader(file.document.contents, context);
   if (value === undefined || context.mistakes.length > 0) return { mistakes: inOrder(context.mistakes) };
   return { value, hints: inOrder(context.hints) };
 };
 
 /** Reads a pipeline file. One that is no YAML or exceeds a limit has mistakes too. */
-export const readFile = <Value>(text: string, reader: Reader<Value>): FileRead<Value> => {
+export const readFile = <Value>(
+  text: string,
+  reader: Reader<Value>,
+  includes: Includes = NOTHING_TO_INCLUDE,
+): FileRead<Value> => {
   const most = FILE_LIMITS.characters;
   if (text.length > most)
     return { mistakes: [{ line: 1, column: 1, message: `The file has more than ${withCommas(most)} characters` }] };
   const lines = new LineCounter();
   try {
-    return read(text, lines, reader);
+    return read(text, lines, reader, new IncludedFiles(text, includes));
   } catch (error) {
     if (error instanceof FileLimitExceeded) {
       const { line, col } = lines.linePos(error.offset);
-      return { mistakes: [{ line, column: col, message: error.message }] };
+      return { mistakes: [{ line, column: col, ...error.position, message: error.message }] };
     }
     // Parsing is recursive, for YAML and for scripts: deep nesting can exhaust the stack.
     if (error instanceof RangeError)

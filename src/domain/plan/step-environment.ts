@@ -3,25 +3,17 @@ import { evaluateText, type Scope } from "../expression/evaluate.ts";
 import { matrixContext, needsContext } from "../expression/job-contexts.ts";
 import { ExpressionMistake } from "../expression/mistake.ts";
 import { type Contexts, fixedContext, outputsContext, scopeOf, variableContext } from "../expression/scope.ts";
+import { inputsContext } from "./input-values.ts";
 import type { JobContext } from "./job-context.ts";
 import type { JobState } from "./job-state.ts";
-import type { Mistake } from "./mistake.ts";
-import type { EnvEntry, LocatedExpression, Plan, Template } from "./plan.ts";
+import { LocatedMistake } from "./located-mistake.ts";
+import type { EnvEntry, InputScope, LocatedExpression, Plan, Template } from "./plan.ts";
 
 /** Most bytes in the value of one variable: Linux passes no longer one to a program (MAX_ARG_STRLEN). */
 const ENV_VALUE_LIMIT = 128 * 1024 - 512;
 
 /** A value made from a secret is masked from this many characters on: shorter ones would hide half of the log. */
 const MIN_MASK_LENGTH = 4;
-
-/** A mistake found while a step is prepared, with its position in the file. */
-export class LocatedMistake extends Error {
-  readonly mistake: Mistake;
-  constructor(mistake: Mistake) {
-    super(mistake.message);
-    this.mistake = mistake;
-  }
-}
 
 /** Adds the position in the file to a mistake that evaluating `value` throws. @throws {LocatedMistake} */
 export const locateMistakes = <Value>(value: LocatedExpression, evaluate: () => Value): Value => {
@@ -91,17 +83,29 @@ const contextsOf = (plan: Plan, context: JobContext, state: JobState): Contexts 
 /** The environment of one step while its layers are applied, and the secret values that appear on the way. */
 export class StepEnvironment {
   readonly env: Dictionary;
-  readonly scope: Scope;
+  scope: Scope;
   readonly masks = new Set<string>();
   readonly #secretKeys: Set<string>;
   readonly #runKeys: Set<string>;
+  readonly #scopeOf: (contexts: Partial<Contexts>) => Scope;
 
   constructor(plan: Plan, context: JobContext, state: JobState) {
     this.#secretKeys = new Set(context.secretKeys);
     this.#runKeys = new Set(context.runKeys);
     const contexts = contextsOf(plan, context, state);
     this.env = contexts.env;
-    this.scope = scopeOf(contexts, state.status, context.changedFiles);
+    this.#scopeOf = (more) => scopeOf({ ...contexts, ...more }, state.status, context.changedFiles);
+    this.scope = this.#scopeOf({});
+  }
+
+  /** From now on expressions read the inputs of an included file, whose values are made with the variables set so far. */
+  enter(inputs: InputScope): void {
+    const env = variableContext(this.env.pairs().map(({ key, value }) => [key, value] as const));
+    const contextOf = (scope: InputScope): Dictionary => {
+      const around = this.#scopeOf(scope.outer ? { env, inputs: contextOf(scope.outer) } : { env });
+      return inputsContext(scope, (template) => this.render(template, around));
+    };
+    this.scope = this.#scopeOf({ inputs: contextOf(inputs) });
   }
 
   /** Sets a key, except those of the run itself. A secret key stays secret whatever its value. */
@@ -123,11 +127,10 @@ export class StepEnvironment {
    * A template's text; `shown` has `***` in place of secrets.
    * @throws {LocatedMistake} when an expression cannot be evaluated
    */
-  render(template: Template): { text: string; shown: string; isSecret: boolean } {
+  render(template: Template, scope = this.scope): { text: string; shown: string; isSecret: boolean } {
     const result = { text: "", shown: "", isSecret: false };
     for (const part of template) {
-      const value =
-        typeof part === "string" ? { text: part, isSecret: false } : evaluateForEnvironment(part, this.scope);
+      const value = typeof part === "string" ? { text: part, isSecret: false } : evaluateForEnvironment(part, scope);
       if (value.isSecret) this.#mask(value.text);
       result.text += value.text;
       result.shown += value.isSecret ? "***" : value.text;

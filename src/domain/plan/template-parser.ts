@@ -6,7 +6,7 @@ import { spansOf } from "../expression/interpolation.ts";
 import { ExpressionMistake } from "../expression/mistake.ts";
 import { parseExpression } from "../expression/parse.ts";
 import { idiomsIn } from "../other-ci/scripts.ts";
-import { FILE_LIMITS, FileLimitExceeded } from "./limits.ts";
+import { FILE_LIMITS } from "./limits.ts";
 import type { ScalarText } from "./node-parser.ts";
 import type { ParseContext } from "./parse-context.ts";
 import type { LocatedExpression, Script, Shell, Template } from "./plan.ts";
@@ -44,7 +44,7 @@ export class TemplateParser {
     const over = found.spans[FILE_LIMITS.expressions];
     if (!over) return found;
     const message = `This text has more than ${withCommas(FILE_LIMITS.expressions)} expressions`;
-    throw new FileLimitExceeded(message, this.#sourceMap(node).offset(over.start));
+    throw this.context.limit(message, this.#sourceMap(node).offset(over.start));
   }
 
   /** Parses the expression that begins at `start` of the scalar's value. */

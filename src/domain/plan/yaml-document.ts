@@ -8,28 +8,32 @@ const MAX_ERRORS = 100;
 
 const OPTIONS = { prettyErrors: false, uniqueKeys: false, logLevel: "error" } as const;
 
+/** What a file, with all that it includes, has of YAML so far. */
+export interface YamlSums {
+  tokens: number;
+  marks: number;
+}
+
 /** The tokens of a file, within the limits. Counting them costs little; the tree of a huge file would cost memory. */
-function* boundedTokens(text: string): Generator<string> {
+function* boundedTokens(text: string, sums: YamlSums): Generator<string> {
   let offset = 0;
   let flow = 0;
   let onLine = 0;
-  let marks = 0;
-  let tokens = 0;
   for (const token of new Lexer().lex(text)) {
     if (token === "[" || token === "{") flow++;
     else if (token === "]" || token === "}") flow--;
     else if (flow === 0 && (token === "-" || token === "?" || token === ":")) onLine++;
     else if (token.includes("\n")) onLine = 0;
-    else if (/^[&*!]/.test(token)) marks++;
+    else if (/^[&*!]/.test(token)) sums.marks++;
     // Indentation alone cannot nest deep within the limit of characters.
     if (flow > FILE_LIMITS.depth || onLine > FILE_LIMITS.depth)
       throw new FileLimitExceeded("The file is nested too deeply", offset);
-    if (marks > FILE_LIMITS.marks)
+    if (sums.marks > FILE_LIMITS.marks)
       throw new FileLimitExceeded(
         `The file has more than ${withCommas(FILE_LIMITS.marks)} anchors, aliases and tags`,
         offset,
       );
-    if (++tokens > FILE_LIMITS.tokens)
+    if (++sums.tokens > FILE_LIMITS.tokens)
       throw new FileLimitExceeded(
         `The file has more than ${withCommas(FILE_LIMITS.tokens)} words, signs and line breaks of YAML`,
         offset,
@@ -56,7 +60,7 @@ export interface YamlFile {
 }
 
 /** Parses the one YAML document of a file. @throws {FileLimitExceeded} before it builds a larger tree */
-export const parseYaml = (text: string, lines: LineCounter): YamlFile => {
+export const parseYaml = (text: string, lines: LineCounter, sums: YamlSums): YamlFile => {
   const errors: YamlError[] = [];
   const warnings: YamlError[] = [];
   const note = (offset: number, code: ErrorCode, message: string, isWarning = false): void => {
@@ -78,7 +82,7 @@ export const parseYaml = (text: string, lines: LineCounter): YamlFile => {
   };
   const parsed = function* () {
     lines.addNewLine(0);
-    for (const token of boundedTokens(text)) {
+    for (const token of boundedTokens(text, sums)) {
       yield* good(parser.next(token));
       if (documents > 1) return;
     }

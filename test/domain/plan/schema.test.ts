@@ -10,10 +10,11 @@ import { Key } from "../../../src/protocol/variable.ts";
 type Schema = Record<string, unknown> & {
   properties?: Record<string, Schema>;
   items?: Schema;
+  anyOf?: Schema[];
   additionalProperties?: Schema | boolean;
 };
 const [schema, several] = PIPELINE_SCHEMA.anyOf as unknown as [Schema, Schema];
-const step = schema.properties?.steps?.items;
+const [step, include] = schema.properties?.steps?.items?.anyOf ?? [];
 const job = several.properties?.jobs?.additionalProperties as Schema;
 const pattern = (of: unknown) => new RegExp(String(of));
 
@@ -38,6 +39,8 @@ describe("the schema of pipeline files", () => {
     ]);
     expect(schema).toMatchObject({ required: ["steps"], additionalProperties: false });
     expect(step).toMatchObject({ required: ["run"], additionalProperties: false });
+    expect(Object.keys(include?.properties ?? {})).toEqual(["include", "with"]);
+    expect(include).toMatchObject({ required: ["include"], additionalProperties: false });
     expect(JSON.parse(JSON.stringify(schema))).toEqual(schema);
   });
 
@@ -46,7 +49,7 @@ describe("the schema of pipeline files", () => {
       Object.entries(node.properties ?? {}).flatMap(([key, child]) => [
         ...(typeof child.description === "string" && child.description !== "" ? [] : [`${path}.${key}`]),
         ...undescribed(child, `${path}.${key}`),
-        ...undescribed(child.items ?? {}, `${path}.${key}[]`),
+        ...[child.items ?? {}, ...(child.items?.anyOf ?? [])].flatMap((one) => undescribed(one, `${path}.${key}[]`)),
       ]);
     expect([schema, several, job].flatMap((one) => undescribed(one, ""))).toEqual([]);
   });

@@ -279,7 +279,12 @@ const WRONG: [file: string, mistakes: string[]][] = [
     ["1:60 There is no earlier step with this id"],
   ],
   ["jobs: { a: { steps: [{ run: x }], tools: x } }", ["1:35 `tools` is not a key of a job. This comes later"]],
-  ["jobs: { a: { steps: [{ run: x }], include: x } }", ["1:35 `include` is not a key of a job. This comes later"]],
+  [
+    "jobs: { a: { steps: [{ run: x }], include: x } }",
+    [
+      "1:35 `include` is not a key of a job. Write `- include: ./ci/FILE.yml` in a list of steps, with its `steps` in that file",
+    ],
+  ],
   ["jobs: { a: { steps: [{ run: x }], retry: x } }", ["1:42 This must be a whole number from 0 to 2"]],
   ["jobs: { a: { steps: [{ run: x }], retry: 3 } }", ["1:42 This must be a whole number from 0 to 2"]],
   ["jobs: { a: { steps: [{ run: x }], retry: -1 } }", ["1:42 This must be a whole number from 0 to 2"]],
@@ -303,7 +308,12 @@ const WRONG: [file: string, mistakes: string[]][] = [
     "jobs: { a: { steps: [{ run: x }], services: x } }",
     ["1:35 `services` is not a key of a job. This comes later: start services in a step"],
   ],
-  ["jobs: { a: { steps: [{ run: x }], inputs: x } }", ["1:35 `inputs` is not a key of a job. This comes later"]],
+  [
+    "jobs: { a: { steps: [{ run: x }], inputs: x } }",
+    [
+      "1:35 `inputs` is not a key of a job. Write `with` where a file is included: inputs are those of an included file",
+    ],
+  ],
   ["jobs: { a: { steps: [{ run: x }], id-token: x } }", ["1:35 `id-token` is not a key of a job. This comes later"]],
   [
     "jobs: { a: { steps: [{ run: x }], host-token: x } }",
