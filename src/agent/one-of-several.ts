@@ -1,8 +1,11 @@
 import { createHash } from "node:crypto";
+import { hashedText } from "../domain/plan/included-files.ts";
+import { parsePlan } from "../domain/plan/parse.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import type { Fetched } from "./checkout/checkout.ts";
 import { pipelineText } from "./checkout/commit-file.ts";
 import { BuildFailure } from "./failure.ts";
+import { type ParsedWithIncludes, parseInCommit } from "./read-includes.ts";
 import type { OneOfSeveral } from "./wire/answers.ts";
 
 /* One job of a build of several: what sets it apart from a build of one job. */
@@ -28,10 +31,14 @@ export const jobVariables = ({ id, key, definition, name, matrix }: OneOfSeveral
 });
 
 /**
- * The file that the job's plan was made from, as the commit itself has it: whatever an agent said that it read.
- * @throws BuildFailure plan-mismatch
+ * The file that the job's plan was made from, with all that it includes, as the commit itself has them: whatever an
+ * agent said that it read. @throws BuildFailure plan-mismatch
  */
-export const comparedText = ({ path, hash }: OneOfSeveral, definition: string | null, fetched: Fetched): string => {
+export const comparedFile = async (
+  { path, hash }: OneOfSeveral,
+  definition: string | null,
+  fetched: Fetched,
+): Promise<ParsedWithIncludes & { text: string }> => {
   const where = path === null ? "the pipeline's definition" : `${path} of commit ${fetched.commitSha}`;
   const differs = (): BuildFailure =>
     new BuildFailure(
@@ -39,8 +46,9 @@ export const comparedText = ({ path, hash }: OneOfSeveral, definition: string | 
       `${where} is not what the jobs of this build were planned from: nothing of it ran`,
     );
   const text = path === null ? (definition ?? "") : textInCommit(fetched, path, differs);
-  if (createHash("sha256").update(text).digest("hex") !== hash) throw differs();
-  return text;
+  const read = path === null ? { parsed: parsePlan(text), includes: [] } : await parseInCommit(text, fetched);
+  if (createHash("sha256").update(hashedText(text, read.includes)).digest("hex") !== hash) throw differs();
+  return { text, ...read };
 };
 
 const textInCommit = (fetched: Fetched, path: string, differs: () => BuildFailure): string => {

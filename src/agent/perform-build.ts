@@ -21,7 +21,7 @@ import { planJobs } from "./plan-jobs.ts";
 import { chownTree } from "./process/as-user.ts";
 import type { ProcessTree } from "./process/process-tree.ts";
 import type { StepUser } from "./process/step-user.ts";
-import { type PlanRead, readPlan } from "./read-plan.ts";
+import { type PlanRead, readPlan, wholeText } from "./read-plan.ts";
 import { type RunStepsOptions, runSteps } from "./steps/run-steps.ts";
 import { buildVariables } from "./steps/step-environment.ts";
 import { firstSteps } from "./steps/step-report.ts";
@@ -81,12 +81,12 @@ export const performBuild = async (job: JobAnswer, options: PerformBuildOptions)
       log.say(skipped);
       return { kind: "finish", body: { status: "canceled", exitCode: null, reason: "skipped", message: skipped } };
     }
-    const read = readPlan(job, fetched);
+    const read = await readPlan(job, fetched);
     if (!job.job && isPlanned(read.plan)) return await planAll(job, read, fetched, changes, options);
     const { plan } = read;
     if (!job.job) checkRequirements(plan, read.file, options.identity);
     if (plan.job.timeoutMinutes !== null) planTimer = cancelAfter(plan.job.timeoutMinutes * 60, cancel);
-    const comparison = await compare(job, read.text, changes, options);
+    const comparison = await compare(job, wholeText(read), changes, options);
     await fillWorkspace(source, fetched, context, plan, options);
     const equipped = await withEnvironment(job, plan, fetched, comparison, options);
     return await runAll(equipped, read, fetched, comparison, options);
@@ -129,7 +129,7 @@ const planAll = async (
   options: PerformBuildOptions,
 ): Promise<BuildResult> => {
   const { calls, log, letGo, progress } = options;
-  const comparison = await compare(job, read.text, changes, options);
+  const comparison = await compare(job, wholeText(read), changes, options);
   await planJobs(read, { path: job.pipeline.configPath, commitSha, comparison, calls, log, letGo });
   progress.told();
   return { kind: "planned" };

@@ -24,11 +24,12 @@ export const changedAnswers = ({ changed }: Questions, files: readonly string[] 
  * Sends the file to the service, which plans the jobs of it, and says whether the commit changed what they ask for. No
  * code of the repository runs for it. @throws BuildFailure, Cancel
  */
-export const planJobs = async ({ text, plan }: PlanRead, options: PlanJobsOptions): Promise<void> => {
+export const planJobs = async ({ text, plan, includes = [] }: PlanRead, options: PlanJobsOptions): Promise<void> => {
   const { path, commitSha, comparison, calls, log, letGo } = options;
   const { base, files } = comparison;
   const changed = changedAnswers(questionsOf(plan), files);
-  const body = { commitSha, path, text, changed, ...(base === null ? {} : { base }) };
+  const more = { ...(base === null ? {} : { base }), ...(includes.length === 0 ? {} : { includes }) };
+  const body = { commitSha, path, text, changed, ...more };
   log.say(`--- Plan of the jobs in ${path}`);
   const keys = await calls.plan(body);
   letGo();

@@ -1,12 +1,14 @@
+import type { IncludedText, Includes } from "../domain/plan/included-files.ts";
 import { formatMistake } from "../domain/plan/mistake.ts";
-import { parsePlan } from "../domain/plan/parse.ts";
+import { type Parsed, parsePlan } from "../domain/plan/parse.ts";
 import type { JobDefinition, Plan } from "../domain/plan/plan.ts";
 import { planOfJob } from "../domain/plan/plan-of-job.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import type { Fetched } from "./checkout/checkout.ts";
 import { pipelineText } from "./checkout/commit-file.ts";
 import { BuildFailure } from "./failure.ts";
-import { comparedText } from "./one-of-several.ts";
+import { comparedFile } from "./one-of-several.ts";
+import { parseInCommit } from "./read-includes.ts";
 import type { JobAnswer } from "./wire/answers.ts";
 
 /** What the agent was given to do, as the file says it. */
@@ -19,19 +21,33 @@ export interface PlanRead {
   /** The plan of the whole file, and the job in it that is run; null where the file has no jobs. */
   whole: Plan;
   definition: JobDefinition | null;
+  /** The files that it includes. */
+  includes?: IncludedText[];
 }
 
-/** @throws BuildFailure pipeline-invalid, or plan-mismatch for a job whose plan was made from another file. */
-export const readPlan = (job: JobAnswer, fetched: Fetched): PlanRead => {
+/** All that expressions may be written in. */
+export const wholeText = ({ text, includes = [] }: Pick<PlanRead, "text" | "includes">): string =>
+  [text, ...includes.map((one) => one.text)].join("\n");
+
+/**
+ * Reads the file, and what it includes, from the commit.
+ * @throws BuildFailure pipeline-invalid, or plan-mismatch for a job whose plan was made from other files.
+ */
+export const readPlan = async (job: JobAnswer, fetched: Fetched): Promise<PlanRead> => {
   const { pipeline, job: one } = job;
   if (one) {
-    const text = comparedText(one, pipeline.definition, fetched);
     const name = one.path ?? "definition";
-    return readJob(parsePlanOrFail(text, name), name, text, one.definition);
+    const { text, parsed, includes } = await comparedFile(one, pipeline.definition, fetched);
+    return { ...readJob(planOrFail(parsed, name), name, text, one.definition), includes };
   }
-  const file = pipeline.definition === null ? pipeline.configPath : "definition";
-  const text = pipeline.definition ?? pipelineText(fetched, pipeline.configPath, LIMITS.definitionCharacters);
-  const plan = parsePlanOrFail(text, file);
+  if (pipeline.definition !== null) return wholePlan(parsePlan(pipeline.definition), "definition", pipeline.definition);
+  const text = pipelineText(fetched, pipeline.configPath, LIMITS.definitionCharacters);
+  const { parsed, includes } = await parseInCommit(text, fetched);
+  return { ...wholePlan(parsed, pipeline.configPath, text), includes };
+};
+
+const wholePlan = (parsed: Parsed, file: string, text: string): PlanRead => {
+  const plan = planOrFail(parsed, file);
   return { file, text, plan, whole: plan, definition: null };
 };
 
@@ -44,8 +60,11 @@ export const readJob = (whole: Plan, file: string, text: string, key: string): P
 };
 
 /** @throws BuildFailure pipeline-invalid with a line for each mistake. */
-export const parsePlanOrFail = (text: string, file: string): Plan => {
-  const { plan, mistakes = [] } = parsePlan(text);
+export const planOrFail = ({ plan, mistakes = [] }: Parsed, file: string): Plan => {
   if (plan) return plan;
   throw new BuildFailure("pipeline-invalid", mistakes.map((mistake) => formatMistake(file, mistake)).join("\n"));
 };
+
+/** @throws BuildFailure pipeline-invalid with a line for each mistake. */
+export const parsePlanOrFail = (text: string, file: string, includes?: Includes): Plan =>
+  planOrFail(parsePlan(text, includes), file);

@@ -4,7 +4,7 @@ import { ENDED } from "./build-states.ts";
 import { atMost, atMostItems, queryNumber, wholeNumber } from "./checks.ts";
 import { Id, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
-import { ConfigPath, Requires } from "./pipeline.ts";
+import { ConfigPath, IncludedFiles, Requires } from "./pipeline.ts";
 import { CommitSha, CREDENTIAL_KINDS } from "./repository.ts";
 
 /*
@@ -34,9 +34,9 @@ export const BOOT_HEADER = "X-Boot-Id";
 export const FEATURES_HEADER = "X-Agent-Features";
 /**
  * `environment`: asks for its variables once it has read the file. `jobs`: plans builds of several jobs and runs them.
- * `retry`: runs steps again as the file says.
+ * `retry`: runs steps again as the file says. `include`: reads the files that the pipeline file includes.
  */
-export const FEATURES = ["environment", "jobs", "retry"] as const;
+export const FEATURES = ["environment", "jobs", "retry", "include"] as const;
 export type Feature = (typeof FEATURES)[number];
 
 /** The features in the header's value that this release knows, in the order of `FEATURES`. */
@@ -198,6 +198,7 @@ export const PlanToAccept = z.strictObject({
   text: z.string(),
   base: z.optional(CommitSha),
   changed: z.optional(z.record(z.string(), z.boolean())),
+  includes: z.optional(IncludedFiles),
 });
 export type PlanToAccept = z.infer<typeof PlanToAccept>;
 

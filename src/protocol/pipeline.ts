@@ -34,6 +34,15 @@ export const ConfigPath = z.string().check(
   ),
 );
 
+/** A file that a pipeline file includes, as the commit has it. */
+export const IncludedFile = z.strictObject({ path: ConfigPath, text: z.string() });
+
+/** Each path once. */
+export const IncludedFiles = z.array(IncludedFile).check(
+  atMostItems(LIMITS.includes, "files"),
+  z.refine((files) => new Set(files.map(({ path }) => path)).size === files.length, "must have each path once"),
+);
+
 export const Definition = z.string().check(notEmpty(), atMost(LIMITS.definitionCharacters));
 
 const Patterns = z.optional(z.array(z.string().check(withoutNul())));
@@ -163,6 +172,7 @@ export const PipelineCheck = z.strictObject({
   definition: z.string().check(atMost(LIMITS.definitionCharacters)),
   repoId: z.nullish(Id),
   pipelineId: z.nullish(Id),
+  includes: z.optional(IncludedFiles),
 });
 
 /** When a file would be built: in words, and the next times of its schedules. */
@@ -190,9 +200,15 @@ export const CheckedJob = z.object({
 export const CheckedPipeline = z.object({
   isValid: z.boolean(),
   mistakes: z.array(
-    z.object({ line: z.int(), column: z.int(), message: z.string(), suggestion: z.optional(z.string()) }),
+    z.object({
+      line: z.int(),
+      column: z.int(),
+      message: z.string(),
+      suggestion: z.optional(z.string()),
+      file: z.optional(z.string()),
+    }),
   ),
-  hints: z.array(z.object({ line: z.int(), column: z.int(), message: z.string() })),
+  hints: z.array(z.object({ line: z.int(), column: z.int(), message: z.string(), file: z.optional(z.string()) })),
   triggers: z.nullable(CheckedTriggers),
   jobs: z.nullable(z.array(CheckedJob)),
 });

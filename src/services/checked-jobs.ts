@@ -11,7 +11,7 @@ import { mergeRequires, unmetRequirements } from "../domain/requires.ts";
 import type { Agent } from "../protocol/agent.ts";
 import { type CheckedJob, PIPELINE_DEFAULTS } from "../protocol/pipeline.ts";
 import type { Context } from "./core/context.ts";
-import { graphOf, type PlannedGraph, type PlanSources } from "./plan-graph.ts";
+import { graphOf, type PlannedGraph, type PlanSources, type PlanText } from "./plan-graph.ts";
 
 /** What a check of a file knows: all of it for a pipeline, nothing for a file alone. */
 export type CheckSources = Omit<PlanSources, "repository" | "run" | "secretKeys"> & {
@@ -34,9 +34,12 @@ const orAssumed = (plan: Plan, known: CheckSources | null): PlanSources => {
   };
 };
 
+/** A file, and those that it may include. */
+type TextToCheck = Pick<PlanText, "text" | "files">;
+
 /** A build of the default branch, as far as one can be told before it is there. */
-const sampleText = (text: string, branch: string, { pipeline }: PlanSources) => ({
-  text,
+const sampleText = (of: TextToCheck, branch: string, { pipeline }: PlanSources) => ({
+  ...of,
   path: pipeline?.definition != null ? null : (pipeline?.configPath ?? PIPELINE_DEFAULTS.configPath),
   build: {
     ...{ id: NO_ID, number: 1, branch, commit: null, message: null, trigger: "api", event: "api", ref: refOf(branch) },
@@ -76,7 +79,7 @@ interface Checked {
 export const checkJobs = async (
   context: Context,
   plan: Plan,
-  text: string,
+  text: TextToCheck,
   known: CheckSources | null,
 ): Promise<Checked> => {
   if (!isPlanned(plan)) return { jobs: null, mistakes: [], hints: [] };

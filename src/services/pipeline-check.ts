@@ -3,6 +3,7 @@ import { pipeline, repository } from "../db/schema.ts";
 import { triggerWords } from "../domain/githost/trigger-words.ts";
 import type { Triggers } from "../domain/githost/triggers.ts";
 import { onProblems } from "../domain/githost/written-on.ts";
+import type { Includes } from "../domain/plan/included-files.ts";
 import { type KnownVariables, unknownVariables } from "../domain/plan/known-variables.ts";
 import { mistakeSentence } from "../domain/plan/mistake.ts";
 import { parseFile } from "../domain/plan/parse.ts";
@@ -12,6 +13,7 @@ import { type CheckSources, checkJobs } from "./checked-jobs.ts";
 import type { Context } from "./core/context.ts";
 import { type FieldError, invalid, invalidFields, Refusal } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
+import { checkSize, filesOf } from "./included-files.ts";
 import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
 
 /** Checks an inline definition before it is stored. @throws Refusal invalid, with line and column of each mistake */
@@ -86,6 +88,9 @@ const namesIn = ({ rows }: CheckSources): KnownVariables => {
   return { secrets, vars: rows.map((row) => row.key).filter((key) => !secrets.has(key)) };
 };
 
+/** Without the texts of included files a check is one of the file alone. */
+const NOT_READ: Includes = () => ({ unread: "The steps of this file are not checked here: send it in `includes`" });
+
 const NOT_PLANNED = { jobs: null, mistakes: [], hints: [] };
 
 /** Finds every mistake of a pipeline file without running it; with a pipeline or repository, unknown variables too. */
@@ -97,10 +102,14 @@ export const checkPipeline = verb({
     await context.admit();
     const { repoId = null, pipelineId = null } = body;
     const known = repoId || pipelineId ? await knownTo(context, repoId ?? null, pipelineId ?? null) : null;
-    const { value: file, mistakes = [], hints = [] } = parseFile(body.definition);
+    const files = known?.pipeline?.definition == null ? filesOf(body.includes ?? [], NOT_READ) : undefined;
+    checkSize(body.definition, body.includes);
+    const { value: file, mistakes = [], hints = [] } = parseFile(body.definition, files?.find);
     const unknown = file && known ? unknownVariables(file.plan, namesIn(known)) : mistakes;
     const planned =
-      file && unknown.length === 0 ? await checkJobs(context, file.plan, body.definition, known) : NOT_PLANNED;
+      file && unknown.length === 0
+        ? await checkJobs(context, file.plan, { text: body.definition, files }, known)
+        : NOT_PLANNED;
     const all = [...unknown, ...planned.mistakes];
     return {
       isValid: all.length === 0,

@@ -6,6 +6,7 @@ import { expand } from "../domain/jobs/expand.ts";
 import type { GraphFacts, JobGraph } from "../domain/jobs/graph.ts";
 import { unknownGroups, withGate } from "../domain/jobs/guarded.ts";
 import { questionsOf } from "../domain/jobs/questions.ts";
+import { hashedText, type KnownFiles } from "../domain/plan/included-files.ts";
 import type { JobContext } from "../domain/plan/job-context.ts";
 import { unknownBeforeJobs } from "../domain/plan/known-variables.ts";
 import type { Mistake } from "../domain/plan/mistake.ts";
@@ -39,6 +40,8 @@ export interface PlanText {
   timeoutSeconds: number;
   /** By what conditions ask of changed files: whether one matches. */
   changed: Record<string, boolean>;
+  /** The files that it may include; none for a definition of the pipeline's record. */
+  files?: KnownFiles;
 }
 
 export type PlannedGraph = { graph: JobGraph; mistakes?: undefined } | { graph?: undefined; mistakes: Mistake[] };
@@ -74,7 +77,8 @@ const isTooLarge = (text: string): boolean =>
 
 /** Makes the jobs of a file, or finds all that is wrong with it. @throws EnvironmentTooLarge */
 export const graphOf = async (context: Context, of: PlanText, found: PlanSources): Promise<PlannedGraph> => {
-  const { plan, mistakes } = parsePlan(of.text);
+  const { plan, mistakes } = parsePlan(of.text, of.files?.find);
+  const includes = of.files?.used ?? [];
   if (mistakes) return { mistakes };
   if (isTooLarge(of.text))
     return { mistakes: [{ line: 1, column: 1, message: "The file has too many signs that are not printed" }] };
@@ -86,7 +90,8 @@ export const graphOf = async (context: Context, of: PlanText, found: PlanSources
   if (unknown.length > 0) return { mistakes: unknown };
   const expanded = expand(plan, {
     facts: factsOf(plan, of, found, plain),
-    hash: await sha256Hex(of.text),
+    hash: await sha256Hex(hashedText(of.text, includes)),
+    features: includes.length > 0 ? ["include"] : [],
     path: of.path,
     commitSha: of.build.commit,
     requires: of.requires,

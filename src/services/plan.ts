@@ -1,17 +1,19 @@
 import { and, eq } from "drizzle-orm";
 import { pipeline, repository } from "../db/schema.ts";
 import { fileWantsPush } from "../domain/githost/file-wants.ts";
+import type { Includes } from "../domain/plan/included-files.ts";
 import { formatMistake, type Mistake, mistakeSentence } from "../domain/plan/mistake.ts";
 import type { Grant } from "../domain/pool/commands.ts";
 import { PathId } from "../protocol/common.ts";
 import { PlanAccepted, PlanToAccept } from "../protocol/jobs.ts";
-import { byteSize, LIMITS } from "../protocol/limits.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import { PIPELINE_DEFAULTS } from "../protocol/pipeline.ts";
 import { attachedGroups, runValuesOf, Uncomposable, unopenable } from "./build-environment.ts";
 import type { Context } from "./core/context.ts";
 import { isOwn } from "./core/record.ts";
 import { Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
+import { checkSize, filesOf, pointerTo, refuseUnused } from "./included-files.ts";
 import { holderOf } from "./jobs.ts";
 import { graphOf, type PlanSources } from "./plan-graph.ts";
 import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
@@ -41,6 +43,8 @@ const readSources = async (context: Context, grant: Grant): Promise<PlanSources>
 const mayGoOn = ({ purpose, build }: Grant, { pipeline: of }: PlanSources, text: string): boolean =>
   purpose !== "read-file" || (of?.on === null && fileWantsPush(text, build.branch, null));
 
+const NOT_SENT: Includes = () => ({ problem: "The agent did not send this file with the plan" });
+
 /** A definition in the pipeline's record counts, whatever the agent sends; else the file at the pipeline's path alone. */
 const planned = async (context: Context, grant: Grant, body: Body, found: PlanSources) => {
   const { id, number, branch, trigger, event, ref, tag, pull, subject, schedule } = grant.build;
@@ -50,6 +54,7 @@ const planned = async (context: Context, grant: Grant, body: Body, found: PlanSo
   const text = definition ?? body.text;
   if (!mayGoOn(grant, found, text)) throw new Refusal("conflict", "This build only reads the pipeline file.");
   const base = body.base ?? null;
+  const files = definition === null ? filesOf(body.includes ?? [], NOT_SENT) : undefined;
   const of = {
     text,
     path: definition === null ? configPath : null,
@@ -60,8 +65,11 @@ const planned = async (context: Context, grant: Grant, body: Body, found: PlanSo
     requires: grant.requires,
     timeoutSeconds: grant.timeoutSeconds,
     changed: body.changed ?? {},
+    ...(files ? { files } : {}),
   };
-  return { text, base, configPath, ...(await graphOf(context, of, found)) };
+  const made = await graphOf(context, of, found);
+  if (files && made.graph) refuseUnused(body.includes ?? [], files);
+  return { text, base, configPath, ...made };
 };
 
 /** What people read of a file that cannot be planned: as much as a build's message holds. */
@@ -70,10 +78,10 @@ const messageOf = (configPath: string, mistakes: Mistake[]): string => {
   return lines.join("\n").slice(0, LIMITS.messageCharacters).toWellFormed();
 };
 
-const refusalOf = (mistakes: Mistake[]): Refusal =>
+const refusalOf = (mistakes: Mistake[], { includes = [] }: Body): Refusal =>
   new Refusal("invalid", "The file cannot be planned, and the build has failed: see errors.", {
     errors: mistakes.map((mistake) => ({
-      pointer: "/text",
+      pointer: pointerTo(mistake, includes),
       detail: `${mistake.line}:${mistake.column}: ${mistakeSentence(mistake)}`,
     })),
   });
@@ -102,8 +110,7 @@ export const planBuild = verb({
   output: PlanAccepted,
   async run(context, { params, body }) {
     const holder = await holderOf(context, params.id);
-    if (body.text.length > LIMITS.definitionCharacters)
-      throw new Refusal("too-large", `A pipeline file has at most ${byteSize(LIMITS.definitionCharacters)}.`);
+    checkSize(body.text, body.includes);
     const pool = context.objects.pool(context.orgId);
     const grant = settled(await pool.granted(holder));
     if (grant.job) throw new Refusal("conflict", "This is one job of a build: its jobs are planned already.");
@@ -114,6 +121,6 @@ export const planBuild = verb({
     }
     const message = typeof found === "string" ? found : messageOf(found.configPath, found.mistakes);
     settled(await pool.refusePlan({ ...holder, reason: "pipeline-invalid", message }));
-    throw typeof found === "string" ? new Refusal("invalid", found) : refusalOf(found.mistakes);
+    throw typeof found === "string" ? new Refusal("invalid", found) : refusalOf(found.mistakes, body);
   },
 });

@@ -1,3 +1,4 @@
+import type { Feature } from "../../protocol/jobs.ts";
 import { LIMITS, withCommas } from "../../protocol/limits.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import { FILE_LIMITS } from "../plan/limits.ts";
@@ -15,8 +16,10 @@ import { questionsInCondition } from "./questions.ts";
 
 export interface ExpandOptions {
   facts: GraphFacts;
-  /** SHA-256 of the file's text, in hexadecimal digits. */
+  /** SHA-256 of the file's text, and of what it includes, in hexadecimal digits. */
   hash: string;
+  /** What an agent's program must be able to do to run the jobs, beyond running jobs. */
+  features?: Feature[];
   /** Null for a definition of the pipeline's record. */
   path: string | null;
   commitSha: string | null;
@@ -115,6 +118,7 @@ export const expand = (plan: Plan, options: ExpandOptions): Expanded => {
   const mistakes = new Mistakes();
   const jobs = plan.jobs ? jobsIn(plan, options, mistakes) : onlyJob(plan, options, mistakes);
   if (mistakes.list.length > 0) return { mistakes: mistakes.list };
-  const { hash, path, commitSha, facts } = options;
-  return { graph: { hash, path, commitSha, failFast: plan.failFast, jobs, facts } };
+  const { hash, path, commitSha, facts, features = [] } = options;
+  const needed = features.length > 0 ? { features } : {};
+  return { graph: { hash, path, commitSha, failFast: plan.failFast, jobs, facts, ...needed } };
 };

@@ -1,3 +1,4 @@
+import type { Feature } from "../../protocol/jobs.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { Role } from "../../protocol/token.ts";
 
@@ -8,7 +9,7 @@ export type MatrixValue = string | boolean;
 export type Matrix = Record<string, MatrixValue>;
 
 export interface JobGraph {
-  /** SHA-256 of the file's text, in hexadecimal digits. */
+  /** SHA-256 of the file's text, in hexadecimal digits; of `hashedText` where it includes others. */
   hash: string;
   /** Where the file lies in the commit; null for a definition that stands in the pipeline's record. */
   path: string | null;
@@ -18,6 +19,8 @@ export interface JobGraph {
   /** In topological order: a job stands behind all that it needs. */
   jobs: GraphJob[];
   facts: GraphFacts;
+  /** What an agent's program must be able to do besides: absent where the jobs ask for nothing. */
+  features?: Feature[];
 }
 
 /** What conditions of jobs can read, as it was when the plan was made. */

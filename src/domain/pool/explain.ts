@@ -22,8 +22,11 @@ const reasonsOf = (state: PoolState, agent: AgentFacts, job: JobFacts, context: 
   const reasons = unmetRequirements(agent, job.requires);
   if (context.rules.isNotFor(job, agent.id))
     reasons.push(reason("gave-it-back", ["released", "released"], "this build"));
-  if (!context.rules.runsLane(agent, { isOfJobs: job.jobOf !== undefined }))
+  const isOfJobs = job.jobOf !== undefined;
+  if (!context.rules.runsLane(agent, { isOfJobs, features: [] }))
     reasons.push(reason("too-old", IS, "too old to run a job of a build of several"));
+  else if (!context.rules.runsLane(agent, { isOfJobs, features: job.features ?? [] }))
+    reasons.push(reason("too-old", IS, "too old to run a job whose file includes others"));
   if (!isOnline(state, agent, context.now, pingedAt)) reasons.push(reason("offline", IS, "offline"));
   if (agent.isDraining || agent.spentAt !== null) reasons.push(reason("draining", ["takes", "take"], "no new builds"));
   if (isUnresponsive(agent, context)) {

@@ -85,6 +85,8 @@ export interface JobFacts {
   /** As in its `BuildFacts`. */
   jobOf?: string;
   requires: Requires;
+  /** What an agent's program must be able to do besides; absent where it is nothing. */
+  features?: Feature[];
   timeoutSeconds: number;
   maxParallel: number | null;
   maxAttempts: number;

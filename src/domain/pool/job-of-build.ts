@@ -1,4 +1,4 @@
-import type { GraphJob } from "../jobs/graph.ts";
+import type { GraphJob, JobGraph } from "../jobs/graph.ts";
 import type { BuildFacts, JobFacts } from "./facts.ts";
 
 /* To the queue a job of a build of several is a build of its own, which nobody else hears of. */
@@ -11,8 +11,14 @@ export const buildFactsOf = (build: BuildFacts, { id }: GraphJob, seq: number, n
   ...{ queuedAt: now, startedAt: null, finishedAt: null },
 });
 
-export const jobFactsOf = (build: BuildFacts, root: JobFacts, job: GraphJob): JobFacts => ({
+export const jobFactsOf = (
+  build: BuildFacts,
+  root: JobFacts,
+  job: GraphJob,
+  { features }: Pick<JobGraph, "features">,
+): JobFacts => ({
   ...{ id: job.id, buildId: job.id, jobOf: build.id, requires: job.requires, timeoutSeconds: job.timeoutSeconds },
+  ...(features ? { features } : {}),
   ...{ maxParallel: root.maxParallel, maxAttempts: root.maxAttempts, inputBytes: 0 },
   ...(job.retry && { retry: job.retry }),
   ...{ attempt: 0, unstarted: 0, releasedBy: [], notBefore: 0 },

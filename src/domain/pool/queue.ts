@@ -1,3 +1,4 @@
+import type { Feature } from "../../protocol/jobs.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { BuildFacts, JobFacts } from "./facts.ts";
 import type { Room } from "./rooms.ts";
@@ -24,6 +25,8 @@ export interface Lane {
   rooms: readonly LaneRoom[];
   /** Jobs of builds of several, which not every agent can run. */
   isOfJobs: boolean;
+  /** What else an agent's program must be able to do for them. */
+  features: readonly Feature[];
   builds: QueuedBuild[];
 }
 
@@ -85,16 +88,16 @@ export class Queue {
     return count;
   }
 
-  #laneFor(build: BuildFacts, { requires }: JobFacts, needed: readonly Room[]): Lane {
+  #laneFor(build: BuildFacts, { requires, features = [] }: JobFacts, needed: readonly Room[]): Lane {
     const classKey = requirementKey(requires);
     const requirementClass = this.classes.get(classKey) ?? { key: classKey, requires, lanes: new Map<string, Lane>() };
     this.classes.set(classKey, requirementClass);
     const rooms = needed.map((room) => laneRoomOf(build, room));
     const isOfJobs = build.jobOf !== undefined;
-    const key = JSON.stringify([isOfJobs, ...rooms.map((room) => [room.key, room.limit, room.holder])]);
+    const key = JSON.stringify([isOfJobs, features, ...rooms.map((room) => [room.key, room.limit, room.holder])]);
     const existing = requirementClass.lanes.get(key);
     if (existing) return existing;
-    const lane: Lane = { key, requirementClass, rooms, isOfJobs, builds: [] };
+    const lane: Lane = { key, requirementClass, rooms, isOfJobs, features, builds: [] };
     requirementClass.lanes.set(key, lane);
     for (const room of rooms) this.#byRoom.set(room.key, (this.#byRoom.get(room.key) ?? new Set()).add(lane));
     return lane;

@@ -86,7 +86,7 @@ export interface Rules extends JobRules, TryRules {
   /** Whether there is room for one more in a room with so many. */
   hasRoom(leased: number, maxParallel: number | null): boolean;
   /** Whether the agent's program can run what is in the lane. */
-  runsLane(agent: AgentFacts, lane: Pick<Lane, "isOfJobs">): boolean;
+  runsLane(agent: AgentFacts, lane: Pick<Lane, "isOfJobs" | "features">): boolean;
   isDue(job: JobFacts, now: number): boolean;
   /** Whether the agent may get any build. */
   takesBuilds(agent: AgentFacts, now: number): boolean;
@@ -209,7 +209,8 @@ export const RULES: Rules = {
   meets: (agent, requires) => unmetRequirements(agent, requires).length === 0,
   comesFirst: (left, right) => byQueueOrder(left, right) < 0,
   hasRoom: (leased, maxParallel) => maxParallel === null || leased < maxParallel,
-  runsLane: ({ features }, { isOfJobs }) => !isOfJobs || (features?.includes("jobs") ?? false),
+  runsLane: ({ features = [] }, lane) =>
+    (!lane.isOfJobs || features.includes("jobs")) && lane.features.every((feature) => features.includes(feature)),
   isDue: (job, now) => job.notBefore <= now,
   takesBuilds: (agent, now) =>
     !agent.isDraining &&

@@ -115,7 +115,7 @@ class Settling {
       const made = makeRoom(this.#state, build, graphJob, canceled, this.#context);
       this.changes.push(
         { kind: "build", build: buildFactsOf(build, graphJob, ++seq, now) },
-        { kind: "job", job: jobFactsOf(build, job, graphJob) },
+        { kind: "job", job: jobFactsOf(build, job, graphJob, this.#known.graph) },
         ...made.changes,
       );
       this.pushes.push(...made.pushes);
