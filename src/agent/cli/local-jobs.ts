@@ -3,6 +3,7 @@ import { expand } from "../../domain/jobs/expand.ts";
 import type { GraphJob, JobGraph } from "../../domain/jobs/graph.ts";
 import { needsFrom } from "../../domain/jobs/needs.ts";
 import { questionsOf } from "../../domain/jobs/questions.ts";
+import type { IncludedText } from "../../domain/plan/included-files.ts";
 import { formatMistake } from "../../domain/plan/mistake.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import type { Needs } from "../../protocol/jobs.ts";
@@ -12,7 +13,7 @@ import { outputsOf } from "../job-outputs.ts";
 import { headerOf, jobVariables } from "../one-of-several.ts";
 import { changedAnswers } from "../plan-jobs.ts";
 import { ProcessTree } from "../process/process-tree.ts";
-import { readJob } from "../read-plan.ts";
+import { readJob, wholeText } from "../read-plan.ts";
 import { EXIT, ExitError } from "./exit-codes.ts";
 import { type JobResult, LocalBuild } from "./local-build.ts";
 import { type LocalFacts, localFacts } from "./local-facts.ts";
@@ -38,12 +39,13 @@ interface LocalJobs extends LocalRunOptions {
   file: string;
   text: string;
   plan: Plan;
+  includes: IncludedText[];
 }
 
 /** Runs the jobs of a file in the order of their needs, or only one of them. @returns the exit code */
 export const runJobs = async (options: LocalJobs): Promise<number> => {
-  const { job, approve, signal, abandon, text, env } = options;
-  const known = await localFacts(randomUUID(), text, env, new ProcessTree("local"));
+  const { job, approve, signal, abandon, env } = options;
+  const known = await localFacts(randomUUID(), wholeText(options), env, new ProcessTree("local"));
   const graph = graphOf(options, known);
   const run = (one: GraphJob, needs: Needs): Promise<JobResult> => {
     const { key: name, retry = 0 } = one;

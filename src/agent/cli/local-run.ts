@@ -5,9 +5,10 @@ import { formatMistake } from "../../domain/plan/mistake.ts";
 import { parseFile } from "../../domain/plan/parse.ts";
 import { BuildFailure, Cancel } from "../failure.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
-import { parsePlanOrFail } from "../read-plan.ts";
+import { parsePlanOrFail, wholeText } from "../read-plan.ts";
 import { EXIT, ExitError } from "./exit-codes.ts";
 import { localFacts } from "./local-facts.ts";
+import { filesBeside } from "./local-includes.ts";
 import { type LocalRunOptions, runJobs } from "./local-jobs.ts";
 import { type LocalEnd, runPlan } from "./local-plan.ts";
 import { runTries } from "./local-tries.ts";
@@ -23,7 +24,7 @@ const read = (file: string): string => {
 
 /** Prints every mistake of a pipeline file as `file:line:column: message`. @returns the exit code. */
 export const checkFile = (file: string): number => {
-  const { value, mistakes = [], hints = [] } = parseFile(read(file));
+  const { value, mistakes = [], hints = [] } = parseFile(read(file), filesBeside(file).find);
   for (const hint of hints) process.stdout.write(`${formatMistake(file, hint)} (a hint)\n`);
   for (const mistake of mistakes) process.stdout.write(`${formatMistake(file, mistake)}\n`);
   if (value) logger.info(`${file} has no mistakes. Builds: ${triggerWords(value.triggers.on)}`);
@@ -44,11 +45,13 @@ const triedOf = (end: LocalEnd) => {
 export const runFile = async (file: string, options: LocalRunOptions): Promise<number> => {
   const text = read(file);
   try {
-    const plan = parsePlanOrFail(text, file);
-    if (plan.jobs !== null) return await runJobs({ file, text, plan, ...options });
+    const files = filesBeside(file);
+    const plan = parsePlanOrFail(text, file, files.find);
+    const includes = files.used;
+    if (plan.jobs !== null) return await runJobs({ file, text, plan, includes, ...options });
     if (options.job !== null) throw new ExitError(`${file} has no jobs: leave out --job`, EXIT.usage);
     const factsOf = async (tree: ProcessTree, attempt: number) => {
-      const { fixed, facts } = await localFacts(randomUUID(), text, options.env, tree);
+      const { fixed, facts } = await localFacts(randomUUID(), wholeText({ text, includes }), options.env, tree);
       return { fixed, facts: { ...facts, build: { ...facts.build, attempt } } };
     };
     const run = async (attempt: number) =>

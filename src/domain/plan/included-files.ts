@@ -18,18 +18,20 @@ export const NOTHING_TO_INCLUDE: Includes = () => ({
 
 /** Files that are there as texts, and which of them a file includes, directly or not. */
 export class KnownFiles {
-  readonly #texts: ReadonlyMap<string, ToInclude>;
+  readonly #texts: Map<string, ToInclude>;
   readonly #otherwise: Includes;
   readonly #used = new Set<string>();
 
   constructor(texts: ReadonlyMap<string, ToInclude>, otherwise: Includes) {
-    this.#texts = texts;
+    this.#texts = new Map(texts);
     this.#otherwise = otherwise;
   }
 
   readonly find: Includes = (path) => {
     this.#used.add(path);
-    return this.#texts.get(path) ?? this.#otherwise(path);
+    const found = this.#texts.get(path) ?? this.#otherwise(path);
+    this.#texts.set(path, found);
+    return found;
   };
 
   /** The files that were included, in the order of their paths. */
