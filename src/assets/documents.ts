@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { describe } from "../api/description/describe.ts";
 import { EXAMPLES } from "../api/description/examples.ts";
 import { ROUTES } from "../api/routes.ts";
-import { PIPELINE_SCHEMA } from "../domain/plan/schema.ts";
+import { INCLUDE_SCHEMA, PIPELINE_SCHEMA } from "../domain/plan/schema.ts";
 import { VERSION } from "../protocol/version.ts";
 import type { AgentProgram } from "./agent.ts";
 import { htmlPage } from "./html-page.ts";
@@ -59,6 +59,7 @@ export const writeDocuments = (agent: AgentProgram, notices: string): void => {
   const files: Record<string, string> = {
     "openapi.json": json(describe(ROUTES, EXAMPLES)),
     "schema/pipeline.json": json(PIPELINE_SCHEMA),
+    "schema/include.json": json(INCLUDE_SCHEMA),
     "docs.html": referencePage(),
     _redirects: "/ /app 302\n",
     "THIRD-PARTY-NOTICES.txt": notices,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FEATURES_HEADER, type Job } from "../../src/protocol/jobs.ts";
+import { FEATURES, FEATURES_HEADER, type Job } from "../../src/protocol/jobs.ts";
 import { makeJob } from "./support/fake-service.ts";
 import { testRepository } from "./support/repository.ts";
 import { useRunningAgent } from "./support/running-agent.ts";
@@ -50,7 +50,7 @@ describe("a build without its environment", () => {
     expect(verbs.indexOf("environment")).toBeLessThan(verbs.indexOf("progress"));
     expect(JSON.stringify(service.requests.map(({ body }) => body.toString()))).not.toContain(SECRET);
     const poll = service.requests.find(({ path }) => path.endsWith("/poll"));
-    expect(poll?.headers[FEATURES_HEADER.toLowerCase()]).toBe("environment,jobs,retry");
+    expect(poll?.headers[FEATURES_HEADER.toLowerCase()]).toBe(FEATURES.join());
   });
 
   it("says what it is compared with", async () => {

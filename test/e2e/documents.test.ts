@@ -7,7 +7,7 @@ import { methodsOf } from "../../src/api/routes/route.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 import { agentProgram } from "../../src/assets/agent.ts";
 import { buildAssets } from "../../src/assets/build.ts";
-import { PIPELINE_SCHEMA } from "../../src/domain/plan/schema.ts";
+import { INCLUDE_SCHEMA, PIPELINE_SCHEMA } from "../../src/domain/plan/schema.ts";
 import { PROBLEMS } from "../../src/protocol/problem.ts";
 import { startChromium } from "../support/browser.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";
@@ -26,6 +26,7 @@ describe("what is served beside the API", () => {
   it("is the description, the schema of pipeline files and the agent", async () => {
     expect(await json("/openapi.json")).toEqual(JSON.parse(JSON.stringify(describeApi(ROUTES, EXAMPLES))));
     expect(await json("/schema/pipeline.json")).toEqual(PIPELINE_SCHEMA);
+    expect(await json("/schema/include.json")).toEqual(INCLUDE_SCHEMA);
     expect(await (await get("/agent.mjs")).text()).toMatch(/^#!\/usr\/bin\/env node\n/);
   });
 

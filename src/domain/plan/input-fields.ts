@@ -47,18 +47,18 @@ export const inputProblem = ({ type, options }: InputKind): string =>
     ? `This must be one of: ${options.join(", ")}`
     : `This must be ${type === "boolean" ? "true or false" : type === "number" ? "a number" : "text"}`;
 
-const fallbackOf = (written: ScalarText, kind: InputKind, context: ParseContext): InputLiteral | undefined => {
+const fallbackOf = (written: ScalarText, kind: InputKind, context: ParseContext): InputLiteral => {
   const value = inputOf(written.text, kind);
   if (written.text.includes("${{")) context.mistake(written.node, "A default is plain text: it cannot have ${{ }}");
   else if (value === undefined) context.mistake(written.node, inputProblem(kind));
-  return value;
+  return value ?? null;
 };
 
 const declared = (name: string, node: Node, written: MappingOf<typeof FIELDS>, context: ParseContext): Input => {
   const { type = "string", options, default: fallback, required } = written;
-  const kind = { type, options: (options ?? []).map((option) => option.text) };
-  if ((type === "choice") !== (options !== undefined))
-    context.mistake(node, "An input of type choice, and no other, has `options`");
+  const fits = (type === "choice") === (options !== undefined);
+  if (!fits) context.mistake(node, "An input of type choice, and no other, has `options`");
+  const kind: InputKind = { type: fits ? type : "string", options: (options ?? []).map((option) => option.text) };
   if (required && fallback)
     context.mistake(node, "An input with a default need not be given: leave out `required`, or the default");
   const value = fallback && fallbackOf(fallback, kind, context);

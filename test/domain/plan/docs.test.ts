@@ -5,7 +5,7 @@ import * as z from "zod";
 import { CONTEXT_NAMES, CONTEXT_PROPERTIES, FUNCTION_NAMES } from "../../../src/domain/expression/names.ts";
 import { parseFile, parsePlan } from "../../../src/domain/plan/parse.ts";
 import { SHELLS } from "../../../src/domain/plan/plan.ts";
-import { PIPELINE_SCHEMA } from "../../../src/domain/plan/schema.ts";
+import { INCLUDE_SCHEMA, PIPELINE_SCHEMA } from "../../../src/domain/plan/schema.ts";
 
 const read = (file: string): string => readFileSync(file, "utf8");
 const page = read("docs/pipelines.md");
@@ -36,14 +36,26 @@ describe("the page about pipeline files", () => {
 
   it("has examples", () => expect(all.length).toBeGreaterThanOrEqual(7));
 
+  const included = /^```yml\n(.*?)^```/ms.exec(page)?.[1] ?? "";
+  const find = (path: string) => (path === "ci/setup.yml" ? { text: included } : { problem: "gone" });
+
   it.each(all)("has a good example at %s, also for an editor", (_, file) => {
-    expect(parseFile(file).mistakes).toBeUndefined();
+    expect(parseFile(file, find).mistakes).toBeUndefined();
     expect(editor.safeParse(parse(file)).success).toBe(true);
+  });
+
+  it("has a file that an example includes, also for an editor", () => {
+    expect(all.filter(([, file]) => parseFile(file).mistakes)).toHaveLength(1);
+    const schema = z.fromJSONSchema(INCLUDE_SCHEMA as Parameters<typeof z.fromJSONSchema>[0]);
+    expect(schema.safeParse(parse(included)).success).toBe(true);
+    expect(schema.safeParse(parse(`${included}jobs: {}\n`)).success).toBe(false);
   });
 
   it("names every key, context, property, function and shell there is", () => {
     const names = [
       ...keysOf(PIPELINE_SCHEMA as Schema),
+      ...keysOf(INCLUDE_SCHEMA as Schema),
+      "inputs",
       ...CONTEXT_NAMES,
       ...Object.values(CONTEXT_PROPERTIES).flat(),
       ...FUNCTION_NAMES,

@@ -113,7 +113,7 @@ export const JOBS: Words = {
       matrix: MATRIX,
       attempt: "The number of this attempt, from 1.",
       needs: "How the jobs that it needs have ended.",
-      hash: "SHA-256 of the file that the jobs were planned from. If the commit has another one, fail the job as plan-mismatch before a step runs.",
+      hash: "SHA-256 of the file that the jobs were planned from; where it includes others, of all of them, as docs/agent.md says. If the commit has another one, fail the job as plan-mismatch before a step runs.",
       path: "Path of that file in the commit; null for a definition in the pipeline's record, which no commit has.",
     },
   },
@@ -138,8 +138,14 @@ export const JOBS: Words = {
       text: `The file, at most ${byteSize(LIMITS.definitionCharacters)}. Not looked at where the pipeline's record has a definition.`,
       base: "The commit from which changes count.",
       changed: "For each pattern that conditions of jobs name with changed(): whether a file changed that it matches.",
+      includes: "The files that it includes, directly or not, as the commit has them; left out where it includes none.",
     },
   },
+  IncludedFile: {
+    is: "A file that a pipeline file includes.",
+    fields: { path: "Its path from the repository's root.", text: "The file." },
+  },
+  IncludedFiles: { is: `At most ${LIMITS.includes} files, each path once.`, fields: {} },
   PlanAccepted: {
     is: "The jobs that were made of the file.",
     fields: { jobs: "The jobs, in the order of the file.", "jobs[].id": "Id of the job.", "jobs[].key": "Its key." },
