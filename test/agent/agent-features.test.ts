@@ -2,13 +2,14 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { listAgents, missingFeatures } from "../../src/local/agent-features.ts";
+import { FEATURES } from "../../src/protocol/jobs.ts";
 
 describe("what the agents of a deployment can do", () => {
   const server = createServer(({ url, headers }, response) => {
     if (headers.authorization !== "Bearer right") return response.writeHead(401).end();
     const isFirst = url === "/buildagent";
     if (isFirst) response.setHeader("Link", '</buildagent?cursor=x>; rel="next"');
-    const features = isFirst ? ["environment", "jobs", "retry"] : ["environment"];
+    const features = isFirst ? FEATURES : ["environment"];
     return response.end(JSON.stringify([{ name: isFirst ? "new" : "middle", features }, { name: "old" }]));
   });
   let service = "";
@@ -24,10 +25,9 @@ describe("what the agents of a deployment can do", () => {
     expect(agents.map(({ name }) => name)).toEqual(["new", "old", "middle", "old"]);
     expect(missingFeatures(agents)).toEqual([
       "environment: old, old",
-      "jobs: old, middle, old",
-      "retry: old, middle, old",
+      ...FEATURES.slice(1).map((feature) => `${feature}: old, middle, old`),
     ]);
-    expect(missingFeatures([{ name: "new", features: ["environment", "jobs", "retry", "later"] }])).toEqual([]);
+    expect(missingFeatures([{ name: "new", features: [...FEATURES, "later"] }])).toEqual([]);
   });
 
   it("cannot be said where the service refuses the token", async () => {

@@ -34,6 +34,7 @@ const isEligible = (
     build.status === "queued" &&
     !build.several &&
     (!build.jobOf || !!agent.features?.includes("jobs")) &&
+    !job.features?.some((feature) => !agent.features?.includes(feature)) &&
     job.notBefore <= now &&
     !job.releasedBy.includes(agent.id) &&
     !(job.passedOver?.agentId === agent.id && job.passedOver.until !== null) &&

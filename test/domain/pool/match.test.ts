@@ -1,5 +1,8 @@
 import { expect, it } from "vitest";
+import { explainJob } from "../../../src/domain/pool/explain-jobs.ts";
 import type { Requires } from "../../../src/protocol/pipeline.ts";
+import { graphJob } from "../jobs/test-build.ts";
+import { claim, graph, take } from "./planned.ts";
 import { TestPool } from "./test-pool.ts";
 
 const MAC = { platform: 1, canBuildIOS: true, canBuildWeb: true, labels: ["xcode=16", "arm64"] };
@@ -40,4 +43,20 @@ it("uses the labels of an agent as they were last changed", () => {
   expect(agent.claimId()).toBeNull();
   pool.ok("updateAgent", { agentId: agent.id, change: { labels: ["gpu"] }, actor: { actor: "x", requestId: null } });
   expect(agent.claimId()).toBe(build);
+});
+
+it("gives jobs of a file that includes others to agents that can read them, and tells the others why", () => {
+  const pool = new TestPool();
+  const buildId = pool.build();
+  const agent = pool.agent();
+  const jobs = graph(buildId, [graphJob("test")], { features: ["include"] });
+  pool.ok("plan", { ...take(agent), graph: jobs, text: "text", base: null });
+  expect(claim(agent)).toBeNull();
+  const { state, context } = pool.model;
+  const [group] = explainJob(state, `${buildId}/test`, context, () => 0)?.groups ?? [];
+  expect(group).toMatchObject({ codes: ["too-old"], message: expect.stringContaining("includes others") });
+  const able = pool.agent();
+  const features = ["environment" as const, "jobs" as const, "include" as const];
+  const granted = pool.ok("claim", { ...able.credentials, bootId: able.bootId, features });
+  expect(granted?.buildId).toBe(`${buildId}/test`);
 });
