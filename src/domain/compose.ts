@@ -1,6 +1,13 @@
+import type { FileEncoding } from "../protocol/file-variable.ts";
 import { byteSize, LIMITS, withCommas } from "../protocol/limits.ts";
 import type { Origin } from "../protocol/pipeline.ts";
 import type { Scope } from "../protocol/variable.ts";
+
+/** How a value becomes a file of the build; without a name it has that of its variable. */
+export interface FileForm {
+  encoding: FileEncoding;
+  name: string | null;
+}
 
 /** A stored variable. Its value is null in a preview, which opens no secret. */
 export interface ScopedVariable<Value extends string | null = string> {
@@ -13,6 +20,8 @@ export interface ScopedVariable<Value extends string | null = string> {
   isActive: boolean;
   allowOverride: boolean;
   version: number;
+  /** Absent where the value itself is handed out. */
+  file?: FileForm;
 }
 
 /** The parts of one build's environment. `variables` are those of the build's scopes, in any order. */
@@ -42,6 +51,7 @@ export interface ComposedEntry<Value extends string | null = string> extends Val
   value: Value | string;
   isSecret: boolean;
   version: number | null;
+  file?: FileForm;
   overrides: ValueSource[];
 }
 
@@ -63,6 +73,7 @@ interface LayeredVariable<Value extends string | null> extends ValueSource {
   value: Value | string;
   isSecret: boolean;
   version: number | null;
+  file?: FileForm;
 }
 
 const LAYERS: Scope[] = ["organization", "group", "repository", "pipeline"];
@@ -78,7 +89,7 @@ const inLayers = <Value extends string | null>(input: Composition<Value>): Layer
     .filter((variable) => variable.isActive && isOfBuild(variable))
     .map((variable) => ({ variable, rank: rankOf(variable) }))
     .sort((a, b) => a.rank - b.rank)
-    .map(({ variable: { id, scope, groupId, key, value, version, isSecret } }) => ({
+    .map(({ variable: { id, scope, groupId, key, value, version, isSecret, file } }) => ({
       scope,
       groupId,
       variableId: id,
@@ -86,6 +97,7 @@ const inLayers = <Value extends string | null>(input: Composition<Value>): Layer
       value,
       version,
       isSecret: isSecret || marked.has(key),
+      ...(file && { file }),
     }));
   const source: ValueSource = { scope: "run", groupId: null, variableId: null };
   // Refused when the run was asked for; a schedule's values are older than the variable's setting may be.

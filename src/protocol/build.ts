@@ -36,6 +36,7 @@ export const EnvironmentKey = z.object({
   scope: Origin,
   isSecret: z.boolean(),
   version: z.nullable(z.int()),
+  isFile: z.optional(z.boolean()),
 });
 export type EnvironmentKey = z.infer<typeof EnvironmentKey>;
 

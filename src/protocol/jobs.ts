@@ -3,6 +3,7 @@ import { Build, BuildReason, Step } from "./build.ts";
 import { ENDED } from "./build-states.ts";
 import { atMost, atMostItems, queryNumber, wholeNumber } from "./checks.ts";
 import { Id, Timestamp } from "./common.ts";
+import { HandedFile } from "./file-variable.ts";
 import { LIMITS } from "./limits.ts";
 import { ConfigPath, IncludedFiles, Requires } from "./pipeline.ts";
 import { CommitSha, CREDENTIAL_KINDS } from "./repository.ts";
@@ -34,9 +35,10 @@ export const BOOT_HEADER = "X-Boot-Id";
 export const FEATURES_HEADER = "X-Agent-Features";
 /**
  * `environment`: asks for its variables once it has read the file. `jobs`: plans builds of several jobs and runs them.
- * `retry`: runs steps again as the file says. `include`: reads the files that the pipeline file includes.
+ * `retry`: runs steps again as the file says. `include`: reads the files that the pipeline file includes. `files`:
+ * writes variables of type file.
  */
-export const FEATURES = ["environment", "jobs", "retry", "include"] as const;
+export const FEATURES = ["environment", "jobs", "retry", "include", "files"] as const;
 export type Feature = (typeof FEATURES)[number];
 
 /** The features in the header's value that this release knows, in the order of `FEATURES`. */
@@ -112,6 +114,8 @@ export const Job = z.object({
   env: z.record(z.string(), z.string()),
   secretKeys: z.array(z.string()),
   runKeys: z.array(z.string()),
+  /** Variables of type file: none of them is in `env`. Absent where there are none. */
+  files: z.optional(z.record(z.string(), HandedFile)),
   requires: Requires,
   timeoutSeconds: z.int(),
   mayGoElsewhere: z.optional(z.boolean()),
@@ -216,6 +220,7 @@ export const HandedEnvironment = z.object({
   env: z.record(z.string(), z.string()),
   secretKeys: z.array(z.string()),
   runKeys: z.array(z.string()),
+  files: z.optional(z.record(z.string(), HandedFile)),
 });
 export type HandedEnvironment = z.infer<typeof HandedEnvironment>;
 

@@ -44,6 +44,8 @@ const VARIABLES = {
   variables: 20_000,
   keyCharacters: 255,
   valueBytes: 48 * KIB,
+  /** UTF-8 of the name of a variable's file. */
+  fileNameBytes: 255,
   /** UTF-8 of one run's `envVariables` as JSON. */
   envVariablesBytes: 256 * KIB,
   secretKeys: 1000,

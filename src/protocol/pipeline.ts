@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { atMost, atMostItems, notEmpty, visible, wholeNumber, withoutNul } from "./checks.ts";
 import { Id, Labels, Name, NameFilter, OrgId, Timestamp } from "./common.ts";
+import { FileEncoding } from "./file-variable.ts";
 import { LIMITS } from "./limits.ts";
 import { PAGE } from "./page.ts";
 import { Role } from "./token.ts";
@@ -161,6 +162,9 @@ export const EnvironmentEntry = z.object({
   scope: Origin,
   isSecret: z.boolean(),
   value: z.optional(z.string()),
+  isFile: z.optional(z.boolean()),
+  fileEncoding: z.optional(FileEncoding),
+  fileName: z.optional(z.string()),
   variableId: z.nullable(Id),
   groupId: z.nullable(Id),
   version: z.nullable(z.int()),

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { atMost, queryNumber, withoutNul } from "./checks.ts";
 import { Description, Id, OrgId, QueryFlag, Timestamp } from "./common.ts";
+import { FileEncoding, FileName } from "./file-variable.ts";
 import { DEFAULTS, LIMITS } from "./limits.ts";
 import { PAGE } from "./page.ts";
 
@@ -25,6 +26,9 @@ export const Variable = z.object({
   key: z.string(),
   value: z.optional(z.string()),
   isSecret: z.boolean(),
+  isFile: z.optional(z.boolean()),
+  fileEncoding: z.optional(z.nullable(FileEncoding)),
+  fileName: z.optional(z.nullable(z.string())),
   scope: Scope,
   orgId: OrgId,
   repoId: z.nullable(Id),
@@ -49,6 +53,9 @@ export const NewVariable = z.strictObject({
   key: Key,
   value: Value,
   isSecret: z.boolean(),
+  isFile: z.nullish(z.boolean()),
+  fileEncoding: z.nullish(FileEncoding),
+  fileName: z.nullish(FileName),
   scope: Scope,
   orgId: z.nullish(OrgId),
   repoId: z.nullish(Id),
@@ -64,6 +71,9 @@ export const VariableChange = z.strictObject({
   key: z.optional(Key),
   value: z.optional(Value),
   isSecret: z.optional(z.boolean()),
+  isFile: z.optional(z.boolean()),
+  fileEncoding: z.optional(z.nullable(FileEncoding)),
+  fileName: z.optional(z.nullable(FileName)),
   description: z.optional(z.nullable(Description)),
   isActive: z.optional(z.boolean()),
   allowOverride: z.optional(z.boolean()),

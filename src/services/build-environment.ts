@@ -41,6 +41,13 @@ export const runValuesOf = async (
 const isProtected = (attached: AttachedGroup[], { scope, ownerId }: VariableRow): boolean =>
   scope === "group" && attached.some(({ id, protection }) => id === ownerId && protection !== null);
 
+/** An agent of before 0.7.0 has no place for files, and would run the steps without them. @throws Uncomposable */
+const checkFiles = ({ headers }: Context, entries: ComposedEntry[]): void => {
+  const one = entries.find(({ file }) => file !== undefined);
+  if (one && !headers.features.includes("files"))
+    throw new Uncomposable(`${one.key} is a file, and this agent's program cannot write it: upgrade the agent.`);
+};
+
 /**
  * Composes what the holder of the grant gets, and opens no other value. Without a job that names it, a protected group
  * stays closed.
@@ -62,14 +69,24 @@ export const composeFor = async (
     .map((row) => (isProtected(attached, row) ? { ...row, allowOverride: false } : row));
   const variables = await Promise.all(open.map(async (row) => scoped(row, await storedValue(context, row))));
   const run = await runValuesOf(context, grant);
-  return compose({ variables, groupIds, run, secretKeys: grant.secretKeys }, "trusted");
+  const entries = compose({ variables, groupIds, run, secretKeys: grant.secretKeys }, "trusted");
+  checkFiles(context, entries);
+  return entries;
 };
+
+const filesOf = (entries: ComposedEntry[]): HandedEnvironment["files"] =>
+  Object.fromEntries(
+    entries.flatMap(({ key, value: text, file }) =>
+      file ? [[key, { encoding: file.encoding, text, ...(file.name !== null && { name: file.name }) }]] : [],
+    ),
+  );
 
 /** The environment as an agent gets it. */
 export const handedEnvironment = (entries: ComposedEntry[]): HandedEnvironment => ({
-  env: Object.fromEntries(entries.map(({ key, value }) => [key, value])),
+  env: Object.fromEntries(entries.filter(({ file }) => !file).map(({ key, value }) => [key, value])),
   secretKeys: entries.filter((entry) => entry.isSecret).map((entry) => entry.key),
   runKeys: entries.filter((entry) => entry.scope === "run").map((entry) => entry.key),
+  ...(entries.some(({ file }) => file) && { files: filesOf(entries) }),
 });
 
 /** Values to mask. */
@@ -78,6 +95,9 @@ export const secretsOf = (entries: ComposedEntry[]): string[] =>
 
 /** What the pool remembers of a hand-out: names, and the variables that were used. */
 export const namesOf = (entries: ComposedEntry[]): { environment: EnvironmentKey[]; variableIds: string[] } => ({
-  environment: entries.map(({ key, scope, isSecret, version }) => ({ key, scope, isSecret, version })),
+  environment: entries.map(({ key, scope, isSecret, version, file }) => ({
+    ...{ key, scope, isSecret, version },
+    ...(file && { isFile: true }),
+  })),
   variableIds: entries.flatMap((entry) => entry.variableId ?? []),
 });

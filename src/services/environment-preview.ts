@@ -1,7 +1,13 @@
 import { and, eq } from "drizzle-orm";
 import * as z from "zod/mini";
 import { pipeline, repository } from "../db/schema.ts";
-import { compose, EnvironmentTooLarge, type ScopedVariable, withoutSecret } from "../domain/compose.ts";
+import {
+  type ComposedEntry,
+  compose,
+  EnvironmentTooLarge,
+  type ScopedVariable,
+  withoutSecret,
+} from "../domain/compose.ts";
 import { allowsRef } from "../domain/group-protection.ts";
 import { atMost } from "../protocol/checks.ts";
 import { PathId } from "../protocol/common.ts";
@@ -15,7 +21,7 @@ import type { VariableRow } from "./variables.ts";
 
 /** A stored row as `compose` takes it, with its opened value, or null where the caller may not see it. */
 export const scoped = <V extends string | null>(row: VariableRow, value: V): ScopedVariable<V> => {
-  const { id, scope, ownerId, key, isSecret, isActive, allowOverride, version } = row;
+  const { id, scope, ownerId, key, isSecret, isActive, allowOverride, version, fileEncoding: encoding } = row;
   return {
     id,
     scope,
@@ -26,8 +32,14 @@ export const scoped = <V extends string | null>(row: VariableRow, value: V): Sco
     isActive,
     allowOverride,
     version,
+    ...(encoding && { file: { encoding, name: row.fileName } }),
   };
 };
+
+const previewOf = ({ file, ...entry }: ComposedEntry<string | null>) => ({
+  ...withoutSecret(entry),
+  ...(file && { isFile: true, fileEncoding: file.encoding, fileName: file.name ?? entry.key }),
+});
 
 /**
  * The environment that a build of the pipeline would have: for each key the winning variable and those it overrides. Of
@@ -64,7 +76,7 @@ export const previewEnvironment = verb({
     const variables = rows.map((row) => scoped(row, row.isSecret ? null : row.value));
     const input = { variables, groupIds, run: {}, secretKeys: [] };
     try {
-      return compose(input, "trusted").map(withoutSecret);
+      return compose(input, "trusted").map(previewOf);
     } catch (error) {
       throw error instanceof EnvironmentTooLarge ? new Refusal("too-large", `${error.message}.`) : error;
     }

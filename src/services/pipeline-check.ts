@@ -83,8 +83,9 @@ const knownTo = async (context: Context, repoId: string | null, pipelineId: stri
   return { repository: its ?? null, pipeline: attaching, rows, groups: attached };
 };
 
+/** The path of a file is no secret. */
 const namesIn = ({ rows }: CheckSources): KnownVariables => {
-  const secrets = new Set(rows.filter((row) => row.isSecret).map((row) => row.key));
+  const secrets = new Set(rows.filter((row) => row.isSecret && row.fileEncoding === null).map((row) => row.key));
   return { secrets, vars: rows.map((row) => row.key).filter((key) => !secrets.has(key)) };
 };
 

@@ -46,11 +46,14 @@ export interface PlanText {
 
 export type PlannedGraph = { graph: JobGraph; mistakes?: undefined } | { graph?: undefined; mistakes: Mistake[] };
 
-/** The plain variables that every job has, and the names of its secrets. What a protected group has stays unread. */
+/**
+ * The plain variables that every job has, and the names of its secrets. What a protected group has stays unread, and a
+ * file has no path before its job runs.
+ */
 const variablesOf = ({ rows, groups, run, secretKeys }: PlanSources, branch: string) => {
   const { groupIds } = openGroups(groups, { groups: [], branch, decision: null });
   const variables = rows.map((row) => scoped(row, row.isSecret ? null : row.value));
-  const entries = compose({ variables, groupIds, run, secretKeys }, "trusted");
+  const entries = compose({ variables, groupIds, run, secretKeys }, "trusted").filter(({ file }) => !file);
   const secrets = entries.filter((entry) => entry.isSecret).map(({ key }) => key);
   const plain = entries.filter((entry) => !entry.isSecret).map(({ key, value }) => [key, value ?? ""] as const);
   return { secrets, plain: new Map(plain) };

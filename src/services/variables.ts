@@ -16,6 +16,7 @@ import { deleteRow, findOne, nextVersion, updateRow } from "./core/record.ts";
 import { invalid, Refusal } from "./core/refusal.ts";
 import { checkOwnOrg, updateOf, verb, writablePart } from "./core/verb.ts";
 import { viewOf } from "./core/view.ts";
+import { checkEncoding, fileColumns, fileFields } from "./file-variables.ts";
 
 export type VariableRow = typeof variable.$inferSelect;
 const COLUMNS = getTableColumns(variable);
@@ -29,6 +30,7 @@ export const variableRecord = (row: VariableRow): Variable => {
   return view({
     ...row,
     value: row.isSecret ? undefined : (row.value ?? ""),
+    ...fileFields(row),
     repoId: ownerIn("repository"),
     groupId: ownerIn("group"),
     pipelineId: ownerIn("pipeline"),
@@ -75,13 +77,14 @@ const withValue = async (context: Context, row: VariableRow, value: string): Pro
 const hasRoom = (orgId: string): SQL =>
   sql`(SELECT count(*) FROM ${variable} WHERE ${variable.orgId} = ${orgId}) < ${LIMITS.variables}`;
 
-const auditDetail = ({ key, scope, ownerId, isSecret, isActive, version }: VariableRow) => ({
+const auditDetail = ({ key, scope, ownerId, isSecret, isActive, version, ...row }: VariableRow) => ({
   key,
   scope,
   ownerId,
   isSecret,
   isActive,
   version,
+  ...fileFields(row),
 });
 
 const sameKey = (db: Database, { orgId, scope, ownerId, key }: VariableRow) =>
@@ -101,6 +104,8 @@ export const createVariable = verb({
     const { key, isSecret, scope } = body;
     const ownerId = ownerOf(context, body);
     checkValue(body.value, isSecret);
+    const file = fileColumns(body);
+    checkEncoding(file, body.value);
     const empty: VariableRow = {
       id: context.newId(),
       orgId: context.orgId,
@@ -119,6 +124,7 @@ export const createVariable = verb({
       updatedAt: context.at,
       lastUsedAt: null,
       lastUsedBy: null,
+      ...file,
     };
     const row = await withValue(context, empty, body.value);
     const db = context.db.sql;
@@ -187,9 +193,10 @@ export const storedValue = (context: Context, row: VariableRow): Promise<string>
 const changedValue = async (context: Context, row: VariableRow, next: VariableRow, value: string | undefined) => {
   if (value !== undefined) return { row: await withValue(context, next, value), newValue: value };
   const isResealed = next.isSecret !== row.isSecret || (row.isSecret && next.key !== row.key);
-  if (!isResealed) return { row: next, newValue: undefined };
+  if (!isResealed && next.fileEncoding === row.fileEncoding) return { row: next, newValue: undefined };
   const kept = await storedValue(context, row);
   checkValue(kept, next.isSecret);
+  checkEncoding(next, kept);
   return { row: await withValue(context, next, kept), newValue: row.isSecret ? undefined : kept };
 };
 
@@ -200,12 +207,15 @@ export const updateVariable = verb({
   output: Variable,
   async run(context, { params, body }) {
     const row = await findOne(context, variable, COLUMNS, params.id);
-    const { value, ...change } = writablePart(body, VariableChange, variableRecord(row));
-    const next = { ...row, ...change, ...nextVersion(context, row) };
+    const { value, isFile, ...change } = writablePart(body, VariableChange, variableRecord(row));
+    const next = { ...row, ...change, ...fileColumns({ isFile, ...change }, row), ...nextVersion(context, row) };
     if (row.isSecret && !next.isSecret && value === undefined) {
       throw invalid("/isSecret", "a secret becomes a plain variable only together with a new value");
     }
-    if (value !== undefined) checkValue(value, next.isSecret);
+    if (value !== undefined) {
+      checkValue(value, next.isSecret);
+      checkEncoding(next, value);
+    }
     const { row: changed, newValue } = await changedValue(context, row, next, value);
     // A hand-out may have written these two since: they are not part of the version.
     const { lastUsedAt: _, lastUsedBy: __, ...columns } = changed;

@@ -26,7 +26,7 @@ export const REQUEST_HEADERS: Record<RequestHeader | ImpliedHeader, Parameter> =
   ),
   Features: parameter(
     FEATURES_HEADER,
-    "What the agent program can do, in words separated by commas. environment: asks for its variables once it has read the file. jobs: plans builds of several jobs and runs them. Unknown words are ignored.",
+    "What the agent program can do, in words separated by commas. environment: asks for its variables once it has read the file. jobs: plans builds of several jobs and runs them. files: writes variables of type file. Unknown words are ignored.",
   ),
   IdempotencyKey: parameter(
     "Idempotency-Key",

@@ -10,6 +10,7 @@ import * as connection from "../../protocol/connection.ts";
 import * as deadLetter from "../../protocol/dead-letter.ts";
 import * as delivery from "../../protocol/delivery.ts";
 import * as explain from "../../protocol/explain.ts";
+import * as fileVariable from "../../protocol/file-variable.ts";
 import * as group from "../../protocol/group.ts";
 import * as jobRecord from "../../protocol/job-record.ts";
 import * as jobs from "../../protocol/jobs.ts";
@@ -49,6 +50,7 @@ const MODULES: Record<string, unknown>[] = [
   deadLetter,
   delivery,
   explain,
+  fileVariable,
   group,
   jobs,
   log,

@@ -1,4 +1,5 @@
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import type { FileEncoding } from "../../protocol/file-variable.ts";
 import type { GroupProtection } from "../../protocol/group.ts";
 import type { Scope } from "../../protocol/variable.ts";
 
@@ -25,6 +26,10 @@ export const variable = sqliteTable(
     updatedAt: text("updated_at").notNull(),
     lastUsedAt: text("last_used_at"),
     lastUsedBy: text("last_used_by"),
+    /** Null for a variable that is no file. */
+    fileEncoding: text("file_encoding").$type<FileEncoding>(),
+    /** Null for a file with the name of its variable. */
+    fileName: text("file_name"),
   },
   (table) => [
     uniqueIndex("variable_by_owner").on(table.orgId, table.scope, table.ownerId, table.key),

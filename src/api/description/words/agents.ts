@@ -28,7 +28,7 @@ export const AGENTS: Words = {
       createdAt: "Time of the registration.",
       registeredBy: "The token that registered the agent; null for an agent that registered before this was recorded.",
       features:
-        "What its program can do beyond the first protocol: environment, jobs, retry. Empty for agents before 0.6.0. New values may be added.",
+        "What its program can do beyond the first protocol: environment, jobs, retry, include, files, tools. Empty for agents before 0.6.0. New values may be added.",
     },
   },
   RegisteredBy: {
@@ -113,9 +113,11 @@ export const AGENTS: Words = {
       "pipeline.definition":
         "The pipeline file, if it is stored with the pipeline. It takes precedence over configPath. Otherwise null.",
       env: "The composed environment: values by name, in plain text.",
-      secretKeys: "Names in env whose values must be masked.",
+      secretKeys: "Names in env and files whose values must be masked.",
       runKeys:
         "Names in env that come from the envVariables of the build. They take precedence over the env of the file.",
+      files:
+        "Variables of type file, by name, none of which is in env: write each to a file that only its steps can read, and set the variable to its path. Absent where there are none.",
       requires: "What the pipeline and the trigger require of an agent.",
       heartbeat:
         "socket: heartbeats may also be sent as messages on the agent's WebSocket. Ignore values that you do not know.",

@@ -96,6 +96,7 @@ export const BUILDS: Words = {
       scope: "Where the value came from.",
       isSecret: "true: the value is masked.",
       version: "Version of the variable; null if the value came from the build's envVariables or from the service.",
+      isFile: "true: the variable had the path of a file. Absent for other variables.",
     },
   },
   Step: {

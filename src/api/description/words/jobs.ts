@@ -162,8 +162,9 @@ export const JOBS: Words = {
     is: "The composed environment of a build.",
     fields: {
       env: "Values by name, in plain text.",
-      secretKeys: "Names in env whose values must be masked.",
+      secretKeys: "Names in env and files whose values must be masked.",
       runKeys: "Names in env that come from the envVariables of the build.",
+      files: "Variables of type file, by name, none of which is in env. Absent where there are none.",
     },
   },
 };

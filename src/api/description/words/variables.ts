@@ -1,3 +1,4 @@
+import { LIMITS } from "../../../protocol/limits.ts";
 import type { Words } from "./schema-words.ts";
 
 export const VARIABLES: Words = {
@@ -9,6 +10,10 @@ export const VARIABLES: Words = {
       key: "Name of the environment variable. Unique for each owner of a scope.",
       value: "The value. Absent for a secret: no answer contains a secret's value.",
       isSecret: "true: the value is stored sealed, masked in logs and never returned.",
+      isFile: "true: builds get a file with the value, and its path in the variable. Absent for other variables.",
+      fileEncoding:
+        "What the value of a file is: text, or base64 (RFC 4648) of its bytes. Default: text. Absent for other variables.",
+      fileName: `Name of the file, without a slash, at most ${LIMITS.fileNameBytes} bytes; null: that of the variable. Absent for other variables.`,
       scope: "The kind of the owner. It decides which id is required.",
       repoId: "The repository that owns the variable; null in every other scope.",
       groupId: "The group that owns the variable; null in every other scope.",
@@ -27,6 +32,18 @@ export const VARIABLES: Words = {
   },
   NewVariable: { is: "A variable or secret to create.", like: "Variable" },
   VariableUpdate: { is: "A change of a variable.", like: "Variable" },
+  FileEncoding: { is: "What the value of a variable of type file is: its text, or its bytes in base64 (RFC 4648)." },
+  FileName: {
+    is: `Name of a file: no slash, no control characters, not . or .., at most ${LIMITS.fileNameBytes} bytes.`,
+  },
+  HandedFile: {
+    is: "A variable of type file, as an agent gets it.",
+    fields: {
+      encoding: "text: the file is the text, in UTF-8. base64: the file is the bytes that it stands for.",
+      text: "What is stored. Mask it if the variable is secret.",
+      name: "Name of the file. Absent: the name of the variable.",
+    },
+  },
   VariableUse: {
     is: "One build that received a variable.",
     fields: {
