@@ -19,6 +19,7 @@ import { removeFromService } from "./cli/register.ts";
 import { toBuildFailure } from "./failure.ts";
 import { JobHooks } from "./hooks/job-hooks.ts";
 import { runShell } from "./process/as-user.ts";
+import { leaveNoCoreDumps } from "./process/core-dumps.ts";
 import { lockAgent } from "./process/lock.ts";
 import { ProcessTree } from "./process/process-tree.ts";
 import type { StepUser } from "./process/step-user.ts";
@@ -46,6 +47,7 @@ export interface AgentOptions {
 /** Runs one build after another until `drain` is aborted, or only one with `once`. */
 export const runAgent = async (options: AgentOptions): Promise<void> => {
   const registered = loadIdentity(options.state);
+  leaveNoCoreDumps();
   makeWorkFolder(options.work, options.user);
   const unlock = lockAgent(options);
   const end = new AbortController();

@@ -21,7 +21,7 @@ const PREFIX = "build-";
 const RUN_ID = "run-id";
 const CGROUP = "cgroup";
 /** The folders of a build that steps own with --run-as. */
-const STEP_FOLDERS = ["workspace", "steps", "home", "tmp"];
+const STEP_FOLDERS = ["workspace", "steps", "home", "tmp", "files"];
 
 /** The folder of one build: a new workspace, and the files that agent and steps exchange. */
 export interface BuildFolder {
@@ -35,6 +35,8 @@ export interface BuildFolder {
   /** HOME and TMPDIR of steps with --run-as. */
   home: string;
   tmp: string;
+  /** What variables of type file stand for. */
+  files: string;
   /** Control group of the steps; null where this agent cannot make one. */
   cgroup: Cgroup | null;
 }
@@ -60,13 +62,15 @@ const fillBuildFolder = async (path: string, user: StepUser | null): Promise<Bui
     steps: join(path, "steps"),
     home: join(path, "home"),
     tmp: join(path, "tmp"),
+    files: join(path, "files"),
     cgroup,
   };
   for (const name of STEP_FOLDERS) mkdirSync(join(path, name), { mode: 0o700 });
   await StepOutput.makePipe(folder.pipe);
   if (user) {
     chmodSync(path, 0o711);
-    for (const stepPath of [folder.steps, folder.home, folder.tmp, folder.pipe]) chownTree(user, stepPath);
+    for (const stepPath of [folder.steps, folder.home, folder.tmp, folder.files, folder.pipe])
+      chownTree(user, stepPath);
   }
   return folder;
 };
@@ -117,6 +121,19 @@ export const removeBuildFolder = async (path: string, user: StepUser | null): Pr
   if (user) await runShell(user, EMPTY_SCRIPT, stepFolders);
   const { code, stderr } = await runShell(null, REMOVE_SCRIPT, [path]);
   if (code !== 0) throw new Error(`${path} cannot be removed: ${stderr.trim().split("\n").at(-1)}`);
+};
+
+/** Removes the files of a build whose processes have ended, before anybody is told of its end. */
+export const removeFiles = async ({ files }: Pick<BuildFolder, "files">, user: StepUser | null): Promise<void> => {
+  if (hasEntries(files)) await runShell(user, user ? EMPTY_SCRIPT : REMOVE_SCRIPT, [files]);
+};
+
+const hasEntries = (folder: string): boolean => {
+  try {
+    return readdirSync(folder).length > 0;
+  } catch {
+    return false;
+  }
 };
 
 /** Folders of builds that an earlier agent left: in `work`, and this user's in the folder that all users once shared. */

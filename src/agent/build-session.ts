@@ -1,5 +1,5 @@
 import { BuildControl } from "./build-control.ts";
-import { type BuildFolder, writeRunId } from "./build-folder.ts";
+import { type BuildFolder, removeFiles, writeRunId } from "./build-folder.ts";
 import {
   type BuildResult,
   type ReportedResult,
@@ -115,6 +115,7 @@ class BuildSession {
     try {
       const result = await this.#perform(started);
       const hasEnded = await this.#terminate();
+      if (hasEnded) await removeFiles(this.#options.folder, this.#options.user);
       await this.#options.hooks.after({ log: this.#log, signal: this.#options.interrupt });
       this.#log.flush();
       this.#buffer.close();

@@ -4,6 +4,7 @@ import type { Plan } from "../domain/plan/plan.ts";
 import { isPlanned } from "../domain/plan/plan-of-job.ts";
 import { unmetRequirements } from "../domain/requires.ts";
 import { LIMITS } from "../protocol/limits.ts";
+import { withFiles } from "./build-files.ts";
 import type { BuildFolder } from "./build-folder.ts";
 import type { BuildResult } from "./build-result.ts";
 import type { Changes } from "./checkout/changed-files.ts";
@@ -89,7 +90,8 @@ export const performBuild = async (job: JobAnswer, options: PerformBuildOptions)
     const comparison = await compare(job, wholeText(read), changes, options);
     await fillWorkspace(source, fetched, context, plan, options);
     const equipped = await withEnvironment(job, plan, fetched, comparison, options);
-    return await runAll(equipped, read, fetched, comparison, options);
+    const ready = await withFiles(equipped, folder, options.user);
+    return await runAll(ready, read, fetched, comparison, options);
   } finally {
     clearTimeout(timer);
     clearTimeout(planTimer);

@@ -8,6 +8,7 @@ import { formatMistake } from "../../domain/plan/mistake.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import type { Needs } from "../../protocol/jobs.ts";
 import { PIPELINE_DEFAULTS } from "../../protocol/pipeline.ts";
+import type { BuildFile } from "../build-files.ts";
 import { BuildFailure, type Cancel } from "../failure.ts";
 import { outputsOf } from "../job-outputs.ts";
 import { headerOf, jobVariables } from "../one-of-several.ts";
@@ -23,6 +24,8 @@ import { endInWords, say } from "./local-words.ts";
 
 export interface LocalRunOptions {
   env: Record<string, string>;
+  /** Variables of type file. */
+  files: BuildFile[];
   /** The key of the only job to run, of a file with jobs. */
   job: string | null;
   /** Open every gate without asking. */
@@ -110,7 +113,7 @@ const runOne = async (
   known: LocalFacts,
   options: LocalJobs,
 ): Promise<JobResult> => {
-  const { file, text, plan, grace, signal, abandon } = options;
+  const { file, text, plan, files, grace, signal, abandon } = options;
   const one = { ...job, needs, hash: hashOf(text), path: file, attempt };
   say(headerOf(one));
   if (job.groups.length > 0) say(`groups ${job.groups.join(", ")}: their variables are only at the service`);
@@ -120,6 +123,7 @@ const runOne = async (
   const read = readJob(plan, file, text, job.definition);
   const end = await runPlan({
     read,
+    files,
     grace,
     // After a cancel only jobs that clean up begin.
     signal: signal.aborted ? abandon : signal,

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
 import type { JobContext } from "../../domain/plan/job-context.ts";
+import { type BuildFile, writeFiles } from "../build-files.ts";
 import { endAndRemoveBuild, makeBuildFolder } from "../build-folder.ts";
 import { BuildFailure, Cancel } from "../failure.ts";
 import { BuildLog } from "../log/build-log.ts";
@@ -13,6 +14,8 @@ import type { LocalFacts } from "./local-facts.ts";
 export interface LocalPlanOptions {
   read: PlanRead;
   factsOf: (tree: ProcessTree) => Promise<LocalFacts>;
+  /** Variables of type file. */
+  files: BuildFile[];
   /** Milliseconds between SIGTERM and SIGKILL. */
   grace: number;
   signal: AbortSignal;
@@ -26,7 +29,14 @@ export type LocalEnd =
   | { result: null; error: BuildFailure | Cancel };
 
 /** Runs the steps of one plan in this folder, and ends all that they started. */
-export const runPlan = async ({ read, factsOf, grace, signal, abandon }: LocalPlanOptions): Promise<LocalEnd> => {
+export const runPlan = async ({
+  read,
+  factsOf,
+  files,
+  grace,
+  signal,
+  abandon,
+}: LocalPlanOptions): Promise<LocalEnd> => {
   const { plan, file } = read;
   const cancel = new AbortController();
   const onSignal = (): void => cancel.abort(new Cancel("canceled"));
@@ -38,7 +48,9 @@ export const runPlan = async ({ read, factsOf, grace, signal, abandon }: LocalPl
   const minutes = plan.job.timeoutMinutes;
   const deadline = minutes === null ? undefined : cancelAfter(minutes * 60, cancel);
   try {
-    const { fixed, facts } = await factsOf(tree);
+    const { fixed, facts: known } = await factsOf(tree);
+    const paths = await writeFiles(files, folder, null);
+    const facts = { ...known, env: { ...known.env, ...paths, ...fixed } };
     const result = await runSteps({
       plan,
       file,

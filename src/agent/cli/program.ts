@@ -8,6 +8,7 @@ import { acknowledgements } from "./acknowledgements.ts";
 import { EXIT, ExitError } from "./exit-codes.ts";
 import { defaultStateFolder } from "./identity.ts";
 import { serviceFile, writeServiceFile } from "./install.ts";
+import { readLocalFiles } from "./local-files.ts";
 import { checkFile, runFile } from "./local-run.ts";
 import { logger } from "./logger.ts";
 import { labelList, seconds, variable } from "./option-values.ts";
@@ -133,15 +134,23 @@ command("check", "find every mistake in a pipeline file")
 command("run", "run a pipeline file in this folder, without the service")
   .argument("<file>")
   .option("--env <NAME=value>", "a variable of the run; can be repeated", variable, {})
+  .option("--file <NAME=path>", "a variable that is a copy of this file; can be repeated", variable, {})
   .option("--job <key>", "only this job of a file with jobs, or all combinations of its matrix")
   .option("--approve", "open every gate without asking", false)
   .option("--grace <seconds>", GRACE, seconds, 10)
-  .action(async (file: string, { env, approve, job = null, grace }) => {
+  .action(async (file: string, { env, file: files, approve, job = null, grace }) => {
     const [stop, abandon] = [new AbortController(), new AbortController()];
     for (const name of ["SIGTERM", "SIGINT"] as const)
       process.on(name, () => (stop.signal.aborted ? abandon : stop).abort());
     const signals = { signal: stop.signal, abandon: abandon.signal };
-    process.exitCode = await runFile(file, { env, job, approve, grace: grace * 1000, ...signals });
+    process.exitCode = await runFile(file, {
+      env,
+      files: readLocalFiles(files),
+      job,
+      approve,
+      grace: grace * 1000,
+      ...signals,
+    });
   });
 
 command("acknowledgements", "print the licences of the packages in this program").action(() =>

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { refOf, tagOf } from "../../domain/git-ref.ts";
 import { Agent, RegisteredAgent } from "../../protocol/agent.ts";
 import { Build, PullRequest } from "../../protocol/build.ts";
+import { HandedFile } from "../../protocol/file-variable.ts";
 import {
   HandedEnvironment,
   Heartbeat,
@@ -61,6 +62,8 @@ const NeededJob = z.object({
   jobs: z.array(z.object({ matrix: JobToRun.shape.matrix, ...RESULT, outputs: z.record(z.string(), z.string()) })),
 });
 
+const Files = z.record(z.string(), z.extend(HandedFile, { encoding: openEnum(HandedFile.shape.encoding) }));
+
 const jobFields = { id: true, key: true, definition: true, name: true, matrix: true, attempt: true } as const;
 
 export const JobAnswer = z.extend(
@@ -82,6 +85,7 @@ export const JobAnswer = z.extend(
       z.extend(z.pick(JobToRun, { ...jobFields, hash: true, path: true }), { needs: z.record(z.string(), NeededJob) }),
     ),
     needsEnvironment: Job.shape.needsEnvironment,
+    files: z.optional(Files),
   },
 );
 export type JobAnswer = z.infer<typeof JobAnswer>;
@@ -96,10 +100,12 @@ export const attemptOf = ({ build, job }: Pick<JobAnswer, "build" | "job">): num
   job?.attempt ?? build.attempt + 1;
 
 /** The values that must be masked. */
-export const secretsOf = ({ env, secretKeys }: Pick<JobAnswer, "env" | "secretKeys">): string[] =>
-  secretKeys.map((key) => (Object.hasOwn(env, key) ? (env[key] ?? "") : ""));
+export const secretsOf = ({ env, secretKeys, files = {} }: EnvironmentAnswer): string[] =>
+  secretKeys.map((key) => (Object.hasOwn(env, key) ? env[key] : Object.hasOwn(files, key) && files[key]?.text) || "");
 
-export const EnvironmentAnswer = z.pick(HandedEnvironment, { env: true, secretKeys: true, runKeys: true });
+export const EnvironmentAnswer = z.extend(z.pick(HandedEnvironment, { env: true, secretKeys: true, runKeys: true }), {
+  files: z.optional(Files),
+});
 export type EnvironmentAnswer = z.infer<typeof EnvironmentAnswer>;
 
 export const PlanAnswer = z.object({ jobs: z.array(z.object({ key: z.string() })) });
