@@ -22,6 +22,7 @@ const Row = ({ entry, groups }: { entry: Entry; groups: Map<string, string> }) =
   <tr>
     <td>
       <code>{entry.key}</code>
+      {entry.isFile && <span class="label">file</span>}
     </td>
     <td>{entry.isSecret ? <span class="label">secret</span> : <code>{entry.value}</code>}</td>
     <td>

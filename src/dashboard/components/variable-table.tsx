@@ -18,6 +18,7 @@ const Row = ({ variable, owners, now }: { variable: Variable; owners: Choice[]; 
         <code>{variable.key}</code>
       </a>
       {!variable.isActive && <span class="label">inactive</span>}
+      {variable.isFile && <span class="label">file</span>}
     </th>
     <td>{variable.isSecret ? <span class="label">secret</span> : <code class="value">{variable.value}</code>}</td>
     <td>

@@ -2,6 +2,7 @@ import type { Variable } from "../../protocol/variable.ts";
 import { listUses } from "../../services/variable-uses.ts";
 import { deleteVariable, getVariable, updateVariable } from "../../services/variables.ts";
 import { AreaField, CheckField, SecretField, TextField, VersionField } from "../components/fields.tsx";
+import { FileFields, fileInWords, readFileFields } from "../components/file-fields.tsx";
 import { StackedForm } from "../components/form-page.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { RelativeTime } from "../components/time.tsx";
@@ -38,6 +39,7 @@ const EditForm = ({ request, variable, version }: EditFormProps) => {
       <VersionField version={version} />
       <TextField request={request} name="key" label="Key" value={key} required />
       <ValueField request={request} variable={variable} />
+      <FileFields request={request} fileEncoding={variable.fileEncoding} fileName={variable.fileName} />
       <CheckField
         request={request}
         name="isSecret"
@@ -86,6 +88,7 @@ const Facts = ({ variable, owner, now }: FactsProps) => (
     <span>
       {variable.scope} {owner.page ? <a href={owner.page}>{owner.label}</a> : owner.label}
     </span>
+    {variable.isFile && <span>{fileInWords(variable)}</span>}
     {!variable.isActive && <span class="label">inactive</span>}
     <span>
       changed <RelativeTime at={variable.updatedAt} now={now} />
@@ -148,6 +151,7 @@ const saveForm: Form = {
       key: readRequiredText(form, "key"),
       description: readText(form, "description"),
       ...(keepsValue ? {} : { value }),
+      ...readFileFields(form),
       isSecret: readFlag(form, "isSecret"),
       isActive: readFlag(form, "isActive"),
       allowOverride: readFlag(form, "allowOverride"),

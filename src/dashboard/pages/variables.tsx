@@ -1,6 +1,7 @@
 import { VariableFilter } from "../../protocol/variable.ts";
 import { createVariable, listVariables } from "../../services/variables.ts";
 import { AreaField, CheckField, type Choice, SecretField, SelectField, TextField } from "../components/fields.tsx";
+import { FileFields, readFileFields } from "../components/file-fields.tsx";
 import { FilterNotice } from "../components/filter-notice.tsx";
 import { FormPage } from "../components/form-page.tsx";
 import { filterByText } from "../components/text-filter.tsx";
@@ -117,6 +118,7 @@ const newPage: Page = {
             hint="A secret is stored sealed, masked in logs and never shown again, not even to you."
           />
           <SecretField request={request} name="value" label="Value" />
+          <FileFields request={request} />
           <AreaField request={request} name="description" label="Description" rows={2} />
           <CheckField
             request={request}
@@ -140,6 +142,7 @@ const createForm: Form = {
       ...ownerFields(owner, context.orgId),
       key: readRequiredText(form, "key"),
       value: form.get("value") ?? "",
+      ...readFileFields(form),
       isSecret: readFlag(form, "isSecret"),
       allowOverride: readFlag(form, "allowOverride"),
       description: readText(form, "description"),

@@ -102,6 +102,31 @@ steps:
     expect(stdout).toContain("got <nothing>");
   });
 
+  it("gives a variable of type file as a private copy, which is gone afterwards", async () => {
+    const folder = testFolder();
+    const bytes = Buffer.from([0, 255, 10, 1]);
+    writeFileSync(join(folder, "dist one.p12"), bytes, { mode: 0o644 });
+    const steps = `steps:
+  - run: |
+      echo "at=$CERT"; cmp "$CERT" "dist one.p12" && stat -c %a "$CERT"
+      echo changed > "$CERT"; echo "\${{ vars.CERT }}" | cmp - <(echo "$CERT") && echo same
+`;
+    writeFileSync(join(folder, "p.yml"), steps);
+    const named = (path: string) => ["run", "p.yml", "--file", `CERT=${path}`];
+    const { stdout, code } = await runAgentCli(named("dist one.p12"), { cwd: folder }).ended;
+    const path = /^at=(.*)$/m.exec(stdout)?.[1] ?? "";
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining("\n600\nsame\n") });
+    expect(path).toMatch(/\/files\/1\/dist one\.p12$/);
+    expect(path.startsWith(folder)).toBe(false);
+    expect(existsSync(path)).toBe(false);
+    expect(readFileSync(join(folder, "dist one.p12"))).toEqual(bytes);
+    const missing = await runAgentCli(named("nothing"), { cwd: folder }).ended;
+    expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining("cannot read nothing (ENOENT)") });
+    writeFileSync(join(folder, "large"), Buffer.alloc(48 * 1024 + 1));
+    const large = await runAgentCli(named("large"), { cwd: folder }).ended;
+    expect(large).toMatchObject({ code: 2, stderr: expect.stringContaining("larger than 48 KiB") });
+  });
+
   it("describes mistakes in a command file, and fails the step", async () => {
     const { stdout, code } = await run('steps:\n  - run: echo "no equals sign" >> "$MILLRACE_OUTPUT"\n');
     expect(stdout).toContain("$MILLRACE_OUTPUT, line 1: must be NAME=value");
