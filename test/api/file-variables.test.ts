@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Variable } from "../../src/protocol/variable.ts";
 import { call, created, expectProblem, newOrganization } from "../support/api.ts";
 import { type BuildSetup, buildOf, completeJob, newBuildSetup, poll, trigger } from "../support/build-setup.ts";
+import { deployedWith } from "../support/deployment.ts";
 import { pollForJobs } from "../support/jobs.ts";
 
 const ALL = "environment,jobs,files";
@@ -220,5 +221,59 @@ describe("a build with files", () => {
     expectProblem(answer, 409, "lease-lost");
     expect(answer.text).not.toContain("c2VjcmV0");
     expect(await buildOf(works.admin, job.build.id)).toMatchObject({ status: "failed", reason: "environment" });
+  });
+});
+
+describe("the value of a file", () => {
+  const setup = async () => {
+    const works = await newBuildSetup();
+    const [one, two] = [await make(works), await make(works, { key: "OTHER", value: "other-file" })];
+    return { works, one, two };
+  };
+  const sealedOf = (id: string) =>
+    env.DB.prepare("SELECT sealed FROM variable WHERE id = ?").bind(id).first<string>("sealed");
+
+  it("opens in its own place alone", async () => {
+    const { works, one, two } = await setup();
+    expect((await handedTo(works, ALL)).answer.body.files).toHaveProperty("OTHER");
+    await env.DB.prepare("UPDATE variable SET sealed = ? WHERE id = ?")
+      .bind(await sealedOf(one.id), two.id)
+      .run();
+    const { answer, build } = await handedTo(works, ALL);
+    expect([answer.status, answer.text]).toEqual([204, ""]);
+    expect(build).toMatchObject({ status: "failed", reason: "environment" });
+  });
+
+  it("is sealed again by a rotation, and by a change of its key", async () => {
+    const { works, one } = await setup();
+    const fresh = `s2:${btoa("the second key of tests, 32 byte")}`;
+    const rotated = deployedWith({ SECRETS_KEYS: `${fresh},${env.SECRETS_KEYS}` });
+    await rotated(env.OPERATOR_TOKEN ?? "", "POST", "/operator/rewrap", { limit: 500 });
+    expect(await sealedOf(one.id)).toMatch(/^m1\.s2\./);
+    const renamed = await rotated(works.admin, "PUT", `/secrets/variables/${one.id}`, { key: "RENAMED" });
+    expect(renamed.body).toMatchObject({ key: "RENAMED", isFile: true, fileEncoding: "text" });
+    await trigger(works.admin, works.pipeline.id);
+    const definition = "steps:\n  - run: make\n";
+    await rotated(works.admin, "PUT", `/pipeline/${works.pipeline.id}`, { definition });
+    const path = `/buildagent/${works.agent.id}/poll?wait=0`;
+    const { body } = await rotated(works.agent.token, "GET", path, undefined, { "X-Agent-Features": ALL });
+    expect(body.files).toMatchObject({ RENAMED: { text: PEM }, OTHER: { text: "other-file" } });
+  });
+});
+
+describe("a pipeline file that names a file", () => {
+  const checked = async ({ admin, pipeline }: BuildSetup, definition: string) =>
+    (await call(admin, "POST", "/pipeline/check", { definition, pipelineId: pipeline.id })).body;
+
+  it("reads its path, which is no secret, in a step, and not before a job has begun", async () => {
+    const works = await newBuildSetup();
+    await make(works);
+    const step = (expression: string) => `steps: [{ run: make, env: { X: "\${{ ${expression} }}" } }]`;
+    for (const name of ["vars.CERTIFICATE", "CERTIFICATE"])
+      expect(await checked(works, step(name)), name).toMatchObject({ isValid: true });
+    expect(await checked(works, step("secrets.CERTIFICATE"))).toMatchObject({ isValid: false });
+    const jobs = (name: string) => `jobs:\n  a:\n    name: "\${{ ${name} }}"\n    steps: [{ run: make }]\n`;
+    expect(await checked(works, jobs("vars.CERTIFICATE"))).toMatchObject({ isValid: false });
+    expect(await checked(works, jobs("build.branch"))).toMatchObject({ isValid: true });
   });
 });

@@ -8,13 +8,16 @@ export const EnvironmentKeys = ({ keys }: { keys: EnvironmentKey[] | null }) =>
     <details class="environment" id="environment">
       <summary>Environment: {count(keys.length, "key")}</summary>
       <Table columns={["Key", "From", "Kind"]}>
-        {keys.map(({ key, scope, isSecret }) => (
+        {keys.map(({ key, scope, isSecret, isFile }) => (
           <tr>
             <td>
               <code>{key}</code>
             </td>
             <td>{scope}</td>
-            <td>{isSecret ? "secret" : "plain"}</td>
+            <td>
+              {isSecret ? "secret" : "plain"}
+              {isFile && " file"}
+            </td>
           </tr>
         ))}
       </Table>
