@@ -26,6 +26,7 @@ const CANARIES = {
   ...{ ORG: canary("org"), GROUP: canary("group"), REPO: canary("repo"), PIPELINE: canary("pipeline") },
   ...{ RUN: canary("run"), MADE: canary("made"), CLONE: `clone-${crypto.randomUUID()}` },
   ...{ HOST: `host-${crypto.randomUUID()}`, TIMED: canary("timed") },
+  ...{ TEXTFILE: canary("file"), BYTEFILE: Buffer.from(`bytes-${crypto.randomUUID()}`).toString("base64") },
 };
 /** Not secret: wherever the search looks, it has to find this one in every encoding. */
 const CONTROL = { control: canary("control") };
@@ -54,7 +55,9 @@ const PRINT = `show() {
 }
 MADE=$(echo "$EDAM" | LC_ALL=C.UTF-8 rev)
 echo "$MADE" >> "$MILLRACE_MASK"
-for name in ORG GROUP REPO PIPELINE RUN MADE; do show "\${!name}"; done
+FILED=$(cat "$TEXTFILE"); BYTES=$(base64 -w0 < "$BYTEFILE")
+ls "$TEXTFILE" "$BYTEFILE"
+for name in ORG GROUP REPO PIPELINE RUN MADE FILED BYTES; do show "\${!name}"; done
 { echo "summary: $ORG"; cat control.txt; } >> "$MILLRACE_SUMMARY"
 echo "out=$REPO" >> "$MILLRACE_OUTPUT"
 echo "KEPT=$PIPELINE" >> "$MILLRACE_ENV"
@@ -155,6 +158,13 @@ beforeAll(async () => {
       description: CONTROL_TEXT,
       ...owner,
     });
+  }
+  for (const [key, fileEncoding] of [
+    ["TEXTFILE", "text"],
+    ["BYTEFILE", "base64"],
+  ] as const) {
+    const file = { isSecret: true, isFile: true, fileEncoding, scope: "organization", orgId };
+    await client.call("POST", "/secrets/variables", { key, value: CANARIES[key], ...file });
   }
   const before = process.env.TMPDIR;
   process.env.TMPDIR = temporary;
@@ -287,7 +297,8 @@ describe("after builds that print, fail and are canceled", () => {
   it("no canary is anywhere: not in storage, an answer, what is printed, nor on the agent's disk", async () => {
     const printed = await run();
     expect(printed.build, printed.log).toMatchObject({ status: "succeeded", leak: false });
-    expect(printed.log.split("***").length).toBeGreaterThan(6 * 8);
+    expect(printed.log.split("***").length).toBeGreaterThan(8 * 8);
+    for (const name of ["TEXTFILE", "BYTEFILE"]) expect(printed.log).toMatch(new RegExp(`/files/[12]/${name}\n`));
     expect((await run({ FAIL: "1" })).build).toMatchObject({ status: "failed", exitCode: 7 });
     expect((await run({}, { branch: "not-there" })).build).toMatchObject({ reason: "checkout-failed" });
     const { id } = await start({ SLEEP: "1" });
