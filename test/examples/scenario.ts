@@ -266,6 +266,12 @@ export const SCENARIO: Step[] = [
   step("createVariable", 201, "A variable of one pipeline", {
     body: { key: "STAGE", value: "beta", isSecret: false, scope: "pipeline", pipelineId: "$pipeline.id" },
   }),
+  step("createVariable", 201, "A secret file, which no build gets yet", {
+    body: {
+      ...{ key: "DIST_CERTIFICATE", value: "ZXhhbXBsZQ==", isSecret: true, isFile: true, fileEncoding: "base64" },
+      ...{ fileName: "dist.p12", scope: "pipeline", pipelineId: "$pipeline.id", isActive: false },
+    },
+  }),
   step("createVariable", 422, "A slip in a field's name stores nothing in the clear", {
     body: { key: "API_KEY", value: "example", isSecrte: true, scope: "repository", repoId: "$repo.id" },
   }),
