@@ -4,7 +4,7 @@ import type { Origin } from "../protocol/pipeline.ts";
 import type { Scope } from "../protocol/variable.ts";
 
 /** How a value becomes a file of the build; without a name it has that of its variable. */
-export interface FileForm {
+interface FileForm {
   encoding: FileEncoding;
   name: string | null;
 }

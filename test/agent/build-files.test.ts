@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -60,7 +61,7 @@ describe("the files of a build", () => {
     );
     expect(result, log).toMatchObject({ status: "succeeded" });
     expect(log.match(/^mode .*$/gm)).toEqual(["mode 600", "mode 700", "mode 700", "mode 600"]);
-    const hashed = (bytes: string | Buffer) => spawnSync("sha256sum", { input: bytes, encoding: "utf8" }).stdout;
+    const hashed = (bytes: string | Buffer) => `${createHash("sha256").update(bytes).digest("hex")}  -\n`;
     expect(log).toContain(`${hashed(PEM)}${hashed(BYTES)}`);
     const workspace = /^workspace=(.*)$/m.exec(log)?.[1] ?? "";
     expect(paths).toHaveLength(2);
