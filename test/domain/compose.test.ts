@@ -55,6 +55,27 @@ describe("compose", () => {
     expect(values(input(left))).toEqual({});
   });
 
+  it("makes a file of what wins, and of nothing else", () => {
+    const forms = fc.array(fc.option(fc.constantFrom("text" as const, "base64" as const)), {
+      minLength: 4,
+      maxLength: 4,
+    });
+    const scopes = ["organization", "group", "repository", "pipeline"] as const;
+    fc.assert(
+      fc.property(forms, fc.boolean(), (encodings, hasRun) => {
+        const variables = scopes.map((scope, index) => {
+          const encoding = encodings[index];
+          const more = { groupId: scope === "group" ? "g" : null, isSecret: encoding === "text" };
+          return variable(scope, "K", scope, { ...more, ...(encoding && { file: { encoding, name: null } }) });
+        });
+        const run: Record<string, string> = hasRun ? { K: "run" } : {};
+        const [entry] = compose(input(variables, { groupIds: ["g"], run }), "trusted");
+        expect(entry?.file?.encoding).toBe(hasRun ? undefined : (encodings[3] ?? undefined));
+        expect(entry?.isSecret).toBe(encodings.includes("text"));
+      }),
+    );
+  });
+
   it("follows the pipeline's order of groups and leaves out groups it has not attached", () => {
     const groups = EVERYWHERE.filter((one) => one.scope === "group");
     expect(values(input(groups, { groupIds: ["g2", "g1"] }))).toEqual({ K: "first" });

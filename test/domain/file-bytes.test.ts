@@ -19,7 +19,7 @@ describe("the bytes of a file", () => {
           Buffer.from(bytes)
             .toString("base64")
             .match(new RegExp(`.{1,${width}}`, "g")) ?? [];
-        const text = lines.map((line) => line + end).join("");
+        const text = lines.map((line: string) => line + end).join("");
         expect(isBase64(text)).toBe(true);
         expect(Buffer.from(bytesOfFile({ encoding: "base64", text }))).toEqual(Buffer.from(bytes));
       }),
