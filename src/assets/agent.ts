@@ -20,7 +20,7 @@ if (__major < ${MAJOR} || (__major === ${MAJOR} && __minor < ${MINOR})) {
 const require = __createRequire(import.meta.url);`;
 
 /** Loads Node's own modules when they are used, and takes nothing but the version from package.json. */
-const atRunTime: Plugin = {
+export const atRunTime: Plugin = {
   name: "at-run-time",
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^node:/ }, ({ path, kind }) =>
@@ -36,18 +36,23 @@ const atRunTime: Plugin = {
   },
 };
 
+/** How the programs for people's machines are bundled: each one file that needs nothing but Node. */
+export const PROGRAM = {
+  absWorkingDir: ROOT,
+  write: false,
+  metafile: true,
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  target: "node18",
+  legalComments: "none",
+} as const;
+
 const bundle = (acknowledgements: string) =>
   build({
+    ...PROGRAM,
     entryPoints: ["src/agent/main.ts"],
-    absWorkingDir: ROOT,
     outfile: "agent.mjs",
-    write: false,
-    metafile: true,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    target: "node18",
-    legalComments: "none",
     external: ["bufferutil", "utf-8-validate"],
     plugins: [atRunTime],
     banner: { js: BANNER },

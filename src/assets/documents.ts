@@ -34,10 +34,10 @@ const referencePage = (): string =>
 <link rel="stylesheet" href="/docs/static/reference.css">`,
   );
 
-/** The agent's program under both of its names, each with a checksum file for `sha256sum -c`. */
-const agentFiles = ({ text, sha256 }: AgentProgram): Record<string, string> =>
+/** A program under its names, each with a checksum file for `sha256sum -c`. */
+const programFiles = ({ text, sha256 }: AgentProgram, names: string[]): Record<string, string> =>
   Object.fromEntries(
-    ["agent.mjs", `agent-${VERSION}.mjs`].flatMap((name) => [
+    names.flatMap((name) => [
       [name, text],
       [`${name}.sha256`, `${sha256}  ${name}\n`],
     ]),
@@ -53,8 +53,8 @@ const writeDocsFiles = (): void => {
   for (const path of sources) writeIfChanged(join(SERVED, "docs/static", basename(path)), readFileSync(path));
 };
 
-/** Writes the documents and programs that the service serves: API description, reference, problem pages, agent. */
-export const writeDocuments = (agent: AgentProgram, notices: string): void => {
+/** Writes the documents and programs that the service serves: API description, reference, problem pages, programs. */
+export const writeDocuments = (agent: AgentProgram, importer: AgentProgram, notices: string): void => {
   mkdirSync(SERVED, { recursive: true });
   const files: Record<string, string> = {
     "openapi.json": json(describe(ROUTES, EXAMPLES)),
@@ -63,7 +63,8 @@ export const writeDocuments = (agent: AgentProgram, notices: string): void => {
     "docs.html": referencePage(),
     _redirects: "/ /app 302\n",
     "THIRD-PARTY-NOTICES.txt": notices,
-    ...agentFiles(agent),
+    ...programFiles(agent, ["agent.mjs", `agent-${VERSION}.mjs`]),
+    ...programFiles(importer, ["importer.mjs"]),
     ...problemPages(),
   };
   const outdated = readdirSync(SERVED).filter((name) => name.startsWith("agent-") && !(name in files));

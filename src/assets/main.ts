@@ -2,9 +2,12 @@ import { VERSION } from "../protocol/version.ts";
 import { agentProgram } from "./agent.ts";
 import { buildAssets } from "./build.ts";
 import { writeDocuments } from "./documents.ts";
+import { importerProgram } from "./importer.ts";
 import { noticesOf } from "./notices.ts";
 
-const [packages, agent] = await Promise.all([buildAssets(), agentProgram()]);
-const distributed = [...new Set([...packages, ...agent.packages, "node_modules/swagger-ui-dist"])].sort();
-writeDocuments(agent, noticesOf(distributed));
+const [packages, agent, importer] = await Promise.all([buildAssets(), agentProgram(), importerProgram()]);
+const distributed = [
+  ...new Set([...packages, ...agent.packages, ...importer.packages, "node_modules/swagger-ui-dist"]),
+].sort();
+writeDocuments(agent, importer, noticesOf(distributed));
 console.log(`agent.mjs ${VERSION} sha256 ${agent.sha256}`);

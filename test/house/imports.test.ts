@@ -6,6 +6,7 @@ import { type Import, importsOf, sourceFiles } from "./source-files.ts";
 const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
   protocol: { rooms: [], packages: ["zod/mini", "zod/v4/locales", "package.json"] },
   domain: { rooms: ["protocol"], packages: ["zod/mini", "yaml", "croner", "@actions/expressions"] },
+  importer: { rooms: ["protocol", "domain"], packages: ["yaml", "@actions/expressions", "@actions/workflow-parser"] },
   crypto: { rooms: [], packages: [] },
   db: { rooms: ["protocol"], packages: ["drizzle-orm", "migrations"] },
   archive: { rooms: ["protocol"], packages: [] },
@@ -34,6 +35,7 @@ const EXCEPTIONS: Record<string, string[]> = {
   api: SHARED,
   objects: SHARED,
   local: SHARED,
+  agent: ["importer"],
   db: ["once-per"],
   crypto: ["once-per"],
 };

@@ -7,6 +7,7 @@ import { findStepUser } from "../process/step-user.ts";
 import { acknowledgements } from "./acknowledgements.ts";
 import { EXIT, ExitError } from "./exit-codes.ts";
 import { defaultStateFolder } from "./identity.ts";
+import { IMPORT_HELP, importFile } from "./import-workflow.ts";
 import { serviceFile, writeServiceFile } from "./install.ts";
 import { readLocalFiles } from "./local-files.ts";
 import { checkFile, runFile } from "./local-run.ts";
@@ -129,6 +130,14 @@ command("check", "find every mistake in a pipeline file")
   .argument("<file>")
   .action((file: string) => {
     process.exitCode = checkFile(file);
+  });
+
+command("import", "translate a workflow of GitHub Actions to a pipeline file")
+  .argument("<file>", "the workflow, as .github/workflows/ci.yml")
+  .option("--output <file>", "write the pipeline file here, where no file is yet, instead of printing it")
+  .addHelpText("after", IMPORT_HELP)
+  .action(async (file: string, { output = null }) => {
+    process.exitCode = await importFile(file, output);
   });
 
 command("run", "run a pipeline file in this folder, without the service")

@@ -1,0 +1,74 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type * as Importer from "../../importer/main.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { VERSION } from "../../protocol/version.ts";
+import { isBundled } from "./acknowledgements.ts";
+import { EXIT, ExitError } from "./exit-codes.ts";
+import { logger } from "./logger.ts";
+
+export const IMPORT_HELP = `
+What has no equal is a comment that begins with "# import:", with the reason. Exit codes: 0 translated, with marks or
+without; 1 the workflow was refused; 2 a file cannot be read or written. Then: check FILE, and run FILE.`;
+
+/** The importer is a file of its own: beside the program, or what `npm run assets` made in a checkout. */
+const placeOf = (): string => {
+  const folder = fileURLToPath(new URL(".", import.meta.url));
+  return isBundled() ? join(folder, "importer.mjs") : join(folder, "../../../dist/assets/importer.mjs");
+};
+
+/** @throws {ExitError} */
+const load = async (): Promise<typeof Importer> => {
+  const place = placeOf();
+  const fetch = isBundled()
+    ? "fetch /importer.mjs of your service into the folder of this program"
+    : "make it with: npm run assets";
+  if (!existsSync(place)) throw new ExitError(`there is no ${place}: ${fetch}`, EXIT.failed);
+  const importer: typeof Importer = await import(pathToFileURL(place).href);
+  if (importer.version !== VERSION)
+    throw new ExitError(`${place} is of release ${importer.version}, and this is ${VERSION}: ${fetch}`, EXIT.failed);
+  return importer;
+};
+
+/** Bytes of a file that may be a workflow: more than its limit of characters can have. */
+const MOST_BYTES = 4 * LIMITS.definitionCharacters;
+
+const read = (file: string): string => {
+  try {
+    if (statSync(file).size > MOST_BYTES) throw new ExitError(`${file} is too large for a workflow`, EXIT.failed);
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if (error instanceof ExitError) throw error;
+    throw new ExitError(`cannot read ${file} (${(error as NodeJS.ErrnoException).code})`, EXIT.usage);
+  }
+};
+
+/** Never replaces a file: what is there may have been written by hand. */
+const write = (file: string, text: string): void => {
+  try {
+    writeFileSync(file, text, { flag: "wx" });
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    const advice = code === "EEXIST" ? ": remove it first, or name another" : "";
+    throw new ExitError(`cannot write ${file} (${code})${advice}`, EXIT.usage);
+  }
+};
+
+/** Translates a workflow. @returns the exit code */
+export const importFile = async (file: string, output: string | null): Promise<number> => {
+  const text = read(file);
+  const { importWorkflow } = await load();
+  const imported = await importWorkflow(text, file);
+  if (imported.refusal !== undefined) {
+    logger.error(`${file} cannot be imported: ${imported.refusal}`);
+    return EXIT.failed;
+  }
+  if (output === null) process.stdout.write(imported.text);
+  else write(output, imported.text);
+  const { length } = imported.marks;
+  const next = output === null ? "" : `; next: check ${output}`;
+  if (length === 0) logger.info(`${file}: all of it was translated${next}`);
+  else logger.warn(`${file}: ${length} ${length === 1 ? "mark" : "marks"} (# import:) to read${next}`);
+  return EXIT.done;
+};

@@ -1,0 +1,58 @@
+import type { Marks } from "./marks.ts";
+import { type Comment, OutMap } from "./out.ts";
+import type { Source } from "./source.ts";
+import { isExpression, type Pair, textOf } from "./tokens.ts";
+
+/* `actions/checkout`, as what the job says of the agent's own checkout. */
+
+/** Inputs that change nothing of what lies in the folder. */
+const HARMLESS = new Set([
+  "token",
+  "persist-credentials",
+  "set-safe-directory",
+  "show-progress",
+  "clean",
+  "ssh-strict",
+  "ssh-user",
+]);
+
+/** Ways to name the commit that is built here anyway. */
+const BUILT =
+  /^(?:\$\{\{\s*github\.(?:sha|ref|ref_name|head_ref|event\.pull_request\.head\.(?:sha|ref)|head_ref\s*\|\|\s*github\.(?:ref|ref_name|sha)|event\.pull_request\.head\.sha\s*\|\|\s*github\.sha)\s*\}\})?$/;
+
+/** Whether it fetches another commit, or to another place, than the agent does. */
+export const isOtherCheckout = (inputs: Pair[], source: Source): boolean =>
+  inputs.some(({ key, value }) => {
+    const text = textOf(value, source).trim();
+    if (key === "ref") return !BUILT.test(text);
+    if (key === "repository") return text !== "" && !/^\$\{\{\s*github\.repository\s*\}\}$/.test(text);
+    return key === "path" && text !== "" && text !== ".";
+  });
+
+export interface TranslatedCheckout {
+  checkout: OutMap;
+  comments: Comment[];
+}
+
+export const checkoutOf = (inputs: Pair[], source: Source, marks: Marks): TranslatedCheckout => {
+  const checkout = new OutMap();
+  const comments: Comment[] = [];
+  let tags: boolean | undefined;
+  for (const { key, value, line } of inputs) {
+    const text = textOf(value, source).trim();
+    const noEqual = () => comments.push(marks.add("action-input", `\`${key}: ${text}\` of actions/checkout`, line));
+    if (HARMLESS.has(key) || key === "ref" || key === "repository" || key === "path") continue;
+    if (isExpression(value)) noEqual();
+    else if (key === "fetch-depth" && /^\d{1,6}$/.test(text)) {
+      if (Number(text) !== 1) checkout.set("depth", Number(text));
+      // The whole history is that of all branches and tags there.
+      if (Number(text) === 0) tags ??= true;
+    } else if (key === "submodules" && /^(?:true|false|recursive)$/.test(text))
+      checkout.set("submodules", text === "recursive" ? text : text === "true");
+    else if (key === "lfs" && /^(?:true|false)$/.test(text)) checkout.set("lfs", text === "true");
+    else if (key === "fetch-tags" && /^(?:true|false)$/.test(text)) tags = text === "true" || tags;
+    else noEqual();
+  }
+  checkout.set("fetch-tags", tags);
+  return { checkout, comments };
+};

@@ -1,0 +1,306 @@
+import { Lexer, Parser } from "@actions/expressions";
+import {
+  Binary,
+  ContextAccess,
+  type Expr,
+  FunctionCall,
+  Grouping,
+  IndexAccess,
+  Literal,
+  Logical,
+  Star,
+  Unary,
+} from "@actions/expressions/ast";
+import { TokenType } from "@actions/expressions/lexer";
+import { spansOf } from "../domain/expression/interpolation.ts";
+import { beginningOf, contextName, equalityOf } from "./github-names.ts";
+import { NoEqual } from "./marks.ts";
+import { findName, type Names, textOfValue } from "./names.ts";
+
+/* Translates expressions: the same tree, with the names of this service. */
+
+const OTHERS = ["success", "failure", "always", "cancelled"].map((name) => ({ name, minArgs: 0, maxArgs: 255 }));
+const FUNCTIONS = [...OTHERS, { name: "hashFiles", minArgs: 1, maxArgs: 255 }];
+const ORDER = new Set(["<", "<=", ">", ">="]);
+
+const parse = (text: string): Expr => {
+  const { tokens } = new Lexer(text).lex();
+  const names = tokens.flatMap((token, index) =>
+    token.type === TokenType.IDENTIFIER && tokens[index - 1]?.type !== TokenType.DOT ? [token.lexeme] : [],
+  );
+  return new Parser(
+    tokens,
+    names,
+    FUNCTIONS.map((one) => ({ ...one })),
+  ).parse();
+};
+
+/** The context and the literal keys of `context.key`; a star is `*`. Null for all else. */
+const pathOf = (node: Expr): string[] | null => {
+  if (node instanceof ContextAccess) return [node.name.lexeme];
+  if (!(node instanceof IndexAccess)) return null;
+  const holder = pathOf(node.expr);
+  if (!holder) return null;
+  if (node.index instanceof Star) return [...holder, "*"];
+  return node.index instanceof Literal ? [...holder, node.index.literal.coerceString()] : null;
+};
+
+const stringIn = (node: Expr): string | undefined =>
+  node instanceof Literal && node.token.type === TokenType.STRING
+    ? node.token.lexeme.slice(1, -1).replaceAll("''", "'")
+    : undefined;
+
+const isStatusCall = (node: Expr): boolean =>
+  node instanceof FunctionCall && /^(?:success|failure|always|cancelled)$/i.test(node.functionName.lexeme);
+
+const anyOf = (node: Expr, test: (node: Expr) => boolean): boolean => {
+  if (test(node)) return true;
+  if (node instanceof FunctionCall || node instanceof Logical) return node.args.some((arg) => anyOf(arg, test));
+  if (node instanceof Binary) return anyOf(node.left, test) || anyOf(node.right, test);
+  if (node instanceof Grouping) return anyOf(node.group, test);
+  if (node instanceof Unary || node instanceof IndexAccess) return anyOf(node.expr, test);
+  return false;
+};
+
+const property = (key: string): string =>
+  /^[A-Za-z_][\w-]*$/.test(key) ? `.${key}` : `['${key.replaceAll("'", "''")}']`;
+
+class Translator {
+  readonly #names: Names;
+  constructor(names: Names) {
+    this.#names = names;
+  }
+
+  /** A value of which only the text counts, as in a template: numbers of a matrix are texts here. */
+  print(node: Expr): string {
+    if (node instanceof Literal) return node.token.lexeme;
+    if (node instanceof Grouping) return `(${this.print(node.group)})`;
+    if (node instanceof Unary) return `!${this.#truth(node.expr)}`;
+    if (node instanceof Logical) return node.args.map((arg) => this.#truth(arg)).join(` ${node.operator.lexeme} `);
+    if (node instanceof Binary) return this.#binary(node);
+    if (node instanceof FunctionCall) return this.#call(node);
+    const path = pathOf(node);
+    if (!path) throw new NoEqual("a name that is only known when it runs");
+    return this.#name(path);
+  }
+
+  /** A value of which only counts whether it is something. */
+  #truth(node: Expr): string {
+    const path = pathOf(node);
+    const key = path && this.#matrixKey(path);
+    if (key?.values.some((value) => value === 0 || Number.isNaN(value))) return this.#asNumber(key);
+    return this.print(node);
+  }
+
+  #matrixKey(path: string[]) {
+    if (path[0]?.toLowerCase() !== "matrix" || path.length !== 2) return undefined;
+    return findName(this.#names.matrix ?? [], path[1]!, ({ name }) => name);
+  }
+
+  #asNumber({ name, values }: { name: string; values: unknown[] }): string {
+    if (values.every((value) => typeof value === "number" && Number.isFinite(value)))
+      return `fromJSON(matrix${property(name)})`;
+    if (values.every((value) => value === null || (typeof value === "number" && Number.isFinite(value))))
+      return `(matrix${property(name)} && fromJSON(matrix${property(name)}))`;
+    throw new NoEqual(`\`matrix.${name}\`, which is a number in some combinations and none in others`);
+  }
+
+  #binary({ left, operator, right }: Binary): string {
+    const sign = operator.lexeme;
+    for (const [side, other] of [
+      [left, right],
+      [right, left],
+    ] as const) {
+      const path = pathOf(side);
+      const text = stringIn(other);
+      if (!path || text === undefined || ORDER.has(sign)) continue;
+      const equality = equalityOf(path.join("."), text, this.#names) ?? this.#resultIs(path, text);
+      if (equality !== undefined) return sign === "==" ? equality : this.#negated(equality);
+    }
+    return `${this.#compared(left, right, sign)} ${sign} ${this.#compared(right, left, sign)}`;
+  }
+
+  #negated(condition: string): string {
+    const simple = /^([\w.]+) (==|!=) ('[^']*'|null)$/.exec(condition);
+    if (simple) return `${simple[1]} ${simple[2] === "==" ? "!=" : "=="} ${simple[3]}`;
+    if (/^(?:true|false)$/.test(condition)) return condition === "true" ? "false" : "true";
+    return /^\(.*\)$|^\w+\(.*\)$/s.test(condition) ? `!${condition}` : `!(${condition})`;
+  }
+
+  /** What did not run because of a failure is told apart from what was skipped here, and there it is not. */
+  #resultIs(path: string[], text: string): string | undefined {
+    if (path.length !== 3 || path[0]?.toLowerCase() !== "needs" || path[2]?.toLowerCase() !== "result")
+      return undefined;
+    if (path[1] === "*") return undefined;
+    const needed = findName(this.#names.needs, path[1]!, ({ key }) => key);
+    if (!needed) return undefined;
+    const name = `needs.${needed.key}.result`;
+    if (text.toLowerCase() !== "skipped") return `${name} == '${text.replaceAll("'", "''")}'`;
+    return `(${name} == 'skipped' || ${name} == 'dropped')`;
+  }
+
+  /** One side of a comparison. Numbers of a matrix are texts here, which compare in another way in some places. */
+  #compared(node: Expr, other: Expr, sign: string): string {
+    const path = pathOf(node);
+    const key = path && this.#matrixKey(path);
+    if (!key?.values.some((value) => typeof value === "number")) return this.print(node);
+    const text = stringIn(other);
+    const isPlain =
+      text !== undefined
+        ? !ORDER.has(sign) && (Number.isNaN(Number(text)) || (text !== "" && textOfValue(Number(text)) === text))
+        : other instanceof Literal && other.token.type === TokenType.NUMBER;
+    return isPlain ? this.print(node) : this.#asNumber(key);
+  }
+
+  #call({ functionName, args }: FunctionCall): string {
+    const name = functionName.lexeme;
+    const lower = name.toLowerCase();
+    if (lower === "hashfiles") throw new NoEqual("`hashFiles()`: compute the hash in a step");
+    const [first, second] = args;
+    const path = first && pathOf(first);
+    const text = second && stringIn(second);
+    if (path && text !== undefined && lower === "startswith") {
+      const beginning = beginningOf(path.join("."), text, this.#names);
+      if (beginning !== undefined) return beginning;
+    }
+    if (path && lower === "contains" && /^needs\.\*\.result$/i.test(path.join("."))) {
+      if (text === undefined) throw new NoEqual("`contains(needs.*.result, ...)` of a value that is not written out");
+      const list = this.#name(path);
+      const found = `contains(${list}, '${text.replaceAll("'", "''")}')`;
+      return text.toLowerCase() === "skipped" ? `(${found} || contains(${list}, 'dropped'))` : found;
+    }
+    const asText = /^(?:contains|startswith|endswith|format|fromjson)$/.test(lower);
+    return `${name}(${args.map((arg) => (asText ? this.print(arg) : this.#value(arg))).join(", ")})`;
+  }
+
+  /** A value of which the kind counts too. */
+  #value(node: Expr): string {
+    const path = pathOf(node);
+    const key = path && this.#matrixKey(path);
+    return key?.values.some((value) => typeof value === "number" || value === null)
+      ? this.#asNumber(key)
+      : this.print(node);
+  }
+
+  #name(path: string[]): string {
+    const [context = "", ...keys] = path;
+    const [first, ...rest] = keys;
+    const lower = context.toLowerCase();
+    if (first === undefined) throw new NoEqual(`all of \`${context}\``);
+    if (lower === "github" || lower === "runner") return contextName(lower, keys, this.#names);
+    if (lower === "env" && rest.length === 0) return this.#env(first);
+    if ((lower === "vars" || lower === "secrets") && rest.length === 0 && first !== "*") {
+      if (first.toUpperCase() === "GITHUB_TOKEN")
+        throw new NoEqual("`secrets.GITHUB_TOKEN` (builds get no token of the git host)");
+      return `${lower}.${first.toUpperCase()}`;
+    }
+    if (lower === "matrix" && rest.length === 0) return this.#matrix(first);
+    if (lower === "needs") return this.#needs(first, rest);
+    if (lower === "steps") return this.#steps(first, rest);
+    if (lower === "job" && first.toLowerCase() === "status" && rest.length === 0) return "job.status";
+    throw new NoEqual(`\`${path.join(".")}\``);
+  }
+
+  #env(key: string): string {
+    const { env, wrongEnv, isStrict } = this.#names;
+    if (key === "*") throw new NoEqual("all of `env`");
+    if (findName(wrongEnv, key, (one) => one))
+      throw new NoEqual(`\`env.${key}\`, which has another value where this is evaluated here`);
+    const known = findName(env, key, (one) => one);
+    if (known !== undefined || !isStrict) return `env${property(known ?? key)}`;
+    return `(env${property(key)} || '')`;
+  }
+
+  #matrix(key: string): string {
+    const { matrix } = this.#names;
+    if (matrix === null) throw new NoEqual(`\`matrix.${key}\`: the matrix could not be taken over`, "matrix");
+    const found = findName(matrix, key, ({ name }) => name);
+    if (key === "*") throw new NoEqual("all of `matrix`");
+    if (!found) return "null";
+    return `matrix${property(found.name)}`;
+  }
+
+  #needs(job: string, rest: string[]): string {
+    const { needs, hasMoreNeeds } = this.#names;
+    const [what = "", output, ...more] = rest;
+    const lower = what.toLowerCase();
+    if (job === "*") {
+      if (lower === "result" && output === undefined && !hasMoreNeeds) return "needs.*.result";
+      throw new NoEqual(`\`needs.*.${rest.join(".")}\``);
+    }
+    const needed = findName(needs, job, ({ key }) => key);
+    if (!needed) return "null";
+    const result = `needs.${needed.key}.result`;
+    if (lower === "result" && output === undefined) return `case(${result} == 'dropped', 'skipped', ${result})`;
+    if (lower !== "outputs" || output === undefined || output === "*" || more.length > 0)
+      throw new NoEqual(`\`needs.${[job, ...rest].join(".")}\``);
+    if (needed.hasMatrix)
+      throw new NoEqual(
+        `\`needs.${job}.outputs\` of a matrix, which are not merged: read \`needs.${needed.key}.jobs\``,
+      );
+    const known = findName(needed.outputs, output, (one) => one);
+    return known === undefined ? "null" : `needs.${needed.key}.outputs.${known}`;
+  }
+
+  #steps(id: string, rest: string[]): string {
+    const [what = "", output, ...more] = rest;
+    const lower = what.toLowerCase();
+    const step = findName(this.#names.steps, id, (one) => one.id);
+    if (id === "*" || more.length > 0) throw new NoEqual(`\`steps.${[id, ...rest].join(".")}\``);
+    if (!step) return "null";
+    const isOutput = lower === "outputs" && output !== undefined && output !== "*";
+    if (step.fate === "cache" && isOutput) return "''";
+    if (step.fate !== "kept") throw new NoEqual(`\`steps.${id}\`, a step that could not be taken over`);
+    if (isOutput) return `steps.${step.id}.outputs${property(output)}`;
+    if ((lower === "outcome" || lower === "conclusion") && output === undefined) return `steps.${step.id}.${lower}`;
+    throw new NoEqual(`\`steps.${[id, ...rest].join(".")}\``);
+  }
+}
+
+const parsed = (text: string): Expr => {
+  try {
+    return parse(text);
+  } catch {
+    throw new NoEqual("an expression that cannot be read");
+  }
+};
+
+/** One expression, without `${{ }}`. @throws {NoEqual} */
+export const translated = (text: string, names: Names): string => {
+  return new Translator(names).print(parsed(text));
+};
+
+/** A text with expressions. @throws {NoEqual} */
+export const translatedText = (text: string, names: Names): string => {
+  const { spans } = spansOf(text);
+  let made = "";
+  let end = 0;
+  for (const span of spans) {
+    made += `${text.slice(end, span.start)}\${{ ${translated(span.inner, names)} }}`;
+    end = span.end;
+  }
+  return made + text.slice(end);
+};
+
+/** The condition of `if`, as the parser of workflows gives it. @throws {NoEqual} */
+export const translatedCondition = (text: string, names: Names): string => {
+  const { spans } = spansOf(text);
+  const [span] = spans;
+  if (span && spans.length === 1 && text.slice(0, span.start).trim() === "" && text.slice(span.end).trim() === "")
+    return translated(span.inner, { ...names, isStrict: false });
+  // Text around an expression makes a text of it, and a text is true.
+  if (span) throw new NoEqual("text around ${{ }}, which makes it always true");
+  return text.trim() === "" ? "success()" : translated(text, { ...names, isStrict: false });
+};
+
+/** Whether a condition names a status function: then it does not mean `success() && (...)`. */
+export const usesStatus = (text: string): boolean => {
+  const { spans } = spansOf(text);
+  return (spans.length > 0 ? spans.map(({ inner }) => inner) : [text]).some((one) => {
+    try {
+      return anyOf(parse(one), isStatusCall);
+    } catch {
+      return true;
+    }
+  });
+};

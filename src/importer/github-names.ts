@@ -1,0 +1,115 @@
+import { NoEqual } from "./marks.ts";
+import type { Names } from "./names.ts";
+
+/* The contexts `github` and `runner`: each name with what it is here. What is made of several parts has ( ) around it. */
+
+const PULL_SHA = "case(build.event == 'pull', build.commit, '')";
+const NO_TOKEN = "builds get no token of the git host";
+
+type Made = string | ((names: Names) => string);
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+const refName = "(build.tag || build.branch)";
+
+/** Properties, in lower case. A text or null means the same in an expression, unless something names its kind. */
+const GITHUB: Record<string, Made> = {
+  sha: "build.commit",
+  "event.after": "build.commit",
+  ref: ({ hasPulls }) =>
+    hasPulls ? "case(build.event == 'pull', format('refs/pull/{0}/merge', build.pull.number), build.ref)" : "build.ref",
+  ref_name: ({ hasPulls }) =>
+    hasPulls ? `case(build.event == 'pull', format('{0}/merge', build.pull.number), ${refName})` : refName,
+  ref_type: "case(build.tag != null, 'tag', 'branch')",
+  head_ref: "build.pull.branch",
+  base_ref: "build.pull.base",
+  event_name:
+    "case(build.event == 'pull', 'pull_request', build.event == 'tag', 'push', build.event == 'merge-group', 'merge_group', build.event == 'api', 'workflow_dispatch', build.event)",
+  repository: "repository.fullName",
+  run_id: "build.id",
+  run_number: "build.number",
+  run_attempt: "build.attempt",
+  workflow: ({ workflow }) => quoted(workflow),
+  job: ({ job }) => {
+    if (job === null) throw new NoEqual("`github.job` outside a job");
+    return quoted(job);
+  },
+  "event.number": "build.pull.number",
+  "event.pull_request.number": "build.pull.number",
+  "event.pull_request.head.ref": "build.pull.branch",
+  "event.pull_request.base.ref": "build.pull.base",
+  "event.pull_request.head.sha": PULL_SHA,
+  "event.pull_request.head.repo.full_name": "case(build.event == 'pull', repository.fullName, '')",
+  "event.pull_request.head.repo.fork": "false",
+  "event.head_commit.message": "case(build.event == 'push' || build.event == 'tag', build.message, '')",
+};
+
+const RUNNER: Record<string, Made> = {
+  os: "case(agent.platform == 'macos', 'macOS', agent.platform == 'linux', 'Linux', 'Windows')",
+  name: "agent.name",
+  environment: "'self-hosted'",
+};
+
+const REASONS: Record<string, string> = {
+  "github.token": NO_TOKEN,
+  "github.actor": "no build tells who caused it",
+  "github.triggering_actor": "no build tells who caused it",
+  "github.workspace": "in a script it is $PWD",
+};
+
+/** What `github.a.b` or `runner.a` is here. @throws {NoEqual} */
+export const contextName = (context: "github" | "runner", keys: string[], names: Names): string => {
+  const key = keys.join(".").toLowerCase();
+  const table = context === "github" ? GITHUB : RUNNER;
+  const made = Object.hasOwn(table, key) ? table[key] : undefined;
+  if (made === undefined) {
+    const reason = REASONS[`${context}.${key}`];
+    throw new NoEqual(`\`${[context, ...keys].join(".")}\`${reason ? ` (${reason})` : ""}`);
+  }
+  return typeof made === "string" ? made : made(names);
+};
+
+const EVENTS: Record<string, string> = {
+  push: "(build.event == 'push' || build.event == 'tag')",
+  pull_request: "build.event == 'pull'",
+  schedule: "build.event == 'schedule'",
+  workflow_dispatch: "build.event == 'api'",
+  merge_group: "build.event == 'merge-group'",
+};
+
+const notPull = (names: Names, condition: string): string =>
+  names.hasPulls ? `(build.event != 'pull' && ${condition})` : condition;
+
+/** A shorter way to say that a name equals a text; undefined where its value has to be compared. */
+export const equalityOf = (path: string, text: string, names: Names): string | undefined => {
+  switch (path.toLowerCase()) {
+    case "github.event_name":
+      return EVENTS[text.toLowerCase()] ?? "false";
+    case "github.ref":
+      if (/^refs\/(?:heads|tags)\//i.test(text)) return notPull(names, `build.ref == ${quoted(text)}`);
+      return undefined;
+    case "github.ref_name":
+      return /\/merge$/i.test(text) ? undefined : notPull(names, `${refName} == ${quoted(text)}`);
+    case "github.ref_type":
+      return text.toLowerCase() === "tag"
+        ? "build.tag != null"
+        : text.toLowerCase() === "branch"
+          ? "build.tag == null"
+          : "false";
+    case "github.repository_owner":
+      return /^[\w.-]+$/.test(text) ? `startsWith(repository.fullName, ${quoted(`${text}/`)})` : "false";
+    case "runner.os":
+      return `agent.platform == ${quoted(text.toLowerCase())}`;
+    default:
+      return undefined;
+  }
+};
+
+/** A shorter way to say that a ref begins with a text. */
+export const beginningOf = (path: string, text: string, names: Names): string | undefined => {
+  if (path.toLowerCase() === "github.ref" && /^refs\/heads\//i.test(text))
+    return notPull(names, `startsWith(build.ref, ${quoted(text)})`);
+  if (path.toLowerCase() === "github.ref" && /^refs\/tags\//i.test(text))
+    return `startsWith(build.ref, ${quoted(text)})`;
+  return undefined;
+};

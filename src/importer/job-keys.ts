@@ -1,0 +1,107 @@
+import { translatedText } from "./expression.ts";
+import { type Marks, NoEqual } from "./marks.ts";
+import type { Names } from "./names.ts";
+import { OutMap } from "./out.ts";
+import type { Source } from "./source.ts";
+import { find, isExpression, isMapping, lineOf, type Pair, pairsOf, type Token, textOf } from "./tokens.ts";
+
+/* Keys of a job that become other keys here. Each function writes into the job. */
+
+export interface JobPlace {
+  names: Names;
+  source: Source;
+  marks: Marks;
+}
+
+/** Writes what `make` makes, or the mark that stands in its place. */
+const orMark = ({ source, marks }: JobPlace, out: OutMap, token: Token, make: () => void): void => {
+  try {
+    make();
+  } catch (error) {
+    if (!(error instanceof NoEqual)) throw error;
+    const line = lineOf(token);
+    out.say(marks.add(error.kind, error.message, line, source.lines(token, line)));
+  }
+};
+
+/** `environment`: whether it asks for an approval is not in the file, so a person is asked. */
+export const environmentOf = (token: Token, place: JobPlace, out: OutMap): void =>
+  orMark(place, out, token, () => {
+    const name = isMapping(token) ? find(token, "name") : token;
+    const text = name ? textOf(name, place.source) : "";
+    out.say(place.marks.add("approval", `the environment ${text}`, lineOf(token)));
+    let message: string;
+    try {
+      message = translatedText(text, place.names);
+    } catch {
+      message = place.names.job ?? "this job";
+    }
+    out.set("gate", new OutMap().set("message", `Deploy to ${message}?`));
+  });
+
+export const concurrencyOf = (token: Token, place: JobPlace, out: OutMap): void =>
+  orMark(place, out, token, () => {
+    const group = find(token, "group") ?? token;
+    const cancel = find(token, "cancel-in-progress");
+    const made = new OutMap().set("group", translatedText(textOf(group, place.source), place.names));
+    if (cancel && isExpression(cancel)) throw new NoEqual("`cancel-in-progress` that is computed");
+    if (cancel && textOf(cancel, place.source) === "true") made.set("when-busy", "cancel-running");
+    else out.say(place.marks.add("group-order", "`concurrency` that waits", lineOf(token)));
+    out.set("concurrency", made);
+  });
+
+/** `fail-fast` is on there, when it is left out, and off here. */
+export const strategyOf = (strategy: Token, place: JobPlace, out: OutMap): void => {
+  const failFast = find(strategy, "fail-fast");
+  const most = find(strategy, "max-parallel");
+  if (failFast && isExpression(failFast))
+    out.say(place.marks.add("expression", "`fail-fast` that is computed (it is on)", lineOf(failFast)));
+  out.set("fail-fast", !(failFast && textOf(failFast, place.source) === "false"));
+  if (!most) return;
+  const text = textOf(most, place.source);
+  if (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= 256) out.set("max-parallel", Number(text));
+  else out.say(place.marks.add("expression", `\`max-parallel: ${text}\``, lineOf(most)));
+};
+
+export const mayFailOf = (token: Token, place: JobPlace, out: OutMap): void =>
+  orMark(place, out, token, () => {
+    const text = textOf(token, place.source);
+    if (!isExpression(token)) {
+      if (text === "true") out.set("continue-on-error", true);
+      return;
+    }
+    out.set("continue-on-error", translatedText(text, place.names));
+  });
+
+export const outputsOf = (
+  token: Token,
+  place: JobPlace,
+  out: OutMap,
+  unit: string,
+  withdrawn: ReadonlyMap<string, string>,
+): void => {
+  const outputs = new OutMap();
+  for (const { key, value } of pairsOf(token))
+    orMark(place, outputs, value, () => {
+      const own = `${unit}.${key}`;
+      const refused = withdrawn.get(own);
+      if (refused !== undefined) throw new NoEqual(`the output ${key} (${refused})`, "refused");
+      outputs.set(key, translatedText(textOf(value, place.source), place.names), own);
+    });
+  if (outputs.items.length > 0) out.set("outputs", outputs);
+};
+
+/** Keys of a job that only leave a comment. */
+const MARKED = {
+  permissions: "permissions",
+  services: "services",
+  container: "container",
+  snapshot: "unknown",
+} as const;
+
+export const markedKey = ({ key, value, line }: Pair, { source, marks }: JobPlace, out: OutMap): void => {
+  if (Object.hasOwn(MARKED, key))
+    out.say(marks.add(MARKED[key as keyof typeof MARKED], `\`${key}\``, line, source.lines(value, line)));
+};
+
+export const markedKeys: readonly string[] = Object.keys(MARKED);

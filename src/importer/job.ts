@@ -1,0 +1,274 @@
+import { checkoutOf } from "./checkout.ts";
+import {
+  concurrencyOf,
+  environmentOf,
+  type JobPlace,
+  markedKey,
+  markedKeys,
+  mayFailOf,
+  outputsOf,
+  strategyOf,
+} from "./job-keys.ts";
+import { KNOWS } from "./later-words.ts";
+import { type Marks, NoEqual } from "./marks.ts";
+import { matrixOf, type TranslatedMatrix } from "./matrix.ts";
+import type { Names, NeededJob } from "./names.ts";
+import { Comment, OutList, OutMap } from "./out.ts";
+import { type Runner, runnerOf } from "./runs-on.ts";
+import type { Source } from "./source.ts";
+import { envOf, ifOf, nameOf, type ReadStep, readStep, stepOf, timeoutOf } from "./step.ts";
+import { find, isExpression, itemsOf, lineOf, type Pair, pairsOf, textOf } from "./tokens.ts";
+import { toolOf } from "./tool-versions.ts";
+
+/* One job. */
+
+/** What the file says of all its jobs. */
+export interface FilePlace {
+  source: Source;
+  marks: Marks;
+  withdrawn: ReadonlyMap<string, string>;
+  workflow: string;
+  hasPulls: boolean;
+  env: string[];
+  shell: string | undefined;
+  /** The jobs that each job needs, with what they have. */
+  needs: NeededJob[];
+  hasMoreNeeds: boolean;
+}
+
+const KNOWN = new Set([
+  ...[
+    "name",
+    "needs",
+    "if",
+    "runs-on",
+    "strategy",
+    "env",
+    "defaults",
+    "environment",
+    "concurrency",
+    "outputs",
+    "steps",
+  ],
+  ...["timeout-minutes", "continue-on-error", ...markedKeys],
+]);
+
+/** A job of which nothing runs: what needs it does not run either. */
+const emptyJob = (needs: NeededJob[], mark: Comment): OutMap => {
+  const job = new OutMap().say(mark);
+  job.set("needs", needs.length > 0 ? needs.map(({ key }) => key) : undefined);
+  return job.set("if", false).set("checkout", false).set("steps", new OutList().add(nothingToRun()));
+};
+
+const nothingToRun = (): OutMap => new OutMap().set("name", "Nothing was taken over").set("run", "exit 1");
+
+class JobWriter {
+  readonly #pair: Pair;
+  readonly #file: FilePlace;
+  readonly #unit: string;
+  readonly out = new OutMap();
+  #names: Names;
+
+  constructor(pair: Pair, file: FilePlace) {
+    this.#pair = pair;
+    this.#file = file;
+    this.#unit = `jobs.${pair.key}`;
+    const { workflow, hasPulls, needs, hasMoreNeeds, env } = file;
+    const none = { steps: [], wrongEnv: [], isStrict: true };
+    this.#names = { workflow, job: pair.key, hasPulls, matrix: [], needs, hasMoreNeeds, env, ...none };
+  }
+
+  get #place(): JobPlace {
+    return { names: this.#names, source: this.#file.source, marks: this.#file.marks };
+  }
+
+  #find(key: string) {
+    return find(this.#pair.value, key);
+  }
+
+  /** @throws {NoEqual} for a job that cannot run here */
+  write(): OutMap {
+    const { source, marks, withdrawn, needs } = this.#file;
+    const { value: job, line } = this.#pair;
+    const refused = withdrawn.get(this.#unit);
+    if (refused !== undefined) throw new NoEqual(`a job (${refused})`, "refused");
+    if (this.#find("uses")) throw new NoEqual("a job that calls another workflow", "reusable");
+    const matrix = this.#matrix();
+    const runsOn = this.#find("runs-on");
+    const runner = runsOn ? runnerOf(runsOn, this.#names, source, marks) : undefined;
+    const { out } = this;
+    const name = this.#find("name");
+    if (name) nameOf(name, this.#names, this.#place, out);
+    for (const pair of pairsOf(job)) {
+      markedKey(pair, this.#place, out);
+      if (!KNOWN.has(pair.key))
+        out.say(marks.add("unknown", `\`${pair.key}\``, pair.line, source.lines(pair.value, pair.line)));
+    }
+    if (needs.length > 0)
+      out.set(
+        "needs",
+        needs.map(({ key }) => key),
+        this.#unit,
+      );
+    ifOf(job, this.#names, this.#place, out, withdrawn.get(`${this.#unit}.if`), this.#unit);
+    if (matrix) this.#strategy(matrix);
+    this.#agent(runner);
+    const mayFail = this.#find("continue-on-error");
+    if (mayFail) mayFailOf(mayFail, this.#place, out);
+    timeoutOf(this.#find("timeout-minutes"), source, marks, out);
+    const [environment, concurrency] = [this.#find("environment"), this.#find("concurrency")];
+    if (environment) environmentOf(environment, this.#place, out);
+    if (concurrency) concurrencyOf(concurrency, this.#place, out);
+    const env = envOf(this.#find("env"), this.#names, this.#place, `${this.#unit}.env`, withdrawn);
+    if (env) out.set("env", env);
+    this.#names = { ...this.#names, env: [...this.#names.env, ...pairsOf(this.#find("env")).map(({ key }) => key)] };
+    const shell = this.#defaults();
+    this.#steps(shell, runner?.platform === "windows", line);
+    return out;
+  }
+
+  #matrix(): TranslatedMatrix | undefined {
+    const strategy = this.#find("strategy");
+    const token = find(strategy, "matrix");
+    if (!token) return undefined;
+    const matrix = matrixOf(token, this.#file.source, this.#file.marks);
+    this.#names = { ...this.#names, matrix: matrix.keys };
+    return matrix;
+  }
+
+  #strategy(matrix: TranslatedMatrix): void {
+    this.out.set("matrix", matrix.out, this.#unit);
+    strategyOf(this.#find("strategy")!, this.#place, this.out);
+  }
+
+  #agent(runner: Runner | undefined): void {
+    if (!runner) return;
+    this.out.say(...runner.comments);
+    if (!runner.requires.isEmpty) this.out.set("requires", runner.requires);
+  }
+
+  /** The folder of the steps. @returns the shell that the job names for them */
+  #defaults(): string | undefined {
+    const { source, shell: outer, marks } = this.#file;
+    const run = find(this.#find("defaults"), "run");
+    const shell = find(run, "shell");
+    const folder = find(run, "working-directory");
+    if (folder && isExpression(folder))
+      this.out.say(
+        marks.add("expression", "`working-directory` that is computed", lineOf(folder), source.lines(folder)),
+      );
+    else if (folder)
+      this.out.set("defaults", new OutMap().set("run", new OutMap().set("working-directory", textOf(folder, source))));
+    return shell ? textOf(shell, source) : outer;
+  }
+
+  #steps(shell: string | undefined, isWindows: boolean, line: number): void {
+    const { source, marks, withdrawn } = this.#file;
+    const steps = itemsOf(this.#find("steps")).map((token) => readStep(token, source));
+    const list = new OutList();
+    const tools = new OutMap();
+    const checkouts = steps.filter(({ kind }) => kind === "checkout");
+    for (const [index, step] of steps.entries()) {
+      const unit = `${this.#unit}.steps.${index}`;
+      const at = lineOf(step.token);
+      const comment = source.commentAbove(at);
+      if (step.kind === "checkout") list.say(comment, this.#checkout(step, step === checkouts[0], list));
+      else if (step.kind === "set-up") list.say(comment, this.#setUp(step, tools, at));
+      else {
+        list.say(comment);
+        const place = { names: this.#names, shell, isWindows, source, marks };
+        const made = stepOf(step, place, unit, withdrawn);
+        if (made instanceof Comment) list.say(made);
+        else list.add(made, unit);
+        const fate = made instanceof Comment ? (step.fate === "kept" ? "lost" : step.fate) : "kept";
+        if (step.id !== null) this.#keep(step.id, fate);
+      }
+      if ((step.kind === "checkout" || step.kind === "set-up") && step.id !== null) this.#keep(step.id, "lost");
+    }
+    if (checkouts.length === 0) this.out.set("checkout", false);
+    if (!tools.isEmpty) this.#tools(tools, line);
+    const outputs = this.#find("outputs");
+    if (outputs) outputsOf(outputs, this.#place, this.out, `${this.#unit}.outputs`, withdrawn);
+    if (list.isEmpty) {
+      // A job that only fetched its files has done all that it had to do; of any other nothing is left to run.
+      if (steps.every(({ kind }) => kind === "checkout" || kind === "set-up"))
+        list.add(new OutMap().set("run", "true"));
+      else throw new NoEqual("a job of which no step could be taken over", "action");
+    }
+    this.out.set("steps", list);
+  }
+
+  #keep(id: string, fate: Names["steps"][number]["fate"]): void {
+    this.#names = { ...this.#names, steps: [...this.#names.steps, { id, fate }] };
+  }
+
+  #checkout(step: ReadStep, isFirst: boolean, list: OutList): Comment | undefined {
+    const { source, marks } = this.#file;
+    const line = lineOf(step.token);
+    const isLate = list.items.some((item) => !(item instanceof Comment));
+    if (!isFirst || find(step.token, "if") || isLate)
+      list.say(
+        marks.add(
+          "checkout",
+          isFirst ? "a checkout later, or under a condition" : "a second checkout",
+          line,
+          source.lines(step.token, line),
+        ),
+      );
+    if (!isFirst) return undefined;
+    const { checkout, comments } = checkoutOf(step.inputs, source, marks);
+    this.out.say(...comments);
+    if (!checkout.isEmpty) this.out.set("checkout", checkout);
+    return undefined;
+  }
+
+  #setUp(step: ReadStep, tools: OutMap, line: number): Comment | undefined {
+    const { source, marks } = this.#file;
+    const before = marks.list.length;
+    try {
+      if (find(step.token, "if")) throw new NoEqual(`${step.action} under a condition`, "tool");
+      const { tool, version, comments } = toolOf(
+        { action: step.action, inputs: step.inputs, line },
+        this.#names,
+        source,
+        marks,
+      );
+      if (tools.has(tool)) throw new NoEqual(`${tool} a second time`, "tool");
+      this.out.say(...comments);
+      if (tool !== "") tools.set(tool, version ?? "auto");
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof NoEqual)) throw error;
+      marks.list.length = before;
+      return marks.add(error.kind, error.message, line, source.lines(step.token, line));
+    }
+  }
+
+  /** `tools: auto` stands alone: it reads the versions of all tools. */
+  #tools(tools: OutMap, line: number): void {
+    const { marks, withdrawn } = this.#file;
+    const pairs = tools.items.filter((item) => !(item instanceof Comment));
+    const words = pairs.map((item) => ("key" in item ? `${item.key}: ${String(item.value)}` : "")).join(", ");
+    const refused = withdrawn.get(`${this.#unit}.tools`);
+    const isMixed = pairs.length > 1 && pairs.some((item) => "value" in item && item.value === "auto");
+    if (!KNOWS.tools) this.out.say(marks.add("tools-later", `tools: { ${words} }`, line));
+    else if (refused !== undefined) this.out.say(marks.add("refused", `tools: { ${words} } (${refused})`, line));
+    else if (isMixed) this.out.say(marks.add("tool", `\`tools: auto\` beside others: { ${words} }`, line));
+    else if (pairs.some((item) => "value" in item && item.value === "auto"))
+      this.out.set("tools", "auto", `${this.#unit}.tools`);
+    else this.out.set("tools", tools, `${this.#unit}.tools`);
+  }
+}
+
+/** A job; where it cannot run, one that never runs, with the reason. */
+export const jobOf = (pair: Pair, file: FilePlace): OutMap => {
+  const before = file.marks.list.length;
+  try {
+    return new JobWriter(pair, file).write();
+  } catch (error) {
+    if (!(error instanceof NoEqual)) throw error;
+    file.marks.list.length = before;
+    const { value, line } = pair;
+    return emptyJob(file.needs, file.marks.add(error.kind, error.message, line, file.source.lines(value, line)));
+  }
+};

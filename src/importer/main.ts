@@ -1,0 +1,53 @@
+import { parseFile } from "../domain/plan/parse.ts";
+import { VERSION } from "../protocol/version.ts";
+import type { Mark } from "./marks.ts";
+import { treeLines } from "./out.ts";
+import { readWorkflow } from "./read-workflow.ts";
+import { Refusal } from "./refusal.ts";
+import { fileOf } from "./workflow.ts";
+
+/** The release that this program belongs to. */
+export const version: string = VERSION;
+
+/** A pipeline file, and what of the workflow has no equal in it; or why there is none. */
+export type Imported =
+  | { text: string; marks: readonly Mark[]; refusal?: undefined }
+  | { text?: undefined; marks?: undefined; refusal: string };
+
+/** Most times that parts which `check` refuses are taken out: each time at least one is. */
+const MOST_ROUNDS = 20;
+
+/** Translates until the project's own parser finds no mistake: each part with one becomes a mark. @throws {Refusal} */
+const checked = async (text: string, name: string): Promise<Imported> => {
+  const workflow = () => readWorkflow(text, name);
+  const withdrawn = new Map<string, string>();
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const { file, marks } = fileOf(await workflow(), name, withdrawn);
+    const lines = treeLines(file, "", "");
+    const made = `${lines.map((line) => line.text).join("\n")}\n`;
+    const { mistakes = [] } = parseFile(made);
+    if (mistakes.length === 0) return { text: made, marks: marks.list };
+    const before = withdrawn.size;
+    for (const { line, message } of mistakes) {
+      const unit = lines[line - 1]?.unit ?? "";
+      if (unit === "") throw new Refusal(`its translation would have a mistake: ${message}`);
+      if (!withdrawn.has(unit)) withdrawn.set(unit, message);
+    }
+    if (withdrawn.size === before) break;
+  }
+  throw new Refusal("no part of it can be said in a pipeline file");
+};
+
+/**
+ * Translates a workflow of GitHub Actions. What it prints has no mistakes; what has no equal is a comment in it that
+ * begins with `import:`.
+ * @param name the file's path in its repository
+ */
+export const importWorkflow = async (text: string, name: string): Promise<Imported> => {
+  try {
+    return await checked(text, name);
+  } catch (error) {
+    if (error instanceof Refusal) return { refusal: error.message };
+    throw error;
+  }
+};

@@ -1,0 +1,137 @@
+import type { Matrix } from "../domain/jobs/graph.ts";
+import { expandMatrix } from "../domain/jobs/matrix.ts";
+import { LIMITS } from "../protocol/limits.ts";
+import { type Marks, NoEqual } from "./marks.ts";
+import { isEqual, type MatrixKey, textOfValue } from "./names.ts";
+import { type Comment, OutList, OutMap } from "./out.ts";
+import type { Source } from "./source.ts";
+import {
+  asMapping,
+  find,
+  isExpression,
+  isMapping,
+  isNumber,
+  isScalar,
+  isSequence,
+  itemsOf,
+  lineOf,
+  pairsOf,
+  type Token,
+} from "./tokens.ts";
+
+/* A matrix of GitHub, whose values have kinds and are compared loosely, as one of texts that are compared exactly. */
+
+type Value = string | number | boolean | null;
+type Item = Map<string, Value>;
+
+export interface TranslatedMatrix {
+  out: OutMap;
+  keys: MatrixKey[];
+}
+
+const COMPUTED = "a matrix that is computed";
+
+const asWritten = (value: Value): string | boolean => (typeof value === "boolean" ? value : textOfValue(value));
+
+class MatrixReader {
+  readonly #source: Source;
+  readonly #marks: Marks;
+  readonly comments: Comment[] = [];
+
+  constructor(source: Source, marks: Marks) {
+    this.#source = source;
+    this.#marks = marks;
+  }
+
+  /** @throws {NoEqual} */
+  value(token: Token): Value {
+    if (isExpression(token)) throw new NoEqual(COMPUTED, "matrix");
+    if (!isScalar(token)) throw new NoEqual("a value of the matrix with parts of its own", "matrix");
+    const literal = token.toJSON() as Value;
+    const source = isNumber(token) ? this.#source.numberAt(token) : undefined;
+    const text = textOfValue(literal);
+    if (source !== undefined && source !== text)
+      this.comments.push(this.#marks.add("number", `${source} is ${text}`, lineOf(token)));
+    if (String(literal).length > LIMITS.jobNameCharacters) throw new NoEqual("a long value of the matrix", "matrix");
+    return literal;
+  }
+
+  items(token: Token | undefined): Item[] {
+    if (token && !isSequence(token)) throw new NoEqual(COMPUTED, "matrix");
+    return itemsOf(token).map((item) => {
+      if (!isMapping(item)) throw new NoEqual(COMPUTED, "matrix");
+      return new Map(pairsOf(item).map(({ key, value }) => [key, this.value(value)]));
+    });
+  }
+}
+
+/** The items that say in exact values what an item says in loose ones. None: it fits no value. */
+const exactly = (item: Item, axes: Map<string, Value[]>): Item[] => {
+  let items: Item[] = [new Map()];
+  for (const [key, value] of item) {
+    const values = axes.get(key);
+    const same = values ? [...new Set(values.filter((one) => isEqual(one, value)))] : [value];
+    items = items.flatMap((one) => same.map((exact) => new Map([...one, [key, exact]])));
+  }
+  return items;
+};
+
+const outOf = (item: Item): OutMap => {
+  const map = new OutMap();
+  for (const [key, value] of item) map.set(key, asWritten(value));
+  return map;
+};
+
+const asMatrix = (item: Item): Matrix => Object.fromEntries([...item].map(([key, value]) => [key, asWritten(value)]));
+
+/** What the matrix is here, with the comments on it. @throws {NoEqual} where its values are not in the file */
+export const matrixOf = (token: Token, source: Source, marks: Marks): TranslatedMatrix => {
+  if (!isMapping(token)) throw new NoEqual(COMPUTED, "matrix");
+  const reader = new MatrixReader(source, marks);
+  const out = new OutMap();
+  const axes = new Map<string, Value[]>();
+  for (const { key, value } of pairsOf(asMapping(token))) {
+    if (key === "include" || key === "exclude") continue;
+    if (!isSequence(value)) throw new NoEqual(COMPUTED, "matrix");
+    const values = itemsOf(value).map((one) => reader.value(one));
+    axes.set(key, values);
+    out.say(...reader.comments.splice(0)).set(key, values.map(asWritten));
+  }
+  const written = reader.items(find(token, "include"));
+  const excluded = reader.items(find(token, "exclude"));
+  const exclude = excluded.flatMap((item) => exactly(item, axes));
+  const include = written.flatMap((item) => {
+    const exact = exactly(item, axes);
+    // One that fits no combination is one of its own, with the values that it has.
+    return exact.length > 0 ? exact : [item];
+  });
+  const made = {
+    axes: [...axes].map(([name, values]) => ({ name, values: values.map(asWritten) })),
+    include: include.map(asMatrix),
+  };
+  // An item that takes nothing away is a mistake here, and nothing there.
+  const useful = exclude.filter(
+    (item) =>
+      expandMatrix({ ...made, include: [], exclude: [asMatrix(item)] }).problems?.every(({ at }) => at !== "exclude") ??
+      true,
+  );
+  out.say(...reader.comments.splice(0));
+  for (const [key, items] of [
+    ["include", include],
+    ["exclude", useful],
+  ] as const) {
+    const list = new OutList();
+    for (const item of items) list.add(outOf(item));
+    if (!list.isEmpty) out.set(key, list);
+  }
+  const names = [...new Set([...axes.keys(), ...include.flatMap((item) => [...item.keys()])])];
+  const expanded = expandMatrix({ ...made, exclude: useful.map(asMatrix) });
+  if (!expanded.combinations) throw new NoEqual(`a matrix (${expanded.problems[0]?.message})`, "matrix");
+  const kinds = (name: string): Value[] => [
+    ...(axes.get(name) ?? []),
+    ...include.flatMap((item) => (item.has(name) ? [item.get(name)!] : [])),
+  ];
+  const isMissing = (name: string) => expanded.combinations.some((one) => !Object.hasOwn(one, name));
+  const keys = names.map((name) => ({ name, values: [...kinds(name), ...(isMissing(name) ? [null] : [])] }));
+  return { out, keys };
+};

@@ -1,0 +1,62 @@
+import { data } from "@actions/expressions";
+
+/* What the expressions of one place of a workflow can name, as far as the file tells it. */
+
+type Scalar = string | number | boolean | null;
+
+/** The values that a key of a matrix has, in all combinations. */
+export interface MatrixKey {
+  name: string;
+  values: Scalar[];
+}
+
+/** A job that is needed. */
+export interface NeededJob {
+  key: string;
+  hasMatrix: boolean;
+  outputs: string[];
+}
+
+/** What became of a step with an id: `cache` restores one, and never finds any here. */
+export type StepFate = "kept" | "cache" | "lost";
+
+export interface Names {
+  workflow: string;
+  job: string | null;
+  /** Whether pull requests build it: where not, a ref needs no second look. */
+  hasPulls: boolean;
+  /** Null where the job has no matrix, or one that could not be taken over. */
+  matrix: MatrixKey[] | null;
+  needs: NeededJob[];
+  /** Whether ancestors were added to `needs`: then `needs.*` is another list. */
+  hasMoreNeeds: boolean;
+  steps: { id: string; fate: StepFate }[];
+  /** Variables that the file sets around here. */
+  env: string[];
+  /** Variables whose values are not yet those that GitHub would read here. */
+  wrongEnv: string[];
+  /** Where a name that is unknown is a mistake: everywhere but in `if`. */
+  isStrict: boolean;
+}
+
+/** A matrix's value as GitHub prints it. */
+export const textOfValue = (value: Scalar): string => {
+  if (typeof value === "number") return new data.NumberData(value).coerceString();
+  return value === null ? "" : String(value);
+};
+
+/** GitHub's `==`: numbers where both are not texts, letter case aside. */
+export const isEqual = (a: Scalar, b: Scalar): boolean => {
+  if (typeof a === "string" && typeof b === "string") return a.toUpperCase() === b.toUpperCase();
+  if (a === null && b === null) return true;
+  const numberOf = (value: Scalar) =>
+    typeof value === "string" ? new data.StringData(value).number() : value === null ? 0 : Number(value);
+  return numberOf(a) === numberOf(b);
+};
+
+/** Finds a name as GitHub does, letter case aside. */
+export const findName = <Named>(
+  list: readonly Named[],
+  name: string,
+  nameOf: (one: Named) => string,
+): Named | undefined => list.find((one) => nameOf(one).toLowerCase() === name.toLowerCase());

@@ -1,0 +1,118 @@
+import { convertWorkflowTemplate, NoOperationTraceWriter, parseWorkflow } from "@actions/workflow-parser";
+import type { MappingToken } from "@actions/workflow-parser/templates/tokens/mapping-token";
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  visit,
+} from "yaml";
+import { FILE_LIMITS, FileLimitExceeded } from "../domain/plan/limits.ts";
+import { parseYaml } from "../domain/plan/yaml-document.ts";
+import { withCommas } from "../protocol/limits.ts";
+import { Refusal } from "./refusal.ts";
+import { Source } from "./source.ts";
+import { asMapping } from "./tokens.ts";
+
+/** Most mistakes that one refusal lists. */
+const MOST_MISTAKES = 20;
+
+const place = (counter: LineCounter, offset: number): string => {
+  const { line, col } = counter.linePos(offset);
+  return `line ${line}, column ${col}`;
+};
+
+/** The document within the limits of a pipeline file. @throws {Refusal} */
+const documentIn = (text: string, counter: LineCounter): Document.Parsed => {
+  if (text.length > FILE_LIMITS.characters)
+    throw new Refusal(`it has more than ${withCommas(FILE_LIMITS.characters)} characters`);
+  try {
+    const { document, errors } = parseYaml(text, counter);
+    const [first] = errors;
+    if (first?.code === "MULTIPLE_DOCS") throw new Refusal("it has several documents: give one workflow at a time");
+    if (first) throw new Refusal(`it is not valid YAML, at ${place(counter, first.offset)}: ${first.message}`);
+    if (!document || !isMap(document.contents))
+      throw new Refusal("it is no workflow: there is no `on` and no `jobs` in it");
+    return document;
+  } catch (error) {
+    if (error instanceof FileLimitExceeded) throw new Refusal(`${error.message} (${place(counter, error.offset)})`);
+    throw error;
+  }
+};
+
+/** Refuses a file whose aliases stand for more than a pipeline file may have: each would be read again. */
+const boundAliases = (document: Document.Parsed): void => {
+  const sizes = new Map<Node, number>();
+  const anchors = new Map<string, Node>();
+  const sizeOf = (node: unknown): number => {
+    if (isPair(node)) return sizeOf(node.key) + sizeOf(node.value);
+    if (isAlias(node)) return sizes.get(anchors.get(node.source) as Node) ?? 1;
+    if (isScalar(node)) return 1 + (node.source?.length ?? 0) / 8;
+    return isCollection(node) ? node.items.reduce((sum: number, item) => sum + sizeOf(item), 1) : 1;
+  };
+  // In the order of the file: an alias refers to what stands before it, whose size is known by then.
+  visit(document, {
+    Alias: (_, node) => {
+      const target = anchors.get(node.source);
+      if (target && !sizes.has(target)) sizes.set(target, sizeOf(target));
+    },
+    Node: (_, node) => {
+      if (!isAlias(node) && node.anchor) anchors.set(node.anchor, node);
+    },
+  });
+  if (sizeOf(document.contents) > FILE_LIMITS.values)
+    throw new Refusal("its aliases stand for more than a pipeline file may have: write less of them");
+};
+
+const eventsOf = (document: Document.Parsed): string[] => {
+  const on = (document.contents as { get(key: string, keep: true): unknown }).get("on", true);
+  if (isScalar(on)) return [String(on.value)];
+  if (isSeq(on)) return on.items.map((item) => String(isScalar(item) ? item.value : ""));
+  return isMap(on) ? on.items.map(({ key }) => String(isScalar(key) ? key.value : "")) : [];
+};
+
+/** Refuses what is a file of GitHub Actions, and no workflow that runs by itself. */
+const refuseOthers = (document: Document.Parsed): void => {
+  const has = (key: string) => document.has(key);
+  if (has("runs") && !has("jobs"))
+    throw new Refusal(
+      "it is an action, no workflow: rewrite its steps as a file of `steps`, for `include` in the pipeline file",
+    );
+  const events = eventsOf(document);
+  if (events.length > 0 && events.every((event) => event === "workflow_call"))
+    throw new Refusal(
+      "it is a workflow that others call (`workflow_call`): import the one that calls it, and write these jobs there",
+    );
+};
+
+export interface Workflow {
+  root: MappingToken;
+  source: Source;
+}
+
+/**
+ * Parses a workflow as GitHub does, within the limits of a pipeline file.
+ * @throws {Refusal} for what is no workflow, and for one that GitHub would refuse
+ */
+export const readWorkflow = async (text: string, name: string): Promise<Workflow> => {
+  const counter = new LineCounter();
+  const document = documentIn(text, counter);
+  boundAliases(document);
+  refuseOthers(document);
+  const { context, value } = parseWorkflow({ name, content: text }, new NoOperationTraceWriter());
+  if (value && context.errors.count === 0) await convertWorkflowTemplate(context, value.clone());
+  const mistakes = context.errors.getErrors().map(({ range, rawMessage }) => {
+    const at = range ? `line ${range.start.line}, column ${range.start.column}: ` : "";
+    return at + rawMessage;
+  });
+  if (mistakes.length > 0 || !value) {
+    const listed = [...new Set(mistakes)].slice(0, MOST_MISTAKES).map((one) => `  ${one}`);
+    throw new Refusal(["GitHub would refuse it; correct it there first:", ...listed].join("\n"));
+  }
+  return { root: asMapping(value), source: new Source(text, document, counter) };
+};

@@ -1,0 +1,111 @@
+import { LABEL } from "../protocol/common.ts";
+import { translated } from "./expression.ts";
+import { type Marks, NoEqual } from "./marks.ts";
+import { findName, type Names } from "./names.ts";
+import { type Comment, OutMap } from "./out.ts";
+import type { Source } from "./source.ts";
+import { find, isMapping, itemsOf, lineOf, type Token, textOf } from "./tokens.ts";
+
+/* `runs-on`, as what the agent must have. */
+
+type Platform = "linux" | "macos" | "windows";
+
+const HOSTED: [RegExp, Platform][] = [
+  [/^ubuntu-/i, "linux"],
+  [/^macos-/i, "macos"],
+  [/^windows-/i, "windows"],
+];
+const PLATFORMS: Record<string, Platform> = { linux: "linux", macos: "macos", windows: "windows" };
+
+const platformOf = (label: string): Platform | undefined =>
+  HOSTED.find(([pattern]) => pattern.test(label))?.[1] ?? PLATFORMS[label.toLowerCase()];
+
+/** Whether the platform says all that this label does. */
+const isPlatformAlone = (label: string): boolean =>
+  /-latest$/i.test(label) || Object.hasOwn(PLATFORMS, label.toLowerCase());
+
+export interface Runner {
+  requires: OutMap;
+  comments: Comment[];
+  /** Null where a matrix decides. */
+  platform: Platform | null;
+}
+
+const KEY = /^matrix\.([\w-]+)$/i;
+
+class RunnerReader {
+  readonly requires = new OutMap();
+  readonly comments: Comment[] = [];
+  readonly labels: string[] = [];
+  platform: string | undefined;
+  readonly #names: Names;
+  readonly #marks: Marks;
+  readonly #line: number;
+
+  constructor(names: Names, marks: Marks, line: number) {
+    this.#names = names;
+    this.#marks = marks;
+    this.#line = line;
+  }
+
+  #platform(platform: string): void {
+    if (platform.includes("windows"))
+      this.comments.push(this.#marks.add("windows", "a runner with Windows", this.#line));
+    if (this.platform !== undefined && this.platform !== platform)
+      throw new NoEqual("two platforms in `runs-on`", "label");
+    this.platform = platform;
+  }
+
+  #label(label: string): void {
+    if (!LABEL.test(label) && !label.includes("${{")) throw new NoEqual(`the label ${label}`, "label");
+    this.comments.push(this.#marks.add("label", label, this.#line));
+    this.labels.push(label);
+  }
+
+  word(text: string): void {
+    if (text.toLowerCase() === "self-hosted") return;
+    const platform = platformOf(text);
+    if (platform) this.#platform(platform);
+    if (!platform || !isPlatformAlone(text)) this.#label(text);
+  }
+
+  /** A label that is computed: where it is a key of the matrix, its platforms are known. */
+  expression(inner: string): void {
+    const made = translated(inner, this.#names);
+    const key = KEY.exec(inner.trim())?.[1];
+    const found = key === undefined ? undefined : findName(this.#names.matrix ?? [], key, ({ name }) => name);
+    const values = [...new Set(found?.values.map(String) ?? [])];
+    const platforms = values.map(platformOf);
+    if (values.length === 0 || platforms.includes(undefined)) {
+      this.#label(`\${{ ${made} }}`);
+      return;
+    }
+    const kinds = [...new Set(platforms)];
+    const cases = kinds.slice(0, -1).map((kind) => {
+      const of = values.filter((value) => platformOf(value) === kind).map((value) => `${made} == '${value}'`);
+      return `${of.join(" || ")}, '${kind}', `;
+    });
+    this.#platform(cases.length === 0 ? kinds[0]! : `\${{ case(${cases.join("")}'${kinds.at(-1)}') }}`);
+    if (!values.every(isPlatformAlone)) this.#label(`\${{ ${made} }}`);
+  }
+}
+
+/** @throws {NoEqual} where no agent could be told apart by it */
+export const runnerOf = (token: Token, names: Names, source: Source, marks: Marks): Runner => {
+  const reader = new RunnerReader(names, marks, lineOf(token));
+  if (isMapping(token) && find(token, "group"))
+    reader.comments.push(
+      marks.add("label", `the group ${textOf(find(token, "group")!, source)} of runners`, lineOf(token)),
+    );
+  for (const item of itemsOf(isMapping(token) ? find(token, "labels") : token)) {
+    const text = textOf(item, source).trim();
+    const inner = /^\$\{\{((?:(?!\}\}).)*)\}\}$/s.exec(text)?.[1];
+    if (inner !== undefined) reader.expression(inner);
+    else if (text.includes("${{")) throw new NoEqual(`the label ${text}`, "label");
+    else reader.word(text);
+  }
+  const { requires, comments, labels, platform } = reader;
+  requires.set("platform", platform).set("labels", labels.length > 0 ? labels : undefined);
+  const known = platform !== undefined && !platform.includes("${{");
+  return { requires, comments, platform: known ? (platform as Platform) : null };
+};

@@ -1,0 +1,63 @@
+import type { TemplateToken } from "@actions/workflow-parser/templates/tokens/template-token";
+import { type Document, isMap, isScalar, type LineCounter, type Scalar, visit } from "yaml";
+import { Comment } from "./out.ts";
+
+/** The workflow's text, for what its tokens do not tell: texts and numbers as they are written, and comments. */
+export class Source {
+  readonly #lines: string[];
+  readonly #scalars = new Map<string, Scalar>();
+  readonly #told = new Set<number>();
+
+  constructor(text: string, document: Document.Parsed, counter: LineCounter) {
+    this.#lines = text.split(/\r\n|\n/);
+    visit(document, {
+      Scalar: (_, node) => {
+        const { line, col } = counter.linePos(node.range?.[0] ?? 0);
+        this.#scalars.set(`${line}:${col}`, node);
+      },
+    });
+  }
+
+  #scalarAt({ range }: TemplateToken): Scalar | undefined {
+    return range && this.#scalars.get(`${range.start.line}:${range.start.column}`);
+  }
+
+  /** The text of a scalar, with its expressions; undefined for one that is somewhere else, behind an alias. */
+  textAt(token: TemplateToken): string | undefined {
+    const value = this.#scalarAt(token)?.value;
+    return typeof value === "string" ? value : undefined;
+  }
+
+  /** What is written where a number is read. */
+  numberAt(token: TemplateToken): string | undefined {
+    const node = this.#scalarAt(token);
+    return typeof node?.value === "number" ? node.source : undefined;
+  }
+
+  /** The lines of a token and what is below it, `from` the line of its key, without their common indentation. */
+  lines(token: TemplateToken, from = token.range?.start.line ?? 1): string[] {
+    const end = token.range?.end ?? { line: from, column: 2 };
+    const lines = this.#lines.slice(from - 1, Math.max(from, end.column <= 1 ? end.line - 1 : end.line));
+    while (lines.length > 1 && /^\s*(?:#.*)?$/.test(lines.at(-1) ?? "")) lines.pop();
+    const indent = Math.min(...lines.filter((line) => line.trim() !== "").map((line) => line.search(/\S/)));
+    return lines.map((line) => line.slice(Number.isFinite(indent) ? indent : 0));
+  }
+
+  /** The comment directly above a line, once. */
+  commentAbove(line: number): Comment | undefined {
+    const found: string[] = [];
+    for (let above = line - 1; above > 0 && !this.#told.has(above); above--) {
+      const comment = /^\s*#\s?(.*)$/.exec(this.#lines[above - 1] ?? "");
+      if (!comment) break;
+      this.#told.add(above);
+      found.unshift(comment[1] ?? "");
+    }
+    return found.length > 0 ? new Comment(found) : undefined;
+  }
+}
+
+/** Whether a document has these keys at its top. */
+export const hasKey = (document: Document.Parsed, ...path: string[]): boolean =>
+  isMap(document.contents) && document.hasIn(path);
+
+export const isText = (node: unknown): node is Scalar<string> => isScalar(node) && typeof node.value === "string";

@@ -1,0 +1,227 @@
+import { isOtherCheckout } from "./checkout.ts";
+import { translatedCondition, translatedText } from "./expression.ts";
+import { LATER_ACTIONS } from "./later-words.ts";
+import { type Marks, NoEqual } from "./marks.ts";
+import type { Names, StepFate } from "./names.ts";
+import { type Comment, OutMap } from "./out.ts";
+import { scriptOf } from "./script.ts";
+import { shellOf } from "./shell.ts";
+import type { Source } from "./source.ts";
+import { find, isExpression, isLiteral, lineOf, type Pair, pairsOf, type Token, textOf } from "./tokens.ts";
+import { isSetUp } from "./tool-versions.ts";
+
+/* One step. */
+
+/** What a step is, before it is translated. */
+export type StepKind = "run" | "checkout" | "set-up" | "later" | "lost";
+
+/** The name of an action without its version. */
+export const actionOf = (uses: string): string => uses.split("@")[0]!.trim();
+
+export interface ReadStep {
+  token: Token;
+  kind: StepKind;
+  action: string;
+  inputs: Pair[];
+  id: string | null;
+  fate: StepFate;
+}
+
+export const readStep = (token: Token, source: Source): ReadStep => {
+  const uses = find(token, "uses");
+  const id = find(token, "id");
+  const action = uses ? actionOf(textOf(uses, source)) : "";
+  const inputs = pairsOf(find(token, "with"));
+  const read = { token, action, inputs, id: id ? textOf(id, source) : null };
+  if (find(token, "run")) return { ...read, kind: "run", fate: "kept" };
+  const later = Object.hasOwn(LATER_ACTIONS, action.toLowerCase()) ? LATER_ACTIONS[action.toLowerCase()] : undefined;
+  if (later) return { ...read, kind: "later", fate: later.fate };
+  if (/^actions\/checkout$/i.test(action) && !isOtherCheckout(inputs, source))
+    return { ...read, kind: "checkout", fate: "lost" };
+  return { ...read, kind: isSetUp(action) ? "set-up" : "lost", fate: "lost" };
+};
+
+/** What the job says of its steps. */
+export interface StepPlace {
+  names: Names;
+  shell: string | undefined;
+  isWindows: boolean;
+  source: Source;
+  marks: Marks;
+}
+
+/** `timeout-minutes` of a step or job: a fraction is rounded up. */
+export const timeoutOf = (token: Token | undefined, source: Source, marks: Marks, out: OutMap): void => {
+  if (!token) return;
+  const text = textOf(token, source);
+  const minutes = Number(text);
+  if (isExpression(token) || !(minutes > 0)) {
+    out.say(marks.add("timeout", `\`timeout-minutes: ${text}\``, lineOf(token)));
+    return;
+  }
+  const whole = Math.min(1440, Math.ceil(minutes));
+  if (whole !== minutes) out.say(marks.add("timeout", `\`timeout-minutes: ${text}\``, lineOf(token)));
+  out.set("timeout-minutes", whole);
+};
+
+const KEY = /^(?!MILLRACE_|__proto__$)[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** Variables, each of which may be one that cannot be said. */
+export const envOf = (
+  token: Token | undefined,
+  names: Names,
+  { source, marks }: Pick<StepPlace, "source" | "marks">,
+  unit: string,
+  withdrawn: ReadonlyMap<string, string>,
+): OutMap | undefined => {
+  if (!token) return undefined;
+  const out = new OutMap();
+  if (isExpression(token)) return out.say(marks.add("expression", "`env` that is computed", lineOf(token)));
+  const before: string[] = [];
+  const all = pairsOf(token);
+  for (const { key, value, line } of all) {
+    const own = `${unit}.${key}`;
+    try {
+      const refused = withdrawn.get(own);
+      if (refused !== undefined) throw new NoEqual(`${key} (${refused})`, "refused");
+      if (!KEY.test(key)) throw new NoEqual(`the variable ${key}`, "unknown");
+      // There an entry does not see the ones above it; here it does.
+      const made = translatedText(textOf(value, source), { ...names, wrongEnv: [...names.wrongEnv, ...before] });
+      out.say(source.commentAbove(line)).set(key, made, own);
+      before.push(key);
+    } catch (error) {
+      if (!(error instanceof NoEqual)) throw error;
+      out.say(marks.add(error.kind, `${key} with ${error.message}`, line, source.lines(value, line)));
+    }
+  }
+  return out;
+};
+
+const KNOWN_KEYS = new Set([
+  ...["id", "name", "run", "if", "shell", "env", "working-directory", "timeout-minutes", "continue-on-error"],
+]);
+
+const folderOf = (token: Token, place: StepPlace): string => {
+  const text = textOf(token, place.source).replace(
+    /^(?:\$\{\{\s*github\.workspace\s*\}\}|\$GITHUB_WORKSPACE)(?:\/|$)/,
+    "",
+  );
+  return translatedText(text === "" ? "." : text, place.names);
+};
+
+/** A step of `run`. @throws {NoEqual} where it cannot be run at all */
+const runStep = (
+  { token, id }: ReadStep,
+  place: StepPlace,
+  unit: string,
+  withdrawn: ReadonlyMap<string, string>,
+): OutMap => {
+  const { source, marks } = place;
+  const own = find(token, "env");
+  const env = pairsOf(own).map(({ key }) => key);
+  const names = { ...place.names, env: [...place.names.env, ...env] };
+  const written = find(token, "shell");
+  const shellText = written ? textOf(written, source) : place.shell;
+  const raw = textOf(find(token, "run")!, source);
+  const { shell, prelude } = shellOf(shellText, raw, place.isWindows);
+  const script = scriptOf(raw, shell ?? "bash", names);
+  for (const { key } of pairsOf(token)) if (!KNOWN_KEYS.has(key)) throw new NoEqual(`\`${key}\` of a step`, "unknown");
+  const out = new OutMap();
+  out.set("id", id ?? undefined);
+  const name = find(token, "name");
+  if (name) nameOf(name, names, place, out);
+  ifOf(
+    token,
+    { ...place.names, wrongEnv: [...place.names.wrongEnv, ...env] },
+    place,
+    out,
+    withdrawn.get(`${unit}.if`),
+    unit,
+  );
+  out.set("shell", shell);
+  const folder = find(token, "working-directory");
+  if (folder) out.set("working-directory", folderOf(folder, { ...place, names }));
+  timeoutOf(find(token, "timeout-minutes"), source, marks, out);
+  const mayFail = find(token, "continue-on-error");
+  if (mayFail && isExpression(mayFail)) throw new NoEqual("`continue-on-error` that is computed");
+  if (mayFail && textOf(mayFail, source) === "true") out.set("continue-on-error", true);
+  const variables = envOf(own, place.names, place, `${unit}.env`, withdrawn) ?? new OutMap();
+  for (const [key, value] of script.env) if (!variables.has(key)) variables.set(key, value);
+  if (variables.items.length > 0) out.set("env", variables);
+  for (const one of new Set(script.words)) out.say(marks.add("words", `\${{ ${one} }}`, lineOf(find(token, "run")!)));
+  return out.set("run", prelude === "" ? script.text : `${prelude}\n${script.text}`);
+};
+
+export const nameOf = (
+  token: Token,
+  names: Names,
+  { source, marks }: Pick<StepPlace, "source" | "marks">,
+  out: OutMap,
+): void => {
+  try {
+    const text = translatedText(textOf(token, source), names);
+    if (text !== "") out.set("name", text);
+  } catch (error) {
+    if (!(error instanceof NoEqual)) throw error;
+    out.say(marks.add(error.kind, `the name with ${error.message}`, lineOf(token), source.lines(token)));
+  }
+};
+
+/** A condition that cannot be said is never true: what it guards does not run, and a mark says so. */
+export const ifOf = (
+  token: Token,
+  names: Names,
+  { source, marks }: Pick<StepPlace, "source" | "marks">,
+  out: OutMap,
+  refused: string | undefined,
+  unit: string,
+): void => {
+  const written = find(token, "if");
+  if (!written) return;
+  const line = lineOf(written);
+  try {
+    if (refused !== undefined) throw new NoEqual(refused, "refused");
+    const text = isLiteral(written) ? written.toString() : textOf(written, source);
+    const made = translatedCondition(text, names);
+    out.set("if", made, `${unit}.if`);
+  } catch (error) {
+    if (!(error instanceof NoEqual)) throw error;
+    const original = source.lines(written, line);
+    out.say(
+      marks.add(error.kind, `\`if\` with ${error.message} (until it is rewritten this does not run)`, line, original),
+    );
+    out.set("if", false);
+  }
+};
+
+/** A step that runs here, or the comment that stands in its place. */
+export const stepOf = (
+  step: ReadStep,
+  place: StepPlace,
+  unit: string,
+  withdrawn: ReadonlyMap<string, string>,
+): OutMap | Comment => {
+  const { source, marks } = place;
+  const line = lineOf(step.token);
+  const original = source.lines(step.token, line);
+  const refused = withdrawn.get(unit);
+  if (refused !== undefined) return marks.add("refused", `a step (${refused})`, line, original);
+  if (step.kind === "later")
+    return marks.add(LATER_ACTIONS[step.action.toLowerCase()]!.kind, step.action, line, original);
+  if (step.kind === "lost") return lost(step, marks, line, original);
+  const before = marks.list.length;
+  try {
+    return runStep(step, place, unit, withdrawn);
+  } catch (error) {
+    if (!(error instanceof NoEqual)) throw error;
+    marks.list.length = before;
+    return marks.add(error.kind, `a step with ${error.message}`, line, original);
+  }
+};
+
+const lost = ({ action }: ReadStep, marks: Marks, line: number, original: string[]): Comment => {
+  if (/^actions\/checkout$/i.test(action)) return marks.add("checkout", "another checkout", line, original);
+  if (/^actions\/github-script$/i.test(action)) return marks.add("action-script", action, line, original);
+  if (action.startsWith("./")) return marks.add("template", action, line, original);
+  return marks.add("action", action === "" ? "a step" : action, line, original);
+};

@@ -1,0 +1,145 @@
+import { readCron } from "../domain/cron.ts";
+import { firstPatternProblem, patternProblem } from "../domain/githost/patterns.ts";
+import { type Marks, NoEqual } from "./marks.ts";
+import { OutList, OutMap } from "./out.ts";
+import type { Source } from "./source.ts";
+import { find, isMapping, itemsOf, lineOf, type Pair, pairsOf, type Token, textOf } from "./tokens.ts";
+
+/* `on` of a workflow, as `on` and `schedule`. An event with a pattern that cannot be said builds nothing. */
+
+const BY_DEFAULT = ["opened", "synchronize", "reopened"];
+/** Events of a person who starts a build by hand, which needs no word here. */
+const BY_HAND = new Set(["workflow_dispatch"]);
+
+export interface Events {
+  names: string[];
+  has(name: string): boolean;
+}
+
+export interface WrittenTriggers {
+  events: Events;
+  on: OutMap;
+  schedule: OutList;
+}
+
+/** Every event with its conditions: a single word or a list has none. */
+const pairsIn = (on: Token, source: Source): Pair[] =>
+  isMapping(on) ? pairsOf(on) : itemsOf(on).map((one) => ({ key: textOf(one, source), value: one, line: lineOf(one) }));
+
+const SIGNS = /[+\\[\]]|\?/;
+
+/** Patterns of refs or paths; those of an `-ignore` take away from everything. @throws {NoEqual} */
+const patternsOf = (token: Token, isIgnored: boolean, named: "ref" | "path", source: Source): string[] => {
+  const written = itemsOf(token).map((one) => textOf(one, source));
+  for (const one of written)
+    if (SIGNS.test(one) || (isIgnored && one.startsWith("!"))) throw new NoEqual(`the pattern ${one}`, "pattern");
+  const patterns = isIgnored ? ["**", ...written.map((one) => `!${one}`)] : written;
+  for (const one of patterns) {
+    const problem = patternProblem(one, named);
+    if (problem !== null) throw new NoEqual(`the pattern ${one} (${problem})`, "pattern");
+  }
+  if (patterns.length > 100 || firstPatternProblem(patterns[0] ?? "")) throw new NoEqual("these patterns", "pattern");
+  return patterns;
+};
+
+const either = (event: Token, key: string, named: "ref" | "path", source: Source): string[] | undefined => {
+  const [wanted, ignored] = [find(event, key), find(event, `${key}-ignore`)];
+  if (wanted) return patternsOf(wanted, false, named, source);
+  return ignored && patternsOf(ignored, true, named, source);
+};
+
+const conditions = (given: Record<string, string[] | undefined>): OutMap | true => {
+  const map = new OutMap();
+  for (const [key, patterns] of Object.entries(given)) map.set(key, patterns);
+  return map.isEmpty ? true : map;
+};
+
+class TriggerWriter {
+  readonly on = new OutMap();
+  readonly schedule = new OutList();
+  readonly #source: Source;
+  readonly #marks: Marks;
+  readonly #withdrawn: ReadonlyMap<string, string>;
+
+  constructor(source: Source, marks: Marks, withdrawn: ReadonlyMap<string, string>) {
+    this.#source = source;
+    this.#marks = marks;
+    this.#withdrawn = withdrawn;
+  }
+
+  write(pair: Pair): void {
+    const { key, value, line } = pair;
+    try {
+      const refused = this.#withdrawn.get(`on.${key}`);
+      if (refused !== undefined) throw new NoEqual(`${key} (${refused})`, "refused");
+      if (key === "push") this.#push(value);
+      else if (key === "pull_request") this.#pull(pair);
+      else if (key === "merge_group") this.#mergeGroup(value);
+      else if (key === "schedule") this.#times(value);
+      else if (!BY_HAND.has(key)) throw new NoEqual(`\`${key}\``, "event");
+      else if (find(value, "inputs"))
+        throw new NoEqual("`inputs` (give variables as `envVariables` of the request)", "unknown");
+    } catch (error) {
+      if (!(error instanceof NoEqual)) throw error;
+      this.on.say(this.#marks.add(error.kind, error.message, line, this.#source.lines(value, line)));
+    }
+  }
+
+  /** Without conditions on branches or tags a push is one of either; paths are not looked at for tags. */
+  #push(value: Token): void {
+    const source = this.#source;
+    const branches = either(value, "branches", "ref", source);
+    const tags = either(value, "tags", "ref", source);
+    const paths = either(value, "paths", "path", source);
+    if (branches || !tags) this.on.set("push", conditions({ branches, paths }), "on.push");
+    if (tags || !branches) this.on.set("tag", conditions({ names: tags }), "on.push");
+  }
+
+  #pull({ value, line }: Pair): void {
+    const types = find(value, "types");
+    const written = itemsOf(types).map((one) => textOf(one, this.#source).toLowerCase());
+    if (types && !BY_DEFAULT.every((one) => written.includes(one)))
+      throw new NoEqual(`pull_request of types ${written.join(", ")} (here every new head is built)`, "event");
+    const more = written.filter((one) => !BY_DEFAULT.includes(one));
+    if (more.length > 0) this.on.say(this.#marks.add("event", `pull_request of types ${more.join(", ")}`, line));
+    const base = either(value, "branches", "ref", this.#source);
+    const paths = either(value, "paths", "path", this.#source);
+    this.on.set("pull", conditions({ base, paths }), "on.pull_request");
+  }
+
+  #mergeGroup(value: Token): void {
+    if (find(value, "branches") || find(value, "branches-ignore"))
+      throw new NoEqual("merge_group of some branches", "event");
+    this.on.set("merge-group", true, "on.merge_group");
+  }
+
+  #times(value: Token): void {
+    for (const [index, item] of itemsOf(value).entries()) {
+      const cron = find(item, "cron");
+      const unit = `schedule.${index}`;
+      const zone = find(item, "timezone");
+      const text = cron ? textOf(cron, this.#source) : "";
+      const read = readCron(text);
+      const problem = this.#withdrawn.get(unit) ?? ("problem" in read ? read.problem : undefined);
+      const line = lineOf(cron ?? item);
+      if (problem !== undefined) this.schedule.say(this.#marks.add("refused", `the time ${text} (${problem})`, line));
+      else {
+        const time = new OutMap().set("name", `schedule-${index + 1}`).set("cron", text);
+        this.schedule.add(time.set("time-zone", zone && textOf(zone, this.#source)), unit);
+      }
+    }
+  }
+}
+
+export const triggersOf = (
+  on: Token,
+  source: Source,
+  marks: Marks,
+  withdrawn: ReadonlyMap<string, string>,
+): WrittenTriggers => {
+  const writer = new TriggerWriter(source, marks, withdrawn);
+  const pairs = pairsIn(on, source);
+  for (const pair of pairs) writer.write(pair);
+  const names = pairs.map(({ key }) => key);
+  return { events: { names, has: (name) => names.includes(name) }, on: writer.on, schedule: writer.schedule };
+};
