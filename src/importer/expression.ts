@@ -75,8 +75,8 @@ class Translator {
   print(node: Expr): string {
     if (node instanceof Literal) return node.token.lexeme;
     if (node instanceof Grouping) return `(${this.print(node.group)})`;
-    if (node instanceof Unary) return `!${this.#truth(node.expr)}`;
-    if (node instanceof Logical) return node.args.map((arg) => this.#truth(arg)).join(` ${node.operator.lexeme} `);
+    if (node instanceof Unary) return `!${this.truth(node.expr)}`;
+    if (node instanceof Logical) return node.args.map((arg) => this.truth(arg)).join(` ${node.operator.lexeme} `);
     if (node instanceof Binary) return this.#binary(node);
     if (node instanceof FunctionCall) return this.#call(node);
     const path = pathOf(node);
@@ -85,7 +85,7 @@ class Translator {
   }
 
   /** A value of which only counts whether it is something. */
-  #truth(node: Expr): string {
+  truth(node: Expr): string {
     const path = pathOf(node);
     const key = path && this.#matrixKey(path);
     if (key?.values.some((value) => value === 0 || Number.isNaN(value))) return this.#asNumber(key);
@@ -135,6 +135,8 @@ class Translator {
     const needed = findName(this.#names.needs, path[1]!, ({ key }) => key);
     if (!needed) return undefined;
     const name = `needs.${needed.key}.result`;
+    // A word of this service alone.
+    if (text.toLowerCase() === "dropped") return "false";
     if (text.toLowerCase() !== "skipped") return `${name} == '${text.replaceAll("'", "''")}'`;
     return `(${name} == 'skipped' || ${name} == 'dropped')`;
   }
@@ -166,6 +168,7 @@ class Translator {
     if (path && lower === "contains" && /^needs\.\*\.result$/i.test(path.join("."))) {
       if (text === undefined) throw new NoEqual("`contains(needs.*.result, ...)` of a value that is not written out");
       const list = this.#name(path);
+      if (text.toLowerCase() === "dropped") return "false";
       const found = `contains(${list}, '${text.replaceAll("'", "''")}')`;
       return text.toLowerCase() === "skipped" ? `(${found} || contains(${list}, 'dropped'))` : found;
     }
@@ -270,6 +273,10 @@ export const translated = (text: string, names: Names): string => {
   return new Translator(names).print(parsed(text));
 };
 
+/** One expression of which only counts whether it is true. @throws {NoEqual} */
+const translatedTruth = (text: string, names: Names): string =>
+  new Translator({ ...names, isStrict: false }).truth(parsed(text));
+
 /** A text with expressions. @throws {NoEqual} */
 export const translatedText = (text: string, names: Names): string => {
   const { spans } = spansOf(text);
@@ -287,10 +294,10 @@ export const translatedCondition = (text: string, names: Names): string => {
   const { spans } = spansOf(text);
   const [span] = spans;
   if (span && spans.length === 1 && text.slice(0, span.start).trim() === "" && text.slice(span.end).trim() === "")
-    return translated(span.inner, { ...names, isStrict: false });
+    return translatedTruth(span.inner, names);
   // Text around an expression makes a text of it, and a text is true.
   if (span) throw new NoEqual("text around ${{ }}, which makes it always true");
-  return text.trim() === "" ? "success()" : translated(text, { ...names, isStrict: false });
+  return text.trim() === "" ? "success()" : translatedTruth(text, names);
 };
 
 /** Whether a condition names a status function: then it does not mean `success() && (...)`. */

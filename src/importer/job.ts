@@ -60,7 +60,7 @@ const emptyJob = (needs: NeededJob[], mark: Comment): OutMap => {
   return job.set("if", false).set("checkout", false).set("steps", new OutList().add(nothingToRun()));
 };
 
-const nothingToRun = (): OutMap => new OutMap().set("name", "Nothing was taken over").set("run", "exit 1");
+const nothingToRun = (): OutMap => new OutMap().set("name", "No step was taken over").set("run", "exit 1");
 
 class JobWriter {
   readonly #pair: Pair;
@@ -193,9 +193,18 @@ class JobWriter {
       // A job that only fetched its files has done all that it had to do; of any other nothing is left to run.
       if (steps.every(({ kind }) => kind === "checkout" || kind === "set-up"))
         list.add(new OutMap().set("run", "true"));
-      else throw new NoEqual("a job of which no step could be taken over", "action");
+      else this.#stop(list, line);
     }
     this.out.set("steps", list);
+  }
+
+  /** Lets the job never run, with the marks on what it would have done. */
+  #stop(list: OutList, line: number): void {
+    const { out } = this;
+    const at = out.items.findIndex((item) => !(item instanceof Comment) && item.key === "if");
+    if (at >= 0) out.items.splice(at, 1);
+    out.say(this.#file.marks.add("empty", "a job of which no step was taken over", line)).set("if", false);
+    list.add(nothingToRun());
   }
 
   #keep(id: string, fate: Names["steps"][number]["fate"]): void {

@@ -15,6 +15,7 @@ export const MARKS = {
   checkout: "the agent makes the one checkout, of the commit that is built, before the first step",
   concurrency: "older builds end here only by `supersede`, which knows refs and no groups",
   container: "steps run on the agent itself: it must have what the container had",
+  empty: "nothing of this job is left to run, so it never runs, nor what needs it",
   event: "nothing here is built by this event",
   expression: "this cannot be said here",
   "group-order": "there a newer waiting job takes the place of an older one; here all wait, first come, first served",

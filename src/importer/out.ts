@@ -67,13 +67,16 @@ export interface PrintedLine {
 
 const OPTIONS = { lineWidth: 0, blockQuote: "literal", flowCollectionPadding: false } as const;
 
-const FLOW_WIDTH = 100;
+const FLOW_WIDTH = 110;
 
-/** A text or a list of them: the lines after the first are indented relative to the key's line. */
-const scalarLines = (value: Exclude<Out, OutMap | OutList>): string[] => {
-  const printed = stringify(value, { ...OPTIONS, collectionStyle: Array.isArray(value) ? "flow" : "any" });
-  return printed.replace(/\n$/, "").split("\n");
-};
+const flow = (list: readonly (string | number | boolean)[]): string =>
+  stringify(list, { ...OPTIONS, collectionStyle: "flow" }).trimEnd();
+
+/** The lines of a pair, at the beginning of a line: a text of several lines is below its key. */
+const pairLines = (key: string, value: string | number | boolean): string[] =>
+  stringify({ [key]: value }, OPTIONS)
+    .replace(/\n$/, "")
+    .split("\n");
 
 /** What YAML would not take in a comment is left out of it. */
 const commentLines = (comment: Comment, indent: string, unit: string): PrintedLine[] =>
@@ -84,20 +87,20 @@ const commentLines = (comment: Comment, indent: string, unit: string): PrintedLi
 
 const isBranch = (value: Out): value is OutMap | OutList => value instanceof OutMap || value instanceof OutList;
 
+const isList = (value: Out): value is readonly (string | number | boolean)[] => Array.isArray(value);
+
 const entryLines = ({ key, value, unit: own }: Entry, indent: string, outer: string): PrintedLine[] => {
   const unit = own ?? outer;
-  const name = `${indent}${scalarLines(key)[0]}:`;
+  const name = `${indent}${stringify(key, OPTIONS).trimEnd()}:`;
   if (isBranch(value)) return [{ text: name, unit }, ...treeLines(value, `${indent}  `, unit)];
-  if (Array.isArray(value) && (value.length === 0 || scalarLines(value)[0]!.length > FLOW_WIDTH)) {
+  if (isList(value)) {
+    const line = `${name} ${flow(value)}`;
+    if (line.length <= FLOW_WIDTH) return [{ text: line, unit }];
     const list = new OutList();
     for (const one of value) list.add(one);
     return [{ text: name, unit }, ...treeLines(list, `${indent}  `, unit)];
   }
-  const [first = "", ...rest] = scalarLines(value);
-  return [
-    { text: `${name} ${first}`, unit },
-    ...rest.map((line) => ({ text: line === "" ? "" : indent + line, unit })),
-  ];
+  return pairLines(key, value).map((line) => ({ text: line === "" ? "" : indent + line, unit }));
 };
 
 /** The lines of a mapping or list. One of nothing but comments is empty below them. */
@@ -108,7 +111,7 @@ export const treeLines = (tree: OutMap | OutList, indent: string, unit: string):
     const own = item.unit ?? unit;
     const inner = isBranch(item.value)
       ? treeLines(item.value, `${indent}  `, own)
-      : [{ text: `${indent}  ${scalarLines(item.value)[0]}`, unit: own }];
+      : [{ text: `${indent}  ${flow([item.value as string]).slice(1, -1)}`, unit: own }];
     const first = inner.findIndex(({ text }) => !text.trimStart().startsWith("#"));
     return inner.map((line, index) =>
       index === first ? { ...line, text: `${indent}- ${line.text.slice(indent.length + 2)}` } : line,

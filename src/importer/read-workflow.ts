@@ -33,7 +33,8 @@ const documentIn = (text: string, counter: LineCounter): Document.Parsed => {
     throw new Refusal(`it has more than ${withCommas(FILE_LIMITS.characters)} characters`);
   try {
     const { document, errors } = parseYaml(text, counter);
-    const [first] = errors;
+    // What its parser makes of an unknown tag, GitHub makes of it too.
+    const [first] = errors.filter(({ code }) => code !== "TAG_RESOLVE_FAILED");
     if (first?.code === "MULTIPLE_DOCS") throw new Refusal("it has several documents: give one workflow at a time");
     if (first) throw new Refusal(`it is not valid YAML, at ${place(counter, first.offset)}: ${first.message}`);
     if (!document || !isMap(document.contents))

@@ -7,7 +7,7 @@ import { type Comment, OutMap } from "./out.ts";
 import { scriptOf } from "./script.ts";
 import { shellOf } from "./shell.ts";
 import type { Source } from "./source.ts";
-import { find, isExpression, isLiteral, lineOf, type Pair, pairsOf, type Token, textOf } from "./tokens.ts";
+import { find, isExpression, isLiteral, lineOf, misread, type Pair, pairsOf, type Token, textOf } from "./tokens.ts";
 import { isSetUp } from "./tool-versions.ts";
 
 /* One step. */
@@ -87,6 +87,8 @@ export const envOf = (
       if (!KEY.test(key)) throw new NoEqual(`the variable ${key}`, "unknown");
       // There an entry does not see the ones above it; here it does.
       const made = translatedText(textOf(value, source), { ...names, wrongEnv: [...names.wrongEnv, ...before] });
+      const written = misread(value, source);
+      if (written !== undefined) out.say(marks.add("number", `${written} is ${textOf(value, source)}`, line));
       out.say(source.commentAbove(line)).set(key, made, own);
       before.push(key);
     } catch (error) {

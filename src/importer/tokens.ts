@@ -46,11 +46,9 @@ export const isExpression = (token: Token): boolean => isScalar(token) && !isLit
 /** A scalar as text with its expressions. A number is the text that GitHub reads it as. */
 export const textOf = (token: Token, source: Source): string => {
   if (isBasicExpression(token)) {
-    const written = source.textAt(token);
-    if (written !== undefined) return written;
-    return token.source?.includes("${{") && !token.source.startsWith('"')
-      ? token.source
-      : `\${{ ${token.expression} }}`;
+    // Of text around an expression the parser makes a call of format(): the text itself is what is written.
+    if (!token.originalExpressions) return `\${{ ${token.expression} }}`;
+    return source.textAt(token) ?? token.source ?? token.toString();
   }
   return isScalar(token) ? token.toString() : "";
 };

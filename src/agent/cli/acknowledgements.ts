@@ -1,8 +1,5 @@
 declare const ACKNOWLEDGEMENTS: string | undefined;
 
-/** Whether this is the bundled program, and no checkout. */
-export const isBundled = (): boolean => typeof ACKNOWLEDGEMENTS === "string";
-
 /** The licences of the packages in the program. The bundler replaces ACKNOWLEDGEMENTS by them. */
 export const acknowledgements = (): string =>
   typeof ACKNOWLEDGEMENTS === "string"

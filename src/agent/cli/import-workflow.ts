@@ -1,10 +1,9 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type * as Importer from "../../importer/main.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { VERSION } from "../../protocol/version.ts";
-import { isBundled } from "./acknowledgements.ts";
 import { EXIT, ExitError } from "./exit-codes.ts";
 import { logger } from "./logger.ts";
 
@@ -12,16 +11,18 @@ export const IMPORT_HELP = `
 What has no equal is a comment that begins with "# import:", with the reason. Exit codes: 0 translated, with marks or
 without; 1 the workflow was refused; 2 a file cannot be read or written. Then: check FILE, and run FILE.`;
 
+const IS_BUNDLED = !import.meta.url.endsWith(".ts");
+
 /** The importer is a file of its own: beside the program, or what `npm run assets` made in a checkout. */
 const placeOf = (): string => {
-  const folder = fileURLToPath(new URL(".", import.meta.url));
-  return isBundled() ? join(folder, "importer.mjs") : join(folder, "../../../dist/assets/importer.mjs");
+  const folder = dirname(fileURLToPath(import.meta.url));
+  return IS_BUNDLED ? join(folder, "importer.mjs") : join(folder, "../../../dist/assets/importer.mjs");
 };
 
 /** @throws {ExitError} */
 const load = async (): Promise<typeof Importer> => {
   const place = placeOf();
-  const fetch = isBundled()
+  const fetch = IS_BUNDLED
     ? "fetch /importer.mjs of your service into the folder of this program"
     : "make it with: npm run assets";
   if (!existsSync(place)) throw new ExitError(`there is no ${place}: ${fetch}`, EXIT.failed);
