@@ -86,10 +86,22 @@ class Translator {
 
   /** A value of which only counts whether it is something. */
   truth(node: Expr): string {
+    if (node instanceof Grouping) return `(${this.truth(node.group)})`;
     const path = pathOf(node);
     const key = path && this.#matrixKey(path);
     if (key?.values.some((value) => value === 0 || Number.isNaN(value))) return this.#asNumber(key);
     return this.print(node);
+  }
+
+  /** A value of which the kind counts too. */
+  #exact(node: Expr): string {
+    if (node instanceof Grouping) return `(${this.#exact(node.group)})`;
+    if (node instanceof Logical) return node.args.map((arg) => this.#exact(arg)).join(` ${node.operator.lexeme} `);
+    const path = pathOf(node);
+    const key = path && this.#matrixKey(path);
+    return key?.values.some((value) => typeof value === "number" || value === null)
+      ? this.#asNumber(key)
+      : this.print(node);
   }
 
   #matrixKey(path: string[]) {
@@ -145,7 +157,8 @@ class Translator {
   #compared(node: Expr, other: Expr, sign: string): string {
     const path = pathOf(node);
     const key = path && this.#matrixKey(path);
-    if (!key?.values.some((value) => typeof value === "number")) return this.print(node);
+    if (!key) return this.#exact(node);
+    if (!key.values.some((value) => typeof value === "number")) return this.print(node);
     const text = stringIn(other);
     const isPlain =
       text !== undefined
@@ -173,16 +186,7 @@ class Translator {
       return text.toLowerCase() === "skipped" ? `(${found} || contains(${list}, 'dropped'))` : found;
     }
     const asText = /^(?:contains|startswith|endswith|format|fromjson)$/.test(lower);
-    return `${name}(${args.map((arg) => (asText ? this.print(arg) : this.#value(arg))).join(", ")})`;
-  }
-
-  /** A value of which the kind counts too. */
-  #value(node: Expr): string {
-    const path = pathOf(node);
-    const key = path && this.#matrixKey(path);
-    return key?.values.some((value) => typeof value === "number" || value === null)
-      ? this.#asNumber(key)
-      : this.print(node);
+    return `${name}(${args.map((arg) => (asText ? this.print(arg) : this.#exact(arg))).join(", ")})`;
   }
 
   #name(path: string[]): string {

@@ -100,21 +100,20 @@ export const matrixOf = (token: Token, source: Source, marks: Marks): Translated
   const written = reader.items(find(token, "include"));
   const excluded = reader.items(find(token, "exclude"));
   const exclude = excluded.flatMap((item) => exactly(item, axes));
+  const plain = { axes: [...axes].map(([name, values]) => ({ name, values: values.map(asWritten) })), include: [] };
+  // An item that takes nothing away is a mistake here, and nothing there.
+  const useful = exclude.filter((item) => {
+    const { problems = [] } = expandMatrix({ ...plain, exclude: [asMatrix(item)] });
+    return problems.every(({ at }) => at !== "exclude");
+  });
+  const kept = expandMatrix({ ...plain, exclude: useful.map(asMatrix) }).combinations ?? [];
+  const fits = (item: Item) =>
+    kept.some((one) => [...item].every(([key, value]) => !axes.has(key) || one[key] === asWritten(value)));
   const include = written.flatMap((item) => {
-    const exact = exactly(item, axes);
+    const exact = exactly(item, axes).filter(fits);
     // One that fits no combination is one of its own, with the values that it has.
     return exact.length > 0 ? exact : [item];
   });
-  const made = {
-    axes: [...axes].map(([name, values]) => ({ name, values: values.map(asWritten) })),
-    include: include.map(asMatrix),
-  };
-  // An item that takes nothing away is a mistake here, and nothing there.
-  const useful = exclude.filter(
-    (item) =>
-      expandMatrix({ ...made, include: [], exclude: [asMatrix(item)] }).problems?.every(({ at }) => at !== "exclude") ??
-      true,
-  );
   out.say(...reader.comments.splice(0));
   for (const [key, items] of [
     ["include", include],
@@ -125,7 +124,7 @@ export const matrixOf = (token: Token, source: Source, marks: Marks): Translated
     if (!list.isEmpty) out.set(key, list);
   }
   const names = [...new Set([...axes.keys(), ...include.flatMap((item) => [...item.keys()])])];
-  const expanded = expandMatrix({ ...made, exclude: useful.map(asMatrix) });
+  const expanded = expandMatrix({ ...plain, include: include.map(asMatrix), exclude: useful.map(asMatrix) });
   if (!expanded.combinations) throw new NoEqual(`a matrix (${expanded.problems[0]?.message})`, "matrix");
   const kinds = (name: string): Value[] => [
     ...(axes.get(name) ?? []),

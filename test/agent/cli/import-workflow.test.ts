@@ -1,0 +1,131 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { agentProgram } from "../../../src/assets/agent.ts";
+import { importerProgram } from "../../../src/assets/importer.ts";
+import { parseFile } from "../../../src/domain/plan/parse.ts";
+import { runAgentCli } from "../support/agent-cli.ts";
+import { testFolder } from "../support/folder.ts";
+
+const [agent, importer] = await Promise.all([agentProgram(), importerProgram()]);
+
+const GOOD =
+  "on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: actions/checkout@v4\n      - run: make\n";
+const MARKED = `${GOOD}      - uses: a/b@v1\n`;
+
+/** A folder with the two programs, and a workflow. */
+const folderWith = (workflow: string | Uint8Array, importerText: string | null = importer.text): string => {
+  const folder = testFolder();
+  writeFileSync(join(folder, "agent.mjs"), agent.text);
+  if (importerText !== null) writeFileSync(join(folder, "importer.mjs"), importerText);
+  writeFileSync(join(folder, "ci.yml"), workflow);
+  return folder;
+};
+
+const run = (folder: string, ...args: string[]) =>
+  runAgentCli(["import", ...args], { program: join(folder, "agent.mjs"), cwd: folder }).ended;
+
+describe("import", () => {
+  it("prints a pipeline file that check accepts", async () => {
+    const { code, stdout, stderr } = await run(folderWith(GOOD), "ci.yml");
+    expect({ code, mistakes: parseFile(stdout).mistakes }).toEqual({ code: 0, mistakes: undefined });
+    expect(stdout).toContain("- run: make");
+    expect(stderr).toContain("all of it was translated");
+  });
+
+  it("writes the file, and never over another", async () => {
+    const folder = folderWith(MARKED);
+    const first = await run(folder, "ci.yml", "--output", ".millrace.yml");
+    expect(first).toMatchObject({ code: 0, stdout: "", stderr: expect.stringContaining("1 mark (# import:)") });
+    const written = readFileSync(join(folder, ".millrace.yml"), "utf8");
+    expect(written).toContain("# import: a/b: ");
+    const checked = await runAgentCli(["check", ".millrace.yml"], { program: join(folder, "agent.mjs"), cwd: folder })
+      .ended;
+    expect(checked.code).toBe(0);
+    writeFileSync(join(folder, "ci.yml"), GOOD);
+    expect(await run(folder, "ci.yml", "--output", ".millrace.yml")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("EEXIST"),
+    });
+    expect(readFileSync(join(folder, ".millrace.yml"), "utf8")).toBe(written);
+  });
+
+  it("says what to do without the importer, and with that of another release", async () => {
+    const lacking = await run(folderWith(GOOD, null), "ci.yml");
+    expect(lacking).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("fetch /importer.mjs") });
+    const other = await run(folderWith(GOOD, 'export const version = "0.0.1";'), "ci.yml");
+    expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining("is of release 0.0.1") });
+  });
+
+  it("explains itself", async () => {
+    const { code, stdout } = await run(folderWith(GOOD), "--help");
+    expect(code).toBe(0);
+    expect(stdout).toContain("# import:");
+    expect(stdout).toContain("Exit codes: 0");
+  });
+
+  it("needs a file that is there", async () => {
+    const folder = folderWith(GOOD);
+    mkdirSync(join(folder, "sub"));
+    expect(await run(folder, "other.yml")).toMatchObject({ code: 2, stderr: expect.stringContaining("ENOENT") });
+    expect(await run(folder, "sub")).toMatchObject({ code: 2, stderr: expect.stringContaining("EISDIR") });
+    expect(await run(folder)).toMatchObject({ code: 2 });
+  });
+
+  const bomb = ["a: &a [x, x, x, x, x, x, x, x, x]"];
+  for (let level = 0; level < 9; level++) {
+    const [name, before] = ["bcdefghij"[level], "abcdefghi"[level]];
+    bomb.push(`${name}: &${name} [${Array(9).fill(`*${before}`).join(", ")}]`);
+  }
+  const REFUSED: [what: string, workflow: string | Uint8Array, message: string][] = [
+    ["nothing", "", "it is no workflow"],
+    ["text", "hello", "it is no workflow"],
+    ["a list", "- a\n- b\n", "it is no workflow"],
+    ["bytes that are no text", Uint8Array.of(0, 255, 254, 1, 10, 58, 0), "cannot be imported"],
+    ["what is not YAML", "on: [push\njobs: }", "it is not valid YAML, at line"],
+    ["several documents", `${GOOD}---\n${GOOD}`, "it has several documents"],
+    ["a file of 10 MB", `# ${"x".repeat(10_000_000)}\n${GOOD}`, "too large"],
+    ["a long file", `# ${"x".repeat(300_000)}\n${GOOD}`, "more than 262,144 characters"],
+    ["a deep one", `${GOOD}env: ${"[".repeat(5000)}`, "nested too deeply"],
+    ["an alias bomb", `${bomb.join("\n")}\n${GOOD}`, "its aliases stand for more"],
+    ["a called workflow", GOOD.replace("push", "workflow_call"), "that others call"],
+    ["an action", "name: x\nruns:\n  using: composite\n  steps: [{ run: ls, shell: bash }]\n", "it is an action"],
+    ["what GitHub refuses", GOOD.replace("run: make", "runn: make"), "line 7, column 9: Unexpected value 'runn'"],
+    ["needs in a circle", GOOD.replace("    steps", "    needs: a\n    steps"), "GitHub would refuse it"],
+    ["no jobs", "on: push\njobs: {}\n", "GitHub would refuse it"],
+  ];
+
+  it.each(REFUSED)("refuses %s with a message", async (_, workflow, message) => {
+    const folder = folderWith(workflow);
+    const { code, stdout, stderr } = await run(folder, "ci.yml", "--output", "out.yml");
+    expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: "", stderr: expect.stringContaining(message) });
+    expect(stderr).not.toMatch(/\n\s+at /);
+    expect(existsSync(join(folder, "out.yml"))).toBe(false);
+  });
+
+  it("passes on no character of a hostile workflow that would end a comment or speak to the terminal", async () => {
+    const hostile = `${GOOD}      - uses: "a/b@v1\\u001B[2J\\u0085run: evil\\u2028x"\n        name: "\\u001B[31m"\n`;
+    const { code, stdout } = await run(folderWith(hostile), "ci.yml");
+    expect(code).toBe(0);
+    expect(stdout).not.toMatch(/[\u001B\u0085\u2028]/);
+    expect(parseFile(stdout).value?.plan.jobs?.[0]?.job.steps).toHaveLength(1);
+  });
+});
+
+describe("the importer's file", () => {
+  it("is apart from the agent's, which has nothing of GitHub's parser", () => {
+    const hasParser = (packages: string[]) => packages.some((one) => one.endsWith("/@actions/workflow-parser"));
+    expect([hasParser(importer.packages), hasParser(agent.packages)]).toEqual([true, false]);
+    expect(agent.text).not.toContain("convertWorkflowTemplate");
+  });
+
+  it("has the same bytes each time it is built", async () => {
+    expect((await importerProgram()).text).toBe(importer.text);
+  });
+
+  it("imports nothing but what Node has", () => {
+    expect([...importer.text.matchAll(/^(?:import\b|}\s*from\b).*/gm)].map(([line]) => line)).toEqual([
+      'import { createRequire as __createRequire } from "node:module";',
+    ]);
+  });
+});
