@@ -8,12 +8,17 @@ interface Drill {
 
 interface DrillOptions {
   agents?: number;
+  folder?: string;
 }
 
 const DRILLS: Record<string, Drill> = {
   heap: {
     description: "wakes a pool of 5,000 agents and 15,000 builds, and asks the inspector for its heap",
     load: () => import("./heap.ts"),
+  },
+  importer: {
+    description: "imports all workflows below a folder (--folder DIR), and counts what becomes of them",
+    load: () => import("./importer.ts"),
   },
   jobs: {
     description: "runs 20 builds of 13 jobs on three agents, which are killed at chance moments and start again",
@@ -48,7 +53,7 @@ const DRILLS: Record<string, Drill> = {
   },
 };
 
-const USAGE = `npm run drill -- NAME [--agents N]
+const USAGE = `npm run drill -- NAME [--agents N] [--folder DIR]
 
 Checks that take too long, or download too much, for the tests. Exit code 1: not as it should be. NAME is one of
 ${Object.entries(DRILLS)
@@ -56,7 +61,7 @@ ${Object.entries(DRILLS)
   .join("\n")}`;
 
 const { values, positionals } = parseArgs({
-  options: { help: { type: "boolean" }, agents: { type: "string" } },
+  options: { help: { type: "boolean" }, agents: { type: "string" }, folder: { type: "string" } },
   allowPositionals: true,
 });
 const chosen = DRILLS[positionals[0] ?? ""];
@@ -65,5 +70,6 @@ if (values.help || !chosen) {
   process.exitCode = values.help ? 0 : 2;
 } else {
   const { drill } = await chosen.load();
-  process.exitCode = (await drill(values.agents === undefined ? {} : { agents: Number(values.agents) })) ? 0 : 1;
+  const { agents, folder } = values;
+  process.exitCode = (await drill({ ...(agents === undefined ? {} : { agents: Number(agents) }), folder })) ? 0 : 1;
 }
