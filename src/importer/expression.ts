@@ -228,7 +228,8 @@ class Translator {
   }
 
   #needs(job: string, rest: string[]): string {
-    const { needs, hasMoreNeeds } = this.#names;
+    const { needs, hasMoreNeeds, isPlanned } = this.#names;
+    if (isPlanned) throw new NoEqual(`\`needs.${job}\` before any job has run`);
     const [what = "", output, ...more] = rest;
     const lower = what.toLowerCase();
     if (job === "*") {

@@ -84,7 +84,7 @@ const notPull = (names: Names, condition: string): string =>
 export const equalityOf = (path: string, text: string, names: Names): string | undefined => {
   switch (path.toLowerCase()) {
     case "github.event_name":
-      return EVENTS[text.toLowerCase()] ?? "false";
+      return Object.hasOwn(EVENTS, text.toLowerCase()) ? EVENTS[text.toLowerCase()] : "false";
     case "github.ref":
       if (/^refs\/(?:heads|tags)\//i.test(text)) return notPull(names, `build.ref == ${quoted(text)}`);
       return undefined;

@@ -82,6 +82,11 @@ class JobWriter {
     return { names: this.#names, source: this.#file.source, marks: this.#file.marks };
   }
 
+  /** For what is evaluated when the build is planned. */
+  get #planned(): JobPlace {
+    return { ...this.#place, names: { ...this.#names, isPlanned: true } };
+  }
+
   #find(key: string) {
     return find(this.#pair.value, key);
   }
@@ -95,10 +100,10 @@ class JobWriter {
     if (this.#find("uses")) throw new NoEqual("a job that calls another workflow", "reusable");
     const matrix = this.#matrix();
     const runsOn = this.#find("runs-on");
-    const runner = runsOn ? runnerOf(runsOn, this.#names, source, marks) : undefined;
+    const runner = runsOn ? runnerOf(runsOn, this.#planned.names, source, marks) : undefined;
     const { out } = this;
     const name = this.#find("name");
-    if (name) nameOf(name, this.#names, this.#place, out);
+    if (name) nameOf(name, this.#planned.names, this.#place, out);
     for (const pair of pairsOf(job)) {
       markedKey(pair, this.#place, out);
       if (!KNOWN.has(pair.key))
@@ -114,11 +119,11 @@ class JobWriter {
     if (matrix) this.#strategy(matrix);
     this.#agent(runner);
     const mayFail = this.#find("continue-on-error");
-    if (mayFail) mayFailOf(mayFail, this.#place, out);
+    if (mayFail) mayFailOf(mayFail, this.#planned, out);
     timeoutOf(this.#find("timeout-minutes"), source, marks, out);
     const [environment, concurrency] = [this.#find("environment"), this.#find("concurrency")];
-    if (environment) environmentOf(environment, this.#place, out);
-    if (concurrency) concurrencyOf(concurrency, this.#place, out);
+    if (environment) environmentOf(environment, this.#planned, out);
+    if (concurrency) concurrencyOf(concurrency, this.#planned, out);
     const env = envOf(this.#find("env"), this.#names, this.#place, `${this.#unit}.env`, withdrawn);
     if (env) out.set("env", env);
     this.#names = { ...this.#names, env: [...this.#names.env, ...pairsOf(this.#find("env")).map(({ key }) => key)] };

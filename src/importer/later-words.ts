@@ -29,5 +29,4 @@ const isKnown = (text: string): boolean => parseFile(text).mistakes === undefine
 /** Whether the language of this release has these words: what it has is written, and what not is marked. */
 export const KNOWS = {
   tools: isKnown("tools: { node: '24' }\nsteps: [{ run: make }]\n"),
-  retry: isKnown("steps: [{ run: make, retry: 2 }]\n"),
 };

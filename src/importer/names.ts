@@ -35,6 +35,8 @@ export interface Names {
   env: string[];
   /** Variables whose values are not yet those that GitHub would read here. */
   wrongEnv: string[];
+  /** Where it is evaluated before any job has run, so that nothing of `needs` is known. */
+  isPlanned?: boolean;
   /** Where a name that is unknown is a mistake: everywhere but in `if`. */
   isStrict: boolean;
 }

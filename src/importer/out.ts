@@ -1,4 +1,4 @@
-import { stringify } from "yaml";
+import { stringify, type ToStringOptions } from "yaml";
 
 /* What is printed: a tree of mappings, lists and texts, in which comments have places of their own. */
 
@@ -65,7 +65,12 @@ export interface PrintedLine {
   unit: string;
 }
 
-const OPTIONS = { lineWidth: 0, blockQuote: "literal", flowCollectionPadding: false } as const;
+const OPTIONS: ToStringOptions = {
+  lineWidth: 0,
+  blockQuote: "literal",
+  flowCollectionPadding: false,
+  doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
+};
 
 const FLOW_WIDTH = 110;
 

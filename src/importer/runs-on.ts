@@ -15,14 +15,17 @@ const HOSTED: [RegExp, Platform][] = [
   [/^macos-/i, "macos"],
   [/^windows-/i, "windows"],
 ];
-const PLATFORMS: Record<string, Platform> = { linux: "linux", macos: "macos", windows: "windows" };
+const PLATFORMS = new Map<string, Platform>([
+  ["linux", "linux"],
+  ["macos", "macos"],
+  ["windows", "windows"],
+]);
 
 const platformOf = (label: string): Platform | undefined =>
-  HOSTED.find(([pattern]) => pattern.test(label))?.[1] ?? PLATFORMS[label.toLowerCase()];
+  HOSTED.find(([pattern]) => pattern.test(label))?.[1] ?? PLATFORMS.get(label.toLowerCase());
 
 /** Whether the platform says all that this label does. */
-const isPlatformAlone = (label: string): boolean =>
-  /-latest$/i.test(label) || Object.hasOwn(PLATFORMS, label.toLowerCase());
+const isPlatformAlone = (label: string): boolean => /-latest$/i.test(label) || PLATFORMS.has(label.toLowerCase());
 
 export interface Runner {
   requires: OutMap;

@@ -1,5 +1,5 @@
 import type { TemplateToken } from "@actions/workflow-parser/templates/tokens/template-token";
-import { type Document, isMap, isScalar, type LineCounter, type Scalar, visit } from "yaml";
+import { type Document, type LineCounter, type Scalar, visit } from "yaml";
 import { Comment } from "./out.ts";
 
 /** The workflow's text, for what its tokens do not tell: texts and numbers as they are written, and comments. */
@@ -55,9 +55,3 @@ export class Source {
     return found.length > 0 ? new Comment(found) : undefined;
   }
 }
-
-/** Whether a document has these keys at its top. */
-export const hasKey = (document: Document.Parsed, ...path: string[]): boolean =>
-  isMap(document.contents) && document.hasIn(path);
-
-export const isText = (node: unknown): node is Scalar<string> => isScalar(node) && typeof node.value === "string";

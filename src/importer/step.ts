@@ -13,10 +13,10 @@ import { isSetUp } from "./tool-versions.ts";
 /* One step. */
 
 /** What a step is, before it is translated. */
-export type StepKind = "run" | "checkout" | "set-up" | "later" | "lost";
+type StepKind = "run" | "checkout" | "set-up" | "later" | "lost";
 
 /** The name of an action without its version. */
-export const actionOf = (uses: string): string => uses.split("@")[0]!.trim();
+const actionOf = (uses: string): string => uses.split("@")[0]!.trim();
 
 export interface ReadStep {
   token: Token;

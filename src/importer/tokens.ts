@@ -1,12 +1,4 @@
-import {
-  isBasicExpression,
-  isLiteral,
-  isMapping,
-  isNumber,
-  isScalar,
-  isSequence,
-  isString,
-} from "@actions/workflow-parser";
+import { isBasicExpression, isLiteral, isMapping, isNumber, isScalar, isSequence } from "@actions/workflow-parser";
 import type { MappingToken } from "@actions/workflow-parser/templates/tokens/mapping-token";
 import type { TemplateToken } from "@actions/workflow-parser/templates/tokens/template-token";
 import type { Source } from "./source.ts";
@@ -60,4 +52,4 @@ export const misread = (token: Token, source: Source): string | undefined => {
   return written !== undefined && written !== token.toString() ? written : undefined;
 };
 
-export { isLiteral, isMapping, isNumber, isScalar, isSequence, isString };
+export { isLiteral, isMapping, isNumber, isScalar, isSequence };

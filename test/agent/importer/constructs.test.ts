@@ -1,5 +1,10 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { ROOT } from "../../../src/assets/output-files.ts";
 import { KNOWS } from "../../../src/importer/later-words.ts";
+import { MARKS } from "../../../src/importer/marks.ts";
 import { deliveredImporter, mistakesIn, translate } from "./support/importer.ts";
 
 const importer = await deliveredImporter();
@@ -268,6 +273,14 @@ const TABLE: Row[] = [
     ["X: ${{ steps.one.outputs.x }}", "needs: [a]", '"${{ needs.a.outputs.X }}"'],
   ],
   [
+    "a name that another job decides",
+    jobs(
+      "a:\n  runs-on: ubuntu-latest\n  outputs: { x: '1' }\n  steps:\n    - run: ls\nb:\n  needs: a\n  name: b ${{ needs.a.outputs.x }}\n  runs-on: ubuntu-latest\n  steps:\n    - run: date",
+    ),
+    ["run: date"],
+    ["expression"],
+  ],
+  [
     "outputs of a matrix",
     jobs(
       "a:\n  runs-on: ubuntu-latest\n  strategy: { matrix: { n: [1] } }\n  outputs: { x: '1' }\n  steps:\n    - run: ls\nb:\n  needs: a\n  if: needs.a.outputs.x\n  runs-on: ubuntu-latest\n  steps:\n    - run: ls",
@@ -294,6 +307,71 @@ describe("a construct of a workflow", () => {
     const made = await translate(importer, steps("- run: ls\n  working-directory: ../x"));
     expect(made.kinds).toEqual(["refused"]);
     expect(made.text).toContain("it must not have .. in it");
+  });
+});
+
+describe("a workflow with chance mistakes", () => {
+  const WORKFLOWS = TABLE.map(([, workflow]) => workflow);
+  const WORDS = [...new Set(WORKFLOWS.flatMap((workflow) => workflow.match(/[\w.*/-]+|'[^'\n]*'/g) ?? []))];
+  const SIGNS = [
+    "",
+    "\n",
+    ":",
+    "- ",
+    "[",
+    "]",
+    "}",
+    "&a ",
+    "*a",
+    "${{ ",
+    " }}",
+    "'",
+    '"',
+    "|",
+    "#",
+    "null",
+    "0x",
+    "\u0000",
+  ];
+  const place = fc.nat(9999).map((part) => part / 10_000);
+  const workflow = fc.constantFrom(...WORKFLOWS);
+
+  /** How many of these workflows are translated, each without a mistake. */
+  const translatedOf = async (workflows: fc.Arbitrary<string>): Promise<number> => {
+    let translated = 0;
+    await fc.assert(
+      fc.asyncProperty(workflows, async (one) => {
+        const { text } = await importer.importWorkflow(one, "ci.yml");
+        if (text === undefined) return;
+        translated++;
+        expect(mistakesIn(text)).toEqual([]);
+      }),
+      { numRuns: 1000 },
+    );
+    return translated;
+  };
+
+  it("in its words is refused, or its translation has no mistakes", async () => {
+    const changed = fc.tuple(workflow, place, fc.constantFrom(...WORDS)).map(([text, at, word]) => {
+      const places = [...text.matchAll(/[\w.*/-]+|'[^'\n]*'/g)];
+      const { index, 0: before } = places[Math.floor(at * (places.length - 1))]!;
+      return text.slice(0, index) + word + text.slice(index + before.length);
+    });
+    expect(await translatedOf(changed)).toBeGreaterThan(100);
+  });
+
+  it("in its signs is refused, or its translation has no mistakes", async () => {
+    const changed = fc.tuple(workflow, place, fc.nat(4), fc.constantFrom(...SIGNS)).map(([text, at, removed, sign]) => {
+      const start = Math.floor(at * text.length);
+      return text.slice(0, start) + sign + text.slice(start + removed);
+    });
+    expect(await translatedOf(changed)).toBeGreaterThan(0);
+  });
+});
+
+describe("a kind of mark", () => {
+  it.each(Object.entries(MARKS))("%s is in the documentation with its reason", (kind, reason) => {
+    expect(readFileSync(join(ROOT, "docs/import.md"), "utf8")).toContain(`| ${kind} | ${reason} |`);
   });
 });
 
