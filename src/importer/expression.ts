@@ -1,66 +1,14 @@
-import { Lexer, Parser } from "@actions/expressions";
-import {
-  Binary,
-  ContextAccess,
-  type Expr,
-  FunctionCall,
-  Grouping,
-  IndexAccess,
-  Literal,
-  Logical,
-  Star,
-  Unary,
-} from "@actions/expressions/ast";
+import { Binary, type Expr, FunctionCall, Grouping, Literal, Logical, Unary } from "@actions/expressions/ast";
 import { TokenType } from "@actions/expressions/lexer";
 import { spansOf } from "../domain/expression/interpolation.ts";
+import { parse, pathOf, stringIn } from "./expression-tree.ts";
 import { beginningOf, contextName, equalityOf } from "./github-names.ts";
 import { NoEqual } from "./marks.ts";
 import { findName, type Names, textOfValue } from "./names.ts";
 
 /* Translates expressions: the same tree, with the names of this service. */
 
-const OTHERS = ["success", "failure", "always", "cancelled"].map((name) => ({ name, minArgs: 0, maxArgs: 255 }));
-const FUNCTIONS = [...OTHERS, { name: "hashFiles", minArgs: 1, maxArgs: 255 }];
 const ORDER = new Set(["<", "<=", ">", ">="]);
-
-const parse = (text: string): Expr => {
-  const { tokens } = new Lexer(text).lex();
-  const names = tokens.flatMap((token, index) =>
-    token.type === TokenType.IDENTIFIER && tokens[index - 1]?.type !== TokenType.DOT ? [token.lexeme] : [],
-  );
-  return new Parser(
-    tokens,
-    names,
-    FUNCTIONS.map((one) => ({ ...one })),
-  ).parse();
-};
-
-/** The context and the literal keys of `context.key`; a star is `*`. Null for all else. */
-const pathOf = (node: Expr): string[] | null => {
-  if (node instanceof ContextAccess) return [node.name.lexeme];
-  if (!(node instanceof IndexAccess)) return null;
-  const holder = pathOf(node.expr);
-  if (!holder) return null;
-  if (node.index instanceof Star) return [...holder, "*"];
-  return node.index instanceof Literal ? [...holder, node.index.literal.coerceString()] : null;
-};
-
-const stringIn = (node: Expr): string | undefined =>
-  node instanceof Literal && node.token.type === TokenType.STRING
-    ? node.token.lexeme.slice(1, -1).replaceAll("''", "'")
-    : undefined;
-
-const isStatusCall = (node: Expr): boolean =>
-  node instanceof FunctionCall && /^(?:success|failure|always|cancelled)$/i.test(node.functionName.lexeme);
-
-const anyOf = (node: Expr, test: (node: Expr) => boolean): boolean => {
-  if (test(node)) return true;
-  if (node instanceof FunctionCall || node instanceof Logical) return node.args.some((arg) => anyOf(arg, test));
-  if (node instanceof Binary) return anyOf(node.left, test) || anyOf(node.right, test);
-  if (node instanceof Grouping) return anyOf(node.group, test);
-  if (node instanceof Unary || node instanceof IndexAccess) return anyOf(node.expr, test);
-  return false;
-};
 
 const property = (key: string): string =>
   /^[A-Za-z_][\w-]*$/.test(key) ? `.${key}` : `['${key.replaceAll("'", "''")}']`;
@@ -303,16 +251,4 @@ export const translatedCondition = (text: string, names: Names): string => {
   // Text around an expression makes a text of it, and a text is true.
   if (span) throw new NoEqual("text around ${{ }}, which makes it always true");
   return text.trim() === "" ? "success()" : translatedTruth(text, names);
-};
-
-/** Whether a condition names a status function: then it does not mean `success() && (...)`. */
-export const usesStatus = (text: string): boolean => {
-  const { spans } = spansOf(text);
-  return (spans.length > 0 ? spans.map(({ inner }) => inner) : [text]).some((one) => {
-    try {
-      return anyOf(parse(one), isStatusCall);
-    } catch {
-      return true;
-    }
-  });
 };

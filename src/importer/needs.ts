@@ -1,4 +1,4 @@
-import { usesStatus } from "./expression.ts";
+import { usesStatus } from "./expression-tree.ts";
 import type { Source } from "./source.ts";
 import { find, isLiteral, itemsOf, pairsOf, type Token, textOf } from "./tokens.ts";
 
