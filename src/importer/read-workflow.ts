@@ -32,7 +32,7 @@ const documentIn = (text: string, counter: LineCounter): Document.Parsed => {
   if (text.length > FILE_LIMITS.characters)
     throw new Refusal(`it has more than ${withCommas(FILE_LIMITS.characters)} characters`);
   try {
-    const { document, errors } = parseYaml(text, counter);
+    const { document, errors } = parseYaml(text, counter, { tokens: 0, marks: 0 });
     // What its parser makes of an unknown tag, GitHub makes of it too.
     const [first] = errors.filter(({ code }) => code !== "TAG_RESOLVE_FAILED");
     if (first?.code === "MULTIPLE_DOCS") throw new Refusal("it has several documents: give one workflow at a time");
