@@ -1,5 +1,6 @@
 import type { JobFacts } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
+import { heldCurrentLease, reportedOutcome } from "./call-of-lease.ts";
 import { checkArrival } from "./check-arrivals.ts";
 import { checkGateDecided, checkGateRefused } from "./check-gates.ts";
 import {
@@ -9,9 +10,7 @@ import {
   checkHeartbeat,
   checkRelease,
   checkStart,
-  heldCurrentLease,
   mustHoldLease,
-  reportedOutcome,
 } from "./check-leases.ts";
 import { checkPlan } from "./check-plans.ts";
 import { meetsRequirements } from "./check-state.ts";

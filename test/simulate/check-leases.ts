@@ -1,24 +1,10 @@
-import type { JobFacts, Outcome } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
+import { heldCurrentLease, isOvertime, reportedOutcome } from "./call-of-lease.ts";
 import { firstEligible } from "./check-state.ts";
 import { checkFinishOfTry } from "./check-tries.ts";
 import type { AnyInput, Call, CheckContext } from "./observations.ts";
-import { GRACE_AFTER_STOP_MS, isEnded, isLeased, LEASE_MS, OUTAGE_MS, STORED_FOR_MS } from "./specification.ts";
+import { GRACE_AFTER_STOP_MS, isEnded, LEASE_MS, OUTAGE_MS, STORED_FOR_MS } from "./specification.ts";
 import { must } from "./violation.ts";
-
-export const isOvertime = ({ lease, timeoutSeconds }: JobFacts, now: number) =>
-  lease?.stop?.reason === "timeout" || now >= (lease?.startedAt ?? Infinity) + timeoutSeconds * 1000;
-export const reportedOutcome = ({ status, exitCode, reason }: AnyInput): Outcome => ({
-  status,
-  exitCode: exitCode ?? null,
-  reason: reason ?? null,
-});
-
-export const heldCurrentLease = ({ job, build, input }: Call): boolean => {
-  return (
-    !!build && isLeased(build.status) && job?.lease?.fence === input.fence && job?.lease?.agentId === input.agentId
-  );
-};
 
 export const mustHoldLease = (state: PoolState, call: Call): void => {
   must(3, heldCurrentLease(call), `${call.command} under a stale lease was accepted`);

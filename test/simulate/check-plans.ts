@@ -1,5 +1,5 @@
 import type { BuildFacts, Change } from "../../src/domain/pool/facts.ts";
-import { heldCurrentLease } from "./check-leases.ts";
+import { heldCurrentLease } from "./call-of-lease.ts";
 import { checkAdopted } from "./check-retries.ts";
 import { BUILD_MS } from "./job-specification.ts";
 import type { Call, CheckContext } from "./observations.ts";

@@ -1,6 +1,6 @@
 import type { GraphJob } from "../../src/domain/jobs/graph.ts";
 import type { BuildFacts, Change, JobFacts } from "../../src/domain/pool/facts.ts";
-import { heldCurrentLease, isOvertime, reportedOutcome } from "./check-leases.ts";
+import { heldCurrentLease, isOvertime, reportedOutcome } from "./call-of-lease.ts";
 import type { Call, CheckContext, ObservedBuild } from "./observations.ts";
 import { must } from "./violation.ts";
 

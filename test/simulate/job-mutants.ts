@@ -3,7 +3,6 @@ import { isLeasedJob } from "../../src/domain/jobs/job-view.ts";
 import { RULES } from "../../src/domain/pool/rules.ts";
 import type { Invariant } from "./invariants.ts";
 import type { WrongRules } from "./pool.ts";
-import { TRY_MUTANTS } from "./try-mutants.ts";
 
 /** One wrong rule of builds of several jobs, and the invariant that it breaks. */
 export type JobMutant = readonly [breaks: Invariant, name: string, rules: Partial<WrongRules>];
@@ -297,12 +296,4 @@ function keepingRooms(isKept: (command: string) => boolean): WrongRules["sabotag
 }
 
 /** Each must violate its invariant within 2,000 histories. */
-export const JOB_MUTANTS: readonly JobMutant[] = [
-  ...NEEDS,
-  ...GATES,
-  ...STOPS,
-  ...ENDS,
-  ...ROOMS,
-  ...RECORDS,
-  ...TRY_MUTANTS,
-];
+export const JOB_MUTANTS: readonly JobMutant[] = [...NEEDS, ...GATES, ...STOPS, ...ENDS, ...ROOMS, ...RECORDS];

@@ -3,6 +3,7 @@ import { isEnded } from "../../src/protocol/build-states.ts";
 import type { Invariant } from "./invariants.ts";
 import { JOB_MUTANTS } from "./job-mutants.ts";
 import type { WrongRules } from "./pool.ts";
+import { TRY_MUTANTS } from "./try-mutants.ts";
 
 /** The state machine with one wrong rule. The checks must see that it violates the invariant `breaks`. */
 export interface Mutant {
@@ -177,5 +178,5 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(21, "git hosts hear only of builds that wait", {
     hostOutbox: (build, at) => (isEnded(build.status) ? [] : RULES.hostOutbox(build, at)),
   }),
-  ...JOB_MUTANTS.map(([breaks, name, rules]) => mutant(breaks, name, rules)),
+  ...[...JOB_MUTANTS, ...TRY_MUTANTS].map(([breaks, name, rules]) => mutant(breaks, name, rules)),
 ];

@@ -1,0 +1,21 @@
+import type { JobFacts, Outcome } from "../../src/domain/pool/facts.ts";
+import type { AnyInput, Call } from "./observations.ts";
+import { isLeased } from "./specification.ts";
+
+/** Whether the time of its lease is over. */
+export const isOvertime = ({ lease, timeoutSeconds }: JobFacts, now: number) =>
+  lease?.stop?.reason === "timeout" || now >= (lease?.startedAt ?? Infinity) + timeoutSeconds * 1000;
+
+/** The result as an agent told it. */
+export const reportedOutcome = ({ status, exitCode, reason }: AnyInput): Outcome => ({
+  status,
+  exitCode: exitCode ?? null,
+  reason: reason ?? null,
+});
+
+/** Whether the caller held the lease that it names, before this call. */
+export const heldCurrentLease = ({ job, build, input }: Call): boolean => {
+  return (
+    !!build && isLeased(build.status) && job?.lease?.fence === input.fence && job?.lease?.agentId === input.agentId
+  );
+};
