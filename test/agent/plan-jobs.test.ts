@@ -31,9 +31,10 @@ const stage = async (isEphemeral = false) => {
 };
 
 /** The jobs of a repository whose second commit changed `src`, planned by an agent that then gets one of them. */
-const plan = async ({ text = FILE, answer, ...change }: Partial<Job> & { text?: string; answer?: StubResponse }) => {
+type Planned = Partial<Job> & { text?: string; files?: Record<string, string>; answer?: StubResponse };
+const plan = async ({ text = FILE, files = {}, answer, ...change }: Planned) => {
   const { service, start } = await stage();
-  const repository = testRepository({ ".millrace.yml": text, "src/a.ts": "1" });
+  const repository = testRepository({ ".millrace.yml": text, "src/a.ts": "1", ...files });
   const base = repository.git("rev-parse", "HEAD");
   const head = repository.commit({ "src/a.ts": "2" });
   const root = makeJob(repository.cloneUrl, 1, { needsEnvironment: true, ...change });
@@ -82,6 +83,19 @@ describe("a file with jobs", () => {
     expect(plans).toMatchObject([{ text }]);
     expect(ofRoot).toEqual([]);
     expect(log).not.toMatch(/^never$/m);
+  });
+
+  it("is sent with all that it includes, and may ask there what changed", async () => {
+    const text = "jobs: { lint: { steps: [{ include: ./ci/a.yml }] } }\n";
+    const files = {
+      "ci/a.yml": "steps: [{ include: ./b.yml }]\n",
+      "b.yml": "steps: [{ if: changed('src/**'), run: x }]\n",
+      "unused.yml": "",
+    };
+    const { plans, base, log } = await plan({ text, files, base: { sha: "" } });
+    const includes = ["b.yml", "ci/a.yml"].map((path) => ({ path, text: files[path as keyof typeof files] }));
+    expect(plans).toMatchObject([{ text, base, includes }]);
+    expect(log).toContain(`compared with ${base}: changed files: 1\n`);
   });
 
   it("that the pipeline's record has is planned with the commit that was built", async () => {

@@ -70,9 +70,11 @@ export class SimAgent {
     if (!answer.ok) throw new Error(`registration refused: ${answer.refusal.detail}`);
   }
 
-  /** A program of this release, or of the one before. */
+  /** A program of this release, or of one before: every other one of these cannot even run jobs. */
   install(isNew: boolean): void {
-    if (this.simulator.hasJobs) this.features = isNew ? ["environment", "jobs"] : [];
+    if (!this.simulator.hasJobs) return;
+    const before: Feature[] = this.id.charCodeAt(this.id.length - 1) % 2 === 0 ? [] : ["environment", "jobs"];
+    this.features = isNew ? ["environment", "jobs", "include"] : before;
   }
 
   /** The call with which it asks for work. */

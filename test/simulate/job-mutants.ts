@@ -237,6 +237,11 @@ const ROOMS: readonly JobMutant[] = [
     { sabotage: keepingRooms((command) => command === "removeAgent") },
   ],
   [29, "an agent of the release before gets jobs", { runsLane: () => true }],
+  [
+    29,
+    "an agent that cannot include gets jobs that do",
+    { runsLane: ({ features = [] }, { isOfJobs }) => !isOfJobs || features.includes("jobs") },
+  ],
   [29, "no agent gets jobs", { runsLane: (_agent, { isOfJobs }) => !isOfJobs }],
   [36, "a place is held while gates ask", { holdsPlace: (holds, jobs) => holds || jobs.some(isLeasedJob) }],
   [36, "a place is lost between two leases", { holdsPlace: (_holds, jobs) => jobs.some(isLeasedJob) }],

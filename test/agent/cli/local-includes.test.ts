@@ -17,7 +17,7 @@ describe("check FILE and run FILE", () => {
     expect({ stdout, code }).toEqual({ stdout: "--- echo included\nincluded\n", code: 0 });
     writeFileSync(join(folder, "ci/a.yml"), "steps: [{ rum: x }]\n");
     const checked = await runAgentCli(["check", "sub/p.yml"], { cwd: folder }).ended;
-    expect(checked).toMatchObject({ code: 1, stdout: expect.stringMatching(/^ci\/a\.yml:1:11: `rum` is not a key/) });
+    expect(checked).toMatchObject({ code: 1, stdout: expect.stringMatching(/^ci\/a\.yml:1:11: `rum` is not a key/m) });
   });
 
   it("run the jobs of a file with what it includes", async () => {
