@@ -60,7 +60,7 @@ export const readJob = (whole: Plan, file: string, text: string, key: string): P
 };
 
 /** @throws BuildFailure pipeline-invalid with a line for each mistake. */
-export const planOrFail = ({ plan, mistakes = [] }: Parsed, file: string): Plan => {
+const planOrFail = ({ plan, mistakes = [] }: Parsed, file: string): Plan => {
   if (plan) return plan;
   throw new BuildFailure("pipeline-invalid", mistakes.map((mistake) => formatMistake(file, mistake)).join("\n"));
 };
