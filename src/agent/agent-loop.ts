@@ -23,6 +23,7 @@ import { leaveNoCoreDumps } from "./process/core-dumps.ts";
 import { lockAgent } from "./process/lock.ts";
 import { ProcessTree } from "./process/process-tree.ts";
 import type { StepUser } from "./process/step-user.ts";
+import type { ToolSources } from "./tools/mise-program.ts";
 import type { JobAnswer } from "./wire/answers.ts";
 import { sleep } from "./wire/auto-reset-event.ts";
 import { backOffDelay, DEFAULT_BACK_OFF } from "./wire/back-off.ts";
@@ -36,6 +37,7 @@ export interface AgentOptions {
   work: string;
   once: boolean;
   user: StepUser | null;
+  toolSources: ToolSources;
   /** Milliseconds between SIGTERM and SIGKILL of a step. */
   grace: number;
   /** Aborted: take no new build, finish the active one. */
@@ -149,9 +151,21 @@ const takeBuilds = async (
       if (job === null) return;
       const folder = next;
       next = null;
-      const { user, grace, interrupt } = options;
+      const { user, toolSources, grace, interrupt } = options;
       const { cancelHint, heartbeats, audience } = hintSocket;
-      const session = { client, identity, folder, user, grace, cancelHint, heartbeats, audience, hooks, interrupt };
+      const session = {
+        client,
+        identity,
+        folder,
+        user,
+        toolSources,
+        grace,
+        cancelHint,
+        heartbeats,
+        audience,
+        hooks,
+        interrupt,
+      };
       const hasPlanned = await runInFolder(job, session, options);
       mustBeReady(hooks);
       if ((options.once || identity.isEphemeral) && !hasPlanned) return;

@@ -18,6 +18,7 @@ import { sendLog } from "./log/log-sender.ts";
 import { performBuild } from "./perform-build.ts";
 import { ProcessTree } from "./process/process-tree.ts";
 import type { StepUser } from "./process/step-user.ts";
+import type { ToolSources } from "./tools/mise-program.ts";
 import { heldId, type JobAnswer, secretsOf } from "./wire/answers.ts";
 import type { Audience } from "./wire/audience.ts";
 import type { AutoResetEvent } from "./wire/auto-reset-event.ts";
@@ -32,6 +33,7 @@ export interface RunJobOptions {
   identity: Identity;
   folder: BuildFolder;
   user: StepUser | null;
+  toolSources: ToolSources;
   /** Milliseconds between SIGTERM and SIGKILL. */
   grace: number;
   /** Set when the service hints at a cancel. */
@@ -174,11 +176,12 @@ class BuildSession {
   }
 
   #perform(started: Promise<void>): Promise<BuildResult> {
-    const { identity, folder, user, grace } = this.#options;
+    const { identity, folder, user, toolSources, grace } = this.#options;
     return performBuild(this.#job, {
       identity,
       folder,
       user,
+      toolSources,
       grace,
       tree: this.#tree,
       log: this.#log,

@@ -26,6 +26,8 @@ import { type PlanRead, readPlan, wholeText } from "./read-plan.ts";
 import { type RunStepsOptions, runSteps } from "./steps/run-steps.ts";
 import { buildVariables } from "./steps/step-environment.ts";
 import { firstSteps } from "./steps/step-report.ts";
+import type { ToolSources } from "./tools/mise-program.ts";
+import { toolsOfJob } from "./tools/tools-of-job.ts";
 import { type JobAnswer, secretsOf } from "./wire/answers.ts";
 import type { BuildCalls } from "./wire/build-calls.ts";
 import type { ProgressReport } from "./wire/progress-report.ts";
@@ -34,6 +36,7 @@ export interface PerformBuildOptions {
   identity: Identity;
   folder: BuildFolder;
   user: StepUser | null;
+  toolSources: ToolSources;
   grace: number;
   tree: ProcessTree;
   log: BuildLog;
@@ -175,7 +178,9 @@ const runAll = async (
   options: PerformBuildOptions,
 ): Promise<BuildResult> => {
   const steps = stepsOf(job, fetched, comparison, options);
-  const { succeeded, exitCode, message, state } = await runSteps({ ...steps, plan: read.plan, file: read.file });
+  const { plan, file } = read;
+  const tools = await toolsOfJob(options.folder.path, { ...steps, plan, file, sources: options.toolSources });
+  const { succeeded, exitCode, message, state } = await runSteps({ ...steps, plan, file, tools });
   const status = succeeded ? "succeeded" : "failed";
   if (!succeeded || !job.job) return { kind: "finish", body: { status, exitCode, message } };
   const outputs = outputsOf(read, steps.facts, state, (text) => options.log.mask(text));
@@ -195,7 +200,7 @@ const stepsOf = (
   fetched: Fetched,
   comparison: Comparison,
   options: PerformBuildOptions,
-): Omit<RunStepsOptions, "plan" | "file"> => {
+): Omit<RunStepsOptions, "plan" | "file" | "tools"> => {
   const { identity, folder, tree, log, user, grace, cancel, abandon, progress } = options;
   const facts = { commitSha: fetched.commitSha, base: comparison.base };
   const ofJob = job.job ? jobVariables(job.job) : {};

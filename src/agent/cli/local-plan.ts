@@ -10,6 +10,7 @@ import { ProcessTree } from "../process/process-tree.ts";
 import type { PlanRead } from "../read-plan.ts";
 import { runSteps, type StepsResult } from "../steps/run-steps.ts";
 import type { LocalFacts } from "./local-facts.ts";
+import { localTools } from "./local-tools.ts";
 
 export interface LocalPlanOptions {
   read: PlanRead;
@@ -51,9 +52,11 @@ export const runPlan = async ({
     const { fixed, facts: known } = await factsOf(tree);
     const paths = await writeFiles(files, folder, null);
     const facts = { ...known, env: { ...known.env, ...paths, ...fixed } };
+    const tools = await localTools({ read, facts, tree, grace, signal: cancel.signal, log });
     const result = await runSteps({
       plan,
       file,
+      tools,
       fixed: { ...tree.env, ...fixed },
       facts: { ...facts, env: { ...facts.env, ...tree.env } },
       tree,

@@ -19,3 +19,10 @@ export const variable = (text: string, before: Record<string, string>): Record<s
   if (name === undefined || value === undefined) throw new InvalidArgumentError("It must have the form NAME=value.");
   return { ...before, [name]: value };
 };
+
+/** @throws InvalidArgumentError unless it is an address of http or https */
+export const webAddress = (text: string): string => {
+  if (!/^https?:$/.test(URL.canParse(text) ? new URL(text).protocol : ""))
+    throw new InvalidArgumentError("It must be an address that begins with https://.");
+  return text;
+};

@@ -12,10 +12,11 @@ import { serviceFile, writeServiceFile } from "./install.ts";
 import { readLocalFiles } from "./local-files.ts";
 import { checkFile, runFile } from "./local-run.ts";
 import { logger } from "./logger.ts";
-import { labelList, seconds, variable } from "./option-values.ts";
+import { labelList, seconds, variable, webAddress } from "./option-values.ts";
 import { deregister, register } from "./register.ts";
 import { status } from "./status.ts";
 import { listenToStopSignals } from "./stop-signals.ts";
+import { defaultRegistry, toolSourcesIn } from "./tool-options.ts";
 
 const EXIT_CODES = `
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not registered or refused by the service, 4 another agent uses this
@@ -25,6 +26,9 @@ the failed step.`;
 const GRACE = "seconds between SIGTERM and SIGKILL of a step";
 const RUN_AS = "user that steps run as (the agent must be root)";
 const STATE = "folder that holds the agent's identity";
+
+const MISE = "the program mise that sets up `tools` (fetched and checked on Linux x64 when left out)";
+const REGISTRY = "address of npm's registry, from which mise is fetched";
 
 const print = (lines: string[]): void => {
   process.stdout.write(`${lines.join("\n")}\n`);
@@ -80,6 +84,8 @@ command("start", "take builds until the agent is stopped")
     "folder that holds the builds' folders (default: work in the state folder; with --run-as /var/lib/millrace-work/USER)",
   )
   .option("--grace <seconds>", GRACE, seconds, 10)
+  .option("--mise <path>", MISE)
+  .option("--npm-registry <address>", REGISTRY, webAddress, defaultRegistry())
   .action(async (options) => {
     const state = resolve(options.state);
     const user = options.runAs === undefined ? null : findStepUser(options.runAs);
@@ -90,7 +96,8 @@ command("start", "take builds until the agent is stopped")
       );
     const work = resolve(options.work ?? (user ? join(RUN_AS_WORK, user.name) : join(state, "work")));
     const grace = options.grace * 1000;
-    await runAgent({ state, work, once: options.once, user, grace, ...listenToStopSignals() });
+    const toolSources = toolSourcesIn(state, options);
+    await runAgent({ state, work, once: options.once, user, toolSources, grace, ...listenToStopSignals() });
   });
 
 command("status", "show this agent and what the service knows of it")

@@ -8,6 +8,7 @@ import type { BuildLog } from "../log/build-log.ts";
 import { createFileFor } from "../process/as-user.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
 import type { StepUser } from "../process/step-user.ts";
+import { NO_TOOLS, type ToolEnvironment, withTools } from "../tools/tool-environment.ts";
 import type { CommandFiles } from "./command-files.ts";
 import { describeExit, describeStartFailure, describeStop, possibleCauses } from "./failed-step.ts";
 import { findProgram } from "./find-program.ts";
@@ -27,6 +28,8 @@ export interface StepContext {
   tree: ProcessTree;
   log: BuildLog;
   user: StepUser | null;
+  /** What was set up for them, where the file names tools. */
+  tools?: ToolEnvironment;
   /** Milliseconds between SIGTERM and SIGKILL. */
   grace: number;
 }
@@ -84,13 +87,13 @@ const writeScript = ({ step, name, folder, user }: RunStepOptions): string => {
 };
 
 const startProcess = async (options: RunStepOptions, script: string, stop: AbortSignal): Promise<ProcessEnd> => {
-  const { step, folder, user, tree, fixed, commandFiles } = options;
+  const { step, folder, user, tree, fixed, commandFiles, tools = NO_TOOLS } = options;
   const [name, ...args] = SHELL_COMMANDS[step.shell].argv(script);
-  const program = await findProgram(name, user);
+  const program = await findProgram(name, user, tools.paths);
   // No await from here to the start of the process: an abort between the two would find nothing to end.
   stop.throwIfAborted();
   const workingDirectory = step.workingDirectory ?? ".";
-  const env = { ...inheritedEnvironment(user, folder), ...step.env, ...fixed, ...commandFiles.env };
+  const env = { ...withTools(inheritedEnvironment(user, folder), tools), ...step.env, ...fixed, ...commandFiles.env };
   if (step.path.length > 0) env.PATH = pathWith(step.path, env.PATH);
   return runProcess(
     {

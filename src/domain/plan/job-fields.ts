@@ -11,6 +11,7 @@ import { either, type NodeParser, type ParsedBy, type ScalarText } from "./node-
 import { choice, flag, text, wholeNumber } from "./scalar-parsers.ts";
 import { condition, DEFAULTS, env, NAME_IN_FILE, TIMEOUT_MINUTES } from "./step-fields.ts";
 import { STEPS } from "./step-list.ts";
+import { TOOLS } from "./tool-fields.ts";
 
 const JOB_NAME = {
   ...NAME_IN_FILE,
@@ -108,6 +109,7 @@ const JOB_FIELDS = {
     "Minutes after which it is stopped; the pipeline's own limit holds too.",
   ),
   checkout: field(CHECKOUT, "How the commit is fetched; false for a job without its files."),
+  tools: field(TOOLS, "Tools with their versions that are set up before its first step, or `auto`. May use ${{ }}."),
   steps: field(STEPS, "Its steps, in order."),
 };
 

@@ -5,7 +5,7 @@ import { FILE_LIMITS } from "./limits.ts";
 import { byPlace, type Mistake, placeOf } from "./mistake.ts";
 import type { EnvEntry, InputScope, JobDefinition, LocatedExpression, Plan, PlanStep, Template } from "./plan.ts";
 import { planOfJob } from "./plan-of-job.ts";
-import { plannedExpressions } from "./planned-expressions.ts";
+import { plannedExpressions, versionsOf } from "./planned-expressions.ts";
 
 /** Keys of the variables that the pipeline's builds receive; those of the service itself may be absent. */
 export interface KnownVariables {
@@ -118,6 +118,7 @@ export const unknownVariables = (plan: Plan, known: KnownVariables): Mistake[] =
   const walk = new VariableChecker(known, plan);
   walk.template(plan.name, []);
   if (plan.jobs) return inOrder([...walk.mistakes, ...plan.jobs.flatMap((job) => checkJob(plan, job, known))]);
+  for (const version of versionsOf(plan.job.tools)) walk.template(version, []);
   walk.entries(plan.env, []);
   stepsOf(walk, plan);
   return inOrder(walk.mistakes);

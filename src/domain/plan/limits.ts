@@ -30,6 +30,8 @@ export const FILE_LIMITS = {
   includeDepth: 3,
   /** Inputs of one included file. */
   inputs: 100,
+  /** Tools of one job. */
+  tools: 50,
   /** Mistakes reported. */
   mistakes: 200,
 } as const;

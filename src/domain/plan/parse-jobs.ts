@@ -8,6 +8,7 @@ import { checkoutOf } from "./parse-checkout.ts";
 import type { ParseContext } from "./parse-context.ts";
 import { flagOf, mergedRequires, requiresOf } from "./parse-requires.ts";
 import { conditionOf, envOf, stepsOf } from "./parse-steps.ts";
+import { mergedTools, toolsOf } from "./parse-tools.ts";
 import type { JobsFile } from "./pipeline-file.ts";
 import type { JobDefinition } from "./plan.ts";
 import { TemplateParser } from "./template-parser.ts";
@@ -77,6 +78,7 @@ const workOf = (job: JobOfFile, file: JobsFile, names: JobNames, context: ParseC
     requires: mergedRequires(requiresOf(job.requires, inPlan(names)), requiresOf(file.requires, inPlan(undefined))),
     timeoutMinutes: job["timeout-minutes"] ?? file["timeout-minutes"] ?? null,
     checkout: checkoutOf(job.checkout, file.checkout),
+    tools: mergedTools(toolsOf(job.tools, inPlan(names)), toolsOf(file.tools, inPlan(undefined))),
     steps: stepsOf(job.steps ?? [], defaults, context, names),
   };
 };

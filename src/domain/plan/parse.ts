@@ -11,6 +11,7 @@ import type { ParseContext } from "./parse-context.ts";
 import { jobsOf } from "./parse-jobs.ts";
 import { NO_WINDOWS } from "./parse-requires.ts";
 import { envOf, stepsOf } from "./parse-steps.ts";
+import { toolsOf } from "./parse-tools.ts";
 import {
   FILE_FIELDS,
   hasJobs,
@@ -49,6 +50,7 @@ const planOfSteps = (file: StepsFile, context: ParseContext): Plan => {
       requires: requiresOf(file),
       timeoutMinutes: file["timeout-minutes"] ?? null,
       checkout: checkoutOf(file.checkout),
+      tools: toolsOf(file.tools, new TemplateParser(context, { steps: null, level: "plan" })),
       steps: stepsOf(file.steps ?? [], defaults, context),
     },
     jobs: null,
@@ -63,7 +65,7 @@ const planOfJobs = (file: JobsFile, context: ParseContext): Plan => {
   return {
     name: file.name ? everywhere.template(file.name) : null,
     env: envOf(file.env, everywhere),
-    job: { requires: {}, timeoutMinutes: null, checkout: checkoutOf(file.checkout), steps: [] },
+    job: { requires: {}, timeoutMinutes: null, checkout: checkoutOf(file.checkout), tools: null, steps: [] },
     jobs: jobsOf(file, context),
     failFast: file["fail-fast"] ?? false,
     groups: [],

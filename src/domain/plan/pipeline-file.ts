@@ -8,6 +8,7 @@ import { isJob } from "./other-ci-jobs.ts";
 import { flag, text, wholeNumber } from "./scalar-parsers.ts";
 import { DEFAULTS, env, TIMEOUT_MINUTES } from "./step-fields.ts";
 import { STEPS } from "./step-list.ts";
+import { TOOLS } from "./tool-fields.ts";
 import { TRIGGER_FIELDS } from "./trigger-fields.ts";
 
 const name = field(text(), "A name for readers of the file. The service shows the pipeline's own name.");
@@ -21,6 +22,7 @@ const BUILD_FIELDS = {
   requires: field(REQUIRES, "Requirements for the agent, in addition to the pipeline's."),
   "timeout-minutes": field(timeout, "Minutes after which the build is stopped; the pipeline's own limit holds too."),
   checkout: field(CHECKOUT, "How the commit is fetched; false for a build without its files."),
+  tools: field(TOOLS, "Tools with their versions that are set up before the first step, or `auto`. May use ${{ }}."),
   groups: field(GROUPS, "Protected variable groups whose variables the build gets."),
   retry: field(RETRY, "How often it is tried again after its steps failed or its time was over; 0 by default."),
   steps: { ...field(STEPS, "The steps, in order."), required: true },
@@ -34,6 +36,7 @@ const JOBS_FIELDS = {
   requires: field(REQUIRES_OF_JOB, "Requirements for the agents of all jobs, in addition to the pipeline's."),
   "timeout-minutes": field(timeout, "Minutes after which a job is stopped; the pipeline's own limit holds too."),
   checkout: field(CHECKOUT, "How the jobs fetch the commit; false for jobs without its files."),
+  tools: field(TOOLS, "Tools that are set up for all jobs, or `auto`. May use ${{ }}."),
   "fail-fast": field(flag, "Whether the first failure of a job ends all others; false by default."),
   jobs: { ...field(JOBS, "The jobs, by their names."), required: true },
 };

@@ -84,12 +84,24 @@ export interface Checkout {
   fetchTags: boolean;
 }
 
+/** A tool with its version, as the file names it. */
+export interface NamedTool {
+  name: string;
+  version: Template;
+  position: Position;
+}
+
+/** `auto`: those that files of the commit name. */
+export type ToolsTemplate = "auto" | NamedTool[];
+
 /** The part of a plan that one agent runs. */
 interface PlanJob {
   requires: Requires;
   timeoutMinutes: number | null;
   /** False: the job runs without the commit's files. */
   checkout: Checkout | false;
+  /** What is set up before the first step; null for nothing. */
+  tools: ToolsTemplate | null;
   steps: PlanStep[];
 }
 

@@ -1,14 +1,19 @@
-import type { JobDefinition, LocatedExpression, Template } from "./plan.ts";
+import type { JobDefinition, LocatedExpression, Template, ToolsTemplate } from "./plan.ts";
 
 const expressionsIn = (template: Template | null): LocatedExpression[] =>
   (template ?? []).filter((part) => typeof part !== "string");
 
-const templatesOf = ({ name, concurrency, gate, job: { requires } }: JobDefinition): (Template | null)[] => [
+/** The versions of tools that a file or job names. */
+export const versionsOf = (tools: ToolsTemplate | null): Template[] =>
+  typeof tools === "object" ? (tools ?? []).map(({ version }) => version) : [];
+
+const templatesOf = ({ name, concurrency, gate, job: { requires, tools } }: JobDefinition): (Template | null)[] => [
   name,
   concurrency?.group ?? null,
   gate?.message ?? null,
   typeof requires.platform === "object" ? requires.platform : null,
   ...(requires.labels ?? []),
+  ...versionsOf(tools),
 ];
 
 /** The expressions of a job itself that are evaluated when the build is planned. */

@@ -1,0 +1,91 @@
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { BuildFailure } from "../failure.ts";
+import type { BuildLog } from "../log/build-log.ts";
+import { chownTree } from "../process/as-user.ts";
+import type { ProcessTree } from "../process/process-tree.ts";
+import type { StepUser } from "../process/step-user.ts";
+import { configText, type LockedTool, lockText, type Tool } from "./mise-config.ts";
+import { findMise, type ToolSources } from "./mise-program.ts";
+import { type MiseRun, runMise } from "./run-mise.ts";
+import { installedVersions, type ToolEnvironment, toolEnvironment } from "./tool-environment.ts";
+import { TOOL_FOLDERS } from "./tool-folders.ts";
+
+/** A tool with what the log says of its origin. */
+export interface WantedTool extends Tool {
+  from: string | null;
+}
+
+export interface SetUpOptions {
+  sources: ToolSources;
+  /** The folder of the tools, as the agent made it. */
+  folder: string;
+  /** The path by which everything names it: the same for each build. */
+  root: string;
+  user: StepUser | null;
+  tree: ProcessTree;
+  grace: number;
+  signal: AbortSignal;
+  log: BuildLog;
+}
+
+/** Makes the folders for mise, with the only configuration that it reads. */
+const makeFolders = ({ folder, user }: SetUpOptions, tools: Tool[], locked: LockedTool[]): void => {
+  for (const name of TOOL_FOLDERS) mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
+  const run = join(folder, "run");
+  writeFileSync(join(run, "mise.toml"), configText(tools));
+  if (locked.length > 0) writeFileSync(join(run, "mise.lock"), lockText(locked));
+  if (!user) return;
+  for (const name of TOOL_FOLDERS) chownTree(user, join(folder, name));
+  chmodSync(folder, 0o711);
+};
+
+/** Lines that tell nothing in a log: how far mise is, and how to ask it for more. */
+const isNoise = (line: string): boolean =>
+  line.trim() === "" || /[█░]|^\s+\S+\s+.* \d+(?:\.\d+)?s$|Run with --verbose|mise ERROR Version:/.test(line);
+
+const OFFLINE = /dns error|error sending request|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|timed out|Connect\)/;
+
+const failed = (lines: string[]): BuildFailure => {
+  const errors = lines.filter((line) => /^mise ERROR /.test(line)).map((line) => line.replace(/^mise ERROR /, ""));
+  const why = errors.join("\n") || lines.at(-1) || "mise failed";
+  const offline = lines.some((line) => OFFLINE.test(line)) ? "\nThis agent seems to be offline." : "";
+  return new BuildFailure("agent-error", `tools cannot be set up: ${why}${offline}`);
+};
+
+const install = async (run: MiseRun, log: BuildLog): Promise<void> => {
+  const lines: string[] = [];
+  const { code } = await runMise(run, ["install"], (line) => {
+    if (isNoise(line)) return;
+    lines.push(line);
+    log.say(line);
+  });
+  if (code !== 0) throw failed(lines);
+};
+
+/** Installs the tools into the folder and says so in the log. @throws BuildFailure, or the signal's reason */
+export const setUpTools = async (
+  tools: WantedTool[],
+  locked: LockedTool[],
+  options: SetUpOptions,
+): Promise<ToolEnvironment> => {
+  const { sources, folder, root, user, tree, grace, signal, log } = options;
+  const started = performance.now();
+  makeFolders(options, tools, locked);
+  const { path: program, note } = await findMise(sources, folder, user, signal);
+  if (note !== null) log.say(note);
+  const run: MiseRun = { program, root, user, tree, grace, signal };
+  await install(run, log);
+  const ask = async (...args: string[]): Promise<string> => (await runMise(run, args, () => {})).stdout;
+  const versions = installedVersions(await ask("ls", "--current", "--json"));
+  const environment = toolEnvironment(await ask("env", "--json"), join(root, "data"));
+  for (const { name, version, from } of tools) {
+    const found = versions.get(name);
+    if (found === undefined) throw new BuildFailure("agent-error", `tools: ${name} ${version} was not installed`);
+    log.say(`${name} ${found}${from === null ? "" : ` (${version} in ${from})`}`);
+  }
+  log.say(`${tools.length} tool${tools.length === 1 ? "" : "s"} set up in ${seconds(started)} s`);
+  return environment;
+};
+
+const seconds = (started: number): string => ((performance.now() - started) / 1000).toFixed(1);

@@ -1,0 +1,63 @@
+import { delimiter } from "node:path";
+import { parseJson } from "../parse-json.ts";
+
+/** What the steps get of the tools: folders before their PATH, and variables. */
+export interface ToolEnvironment {
+  paths: string[];
+  variables: Record<string, string>;
+}
+
+export const NO_TOOLS: ToolEnvironment = { paths: [], variables: {} };
+
+/** Variables by which programs find a tool. All others that mise names are left out, whatever they say. */
+const FOLDER_VARIABLES = new Set(
+  [
+    "JAVA_HOME GOROOT GOBIN GOPATH CARGO_HOME RUSTUP_HOME DOTNET_ROOT ANDROID_HOME ANDROID_SDK_ROOT FLUTTER_ROOT",
+    "GRADLE_HOME MAVEN_HOME M2_HOME KOTLIN_HOME SCALA_HOME GRAALVM_HOME ERLANG_HOME BUN_INSTALL DENO_INSTALL_ROOT",
+  ].flatMap((line) => line.split(" ")),
+);
+const WORD_VARIABLES = new Set(["RUSTUP_TOOLCHAIN", "GOTOOLCHAIN"]);
+const WORD = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/;
+
+const isBelow = (folder: string, path: string): boolean =>
+  path.startsWith(`${folder}/`) && !path.split("/").includes("..") && !/[\x00-\x1f\x7f]/.test(path);
+
+/** Reads what `mise env --json` prints: of it only what lies in `folder`. */
+export const toolEnvironment = (printed: string, folder: string): ToolEnvironment => {
+  const read = parseJson(printed);
+  const entries = Object.entries(typeof read === "object" && read !== null ? read : {}).flatMap(([name, value]) =>
+    typeof value === "string" ? [[name, value] as const] : [],
+  );
+  const path = entries.find(([name]) => name === "PATH")?.[1] ?? "";
+  return {
+    paths: path.split(delimiter).filter((one) => isBelow(folder, one)),
+    variables: Object.fromEntries(
+      entries.filter(
+        ([name, value]) =>
+          (FOLDER_VARIABLES.has(name) && isBelow(folder, value)) || (WORD_VARIABLES.has(name) && WORD.test(value)),
+      ),
+    ),
+  };
+};
+
+/** The environment of a program that finds these tools before those of the machine. */
+export const withTools = (
+  inherited: Record<string, string>,
+  { paths, variables }: ToolEnvironment,
+): Record<string, string> => {
+  if (paths.length === 0) return { ...inherited, ...variables };
+  const own = inherited.PATH ?? "/usr/local/bin:/usr/bin:/bin";
+  return { ...inherited, ...variables, PATH: [...paths, own].join(delimiter) };
+};
+
+/** The versions in what `mise ls --current --json` prints, by the names of the tools. */
+export const installedVersions = (printed: string): Map<string, string> => {
+  const read = parseJson(printed);
+  const found = new Map<string, string>();
+  for (const [name, versions] of Object.entries(typeof read === "object" && read !== null ? read : {})) {
+    const [first] = Array.isArray(versions) ? versions : [];
+    const version: unknown = first?.installed === true ? first.version : undefined;
+    if (typeof version === "string" && WORD.test(version)) found.set(name, version);
+  }
+  return found;
+};

@@ -1,0 +1,38 @@
+import { isScalar, type Node } from "yaml";
+import { closestName } from "../closest-name.ts";
+import { FILE_LIMITS } from "./limits.ts";
+import { record } from "./mapping-parser.ts";
+import { either, type NodeParser, type ParsedBy } from "./node-parser.ts";
+import { choice, text } from "./scalar-parsers.ts";
+import { isToolName, LONGEST_TOOL_NAME, toolNameProblem, versionProblem } from "./tool-words.ts";
+
+const NAME = {
+  pattern: new RegExp(`^.{1,${LONGEST_TOOL_NAME}}$`),
+  message: `The name of a tool has at most ${LONGEST_TOOL_NAME} characters`,
+};
+
+const NAMED = record(NAME, text(false, 'the version, for example "24"'));
+
+/** Names and versions; every name is known, and every version that has no expression can be one. */
+const NAMED_TOOLS: typeof NAMED = {
+  schema: { ...NAMED.schema, minProperties: 1, maxProperties: FILE_LIMITS.tools },
+  parse(node, context) {
+    const tools = NAMED.parse(node, context);
+    if (tools?.length === 0) context.mistake(node, "This must not be empty");
+    if (tools && tools.length > FILE_LIMITS.tools)
+      context.mistake(node, `A job has at most ${FILE_LIMITS.tools} tools`);
+    for (const { key, node: at, value } of tools ?? []) {
+      const wrongName = toolNameProblem(key);
+      const wrongVersion = value.text.includes("${{") ? null : versionProblem(value.text);
+      if (wrongName !== null) context.mistake(at, wrongName.message, closestName(key, wrongName.known));
+      else if (wrongVersion !== null) context.mistake(value.node, wrongVersion);
+    }
+    return tools?.filter(({ key }) => isToolName(key));
+  },
+};
+
+const isWord = (node: Node): boolean => isScalar(node);
+
+/** `tools`: what is set up before the first step. */
+export const TOOLS: NodeParser<"auto" | ParsedBy<typeof NAMED>> = either(choice<"auto">("auto"), isWord, NAMED_TOOLS);
+export type WrittenTools = ParsedBy<typeof TOOLS>;

@@ -1,0 +1,63 @@
+import { REGISTRY_NAMES } from "./tool-names.ts";
+
+/* What tools and their versions may be called. Both reach a program's configuration: nothing in them has a meaning there. */
+
+/** Not set up: the agent says which ones its machine has. */
+export const XCODE = "xcode";
+
+/** Other names for tools, as other programs write them. */
+const OTHER_NAMES = new Map([
+  ["nodejs", "node"],
+  ["golang", "go"],
+  ["jdk", "java"],
+  ["python3", "python"],
+  ["rustc", "rust"],
+]);
+
+/** Where packages are taken from, as `npm:prettier`. Kinds that run code of a repository of their own are not among them. */
+const PACKAGE_KINDS = [
+  "npm",
+  "pipx",
+  "cargo",
+  "go",
+  "gem",
+  "dotnet",
+  "aqua",
+  "github",
+  "gitlab",
+  "conda",
+  "spm",
+  "ubi",
+];
+const PACKAGE = /^[A-Za-z0-9@](?!.*\.\.)[A-Za-z0-9@._+/-]*$/;
+
+export const LONGEST_TOOL_NAME = 200;
+const VERSION = /^[A-Za-z0-9](?!.*\.\.)[A-Za-z0-9._+-]{0,99}$/;
+
+/** The name that mise has for a tool. */
+export const toolName = (name: string): string => OTHER_NAMES.get(name) ?? name;
+
+const packageProblem = (name: string): string | null => {
+  const [kind = "", rest = ""] = [name.slice(0, name.indexOf(":")), name.slice(name.indexOf(":") + 1)];
+  if (!PACKAGE_KINDS.includes(kind)) return `Before the colon stands one of: ${PACKAGE_KINDS.join(", ")}`;
+  return PACKAGE.test(rest) ? null : "After the colon stands the name of a package";
+};
+
+/** Why there is no tool of this name; null where there is. `known` are names that it may have been meant to be. */
+export const toolNameProblem = (name: string): { message: string; known: Iterable<string> } | null => {
+  if (name === XCODE || REGISTRY_NAMES.has(name)) return null;
+  if (name.length <= LONGEST_TOOL_NAME && name.includes(":")) {
+    const message = packageProblem(name);
+    return message === null ? null : { message, known: [] };
+  }
+  const other = OTHER_NAMES.get(name);
+  return { message: "There is no tool of this name", known: other === undefined ? REGISTRY_NAMES : [other] };
+};
+
+export const isToolName = (name: string): boolean => toolNameProblem(name) === null;
+
+/** Why a text can be no version of a tool; null where it can. */
+export const versionProblem = (version: string): string | null =>
+  VERSION.test(version)
+    ? null
+    : "A version is letters, digits and . _ + - without spaces, for example 24, 3.12.1, lts or temurin-21";
