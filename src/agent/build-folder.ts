@@ -14,7 +14,7 @@ import { Cgroup } from "./process/cgroup.ts";
 import { ProcessTree } from "./process/process-tree.ts";
 import type { StepUser } from "./process/step-user.ts";
 import { StepOutput } from "./steps/step-output.ts";
-import { TOOL_FOLDERS, TOOLS } from "./tools/tool-folders.ts";
+import { removeToolsLink, TOOL_FOLDERS, TOOLS } from "./tools/tool-folders.ts";
 
 /** Default work folders of agents with --run-as: a folder for each user in this one. */
 export const RUN_AS_WORK = "/var/lib/millrace-work";
@@ -117,6 +117,7 @@ const REMOVE_SCRIPT = `rm -rf -- "$1" || { chmod -R u+rwx "$1"; rm -rf -- "$1"; 
 
 /** Removes what steps have made with their rights, then the rest with the agent's. @throws when a part remains. */
 export const removeBuildFolder = async (path: string, user: StepUser | null): Promise<void> => {
+  removeToolsLink(path);
   cgroupOf(path)?.remove();
   const stepFolders = [...STEP_FOLDERS, ...TOOL_FOLDERS.map((name) => join(TOOLS, name))].map((name) =>
     join(path, name),

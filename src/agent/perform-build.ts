@@ -27,7 +27,8 @@ import { type RunStepsOptions, runSteps } from "./steps/run-steps.ts";
 import { buildVariables } from "./steps/step-environment.ts";
 import { firstSteps } from "./steps/step-report.ts";
 import type { ToolSources } from "./tools/mise-program.ts";
-import { toolsOfJob } from "./tools/tools-of-job.ts";
+import { type ToolInputs, toolInputs } from "./tools/tool-inputs.ts";
+import { toolsOfBuild } from "./tools/tools-of-job.ts";
 import { type JobAnswer, secretsOf } from "./wire/answers.ts";
 import type { BuildCalls } from "./wire/build-calls.ts";
 import type { ProgressReport } from "./wire/progress-report.ts";
@@ -91,10 +92,11 @@ export const performBuild = async (job: JobAnswer, options: PerformBuildOptions)
     if (!job.job) checkRequirements(plan, read.file, options.identity);
     if (plan.job.timeoutMinutes !== null) planTimer = cancelAfter(plan.job.timeoutMinutes * 60, cancel);
     const comparison = await compare(job, wholeText(read), changes, options);
+    const inputs = await toolInputs(plan.job.tools, remoteOf(source, context), fetched);
     await fillWorkspace(source, fetched, context, plan, options);
     const equipped = await withEnvironment(job, plan, fetched, comparison, options);
     const ready = await withFiles(equipped, folder, options.user);
-    return await runAll(ready, read, fetched, comparison, options);
+    return await runAll(ready, read, fetched, { comparison, inputs }, options);
   } finally {
     clearTimeout(timer);
     clearTimeout(planTimer);
@@ -174,12 +176,13 @@ const runAll = async (
   job: JobAnswer,
   read: PlanRead,
   fetched: Fetched,
-  comparison: Comparison,
+  { comparison, inputs }: { comparison: Comparison; inputs: ToolInputs },
   options: PerformBuildOptions,
 ): Promise<BuildResult> => {
   const steps = stepsOf(job, fetched, comparison, options);
   const { plan, file } = read;
-  const tools = await toolsOfJob(options.folder.path, { ...steps, plan, file, sources: options.toolSources });
+  const { folder, toolSources: sources } = options;
+  const tools = await toolsOfBuild({ ...steps, plan, file, job, inputs, sources, buildFolder: folder.path });
   const { succeeded, exitCode, message, state } = await runSteps({ ...steps, plan, file, tools });
   const status = succeeded ? "succeeded" : "failed";
   if (!succeeded || !job.job) return { kind: "finish", body: { status, exitCode, message } };

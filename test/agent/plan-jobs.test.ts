@@ -31,10 +31,10 @@ const stage = async (isEphemeral = false) => {
 };
 
 /** The jobs of a repository whose second commit changed `src`, planned by an agent that then gets one of them. */
-type Planned = Partial<Job> & { text?: string; files?: Record<string, string>; answer?: StubResponse };
-const plan = async ({ text = FILE, files = {}, answer, ...change }: Planned) => {
+type Planned = Partial<Job> & { text?: string; committed?: Record<string, string>; answer?: StubResponse };
+const plan = async ({ text = FILE, committed = {}, answer, ...change }: Planned) => {
   const { service, start } = await stage();
-  const repository = testRepository({ ".millrace.yml": text, "src/a.ts": "1", ...files });
+  const repository = testRepository({ ".millrace.yml": text, "src/a.ts": "1", ...committed });
   const base = repository.git("rev-parse", "HEAD");
   const head = repository.commit({ "src/a.ts": "2" });
   const root = makeJob(repository.cloneUrl, 1, { needsEnvironment: true, ...change });
@@ -92,7 +92,7 @@ describe("a file with jobs", () => {
       "b.yml": "steps: [{ if: changed('src/**'), run: x }]\n",
       "unused.yml": "",
     };
-    const { plans, base, log } = await plan({ text, files, base: { sha: "" } });
+    const { plans, base, log } = await plan({ text, committed: files, base: { sha: "" } });
     const includes = ["b.yml", "ci/a.yml"].map((path) => ({ path, text: files[path as keyof typeof files] }));
     expect(plans).toMatchObject([{ text, base, includes }]);
     expect(log).toContain(`compared with ${base}: changed files: 1\n`);

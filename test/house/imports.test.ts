@@ -23,7 +23,7 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
     packages: ["hono", "zod/mini", "markdown-it", "anser", "dist/assets.json"],
   },
   assets: { rooms: ["protocol", "domain", "api"], packages: ["node:", "esbuild"] },
-  agent: { rooms: ["protocol", "domain"], packages: ["node:", "commander", "ws", "zod/mini"] },
+  agent: { rooms: ["protocol", "domain"], packages: ["node:", "commander", "smol-toml", "ws", "zod/mini"] },
   local: { rooms: ["protocol", "crypto"], packages: ["node:"] },
 };
 /** Files of no room. */

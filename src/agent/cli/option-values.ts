@@ -26,3 +26,9 @@ export const webAddress = (text: string): string => {
     throw new InvalidArgumentError("It must be an address that begins with https://.");
   return text;
 };
+
+/** @throws InvalidArgumentError */
+export const gibibytes = (text: string): number => {
+  if (!/^\d{1,5}(?:\.\d{1,3})?$/.test(text)) throw new InvalidArgumentError("It must be a number of GiB.");
+  return Number(text);
+};

@@ -12,11 +12,11 @@ import { serviceFile, writeServiceFile } from "./install.ts";
 import { readLocalFiles } from "./local-files.ts";
 import { checkFile, runFile } from "./local-run.ts";
 import { logger } from "./logger.ts";
-import { labelList, seconds, variable, webAddress } from "./option-values.ts";
+import { gibibytes, labelList, seconds, variable, webAddress } from "./option-values.ts";
 import { deregister, register } from "./register.ts";
 import { status } from "./status.ts";
 import { listenToStopSignals } from "./stop-signals.ts";
-import { defaultRegistry, toolSourcesIn } from "./tool-options.ts";
+import { DEFAULT_TOOL_STORE, defaultRegistry, toolSourcesIn } from "./tool-options.ts";
 
 const EXIT_CODES = `
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not registered or refused by the service, 4 another agent uses this
@@ -86,6 +86,7 @@ command("start", "take builds until the agent is stopped")
   .option("--grace <seconds>", GRACE, seconds, 10)
   .option("--mise <path>", MISE)
   .option("--npm-registry <address>", REGISTRY, webAddress, defaultRegistry())
+  .option("--tool-store <GiB>", "most that installed tools kept for later builds take", gibibytes, DEFAULT_TOOL_STORE)
   .action(async (options) => {
     const state = resolve(options.state);
     const user = options.runAs === undefined ? null : findStepUser(options.runAs);

@@ -17,6 +17,8 @@ export interface ToolSources {
   mise: string | null;
   /** Address of npm's registry, or of one that has the same packages. */
   registry: string;
+  /** Most bytes of all installed tools that are kept for later builds. */
+  quotaBytes: number;
 }
 
 export interface MiseProgram {

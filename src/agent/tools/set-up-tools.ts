@@ -8,16 +8,19 @@ import type { StepUser } from "../process/step-user.ts";
 import { configText, type LockedTool, lockText, type Tool } from "./mise-config.ts";
 import { findMise, type ToolSources } from "./mise-program.ts";
 import { type MiseRun, runMise } from "./run-mise.ts";
+import { keepInstalled, type StoreOfBuild, takeStored } from "./stored-tools.ts";
 import { installedVersions, type ToolEnvironment, toolEnvironment } from "./tool-environment.ts";
 import { TOOL_FOLDERS } from "./tool-folders.ts";
 
-/** A tool with what the log says of its origin. */
+/** A tool with the file of the commit that names it; null where the pipeline's file does. */
 export interface WantedTool extends Tool {
   from: string | null;
 }
 
 export interface SetUpOptions {
   sources: ToolSources;
+  /** Null where installed tools are not kept. */
+  store: StoreOfBuild | null;
   /** The folder of the tools, as the agent made it. */
   folder: string;
   /** The path by which everything names it: the same for each build. */
@@ -63,29 +66,46 @@ const install = async (run: MiseRun, log: BuildLog): Promise<void> => {
   if (code !== 0) throw failed(lines);
 };
 
-/** Installs the tools into the folder and says so in the log. @throws BuildFailure, or the signal's reason */
+const ask = async (run: MiseRun, ...args: string[]): Promise<string> => (await runMise(run, args, () => {})).stdout;
+
+const versionsNow = async (run: MiseRun): Promise<Map<string, string>> =>
+  installedVersions(await ask(run, "ls", "--current", "--json"));
+
+/** Those that are not there yet are installed, and kept. @throws BuildFailure where one is missing after that */
+const ensureInstalled = async (
+  tools: WantedTool[],
+  locked: LockedTool[],
+  run: MiseRun,
+  options: SetUpOptions,
+): Promise<Map<string, string>> => {
+  const before = await versionsNow(run);
+  if (tools.every(({ name }) => before.has(name))) return before;
+  await install(run, options.log);
+  const after = await versionsNow(run);
+  for (const { name, version } of tools)
+    if (!after.has(name)) throw new BuildFailure("agent-error", `tools: ${name} ${version} was not installed`);
+  if (options.store) await keepInstalled(options.store, tools, locked, options);
+  return after;
+};
+
+/** Sets the tools up in the folder and says so in the log. @throws BuildFailure, or the signal's reason */
 export const setUpTools = async (
   tools: WantedTool[],
   locked: LockedTool[],
   options: SetUpOptions,
 ): Promise<ToolEnvironment> => {
-  const { sources, folder, root, user, tree, grace, signal, log } = options;
+  const { sources, store, folder, root, user, tree, grace, signal, log } = options;
   const started = performance.now();
+  if (store) await takeStored(store, tools, locked, options);
   makeFolders(options, tools, locked);
   const { path: program, note } = await findMise(sources, folder, user, signal);
   if (note !== null) log.say(note);
   const run: MiseRun = { program, root, user, tree, grace, signal };
-  await install(run, log);
-  const ask = async (...args: string[]): Promise<string> => (await runMise(run, args, () => {})).stdout;
-  const versions = installedVersions(await ask("ls", "--current", "--json"));
-  const environment = toolEnvironment(await ask("env", "--json"), join(root, "data"));
-  for (const { name, version, from } of tools) {
-    const found = versions.get(name);
-    if (found === undefined) throw new BuildFailure("agent-error", `tools: ${name} ${version} was not installed`);
-    log.say(`${name} ${found}${from === null ? "" : ` (${version} in ${from})`}`);
-  }
+  const versions = await ensureInstalled(tools, locked, run, options);
+  for (const { name, version, from } of tools)
+    log.say(`${name} ${versions.get(name)}${from === null ? "" : ` (${version} in ${from})`}`);
   log.say(`${tools.length} tool${tools.length === 1 ? "" : "s"} set up in ${seconds(started)} s`);
-  return environment;
+  return toolEnvironment(await ask(run, "env", "--json"), join(root, "data"));
 };
 
 const seconds = (started: number): string => ((performance.now() - started) / 1000).toFixed(1);

@@ -1,17 +1,32 @@
-import { mkdirSync, rmSync, symlinkSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import type { JobContext } from "../../domain/plan/job-context.ts";
 import { formatMistake } from "../../domain/plan/mistake.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import { prepareTools } from "../../domain/plan/prepare-tools.ts";
-import { LocatedMistake } from "../../domain/plan/step-environment.ts";
+import { LocatedMistake } from "../../domain/plan/located-mistake.ts";
+import { XCODE } from "../../domain/plan/tool-words.ts";
 import { BuildFailure } from "../failure.ts";
+import type { JobAnswer } from "../wire/answers.ts";
+import { LOCK_FILE, lockedTools } from "./lock-file.ts";
 import { type SetUpOptions, setUpTools, type WantedTool } from "./set-up-tools.ts";
+import type { StoreOfBuild } from "./stored-tools.ts";
 import { NO_TOOLS, type ToolEnvironment } from "./tool-environment.ts";
-import { TOOLS } from "./tool-folders.ts";
+import { makeToolsFolder } from "./tool-folders.ts";
+import type { ToolInputs } from "./tool-inputs.ts";
+import { ToolStore } from "./tool-store.ts";
+import { toolsInFiles, VERSION_FILES } from "./version-files.ts";
+
+export interface ToolsOptions extends SetUpOptions {
+  plan: Plan;
+  file: string;
+  facts: JobContext;
+  /** Texts of the files that name tools, by their paths. */
+  texts: ReadonlyMap<string, string>;
+}
 
 /** @throws BuildFailure pipeline-invalid for an expression that gives no version */
-const wantedOf = (plan: Plan, file: string, facts: JobContext): WantedTool[] => {
+const named = ({ plan, file, facts }: ToolsOptions): WantedTool[] => {
   try {
     return prepareTools(plan, facts).map(({ name, version }) => ({ name, version, from: null }));
   } catch (error) {
@@ -20,31 +35,47 @@ const wantedOf = (plan: Plan, file: string, facts: JobContext): WantedTool[] => 
   }
 };
 
-export interface ToolsOptions extends SetUpOptions {
-  plan: Plan;
-  file: string;
-  facts: JobContext;
-}
-
 /** Sets up what a job's `tools` name, before its first step. @throws BuildFailure, or the signal's reason */
 export const toolsIn = async (options: ToolsOptions): Promise<ToolEnvironment> => {
-  const { plan, file, facts, folder, log } = options;
+  const { plan, folder, log, texts } = options;
   if (plan.job.tools === null) return NO_TOOLS;
-  const tools = wantedOf(plan, file, facts);
+  const wanted = plan.job.tools === "auto" ? toolsInFiles(texts) : named(options);
+  const tools = wanted.filter(({ name }) => name !== XCODE);
+  if (tools.length === 0 && plan.job.tools !== "auto") return NO_TOOLS;
   log.begin("Set up tools");
+  if (tools.length === 0) {
+    log.say(`nothing to set up: none of ${VERSION_FILES.join(", ")} names a tool`);
+    return NO_TOOLS;
+  }
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return setUpTools(tools, [], options);
+  return setUpTools(tools, lockedTools(texts.get(LOCK_FILE) ?? "", tools), options);
 };
 
+/** What a build of this job may read of the agent's store, and add to it. */
+const storeOf = (
+  { build, repository }: JobAnswer,
+  { defaultRef }: ToolInputs,
+  { sources: { folder, quotaBytes } }: Pick<SetUpOptions, "sources">,
+): StoreOfBuild => {
+  const scope = { repository: `${build.repoId} ${repository.cloneUrl}` };
+  return {
+    store: new ToolStore(join(folder, "store"), quotaBytes),
+    own: { ...scope, trust: build.pull ? "pull" : "branch", ref: build.ref },
+    main: defaultRef === null ? null : { ...scope, trust: "branch", ref: defaultRef },
+  };
+};
+
+export interface BuildToolsOptions extends Omit<ToolsOptions, "folder" | "root" | "texts" | "store"> {
+  /** The build's folder. */
+  buildFolder: string;
+  job: JobAnswer;
+  inputs: ToolInputs;
+}
+
 /** The same in the folder of a build: a link beside it gives the tools of each build the same path. */
-export const toolsOfJob = async (
-  buildFolder: string,
-  options: Omit<ToolsOptions, "folder" | "root">,
-): Promise<ToolEnvironment> => {
-  if (options.plan.job.tools === null) return NO_TOOLS;
-  const folder = join(buildFolder, TOOLS);
-  const root = join(dirname(buildFolder), TOOLS);
-  rmSync(root, { force: true, recursive: true });
-  symlinkSync(folder, root);
-  return toolsIn({ ...options, folder, root });
+export const toolsOfBuild = async (options: BuildToolsOptions): Promise<ToolEnvironment> => {
+  const { plan, buildFolder, job, inputs } = options;
+  if (plan.job.tools === null) return NO_TOOLS;
+  const { folder, root } = makeToolsFolder(buildFolder);
+  return toolsIn({ ...options, folder, root, store: storeOf(job, inputs, options), texts: inputs.texts });
 };

@@ -2,7 +2,8 @@ import type { JobContext } from "./job-context.ts";
 import { INITIAL_JOB_STATE } from "./job-state.ts";
 import type { Position } from "./mistake.ts";
 import type { Plan } from "./plan.ts";
-import { LocatedMistake, StepEnvironment } from "./step-environment.ts";
+import { LocatedMistake } from "./located-mistake.ts";
+import { StepEnvironment } from "./step-environment.ts";
 import { toolName, versionProblem } from "./tool-words.ts";
 
 /** A tool to set up. `position` is that of its version in the file. */

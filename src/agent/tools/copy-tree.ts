@@ -1,0 +1,117 @@
+import { constants, type Stats } from "node:fs";
+import { type FileHandle, lstat, mkdir, open, readdir, readlink, symlink } from "node:fs/promises";
+import { join, normalize } from "node:path";
+
+/* Copies a folder that somebody else may have filled, without following a link: each entry is opened by its own name. */
+
+/** A tree that is not copied: what stands in it is in `message`. */
+export class RefusedTree extends Error {}
+
+export interface CopyRules {
+  /** Who has to own each entry. */
+  owner: number;
+  /** The path of the tree for those who use it: absolute links into it may stay. */
+  root: string;
+  /** Most bytes of all files together. */
+  bytes: number;
+}
+
+/** Entries of a tree and levels of folders: far above those of any tool. */
+const MOST_ENTRIES = 500_000;
+const MOST_LEVELS = 100;
+const CHUNK = 1024 * 1024;
+const LINK_CHARACTERS = 4096;
+
+const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+const FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** On Linux the name of an open folder, which stays that folder whatever becomes of its path; elsewhere its path. */
+const nameOf = (folder: FileHandle, path: string): string =>
+  process.platform === "linux" ? `/proc/self/fd/${folder.fd}` : path;
+
+class TreeCopy {
+  readonly #rules: CopyRules;
+  #bytes = 0;
+  #entries = 0;
+
+  constructor(rules: CopyRules) {
+    this.#rules = rules;
+  }
+
+  /** `inTree` is the folder's path in the tree. @returns the bytes of all files so far */
+  async folder(from: string, to: string, inTree: string, levels = 0): Promise<number> {
+    const folder = await open(from, FOLDER);
+    try {
+      this.#check(await folder.stat(), inTree);
+      if (levels > MOST_LEVELS) throw new RefusedTree(`${inTree}: too many folders in one another`);
+      await mkdir(to, { mode: 0o755 });
+      const source = nameOf(folder, from);
+      for (const name of await readdir(source))
+        await this.#entry(join(source, name), join(to, name), join(inTree, name), levels);
+      return this.#bytes;
+    } finally {
+      await folder.close();
+    }
+  }
+
+  async #entry(from: string, to: string, inTree: string, levels: number): Promise<void> {
+    const found = await lstat(from);
+    if (found.isDirectory()) await this.folder(from, to, inTree, levels + 1);
+    else if (found.isFile()) await this.#file(from, to, inTree);
+    else if (found.isSymbolicLink()) await this.#link(from, to, inTree, found);
+    else throw new RefusedTree(`${inTree} is no file, folder or link`);
+  }
+
+  #check(found: Stats, inTree: string): void {
+    if (found.uid !== this.#rules.owner) throw new RefusedTree(`${inTree} belongs to another user`);
+    this.#entries++;
+    if (this.#entries > MOST_ENTRIES) throw new RefusedTree("it has too many files");
+  }
+
+  /** Rights beyond reading and running are left behind, and so is the file that other links name. */
+  async #file(from: string, to: string, inTree: string): Promise<void> {
+    const source = await open(from, FILE);
+    try {
+      const found = await source.stat();
+      this.#check(found, inTree);
+      if (!found.isFile()) throw new RefusedTree(`${inTree} is no file, folder or link`);
+      const target = await open(to, "wx", found.mode & 0o111 ? 0o755 : 0o644);
+      try {
+        await this.#content(source, target);
+      } finally {
+        await target.close();
+      }
+    } finally {
+      await source.close();
+    }
+  }
+
+  async #content(source: FileHandle, target: FileHandle): Promise<void> {
+    const chunk = Buffer.allocUnsafe(CHUNK);
+    for (;;) {
+      const { bytesRead } = await source.read(chunk, 0, CHUNK);
+      if (bytesRead === 0) return;
+      this.#bytes += bytesRead;
+      if (this.#bytes > this.#rules.bytes) throw new RefusedTree("it is larger than the store");
+      await target.writeFile(chunk.subarray(0, bytesRead));
+    }
+  }
+
+  /** A link is made anew where its text stays in the tree: what it names is never opened. */
+  async #link(from: string, to: string, inTree: string, found: Stats): Promise<void> {
+    this.#check(found, inTree);
+    const text = await readlink(from);
+    const { root } = this.#rules;
+    const named = text.startsWith("/") ? text : join(root, inTree, "..", text);
+    if (text.length > LINK_CHARACTERS || !`${normalize(named)}/`.startsWith(`${root}/`))
+      throw new RefusedTree(`${inTree} is a link to a place outside the tools`);
+    await symlink(text, to);
+  }
+}
+
+/**
+ * Copies `from` to the new folder `to`. Nothing of `from` may run any more, but for what its links name nothing depends
+ * on that. @returns the bytes of its files. @throws RefusedTree, or an error of the file system; `to` then has a part
+ */
+export const copyTree = (from: string, to: string, rules: CopyRules): Promise<number> =>
+  new TreeCopy(rules).folder(from, to, ".");

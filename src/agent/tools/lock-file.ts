@@ -1,0 +1,46 @@
+import { parse } from "smol-toml";
+import { isToolName, versionProblem } from "../../domain/plan/tool-words.ts";
+import type { LockedTool, Tool } from "./mise-config.ts";
+import { miseMachine } from "./mise-config.ts";
+
+export const LOCK_FILE = "mise.lock";
+
+const CHECKSUM = /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}|blake3:[0-9a-f]{64})$/;
+const BACKEND = /^[a-z]+:[A-Za-z0-9@][A-Za-z0-9@._+/-]{0,199}$/;
+
+const tableOf = (value: unknown): Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** The checksum of an entry for this machine: `platforms.linux-x64` is a key of its own, or two. */
+const checksumOf = (entry: Record<string, unknown>, machine: string): string => {
+  const own = entry[`platforms.${machine}`] ?? tableOf(entry.platforms)[machine];
+  return textOf(tableOf(own).checksum);
+};
+
+const isVersionOf = (wanted: string, version: string): boolean =>
+  wanted === version || version.startsWith(`${wanted}.`) || !/\d/.test(wanted);
+
+/**
+ * Of a lock file in the repository: the version and this machine's checksum of each tool that is wanted. Addresses in it
+ * are not read, and so is nothing of a file that is no lock file.
+ */
+export const lockedTools = (text: string, tools: Tool[], machine = miseMachine()): LockedTool[] => {
+  let read: Record<string, unknown>;
+  try {
+    read = tableOf(tableOf(parse(text)).tools);
+  } catch {
+    return [];
+  }
+  return tools.flatMap(({ name, version: wanted }) => {
+    const rows = Object.hasOwn(read, name) ? [read[name]].flat().map(tableOf) : [];
+    for (const row of rows) {
+      const [version, checksum, backend] = [textOf(row.version), checksumOf(row, machine), textOf(row.backend)];
+      if (!isToolName(name) || versionProblem(version) !== null || !isVersionOf(wanted, version)) continue;
+      if (CHECKSUM.test(checksum))
+        return [{ name, version, checksum, backend: BACKEND.test(backend) ? backend : null }];
+    }
+    return [];
+  });
+};

