@@ -14,6 +14,8 @@ export interface CopyRules {
   root: string;
   /** Most bytes of all files together. */
   bytes: number;
+  /** Names in the tree's own folder that are left out. */
+  without: readonly string[];
 }
 
 /** Entries of a tree and levels of folders: far above those of any tool. */
@@ -46,7 +48,8 @@ class TreeCopy {
       if (levels > MOST_LEVELS) throw new RefusedTree(`${inTree}: too many folders in one another`);
       await mkdir(to, { mode: 0o755 });
       const source = nameOf(folder, from);
-      for (const name of await readdir(source))
+      const names = await readdir(source);
+      for (const name of inTree === "." ? names.filter((one) => !this.#rules.without.includes(one)) : names)
         await this.#entry(join(source, name), join(to, name), join(inTree, name), levels);
       return this.#bytes;
     } finally {

@@ -1,4 +1,4 @@
-import { parse } from "smol-toml";
+import { parse, stringify } from "smol-toml";
 import { isToolName, versionProblem } from "../../domain/plan/tool-words.ts";
 import type { LockedTool, Tool } from "./mise-config.ts";
 import { miseMachine } from "./mise-config.ts";
@@ -6,7 +6,6 @@ import { miseMachine } from "./mise-config.ts";
 export const LOCK_FILE = "mise.lock";
 
 const CHECKSUM = /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}|blake3:[0-9a-f]{64})$/;
-const BACKEND = /^[a-z]+:[A-Za-z0-9@][A-Za-z0-9@._+/-]{0,199}$/;
 
 const tableOf = (value: unknown): Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
@@ -36,11 +35,38 @@ export const lockedTools = (text: string, tools: Tool[], machine = miseMachine()
   return tools.flatMap(({ name, version: wanted }) => {
     const rows = Object.hasOwn(read, name) ? [read[name]].flat().map(tableOf) : [];
     for (const row of rows) {
-      const [version, checksum, backend] = [textOf(row.version), checksumOf(row, machine), textOf(row.backend)];
+      const [version, checksum] = [textOf(row.version), checksumOf(row, machine)];
       if (!isToolName(name) || versionProblem(version) !== null || !isVersionOf(wanted, version)) continue;
-      if (CHECKSUM.test(checksum))
-        return [{ name, version, checksum, backend: BACKEND.test(backend) ? backend : null }];
+      if (CHECKSUM.test(checksum)) return [{ name, version, checksum }];
     }
     return [];
   });
+};
+
+const platformOf = (entry: Record<string, unknown>, machine: string): Record<string, unknown> =>
+  tableOf(entry[`platforms.${machine}`]);
+
+/**
+ * The lock file that mise itself wrote, with its own addresses and the checksums of the repository.
+ * `unchecked` are the tools of which mise names no address, so that it compares nothing.
+ */
+export const withChecksums = (
+  written: string,
+  locked: LockedTool[],
+  machine = miseMachine(),
+): { text: string; unchecked: string[] } => {
+  const whole = parse(written);
+  const tools = tableOf(whole.tools);
+  const unchecked: string[] = [];
+  for (const { name, version, checksum } of locked) {
+    const rows = Object.hasOwn(tools, name) ? [tools[name]].flat().map(tableOf) : [];
+    const checked = rows.map((row) => {
+      const own = platformOf(row, machine);
+      if (row.version !== version || textOf(own.url) === "") return { row, isChecked: false };
+      return { row: { ...row, [`platforms.${machine}`]: { ...own, checksum } }, isChecked: true };
+    });
+    if (!checked.some(({ isChecked }) => isChecked)) unchecked.push(name);
+    tools[name] = checked.map(({ row }) => row);
+  }
+  return { text: stringify({ ...whole, tools }), unchecked };
 };

@@ -6,7 +6,6 @@ export interface Tool {
 
 /** What a lock file says of one tool for this machine: the version, and the checksum of what is downloaded. */
 export interface LockedTool extends Tool {
-  backend: string | null;
   checksum: string;
 }
 
@@ -20,19 +19,3 @@ export const configText = (tools: Tool[]): string =>
 /** What mise calls this machine in its lock files. */
 export const miseMachine = (platform: string = process.platform, arch: string = process.arch): string =>
   `${platform === "darwin" ? "macos" : platform}-${arch}`;
-
-/** A lock file of versions and checksums, without addresses. */
-export const lockText = (locked: LockedTool[], machine = miseMachine()): string =>
-  locked
-    .map(({ name, version, backend, checksum }) =>
-      [
-        `[[tools.${quoted(name)}]]`,
-        `version = ${quoted(version)}`,
-        ...(backend === null ? [] : [`backend = ${quoted(backend)}`]),
-        "",
-        `[tools.${quoted(name)}.${quoted(`platforms.${machine}`)}]`,
-        `checksum = ${quoted(checksum)}`,
-        "",
-      ].join("\n"),
-    )
-    .join("\n");

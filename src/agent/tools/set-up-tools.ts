@@ -1,11 +1,12 @@
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BuildFailure } from "../failure.ts";
 import type { BuildLog } from "../log/build-log.ts";
-import { chownTree } from "../process/as-user.ts";
+import { chownTree, createFileFor } from "../process/as-user.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
 import type { StepUser } from "../process/step-user.ts";
-import { configText, type LockedTool, lockText, type Tool } from "./mise-config.ts";
+import { LOCK_FILE, withChecksums } from "./lock-file.ts";
+import { configText, type LockedTool, miseMachine, type Tool } from "./mise-config.ts";
 import { findMise, type ToolSources } from "./mise-program.ts";
 import { type MiseRun, runMise } from "./run-mise.ts";
 import { keepInstalled, type StoreOfBuild, takeStored } from "./stored-tools.ts";
@@ -35,9 +36,9 @@ export interface SetUpOptions {
 /** Makes the folders for mise, with the only configuration that it reads. */
 const makeFolders = ({ folder, user }: SetUpOptions, tools: Tool[], locked: LockedTool[]): void => {
   for (const name of TOOL_FOLDERS) mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
-  const run = join(folder, "run");
-  writeFileSync(join(run, "mise.toml"), configText(tools));
-  if (locked.length > 0) writeFileSync(join(run, "mise.lock"), lockText(locked));
+  const exact = new Map(locked.map(({ name, version }) => [name, version]));
+  const asked = tools.map(({ name, version }) => ({ name, version: exact.get(name) ?? version }));
+  writeFileSync(join(folder, "run", "mise.toml"), configText(asked));
   if (!user) return;
   for (const name of TOOL_FOLDERS) chownTree(user, join(folder, name));
   chmodSync(folder, 0o711);
@@ -56,14 +57,31 @@ const failed = (lines: string[]): BuildFailure => {
   return new BuildFailure("agent-error", `tools cannot be set up: ${why}${offline}`);
 };
 
-const install = async (run: MiseRun, log: BuildLog): Promise<void> => {
+const succeed = async (run: MiseRun, args: string[], onLine: (line: string) => void): Promise<void> => {
   const lines: string[] = [];
-  const { code } = await runMise(run, ["install"], (line) => {
+  const { code } = await runMise(run, args, (line) => {
     if (isNoise(line)) return;
     lines.push(line);
-    log.say(line);
+    onLine(line);
   });
   if (code !== 0) throw failed(lines);
+};
+
+/** Has mise find out what it would download, and holds it to the checksums that the repository has of that. */
+const holdToChecksums = async (
+  locked: LockedTool[],
+  run: MiseRun,
+  { folder, user, log }: SetUpOptions,
+): Promise<void> => {
+  await succeed(run, ["lock", "--platform", miseMachine()], () => {});
+  // No code of a tool has run yet: what lies there is mise's own.
+  const path = join(folder, "run", LOCK_FILE);
+  const { text, unchecked } = withChecksums(readFileSync(path, "utf8"), locked);
+  rmSync(path);
+  const fd = createFileFor(user, path);
+  writeFileSync(fd, text);
+  closeSync(fd);
+  for (const name of unchecked) log.say(`${name}: its checksum in ${LOCK_FILE} cannot be compared`);
 };
 
 const ask = async (run: MiseRun, ...args: string[]): Promise<string> => (await runMise(run, args, () => {})).stdout;
@@ -80,7 +98,8 @@ const ensureInstalled = async (
 ): Promise<Map<string, string>> => {
   const before = await versionsNow(run);
   if (tools.every(({ name }) => before.has(name))) return before;
-  await install(run, options.log);
+  if (locked.length > 0) await holdToChecksums(locked, run, options);
+  await succeed(run, ["install"], (line) => options.log.say(line));
   const after = await versionsNow(run);
   for (const { name, version } of tools)
     if (!after.has(name)) throw new BuildFailure("agent-error", `tools: ${name} ${version} was not installed`);

@@ -26,6 +26,8 @@ export interface ToolScope {
 
 /** What mise installs is in here; all else that it keeps can be made again. */
 const KEPT = "data";
+/** Links to the program mise, and what was unpacked. */
+const MADE_AGAIN = ["shims", "downloads"];
 const ABOUT = "about.json";
 const FRESH = ".fresh-";
 
@@ -57,18 +59,18 @@ export class ToolStore {
     const now = new Date();
     utimesSync(join(entry, ABOUT), now, now);
     const owner = process.getuid?.() ?? statSync(entry).uid;
-    await copyTree(join(entry, KEPT), to, { owner, root, bytes: Number.POSITIVE_INFINITY });
+    await copyTree(join(entry, KEPT), to, { owner, root, bytes: Number.POSITIVE_INFINITY, without: [] });
   }
 
   /** Keeps a copy of `from`, beside which all that was used longest ago makes room. @throws RefusedTree */
-  async keep(key: string, from: string, rules: Omit<CopyRules, "bytes">): Promise<void> {
+  async keep(key: string, from: string, rules: Pick<CopyRules, "owner" | "root">): Promise<void> {
     if (this.#quota === 0) return;
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
     for (const name of readdirSync(this.#folder)) if (name.startsWith(FRESH)) this.#remove(name);
     const fresh = join(this.#folder, `${FRESH}${randomUUID()}`);
     mkdirSync(fresh, { mode: 0o700 });
     try {
-      const bytes = await copyTree(from, join(fresh, KEPT), { ...rules, bytes: this.#quota });
+      const bytes = await copyTree(from, join(fresh, KEPT), { ...rules, bytes: this.#quota, without: MADE_AGAIN });
       writeFileSync(join(fresh, ABOUT), JSON.stringify({ bytes }), { flag: "wx" });
       this.#remove(key);
       this.#makeRoom(bytes);

