@@ -24,6 +24,7 @@ import { lockAgent } from "./process/lock.ts";
 import { ProcessTree } from "./process/process-tree.ts";
 import type { StepUser } from "./process/step-user.ts";
 import type { ToolSources } from "./tools/mise-program.ts";
+import { findXcodes } from "./tools/xcodes.ts";
 import type { JobAnswer } from "./wire/answers.ts";
 import { sleep } from "./wire/auto-reset-event.ts";
 import { backOffDelay, DEFAULT_BACK_OFF } from "./wire/back-off.ts";
@@ -57,7 +58,12 @@ export const runAgent = async (options: AgentOptions): Promise<void> => {
     await checkStepUser(options);
     for (const path of findLeftovers(options.work, options.user)) await removeBuild(path, options);
     const hooks = await readyHooks(options, registered.token);
-    const client = new Client({ url: registered.url, token: registered.token, bootId: randomUUID() });
+    const client = new Client({
+      url: registered.url,
+      token: registered.token,
+      bootId: randomUUID(),
+      xcodes: findXcodes().map(({ version }) => version),
+    });
     const identity = await updateIdentity(client, registered, options.drain);
     const hintSocket = new HintSocket({
       client,

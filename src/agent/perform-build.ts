@@ -29,6 +29,7 @@ import { firstSteps } from "./steps/step-report.ts";
 import type { ToolSources } from "./tools/mise-program.ts";
 import { type ToolInputs, toolInputs } from "./tools/tool-inputs.ts";
 import { toolsOfBuild } from "./tools/tools-of-job.ts";
+import { findXcodes } from "./tools/xcodes.ts";
 import { type JobAnswer, secretsOf } from "./wire/answers.ts";
 import type { BuildCalls } from "./wire/build-calls.ts";
 import type { ProgressReport } from "./wire/progress-report.ts";
@@ -192,7 +193,8 @@ const runAll = async (
 
 /** @throws RequirementsNotMet when the pipeline file requires what this agent does not have. */
 const checkRequirements = (plan: Plan, file: string, identity: Identity): void => {
-  const lacks = unmetRequirements({ ...identity, platform: platformCode() }, plan.job.requires);
+  const xcodes = plan.job.requires.xcode ? findXcodes().map(({ version }) => version) : [];
+  const lacks = unmetRequirements({ ...identity, platform: platformCode(), xcodes }, plan.job.requires);
   if (lacks.length === 0) return;
   const phrases = lacks.map((lack) => lack.phrase).join(", ");
   throw new RequirementsNotMet(`${file} requires another agent: ${identity.name} ${phrases}`, plan.job.requires);

@@ -1,6 +1,7 @@
 import type { HonoRequest } from "hono";
 import { BOOKMARK, BOOKMARK_HEADER } from "../protocol/headers.ts";
 import { BOOT_HEADER, FEATURES_HEADER, featuresIn, LEASE_HEADER } from "../protocol/jobs.ts";
+import { XCODES_HEADER, xcodesIn } from "../protocol/xcodes.ts";
 import type { RequestHeaders } from "../services/core/context.ts";
 import { invalid } from "../services/core/refusal.ts";
 
@@ -44,6 +45,7 @@ export const requestHeaders = (request: HonoRequest): RequestHeaders => {
     lease: lease === null ? null : Number(lease),
     bootId: request.header(BOOT_HEADER)?.slice(0, BOOT_ID_LIMIT) ?? null,
     features: featuresIn(request.header(FEATURES_HEADER) ?? null),
+    xcodes: xcodesIn(request.header(XCODES_HEADER) ?? null),
   };
 };
 

@@ -1,5 +1,6 @@
 import type { AgentCode } from "../protocol/explain.ts";
 import { PLATFORM_NAMES, PLATFORM_TITLES, type Requires } from "../protocol/pipeline.ts";
+import { isXcode } from "../protocol/xcodes.ts";
 
 /** What an agent can do, as it registered or as a person changed it. */
 export interface Skills {
@@ -8,6 +9,8 @@ export interface Skills {
   canBuildAndroid: boolean;
   canBuildWeb: boolean;
   labels: readonly string[];
+  /** Versions of Xcode; absent where none was told. */
+  xcodes?: readonly string[];
 }
 
 /** Why an agent cannot take a build: the phrase follows the name of one agent, or the number of several. */
@@ -29,7 +32,10 @@ const LACKS = ["lacks", "lack"] as const;
 const CANNOT = ["cannot", "cannot"] as const;
 
 /** The requirements that the agent does not meet; empty where it may take the build. */
-export const unmetRequirements = (agent: Skills, { platform, ios, android, web, labels }: Requires): Reason[] => {
+export const unmetRequirements = (
+  agent: Skills,
+  { platform, ios, android, web, labels, xcode }: Requires,
+): Reason[] => {
   const reasons: Reason[] = [];
   const actual = PLATFORM_NAMES[agent.platform] ?? "other";
   if (platform && actual !== platform) {
@@ -43,13 +49,24 @@ export const unmetRequirements = (agent: Skills, { platform, ios, android, web, 
   if (missing.length > 0) {
     reasons.push(reason("labels", LACKS, `the label${missing.length > 1 ? "s" : ""} ${missing.join(", ")}`));
   }
+  if (xcode && !agent.xcodes?.some((version) => isXcode(xcode, version)))
+    reasons.push(reason("xcode", LACKS, `Xcode ${xcode}`));
   return reasons;
+};
+
+/** Of two wanted versions the one that fulfils both; undefined where none does. */
+const narrowerXcode = (left: string | null, right: string | null): string | null | undefined => {
+  if (left === null || right === null) return left ?? right;
+  return isXcode(left, right) ? right : isXcode(right, left) ? left : undefined;
 };
 
 /** Merges two sets of requirements: an agent must meet both. Returns undefined where they contradict each other. */
 export const mergeRequires = (left: Requires, right: Requires): Requires | undefined => {
   if (left.platform && right.platform && left.platform !== right.platform) return undefined;
+  const xcode = narrowerXcode(left.xcode ?? null, right.xcode ?? null);
+  if (xcode === undefined) return undefined;
   return {
+    ...(xcode === null ? {} : { xcode }),
     platform: left.platform ?? right.platform ?? null,
     ios: left.ios || right.ios || null,
     android: left.android || right.android || null,

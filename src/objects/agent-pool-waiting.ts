@@ -1,5 +1,6 @@
 import { HOP_HEADERS } from "../protocol/headers.ts";
 import { BOOT_HEADER, FEATURES_HEADER, featuresIn, type HeartbeatMessage, parseHeartbeat } from "../protocol/jobs.ts";
+import { XCODES_HEADER, xcodesIn } from "../protocol/xcodes.ts";
 import type { PoolEngine } from "./agent-pool-engine.ts";
 import { attachmentOf } from "./agent-pool-sockets.ts";
 
@@ -24,6 +25,7 @@ export class Waiting {
       tokenHash: headers.get(HOP_HEADERS.tokenHash) ?? "",
       bootId: headers.get(BOOT_HEADER),
       features: featuresIn(headers.get(FEATURES_HEADER)),
+      xcodes: xcodesIn(headers.get(XCODES_HEADER)),
       until: sockets.reachableUntil(agentId, now) === null ? null : until,
     };
     const preview = this.#engine.preview("wait", call);

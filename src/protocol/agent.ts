@@ -37,6 +37,8 @@ export const Agent = z.object({
   registeredBy: z.nullable(RegisteredBy),
   /** What its program said that it can do beyond the first protocol. */
   features: z._default(z.array(z.string()), []),
+  /** Versions of Xcode that it said its machine has. */
+  xcodes: z._default(z.array(z.string()), []),
 });
 export type Agent = z.infer<typeof Agent>;
 

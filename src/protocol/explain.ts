@@ -15,6 +15,7 @@ export const AgentCode = z.enum([
   "canBuildAndroid",
   "canBuildWeb",
   "labels",
+  "xcode",
   "gave-it-back",
   "too-old",
 ]);

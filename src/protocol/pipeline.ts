@@ -6,6 +6,7 @@ import { LIMITS } from "./limits.ts";
 import { PAGE } from "./page.ts";
 import { Role } from "./token.ts";
 import { SCOPES } from "./variable.ts";
+import { XcodeVersion } from "./xcodes.ts";
 
 export const PLATFORM_NAMES = ["other", "macos", "linux", "windows"] as const;
 
@@ -19,6 +20,7 @@ export const Requires = z.strictObject({
   android: z.nullish(z.boolean()),
   web: z.nullish(z.boolean()),
   labels: z.nullish(Labels),
+  xcode: z.nullish(XcodeVersion),
 });
 export type Requires = z.infer<typeof Requires>;
 

@@ -147,9 +147,9 @@ const giveBack = async (context: Context, { buildId, fence }: Grant, error: unkn
 export const handOut = async (context: Context, agentId: string): Promise<Job | null> => {
   const pool = context.objects.pool(context.orgId);
   const { tokenHash } = context.caller;
-  const { bootId, features } = context.headers;
+  const { bootId, features, xcodes } = context.headers;
   for (let failed = 0; failed < FAILED_AT_ONCE; failed++) {
-    const claimed = await pool.claim({ agentId, tokenHash, bootId, features });
+    const claimed = await pool.claim({ agentId, tokenHash, bootId, features, xcodes });
     if (!claimed.ok && claimed.refusal.kind === "unauthenticated") await checkOwnPath(context, agentId);
     const grant = settled(claimed);
     if (!grant) return null;

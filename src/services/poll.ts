@@ -1,6 +1,7 @@
 import { comeBackDelay, isAway } from "../protocol/coming-back.ts";
 import { HOP_HEADERS } from "../protocol/headers.ts";
 import { BOOT_HEADER, FEATURES_HEADER, type Job } from "../protocol/jobs.ts";
+import { XCODES_HEADER } from "../protocol/xcodes.ts";
 import type { Context } from "./core/context.ts";
 import { handOut } from "./hand-out.ts";
 
@@ -15,6 +16,7 @@ export const connectToPool = ({ caller, headers, objects, orgId }: Context, agen
       [HOP_HEADERS.agentId]: agentId,
       [HOP_HEADERS.tokenHash]: caller.tokenHash,
       [FEATURES_HEADER]: headers.features.join(","),
+      ...(headers.xcodes.length > 0 ? { [XCODES_HEADER]: headers.xcodes.join(",") } : {}),
       ...(headers.bootId === null ? {} : { [BOOT_HEADER]: headers.bootId }),
       ...(deadline === null ? {} : { [HOP_HEADERS.deadline]: String(deadline) }),
     },

@@ -23,6 +23,7 @@ const agent = (name: string, state: keyof typeof AGENT_STATUS, labels: string[] 
   createdAt: AT,
   registeredBy: null,
   features: [],
+  xcodes: [],
 });
 
 const FLEET = [

@@ -7,6 +7,7 @@ import { prepareTools } from "../../domain/plan/prepare-tools.ts";
 import { LocatedMistake } from "../../domain/plan/located-mistake.ts";
 import { XCODE } from "../../domain/plan/tool-words.ts";
 import { BuildFailure } from "../failure.ts";
+import type { BuildLog } from "../log/build-log.ts";
 import type { JobAnswer } from "../wire/answers.ts";
 import { LOCK_FILE, lockedTools } from "./lock-file.ts";
 import { type SetUpOptions, setUpTools, type WantedTool } from "./set-up-tools.ts";
@@ -16,6 +17,7 @@ import { makeToolsFolder } from "./tool-folders.ts";
 import type { ToolInputs } from "./tool-inputs.ts";
 import { ToolStore } from "./tool-store.ts";
 import { toolsInFiles, VERSION_FILES } from "./version-files.ts";
+import { chosenXcode, findXcodes } from "./xcodes.ts";
 
 export interface ToolsOptions extends SetUpOptions {
   plan: Plan;
@@ -35,20 +37,32 @@ const named = ({ plan, file, facts }: ToolsOptions): WantedTool[] => {
   }
 };
 
+/** Chooses the Xcode that is named: it is there, or the job is for another agent. @throws BuildFailure */
+const withXcode = (wanted: WantedTool[], log: BuildLog): ToolEnvironment => {
+  const version = wanted.find(({ name }) => name === XCODE)?.version;
+  if (version === undefined) return NO_TOOLS;
+  const xcode = chosenXcode(version, findXcodes());
+  if (!xcode) throw new BuildFailure("agent-error", `tools: this agent has no Xcode ${version}`);
+  log.say(`Xcode ${xcode.version} (${xcode.developerFolder})`);
+  return { paths: [], variables: { DEVELOPER_DIR: xcode.developerFolder } };
+};
+
 /** Sets up what a job's `tools` name, before its first step. @throws BuildFailure, or the signal's reason */
 export const toolsIn = async (options: ToolsOptions): Promise<ToolEnvironment> => {
   const { plan, folder, log, texts } = options;
   if (plan.job.tools === null) return NO_TOOLS;
   const wanted = plan.job.tools === "auto" ? toolsInFiles(texts) : named(options);
   const tools = wanted.filter(({ name }) => name !== XCODE);
-  if (tools.length === 0 && plan.job.tools !== "auto") return NO_TOOLS;
   log.begin("Set up tools");
+  const { variables } = withXcode(wanted, log);
+  if (tools.length === 0 && wanted.length > 0) return { paths: [], variables };
   if (tools.length === 0) {
     log.say(`nothing to set up: none of ${VERSION_FILES.join(", ")} names a tool`);
     return NO_TOOLS;
   }
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return setUpTools(tools, lockedTools(texts.get(LOCK_FILE) ?? "", tools), options);
+  const set = await setUpTools(tools, lockedTools(texts.get(LOCK_FILE) ?? "", tools), options);
+  return { ...set, variables: { ...set.variables, ...variables } };
 };
 
 /** What a build of this job may read of the agent's store, and add to it. */

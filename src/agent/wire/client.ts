@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { BOOT_HEADER, FEATURES, FEATURES_HEADER, LEASE_HEADER } from "../../protocol/jobs.ts";
 import { Problem } from "../../protocol/problem.ts";
+import { XCODES_HEADER } from "../../protocol/xcodes.ts";
 import { EXIT, ExitError } from "../cli/exit-codes.ts";
 import { logger } from "../cli/logger.ts";
 import { parseJson } from "../parse-json.ts";
@@ -50,6 +51,8 @@ export interface ClientOptions {
   token: string;
   /** Random id of this run of the program. Only the client that polls sends it, and what the program can do. */
   bootId?: string;
+  /** Versions of Xcode on this machine. */
+  xcodes?: readonly string[];
   backOff?: BackOff;
 }
 
@@ -85,12 +88,14 @@ export class Client {
   readonly url: string;
   readonly #token: string;
   readonly #bootId: string | undefined;
+  readonly #xcodes: readonly string[];
   readonly #backOff: BackOff;
 
-  constructor({ url, token, bootId, backOff = DEFAULT_BACK_OFF }: ClientOptions) {
+  constructor({ url, token, bootId, xcodes = [], backOff = DEFAULT_BACK_OFF }: ClientOptions) {
     this.url = url;
     this.#token = token;
     this.#bootId = bootId;
+    this.#xcodes = xcodes;
     this.#backOff = backOff;
   }
 
@@ -100,7 +105,8 @@ export class Client {
 
   /** Headers that authenticate the agent. The hint socket sends the same. */
   headers(): Record<string, string> {
-    const ofProgram = this.#bootId && { [BOOT_HEADER]: this.#bootId, [FEATURES_HEADER]: FEATURES.join() };
+    const ofMachine: Record<string, string> = this.#xcodes.length > 0 ? { [XCODES_HEADER]: this.#xcodes.join() } : {};
+    const ofProgram = this.#bootId && { [BOOT_HEADER]: this.#bootId, [FEATURES_HEADER]: FEATURES.join(), ...ofMachine };
     return { Authorization: `Bearer ${this.#token}`, ...ofProgram };
   }
 

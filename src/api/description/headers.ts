@@ -1,5 +1,6 @@
 import { BOOKMARK_HEADER } from "../../protocol/headers.ts";
 import { BOOT_HEADER, FEATURES_HEADER, LEASE_HEADER } from "../../protocol/jobs.ts";
+import { XCODES_HEADER } from "../../protocol/xcodes.ts";
 import type { RequestHeader } from "../routes/route.ts";
 import type { DocumentedRoute } from "./documented-route.ts";
 import type { Parameter, Reference } from "./openapi.ts";
@@ -26,7 +27,11 @@ export const REQUEST_HEADERS: Record<RequestHeader | ImpliedHeader, Parameter> =
   ),
   Features: parameter(
     FEATURES_HEADER,
-    "What the agent program can do, in words separated by commas. environment: asks for its variables once it has read the file. jobs: plans builds of several jobs and runs them. files: writes variables of type file. Unknown words are ignored.",
+    "What the agent program can do, in words separated by commas. environment: asks for its variables once it has read the file. jobs: plans builds of several jobs and runs them. retry: runs steps again. include: reads included files. files: writes variables of type file. tools: sets up tools. Unknown words are ignored.",
+  ),
+  Xcodes: parameter(
+    XCODES_HEADER,
+    "The versions of Xcode on the agent's machine, separated by commas. All that is no version is ignored.",
   ),
   IdempotencyKey: parameter(
     "Idempotency-Key",

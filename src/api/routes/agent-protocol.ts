@@ -122,7 +122,7 @@ export const AGENT_PROTOCOL_ROUTES: Route[] = [
       summary: "Poll for a build to run",
       description:
         'Answers as soon as there is a build for the agent, and after `wait` seconds at the latest. Returns the same build with the same lease until the agent starts it, so that a lost answer loses nothing. As a WebSocket it sends hints (`look`, `cancel` and `followed`) and takes heartbeats: `{"type":"heartbeat","lease":N,"boot":"..."}`, where the job says so. The socket accepts the text `ping` too; any other message closes it with 1008. Of an agent\'s sockets and waiting polls, the newest two stay open.',
-      headers: ["BootId", "Features"],
+      headers: ["BootId", "Features", "Xcodes"],
       problems: ["conflict"],
       also: { 101: "A WebSocket for hints", 204: "No build for this agent" },
     },

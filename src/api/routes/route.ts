@@ -20,7 +20,15 @@ export type Tag =
   | "Operator";
 
 /** A request header that a route reads besides those that follow from its shape; `description/headers.ts` has them. */
-export type RequestHeader = "BootId" | "Features" | "HeldLease" | "IdempotencyKey" | "LastEventId" | "Lease" | "Range";
+export type RequestHeader =
+  | "BootId"
+  | "Features"
+  | "HeldLease"
+  | "IdempotencyKey"
+  | "LastEventId"
+  | "Lease"
+  | "Range"
+  | "Xcodes";
 
 /** What only the description says about a route: the rest follows from its verb. */
 export interface Documentation {

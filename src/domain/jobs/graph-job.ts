@@ -7,6 +7,7 @@ import { PLATFORMS } from "../plan/agent-fields.ts";
 import { LocatedMistake } from "../plan/located-mistake.ts";
 import type { Position } from "../plan/mistake.ts";
 import type { JobDefinition, LocatedExpression, Template } from "../plan/plan.ts";
+import { xcodeProblem } from "../plan/tool-words.ts";
 import { mergeRequires } from "../requires.ts";
 import type { GraphJob, Matrix } from "./graph.ts";
 import { beginning, inOneLine } from "./job-keys.ts";
@@ -53,7 +54,7 @@ class JobMaker {
   }
 
   requires(outer: Requires): Requires {
-    const { platform, ios, android, web, labels } = this.#definition.job.requires;
+    const { platform, ios, android, web, labels, xcode } = this.#definition.job.requires;
     const merged = mergeRequires(outer, {
       platform:
         typeof platform === "object" && platform ? this.#platform(platform) : (platform as Requires["platform"]),
@@ -61,14 +62,21 @@ class JobMaker {
       android: this.#flag(android),
       web: this.#flag(web),
       labels: labels?.map((label) => this.#label(label)) ?? null,
+      ...(xcode === null ? {} : { xcode: this.#xcode(xcode.version) }),
     });
-    return merged ?? this.#refuse("The pipeline and this job require different platforms: no agent has both");
+    return merged ?? this.#refuse("The pipeline and this job require different platforms or Xcodes: no agent has both");
   }
 
   #platform(template: Template): Requires["platform"] {
     const made = this.#plan.text(template, this.#scope);
     const found = PLATFORMS.find((one) => one === made);
     return found ?? this.#refuse(`The result must be one of: ${PLATFORMS.join(", ")}`, template);
+  }
+
+  #xcode(template: Template): string {
+    const made = this.#plan.text(template, this.#scope);
+    const problem = xcodeProblem(made);
+    return problem === null ? made : this.#refuse(problem, template);
   }
 
   #label(template: Template): string {

@@ -8,7 +8,7 @@ import { checkoutOf } from "./parse-checkout.ts";
 import type { ParseContext } from "./parse-context.ts";
 import { flagOf, mergedRequires, requiresOf } from "./parse-requires.ts";
 import { conditionOf, envOf, stepsOf } from "./parse-steps.ts";
-import { mergedTools, toolsOf } from "./parse-tools.ts";
+import { mergedTools, toolsOf, xcodeIn } from "./parse-tools.ts";
 import type { JobsFile } from "./pipeline-file.ts";
 import type { JobDefinition } from "./plan.ts";
 import { TemplateParser } from "./template-parser.ts";
@@ -74,11 +74,16 @@ const workOf = (job: JobOfFile, file: JobsFile, names: JobNames, context: ParseC
     env,
   };
   const inPlan = (of: JobNames | undefined) => new TemplateParser(context, { steps: null, job: of, level: "plan" });
+  const tools = mergedTools(toolsOf(job.tools, inPlan(names)), toolsOf(file.tools, inPlan(undefined)));
+  const [requires, outerRequires] = [
+    requiresOf(job.requires, inPlan(names)),
+    requiresOf(file.requires, inPlan(undefined)),
+  ];
   return {
-    requires: mergedRequires(requiresOf(job.requires, inPlan(names)), requiresOf(file.requires, inPlan(undefined))),
+    requires: { ...mergedRequires(requires, outerRequires), xcode: xcodeIn(tools) },
     timeoutMinutes: job["timeout-minutes"] ?? file["timeout-minutes"] ?? null,
     checkout: checkoutOf(job.checkout, file.checkout),
-    tools: mergedTools(toolsOf(job.tools, inPlan(names)), toolsOf(file.tools, inPlan(undefined))),
+    tools,
     steps: stepsOf(job.steps ?? [], defaults, context, names),
   };
 };

@@ -30,6 +30,7 @@ export const requiresOf = (written: WrittenRequires | undefined, parser: Templat
     android: flagOf(written?.android, parser),
     web: flagOf(written?.web, parser),
     labels: written?.labels?.map((label) => labelOf(label, parser)) ?? null,
+    xcode: null,
   };
 };
 
@@ -40,4 +41,5 @@ export const mergedRequires = (own: RequiresTemplate, outer: RequiresTemplate): 
   android: own.android ?? outer.android,
   web: own.web ?? outer.web,
   labels: own.labels ?? outer.labels,
+  xcode: own.xcode ?? outer.xcode,
 });

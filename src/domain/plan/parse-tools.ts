@@ -1,6 +1,8 @@
+import type { ParseContext } from "./parse-context.ts";
 import type { NamedTool, ToolsTemplate } from "./plan.ts";
 import type { TemplateParser } from "./template-parser.ts";
 import type { WrittenTools } from "./tool-fields.ts";
+import { XCODE, xcodeProblem } from "./tool-words.ts";
 
 const named = (written: WrittenTools | undefined, parser: TemplateParser): NamedTool[] =>
   typeof written === "object"
@@ -21,4 +23,21 @@ export const mergedTools = (own: ToolsTemplate | null, outer: ToolsTemplate | nu
   if (own === "auto" || outer === "auto") return own;
   const names = new Set(own.map(({ name }) => name));
   return [...outer.filter(({ name }) => !names.has(name)), ...own];
+};
+
+/** Xcode is no tool that is set up: an agent has it, or another one gets the job. */
+export const xcodeIn = (tools: ToolsTemplate | null): NamedTool | null =>
+  typeof tools === "object" ? (tools?.find(({ name }) => name === XCODE) ?? null) : null;
+
+/** The version that a file of steps requires. Nothing can be put in its place there: the agent is chosen without it. */
+export const plainXcode = (tools: ToolsTemplate | null, context: ParseContext): string | null => {
+  const version = xcodeIn(tools)?.version;
+  if (!version) return null;
+  const [text] = version;
+  if (version.length === 1 && typeof text === "string") return xcodeProblem(text) === null ? text : null;
+  const expression = version.find((part) => typeof part !== "string");
+  const at = expression?.positionAt(0);
+  if (at)
+    context.mistakes.push({ ...at, message: "A file of steps names its Xcode in plain text: write `jobs` for ${{ }}" });
+  return null;
 };

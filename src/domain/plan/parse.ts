@@ -11,7 +11,7 @@ import type { ParseContext } from "./parse-context.ts";
 import { jobsOf } from "./parse-jobs.ts";
 import { NO_WINDOWS } from "./parse-requires.ts";
 import { envOf, stepsOf } from "./parse-steps.ts";
-import { toolsOf } from "./parse-tools.ts";
+import { plainXcode, toolsOf } from "./parse-tools.ts";
 import {
   FILE_FIELDS,
   hasJobs,
@@ -40,6 +40,8 @@ const requiresOf = ({ requires }: StepsFile): Requires => {
 const planOfSteps = (file: StepsFile, context: ParseContext): Plan => {
   if (file.requires?.platform === "windows") context.hint(file.requires.node, NO_WINDOWS);
   const everywhere = new TemplateParser(context, { steps: null });
+  const tools = toolsOf(file.tools, new TemplateParser(context, { steps: null, level: "plan" }));
+  const xcode = plainXcode(tools, context);
   const run = file.defaults?.run;
   const keys = (file.env ?? []).map((entry) => entry.key);
   const defaults = { shell: run?.shell, folder: run?.["working-directory"], env: keys };
@@ -47,10 +49,10 @@ const planOfSteps = (file: StepsFile, context: ParseContext): Plan => {
     name: file.name ? everywhere.template(file.name) : null,
     env: envOf(file.env, everywhere),
     job: {
-      requires: requiresOf(file),
+      requires: { ...requiresOf(file), ...(xcode === null ? {} : { xcode }) },
       timeoutMinutes: file["timeout-minutes"] ?? null,
       checkout: checkoutOf(file.checkout),
-      tools: toolsOf(file.tools, new TemplateParser(context, { steps: null, level: "plan" })),
+      tools,
       steps: stepsOf(file.steps ?? [], defaults, context),
     },
     jobs: null,

@@ -112,6 +112,8 @@ export interface RequiresTemplate {
   android: boolean | LocatedExpression | null;
   web: boolean | LocatedExpression | null;
   labels: Template[] | null;
+  /** The version in its tools. */
+  xcode: NamedTool | null;
 }
 
 /** A job as the file writes it: with a matrix it becomes several. */

@@ -4,7 +4,7 @@ import { FILE_LIMITS } from "./limits.ts";
 import { record } from "./mapping-parser.ts";
 import { either, type NodeParser, type ParsedBy } from "./node-parser.ts";
 import { choice, text } from "./scalar-parsers.ts";
-import { isToolName, LONGEST_TOOL_NAME, toolNameProblem, versionProblem } from "./tool-words.ts";
+import { isToolName, LONGEST_TOOL_NAME, toolNameProblem, versionProblem, XCODE, xcodeProblem } from "./tool-words.ts";
 
 const NAME = {
   pattern: new RegExp(`^.{1,${LONGEST_TOOL_NAME}}$`),
@@ -23,13 +23,16 @@ const NAMED_TOOLS: typeof NAMED = {
       context.mistake(node, `A job has at most ${FILE_LIMITS.tools} tools`);
     for (const { key, node: at, value } of tools ?? []) {
       const wrongName = toolNameProblem(key);
-      const wrongVersion = value.text.includes("${{") ? null : versionProblem(value.text);
+      const wrongVersion = value.text.includes("${{") ? null : problemOf(key, value.text);
       if (wrongName !== null) context.mistake(at, wrongName.message, closestName(key, wrongName.known));
       else if (wrongVersion !== null) context.mistake(value.node, wrongVersion);
     }
     return tools?.filter(({ key }) => isToolName(key));
   },
 };
+
+const problemOf = (name: string, version: string): string | null =>
+  name === XCODE ? xcodeProblem(version) : versionProblem(version);
 
 const isWord = (node: Node): boolean => isScalar(node);
 

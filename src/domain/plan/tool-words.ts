@@ -1,3 +1,4 @@
+import { XcodeVersion } from "../../protocol/xcodes.ts";
 import { REGISTRY_NAMES } from "./tool-names.ts";
 
 /* What tools and their versions may be called. Both reach a program's configuration: nothing in them has a meaning there. */
@@ -61,3 +62,7 @@ export const versionProblem = (version: string): string | null =>
   VERSION.test(version)
     ? null
     : "A version is letters, digits and . _ + - without spaces, for example 24, 3.12.1, lts or temurin-21";
+
+/** Why a text can be no version of Xcode; null where it can. */
+export const xcodeProblem = (version: string): string | null =>
+  XcodeVersion.safeParse(version).success ? null : "A version of Xcode is, for example, 26.1";

@@ -117,6 +117,8 @@ export interface LeaseHolder extends AgentCaller {
 export interface ClaimRequest extends AgentCaller {
   /** What the agent program can do; absent from a Worker of the release before. */
   features?: Feature[];
+  /** Versions of Xcode on its machine; absent from a Worker of the release before. */
+  xcodes?: string[];
   /** Random id that the agent program makes at its start: a new one means that it was restarted. */
   bootId: string | null;
 }

@@ -28,12 +28,17 @@ export const recordContact = (
     ...(isRestart || call.by === "heartbeat" ? { ignored: 0 } : {}),
     ...(isRestart ? bootHistory(agent, call.bootId) : {}),
     ...(call.features ? { features: call.features } : {}),
+    ...(call.xcodes?.length || agent.xcodes ? { xcodes: call.xcodes ?? agent.xcodes } : {}),
     heardAt: now,
   };
   const hasSocket = state.waiters.get(agent.id)?.until === null;
   const isRecent = now - agent.heardAt < (hasSocket ? context.agentMs * PERSIST_CONTACT_PART : PERSIST_CONTACT_MS);
   const isStored =
-    isRestart || !isEqualList(seen.features, agent.features) || seen.ignored !== agent.ignored || !isRecent;
+    isRestart ||
+    !isEqualList(seen.features, agent.features) ||
+    !isEqualList(seen.xcodes, agent.xcodes) ||
+    seen.ignored !== agent.ignored ||
+    !isRecent;
   const changes: Change[] = [{ kind: "contact", agentId: agent.id, at: now }, ...resetIgnoredOffers(state, agent)];
   if (isStored) changes.push({ kind: "agent", agent: seen });
   return decided(null, [...changes, ...releaseHeldBuild(state, seen, isRestart, call.by, context)]);

@@ -172,6 +172,8 @@ export interface AgentFacts {
   tokenHash: string;
   /** What its program can do beyond the first protocol, as it said last. Absent while it said nothing. */
   features?: Feature[];
+  /** Versions of Xcode on its machine, as it said last. */
+  xcodes?: string[];
   /** Absent in records that an older release stored. */
   registeredBy?: RegisteredBy | null;
   createdAt: number;

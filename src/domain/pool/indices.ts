@@ -157,6 +157,7 @@ const skillsOf = (agent: AgentFacts): string =>
     Number(agent.canBuildAndroid),
     Number(agent.canBuildWeb),
     ...[...(agent.features ?? [])].sort(),
+    ...(agent.xcodes ?? []).map((version) => `xcode-${version}`).sort(),
     "",
     ...[...agent.labels].sort(),
   ].join(" ");

@@ -41,10 +41,11 @@ export const byQueueOrder = (left: QueuedBuild, right: QueuedBuild): number =>
   right.priority - left.priority || left.seq - right.seq;
 
 /** The same text for equal requirements, however they were written. */
-export const requirementKey = ({ platform, ios, android, web, labels }: Requires): string =>
-  [platform ?? "", ios ? "ios" : "", android ? "android" : "", web ? "web" : "", ...[...(labels ?? [])].sort()].join(
-    " ",
-  );
+export const requirementKey = ({ platform, ios, android, web, labels, xcode }: Requires): string =>
+  [
+    ...[platform ?? "", ios ? "ios" : "", android ? "android" : "", web ? "web" : "", ...[...(labels ?? [])].sort()],
+    ...(xcode ? [`xcode=${xcode}`] : []),
+  ].join(" ");
 
 /** The queued builds by requirements, so that a search visits classes of builds rather than each build. */
 export class Queue {

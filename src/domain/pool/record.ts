@@ -127,5 +127,6 @@ export const toAgent = (state: PoolState, orgId: string, agent: AgentFacts, now:
     createdAt: timestamp(agent.createdAt),
     registeredBy: agent.registeredBy ?? null,
     features: agent.features ?? [],
+    xcodes: agent.xcodes ?? [],
   };
 };

@@ -20,9 +20,18 @@ export interface RequestHeaders {
   bootId: string | null;
   /** What the agent program can do beyond the first protocol. */
   features: Feature[];
+  /** Versions of Xcode on the agent's machine. */
+  xcodes: string[];
 }
 
-const NO_HEADERS: RequestHeaders = { ifMatch: null, idempotencyKey: null, lease: null, bootId: null, features: [] };
+const NO_HEADERS: RequestHeaders = {
+  ifMatch: null,
+  idempotencyKey: null,
+  lease: null,
+  bootId: null,
+  features: [],
+  xcodes: [],
+};
 
 /** What is known of a request before its caller is admitted. */
 export interface Opening {

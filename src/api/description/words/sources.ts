@@ -116,6 +116,7 @@ export const SOURCES: Words = {
       android: "true: the agent can build for Android.",
       web: "true: the agent can build for the web.",
       labels: "Labels that the agent must have, all of them.",
+      xcode: "A version of Xcode that the agent's machine must have, or its beginning.",
     },
   },
   PipelineCheck: {

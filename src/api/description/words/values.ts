@@ -6,7 +6,7 @@ import type { Words } from "./schema-words.ts";
 /** Schemas of single values. */
 export const VALUES: Words = {
   AgentCode: {
-    is: "Why an agent does not have the build. offline. busy: it holds another build. draining. unresponsive: it was offered builds and did not poll. platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels: the agent does not meet this requirement. gave-it-back: the agent released this build. too-old: its program cannot run a job of a build of several.",
+    is: "Why an agent does not have the build. offline. busy: it holds another build. draining. unresponsive: it was offered builds and did not poll. platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels, xcode: the agent does not meet this requirement. gave-it-back: the agent released this build. too-old: its program cannot run a job of a build of several.",
   },
   AgentStatus: {
     is: `0 offline: no call within ${PERIODS.onlineSeconds} seconds. 1 idle. 2 busy: the agent holds a lease on a build. 3 draining: the agent finishes its build and receives no other. If several apply, the status is offline, then draining, then busy.`,

@@ -1,0 +1,38 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isXcode, xcodesIn } from "../../protocol/xcodes.ts";
+
+/** An Xcode of this machine. */
+export interface Xcode {
+  version: string;
+  /** What DEVELOPER_DIR names, as xcode-select(1) has it. */
+  developerFolder: string;
+}
+
+const SHORT_VERSION = /<key>CFBundleShortVersionString<\/key>\s*<string>([^<]+)<\/string>/;
+
+const versionOf = (application: string): string | undefined => {
+  try {
+    const text = readFileSync(join(application, "Contents/version.plist"), "utf8");
+    return xcodesIn(SHORT_VERSION.exec(text)?.[1] ?? null)[0];
+  } catch {
+    return undefined;
+  }
+};
+
+/** The Xcodes in a folder of applications, the newest first. */
+export const findXcodes = (folder = "/Applications"): Xcode[] => {
+  if (!existsSync(folder)) return [];
+  const found = readdirSync(folder)
+    .filter((name) => /^Xcode.*\.app$/.test(name))
+    .flatMap((name) => {
+      const version = versionOf(join(folder, name));
+      const developerFolder = join(folder, name, "Contents/Developer");
+      return version !== undefined && existsSync(developerFolder) ? [{ version, developerFolder }] : [];
+    });
+  return found.sort((one, other) => other.version.localeCompare(one.version, "en", { numeric: true }));
+};
+
+/** The newest one that `wanted` names. */
+export const chosenXcode = (wanted: string, xcodes: readonly Xcode[]): Xcode | undefined =>
+  xcodes.find(({ version }) => isXcode(wanted, version));
