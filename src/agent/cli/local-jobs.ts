@@ -15,6 +15,7 @@ import { headerOf, jobVariables } from "../one-of-several.ts";
 import { changedAnswers } from "../plan-jobs.ts";
 import { ProcessTree } from "../process/process-tree.ts";
 import { readJob, wholeText } from "../read-plan.ts";
+import type { ToolSources } from "../tools/mise-program.ts";
 import { EXIT, ExitError } from "./exit-codes.ts";
 import { type JobResult, LocalBuild } from "./local-build.ts";
 import { type LocalFacts, localFacts } from "./local-facts.ts";
@@ -30,6 +31,7 @@ export interface LocalRunOptions {
   job: string | null;
   /** Open every gate without asking. */
   approve: boolean;
+  toolSources: ToolSources;
   /** Milliseconds between SIGTERM and SIGKILL. */
   grace: number;
   /** Aborted by the person: only what cleans up still runs. */
@@ -113,7 +115,7 @@ const runOne = async (
   known: LocalFacts,
   options: LocalJobs,
 ): Promise<JobResult> => {
-  const { file, text, plan, files, grace, signal, abandon } = options;
+  const { file, text, plan, files, toolSources, grace, signal, abandon } = options;
   const one = { ...job, needs, hash: hashOf(text), path: file, attempt };
   say(headerOf(one));
   if (job.groups.length > 0) say(`groups ${job.groups.join(", ")}: their variables are only at the service`);
@@ -124,6 +126,7 @@ const runOne = async (
   const end = await runPlan({
     read,
     files,
+    toolSources,
     grace,
     // After a cancel only jobs that clean up begin.
     signal: signal.aborted ? abandon : signal,

@@ -9,6 +9,7 @@ import { cancelAfter } from "../perform-build.ts";
 import { ProcessTree } from "../process/process-tree.ts";
 import type { PlanRead } from "../read-plan.ts";
 import { runSteps, type StepsResult } from "../steps/run-steps.ts";
+import type { ToolSources } from "../tools/mise-program.ts";
 import type { LocalFacts } from "./local-facts.ts";
 import { localTools } from "./local-tools.ts";
 
@@ -17,6 +18,7 @@ export interface LocalPlanOptions {
   factsOf: (tree: ProcessTree) => Promise<LocalFacts>;
   /** Variables of type file. */
   files: BuildFile[];
+  toolSources: ToolSources;
   /** Milliseconds between SIGTERM and SIGKILL. */
   grace: number;
   signal: AbortSignal;
@@ -34,6 +36,7 @@ export const runPlan = async ({
   read,
   factsOf,
   files,
+  toolSources: sources,
   grace,
   signal,
   abandon,
@@ -52,7 +55,7 @@ export const runPlan = async ({
     const { fixed, facts: known } = await factsOf(tree);
     const paths = await writeFiles(files, folder, null);
     const facts = { ...known, env: { ...known.env, ...paths, ...fixed } };
-    const tools = await localTools({ read, facts, tree, grace, signal: cancel.signal, log });
+    const tools = await localTools({ read, facts, tree, grace, signal: cancel.signal, log, sources });
     const result = await runSteps({
       plan,
       file,

@@ -5,11 +5,10 @@ import { BuildFailure } from "../failure.ts";
 import type { BuildLog } from "../log/build-log.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
 import type { PlanRead } from "../read-plan.ts";
+import type { ToolSources } from "../tools/mise-program.ts";
 import type { ToolEnvironment } from "../tools/tool-environment.ts";
 import { TOOL_FILE_BYTES, TOOL_FILES } from "../tools/tool-inputs.ts";
 import { toolsIn } from "../tools/tools-of-job.ts";
-import { defaultStateFolder } from "./identity.ts";
-import { defaultRegistry, toolSourcesIn } from "./tool-options.ts";
 
 interface LocalTools {
   read: PlanRead;
@@ -18,6 +17,7 @@ interface LocalTools {
   grace: number;
   signal: AbortSignal;
   log: BuildLog;
+  sources: ToolSources;
 }
 
 /** The files of this folder that name tools. */
@@ -34,9 +34,8 @@ const textsHere = (): Map<string, string> =>
 
 /** Sets up tools for a run in this folder: in a folder that all runs of this person share. */
 export const localTools = ({ read, ...options }: LocalTools): Promise<ToolEnvironment> => {
-  const given = { mise: process.env.MILLRACE_MISE, npmRegistry: defaultRegistry(), toolStore: 0 };
-  const sources = toolSourcesIn(defaultStateFolder(), given);
+  const { sources } = options;
   const folder = join(sources.folder, "local");
   const texts = read.plan.job.tools === null ? new Map<string, string>() : textsHere();
-  return toolsIn({ ...options, ...read, user: null, store: null, sources, texts, folder, root: folder });
+  return toolsIn({ ...options, ...read, user: null, store: null, texts, folder, root: folder });
 };

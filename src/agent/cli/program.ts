@@ -155,16 +155,20 @@ command("run", "run a pipeline file in this folder, without the service")
   .option("--job <key>", "only this job of a file with jobs, or all combinations of its matrix")
   .option("--approve", "open every gate without asking", false)
   .option("--grace <seconds>", GRACE, seconds, 10)
-  .action(async (file: string, { env, file: files, approve, job = null, grace }) => {
+  .option("--mise <path>", MISE)
+  .option("--npm-registry <address>", REGISTRY, webAddress, defaultRegistry())
+  .action(async (file: string, { env, file: files, approve, job = null, grace, mise, npmRegistry }) => {
     const [stop, abandon] = [new AbortController(), new AbortController()];
     for (const name of ["SIGTERM", "SIGINT"] as const)
       process.on(name, () => (stop.signal.aborted ? abandon : stop).abort());
     const signals = { signal: stop.signal, abandon: abandon.signal };
+    const toolSources = toolSourcesIn(defaultStateFolder(), { mise, npmRegistry, toolStore: 0 });
     process.exitCode = await runFile(file, {
       env,
       files: readLocalFiles(files),
       job,
       approve,
+      toolSources,
       grace: grace * 1000,
       ...signals,
     });

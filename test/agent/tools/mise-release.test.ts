@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { MISE_PACKAGE, MISE_VERSION } from "../../../src/agent/tools/mise-release.ts";
+import { tarMember } from "../../../src/agent/tools/tar-member.ts";
+import { REGISTRY_NAMES, REGISTRY_VERSION } from "../../../src/domain/plan/tool-names.ts";
+
+describe("the release of mise", () => {
+  it("is the one whose registry check knows", () => {
+    expect(MISE_VERSION).toBe(REGISTRY_VERSION);
+    expect(MISE_PACKAGE.file).toBe(`mise-linux-x64-${REGISTRY_VERSION}.tgz`);
+    expect(Buffer.from(MISE_PACKAGE.sha512, "base64")).toHaveLength(64);
+    expect(REGISTRY_NAMES.size).toBeGreaterThan(1000);
+    for (const name of REGISTRY_NAMES) expect(name).toMatch(/^[a-z0-9][a-z0-9._+-]*$/i);
+  });
+});
+
+const block = (name: string, size: string, type: string): Buffer => {
+  const header = Buffer.alloc(512);
+  header.write(name, 0);
+  header.write(size, 124);
+  header.write(type, 156);
+  return header;
+};
+
+describe("a file of a tarball", () => {
+  const tar = Buffer.concat([
+    block("other", "00000000003", "0"),
+    Buffer.alloc(512, "abc"),
+    block("it", "00000000004", "2"),
+    block("it", "00000000004", "0"),
+    Buffer.alloc(512, "tool"),
+    Buffer.alloc(1024),
+  ]);
+
+  it("is found by its name, and no link of that name", () => {
+    const withoutLink = Buffer.concat([tar.subarray(0, 1024), tar.subarray(1536)]);
+    expect(tarMember(withoutLink, "it")?.toString()).toBe("tool");
+    expect(tarMember(tar, "none")).toBeNull();
+  });
+
+  it("is null in what is cut or no tarball", () => {
+    const cut = Buffer.concat([tar.subarray(0, 1024), tar.subarray(1536, 2049)]);
+    expect(tarMember(cut, "it")).toBeNull();
+    expect(tarMember(Buffer.alloc(4096, 0xff), "it")).toBeNull();
+    expect(tarMember(Buffer.alloc(0), "it")).toBeNull();
+  });
+});
