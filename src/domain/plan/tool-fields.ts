@@ -1,4 +1,4 @@
-import { isScalar, type Node } from "yaml";
+import { isMap, isScalar, type Node } from "yaml";
 import { closestName } from "../closest-name.ts";
 import { FILE_LIMITS } from "./limits.ts";
 import { record } from "./mapping-parser.ts";
@@ -18,7 +18,8 @@ const NAMED_TOOLS: typeof NAMED = {
   schema: { ...NAMED.schema, minProperties: 1, maxProperties: FILE_LIMITS.tools },
   parse(node, context) {
     const tools = NAMED.parse(node, context);
-    if (tools?.length === 0) context.mistake(node, "This must not be empty");
+    const found = context.resolve(node);
+    if (isMap(found) && found.items.length === 0) context.mistake(node, "This must not be empty");
     if (tools && tools.length > FILE_LIMITS.tools)
       context.mistake(node, `A job has at most ${FILE_LIMITS.tools} tools`);
     for (const { key, node: at, value } of tools ?? []) {

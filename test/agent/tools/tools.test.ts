@@ -1,4 +1,5 @@
-import { chmodSync, existsSync, readdirSync, rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { saveIdentity } from "../../../src/agent/cli/identity.ts";
@@ -175,5 +176,103 @@ describe.runIf(hasMise && isRoot)("tools of an agent with --run-as", () => {
     const main = await build(service, repository);
     expect(main.log).not.toContain("taken from");
     expect(tarballs()).toBe(before + 1);
+  });
+});
+
+/** A commit whose configuration runs something in each way that mise has. `marks` gets a file for each that ran. */
+const hostile = (marks: string): Record<string, string> => ({
+  ".millrace.yml": `tools: auto\nsteps:\n${PRINT}`,
+  "mise.toml": `[tools]
+node = { version = "24", postinstall = "touch ${marks}/postinstall" }
+[plugins]
+evil = "file://${marks}/evil"
+[env]
+_.source = "./source.sh"
+A = "{{ exec(command='touch ${marks}/template') }}"
+[hooks]
+postinstall = "touch ${marks}/hook"
+`,
+  "source.sh": `touch ${marks}/source\n`,
+});
+
+/** A plugin of mise in a repository of its own. */
+const makePlugin = (marks: string): void => {
+  mkdirSync(join(marks, "evil/bin"), { recursive: true });
+  for (const name of ["list-all", "install"])
+    writeFileSync(
+      join(marks, "evil/bin", name),
+      `#!/bin/sh\ntouch ${marks}/plugin; mkdir -p $ASDF_INSTALL_PATH/bin; echo 1.0.0\n`,
+      {
+        mode: 0o755,
+      },
+    );
+  const git = (...args: string[]) => execFileSync("git", args, { cwd: join(marks, "evil"), stdio: "ignore" });
+  git("init", "-q");
+  git("add", "-A");
+  git("-c", "user.name=a", "-c", "user.email=a@b.invalid", "commit", "-q", "-m", "x");
+};
+
+const ran = (marks: string): string[] => readdirSync(marks).filter((name) => name !== "evil");
+
+describe.runIf(hasMise)("a repository that would have mise run its own commands", () => {
+  it("has none of them run, and gets the tools that it names", async () => {
+    const marks = testFolder();
+    chmodSync(marks, 0o777);
+    makePlugin(marks);
+    const service = await fakeService();
+    start(service, isRoot ? namedUser() : null);
+    const repository = testRepository(hostile(marks));
+    const { body, log } = await build(service, repository);
+    expect({ body, log }).toMatchObject({ body: { status: "succeeded" } });
+    expect(log).toContain(`node ${NODE_VERSION} (24 in mise.toml)\n`);
+    expect(log).toContain(`tools/data/installs/node/24/bin/node\nv${NODE_VERSION}\n`);
+    expect(ran(marks)).toEqual([]);
+
+    const withPlugin = hostile(marks)["mise.toml"]?.replace("[plugins]", 'evil = "1.0.0"\n[plugins]') ?? "";
+    repository.commit({ "mise.toml": withPlugin });
+    const refused = await build(service, repository);
+    expect(refused.body).toMatchObject({ reason: "pipeline-invalid", message: "mise.toml: there is no tool evil" });
+    expect(ran(marks)).toEqual([]);
+
+    // The control: mise as people have it runs them all.
+    const home = testFolder();
+    const env = { ...process.env, ...mirror.env, HOME: home, MISE_YES: "1", MISE_DATA_DIR: join(home, "data") };
+    const program = join(mise, `mise-${MISE_VERSION}`, "mise");
+    execFileSync(program, ["install"], { cwd: repository.folder, env, stdio: "ignore" });
+    expect(ran(marks).sort()).toEqual(["hook", "plugin", "postinstall", "source", "template"]);
+  });
+});
+
+describe.runIf(hasMise)("a package of npm", () => {
+  it("is installed by the npm of the Node beside it, without a token", async () => {
+    const service = await fakeService();
+    start(service, null);
+    const repository = testRepository({
+      ".millrace.yml": `tools: { node: 24, "npm:semver": 7.7.2 }\nsteps:\n  - run: which semver; semver 1.2.3\n`,
+    });
+    const { body, log } = await build(service, repository);
+    expect({ body, log }).toMatchObject({ body: { status: "succeeded" } });
+    expect(log).toMatch(/tools\/data\/installs\/npm-semver\/7\.7\.2\/bin\/semver\n1\.2\.3\n/);
+    expect(log).not.toContain("t0ken");
+  });
+});
+
+describe.runIf(hasMise)("run FILE", () => {
+  it("sets up tools without the service", async () => {
+    const folder = testFolder();
+    writeFileSync(join(folder, "file.yml"), `tools: auto\nsteps:\n${PRINT}`);
+    writeFileSync(join(folder, ".nvmrc"), `v${NODE_VERSION}\n`);
+    const program = join(mise, `mise-${MISE_VERSION}`, "mise");
+    const run = runAgentCli(["run", "file.yml", "--mise", program], {
+      cwd: folder,
+      env: { ...mirror.env, HOME: folder },
+    });
+    const { code, stdout } = await run.ended;
+    expect({ code, stdout }).toMatchObject({ code: 0 });
+    expect(stdout).toContain("of this machine, not checked by a hash\n");
+    expect(stdout).toContain(`node ${NODE_VERSION} (${NODE_VERSION} in .nvmrc)\n`);
+    expect(stdout).toContain(`\nv${NODE_VERSION}\n`);
+    const none = runAgentCli(["run", "file.yml", "--mise", "/bin/true"], { cwd: folder, env: { HOME: folder } });
+    expect((await none.ended).stderr).toContain("/bin/true cannot be run, or is not mise: install mise");
   });
 });

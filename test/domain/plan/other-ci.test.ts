@@ -19,7 +19,7 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
   [
     "an unknown key",
     "frobnicate: x\nsteps:\n  - run: make\n",
-    "1:1: `frobnicate` is not a key of a pipeline file. The keys are name, env, defaults, requires, timeout-minutes, checkout, groups, retry, steps, on, supersede, schedule",
+    "1:1: `frobnicate` is not a key of a pipeline file. The keys are name, env, defaults, requires, timeout-minutes, checkout, tools, groups, retry, steps, on, supersede, schedule",
   ],
   [
     "several",
@@ -262,7 +262,7 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
   [
     "Drone",
     "kind: pipeline\nsteps:\n  - name: build\n    image: node\n    commands: [npm ci]\n",
-    "1:1: `kind` is not a key of a pipeline file. The keys are name, env, defaults, requires, timeout-minutes, checkout, groups, retry, steps, on, supersede, schedule",
+    "1:1: `kind` is not a key of a pipeline file. The keys are name, env, defaults, requires, timeout-minutes, checkout, tools, groups, retry, steps, on, supersede, schedule",
     "4:5: `image` is not a key of a step. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
     "5:5: `commands` is not a key of a step. Write the commands in `run`, one a line after `run: |`",
   ],

@@ -21,16 +21,16 @@ const pattern = (of: unknown) => new RegExp(String(of));
 describe("the schema of pipeline files", () => {
   it("names every key of the language", () => {
     expect(Object.keys(schema.properties ?? {})).toEqual([
-      ...["name", "env", "defaults", "requires", "timeout-minutes", "checkout", "groups", "retry", "steps"],
+      ...["name", "env", "defaults", "requires", "timeout-minutes", "checkout", "tools", "groups", "retry", "steps"],
       ...["on", "supersede", "schedule"],
     ]);
     expect(Object.keys(several.properties ?? {})).toEqual([
-      ...["name", "env", "defaults", "requires", "timeout-minutes", "checkout", "fail-fast", "jobs"],
+      ...["name", "env", "defaults", "requires", "timeout-minutes", "checkout", "tools", "fail-fast", "jobs"],
       ...["on", "supersede", "schedule"],
     ]);
     expect(Object.keys(job.properties ?? {})).toEqual([
       ...["name", "needs", "if", "matrix", "max-parallel", "fail-fast", "continue-on-error", "retry", "gate"],
-      ...["concurrency", "groups", "outputs", "env", "defaults", "requires", "timeout-minutes", "checkout", "steps"],
+      ...["concurrency", "groups", "outputs", "env", "defaults", "requires", "timeout-minutes", "checkout", "tools", "steps"],
     ]);
     expect(several).toMatchObject({ required: ["jobs"], additionalProperties: false });
     expect(Object.keys(step?.properties ?? {})).toEqual([

@@ -278,7 +278,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
     'jobs: { a: { steps: [{ run: x }], outputs: { x: "${{ steps.nope.outputs.y }}" } } }',
     ["1:60 There is no earlier step with this id"],
   ],
-  ["jobs: { a: { steps: [{ run: x }], tools: x } }", ["1:35 `tools` is not a key of a job. This comes later"]],
+  ["jobs: { a: { steps: [{ run: x }], tools: x } }", ["1:42 This must be one of: auto"]],
   [
     "jobs: { a: { steps: [{ run: x }], include: x } }",
     [
@@ -323,7 +323,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ["jobs: { a: { steps: [{ run: x }], downloads: x } }", ["1:35 `downloads` is not a key of a job. This comes later"]],
   ["jobs: { a: { steps: [{ run: x }], cache: x } }", ["1:35 `cache` is not a key of a job. The cache comes later"]],
   ["jobs: { a: { steps: [{ run: x }], reports: x } }", ["1:35 `reports` is not a key of a job. This comes later"]],
-  ["tools: x\nsteps: [{ run: x }]", ["1:1 `tools` is not a key of a pipeline file. This comes later"]],
+  ["tools: x\nsteps: [{ run: x }]", ["1:8 This must be one of: auto"]],
   ["id-token: x\nsteps: [{ run: x }]", ["1:1 `id-token` is not a key of a pipeline file. This comes later"]],
   ["host-token: x\nsteps: [{ run: x }]", ["1:1 `host-token` is not a key of a pipeline file. This comes later"]],
   ["downloads: x\nsteps: [{ run: x }]", ["1:1 `downloads` is not a key of a pipeline file. This comes later"]],
