@@ -108,7 +108,11 @@ const BREAKING: [string, (description: Description) => unknown, RegExp][] = [
     (all) => Object.assign(field(all, "Repository", "gitHostRepoId"), { type: "string" }),
     /\.gitHostRepoId: type string$/,
   ],
-  ["an answer has a new value of an enum", (all) => schema(all, "Role").enum?.push("owner"), /\.(role|approval|gate|by): enum$/],
+  [
+    "an answer has a new value of an enum",
+    (all) => schema(all, "Role").enum?.push("owner"),
+    /\.(role|approval|gate|by): enum$/,
+  ],
   [
     "an answer has a greater number",
     (all) => Object.assign(schema(all, "AgentStatus"), { maximum: 4 }),

@@ -1,10 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { JobContext } from "../../domain/plan/job-context.ts";
+import { LocatedMistake } from "../../domain/plan/located-mistake.ts";
 import { formatMistake } from "../../domain/plan/mistake.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import { prepareTools } from "../../domain/plan/prepare-tools.ts";
-import { LocatedMistake } from "../../domain/plan/located-mistake.ts";
 import { XCODE } from "../../domain/plan/tool-words.ts";
 import { BuildFailure } from "../failure.ts";
 import type { BuildLog } from "../log/build-log.ts";

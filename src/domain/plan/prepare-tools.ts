@@ -1,8 +1,8 @@
 import type { JobContext } from "./job-context.ts";
 import { INITIAL_JOB_STATE } from "./job-state.ts";
+import { LocatedMistake } from "./located-mistake.ts";
 import type { Position } from "./mistake.ts";
 import type { Plan } from "./plan.ts";
-import { LocatedMistake } from "./located-mistake.ts";
 import { StepEnvironment } from "./step-environment.ts";
 import { toolName, versionProblem } from "./tool-words.ts";
 

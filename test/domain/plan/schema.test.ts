@@ -30,7 +30,18 @@ describe("the schema of pipeline files", () => {
     ]);
     expect(Object.keys(job.properties ?? {})).toEqual([
       ...["name", "needs", "if", "matrix", "max-parallel", "fail-fast", "continue-on-error", "retry", "gate"],
-      ...["concurrency", "groups", "outputs", "env", "defaults", "requires", "timeout-minutes", "checkout", "tools", "steps"],
+      ...[
+        "concurrency",
+        "groups",
+        "outputs",
+        "env",
+        "defaults",
+        "requires",
+        "timeout-minutes",
+        "checkout",
+        "tools",
+        "steps",
+      ],
     ]);
     expect(several).toMatchObject({ required: ["jobs"], additionalProperties: false });
     expect(Object.keys(step?.properties ?? {})).toEqual([

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { expand } from "../../../src/domain/jobs/expand.ts";
 import type { JobContext } from "../../../src/domain/plan/job-context.ts";
+import { LocatedMistake } from "../../../src/domain/plan/located-mistake.ts";
 import { parsePlan } from "../../../src/domain/plan/parse.ts";
 import { planOfJob } from "../../../src/domain/plan/plan-of-job.ts";
 import { prepareTools } from "../../../src/domain/plan/prepare-tools.ts";
-import { LocatedMistake } from "../../../src/domain/plan/step-environment.ts";
 import { mergeRequires, unmetRequirements } from "../../../src/domain/requires.ts";
 
 const STEPS = "steps: [{ run: x }]";
