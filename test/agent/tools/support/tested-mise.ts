@@ -8,7 +8,7 @@ import { downloadedMise } from "../../../../src/agent/tools/mise-download.ts";
 export const hasMise = process.platform === "linux" && process.arch === "x64";
 
 /** The registry that npm uses here. */
-export const testedRegistry = (): string =>
+const testedRegistry = (): string =>
   execFileSync("npm", ["config", "get", "registry"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
 
 /** Fetches mise as an agent does, once. @returns its folder for `seed` */
