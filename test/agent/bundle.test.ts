@@ -103,7 +103,7 @@ describe("the notices", () => {
     const { file } = program();
     const { stdout } = await runAgentCli(["acknowledgements"], { program: file }).ended;
     expect(packages.map((folder) => folder.replace("node_modules/", ""))).toEqual([
-      ...["@actions/expressions", "commander", "croner", "ws", "yaml", "zod"],
+      ...["@actions/expressions", "commander", "croner", "smol-toml", "ws", "yaml", "zod"],
     ]);
     for (const folder of packages) {
       const licence = readFileSync(join(ROOT, folder, "LICENSE"), "utf8").trim();
