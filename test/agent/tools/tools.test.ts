@@ -1,6 +1,7 @@
-import { execFileSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { saveIdentity } from "../../../src/agent/cli/identity.ts";
 import type { StepUser } from "../../../src/agent/process/step-user.ts";
@@ -238,7 +239,7 @@ describe.runIf(hasMise)("a repository that would have mise run its own commands"
     const home = testFolder();
     const env = { ...process.env, ...mirror.env, HOME: home, MISE_YES: "1", MISE_DATA_DIR: join(home, "data") };
     const program = join(mise, `mise-${MISE_VERSION}`, "mise");
-    execFileSync(program, ["install"], { cwd: repository.folder, env, stdio: "ignore" });
+    await promisify(execFile)(program, ["install"], { cwd: repository.folder, env });
     expect(ran(marks).sort()).toEqual(["hook", "plugin", "postinstall", "source", "template"]);
   });
 });
