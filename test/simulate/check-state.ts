@@ -18,6 +18,8 @@ export const meetsRequirements = (agent: AgentFacts, { requires }: Pick<JobFacts
   if (requires.android && !agent.canBuildAndroid) return false;
   if (requires.web && !agent.canBuildWeb) return false;
   for (const label of requires.labels ?? []) if (!agent.labels.includes(label)) return false;
+  const { xcode } = requires;
+  if (xcode && !`,${agent.xcodes ?? ""}`.split(",").some((one) => `${one}.`.startsWith(`${xcode}.`))) return false;
   return true;
 };
 

@@ -44,7 +44,8 @@ export const byQueueOrder = (left: QueuedBuild, right: QueuedBuild): number =>
 export const requirementKey = ({ platform, ios, android, web, labels, xcode }: Requires): string =>
   [
     ...[platform ?? "", ios ? "ios" : "", android ? "android" : "", web ? "web" : "", ...[...(labels ?? [])].sort()],
-    ...(xcode ? [`xcode=${xcode}`] : []),
+    // No label has a line break.
+    ...(xcode ? [`\nxcode ${xcode}`] : []),
   ].join(" ");
 
 /** The queued builds by requirements, so that a search visits classes of builds rather than each build. */
