@@ -7,6 +7,7 @@ import { methodsOf } from "../../src/api/routes/route.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 import { agentProgram } from "../../src/assets/agent.ts";
 import { buildAssets } from "../../src/assets/build.ts";
+import { importerProgram } from "../../src/assets/importer.ts";
 import { INCLUDE_SCHEMA, PIPELINE_SCHEMA } from "../../src/domain/plan/schema.ts";
 import { PROBLEMS } from "../../src/protocol/problem.ts";
 import { startChromium } from "../support/browser.ts";
@@ -61,7 +62,8 @@ describe("what is served beside the API", () => {
   it("says whose work it hands on", async () => {
     const notices = await (await get("/THIRD-PARTY-NOTICES.txt")).text();
     const named = [...notices.matchAll(/^-{80}\n\n(\S+) \S+ \(/gm)].map(([, name]) => `node_modules/${name}`);
-    const handedOn = [...(await buildAssets()), ...(await agentProgram()).packages, "node_modules/swagger-ui-dist"];
+    const programs = [await agentProgram(), await importerProgram()].flatMap(({ packages }) => packages);
+    const handedOn = [...(await buildAssets()), ...programs, "node_modules/swagger-ui-dist"];
     expect(named).toEqual([...new Set(handedOn)].sort());
     for (const name of ["swagger-ui-bundle.js.LICENSE.txt", "LICENSE", "NOTICE"])
       expect((await get(`/docs/static/${name}`)).status).toBe(200);

@@ -60,3 +60,15 @@ it("gives jobs of a file that includes others to agents that can read them, and 
   const granted = pool.ok("claim", { ...able.credentials, bootId: able.bootId, features });
   expect(granted?.buildId).toBe(`${buildId}/test`);
 });
+
+it("matches the Xcodes that an agent said last, and takes no label for one", () => {
+  const pool = new TestPool();
+  const labelled = pool.build({ requires: { labels: ["xcode=16"] } });
+  const build = pool.build({ requires: { xcode: "16" } });
+  const mac = pool.agent(MAC);
+  expect(mac.claimId()).toBe(labelled);
+  const [bare, told] = [pool.agent(BARE), pool.agent(BARE)];
+  expect(bare.claimId()).toBeNull();
+  const claim = { ...told.credentials, bootId: told.bootId, xcodes: ["26.1", "16.4"] };
+  expect(pool.ok("claim", claim)?.buildId).toBe(build);
+});
