@@ -103,8 +103,8 @@ describe("expanding a file", () => {
       ...{ timeoutSeconds: 60, requires: { platform: "macos", android: true, labels: ["gpu", "xcode-16.4"] } },
     });
     expect(told(RELEASE, { requires: { platform: "linux" } })).toEqual([
-      "7:3 The pipeline and this job require different platforms: no agent has both",
-      "18:3 The pipeline and this job require different platforms: no agent has both",
+      "7:3 The pipeline and this job require different platforms or Xcodes: no agent has both",
+      "18:3 The pipeline and this job require different platforms or Xcodes: no agent has both",
     ]);
   });
 

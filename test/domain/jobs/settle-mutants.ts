@@ -28,7 +28,7 @@ const ancestors = (job: { needs: JobGraph["jobs"][number]["needs"] }, graph: Job
 const waitsForTry = ({ status, retries }: JobView): boolean => status === "queued" && retries > 0;
 
 export const JOB_MUTANTS: readonly JobMutant[] = [
-  mutant("a need that was started is enough", "J1", {
+  mutant("a need that was started is enough", ["J1", "J14"], {
     isReady: (needs) => needs.every(({ view }) => view.end !== null || isLeasedJob(view)),
   }),
   mutant("only the first need is waited for", "J1", { isReady: (needs, job) => isReady(needs.slice(0, 1), job) }),

@@ -125,6 +125,8 @@ steps:
       env: { ...CONTEXT.env, MILLRACE_EXPR_1: "s3cret", MILLRACE_EXPR_2: "s3cret@macos" },
       workingDirectory: "app/plain",
       timeoutMinutes: 5,
+      retry: null,
+      path: [],
       continueOnError: true,
       masks: ["s3cret", "s3cret@macos"],
     });

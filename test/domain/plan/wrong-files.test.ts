@@ -187,7 +187,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
   [
     "steps:\n  - &a { run: a, x: 1 }\n  - *a\n",
     [
-      "2:18 `x` is not a key of a step. The keys are id, name, run, shell, env, if, working-directory, timeout-minutes, continue-on-error",
+      "2:18 `x` is not a key of a step. The keys are id, name, run, shell, env, if, working-directory, timeout-minutes, retry, continue-on-error",
     ],
   ],
   [
