@@ -26,7 +26,7 @@ export const Step = z.object({
   startedAt: z.nullable(Timestamp),
   finishedAt: z.nullable(Timestamp),
   logOffset: z.nullable(z.int()),
-  tries: z.optional(z.int().check(z.positive())),
+  tries: z.optional(z.int().check(z.minimum(1))),
 });
 export type Step = z.infer<typeof Step>;
 
