@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
 import * as z from "zod/mini";
 import { Agent } from "../protocol/agent.ts";
 import { VERSION } from "../protocol/version.ts";
@@ -12,7 +11,6 @@ import {
   removeBuildFolder,
 } from "./build-folder.ts";
 import { type RunJobOptions, runJob, type SessionEnd } from "./build-session.ts";
-import { LocalTier } from "./cache/local-tier.ts";
 import { initRepository } from "./checkout/remote.ts";
 import { EXIT, ExitError } from "./cli/exit-codes.ts";
 import { forgetIdentity, type Identity, loadIdentity } from "./cli/identity.ts";
@@ -39,8 +37,6 @@ export interface AgentOptions {
   /** Folder that holds the folders of builds. */
   work: string;
   once: boolean;
-  /** The most that copies of cache entries may have. */
-  cacheBytes: number;
   user: StepUser | null;
   toolSources: ToolSources;
   /** Milliseconds between SIGTERM and SIGKILL of a step. */
@@ -149,7 +145,6 @@ const takeBuilds = async (
   options: AgentOptions,
 ): Promise<void> => {
   const { id: agentId, pollSeconds } = identity;
-  const tier = new LocalTier(join(options.state, "cache"), options.cacheBytes);
   let next: BuildFolder | null = null;
   try {
     while (!options.drain.aborted) {
@@ -170,7 +165,6 @@ const takeBuilds = async (
         folder,
         user,
         toolSources,
-        tier,
         grace,
         cancelHint,
         heartbeats,

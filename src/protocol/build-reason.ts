@@ -13,7 +13,6 @@ export const BuildReason = z.enum([
   "plan-mismatch",
   "queue-full",
   "output-refused",
-  "artifact-failed",
   "gate-closed",
   "canceled",
   "fail-fast",

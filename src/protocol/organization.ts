@@ -46,7 +46,6 @@ export const NOUNS = [
   "group",
   "variable",
   "build",
-  "artifact",
   "audit",
   "agent",
 ] as const;

@@ -28,7 +28,6 @@ export const jobRecord = (key: string, more: Partial<JobOfBuild> = {}): JobOfBui
   startedAt: AT,
   finishedAt: LATER,
   adoptedFrom: null,
-  tests: null,
   ...more,
 });
 
